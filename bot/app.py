@@ -43,7 +43,7 @@ from bot.staff.feature import Staff
 from bot.support.feature import Support
 from bot.users.feature import Users
 from bot.users.provider import Provider
-from bot.users.readers import Readers, RenderContext
+from bot.users.readers import RenderContext, RenderContexts
 from bot.users.session_loader import SessionLoader
 
 
@@ -56,7 +56,7 @@ class App:
     client: SettlementClient
     application: Application  # type: ignore[type-arg]
     settlement: Settlement
-    readers: Readers
+    readers: RenderContexts
     renderers: Renderers[RenderContext]
     infra: Infra
     sessions: SessionLoader
@@ -158,7 +158,7 @@ def build(settings: Settings) -> App:
             staff.add_audit_terms(feature.audit_terms)
         if feature.user_data is not None:
             users.user_data.append(feature.user_data)
-    readers = Readers(store, messenger, clock, translations, settings.default_locale)
+    readers = RenderContexts(store, messenger, clock, translations, settings.default_locale)
     renderers = Renderers(
         readers.context,
         *(renderers for feature in features for renderers in feature.renderers),

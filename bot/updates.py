@@ -40,7 +40,7 @@ GROUPS = {Phase.CORRECTIONS: -10_150, Phase.QUESTIONS: -9_000, Phase.FEATURES: 1
 
 def register_handlers(application: Application, features: Sequence[Feature]) -> None:  # type: ignore[type-arg]
     """Register every handler in its group."""
-    application.add_handler(questions.forget_handler(), group=FORGET)
+    application.add_handler(questions.make_closing_handler(), group=FORGET)
     application.add_handler(_answer_handler(features))
     _add_routes(application, features)
     for group, handler in _handlers_by_group(features):
@@ -65,7 +65,9 @@ def _add_routes(application: Application, features: Sequence[Feature]) -> None: 
 
 
 def _answer_handler(features: Sequence[Feature]) -> Handler:
-    return questions.answer_handler({name: answer for feature in features for name, answer in feature.answers.items()})
+    return questions.make_answer_handler(
+        {name: answer for feature in features for name, answer in feature.answers.items()}
+    )
 
 
 def _handlers_by_group(features: Sequence[Feature]) -> Iterator[tuple[int, Handler]]:
@@ -155,7 +157,7 @@ def _error_handler(features: Sequence[Feature]) -> Callable[[object, Context], C
         log.error("update_failed", error=type(error).__name__, where=frames(error, FRAMES_LOGGED) if error else [])
         if session is not None:
             await session.acknowledge()
-            await session.say(Screen(session.t("talk.broken")))
+            await session.show_new(Screen(session.t("talk.broken")))
 
     return report_failure
 
@@ -167,4 +169,4 @@ async def _report_unreadable(session: Session, error: RowUnreadable, texts: Mapp
     if error.is_of_draft:
         await session.report_damage()
     else:
-        await session.say(Screen(session.t(texts[error.table])))
+        await session.show_new(Screen(session.t(texts[error.table])))

@@ -164,18 +164,18 @@ class ComposeHandlers:
         """Apply `change` to the draft and save it. If it is rejected, say why and ask again."""
         broadcast = await self._drafts.get(broadcast_id) if session.is_operator else None
         if broadcast is None:
-            await session.save_user(questions.answered(session))
+            await session.save_user(questions.mark_answered(session))
             await session.show(Screen(session.t("broadcast.gone")))
             return
         try:
             changed = change(broadcast)
             self._check_length(changed)
         except Rejection as rejection:
-            session.notice = session.reason(rejection)
+            session.notice = session.format_rejection(rejection)
             await session.show(ask(broadcast))
             return
         saved = await self._drafts.change(changed)
-        await session.save_user(questions.answered(session))
+        await session.save_user(questions.mark_answered(session))
         if saved is None:
             session.notice = session.t("broadcast.changed_meanwhile")
         await self.show_draft(session, saved or await self._drafts.open(session.user.id))

@@ -189,10 +189,12 @@ class BroadcastHandlers:
             return False
         sent = await self._send_previews(session, preview)
         if isinstance(sent, Delivered):
-            await session.say(confirm_screens.ask_to_confirm(session.reader, preview))
+            await session.show_new(confirm_screens.ask_to_confirm(session.reader, preview))
         else:
             is_refused = isinstance(sent, Invalid)
-            await session.say(confirm_screens.explain_not_shown(session.t, preview.broadcast, is_refused=is_refused))
+            await session.show_new(
+                confirm_screens.explain_not_shown(session.t, preview.broadcast, is_refused=is_refused)
+            )
         return True
 
     async def _send_previews(self, session: Session, preview: Preview) -> Outcome:
@@ -210,7 +212,7 @@ class BroadcastHandlers:
         await session.acknowledge()
         shown = await self._broadcasts.add_quote(broadcast)
         if shown is None:
-            await session.say(Screen(session.t("broadcast.no_quote")))
+            await session.show_new(Screen(session.t("broadcast.no_quote")))
             return True
         for locale in shown.languages:
             await self._messages.send(session.chat_id, shown, locale)
@@ -238,11 +240,11 @@ class BroadcastHandlers:
 
         A draft can be changed. A broadcast whose time has come keeps waiting.
         """
-        reason = session.reason(rejection)
+        reason = session.format_rejection(rejection)
         if broadcast.status is BroadcastStatus.DRAFT:
             session.notice = reason
             return await self._compose.show_draft(session, broadcast)
-        await session.say(Screen(reason, confirm_screens.waiting_rows(session.t, broadcast)))
+        await session.show_new(Screen(reason, confirm_screens.waiting_rows(session.t, broadcast)))
         return True
 
     ACTIONS: ClassVar[Mapping[BroadcastAction, "_Action"]] = {

@@ -99,7 +99,7 @@ class DeliveryLedger:
         claimed = await DeliveryRepository(tx).claim(self._id, request.capacity, now, excluded=request.postponed)
         if not claimed and request.postponed:
             claimed = await DeliveryRepository(tx).claim(self._id, request.capacity, now)
-        quiet = await SubscriptionRepository(tx).quiet([each.user_id for each in claimed], now)
+        quiet = await SubscriptionRepository(tx).find_quiet([each.user_id for each in claimed], now)
         return tuple(replace(each, silent=each.user_id in quiet) for each in claimed)
 
     async def _find_unknown_claims(self, tx: Transaction, claimed: Collection[int] | None) -> set[int]:

@@ -231,7 +231,7 @@ class BroadcastService:
             return await self._catalogue.quote()
         except SettlementFailure:
             async with self._store.reading() as tx:
-                return await QuoteRepository(tx).latest()
+                return await QuoteRepository(tx).get_latest()
 
 
 def _schedule(broadcast: Broadcast, now: datetime, zone: tzinfo) -> Broadcast:

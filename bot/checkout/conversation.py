@@ -30,8 +30,8 @@ from bot.infra.telegram.ui.router import PRIVATE, Context, Handler, Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.users.buttons import NewOrderButton
 from bot.users.questions import TYPED
-from bot.users.screens import start
-from bot.users.session import SESSION, Session, current_session, handle
+from bot.users.session import SESSION, Session, as_handler, current_session
+from bot.users.welcome import make_welcome
 
 IdleHook = Callable[[Session, Message], Awaitable[bool]]
 """Takes a message that is no answer to anything; returns whether it did."""
@@ -121,16 +121,16 @@ class Conversation:
         """Return the conversation, and what takes messages outside of it."""
         return (
             self.build(),
-            CommandHandler("cancel", handle(self._nothing_to_cancel), filters=PRIVATE),
-            MessageHandler(PRIVATE, handle(self._take_idle_message)),
+            CommandHandler("cancel", as_handler(self._nothing_to_cancel), filters=PRIVATE),
+            MessageHandler(PRIVATE, as_handler(self._take_idle_message)),
         )
 
     def build(self) -> DraftConversation:
         """Return PTB's handler: from `/send` through the questions to the review; confirming or leaving ends it."""
         return DraftConversation(
-            entry_points=[CommandHandler("send", handle(self._send), filters=PRIVATE)],
+            entry_points=[CommandHandler("send", as_handler(self._send), filters=PRIVATE)],
             states={step: self._state(step) for step in STEPS},
-            fallbacks=[CommandHandler("cancel", handle(self._cancel), filters=PRIVATE)],
+            fallbacks=[CommandHandler("cancel", as_handler(self._cancel), filters=PRIVATE)],
         )
 
     async def new_order_button(self, session: Session, _: NewOrderButton) -> None:
@@ -163,7 +163,7 @@ class Conversation:
 
     def _state(self, step: Step) -> list[Handler]:
         return [
-            MessageHandler(TYPED, handle(self._take_typed)),
+            MessageHandler(TYPED, as_handler(self._take_typed)),
             QuestionButtons(self._draft_handlers.actions_of(step), self._draft_handlers.take_button),
         ]
 
@@ -245,7 +245,7 @@ class Conversation:
                     return
         if is_command:
             session.notice = session.t("talk.unknown_command")
-        await session.show(session.with_resume(await start.show(session)))
+        await session.show(session.with_resume(await make_welcome(session)))
 
     async def _is_order(self, session: Session, update: Update, text: str) -> bool:
         """Return whether the user asks for an order. What somebody else wrote and they forward is none."""

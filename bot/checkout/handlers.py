@@ -109,7 +109,7 @@ class DraftHandlers:
             await self._show_order(session, draft)
         elif draft.status is DraftStatus.EXPIRED and session[DRAFT] is None:
             await session.acknowledge(session.t.plain("stale.expired"))
-            await session.say(screens.expired(session.t, draft))
+            await session.show_new(screens.expired(session.t, draft))
         else:
             await self.explain(session, "stale.cancelled" if draft.status is DraftStatus.CANCELLED else "stale.button")
 
@@ -141,7 +141,7 @@ class DraftHandlers:
 
     async def _report_damage(self, session: Session) -> None:
         """Say that the open draft can't be read, and close it. Otherwise the user would wonder where it went."""
-        await session.say(screens.damaged(session.t))
+        await session.show_new(screens.damaged(session.t))
         await self._drafts.close_damaged(session.chat_id)
 
     async def _take(self, session: Session, answer: Answer, given: str) -> None:
@@ -167,9 +167,9 @@ class DraftHandlers:
     async def _reject(self, session: Session, draft: OrderDraft, rejection: Rejection) -> None:
         """Say why, and ask the same question again. Where an amount no longer fits, ask for the amount."""
         if limit_warning.is_one(rejection):
-            await session.show(limit_warning.screen(session.t, draft, session.reason(rejection)))
+            await session.show(limit_warning.screen(session.t, draft, session.format_rejection(rejection)))
             return
-        session.notice = Html("\n".join(filter(None, (session.notice, session.reason(rejection)))))
+        session.notice = Html("\n".join(filter(None, (session.notice, session.format_rejection(rejection)))))
         if rejection.key.startswith("amount.") and draft.step is Step.REVIEW:
             await self._save(session, replace(draft, step=Step.AMOUNT))
             return

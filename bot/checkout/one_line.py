@@ -8,7 +8,7 @@ from bot.checkout.draft import OrderDraft
 from bot.checkout.filling import apply_line, with_known_holder, with_recipient
 from bot.checkout.flow import missing
 from bot.checkout.parser import LONGEST_LINE, OneLine, Word, looks_like_order, read_line, read_words, words_of
-from bot.recipients.model import SavedRecipient, current_method, find_by_beginning, title
+from bot.recipients.model import SavedRecipient, find_by_beginning, find_current_method, recipient_title
 from bot.settlement.model import PayoutMethod
 
 LEAST_DIGITS: Final = 8
@@ -90,7 +90,7 @@ def fill(
     """
     filled = apply_line(draft, wanted.line)
     user = wanted.user
-    method = current_method(user, methods) if user is not None else None
+    method = find_current_method(user, methods) if user is not None else None
     if user is not None and method is not None:
         return with_recipient(filled, user, method)
     has_number = wanted.line.number is not None or wanted.line.doubtful_number is not None
@@ -102,7 +102,7 @@ def fill(
 
 def has_vanished(wanted: Wanted, methods: Sequence[PayoutMethod]) -> bool:
     """Return whether a recipient is meant whose destination isn't in the live list any more."""
-    return wanted.user is not None and current_method(wanted.user, methods) is None
+    return wanted.user is not None and find_current_method(wanted.user, methods) is None
 
 
 def _is_sum_at_most(line: OneLine) -> bool:
@@ -123,7 +123,7 @@ def _mentioned(text: str, recipients: Sequence[SavedRecipient]) -> list[tuple[tu
     words = words_of(text) if len(text) <= LONGEST_LINE else []
     found = dict[tuple[str, ...], tuple[SavedRecipient, ...]]()
     for each in recipients:
-        name = tuple(word.folded for word in words_of(title(each)))
+        name = tuple(word.folded for word in words_of(recipient_title(each)))
         if name and _place(words, name) is not None:
             found[name] = (*found.get(name, ()), each)
     longest_first = sorted(found.items(), key=lambda item: len(item[0]), reverse=True)

@@ -21,7 +21,7 @@ from bot.infra.telegram.ui.formatting import quote_input
 from bot.infra.telegram.ui.screen import Screen
 from bot.recipients.banks import display_name
 from bot.recipients.formatting import format_method
-from bot.recipients.model import SavedRecipient, title
+from bot.recipients.model import SavedRecipient, recipient_title
 from bot.recipients.service import RecipientService
 from bot.settlement.catalogue import ServiceCatalogue
 from bot.settlement.model import PayoutMethod, ServiceDown, SettlementFailure
@@ -175,5 +175,5 @@ def _not_taken(t: Translator, draft: OrderDraft, wanted: Wanted, methods: Sequen
 def _is_a_name(text: str, methods: Sequence[PayoutMethod], known: Sequence[SavedRecipient]) -> bool:
     """Return whether all of it is the name of one destination or recipient that has figures in it."""
     typed = text.strip().casefold()
-    names = (*(title(each) for each in known), *(name for m in methods for name in (m.name, display_name(m))))
+    names = (*(recipient_title(each) for each in known), *(name for m in methods for name in (m.name, display_name(m))))
     return typed in {name.casefold() for name in names}

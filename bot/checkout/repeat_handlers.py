@@ -18,7 +18,7 @@ from bot.orders.placement.service import OrderService
 from bot.orders.repository import OrderRepository
 from bot.orders.status_messages import StatusMessages
 from bot.recipients.formatting import format_method
-from bot.recipients.model import SavedRecipient, current_method
+from bot.recipients.model import SavedRecipient, find_current_method
 from bot.settlement.catalogue import ServiceCatalogue
 from bot.settlement.model import PayoutMethod, SettlementFailure
 from bot.users.session import Session
@@ -124,7 +124,7 @@ class RepeatHandlers:
             methods = await self._catalogue.methods()
         except SettlementFailure:
             methods = ()
-        return current_method(recipient, methods) if methods else recipient.method
+        return find_current_method(recipient, methods) if methods else recipient.method
 
     async def _drop_expired_offer(self, session: Session, order: Order) -> Order:
         """Drop the order if its offer has expired: asking for another one gives it up."""

@@ -12,7 +12,7 @@ from bot.checkout.tables import IS_CLOSED_DRAFT, drafts
 from bot.infra.db.transaction import Transaction
 from bot.infra.i18n import Translator
 from bot.recipients.user_data import method_json
-from bot.users.user_data import Json, StoredData, UserData, time_text
+from bot.users.user_data import Json, StoredData, UserData, format_time
 
 KEEP_CLOSED_DRAFTS = timedelta(hours=48)
 """How long a saved draft can be resumed. Its buttons still know what happened to it."""
@@ -88,7 +88,7 @@ def _draft(draft: OrderDraft) -> Json:
         "holder": draft.holder,
         "amount": {"amount": draft.amount.value, "currency": draft.amount.currency} if draft.amount else None,
         "paid_by": draft.channel,
-        "put_away_at": time_text(draft.expires_at),
+        "put_away_at": format_time(draft.expires_at),
     }
 
 

@@ -42,7 +42,7 @@ class StatusHandlers:
     async def show_status(self, session: Session, _: str) -> None:
         """Show operators the monitored status, and other users their own orders."""
         screen = await (self._status(session) if session.is_operator else self._show_orders(session))
-        await session.say(session.with_resume(screen))
+        await session.show_new(session.with_resume(screen))
 
     async def alarm_button(self, session: Session, button: AlarmButton) -> None:
         """Run the action of an alarm's button."""

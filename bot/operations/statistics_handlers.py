@@ -20,8 +20,8 @@ from bot.operations.screens import platform as platform_screens
 from bot.operations.screens import statistics as screens
 from bot.operations.statistics_service import StatisticsService
 from bot.users import questions
-from bot.users.screens import start
 from bot.users.session import Session
+from bot.users.welcome import make_welcome
 
 EXPORT_PERIOD: Final = "export"
 """The question for the period of a file."""
@@ -48,7 +48,7 @@ class StatisticsHandlers:
 
     def answers(self) -> Mapping[str, questions.Answer]:
         """Return the handler of each question's typed answer."""
-        return {EXPORT_PERIOD: questions.text_only(self.send_typed_period)}
+        return {EXPORT_PERIOD: questions.accept_text(self.send_typed_period)}
 
     async def show_statistics(self, session: Session, _: str) -> None:
         """Show the bot's own statistics, then the service's when it has answered."""
@@ -76,15 +76,15 @@ class StatisticsHandlers:
     async def send_typed_period(self, session: Session, _: str, text: str) -> None:
         """Send the orders of the typed period. Ask again if it can't be read."""
         if not session.is_operator:
-            await session.save_user(questions.answered(session))
-            await session.show(session.with_resume(await start.show(session)))
+            await session.save_user(questions.mark_answered(session))
+            await session.show(session.with_resume(await make_welcome(session)))
             return
         span = spans.typed(text, _today(session), session.zone)
         if span is None:
             session.notice = session.t("export.unclear")
             await session.show(export_screens.ask_period(session.t))
             return
-        await session.save_user(questions.answered(session))
+        await session.save_user(questions.mark_answered(session))
         await self._send_file(session, span)
 
     async def _show_period(self, session: Session, argument: str) -> bool:
@@ -130,7 +130,7 @@ class StatisticsHandlers:
             priority="talk",
         )
         if not isinstance(sent, Delivered):
-            await session.say(Screen(session.t("export.not_sent"), export_screens.other_period_row(session.t)))
+            await session.show_new(Screen(session.t("export.not_sent"), export_screens.other_period_row(session.t)))
 
     ACTIONS: ClassVar[Mapping[StatisticsAction, "_Action"]] = {
         StatisticsAction.SHOW: _show_period,

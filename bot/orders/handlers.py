@@ -19,7 +19,7 @@ from bot.orders.status_messages import StatusMessages
 from bot.recipients.formatting import format_method
 from bot.settlement.model import SettlementFailure
 from bot.staff.staff_chat import SupportContacts
-from bot.users.model import pressed
+from bot.users.model import press_event
 from bot.users.repository import record_user_event
 from bot.users.screens.buttons import send_row
 from bot.users.session import Session
@@ -89,7 +89,7 @@ class OrderHandlers:
             return
         await self._handler_of(button.action)(session, order)
         async with self._database.transaction() as tx:
-            await record_user_event(tx, session.user.id, pressed(button.action), session.now, order.reference)
+            await record_user_event(tx, session.user.id, press_event(button.action), session.now, order.reference)
 
     def _handler_of(self, action: OrderAction) -> ActionHandler:
         if action is OrderAction.HELP and not self._contacts.is_offered:
@@ -191,7 +191,7 @@ class OrderHandlers:
 
 def _explain_failure(session: Session, order: Order, failure: Exception) -> Html:
     if isinstance(failure, Rejection):
-        return session.reason(failure)
+        return session.format_rejection(failure)
     if isinstance(failure, MethodVanished):
         return session.t("again.vanished", name=format_method(order.method))
     return session.t("order.cannot_check")

@@ -82,8 +82,8 @@ class MissedMessages:
     async def show(self, session: Session) -> None:
         """Show the orders about which the user missed something."""
         shown = await self._show_rejected(session) if session[HAS_MISSED] else frozenset[str]()
-        if session.away_since is not None:
-            await self._show_changed(session, session.away_since, shown)
+        if session.blocked_since is not None:
+            await self._show_changed(session, session.blocked_since, shown)
 
     async def _show_changed(self, session: Session, since: datetime, shown: frozenset[str]) -> None:
         """Show the orders that changed since then, except those in `shown`."""

@@ -20,7 +20,7 @@ from bot.orders.repository import OrderRepository
 from bot.orders.screens.privacy import OpenOrders, StoredOrders
 from bot.orders.tables import HAS_RECIPIENT, missed_orders, orders, receipts
 from bot.recipients.user_data import method_json
-from bot.users.user_data import NOBODY, Json, UserData, time_text
+from bot.users.user_data import NOBODY, Json, UserData, format_time
 
 NOT_ENDED: Final = 100
 """How many open orders of a user are read. No user can have more."""
@@ -161,10 +161,10 @@ def _order(order: Order, events: Sequence[OrderEvent], receipt: Receipt | None) 
         "invoice": order.bolt11,
         "deposit_address": order.deposit.to_address if order.deposit else None,
         "refusal": order.refusal,
-        "created_at": time_text(order.created_at),
-        "expires_at": time_text(order.expires_at),
-        "paid_at": time_text(order.paid_at),
-        "ended_at": time_text(order.ended_at),
+        "created_at": format_time(order.created_at),
+        "expires_at": format_time(order.expires_at),
+        "paid_at": format_time(order.paid_at),
+        "ended_at": format_time(order.ended_at),
         "receipt_code": (receipt.code or None) if receipt else None,
         "timeline": [_event(each) for each in events],
     }
@@ -172,7 +172,7 @@ def _order(order: Order, events: Sequence[OrderEvent], receipt: Receipt | None) 
 
 def _event(event: OrderEvent) -> Json:
     return {
-        "at": time_text(event.at),
+        "at": format_time(event.at),
         "phase": str(event.phase),
         "state": event.state or None,
         "note": str(event.note) or None,
@@ -180,7 +180,7 @@ def _event(event: OrderEvent) -> Json:
 
 
 def _missed(missed: MissedOrder) -> Json:
-    return {"about_order": missed.reference, "refused_by_telegram_at": time_text(missed.at)}
+    return {"about_order": missed.reference, "refused_by_telegram_at": format_time(missed.at)}
 
 
 USER_DATA = UserData(

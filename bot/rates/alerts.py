@@ -9,33 +9,33 @@ from bot.core.errors import Rejection
 from bot.core.money import Ambiguous, parse_amount
 from bot.core.text import plain
 
-STEPS: Final = (1, 2, 5)
+PERCENT_STEPS: Final = (1, 2, 5)
 """Percent up or down that can be chosen with one tap."""
 
-COOL_DOWNS: Final = (6, 24)
+COOLDOWN_HOURS: Final = (6, 24)
 """Hours until a repeated alert is sent again."""
 
-DAYS: Final = (30, 90)
+DURATION_DAYS: Final = (30, 90)
 """How long an alert can last."""
 
-FARTHEST: Final = 5
+MAX_FACTOR: Final = 5
 """An alert at more than so many times the rate, or less than that part of it, is a typing mistake."""
 
-_DIGITS: Final = 4
+_SIGNIFICANT_DIGITS: Final = 4
 _PERCENT: Final = re.compile(r"(?P<sign>[+-]?) ?(?P<size>\d{1,3}(?:[.,]\d{1,2})?) ?(?:%|persen|percent)", re.ASCII)
-_SCALES_LEFT_OUT: Final = ("", " miliar", " juta")
+_SCALES_TO_TRY: Final = ("", " miliar", " juta")
 
 
-def moved(rate: Decimal, percent: Decimal | int) -> Decimal:
+def shift_rate(rate: Decimal, percent: Decimal | int) -> Decimal:
     """Return the rate that is `percent` away, in whole rupiah with four significant digits."""
     exact = rate * (100 + percent) / 100
-    last = max(exact.adjusted() - _DIGITS + 1, 0)
+    last = max(exact.adjusted() - _SIGNIFICANT_DIGITS + 1, 0)
     return Decimal(int(exact.quantize(Decimal(1).scaleb(last))))
 
 
 def is_sensible(threshold: Decimal, rate: Decimal) -> bool:
     """Return whether a user can mean this price while the rate is `rate`."""
-    return rate / FARTHEST <= threshold <= rate * FARTHEST
+    return rate / MAX_FACTOR <= threshold <= rate * MAX_FACTOR
 
 
 def read_threshold(text: str, rate: Decimal) -> Decimal:
@@ -52,7 +52,7 @@ def read_threshold(text: str, rate: Decimal) -> Decimal:
     if not readings:
         raise Rejection("subscription.alert_unreadable")
     if not near:
-        raise Rejection("subscription.alert_too_far", lowest=int(rate / FARTHEST), highest=int(rate * FARTHEST))
+        raise Rejection("subscription.alert_too_far", lowest=int(rate / MAX_FACTOR), highest=int(rate * MAX_FACTOR))
     if near[0] == rate:
         raise Rejection("subscription.alert_is_there")
     return near[0]
@@ -63,13 +63,13 @@ def _readings(text: str, rate: Decimal) -> Iterator[Decimal]:
     percent = _PERCENT.fullmatch(plain(text).casefold())
     if percent is not None:
         size = Decimal(percent["size"].replace(",", "."))
-        yield moved(rate, -size if percent["sign"] == "-" else size)
+        yield shift_rate(rate, -size if percent["sign"] == "-" else size)
         return
-    for scale in _SCALES_LEFT_OUT:
-        yield from _sums(f"{text}{scale}")
+    for scale in _SCALES_TO_TRY:
+        yield from _read_rupiah(f"{text}{scale}")
 
 
-def _sums(text: str) -> Iterator[Decimal]:
+def _read_rupiah(text: str) -> Iterator[Decimal]:
     try:
         found = parse_amount(text)
     except Rejection:

@@ -6,7 +6,7 @@ from decimal import ROUND_CEILING, Decimal
 from typing import Final
 
 _STEPS: Final = tuple(map(Decimal, (1, 2, 5, 10)))
-_LEAST_SPREAD: Final = Decimal("0.002")
+_MIN_SPREAD: Final = Decimal("0.002")
 """Of the rate: what moves less than this is drawn as the nearly flat line that it is."""
 
 _MARGIN: Final = Decimal("0.08")
@@ -44,10 +44,10 @@ class Times:
         return self.step >= _DAY
 
 
-def scale(lowest: Decimal, highest: Decimal, most: int = 4) -> Scale:
+def make_scale(lowest: Decimal, highest: Decimal, most: int = 4) -> Scale:
     """Return a scale that shows everything from `lowest` to `highest` (0 or more), with up to `most` levels."""
     middle, spread = (lowest + highest) / 2, highest - lowest
-    spread = max(spread * (1 + 2 * _MARGIN), middle * _LEAST_SPREAD) or Decimal(1)
+    spread = max(spread * (1 + 2 * _MARGIN), middle * _MIN_SPREAD) or Decimal(1)
     bottom, top = middle - spread / 2, middle + spread / 2
     step = round_step(spread / most)
     first = (bottom / step).to_integral_value(ROUND_CEILING)
@@ -64,17 +64,17 @@ def round_step(least: Decimal) -> Decimal:
     return next(step * power for step in _STEPS if step * power >= least)
 
 
-def times(since: datetime, until: datetime, zone: tzinfo, most: float = 4.5) -> Times:
+def make_times(since: datetime, until: datetime, zone: tzinfo, most: float = 4.5) -> Times:
     """Return round times from `since` to `until` on the clock of `zone`, up to about `most` of them."""
     least = (until - since) / most
     minutes = next((minutes for minutes in _MINUTES if timedelta(minutes=minutes) >= least), None)
     if minutes is None:
         days = next((days for days in _DAYS if timedelta(days=days) >= least), _DAYS[-1])
-        return Times(timedelta(days=days), _within(since, until, zone, days=days))
-    return Times(timedelta(minutes=minutes), _within(since, until, zone, minutes=minutes))
+        return Times(timedelta(days=days), _times_within(since, until, zone, days=days))
+    return Times(timedelta(minutes=minutes), _times_within(since, until, zone, minutes=minutes))
 
 
-def _within(
+def _times_within(
     since: datetime, until: datetime, zone: tzinfo, *, days: int = 1, minutes: int = 24 * 60
 ) -> tuple[datetime, ...]:
     """Return every so many `minutes` of a day, of every so many `days`. Weeks begin on Mondays."""

@@ -17,7 +17,7 @@ from bot.settlement.model import Quote
 K = TypeVar("K")
 V = TypeVar("V")
 
-REMEMBERED: Final = 64
+MAX_CACHED: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Chart:
 class Charts:
     """Draw charts and keep the last ones. The same quote, period, language and zone give the same picture."""
 
-    def __init__(self, quotes: QuoteService, remembered: int = REMEMBERED) -> None:
+    def __init__(self, quotes: QuoteService, remembered: int = MAX_CACHED) -> None:
         self._quotes = quotes
         self._remembered = remembered
         self._kept: OrderedDict[tuple[Quote, Period, str, str], Chart] = OrderedDict()
@@ -53,7 +53,7 @@ class Charts:
         if history is None:
             history = await self._quotes.history(period, quote)
             _keep(self._histories, (quote, period), history, len(Period))
-        return Chart(await render_chart_off_loop(rate_chart.facts(t, history, quote, zone)), history)
+        return Chart(await render_chart_off_loop(rate_chart.make_chart_facts(t, history, quote, zone)), history)
 
 
 def _keep(kept: OrderedDict[K, V], key: K, value: V, most: int) -> None:

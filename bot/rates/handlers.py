@@ -33,8 +33,8 @@ class RateHandlers:
         if quote is not None:
             screen = await self._screen(session, Period.DAY, quote)
         else:
-            screen = rate.none(session.t, subscribed=await self._subscribed(session))
-        await session.say(session.with_resume(screen))
+            screen = rate.explain_no_rate(session.t, subscribed=await self._subscribed(session))
+        await session.show_new(session.with_resume(screen))
 
     async def rate_button(self, session: Session, button: RateButton) -> None:
         """Show another period in the same message. Without a current rate the picture stays as it is."""
@@ -55,9 +55,9 @@ class RateHandlers:
     async def _screen(self, session: Session, period: Period, quote: Quote) -> Screen:
         subscribed = await self._subscribed(session)
         if quote.is_stale(session.now):
-            return rate.stale(session.t, quote, session.zone, subscribed=subscribed)
+            return rate.explain_stale_rate(session.t, quote, session.zone, subscribed=subscribed)
         chart = await self._charts.of(session.t, period, quote, session.zone)
-        return rate.screen(session.t, quote, session.zone, chart, subscribed=subscribed)
+        return rate.show_rate(session.t, quote, session.zone, chart, subscribed=subscribed)
 
     async def _subscribed(self, session: Session) -> bool:
         """Return whether there are rate updates to stop."""

@@ -10,11 +10,11 @@ from typing import Final
 
 from bot.settlement.model import Quote
 
-MOST_POINTS: Final = 300
-_GAP: Final = 24
+MAX_POINTS: Final = 300
+_GAP_DIVISOR: Final = 24
 """A gap is this part of what is shown (an hour of a day) without a record. No line is drawn across it."""
 
-_USUAL: Final = 5
+_USUAL_INTERVALS: Final = 5
 
 
 class Period(StrEnum):
@@ -65,7 +65,7 @@ class RateHistory:
     @property
     def is_whole(self) -> bool:
         """Whether it covers the whole period. A new bot knows only the end of it."""
-        return self.until - self.since >= self.period.length * (1 - 1 / _GAP)
+        return self.until - self.since >= self.period.length * (1 - 1 / _GAP_DIVISOR)
 
     @property
     def lowest(self) -> Decimal:
@@ -101,22 +101,22 @@ class RateHistory:
         """Return the longest time between two points that isn't a gap yet."""
         between = sorted(after.at - before.at for before, after in pairwise(self.points))
         usual = between[len(between) // 2] if between else timedelta(0)
-        return max((self.until - self.since) / _GAP, usual * _USUAL)
+        return max((self.until - self.since) / _GAP_DIVISOR, usual * _USUAL_INTERVALS)
 
 
-def points_of(quotes: Iterable[Quote]) -> tuple[RatePoint, ...]:
+def to_points(quotes: Iterable[Quote]) -> tuple[RatePoint, ...]:
     """Return the points of quotes."""
     return tuple(RatePoint(quote.fetched_at, quote.btc_idr) for quote in quotes)
 
 
-def history_of(period: Period, seen: Iterable[RatePoint], quote: Quote) -> RateHistory:
+def make_history(period: Period, seen: Iterable[RatePoint], quote: Quote) -> RateHistory:
     """Return the history of the period that ends with `quote`, thinned. The quote is always the last point."""
     since = quote.fetched_at - period.length
     before = [point for point in seen if since <= point.at < quote.fetched_at]
-    return RateHistory(period, (*thinned(before, MOST_POINTS - 1), *points_of([quote])))
+    return RateHistory(period, (*thin_points(before, MAX_POINTS - 1), *to_points([quote])))
 
 
-def thinned(points: Sequence[RatePoint], most: int) -> tuple[RatePoint, ...]:
+def thin_points(points: Sequence[RatePoint], most: int) -> tuple[RatePoint, ...]:
     """Return up to `most` (4 or more) of `points`, evenly over time: first, last, and the lows and highs between."""
     if len(points) <= most:
         return tuple(points)

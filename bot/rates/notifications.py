@@ -18,7 +18,7 @@ from bot.users.readers import RenderContext, Renderer
 RATE_SUBJECT: Final = "rate:"
 """What the subjects of all notifications about the rate begin with."""
 
-LATEST: Final = timedelta(hours=2)
+MAX_DELAY: Final = timedelta(hours=2)
 """A daily quote that is later than this is left out: nobody who asked for it in the morning wants it at night."""
 
 
@@ -79,9 +79,9 @@ async def render_daily(notification: Notification[DailyQuote], context: RenderCo
     """Send the quote if its user still subscribes to it."""
     subscription = await _subscription(context)
     # A quote that may have been read is no loss, and one that comes at night is a nuisance.
-    if subscription is None or notification.maybe_sent or context.now - notification.created_at > LATEST:
+    if subscription is None or notification.maybe_sent or context.now - notification.created_at > MAX_DELAY:
         return Sent()
-    screen = screens.daily(context.t, notification.payload.quote, notification.payload.change, context.zone)
+    screen = screens.show_daily_quote(context.t, notification.payload.quote, notification.payload.change, context.zone)
     return delivery_outcome(
         await context.messenger.send_text(
             notification.chat_id, screen.text, screen.keyboard, priority="bulk", silent=_is_quiet(context, subscription)
@@ -95,7 +95,7 @@ async def render_alert(notification: Notification[PriceReached], context: Render
     if subscription is None:
         return Sent()
     reached = notification.payload
-    screen = screens.alert(
+    screen = screens.show_price_alert(
         context.t,
         reached.quote,
         reached.threshold,

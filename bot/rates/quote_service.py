@@ -8,17 +8,17 @@ import structlog
 
 from bot.core.clock import Clock
 from bot.infra.db.database import Database
-from bot.rates.history import Period, RateHistory, RatePoint, history_of, points_of, thinned
+from bot.rates.history import Period, RateHistory, RatePoint, make_history, thin_points, to_points
 from bot.rates.repository import QuoteRepository
 from bot.settlement.model import Quote, Settlement, SettlementFailure
 
 log = structlog.get_logger(__name__)
 
-KEEP_FOR: Final = timedelta(days=400)
-AT_ONCE: Final = timedelta(days=1)
+MAX_AGE: Final = timedelta(days=400)
+QUERY_SPAN: Final = timedelta(days=1)
 """So much is read in one query: a month has many thousand rows, and others wait for the loop."""
 
-POINTS_OF_A_PART: Final = 300
+POINTS_PER_QUERY: Final = 300
 
 
 class QuoteService:
@@ -46,19 +46,19 @@ class QuoteService:
     async def prune(self) -> int:
         """Delete quotes that are too old for any chart, and return how many."""
         async with self._store.transaction() as tx:
-            return await QuoteRepository(tx).delete_before(self._clock.now() - KEEP_FOR)
+            return await QuoteRepository(tx).delete_before(self._clock.now() - MAX_AGE)
 
     async def history(self, period: Period, quote: Quote) -> RateHistory:
         """Return the history of the period that ends with `quote`, which doesn't have to be recorded."""
         seen: list[RatePoint] = []
-        for since, until in _parts(quote.fetched_at - period.length, quote.fetched_at):
+        for since, until in _query_spans(quote.fetched_at - period.length, quote.fetched_at):
             async with self._store.reading() as tx:
-                seen += thinned(points_of(await QuoteRepository(tx).between(since, until)), POINTS_OF_A_PART)
-        return history_of(period, seen, quote)
+                seen += thin_points(to_points(await QuoteRepository(tx).find_between(since, until)), POINTS_PER_QUERY)
+        return make_history(period, seen, quote)
 
 
-def _parts(since: datetime, until: datetime) -> list[tuple[datetime, datetime]]:
+def _query_spans(since: datetime, until: datetime) -> list[tuple[datetime, datetime]]:
     """Return parts of this time, one after the other, without overlap."""
-    count = -(-(until - since) // AT_ONCE)
+    count = -(-(until - since) // QUERY_SPAN)
     last = timedelta(microseconds=1)
-    return [(since + n * AT_ONCE, min(since + (n + 1) * AT_ONCE, until) - last) for n in range(count)]
+    return [(since + n * QUERY_SPAN, min(since + (n + 1) * QUERY_SPAN, until) - last) for n in range(count)]

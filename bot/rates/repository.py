@@ -44,22 +44,24 @@ DUE = (
     .order_by(subscriptions.c.next_daily_at)
     .limit(bindparam("limit", type_=Integer()))
 )
-ADVANCE = update(subscriptions).where(
+SET_NEXT_DAILY = update(subscriptions).where(
     subscriptions.c.user_id == USER,
     subscriptions.c.next_daily_at == bindparam("due_at", type_=subscriptions.c.next_daily_at.type),
 )
-SET_ASIDE = update(subscriptions).where(subscriptions.c.user_id == USER).values(next_daily_at=None)
+CLEAR_DAILY = update(subscriptions).where(subscriptions.c.user_id == USER).values(next_daily_at=None)
 DELETE = delete(subscriptions).where(subscriptions.c.user_id == USER)
 
 ALERT = select(rate_alerts).where(rate_alerts.c.id == bindparam("id"))
 ALERTS_OF = select(rate_alerts).where(rate_alerts.c.user_id == USER)
 ALERTS_OF = ALERTS_OF.order_by(rate_alerts.c.created_at, rate_alerts.c.id)
-IS_AWAKE = (
+IS_ACTIVE = (
     rate_alerts.c.expires_at > NOW,
     or_(rate_alerts.c.cooldown_until.is_(None), rate_alerts.c.cooldown_until <= NOW),
 )
-AWAKE = select(rate_alerts).where(*IS_AWAKE)
-REST = update(rate_alerts).where(rate_alerts.c.id == bindparam("alert", type_=rate_alerts.c.id.type), *IS_AWAKE)
+ACTIVE_ALERTS = select(rate_alerts).where(*IS_ACTIVE)
+START_COOLDOWN = update(rate_alerts).where(
+    rate_alerts.c.id == bindparam("alert", type_=rate_alerts.c.id.type), *IS_ACTIVE
+)
 DELETE_ALERT = delete(rate_alerts).where(rate_alerts.c.id == bindparam("id"))
 DELETE_ALERTS = delete(rate_alerts).where(rate_alerts.c.user_id == USER)
 DELETE_EXPIRED = delete(rate_alerts).where(rate_alerts.c.expires_at < NOW)
@@ -85,12 +87,12 @@ class QuoteRepository:
             },
         )
 
-    async def between(self, since: datetime, until: datetime) -> tuple[Quote, ...]:
+    async def find_between(self, since: datetime, until: datetime) -> tuple[Quote, ...]:
         """Return the quotes of these times and between them, oldest first."""
         found = await self._connection.execute(QUOTES_BETWEEN, {"since": since, "until": until})
         return encryption.read_rows(self._vault, quotes, found.mappings(), _quote)
 
-    async def latest(self) -> Quote | None:
+    async def get_latest(self) -> Quote | None:
         """Return the newest quote by the service's time, or None."""
         row = (await self._connection.execute(LATEST_QUOTE)).mappings().first()
         return encryption.read_row_or_none(self._vault, quotes, dict(row), _quote) if row else None
@@ -125,7 +127,7 @@ class SubscriptionRepository:
         """Return the number of subscribers."""
         return int((await self._connection.execute(COUNT)).scalar_one())
 
-    async def quiet(self, user_ids: Collection[int], now: datetime) -> frozenset[int]:
+    async def find_quiet(self, user_ids: Collection[int], now: datetime) -> frozenset[int]:
         """Return those of these users who have quiet hours now, by their own clocks."""
         quiet = set[int]()
         for these in upsert.split_into_batches(user_ids):
@@ -134,26 +136,26 @@ class SubscriptionRepository:
                     quiet.add(user_id)
         return frozenset(quiet)
 
-    async def due(self, now: datetime, limit: int = 500) -> tuple[Subscription, ...]:
+    async def find_due(self, now: datetime, limit: int = 500) -> tuple[Subscription, ...]:
         """Return the subscriptions whose daily quote is due, the longest waiting first."""
         found = await self._connection.execute(DUE, {"now": now, "limit": limit})
         return encryption.read_rows(self._vault, subscriptions, found.mappings(), _subscription)
 
-    async def advance(self, user_id: int, due_at: datetime, next_at: datetime | None) -> bool:
+    async def set_next_daily(self, user_id: int, due_at: datetime, next_at: datetime | None) -> bool:
         """Set the time after the daily quote that was due at `due_at`. Returns False where it was changed since."""
         these = {"user": user_id, "due_at": due_at}
-        return (await self._connection.execute(ADVANCE.values(next_daily_at=next_at), these)).rowcount == 1
+        return (await self._connection.execute(SET_NEXT_DAILY.values(next_daily_at=next_at), these)).rowcount == 1
 
-    async def set_aside(self, user_id: int) -> None:
+    async def clear_daily_quote(self, user_id: int) -> None:
         """End a daily quote that can't be sent, because a row can't be read."""
-        await self._connection.execute(SET_ASIDE, {"user": user_id})
+        await self._connection.execute(CLEAR_DAILY, {"user": user_id})
 
-    async def alerts_of(self, user_id: int) -> tuple[RateAlert, ...]:
+    async def find_alerts(self, user_id: int) -> tuple[RateAlert, ...]:
         """Return the alerts of a user, oldest first."""
         found = await self._connection.execute(ALERTS_OF, {"user": user_id})
         return encryption.read_rows(self._vault, rate_alerts, found.mappings(), _alert)
 
-    async def alert(self, alert_id: str) -> RateAlert | None:
+    async def get_alert(self, alert_id: str) -> RateAlert | None:
         """Return the alert with this id, of whichever user, or None."""
         row = (await self._connection.execute(ALERT, {"id": alert_id})).mappings().first()
         return encryption.read_row(self._vault, rate_alerts, dict(row), _alert) if row else None
@@ -166,14 +168,14 @@ class SubscriptionRepository:
         """Delete an alert, and return whether there was one."""
         return (await self._connection.execute(DELETE_ALERT, {"id": alert_id})).rowcount == 1
 
-    async def rest(self, alert_id: str, now: datetime, until: datetime) -> bool:
+    async def start_cooldown(self, alert_id: str, now: datetime, until: datetime) -> bool:
         """Let an alert rest. Returns False where it rests already or has expired."""
         these = {"alert": alert_id, "now": now}
-        return (await self._connection.execute(REST.values(cooldown_until=until), these)).rowcount == 1
+        return (await self._connection.execute(START_COOLDOWN.values(cooldown_until=until), these)).rowcount == 1
 
-    async def awake_alerts(self, now: datetime) -> tuple[RateAlert, ...]:
+    async def find_active_alerts(self, now: datetime) -> tuple[RateAlert, ...]:
         """Return the alerts that neither rest nor have expired."""
-        found = await self._connection.execute(AWAKE, {"now": now})
+        found = await self._connection.execute(ACTIVE_ALERTS, {"now": now})
         return encryption.read_rows(self._vault, rate_alerts, found.mappings(), _alert)
 
     async def delete_expired(self, expired_before: datetime) -> int:

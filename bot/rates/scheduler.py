@@ -16,13 +16,13 @@ from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.repository import OutboxRepository
 from bot.rates.model import RateAlert, Subscription
-from bot.rates.notifications import LATEST, RATE_SUBJECT, DailyQuote, daily_quote, price_alert
+from bot.rates.notifications import MAX_DELAY, RATE_SUBJECT, DailyQuote, daily_quote, price_alert
 from bot.rates.repository import QuoteRepository, SubscriptionRepository
 from bot.settlement.catalogue import ServiceCatalogue
 from bot.settlement.model import Quote, SettlementFailure
 from bot.users.repository import UserRepository
 
-AT_ONCE: Final = 24
+MAX_QUEUED: Final = 24
 """How many of these notifications may be on their way; more would only wait in another queue."""
 
 _A_DAY, _ABOUT = timedelta(days=1), timedelta(minutes=30)
@@ -50,8 +50,8 @@ class RateScheduler:
         """Queue daily quotes that are due, and leave out those that are late. Return whether to look again at once."""
         now = self._clock.now()
         async with self._store.reading() as tx:
-            due = await SubscriptionRepository(tx).due(now, AT_ONCE)
-            capacity = AT_ONCE - await OutboxRepository(tx).count_due(RATE_SUBJECT, now)
+            due = await SubscriptionRepository(tx).find_due(now, MAX_QUEUED)
+            capacity = MAX_QUEUED - await OutboxRepository(tx).count_due(RATE_SUBJECT, now)
         await self._set_unreadable_aside()
         late = [each for each in due if _is_late(each, now)]
         timely = due[len(late) : len(late) + max(capacity, 0)]
@@ -59,9 +59,9 @@ class RateScheduler:
         taken = (*late, *(timely if quote is not None else ()))
         if taken:
             async with self._store.transaction() as tx:
-                payload = None if quote is None else DailyQuote(quote, await _change_in_a_day(tx, quote))
+                payload = None if quote is None else DailyQuote(quote, await _daily_change(tx, quote))
                 for each in taken:
-                    await _take_up(tx, each, now, None if _is_late(each, now) else payload)
+                    await _queue_daily_quote(tx, each, now, None if _is_late(each, now) else payload)
             self._on_notification()
         return bool(taken) or (bool(due) and capacity <= 0)
 
@@ -71,13 +71,13 @@ class RateScheduler:
         if found:
             async with self._store.transaction() as tx:
                 for key in found:
-                    await SubscriptionRepository(tx).set_aside(int(key))
+                    await SubscriptionRepository(tx).clear_daily_quote(int(key))
             self._aside |= found
 
     async def check_latest(self) -> None:
         """Check the alerts if a quote has been recorded since the last time."""
         async with self._store.reading() as tx:
-            latest = await QuoteRepository(tx).latest()
+            latest = await QuoteRepository(tx).get_latest()
         if latest is not None and latest != self._checked:
             await self.check(latest)
 
@@ -90,7 +90,9 @@ class RateScheduler:
         async with self._store.transaction() as tx:
             await SubscriptionRepository(tx).delete_expired(now)
             met = [
-                alert for alert in await SubscriptionRepository(tx).awake_alerts(now) if alert.is_met_by(quote.btc_idr)
+                alert
+                for alert in await SubscriptionRepository(tx).find_active_alerts(now)
+                if alert.is_met_by(quote.btc_idr)
             ]
         for alert in met:
             self._met.setdefault(alert.id, (alert, quote))
@@ -102,10 +104,10 @@ class RateScheduler:
             return False
         now = self._clock.now()
         async with self._store.transaction() as tx:
-            capacity = AT_ONCE - await OutboxRepository(tx).count_due(RATE_SUBJECT, now)
+            capacity = MAX_QUEUED - await OutboxRepository(tx).count_due(RATE_SUBJECT, now)
             these = tuple(self._met.values())[: max(capacity, 0)]
             for alert, quote in these:
-                await _ring(tx, alert, quote, now)
+                await _queue_alert(tx, alert, quote, now)
         for alert, _ in these:
             del self._met[alert.id]
         self._on_notification()
@@ -121,37 +123,40 @@ class RateScheduler:
 
 
 def _is_late(subscription: Subscription, now: datetime) -> bool:
-    return subscription.next_daily_at is not None and now - subscription.next_daily_at > LATEST
+    return subscription.next_daily_at is not None and now - subscription.next_daily_at > MAX_DELAY
 
 
-async def _take_up(tx: Transaction, due: Subscription, now: datetime, payload: DailyQuote | None) -> None:
+async def _queue_daily_quote(tx: Transaction, due: Subscription, now: datetime, payload: DailyQuote | None) -> None:
     """Set the next day's time, and queue today's quote unless it is left out."""
     user = await UserRepository(tx).get_if_readable(due.user_id)
     if user is None or due.next_daily_at is None:
         # It would be due again at once, for ever.
-        await SubscriptionRepository(tx).set_aside(due.user_id)
+        await SubscriptionRepository(tx).clear_daily_quote(due.user_id)
         return
     upcoming = None if due.daily_minute is None else next_at(due.daily_minute, user.zone, now)
-    if await SubscriptionRepository(tx).advance(due.user_id, due.next_daily_at, upcoming) and payload is not None:
+    if (
+        await SubscriptionRepository(tx).set_next_daily(due.user_id, due.next_daily_at, upcoming)
+        and payload is not None
+    ):
         await OutboxRepository(tx).add([daily_quote(due.user_id, due.next_daily_at, payload, now)])
 
 
-async def _ring(tx: Transaction, alert: RateAlert, quote: Quote, now: datetime) -> None:
+async def _queue_alert(tx: Transaction, alert: RateAlert, quote: Quote, now: datetime) -> None:
     """Queue an alert if it still exists. One that is sent once is deleted, another one rests."""
     if alert.cooldown_seconds is None:
         is_due = await SubscriptionRepository(tx).delete_alert(alert.id)
         cooldown_until = None
     else:
         cooldown_until = now + timedelta(seconds=alert.cooldown_seconds)
-        is_due = await SubscriptionRepository(tx).rest(alert.id, now, cooldown_until)
+        is_due = await SubscriptionRepository(tx).start_cooldown(alert.id, now, cooldown_until)
     if is_due:
         await OutboxRepository(tx).add([price_alert(alert, quote, cooldown_until, now)])
 
 
-async def _change_in_a_day(tx: Transaction, quote: Quote) -> Decimal | None:
+async def _daily_change(tx: Transaction, quote: Quote) -> Decimal | None:
     """By how many percent the rate differs from that of the day before; None where none was recorded then."""
     then = quote.fetched_at - _A_DAY
-    around = await QuoteRepository(tx).between(then - _ABOUT, then + _ABOUT)
+    around = await QuoteRepository(tx).find_between(then - _ABOUT, then + _ABOUT)
     if not around:
         return None
     before = min(around, key=lambda each: abs(each.fetched_at - then))

@@ -8,7 +8,7 @@ from bot.core.errors import Rejection
 from bot.core.time_of_day import MINUTES, read_span, read_time
 from bot.infra.db.database import Database
 from bot.infra.telegram.ui.router import Routes
-from bot.rates.alerts import COOL_DOWNS, DAYS, is_sensible, read_threshold
+from bot.rates.alerts import COOLDOWN_HOURS, DURATION_DAYS, is_sensible, read_threshold
 from bot.rates.buttons import SubscriptionAction, SubscriptionButton
 from bot.rates.model import AlertRequest
 from bot.rates.repository import QuoteRepository
@@ -23,11 +23,11 @@ from bot.users.session import Session
 DAILY_TIME: Final = "daily_hour"
 QUIET_HOURS: Final = "quiet_hours"
 ALERT_PRICE: Final = "alert_price"
-POSTED: Final = frozenset({SubscriptionAction.OPEN, SubscriptionAction.END})
+NEW_MESSAGE_ACTIONS: Final = frozenset({SubscriptionAction.OPEN, SubscriptionAction.END})
 """What leaves the message it was pressed under as it is."""
 
-_PARTS_OF_AN_ALERT: Final = 4
-_MOST_DIGITS: Final = 15
+_ALERT_PARTS: Final = 4
+_MAX_DIGITS: Final = 15
 
 _Action = Callable[["SubscriptionHandlers", Session, str], Awaitable[bool]]
 
@@ -49,15 +49,15 @@ class SubscriptionHandlers:
     def answers(self) -> Mapping[str, questions.Answer]:
         """Return the handler of the typed answer to each question."""
         return {
-            DAILY_TIME: questions.text_only(self.daily_time_typed),
-            QUIET_HOURS: questions.text_only(self.quiet_hours_typed),
-            ALERT_PRICE: questions.text_only(self.price_typed),
+            DAILY_TIME: questions.accept_text(self.daily_time_typed),
+            QUIET_HOURS: questions.accept_text(self.quiet_hours_typed),
+            ALERT_PRICE: questions.accept_text(self.price_typed),
         }
 
     async def subscription_button(self, session: Session, button: SubscriptionButton) -> None:
         """Do what a button of rate updates says."""
         # Pictures have no text that could become another screen's.
-        if button.action in POSTED or not session.has_text:
+        if button.action in NEW_MESSAGE_ACTIONS or not session.has_text:
             session.message_id = None
         pressed = button.pack()
         if session.message_id is None and session.is_double_tap(pressed):
@@ -74,7 +74,7 @@ class SubscriptionHandlers:
             session.notice = session.t("subscription.time_unreadable")
             await self._ask_daily_time(session)
             return
-        await self._subscriptions.set_daily_time(questions.answered(session), minute)
+        await self._subscriptions.set_daily_time(questions.mark_answered(session), minute)
         await self._show_daily_set(session)
 
     async def quiet_hours_typed(self, session: Session, _: str, text: str) -> None:
@@ -84,22 +84,22 @@ class SubscriptionHandlers:
             session.notice = session.t("subscription.span_unreadable")
             await self._ask_quiet_hours(session)
             return
-        await self._subscriptions.set_quiet_hours(questions.answered(session), hours)
+        await self._subscriptions.set_quiet_hours(questions.mark_answered(session), hours)
         await self._show(session)
 
     async def price_typed(self, session: Session, _: str, text: str) -> None:
         """Show what is understood of a price, or of a change in percent. The question stays open until it is set."""
         quote = await self._quote()
         if quote is None:
-            await session.show(session.with_resume(alert_screens.none(session.t)))
+            await session.show(session.with_resume(alert_screens.explain_no_rate(session.t)))
             return
         try:
             threshold = read_threshold(text, quote.btc_idr)
         except Rejection as rejection:
-            session.notice = session.reason(rejection)
-            await session.show(session.with_resume(alert_screens.ask(session.t, quote, session.zone)))
+            session.notice = session.format_rejection(rejection)
+            await session.show(session.with_resume(alert_screens.ask_price(session.t, quote, session.zone)))
             return
-        await session.show(alert_screens.options(session.t, threshold, quote))
+        await session.show(alert_screens.ask_frequency(session.t, threshold, quote))
 
     async def _show(self, session: Session, _: str = "") -> bool:
         await session.acknowledge()
@@ -112,18 +112,18 @@ class SubscriptionHandlers:
 
     async def _show_overview(self, session: Session) -> None:
         updates = await self._subscriptions.get_updates(session.user.id)
-        await session.show(session.with_resume(subscription.screen(session.reader, updates)))
+        await session.show(session.with_resume(subscription.show_updates(session.reader, updates)))
 
     async def _ask_daily_time(self, session: Session, _: str = "") -> bool:
         await session.acknowledge()
         updates = await self._subscriptions.get_updates(session.user.id)
-        shown = subscription.daily(session.reader, updates)
+        shown = subscription.ask_daily_time(session.reader, updates)
         await questions.ask(session, DAILY_TIME, session.with_resume(shown))
         return True
 
     async def _set_daily_time(self, session: Session, argument: str) -> bool:
-        minute = None if argument == subscription.NONE else _minute(argument)
-        if minute is None and argument != subscription.NONE:
+        minute = None if argument == subscription.NO_VALUE else _parse_minute(argument)
+        if minute is None and argument != subscription.NO_VALUE:
             return False
         await self._subscriptions.set_daily_time(session.user, minute)
         if minute is None:
@@ -134,16 +134,16 @@ class SubscriptionHandlers:
 
     async def _ask_quiet_hours(self, session: Session, _: str = "") -> bool:
         await session.acknowledge()
-        shown = subscription.quiet(session.t, await self._subscriptions.get_updates(session.user.id))
+        shown = subscription.ask_quiet_hours(session.t, await self._subscriptions.get_updates(session.user.id))
         await questions.ask(session, QUIET_HOURS, session.with_resume(shown))
         return True
 
     async def _set_quiet_hours(self, session: Session, argument: str) -> bool:
-        hours = tuple(minute for part in argument.split("-") if (minute := _minute(part)) is not None)
+        hours = tuple(minute for part in argument.split("-") if (minute := _parse_minute(part)) is not None)
         match hours:
             case (start, end) if start != end:
                 await self._subscriptions.set_quiet_hours(session.user, (start, end))
-            case () if argument == subscription.NONE:
+            case () if argument == subscription.NO_VALUE:
                 await self._subscriptions.set_quiet_hours(session.user, None)
             case _:
                 return False
@@ -153,9 +153,9 @@ class SubscriptionHandlers:
         await session.acknowledge()
         quote = await self._quote()
         if quote is None:
-            await session.show(session.with_resume(alert_screens.none(session.t)))
+            await session.show(session.with_resume(alert_screens.explain_no_rate(session.t)))
             return True
-        shown = alert_screens.ask(session.t, quote, session.zone)
+        shown = alert_screens.ask_price(session.t, quote, session.zone)
         await questions.ask(session, ALERT_PRICE, session.with_resume(shown))
         return True
 
@@ -164,16 +164,16 @@ class SubscriptionHandlers:
         quote = await self._quote()
         if quote is None:
             return await self._ask_price(session)
-        threshold = _price(argument)
+        threshold = _parse_price(argument)
         if threshold is None or not is_sensible(threshold, quote.btc_idr) or threshold == quote.btc_idr:
             return False
         await session.acknowledge()
-        await session.show(alert_screens.options(session.t, threshold, quote))
+        await session.show(alert_screens.ask_frequency(session.t, threshold, quote))
         return True
 
     async def _set_alert(self, session: Session, argument: str) -> bool:
         """Set the alert that the button names. A second tap sets it once."""
-        request = _alert_request(argument)
+        request = _parse_alert(argument)
         if request is None:
             return False
         await session.acknowledge()
@@ -206,7 +206,7 @@ class SubscriptionHandlers:
             return await self._catalogue.quote()
         except SettlementFailure:
             async with self._database.reading() as tx:
-                return await QuoteRepository(tx).latest()
+                return await QuoteRepository(tx).get_latest()
 
     ACTIONS: ClassVar[Mapping[SubscriptionAction, _Action]] = {
         SubscriptionAction.SHOW: _show,
@@ -225,24 +225,24 @@ class SubscriptionHandlers:
     """What a button does; it returns whether the button could be understood."""
 
 
-def _minute(text: str) -> int | None:
+def _parse_minute(text: str) -> int | None:
     """Return a minute of the day in a button's data; None for what no button of ours could have."""
     minute = int(text) if text.isdecimal() and len(text) < len(str(MINUTES)) + 1 else MINUTES
     return minute if minute < MINUTES else None
 
 
-def _alert_request(argument: str) -> AlertRequest | None:
+def _parse_alert(argument: str) -> AlertRequest | None:
     """Return what a button of the last screen wrote; None for what no button of ours could have."""
     parts = argument.split(":")
-    if len(parts) != _PARTS_OF_AN_ALERT or parts[0] not in {alert_screens.ABOVE, alert_screens.BELOW}:
+    if len(parts) != _ALERT_PARTS or parts[0] not in {alert_screens.ABOVE, alert_screens.BELOW}:
         return None
-    threshold, often, days = _price(parts[1]), parts[2], parts[3]
-    ways = {alert_screens.ONCE: None} | {str(hours): hours for hours in COOL_DOWNS}
-    if threshold is None or often not in ways or days not in map(str, DAYS):
+    threshold, often, days = _parse_price(parts[1]), parts[2], parts[3]
+    ways = {alert_screens.ONCE: None} | {str(hours): hours for hours in COOLDOWN_HOURS}
+    if threshold is None or often not in ways or days not in map(str, DURATION_DAYS):
         return None
     is_above = parts[0] == alert_screens.ABOVE
     return AlertRequest(is_above=is_above, threshold=threshold, cooldown_hours=ways[often], days=int(days))
 
 
-def _price(text: str) -> Decimal | None:
-    return Decimal(text) if text.isdecimal() and text.isascii() and len(text) <= _MOST_DIGITS else None
+def _parse_price(text: str) -> Decimal | None:
+    return Decimal(text) if text.isdecimal() and text.isascii() and len(text) <= _MAX_DIGITS else None

@@ -35,7 +35,7 @@ class SubscriptionService:
         """Return what a user gets, without alerts that have expired."""
         now = self._clock.now()
         async with self._database.reading() as tx:
-            alerts = await SubscriptionRepository(tx).alerts_of(user_id)
+            alerts = await SubscriptionRepository(tx).find_alerts(user_id)
             return RateUpdates(
                 await SubscriptionRepository(tx).get(user_id),
                 tuple(alert for alert in alerts if alert.expires_at > now),
@@ -47,7 +47,9 @@ class SubscriptionService:
         async with self._database.transaction() as tx:
             await UserRepository(tx).save(user)
             subscription = await _find_or_create(tx, user.id, now)
-            await SubscriptionRepository(tx).save(_planned(replace(subscription, daily_minute=minute), user, now))
+            await SubscriptionRepository(tx).save(
+                _with_next_daily(replace(subscription, daily_minute=minute), user, now)
+            )
 
     async def set_quiet_hours(self, user: User, hours: tuple[int, int] | None) -> None:
         """Send rate updates without a sound between these minutes of the user's day; None is never."""
@@ -59,20 +61,20 @@ class SubscriptionService:
 
     async def set_alert(self, user: User, request: AlertRequest) -> bool:
         """Set an alert, or begin the same one again. Returns False where the user has as many as one may."""
-        now, alert_id = self._clock.now(), _id_of(user.id, request)
+        now, alert_id = self._clock.now(), _alert_id(user.id, request)
         async with self._database.transaction() as tx:
-            others = [each for each in await SubscriptionRepository(tx).alerts_of(user.id) if each.id != alert_id]
+            others = [each for each in await SubscriptionRepository(tx).find_alerts(user.id) if each.id != alert_id]
             if sum(each.expires_at > now for each in others) >= MAX_ALERTS:
                 return False
             await UserRepository(tx).save(user)
             await SubscriptionRepository(tx).save(await _find_or_create(tx, user.id, now))
-            await SubscriptionRepository(tx).save_alert(_alert(alert_id, user.id, request, now))
+            await SubscriptionRepository(tx).save_alert(_make_alert(alert_id, user.id, request, now))
         return True
 
     async def delete_alert(self, user_id: int, alert_id: str) -> bool:
         """Delete one of the user's own alerts, and return whether there was one."""
         async with self._database.transaction() as tx:
-            alert = await SubscriptionRepository(tx).alert(alert_id)
+            alert = await SubscriptionRepository(tx).get_alert(alert_id)
             if alert is None or alert.user_id != user_id:
                 return False
             return await SubscriptionRepository(tx).delete_alert(alert_id)
@@ -86,7 +88,7 @@ class SubscriptionService:
         """Plan the daily quote of a user for the same hour in their new time zone (a hook of `UserService`)."""
         subscription = await SubscriptionRepository(tx).get(user.id)
         if subscription is not None and subscription.daily_minute is not None:
-            await SubscriptionRepository(tx).save(_planned(subscription, user, self._clock.now()))
+            await SubscriptionRepository(tx).save(_with_next_daily(subscription, user, self._clock.now()))
 
 
 async def _find_or_create(tx: Transaction, user_id: int, now: datetime) -> Subscription:
@@ -96,12 +98,12 @@ async def _find_or_create(tx: Transaction, user_id: int, now: datetime) -> Subsc
     return known or Subscription(user_id=user_id, subscribed_at=now, quiet_from=start, quiet_until=end)
 
 
-def _planned(subscription: Subscription, user: User, now: datetime) -> Subscription:
+def _with_next_daily(subscription: Subscription, user: User, now: datetime) -> Subscription:
     minute = subscription.daily_minute
     return replace(subscription, next_daily_at=None if minute is None else next_at(minute, user.zone, now))
 
 
-def _alert(alert_id: str, user_id: int, request: AlertRequest, now: datetime) -> RateAlert:
+def _make_alert(alert_id: str, user_id: int, request: AlertRequest, now: datetime) -> RateAlert:
     return RateAlert(
         id=alert_id,
         user_id=user_id,
@@ -113,7 +115,7 @@ def _alert(alert_id: str, user_id: int, request: AlertRequest, now: datetime) ->
     )
 
 
-def _id_of(user_id: int, request: AlertRequest) -> str:
+def _alert_id(user_id: int, request: AlertRequest) -> str:
     """Return an id that the same request always has, so that a second tap sets nothing twice."""
     identity = f"{user_id}:{request.is_above}:{request.threshold}:{request.cooldown_hours}"
     return hashlib.sha256(identity.encode()).hexdigest()[:16]

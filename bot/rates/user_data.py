@@ -8,7 +8,7 @@ from bot.infra.db.transaction import Transaction
 from bot.infra.i18n import Translator
 from bot.rates.model import RateAlert, Subscription
 from bot.rates.repository import SubscriptionRepository
-from bot.users.user_data import Json, StoredData, UserData, time_text
+from bot.users.user_data import Json, StoredData, UserData, format_time
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +30,13 @@ class StoredRateMessages(StoredData):
 async def stored(tx: Transaction, user_id: int) -> StoredRateMessages:
     """Return the subscription and the alerts of a user."""
     rates = SubscriptionRepository(tx)
-    return StoredRateMessages(await rates.get(user_id), await rates.alerts_of(user_id))
+    return StoredRateMessages(await rates.get(user_id), await rates.find_alerts(user_id))
 
 
 async def has_any(tx: Transaction, user_id: int) -> bool:
     """Return whether the user has a subscription or an alert."""
     rates = SubscriptionRepository(tx)
-    return await rates.get(user_id) is not None or bool(await rates.alerts_of(user_id))
+    return await rates.get(user_id) is not None or bool(await rates.find_alerts(user_id))
 
 
 async def export_user(tx: Transaction, user_id: int) -> Json:
@@ -57,11 +57,11 @@ def _subscription(subscription: Subscription | None) -> Json | None:
     if subscription is None:
         return None
     return {
-        "subscribed_since": time_text(subscription.subscribed_at),
-        "daily_quote_at": _of_day(subscription.daily_minute),
-        "next_daily_quote_at": time_text(subscription.next_daily_at),
-        "quiet_from": _of_day(subscription.quiet_from),
-        "quiet_until": _of_day(subscription.quiet_until),
+        "subscribed_since": format_time(subscription.subscribed_at),
+        "daily_quote_at": _format_minute(subscription.daily_minute),
+        "next_daily_quote_at": format_time(subscription.next_daily_at),
+        "quiet_from": _format_minute(subscription.quiet_from),
+        "quiet_until": _format_minute(subscription.quiet_until),
     }
 
 
@@ -70,13 +70,13 @@ def _alert(alert: RateAlert) -> Json:
         "rings": "above" if alert.is_above else "below",
         "idr_per_btc": str(alert.threshold),
         "again_after_seconds": alert.cooldown_seconds,
-        "cooldown_until": time_text(alert.cooldown_until),
-        "set_at": time_text(alert.created_at),
-        "expires_at": time_text(alert.expires_at),
+        "cooldown_until": format_time(alert.cooldown_until),
+        "set_at": format_time(alert.created_at),
+        "expires_at": format_time(alert.expires_at),
     }
 
 
-def _of_day(minute: int | None) -> str | None:
+def _format_minute(minute: int | None) -> str | None:
     """Return a minute of the user's own day: "07:30"."""
     return None if minute is None else f"{minute // 60:02}:{minute % 60:02}"
 

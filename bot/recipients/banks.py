@@ -13,13 +13,13 @@ from importlib.resources import files
 from bot.core.text import plain
 from bot.settlement.model import PayoutMethod
 
-_GENERIC = frozenset({"bank", "pt", "tbk", "persero"})
-_COMMON = _GENERIC | {"indonesia", "syariah", "internasional", "international", "of", "by"}
+_GENERIC_WORDS = frozenset({"bank", "pt", "tbk", "persero"})
+_SHARED_WORDS = _GENERIC_WORDS | {"indonesia", "syariah", "internasional", "international", "of", "by"}
 """Words that two different banks share."""
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownDestination:
     """One destination as generally known; `digits` is the usual length of its account numbers."""
 
     code: str
@@ -29,52 +29,52 @@ class Known:
     digits: int | None = None
 
     @property
-    def phrases(self) -> tuple[str, ...]:
+    def all_names(self) -> tuple[str, ...]:
         """All names of the destination."""
         return (self.label, *self.aliases, self.name)
 
 
-def words(text: str) -> tuple[str, ...]:
+def split_words(text: str) -> tuple[str, ...]:
     """Return the words of a name in lower case, without punctuation."""
     return tuple(re.findall(r"[^\W_]+", plain(text).casefold()))
 
 
 @lru_cache(maxsize=4096)
-def forms(text: str) -> frozenset[str]:
+def name_forms(text: str) -> frozenset[str]:
     """Return the forms in which a name is compared: run together, with and without words such as "bank" and "tbk"."""
-    found = words(text)
-    return frozenset({"".join(found), "".join(word for word in found if word not in _GENERIC)} - {""})
+    found = split_words(text)
+    return frozenset({"".join(found), "".join(word for word in found if word not in _GENERIC_WORDS)} - {""})
 
 
 @lru_cache(maxsize=1024)
-def known_as(code: str, name: str) -> Known | None:
+def find_known(code: str, name: str) -> KnownDestination | None:
     """Return what is known of the live pair of `code` and `name`; None where the name says otherwise, or nothing."""
-    by_name = [known for known in _all_known() if forms(name) & _forms_of(known)]
+    by_name = [known for known in _all_known() if name_forms(name) & _forms_of(known)]
     by_code = [known for known in _all_known() if known.code == code]
     for known in by_code:
-        if known in by_name or (not by_name and _telling_words(name) & _telling_words(*known.phrases)):
+        if known in by_name or (not by_name and _distinctive_words(name) & _distinctive_words(*known.all_names)):
             return known
     return by_name[0] if by_name else None
 
 
 def display_name(method: PayoutMethod) -> str:
     """Return what people call this destination ("BCA"); the live name where it isn't surely the one we know."""
-    known = known_as(method.code, method.name)
-    if known is None or not forms(method.name) & (forms(known.name) | forms(known.label)):
+    known = find_known(method.code, method.name)
+    if known is None or not name_forms(method.name) & (name_forms(known.name) | name_forms(known.label)):
         return method.name
     return known.label
 
 
 @cache
-def _all_known() -> tuple[Known, ...]:
+def _all_known() -> tuple[KnownDestination, ...]:
     rows = json.loads(files(__package__).joinpath("known.json").read_text(encoding="utf-8"))
-    return tuple(Known(**{**row, "aliases": tuple(row["aliases"])}) for row in rows)
+    return tuple(KnownDestination(**{**row, "aliases": tuple(row["aliases"])}) for row in rows)
 
 
 @lru_cache(maxsize=1024)
-def _forms_of(known: Known) -> frozenset[str]:
-    return frozenset[str]().union(*(forms(phrase) for phrase in known.phrases))
+def _forms_of(known: KnownDestination) -> frozenset[str]:
+    return frozenset[str]().union(*(name_forms(phrase) for phrase in known.all_names))
 
 
-def _telling_words(*phrases: str) -> set[str]:
-    return {word for phrase in phrases for word in words(phrase)} - _COMMON
+def _distinctive_words(*phrases: str) -> set[str]:
+    return {word for phrase in phrases for word in split_words(phrase)} - _SHARED_WORDS

@@ -13,12 +13,12 @@ class RecipientAction(StrEnum):
     PAGE = "page"
     SEND = "send"
     SAVE = "save"
-    NAME = "name"
-    UNNAME = "unname"
-    HOLDER = "holder"
-    UNHOLD = "unhold"
+    EDIT_NAME = "name"
+    REMOVE_NAME = "unname"
+    EDIT_HOLDER = "holder"
+    REMOVE_HOLDER = "unhold"
     DELETE = "delete"
-    FORGET = "forget"
+    CONFIRM_DELETION = "forget"
 
 
 @dataclass(frozen=True)

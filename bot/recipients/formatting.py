@@ -3,15 +3,15 @@
 from bot.core.text import plain
 from bot.infra.telegram.ui.formatting import clip
 from bot.recipients.banks import display_name
-from bot.recipients.matching import mask
-from bot.recipients.model import SavedRecipient, title
+from bot.recipients.matching import mask_number
+from bot.recipients.model import SavedRecipient, recipient_title
 from bot.settlement.model import BANK, EWALLET, PayoutMethod
 
-LISTED_SHOWN = 120
-ON_BUTTON = 24
+MAX_LISTED_NAME = 120
+MAX_BUTTON_NAME = 24
 """Characters."""
 
-GROUP = 4
+GROUP_DIGITS = 4
 
 
 def format_method(method: PayoutMethod | None) -> str:
@@ -22,7 +22,7 @@ def format_method(method: PayoutMethod | None) -> str:
 def format_full_method(method: PayoutMethod | None) -> str:
     """Return what people call a payout method, and its listed name where that says more: "BCA · BANK CENTRAL ASIA"."""
     called = format_method(method)
-    listed = clip(plain(method.name), LISTED_SHOWN) if method else ""
+    listed = clip(plain(method.name), MAX_LISTED_NAME) if method else ""
     if clip(listed) == called:
         return listed
     return called if called.casefold() in {listed.casefold(), ""} else f"{called} · {listed}"
@@ -30,21 +30,21 @@ def format_full_method(method: PayoutMethod | None) -> str:
 
 def format_destination(method: PayoutMethod, number: str) -> str:
     """Return a recipient with the number masked: "BCA ••••7890". Without a number it is the method alone."""
-    return format_method(method) if not number else f"{format_method(method)} {mask(number)}"
+    return format_method(method) if not number else f"{format_method(method)} {mask_number(number)}"
 
 
 def group_digits(number: str) -> str:
     """Return an account or mobile number in groups of four, for checking by eye: "1234 5678 90"."""
-    return " ".join(number[start : start + GROUP] for start in range(0, len(number), GROUP))
+    return " ".join(number[start : start + GROUP_DIGITS] for start in range(0, len(number), GROUP_DIGITS))
 
 
 def format_recipient(recipient: SavedRecipient) -> str:
     """Return a saved recipient for a button: "Ibu · BCA ••••7890". Both names are short, to keep the digits visible."""
-    where = f"{clip(format_method(recipient.method), ON_BUTTON)} {mask(recipient.number)}"
-    called = clip(plain(title(recipient)), ON_BUTTON)
+    where = f"{clip(format_method(recipient.method), MAX_BUTTON_NAME)} {mask_number(recipient.number)}"
+    called = clip(plain(recipient_title(recipient)), MAX_BUTTON_NAME)
     return f"{called} · {where}" if called else where
 
 
-def place_key(method: PayoutMethod) -> str:
+def kind_key(method: PayoutMethod) -> str:
     """Return "bank" or "ewallet", the end of the keys of texts that differ between the two."""
     return EWALLET if method.kind == EWALLET else BANK

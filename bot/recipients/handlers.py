@@ -33,12 +33,12 @@ class RecipientHandlers:
         self._actions: dict[RecipientAction, ActionHandler] = {
             RecipientAction.PAGE: self._show,
             RecipientAction.SAVE: self._save,
-            RecipientAction.NAME: self._ask_name,
-            RecipientAction.UNNAME: self._remove_name,
-            RecipientAction.HOLDER: self._ask_holder,
-            RecipientAction.UNHOLD: self._remove_holder,
+            RecipientAction.EDIT_NAME: self._ask_name,
+            RecipientAction.REMOVE_NAME: self._remove_name,
+            RecipientAction.EDIT_HOLDER: self._ask_holder,
+            RecipientAction.REMOVE_HOLDER: self._remove_holder,
             RecipientAction.DELETE: self._confirm_deletion,
-            RecipientAction.FORGET: self._delete,
+            RecipientAction.CONFIRM_DELETION: self._delete,
         }
 
     def routes(self) -> Routes[Session]:
@@ -51,7 +51,7 @@ class RecipientHandlers:
 
     def answers(self) -> Mapping[str, questions.Answer]:
         """Return the handler of the typed answer to each question."""
-        return {NAME: questions.text_only(self.name_typed), HOLDER: questions.text_only(self.holder_typed)}
+        return {NAME: questions.accept_text(self.name_typed), HOLDER: questions.accept_text(self.holder_typed)}
 
     @property
     def actions(self) -> frozenset[RecipientAction]:
@@ -91,12 +91,12 @@ class RecipientHandlers:
         """Name a recipient as it was typed, or show why it can't be and ask again."""
         try:
             label = recipients.clean_label(text)
-            changed = await self._service.rename(questions.answered(session), recipient_id, label)
+            changed = await self._service.rename(questions.mark_answered(session), recipient_id, label)
         except Rejection as rejection:
-            await self._ask_again(session, recipient_id, rejection, recipients.naming)
+            await self._ask_again(session, recipient_id, rejection, recipients.ask_name)
         except TooManyNamed:
             too_many = Rejection("recipient.too_many", most=MAX_NAMED)
-            await self._ask_again(session, recipient_id, too_many, recipients.naming)
+            await self._ask_again(session, recipient_id, too_many, recipients.ask_name)
         else:
             said = session.t("recipient.unnamed") if label is None else session.t("recipient.named", label=label)
             await self._show_changed(session, changed, said)
@@ -106,17 +106,17 @@ class RecipientHandlers:
         try:
             holder = read_holder(text)
         except Rejection as rejection:
-            await self._ask_again(session, recipient_id, rejection, recipients.holding)
+            await self._ask_again(session, recipient_id, rejection, recipients.ask_holder)
         else:
-            changed = await self._service.set_holder(questions.answered(session), recipient_id, holder)
+            changed = await self._service.set_holder(questions.mark_answered(session), recipient_id, holder)
             await self._show_changed(session, changed, session.t("recipient.held"))
 
     async def _list(self, session: Session, page: int = 0) -> None:
         known = await self._service.list_all(session.user.id)
-        await session.show(session.with_resume(recipients.screen(session.t, known, page)))
+        await session.show(session.with_resume(recipients.show_list(session.t, known, page)))
 
     async def _show(self, session: Session, recipient: SavedRecipient) -> None:
-        await session.show(session.with_resume(recipients.page(session.t, recipient, session.now)))
+        await session.show(session.with_resume(recipients.show_recipient(session.t, recipient, session.now)))
 
     async def _explain_gone(self, session: Session) -> None:
         """Say that a recipient isn't there: deleted, or another user's, which nobody may learn."""
@@ -130,13 +130,13 @@ class RecipientHandlers:
         await self._ask_name(session, recipient)
 
     async def _ask_name(self, session: Session, recipient: SavedRecipient) -> None:
-        await questions.ask(session, NAME, recipients.naming(session.t, recipient), recipient.id)
+        await questions.ask(session, NAME, recipients.ask_name(session.t, recipient), recipient.id)
 
     async def _ask_holder(self, session: Session, recipient: SavedRecipient) -> None:
-        await questions.ask(session, HOLDER, recipients.holding(session.t, recipient), recipient.id)
+        await questions.ask(session, HOLDER, recipients.ask_holder(session.t, recipient), recipient.id)
 
     async def _confirm_deletion(self, session: Session, recipient: SavedRecipient) -> None:
-        await session.show(recipients.deleting(session.t, recipient))
+        await session.show(recipients.ask_deletion(session.t, recipient))
 
     async def _remove_name(self, session: Session, recipient: SavedRecipient) -> None:
         changed = await self._service.rename(session.user, recipient.id, None)
@@ -161,7 +161,7 @@ class RecipientHandlers:
         """Say why, and ask again. The question is still open, so there is nothing to save."""
         recipient = await self._service.get(session.user.id, recipient_id)
         if recipient is None:
-            await session.save_user(questions.answered(session))
+            await session.save_user(questions.mark_answered(session))
             await self._explain_gone(session)
             return
         session.notice = session.t.translate(rejection)

@@ -6,13 +6,13 @@ from typing import Final
 from bot.core.errors import Rejection
 from bot.core.text import plain
 
-LONGEST_HOLDER: Final = 60
-_LEAST_LETTERS: Final = 2
+MAX_HOLDER_LENGTH: Final = 60
+_MIN_LETTERS: Final = 2
 _PUNCTUATION: Final = frozenset(" .,'\u2019-&/()")
 
-HIDDEN: Final = "•"
-_WORDS_SHOWN: Final = 4
-_WORD_SHOWN: Final = 8
+MASK_SIGN: Final = "•"
+_MAX_WORDS: Final = 4
+_MAX_WORD_LENGTH: Final = 8
 
 
 def clean_holder(text: str) -> str | None:
@@ -27,11 +27,11 @@ def clean_holder(text: str) -> str | None:
     name = plain(text)
     if not name:
         return None
-    if len(name) > LONGEST_HOLDER:
-        raise Rejection("holder.too_long", longest=LONGEST_HOLDER, actual=len(name))
-    if sum(character.isalpha() for character in name) < _LEAST_LETTERS:
+    if len(name) > MAX_HOLDER_LENGTH:
+        raise Rejection("holder.too_long", longest=MAX_HOLDER_LENGTH, actual=len(name))
+    if sum(character.isalpha() for character in name) < _MIN_LETTERS:
         raise Rejection("holder.not_a_name")
-    if not all(_is_printed(character) for character in name):
+    if not all(_can_be_printed(character) for character in name):
         raise Rejection("holder.symbols")
     return name
 
@@ -44,7 +44,7 @@ def read_holder(text: str) -> str:
     return holder
 
 
-def _is_printed(character: str) -> bool:
+def _can_be_printed(character: str) -> bool:
     return character in _PUNCTUATION or unicodedata.category(character)[0] in {"L", "M", "N"}
 
 
@@ -68,11 +68,11 @@ def mask_name(name: str) -> str:
     that run from right to left are hidden, too: they would reverse the text beside them.
     """
     words = ["".join(filter(str.isalnum, word)) for word in plain(name).split()]
-    masked = [_masked(word) for word in words if word]
-    return " ".join((*masked[:_WORDS_SHOWN], *(["…"] if len(masked) > _WORDS_SHOWN else [])))
+    masked = [_mask_word(word) for word in words if word]
+    return " ".join((*masked[:_MAX_WORDS], *(["…"] if len(masked) > _MAX_WORDS else [])))
 
 
-def _masked(word: str) -> str:
-    length = min(len(word), _WORD_SHOWN)
+def _mask_word(word: str) -> str:
+    length = min(len(word), _MAX_WORD_LENGTH)
     is_shown = length > 1 and word[0].isalpha() and unicodedata.bidirectional(word[0]) == "L"
-    return word[0] + HIDDEN * (length - 1) if is_shown else HIDDEN * length
+    return word[0] + MASK_SIGN * (length - 1) if is_shown else MASK_SIGN * length

@@ -31,12 +31,12 @@ class SavedRecipient:
     last_used_at: datetime
 
 
-def title(recipient: SavedRecipient) -> str:
+def recipient_title(recipient: SavedRecipient) -> str:
     """Return what the recipient is called: the user's own name for it, else the holder's; it may be empty."""
     return recipient.label or recipient.holder or ""
 
 
-def current_method(recipient: SavedRecipient, methods: Sequence[PayoutMethod]) -> PayoutMethod | None:
+def find_current_method(recipient: SavedRecipient, methods: Sequence[PayoutMethod]) -> PayoutMethod | None:
     """Return the recipient's destination as the live list has it now; None where it has left the list."""
     return next((method for method in methods if _is_at(recipient, method)), None)
 
@@ -56,13 +56,13 @@ def find_saved(
 def find_by_name(recipients: Iterable[SavedRecipient], typed: str) -> tuple[SavedRecipient, ...]:
     """Return those whose name is `typed`."""
     wanted = plain(typed).casefold()
-    return tuple(each for each in recipients if wanted and plain(title(each)).casefold() == wanted)
+    return tuple(each for each in recipients if wanted and plain(recipient_title(each)).casefold() == wanted)
 
 
 def find_by_beginning(recipients: Iterable[SavedRecipient], typed: str) -> tuple[SavedRecipient, ...]:
     """Return those whose name begins with `typed`."""
     wanted = plain(typed).casefold()
-    return tuple(each for each in recipients if wanted and plain(title(each)).casefold().startswith(wanted))
+    return tuple(each for each in recipients if wanted and plain(recipient_title(each)).casefold().startswith(wanted))
 
 
 def _is_at(recipient: SavedRecipient, method: PayoutMethod) -> bool:

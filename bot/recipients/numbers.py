@@ -9,15 +9,15 @@ from phonenumbers import NumberParseException, PhoneNumber, PhoneNumberType
 
 from bot.core.errors import Rejection, Remark
 from bot.core.text import plain
-from bot.recipients.banks import display_name, known_as
+from bot.recipients.banks import display_name, find_known
 from bot.settlement.model import EWALLET, PayoutMethod
 
-SHORTEST_ACCOUNT: Final = 5
-LONGEST_ACCOUNT: Final = 20
+MIN_ACCOUNT_DIGITS: Final = 5
+MAX_ACCOUNT_DIGITS: Final = 20
 """Digits. The service says "typically 10 to 16" (settlement API, 4.5), so that is a question; outside of these
 bounds no Indonesian bank numbers its accounts, and something else was pasted."""
 
-TYPICAL_ACCOUNT: Final = range(10, 17)
+TYPICAL_ACCOUNT_DIGITS: Final = range(10, 17)
 MOBILE_DIGITS: Final = range(10, 16)
 """What the service accepts for an e-wallet (settlement API, 4.5): 10 to 15 digits in all, in the form that is sent."""
 
@@ -54,7 +54,7 @@ def clean_number(method: PayoutMethod, text: str) -> CleanNumber:
     return _clean_mobile(typed) if method.kind == EWALLET else _clean_account(method, typed)
 
 
-def international(text: str) -> str | None:
+def to_international(text: str) -> str | None:
     """Return the Indonesian mobile number in `text` as `+628…`, which no bank accepts; None where `text` is none."""
     try:
         return f"+{_COUNTRY}{_clean_mobile(plain(text)).number.removeprefix('0')}"
@@ -65,12 +65,12 @@ def international(text: str) -> str | None:
 def _clean_account(method: PayoutMethod, typed: str) -> CleanNumber:
     if re.fullmatch(r"\+[0-9]+", typed.translate(_MOBILE_SPACING)):
         raise Rejection("number.phone_at_bank")
-    number = _digits(typed.translate(_SPACING))
-    _check_length(number, SHORTEST_ACCOUNT, LONGEST_ACCOUNT)
-    return CleanNumber(number, _unusual_account(method, len(number)) or _like_mobile(method, number))
+    number = _check_digits(typed.translate(_SPACING))
+    _check_length(number, MIN_ACCOUNT_DIGITS, MAX_ACCOUNT_DIGITS)
+    return CleanNumber(number, _remark_on_length(method, len(number)) or _remark_like_mobile(method, number))
 
 
-def _digits(text: str) -> str:
+def _check_digits(text: str) -> str:
     if not re.fullmatch(r"[0-9]+", text):
         raise Rejection("number.not_digits")
     return text
@@ -83,18 +83,18 @@ def _check_length(number: str, minimum: int, maximum: int) -> None:
         raise Rejection("number.too_long", longest=maximum, actual=len(number))
 
 
-def _unusual_account(method: PayoutMethod, actual: int) -> Remark | None:
-    known = known_as(method.code, method.name)
+def _remark_on_length(method: PayoutMethod, actual: int) -> Remark | None:
+    known = find_known(method.code, method.name)
     if known is not None and known.digits is not None:
         arguments = {"method": display_name(method), "expected": known.digits, "actual": actual}
         return None if actual == known.digits else Remark("number.unusual_length", arguments)
-    if actual in TYPICAL_ACCOUNT:
+    if actual in TYPICAL_ACCOUNT_DIGITS:
         return None
-    bounds = {"shortest": TYPICAL_ACCOUNT.start, "longest": TYPICAL_ACCOUNT.stop - 1}
+    bounds = {"shortest": TYPICAL_ACCOUNT_DIGITS.start, "longest": TYPICAL_ACCOUNT_DIGITS.stop - 1}
     return Remark("number.rare_length", {**bounds, "actual": actual})
 
 
-def _like_mobile(method: PayoutMethod, number: str) -> Remark | None:
+def _remark_like_mobile(method: PayoutMethod, number: str) -> Remark | None:
     # Many accounts begin with 8, so only what has the zero or the country's code before it counts.
     if not number.startswith(("08", "628")):
         return None
@@ -106,7 +106,7 @@ def _like_mobile(method: PayoutMethod, number: str) -> Remark | None:
 
 
 def _clean_mobile(typed: str) -> CleanNumber:
-    parsed = _parse_mobile(_dialled(typed))
+    parsed = _parse_mobile(_with_country_code(typed))
     if parsed.country_code != _COUNTRY:
         raise Rejection("number.foreign", code=f"+{parsed.country_code}")
     number = f"0{parsed.national_number}"
@@ -118,13 +118,13 @@ def _clean_mobile(typed: str) -> CleanNumber:
         raise Rejection("number.landline")
     if kind != PhoneNumberType.UNKNOWN or not number.startswith("08"):
         raise Rejection("number.not_mobile")
-    return _unlisted_mobile(number)
+    return _accept_unlisted_mobile(number)
 
 
-def _dialled(typed: str) -> str:
+def _with_country_code(typed: str) -> str:
     """Digits with a leading plus where the country was given (`+62…`, `0062…`, `62…`)."""
     squeezed = typed.translate(_MOBILE_SPACING)
-    digits = _digits(squeezed.removeprefix("+"))
+    digits = _check_digits(squeezed.removeprefix("+"))
     if squeezed.startswith("+") or not digits.startswith(("00", "62")):
         return squeezed
     return "+" + digits.removeprefix("00")
@@ -138,7 +138,7 @@ def _parse_mobile(dialled: str) -> PhoneNumber:
         raise Rejection("number.not_mobile") from None
 
 
-def _unlisted_mobile(number: str) -> CleanNumber:
+def _accept_unlisted_mobile(number: str) -> CleanNumber:
     """Return a number that begins like a mobile number but is missing in our numbering plan. The service decides."""
     _check_length(number, MOBILE_DIGITS.start, MOBILE_DIGITS.stop - 1)
     return CleanNumber(number, Remark("number.unusual_mobile", {"actual": len(number)}))

@@ -36,7 +36,7 @@ class RecipientRepository:
         row = (await self._connection.execute(ONE, {"id": recipient_id})).mappings().first()
         return encryption.read_row(self._vault, recipients, dict(row), _recipient) if row else None
 
-    async def of_user(self, user_id: int, *, limit: int = 100) -> tuple[SavedRecipient, ...]:
+    async def find_by_user(self, user_id: int, *, limit: int = 100) -> tuple[SavedRecipient, ...]:
         """Return the recipients of a user, the last used first."""
         found = (await self._connection.execute(OF_USER, {"user": user_id, "limit": limit})).mappings()
         return encryption.read_rows(self._vault, recipients, found, _recipient)

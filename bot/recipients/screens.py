@@ -11,43 +11,43 @@ from bot.infra.telegram.ui.formatting import clip, quote_input
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen, Style
 from bot.recipients.buttons import RecipientAction, RecipientButton, RecipientsButton
 from bot.recipients.formatting import format_destination, format_full_method, format_method, format_recipient
-from bot.recipients.model import SavedRecipient, title
+from bot.recipients.model import SavedRecipient, recipient_title
 from bot.users.screens.buttons import send_row
 from bot.users.screens.settings import SettingsSection
 
-PAGE = 8
-LONGEST_LABEL = 40
+PAGE_SIZE = 8
+MAX_LABEL_LENGTH = 40
 """Characters."""
 
 SECTION = SettingsSection(position=40, label="settings.recipients", data=RecipientsButton().pack())
 
 
-def screen(t: Translator, recipients: Sequence[SavedRecipient], page: int = 0) -> Screen:
+def show_list(t: Translator, recipients: Sequence[SavedRecipient], page: int = 0) -> Screen:
     """Return one page of the list, the last used first, or that nobody is saved yet."""
     if not recipients:
         return Screen(t("recipients.none"), (send_row(t),))
-    pages = -(-len(recipients) // PAGE)
+    pages = -(-len(recipients) // PAGE_SIZE)
     page = min(page, pages - 1)
-    shown = recipients[page * PAGE : (page + 1) * PAGE]
+    shown = recipients[page * PAGE_SIZE : (page + 1) * PAGE_SIZE]
     rows = tuple((_row_button(each),) for each in shown)
-    return Screen(t("recipients.ask"), (*rows, *_turns(t, page, pages)))
+    return Screen(t("recipients.ask"), (*rows, *_page_row(t, page, pages)))
 
 
-def page(t: Translator, recipient: SavedRecipient, now: datetime) -> Screen:
+def show_recipient(t: Translator, recipient: SavedRecipient, now: datetime) -> Screen:
     """Return everything about one recipient. The number is shown in full: the chat is its owner's own."""
     label, holder = recipient.label, recipient.holder
     rows: Keyboard = (
         (_button(t, recipient, "recipient.send", RecipientAction.SEND, "primary"),),
         (
-            _button(t, recipient, "recipient.rename" if label else "recipient.name", RecipientAction.NAME),
-            _button(t, recipient, "recipient.edit_holder", RecipientAction.HOLDER),
+            _button(t, recipient, "recipient.rename" if label else "recipient.name", RecipientAction.EDIT_NAME),
+            _button(t, recipient, "recipient.edit_holder", RecipientAction.EDIT_HOLDER),
         ),
         (_button(t, recipient, "recipient.delete", RecipientAction.DELETE),),
-        (_to_list(t),),
+        (_list_button(t),),
     )
     text = t(
         "recipient.page",
-        title=clip(plain(title(recipient))) or format_method(recipient.method),
+        title=clip(plain(recipient_title(recipient))) or format_method(recipient.method),
         bank=format_full_method(recipient.method),
         number=recipient.number,
         holder=holder or t.plain("review.no_holder"),
@@ -63,22 +63,26 @@ def masked_line(recipient: SavedRecipient) -> Html:
     return as_html(f"{quote_input(called)} · {where}" if called else where)
 
 
-def naming(t: Translator, recipient: SavedRecipient) -> Screen:
+def ask_name(t: Translator, recipient: SavedRecipient) -> Screen:
     """Return the question for the user's own name of a recipient."""
-    remove = ((_button(t, recipient, "recipient.unname", RecipientAction.UNNAME),),) if recipient.label else ()
-    return Screen(t("recipient.ask_name", who=format_recipient(recipient)), (*remove, (_to_page(t, recipient),)))
+    remove = ((_button(t, recipient, "recipient.unname", RecipientAction.REMOVE_NAME),),) if recipient.label else ()
+    return Screen(t("recipient.ask_name", who=format_recipient(recipient)), (*remove, (_back_button(t, recipient),)))
 
 
-def holding(t: Translator, recipient: SavedRecipient) -> Screen:
+def ask_holder(t: Translator, recipient: SavedRecipient) -> Screen:
     """Return the question for the holder's name."""
-    remove = ((_button(t, recipient, "recipient.no_holder", RecipientAction.UNHOLD),),) if recipient.holder else ()
-    return Screen(t("recipient.ask_holder", who=format_recipient(recipient)), (*remove, (_to_page(t, recipient),)))
+    remove = (
+        ((_button(t, recipient, "recipient.no_holder", RecipientAction.REMOVE_HOLDER),),) if recipient.holder else ()
+    )
+    return Screen(t("recipient.ask_holder", who=format_recipient(recipient)), (*remove, (_back_button(t, recipient),)))
 
 
-def deleting(t: Translator, recipient: SavedRecipient) -> Screen:
+def ask_deletion(t: Translator, recipient: SavedRecipient) -> Screen:
     """Return the question before a recipient is deleted."""
-    forget = _button(t, recipient, "recipient.delete_sure", RecipientAction.FORGET, "danger")
-    return Screen(t("recipient.ask_delete", who=format_recipient(recipient)), ((forget,), (_to_page(t, recipient),)))
+    forget = _button(t, recipient, "recipient.delete_sure", RecipientAction.CONFIRM_DELETION, "danger")
+    return Screen(
+        t("recipient.ask_delete", who=format_recipient(recipient)), ((forget,), (_back_button(t, recipient),))
+    )
 
 
 def offer_row(t: Translator, recipient: SavedRecipient) -> tuple[Button, ...]:
@@ -95,8 +99,8 @@ def clean_label(text: str) -> str | None:
     if any(unicodedata.category(character) == "Cc" for character in text.strip()):
         raise Rejection("holder.one_line")
     label = plain(text)
-    if len(label) > LONGEST_LABEL:
-        raise Rejection("recipient.name_too_long", longest=LONGEST_LABEL, actual=len(label))
+    if len(label) > MAX_LABEL_LENGTH:
+        raise Rejection("recipient.name_too_long", longest=MAX_LABEL_LENGTH, actual=len(label))
     return label or None
 
 
@@ -104,7 +108,7 @@ def _row_button(recipient: SavedRecipient) -> Button:
     return Button(format_recipient(recipient), data=RecipientButton(recipient.id, RecipientAction.PAGE).pack())
 
 
-def _turns(t: Translator, page: int, pages: int) -> Keyboard:
+def _page_row(t: Translator, page: int, pages: int) -> Keyboard:
     if pages == 1:
         return ()
     here = Button(f"{page + 1} / {pages}", data=RecipientsButton(page).pack())
@@ -113,11 +117,11 @@ def _turns(t: Translator, page: int, pages: int) -> Keyboard:
     return ((*before, here, *after),)
 
 
-def _to_list(t: Translator) -> Button:
+def _list_button(t: Translator) -> Button:
     return Button(t.plain("recipient.all"), data=RecipientsButton().pack())
 
 
-def _to_page(t: Translator, recipient: SavedRecipient) -> Button:
+def _back_button(t: Translator, recipient: SavedRecipient) -> Button:
     return Button(t.plain("button.back"), data=RecipientButton(recipient.id, RecipientAction.PAGE).pack())
 
 

@@ -7,19 +7,19 @@ from typing import Final
 
 from rapidfuzz import fuzz
 
-from bot.recipients.banks import forms, known_as, words
+from bot.recipients.banks import find_known, name_forms, split_words
 from bot.settlement.model import PayoutMethod
 
-MOST_OFFERED: Final = 8
-LONGEST_QUERY: Final = 64
+MAX_CANDIDATES: Final = 8
+MAX_QUERY_LENGTH: Final = 64
 
-_SURE_PREFIX: Final = 3
+_MIN_SURE_PREFIX: Final = 3
 """Letters: fewer fit too much by chance to be taken without asking."""
 
-_SURE_TYPO: Final = 5
+_MIN_SURE_TYPO: Final = 5
 """Letters: in shorter names one wrong letter makes another bank's name (BCA, BNI, BRI, BSI)."""
 
-_LIKE, _VERY_LIKE, _LEAD = 72.0, 79.0, 8.0
+_MIN_SIMILARITY, _MIN_SURE_SIMILARITY, _MIN_LEAD = 72.0, 79.0, 8.0
 """Similarities in percent: worth offering; worth taking, if the next one is behind by the lead."""
 
 
@@ -37,42 +37,44 @@ def search(query: str, methods: Sequence[PayoutMethod]) -> SearchResult:
     Whole names go before beginnings ("bca" is BCA, not BCA Syariah), those before clear typos, those before names
     within a sentence. A hit is clear if no other method fits as well; what is uncertain is offered, at most eight.
     """
-    asked = forms(query[: LONGEST_QUERY + 1])
-    if not asked or len(query) > LONGEST_QUERY:
+    asked = name_forms(query[: MAX_QUERY_LENGTH + 1])
+    if not asked or len(query) > MAX_QUERY_LENGTH:
         return SearchResult()
     if exact := [method for method in methods if asked & _forms(method) or method.code == query.strip()]:
-        return _found(exact, sure=True)
-    if begun := _beginning(asked, words(query), methods):
-        return _found(begun, sure=len(min(asked, key=len)) >= _SURE_PREFIX)
-    resembling = _resembling(asked, methods)
-    mentioned = [method for method in methods if _mentions(words(query), method)]
-    return _found(mentioned, sure=False) if mentioned and resembling.hit is None else resembling
+        return _make_result(exact, sure=True)
+    if begun := _find_by_beginning(asked, split_words(query), methods):
+        return _make_result(begun, sure=len(min(asked, key=len)) >= _MIN_SURE_PREFIX)
+    resembling = _find_similar(asked, methods)
+    mentioned = [method for method in methods if _mentions(split_words(query), method)]
+    return _make_result(mentioned, sure=False) if mentioned and resembling.hit is None else resembling
 
 
-def _found(methods: Sequence[PayoutMethod], *, sure: bool) -> SearchResult:
+def _make_result(methods: Sequence[PayoutMethod], *, sure: bool) -> SearchResult:
     if sure and len(methods) == 1:
         return SearchResult(hit=methods[0])
-    return SearchResult(candidates=tuple(methods[:MOST_OFFERED]))
+    return SearchResult(candidates=tuple(methods[:MAX_CANDIDATES]))
 
 
 @lru_cache(maxsize=1024)
 def _phrases(method: PayoutMethod) -> tuple[str, ...]:
-    known = known_as(method.code, method.name)
-    return (method.name, *(known.phrases if known else ()))
+    known = find_known(method.code, method.name)
+    return (method.name, *(known.all_names if known else ()))
 
 
 @lru_cache(maxsize=1024)
 def _forms(method: PayoutMethod) -> frozenset[str]:
-    return frozenset[str]().union(*(forms(phrase) for phrase in _phrases(method)))
+    return frozenset[str]().union(*(name_forms(phrase) for phrase in _phrases(method)))
 
 
-def _beginning(asked: frozenset[str], typed: tuple[str, ...], methods: Sequence[PayoutMethod]) -> list[PayoutMethod]:
+def _find_by_beginning(
+    asked: frozenset[str], typed: tuple[str, ...], methods: Sequence[PayoutMethod]
+) -> list[PayoutMethod]:
     """Return the methods with a name that begins like this. Those that need the fewest letters more come first."""
     start = min(asked, key=len)
     ranked = []
     for place, method in enumerate(methods):
         lengths = [len(form) for form in _forms(method) if form.startswith(start)]
-        if lengths or any(_begins(typed, words(phrase)) for phrase in _phrases(method)):
+        if lengths or any(_begins(typed, split_words(phrase)) for phrase in _phrases(method)):
             ranked.append((not lengths, min(lengths, default=0), place))
     return [methods[place] for *_, place in sorted(ranked)]
 
@@ -83,19 +85,19 @@ def _begins(typed: tuple[str, ...], phrase: tuple[str, ...]) -> bool:
 
 def _mentions(typed: tuple[str, ...], method: PayoutMethod) -> bool:
     """Return whether a whole name of the method is among the words typed: "ke bca mobile"."""
-    return any(len(word) >= _SURE_PREFIX and word in _forms(method) for word in typed)
+    return any(len(word) >= _MIN_SURE_PREFIX and word in _forms(method) for word in typed)
 
 
-def _resembling(asked: frozenset[str], methods: Sequence[PayoutMethod]) -> SearchResult:
-    ranked = sorted(((_likeness(asked, method), -place) for place, method in enumerate(methods)), reverse=True)
-    likely = [(score, methods[-place]) for score, place in ranked if score >= _LIKE]
+def _find_similar(asked: frozenset[str], methods: Sequence[PayoutMethod]) -> SearchResult:
+    ranked = sorted(((_similarity(asked, method), -place) for place, method in enumerate(methods)), reverse=True)
+    likely = [(score, methods[-place]) for score, place in ranked if score >= _MIN_SIMILARITY]
     if not likely:
         return SearchResult()
     score, best = likely[0]
     behind = likely[1][0] if len(likely) > 1 else 0.0
-    sure = len(max(asked, key=len)) >= _SURE_TYPO and score >= _VERY_LIKE and score - behind >= _LEAD
-    return SearchResult(hit=best) if sure else _found([method for _, method in likely], sure=False)
+    sure = len(max(asked, key=len)) >= _MIN_SURE_TYPO and score >= _MIN_SURE_SIMILARITY and score - behind >= _MIN_LEAD
+    return SearchResult(hit=best) if sure else _make_result([method for _, method in likely], sure=False)
 
 
-def _likeness(asked: frozenset[str], method: PayoutMethod) -> float:
+def _similarity(asked: frozenset[str], method: PayoutMethod) -> float:
     return max(fuzz.ratio(one, other) for one in asked for other in _forms(method))

@@ -34,7 +34,7 @@ class RecipientService:
     async def list_all(self, user_id: int) -> tuple[SavedRecipient, ...]:
         """Return all of them, the last used first."""
         async with self._database.reading() as tx:
-            return await RecipientRepository(tx).of_user(user_id, limit=_ALL)
+            return await RecipientRepository(tx).find_by_user(user_id, limit=_ALL)
 
     async def get(self, user_id: int, recipient_id: str) -> SavedRecipient | None:
         """Return one of them; None where it was deleted, or belongs to another user."""
@@ -50,7 +50,7 @@ class RecipientService:
             TooManyNamed: nothing was saved.
         """
         async with self._database.transaction() as tx:
-            every = await RecipientRepository(tx).of_user(user.id, limit=_ALL)
+            every = await RecipientRepository(tx).find_by_user(user.id, limit=_ALL)
             named = sum(each.label is not None and each.id != recipient_id for each in every)
             if label is not None and named >= MAX_NAMED:
                 raise TooManyNamed
@@ -70,12 +70,12 @@ class RecipientService:
         return known is not None
 
 
-async def remember(tx: Transaction, user_id: int, recipient: Recipient, at: datetime) -> None:
+async def save_recipient(tx: Transaction, user_id: int, recipient: Recipient, at: datetime) -> None:
     """Save whom an order of `at` goes to, in the transaction that saves the order. A recipient is saved once.
 
     A holder's name that was given is kept; an order without one doesn't remove it.
     """
-    every = await RecipientRepository(tx).of_user(user_id, limit=_ALL)
+    every = await RecipientRepository(tx).find_by_user(user_id, limit=_ALL)
     known = find_saved(every, recipient.method, recipient.number)
     if known is None:
         known = SavedRecipient(

@@ -13,7 +13,7 @@ from bot.recipients.repository import RecipientRepository
 from bot.recipients.screens import masked_line
 from bot.recipients.tables import recipients
 from bot.settlement.model import PayoutMethod
-from bot.users.user_data import Json, StoredData, UserData, listed, time_text
+from bot.users.user_data import Json, StoredData, UserData, format_time, list_first
 
 ALL = 100_000
 DELETE = delete(recipients).where(recipients.c.user_id == bindparam("user", type_=recipients.c.user_id.type))
@@ -28,7 +28,7 @@ class StoredRecipients(StoredData):
     def records(self, t: Translator) -> Sequence[str]:
         """Return how many they are, and the first of them."""
         lines = [f"• {masked_line(each)}" for each in self.recipients]
-        return ("\n".join([self._count(t), *listed(lines)]),)
+        return ("\n".join([self._count(t), *list_first(lines)]),)
 
     def counts(self, t: Translator) -> Mapping[str, Html]:
         """Return how many they are."""
@@ -40,17 +40,17 @@ class StoredRecipients(StoredData):
 
 async def stored(tx: Transaction, user_id: int) -> StoredRecipients:
     """Return the recipients that a user has saved."""
-    return StoredRecipients(await RecipientRepository(tx).of_user(user_id, limit=ALL))
+    return StoredRecipients(await RecipientRepository(tx).find_by_user(user_id, limit=ALL))
 
 
 async def has_any(tx: Transaction, user_id: int) -> bool:
     """Return whether the user has saved a recipient."""
-    return bool(await RecipientRepository(tx).of_user(user_id, limit=1))
+    return bool(await RecipientRepository(tx).find_by_user(user_id, limit=1))
 
 
 async def export_user(tx: Transaction, user_id: int) -> Json:
     """Return the saved recipients of the exported file."""
-    return sections(await RecipientRepository(tx).of_user(user_id, limit=ALL))
+    return sections(await RecipientRepository(tx).find_by_user(user_id, limit=ALL))
 
 
 async def delete_user(tx: Transaction, user_id: int, _now: datetime) -> None:
@@ -79,8 +79,8 @@ def _recipient(recipient: SavedRecipient) -> Json:
         "destination": method_json(recipient.method),
         "number": recipient.number,
         "holder": recipient.holder,
-        "first_used_at": time_text(recipient.created_at),
-        "last_used_at": time_text(recipient.last_used_at),
+        "first_used_at": format_time(recipient.created_at),
+        "last_used_at": format_time(recipient.last_used_at),
     }
 
 

@@ -71,7 +71,7 @@ class AuditHandlers:
         name, caption = csv.file_name("audit", span, session.zone), screens.format_caption(session.reader, file, span)
         sent = await self._messenger.send_document(session.chat_id, file.content, name, caption, priority="talk")
         if not isinstance(sent, Delivered):
-            await session.say(screens.explain_not_sent(session.t))
+            await session.show_new(screens.explain_not_sent(session.t))
         session.record_tap(pressed)
 
     async def _show(self, session: Session, before: str, actor_id: int) -> None:

@@ -160,7 +160,7 @@ def _is_about(ticket: Ticket, order: Order) -> bool:
 async def _user_events(tx: Transaction, user_id: int, order: Order | None) -> tuple[RecordedEvent, ...]:
     if not user_id or order is None:
         return ()
-    return await UserEventRepository(tx).of_order(user_id, order.reference, order.created_at)
+    return await UserEventRepository(tx).find_by_order(user_id, order.reference, order.created_at)
 
 
 def _order_anomalies(case: Case) -> Iterator[Anomaly]:

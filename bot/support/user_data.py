@@ -24,7 +24,7 @@ from bot.support.tickets.entry_repository import TicketEntryRepository
 from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.repository import TicketRepository
 from bot.support.tickets.tables import ticket_entries, tickets
-from bot.users.user_data import LISTED, Json, StoredData, UserData, time_text
+from bot.users.user_data import MAX_LISTED, Json, StoredData, UserData, format_time
 
 ALL_TICKETS: Final = 100_000
 USER = bindparam("user", type_=tickets.c.user_id.type)
@@ -62,7 +62,7 @@ class StoredTickets(StoredData):
         still_open = [ticket.reference for ticket in self.tickets if ticket.is_open]
         if not still_open:
             return ()
-        references = ", ".join(f"<code>{as_html(reference)}</code>" for reference in still_open[:LISTED])
+        references = ", ".join(f"<code>{as_html(reference)}</code>" for reference in still_open[:MAX_LISTED])
         return (t("privacy.tickets_open", references=Html(references)),)
 
     def _count(self, t: Translator) -> Html:
@@ -123,9 +123,9 @@ def _export_ticket(ticket: Ticket, entries: Sequence[TicketEntry]) -> Json:
         "about_order": ticket.order_reference or None,
         "opened_because": str(ticket.cause),
         "status": str(ticket.status),
-        "opened_at": time_text(ticket.created_at),
-        "first_answer_at": time_text(ticket.first_reply_at),
-        "closed_at": time_text(ticket.closed_at),
+        "opened_at": format_time(ticket.created_at),
+        "first_answer_at": format_time(ticket.first_reply_at),
+        "closed_at": format_time(ticket.closed_at),
         "closed_because": str(ticket.close_reason) if ticket.close_reason else None,
         "times_reopened": ticket.reopen_count,
         "rating": str(ticket.rating) if ticket.rating else None,
@@ -136,12 +136,12 @@ def _export_ticket(ticket: Ticket, entries: Sequence[TicketEntry]) -> Json:
 def _export_entry(entry: TicketEntry) -> Json:
     return {
         "from": "you" if entry.kind is EntryKind.ASKED else "support",
-        "at": time_text(entry.at),
+        "at": format_time(entry.at),
         "html": None if entry.withdrawn_at else entry.text,
         "attached": str(entry.media) if entry.media else None,
-        "delivered_at": time_text(entry.delivered_at),
-        "edited_at": time_text(entry.edited_at),
-        "taken_back_at": time_text(entry.withdrawn_at),
+        "delivered_at": format_time(entry.delivered_at),
+        "edited_at": format_time(entry.edited_at),
+        "taken_back_at": format_time(entry.withdrawn_at),
     }
 
 

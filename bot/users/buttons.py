@@ -34,7 +34,7 @@ class PrivacyAction(StrEnum):
     SEE = "see"
     FILE = "file"
     DELETE = "delete"
-    KEEP = "keep"
+    CANCEL_DELETION = "keep"
 
 
 @dataclass(frozen=True)

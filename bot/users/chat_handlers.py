@@ -11,7 +11,7 @@ from bot.infra.telegram.outbound.sender import Messenger
 from bot.infra.telegram.ui.router import Handler
 from bot.infra.telegram.ui.screen import Button
 from bot.users.service import UserService
-from bot.users.session import Session, handle
+from bot.users.session import Session, as_handler
 
 IN_GROUPS: Final = filters.ChatType.GROUPS & filters.UpdateType.MESSAGE
 
@@ -28,10 +28,10 @@ class ChatHandlers:
 
     def handlers(self) -> Mapping[Phase, Sequence[Handler]]:
         """Return the handlers of what happens to the bot in a chat, and of all other messages in groups."""
-        changed = handle(self.membership_changed)
+        changed = as_handler(self.membership_changed)
         return {
             Phase.FEATURES: (ChatMemberHandler(changed, ChatMemberHandler.MY_CHAT_MEMBER),),
-            Phase.CONVERSATION: (MessageHandler(IN_GROUPS, handle(self.offer_private_chat)),),
+            Phase.CONVERSATION: (MessageHandler(IN_GROUPS, as_handler(self.offer_private_chat)),),
         }
 
     async def membership_changed(self, session: Session, update: Update) -> None:
@@ -41,7 +41,7 @@ class ChatHandlers:
             return
         # Telegram's time: what happened between the block and this update couldn't be sent either.
         await self._users.block(session.user, min(change.date, session.now))
-        session.forget()
+        session.discard()
 
     async def offer_private_chat(self, session: Session, update: Update) -> None:
         """Offer the private chat to a user who speaks to the bot in a group. Payments are nobody else's business."""

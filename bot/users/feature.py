@@ -8,12 +8,11 @@ from bot.users.phrase_handlers import PhraseHandlers
 from bot.users.privacy import PrivacyService
 from bot.users.privacy_handlers import PrivacyHandlers
 from bot.users.provider import Provider
-from bot.users.retention import Retention
 from bot.users.screens.settings import SECTIONS
 from bot.users.service import UserService
 from bot.users.session_loader import SessionLoader
 from bot.users.user_data import UserData
-from bot.users.workers import DeletionWorkers
+from bot.users.workers import DeletionWorkers, Retention
 
 
 class Users:

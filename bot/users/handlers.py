@@ -16,10 +16,11 @@ from bot.infra.telegram.ui.router import PRIVATE, Handler, Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.users import questions
 from bot.users.buttons import LanguageButton, SettingsAction, SettingsButton
-from bot.users.screens import settings, start
+from bot.users.screens import settings
 from bot.users.screens.settings import SettingsSection
 from bot.users.service import UserService
-from bot.users.session import Session, handle
+from bot.users.session import Session, as_handler
+from bot.users.welcome import make_welcome
 
 PLACE: Final = "place"
 
@@ -45,15 +46,15 @@ class SettingsHandlers:
 
     def handlers(self) -> Mapping[Phase, Sequence[Handler]]:
         """Return the handler of `/start`. Those of links come first: Telegram sends a link as `/start` and a word."""
-        return {Phase.CONVERSATION: (CommandHandler("start", handle(self.show_start), filters=PRIVATE),)}
+        return {Phase.CONVERSATION: (CommandHandler("start", as_handler(self.show_start), filters=PRIVATE),)}
 
     def answers(self) -> Mapping[str, questions.Answer]:
         """Return the handler of the typed answer to each question."""
-        return {PLACE: questions.text_only(self.place_typed)}
+        return {PLACE: questions.accept_text(self.place_typed)}
 
     async def show_start(self, session: Session, _: Update) -> None:
         """Show the welcome."""
-        await session.say(session.with_resume(await start.show(session)))
+        await session.show_new(session.with_resume(await make_welcome(session)))
 
     async def show_settings(self, session: Session, _: str) -> None:
         """Show the settings."""
@@ -62,13 +63,13 @@ class SettingsHandlers:
 
     async def show_languages(self, session: Session, _: str) -> None:
         """Show the languages to choose from."""
-        await session.say(session.with_resume(settings.language(session.t)))
+        await session.show_new(session.with_resume(settings.ask_language(session.t)))
 
     async def language_button(self, session: Session, button: LanguageButton) -> None:
         """Change the language, and ask the question that is open again in the new one."""
         await self._change_language(session, button.locale)
         if not await session.show_question():
-            await session.show(await start.show(session))
+            await session.show(await make_welcome(session))
 
     async def settings_button(self, session: Session, button: SettingsButton) -> None:
         """Do what a button of the settings says."""
@@ -80,20 +81,20 @@ class SettingsHandlers:
         names = await asyncio.to_thread(list_zone_names)
         keys = find_zones(text, names, session.now)
         if keys:
-            await session.show(settings.found(session.reader, text, keys))
+            await session.show(settings.offer_zones(session.reader, text, keys))
             return
         session.notice = session.t("zone.unknown")
-        await session.show(session.with_resume(settings.place(session.t)))
+        await session.show(session.with_resume(settings.ask_place(session.t)))
 
     async def _show(self, session: Session, _: str = "") -> bool:
-        return await _replace(session, settings.screen(session.reader, session.user, self._sections))
+        return await _show_in_place(session, settings.show_settings(session.reader, session.user, self._sections))
 
     async def _show_zones(self, session: Session, _: str) -> bool:
-        return await _replace(session, settings.zones(session.reader))
+        return await _show_in_place(session, settings.ask_zone(session.reader))
 
     async def _ask_place(self, session: Session, _: str) -> bool:
         await session.acknowledge()
-        await questions.ask(session, PLACE, settings.place(session.t))
+        await questions.ask(session, PLACE, settings.ask_place(session.t))
         return True
 
     async def _choose_zone(self, session: Session, key: str) -> bool:
@@ -126,7 +127,7 @@ class SettingsHandlers:
     """What a button does; it returns whether the button could be understood."""
 
 
-async def _replace(session: Session, screen: Screen) -> bool:
+async def _show_in_place(session: Session, screen: Screen) -> bool:
     await session.acknowledge()
     await session.show(session.with_resume(screen))
     return True

@@ -23,7 +23,7 @@ class DeletedUser:
 class UserNotification(NotificationKind):
     """Notifications about the user's own data."""
 
-    DATA_DELETED = "farewell", DeletedUser
+    DATA_DELETED = "data_deleted", DeletedUser
     """The last message to a user whose data was just deleted."""
 
 
@@ -83,8 +83,8 @@ PRESSED: Final = "pressed."
 class UserEvent(StrEnum):
     """What users do, except for buttons that they press."""
 
-    ASKED = "asked"  # wrote to support, and a ticket was opened by it
-    SAID = "said"  # wrote more
+    OPENED_TICKET = "asked"  # wrote to support, and a ticket was opened by it
+    ADDED_MESSAGE = "said"  # wrote more
     REOPENED = "reopened"
     RATED_GOOD = "rated.good"
     RATED_BAD = "rated.bad"
@@ -92,6 +92,6 @@ class UserEvent(StrEnum):
     CAME_BACK = "came_back"
 
 
-def pressed(action: str) -> str:
+def press_event(action: str) -> str:
     """Return the event of a button under an order's message. `action` is what its data says."""
     return PRESSED + action

@@ -24,4 +24,6 @@ class DeletionMessage:
     async def render(self, notification: Notification[DeletedUser], context: RenderContext) -> DeliveryOutcome:
         """Send the message."""
         t = translator_for(self._translations, notification.payload, self._default_locale)
-        return await replace(context, t=t).send_text(notification, privacy.deleted(t), priority="money", silent=True)
+        return await replace(context, t=t).send_text(
+            notification, privacy.confirm_deleted(t), priority="money", silent=True
+        )

@@ -20,9 +20,9 @@ from bot.core.locales import LOCALES
 from bot.core.seed_words import has_seed_words
 from bot.core.text import plain
 
-SHORTEST: Final = 3
-LONGEST: Final = 40
-LEAST_LETTERS: Final = 3
+MIN_LENGTH: Final = 3
+MAX_LENGTH: Final = 40
+MIN_LETTERS: Final = 3
 EXAMPLE: Final = "kopi tubruk ungu"
 """The phrase in the documentation, which nobody can choose."""
 
@@ -41,7 +41,7 @@ class Suggestion:
 
 
 @dataclass(frozen=True, slots=True)
-class _Words:
+class _Vocabulary:
     """The words of a language's suggestions. `phrase` says in which order."""
 
     phrase: str
@@ -49,25 +49,25 @@ class _Words:
     kinds: tuple[str, ...]
 
 
-def suggest(locale: str) -> Suggestion:
+def draw_suggestion(locale: str) -> Suggestion:
     """Return a new phrase in words of `locale`, drawn by the operating system's randomness."""
-    language = locale if locale in _words() else _FALLBACK
-    words = _words()[language]
+    language = locale if locale in _vocabularies() else _FALLBACK
+    words = _vocabularies()[language]
     first = secrets.randbelow(len(words.things))
     second = (first + 1 + secrets.randbelow(len(words.things) - 1)) % len(words.things)
-    return _suggestion(language, first, second, secrets.randbelow(len(words.kinds)))
+    return _make_suggestion(language, first, second, secrets.randbelow(len(words.kinds)))
 
 
-def suggested(code: str) -> str | None:
+def find_suggestion_text(code: str) -> str | None:
     """Return the text of the suggestion that `code` stands for, or None where there is no such suggestion."""
     match = _CODE.fullmatch(code)
-    if match is None or match[1] not in _words():
+    if match is None or match[1] not in _vocabularies():
         return None
-    words = _words()[match[1]]
+    words = _vocabularies()[match[1]]
     first, second, kind = (int(match[place]) for place in (2, 3, 4))
     if max(first, second) >= len(words.things) or kind >= len(words.kinds) or first == second:
         return None
-    return _suggestion(match[1], first, second, kind).text
+    return _make_suggestion(match[1], first, second, kind).text
 
 
 def clean_phrase(text: str) -> str:
@@ -84,59 +84,59 @@ def clean_phrase(text: str) -> str:
     if any(unicodedata.category(character) in {"Cc", "Zl", "Zp"} for character in text.strip()):
         raise Rejection("phrase.one_line")
     phrase = plain(text)
-    if len(phrase) < SHORTEST:
-        raise Rejection("phrase.too_short", shortest=SHORTEST)
-    if len(phrase) > LONGEST:
-        raise Rejection("phrase.too_long", longest=LONGEST, actual=len(phrase))
-    _check_signs(phrase)
+    if len(phrase) < MIN_LENGTH:
+        raise Rejection("phrase.too_short", shortest=MIN_LENGTH)
+    if len(phrase) > MAX_LENGTH:
+        raise Rejection("phrase.too_long", longest=MAX_LENGTH, actual=len(phrase))
+    _check_characters(phrase)
     if _is_obvious(phrase):
         raise Rejection("phrase.obvious")
     return phrase
 
 
-def _check_signs(phrase: str) -> None:
+def _check_characters(phrase: str) -> None:
     if _LINK.search(phrase):
         raise Rejection("phrase.link")
-    if not all(character in _PUNCTUATION or _is_written(character) for character in phrase):
+    if not all(character in _PUNCTUATION or _is_letter_or_digit(character) for character in phrase):
         raise Rejection("phrase.symbols")
-    if sum(character.isalpha() for character in phrase) < LEAST_LETTERS:
+    if sum(character.isalpha() for character in phrase) < MIN_LETTERS:
         raise Rejection("phrase.letters")
 
 
-def _is_written(character: str) -> bool:
+def _is_letter_or_digit(character: str) -> bool:
     return character.isalpha() or character.isdecimal() or unicodedata.category(character) in {"Mn", "Mc"}
 
 
 def _is_obvious(phrase: str) -> bool:
     said = re.findall(r"[^\W_]+", phrase.casefold())
     letters = {character for character in phrase.casefold() if character.isalpha()}
-    return said == EXAMPLE.split() or _obvious().issuperset(said) or len(letters) < LEAST_LETTERS
+    return said == EXAMPLE.split() or _obvious_words().issuperset(said) or len(letters) < MIN_LETTERS
 
 
-def _suggestion(language: str, first: int, second: int, kind: int) -> Suggestion:
-    words = _words()[language]
+def _make_suggestion(language: str, first: int, second: int, kind: int) -> Suggestion:
+    words = _vocabularies()[language]
     text = words.phrase.format(first=words.things[first], second=words.things[second], kind=words.kinds[kind])
     return Suggestion(f"{language}-{first}-{second}-{kind}", text)
 
 
 @cache
-def _words() -> Mapping[str, _Words]:
+def _vocabularies() -> Mapping[str, _Vocabulary]:
     """Return the words of each language."""
-    found = {language: _file(language) for language in LOCALES}
+    found = {language: _load_words(language) for language in LOCALES}
     return {
-        language: _Words(words["phrase"], tuple(words["things"]), tuple(words["kinds"]))
+        language: _Vocabulary(words["phrase"], tuple(words["things"]), tuple(words["kinds"]))
         for language, words in found.items()
     }
 
 
 @cache
-def _obvious() -> frozenset[str]:
+def _obvious_words() -> frozenset[str]:
     """Return the words that an impostor tries first. A phrase of nothing else is as good as none."""
-    return frozenset(word for name in ("any", *LOCALES) for word in _file(name)["obvious"])
+    return frozenset(word for name in ("any", *LOCALES) for word in _load_words(name)["obvious"])
 
 
 @cache
-def _file(name: str) -> Mapping[str, Any]:
+def _load_words(name: str) -> Mapping[str, Any]:
     """Return the words of a language; those of no language for "any"."""
     file = files("bot.users") / "phrase_words" / f"{name}.json"
     known: Mapping[str, Any] = json.loads(file.read_text(encoding="utf-8"))

@@ -12,10 +12,10 @@ from bot.infra.telegram.ui.router import Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.users import questions
 from bot.users.buttons import PhraseAction, PhraseButton
-from bot.users.phrase import clean_phrase, suggested
-from bot.users.phrase_suggestion import suggest_phrase
+from bot.users.phrase import clean_phrase, find_suggestion_text
 from bot.users.screens import phrase
 from bot.users.session import Session
+from bot.users.welcome import suggest_phrase
 
 QUESTION: Final = "phrase"
 
@@ -32,19 +32,19 @@ class PhraseHandlers:
 
     def answers(self) -> Mapping[str, questions.Answer]:
         """Return the handler of the typed answer to each question."""
-        return {QUESTION: questions.text_only(self.phrase_typed)}
+        return {QUESTION: questions.accept_text(self.phrase_typed)}
 
     async def show_phrase(self, session: Session, _: str) -> None:
         """Show the user's phrase, or suggest one."""
-        await session.say(session.with_resume(await self._screen(session)))
+        await session.show_new(session.with_resume(await self._screen(session)))
 
     async def phrase_button(self, session: Session, button: PhraseButton) -> None:
         """Do what a button of the phrase says."""
         await session.acknowledge()
         if button.action is PhraseAction.OWN:
-            await questions.ask(session, QUESTION, phrase.own(session.t))
+            await questions.ask(session, QUESTION, phrase.ask_phrase(session.t))
         elif button.action is PhraseAction.USE:
-            await self._use(session, suggested(button.code))
+            await self._use(session, find_suggestion_text(button.code))
         else:
             is_new = button.action is PhraseAction.NEW
             another = await self._offer(session, is_new=True) if is_new else await self._screen(session)
@@ -56,9 +56,9 @@ class PhraseHandlers:
             chosen = clean_phrase(text)
         except Rejection as rejection:
             session.notice = session.t.translate(rejection)
-            await session.show(phrase.own(session.t))
+            await session.show(phrase.ask_phrase(session.t))
             return
-        questions.answered(session)
+        questions.mark_answered(session)
         await self._save(session, chosen)
 
     async def _use(self, session: Session, chosen: str | None) -> None:
@@ -69,14 +69,14 @@ class PhraseHandlers:
 
     async def _save(self, session: Session, chosen: str) -> None:
         await session.save_user(replace(session.user, phrase=chosen, suggested_phrase=None))
-        await session.show(session.with_resume(phrase.kept(session.t, chosen)))
+        await session.show(session.with_resume(phrase.confirm_saved(session.t, chosen)))
 
     async def _screen(self, session: Session) -> Screen:
         """Return the user's phrase; a suggestion where they have none."""
         if session.user.phrase is None:
             return await self._offer(session)
-        return phrase.mine(session.t, session.user.phrase)
+        return phrase.show_phrase(session.t, session.user.phrase)
 
     async def _offer(self, session: Session, *, is_new: bool = False) -> Screen:
         suggestion = await suggest_phrase(session, is_new=is_new)
-        return phrase.offer(session.t, suggestion, has_one=session.user.phrase is not None)
+        return phrase.offer_suggestion(session.t, suggestion, has_one=session.user.phrase is not None)

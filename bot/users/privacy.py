@@ -5,7 +5,8 @@ the user, and carried out in their chat's own queue. What each feature stores, e
 see `user_data.py`.
 """
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import count
@@ -15,13 +16,12 @@ from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.model import Notification, format_subject
 from bot.infra.outbox.repository import OutboxRepository
-from bot.users.deletion import DeletionRepository, delete_user
-from bot.users.export import as_file
+from bot.users.deletion_repository import DeletionRepository, delete_user
 from bot.users.model import DeletedUser, User, UserNotification
 from bot.users.repository import UserRepository
-from bot.users.user_data import Blocker, Json, StoredData, UserData
+from bot.users.user_data import Blocker, Json, StoredData, UserData, format_time
 
-READ_AT_ONCE = 100
+BATCH_USERS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class PrivacyService:
             for each in self._features:
                 if each.export_user is not None:
                     sections |= await each.export_user(tx, user.id)
-        return as_file(known, sections, self._clock.now())
+        return make_file(known, sections, self._clock.now())
 
     async def find_blockers(self, user_id: int) -> DeletionBlockers:
         """Return what would have to end first."""
@@ -114,10 +114,10 @@ class PrivacyService:
         ready: list[int] = []
         async with self._store.reading() as tx:
             # All of them: a hundred who have to wait must not keep those behind them waiting, too.
-            for skipped in count(0, READ_AT_ONCE):
-                requested = await DeletionRepository(tx).find_requested(READ_AT_ONCE, skipped)
+            for skipped in count(0, BATCH_USERS):
+                requested = await DeletionRepository(tx).find_requested(BATCH_USERS, skipped)
                 ready += [user for user in requested if await self._is_deletable(tx, user)]
-                if len(requested) < READ_AT_ONCE or len(ready) >= READ_AT_ONCE:
+                if len(requested) < BATCH_USERS or len(ready) >= BATCH_USERS:
                     break
         return tuple(ready)
 
@@ -131,7 +131,7 @@ class PrivacyService:
             if user is None or user.deletion_requested_at is None or not await self._is_deletable(tx, user_id):
                 return False
             await self._delete(tx, user_id)
-            await OutboxRepository(tx).add([_data_deleted(user, self._clock.now())])
+            await OutboxRepository(tx).add([_deletion_notification(user, self._clock.now())])
         await self._erase()
         return True
 
@@ -185,7 +185,7 @@ class PrivacyService:
         self._to_erase = not await self._store.erase_deleted()
 
 
-def _data_deleted(user: User, now: datetime) -> Notification[DeletedUser]:
+def _deletion_notification(user: User, now: datetime) -> Notification[DeletedUser]:
     """Return the last message. The user's row is gone when it is sent, so it carries their language."""
     return Notification(
         chat_id=user.id,
@@ -195,3 +195,31 @@ def _data_deleted(user: User, now: datetime) -> Notification[DeletedUser]:
         due_at=now,
         created_at=now,
     )
+
+
+def make_file(user: User, sections: Mapping[str, object], made_at: datetime) -> bytes:
+    """Return the profile and the features' sections, as UTF-8."""
+    content = {
+        "about": "What Kirim keeps of you",
+        "made_at": format_time(made_at),
+        "profile": _profile(user),
+        **sections,
+    }
+    # Half a surrogate pair has no UTF-8; written out like this it is JSON's own spelling of it.
+    return json.dumps(content, ensure_ascii=False, indent=2).encode(errors="backslashreplace")
+
+
+def _profile(user: User) -> Json:
+    return {
+        "telegram_id": user.id,
+        "username": user.username,
+        "known_since": format_time(user.created_at),
+        "last_seen_at": format_time(user.last_seen_at),
+        "language_of_app": user.language_code,
+        "language_chosen": user.locale,
+        "time_zone": user.time_zone or None,
+        "phrase": user.phrase,
+        "notices": dict(user.notification_preferences) if user.notification_preferences else None,
+        "blocked_the_bot_at": format_time(user.blocked_at),
+        "asked_to_be_deleted_at": format_time(user.deletion_requested_at),
+    }

@@ -20,7 +20,7 @@ from bot.users.session import Session
 FILE_NAME: Final = "kirim-data.json"
 """Without the user's id: a file is passed on more easily than a chat."""
 
-CONFIRMATION_LASTS: Final = timedelta(minutes=15)
+CONFIRMATION_VALID_FOR: Final = timedelta(minutes=15)
 """So long a confirmation means what it said: meanwhile nothing much has been added to what it named."""
 
 _Action = Callable[["PrivacyHandlers", Session], Awaitable[None]]
@@ -58,22 +58,24 @@ class PrivacyHandlers:
             await session.acknowledge(session.t.plain("privacy.not_yours"), alert=True)
             return
         await session.acknowledge()
-        asked_at = privacy.moment_of(button.asked_at)
+        asked_at = privacy.parse_stamp(button.asked_at)
         if session.user.created_at > asked_at:
             await self._explain_deleted(session)
-        elif session.now - asked_at > CONFIRMATION_LASTS:
+        elif session.now - asked_at > CONFIRMATION_VALID_FOR:
             await self._confirm(session)
         else:
             await self._delete(session)
 
     async def _show(self, session: Session) -> None:
-        is_leaving = session.user.deletion_requested_at is not None
-        shown = privacy.screen(session.t, self._privacy.retention_days, self._provider, is_leaving=is_leaving)
+        is_deletion_requested = session.user.deletion_requested_at is not None
+        shown = privacy.show_privacy(
+            session.t, self._privacy.retention_days, self._provider, is_deletion_requested=is_deletion_requested
+        )
         await session.show(session.with_resume(shown))
 
     async def _show_data(self, session: Session) -> None:
         overview = await self._privacy.get_overview(session.user)
-        await session.show(privacy.summary(session.t, overview, session.zone))
+        await session.show(privacy.show_summary(session.t, overview, session.zone))
 
     async def _send_file(self, session: Session) -> None:
         content = await self._privacy.export(session.user)
@@ -81,22 +83,22 @@ class PrivacyHandlers:
             session.chat_id, content, FILE_NAME, session.t("privacy.file_caption"), priority="talk"
         )
         if not isinstance(sent, Delivered):
-            await session.say(Screen(session.t("privacy.file_not_sent"), privacy.file_row(session.t)))
+            await session.show_new(Screen(session.t("privacy.file_not_sent"), privacy.file_row(session.t)))
 
     async def _confirm(self, session: Session) -> None:
         """Ask the second question. It names what is stored now, so its button carries the time."""
         asked_at = session.now
         overview = await self._privacy.get_overview(session.user)
         blockers = await self._privacy.find_blockers(session.user.id)
-        await session.show(privacy.confirm(session.t, overview, blockers, asked_at))
+        await session.show(privacy.ask_confirmation(session.t, overview, blockers, asked_at))
 
     async def _delete(self, session: Session) -> None:
         blockers = await self._privacy.delete(session.user)
         if blockers.is_empty:
-            session.forget()
-            await session.show(privacy.deleted(session.t))
+            session.discard()
+            await session.show(privacy.confirm_deleted(session.t))
         else:
-            await session.show(privacy.waiting(session.t, blockers, session.now))
+            await session.show(privacy.explain_waiting(session.t, blockers, session.now))
 
     async def _explain_deleted(self, session: Session) -> None:
         """Answer a second tap, or one that a crash has replayed, after the first has deleted everything."""
@@ -104,7 +106,7 @@ class PrivacyHandlers:
             await self._delete(session)
         else:
             session.message_id = None
-            await session.show(privacy.done_before(session.t))
+            await session.show(privacy.explain_deleted_before(session.t))
 
     async def _keep(self, session: Session) -> None:
         if session.user.deletion_requested_at is not None:
@@ -117,5 +119,5 @@ class PrivacyHandlers:
         PrivacyAction.SEE: _show_data,
         PrivacyAction.FILE: _send_file,
         PrivacyAction.DELETE: _confirm,
-        PrivacyAction.KEEP: _keep,
+        PrivacyAction.CANCEL_DELETION: _keep,
     }

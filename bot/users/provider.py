@@ -1,7 +1,11 @@
 """Who runs this bot towards its users, and under which terms."""
 
 from dataclasses import dataclass
+from html import escape
 from typing import Final
+
+from bot.infra.i18n import Html, Translator
+from bot.infra.i18n.html import as_html
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,3 +28,11 @@ class Provider:
 
 UNNAMED: Final = Provider()
 """Where nothing of it is set."""
+
+
+def format_provider(t: Translator, provider: Provider) -> tuple[Html, ...]:
+    """Return the line alone in a tuple, or nothing where no part of it is set: so it leaves no gap."""
+    name = (t("provider.name", name=provider.name),) if provider.name else ()
+    links = (Html(f'<a href="{escape(url)}">{as_html(t.plain(key))}</a>') for key, url in provider.links)
+    parts = (*name, *links)
+    return (Html(" · ".join(parts)),) if parts else ()

@@ -27,7 +27,7 @@ It saves `answered(session)` in the transaction that saves the answer, or shows 
 """
 
 
-def text_only(answer: Callable[[Session, str, str], Awaitable[object]]) -> Answer:
+def accept_text(answer: Callable[[Session, str, str], Awaitable[object]]) -> Answer:
     """Let `answer` take the text of messages. Messages of another kind are refused, and the question stays open."""
 
     async def take(session: Session, argument: str, message: Message) -> None:
@@ -41,34 +41,34 @@ def text_only(answer: Callable[[Session, str, str], Awaitable[object]]) -> Answe
 
 async def ask(session: Session, question: str, screen: Screen, argument: str = "") -> None:
     """Show `screen`, and give what is typed next to the answer registered as `question`."""
-    await remember_question(session, OpenQuestion(question, argument))
+    await save_question(session, OpenQuestion(question, argument))
     await session.show(screen)
 
 
-async def remember_question(session: Session, question: OpenQuestion) -> None:
+async def save_question(session: Session, question: OpenQuestion) -> None:
     """Save what the user is asked."""
     await session.save_user(replace(session.user, open_question=str(question)))
 
 
-def open_question(session: Session) -> OpenQuestion | None:
+def get_open_question(session: Session) -> OpenQuestion | None:
     """Return what the user is asked outside of a draft."""
     return OpenQuestion.read(session.user.open_question) if session.user.open_question else None
 
 
-def answered(session: Session) -> User:
+def mark_answered(session: Session) -> User:
     """Return the user with the open question answered by this session, to be saved with what the answer changes."""
     session.user = replace(session.user, open_question=None, answered_update_id=session.update_id)
     return session.user
 
 
-def forget_handler() -> Handler:
+def make_closing_handler() -> Handler:
     """Return the handler that ends the open question at a command or a press. It comes before all others."""
-    return TypeHandler(Update, _forget)
+    return TypeHandler(Update, _close_question)
 
 
-def answer_handler(answers: Mapping[str, Answer]) -> Handler:
+def make_answer_handler(answers: Mapping[str, Answer]) -> Handler:
     """Return the handler of what is typed while a question is open. It comes before the conversation."""
-    of_users = Questions(open_question, answers, _show_taken)
+    of_users = Questions(get_open_question, answers, _explain_already_answered)
 
     async def typed(update: Update, _: Context) -> None:
         message = update.effective_message
@@ -78,7 +78,7 @@ def answer_handler(answers: Mapping[str, Answer]) -> Handler:
     return MessageHandler(TYPED, typed)
 
 
-async def _show_taken(session: Session) -> bool:
+async def _explain_already_answered(session: Session) -> bool:
     """Say that an answer was taken, so that the draft doesn't take it for one to its own question."""
     if not session.is_answered:
         return False
@@ -86,7 +86,7 @@ async def _show_taken(session: Session) -> bool:
     return True
 
 
-async def _forget(update: Update, _: Context) -> None:
+async def _close_question(update: Update, _: Context) -> None:
     session = current_session()
     text = update.effective_message.text if update.effective_message else None
     is_command = update.callback_query is None and text is not None and text.startswith("/")

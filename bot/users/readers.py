@@ -63,7 +63,7 @@ class RenderContext:
 Renderer = Render[RenderContext]
 
 
-class Readers:
+class RenderContexts:
     """Read users for the messages that are sent to them."""
 
     def __init__(

@@ -93,11 +93,11 @@ class UserEventRepository:
         """Insert an event."""
         await self._connection.execute(insert(user_events).inline(), asdict(event))
 
-    async def of_order(self, user_id: int, reference: str, since: datetime) -> tuple[RecordedEvent, ...]:
+    async def find_by_order(self, user_id: int, reference: str, since: datetime) -> tuple[RecordedEvent, ...]:
         """Return the events about this order, and those about none since then, oldest first."""
         return await self._all(OF_ORDER, {"user": user_id, "about": reference, "since": since})
 
-    async def of_user(self, user_id: int, limit: int = 50) -> tuple[RecordedEvent, ...]:
+    async def find_by_user(self, user_id: int, limit: int = 50) -> tuple[RecordedEvent, ...]:
         """Return the events of a user, newest first."""
         return await self._all(OF_USER, {"user": user_id, "limit": limit})
 

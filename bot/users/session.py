@@ -29,7 +29,7 @@ from bot.users.repository import UserRepository
 
 V = TypeVar("V")
 
-SEND_AGAIN: Final = Backoff(first=1.0, longest=3.0, factor=3.0)
+RETRY_PAUSES: Final = Backoff(first=1.0, longest=3.0, factor=3.0)
 """Seconds before the next attempt at a message.
 
 One that may have arrived is repeated, too: a question that is asked twice does no harm, one that is never asked keeps
@@ -58,7 +58,7 @@ class ConversationHooks:
     report_damage: "Callable[[Session], Awaitable[None]]"
 
 
-def _show_unchanged(_: "Session", screen: Screen) -> Screen:
+def _keep_screen(_: "Session", screen: Screen) -> Screen:
     return screen
 
 
@@ -70,16 +70,16 @@ async def _show_nothing(_: "Session") -> bool:
     return False
 
 
-async def _show_damage(session: "Session") -> None:
-    await session.say(Screen(session.t("draft.unreadable")))
+async def _explain_damage(session: "Session") -> None:
+    await session.show_new(Screen(session.t("draft.unreadable")))
 
 
 NO_CONVERSATION: Final = ConversationHooks(
-    add_resume_button=_show_unchanged,
+    add_resume_button=_keep_screen,
     explain=_explain_with_text,
     show_question=_show_nothing,
     is_open=lambda _: False,
-    report_damage=_show_damage,
+    report_damage=_explain_damage,
 )
 """Stands for the conversation where no feature has one."""
 
@@ -133,7 +133,7 @@ class Session:
     """What the next message says first."""
     failure: Exception | None = None
     """Why the update has to be handled again."""
-    away_since: datetime | None = None
+    blocked_since: datetime | None = None
     """When the user blocked the bot, in the first update after they have unblocked it."""
     handled_by: str | None = None
     """What has taken this update in before, in an attempt that failed (`TAKEN_BY_…`)."""
@@ -203,7 +203,7 @@ class Session:
         """Whether this update has answered a question already, before a crash or in an attempt that failed."""
         return self.user.answered_update_id == self.update_id or self.handled_by == HANDLED_BY_QUESTION
 
-    def reason(self, rejection: Rejection) -> Html:
+    def format_rejection(self, rejection: Rejection) -> Html:
         """Return why something can't be accepted, in the user's language and time zone."""
         return self.t(rejection.key, **format_arguments(self.t, rejection, self.services.clock.now(), self.zone))
 
@@ -223,9 +223,9 @@ class Session:
         """Answer a press of a button that no longer works, and show the question that is open, or how to begin."""
         await self.services.conversation.explain(self, key)
 
-    def forget(self) -> None:
+    def discard(self) -> None:
         """Forget what was loaded for this update. Nothing of a user who was just deleted may be saved again."""
-        self.away_since = None
+        self.blocked_since = None
         self.state.clear()
 
     async def acknowledge(self, text: str | None = None, *, alert: bool = False) -> None:
@@ -238,18 +238,18 @@ class Session:
         """Show a question: in the pressed message's place, or as a new message after something typed."""
         screen = self._with_notice(screen)
         in_place = self.message_id is not None and await self._edit(self.message_id, screen)
-        message_id = self.message_id if in_place else _id_of(await self._send(screen))
+        message_id = self.message_id if in_place else _message_id(await self._send(screen))
         stale = self.chat.question_message_id
         self._change_chat(replace(self.chat, question_message_id=message_id if screen.keyboard else None))
         if stale not in {None, message_id}:
             await self.services.messenger.edit_keyboard(self.chat_id, stale, (), priority="talk")
 
-    async def say(self, screen: Screen) -> None:
+    async def show_new(self, screen: Screen) -> None:
         """Show a question as a new message. The buttons of the one before it are removed."""
         self.message_id = None
         await self.show(screen)
 
-    async def leave_question(self) -> None:
+    async def remove_question_buttons(self) -> None:
         """Remove the buttons of the open question: it was answered, and what follows is no question."""
         stale = self.chat.question_message_id
         self._change_chat(replace(self.chat, question_message_id=None))
@@ -264,7 +264,7 @@ class Session:
 
     async def post(self, screen: Screen) -> int | None:
         """Send an order's message as a new one, and return its id where it was surely sent. Its buttons stay."""
-        return _id_of(await self.send(screen))
+        return _message_id(await self.send(screen))
 
     async def send(self, screen: Screen) -> Outcome:
         """Send an order's message as a new one, and return the outcome. Its buttons stay."""
@@ -301,12 +301,12 @@ class Session:
         return messenger.send_text(self.chat_id, *shown, priority="talk")
 
 
-def _id_of(sent: Outcome) -> int | None:
+def _message_id(sent: Outcome) -> int | None:
     return sent.message_id if isinstance(sent, Delivered) else None
 
 
 async def _with_retries(call: Callable[[], Awaitable[Outcome]]) -> Outcome:
-    for pause in islice(SEND_AGAIN.waits(), RETRIES):
+    for pause in islice(RETRY_PAUSES.waits(), RETRIES):
         outcome = await call()
         if not isinstance(outcome, TryLater):
             return outcome
@@ -323,7 +323,7 @@ def current_session() -> Session:
     return SESSION.get()
 
 
-def handle(
+def as_handler(
     action: "Callable[[Session, Update], Awaitable[object]]",
 ) -> "Callable[[Update, Context], Coroutine[Any, Any, None]]":
     """Return PTB's callback for an action on the session. No other handler is asked after it."""

@@ -17,7 +17,7 @@ from bot.users.model import User, UserEvent
 from bot.users.repository import UserRepository, record_user_event
 from bot.users.session import ConversationHooks, Session, SessionServices
 
-SEEN_FOR: Final = timedelta(days=1)
+SAVE_SEEN_EVERY: Final = timedelta(days=1)
 """How often it is saved when a user was last seen: once a day is enough to know who is active."""
 
 LoadHook = Callable[[Transaction, Session], Awaitable[None]]
@@ -52,7 +52,7 @@ class SessionLoader:
             return None
         async with self._infra.database.reading() as tx:
             known = await UserRepository(tx).get(sender.id)
-            current = _current(known, sender, self._infra.clock.now())
+            current = _with_profile(known, sender, self._infra.clock.now())
             session = self._session(update, current, chat)
             for hook in self.on_load:
                 await hook(tx, session)
@@ -65,7 +65,7 @@ class SessionLoader:
         now = session.now
         for hook in self.after_update:
             await hook(session)
-        if session.away_since is None:
+        if session.blocked_since is None:
             return
         session.user = replace(session.user, blocked_at=None)
         async with self._infra.database.transaction() as tx:
@@ -90,16 +90,16 @@ class SessionLoader:
             has_text=bool(getattr(message, "text", None)),
             pressed=message if isinstance(message, Message) else None,
             query_id=query.id if query else None,
-            away_since=user.blocked_at if is_private else None,
+            blocked_since=user.blocked_at if is_private else None,
             handled_by=None if attempt is None else attempt.item.handled_by,
         )
 
 
-def _current(known: User | None, sender: TelegramUser, now: datetime) -> User:
+def _with_profile(known: User | None, sender: TelegramUser, now: datetime) -> User:
     """Return the user with the language and the public name of now, and when they were seen where that is long ago."""
     username = sender.username.lower() if sender.username else None
     current = replace(
         known or User(id=sender.id, created_at=now), language_code=sender.language_code, username=username
     )
-    is_long_ago = current.last_seen_at is None or now - current.last_seen_at > SEEN_FOR
+    is_long_ago = current.last_seen_at is None or now - current.last_seen_at > SAVE_SEEN_EVERY
     return replace(current, last_seen_at=now) if current != known or is_long_ago else current

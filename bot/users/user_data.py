@@ -17,7 +17,7 @@ Json = dict[str, object]
 NOBODY: Final = 0
 """Replaces the id of a deleted user or chat. No user of Telegram has this id."""
 
-LISTED: Final = 8
+MAX_LISTED: Final = 8
 """How many rows of one kind a message of `/privacy` lists. The file has them all."""
 
 
@@ -93,11 +93,11 @@ class UserData:
     prune: Prune | None = None
 
 
-def listed(lines: Sequence[str]) -> list[str]:
+def list_first(lines: Sequence[str]) -> list[str]:
     """Return the first lines, and a mark that there are more."""
-    return [*lines[:LISTED], "…"] if len(lines) > LISTED else list(lines)
+    return [*lines[:MAX_LISTED], "…"] if len(lines) > MAX_LISTED else list(lines)
 
 
-def time_text(moment: datetime | None) -> str | None:
+def format_time(moment: datetime | None) -> str | None:
     """Return a time of the exported file: ISO 8601, in UTC."""
     return None if moment is None else moment.isoformat()

@@ -1,15 +1,67 @@
 """Delete users who asked for it, and what is older than it has to be."""
 
-from collections.abc import Awaitable, Callable
-from datetime import timedelta
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime, timedelta
 from typing import Final
 
+from bot.core.clock import Clock
+from bot.infra.db.database import Database
 from bot.infra.telegram.inbound.chat_queues import ChatJobs
 from bot.users.privacy import PrivacyService
-from bot.users.retention import Retention
+from bot.users.repository import UserEventRepository
+from bot.users.user_data import Prune, UserData
 
-EVERY_SECONDS: Final = 2.0
-A_DAY: Final = timedelta(days=1).total_seconds()
+DELETION_SECONDS: Final = 2.0
+DAY_SECONDS: Final = timedelta(days=1).total_seconds()
+
+
+BATCH_ROWS = 500
+"""Rows in one transaction. Then comes a pause, so that others can write in between."""
+
+PAUSE_SECONDS = 0.05
+
+
+class Retention:
+    """Delete what is too old. `days` is how long personal data is kept after the last use; 0 is forever."""
+
+    def __init__(
+        self,
+        store: Database,
+        clock: Clock,
+        days: int,
+        features: Sequence[UserData],
+        rest: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._kept = timedelta(days=days) if days else None
+        self._features = features
+        self._rest = rest
+
+    async def run_once(self) -> int:
+        """Delete what is due and return how many rows that were."""
+        now = self._clock.now()
+        deleted = 0
+        for feature in self._features:
+            if feature.prune is not None:
+                deleted += await self._in_batches(feature.prune, now)
+        if self._kept is not None:
+            async with self._store.transaction() as tx:
+                deleted += await UserEventRepository(tx).delete_before(now - self._kept)
+        if deleted:
+            await self._store.erase_deleted()
+        return deleted
+
+    async def _in_batches(self, prune: Prune, now: datetime) -> int:
+        deleted = 0
+        while True:
+            async with self._store.transaction() as tx:
+                count = await prune(tx, now, self._kept, BATCH_ROWS)
+            deleted += count
+            if count < BATCH_ROWS:
+                return deleted
+            await self._rest(PAUSE_SECONDS)
 
 
 class DeletionWorkers:
@@ -28,14 +80,14 @@ class DeletionWorkers:
         for user_id in await self._privacy.find_deletable():
             self._chat_jobs.run(user_id, self._deletion_on_request(user_id))
         await self._privacy.clean_up()
-        return EVERY_SECONDS
+        return DELETION_SECONDS
 
     async def prune(self) -> float:
         """Delete what is too old, and users who have blocked the bot for too long: once a day, and at each start."""
         await self._retention.run_once()
         for user_id in await self._privacy.find_long_blocked():
             self._chat_jobs.run(user_id, self._deletion_of_absent(user_id))
-        return A_DAY
+        return DAY_SECONDS
 
     def _deletion_on_request(self, user_id: int) -> Callable[[], Awaitable[None]]:
         async def delete() -> None:

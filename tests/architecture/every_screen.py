@@ -26,13 +26,13 @@ from bot.orders.screens import history, open_orders, order_messages, order_page,
 from bot.orders.screens import payment as pay
 from bot.payments.tokens import CODES, TOKENS
 from bot.rates.charts import Chart
-from bot.rates.history import Period, history_of, points_of
+from bot.rates.history import Period, make_history, to_points
 from bot.rates.quote import estimate
 from bot.rates.screens import rate, subscription
 from bot.recipients import screens as recipients
 from bot.settlement.model import PayoutMethod, Quote
 from bot.users.model import User
-from bot.users.phrase import LONGEST
+from bot.users.phrase import MAX_LENGTH
 from bot.users.screens import phrase, settings, start
 from tests.checkout.builders import a_draft_at_review
 from tests.orders.builders import (
@@ -88,8 +88,8 @@ def _of_questions(t: Translator, method: PayoutMethod, typed: str) -> Iterator[S
     draft = a_draft_at_review(method)
     fresh = replace(draft, step=Step.DESTINATION, method=None, number=None, holder=None, amount=None)
     others = [replace(LISTED_BCA, code=str(code)) for code in range(20)]
-    yield ScreenCase("start", start.screen(t))
-    yield ScreenCase("start of a newcomer", start.screen(t, SUGGESTION), (SUGGESTION.text,))
+    yield ScreenCase("start", start.show_welcome(t))
+    yield ScreenCase("start of a newcomer", start.show_welcome(t, SUGGESTION), (SUGGESTION.text,))
     yield from _of_the_rate(t, typed)
     yield ScreenCase("no destinations", destination.screen(t, fresh, ()))
     for page in (0, 1, 2, 99):
@@ -123,14 +123,14 @@ def _of_questions(t: Translator, method: PayoutMethod, typed: str) -> Iterator[S
 def _of_the_rate(t: Translator, typed: str) -> Iterator[ScreenCase]:
     quote = replace(QUOTE, usdc_idr=Decimal("16250.5"), source=typed * 20)
     lower = replace(QUOTE, btc_idr=QUOTE.btc_idr - 10**7, fetched_at=NOW - timedelta(minutes=5))
-    yield ScreenCase("rate", rate.screen(t, QUOTE, JAKARTA, subscribed=False))
-    yield ScreenCase("no rate", rate.none(t, subscribed=True))
-    yield ScreenCase("old rate", rate.stale(t, QUOTE, JAKARTA, subscribed=False))
+    yield ScreenCase("rate", rate.show_rate(t, QUOTE, JAKARTA, subscribed=False))
+    yield ScreenCase("no rate", rate.explain_no_rate(t, subscribed=True))
+    yield ScreenCase("old rate", rate.explain_stale_rate(t, QUOTE, JAKARTA, subscribed=False))
     for period in Period:
-        for seen in ((), points_of([replace(lower, fetched_at=NOW - period.length)]), points_of([lower])):
-            chart = Chart(b"PNG", history_of(period, seen, quote))
+        for seen in ((), to_points([replace(lower, fetched_at=NOW - period.length)]), to_points([lower])):
+            chart = Chart(b"PNG", make_history(period, seen, quote))
             yield ScreenCase(
-                "rate with its chart", rate.screen(t, quote, JAKARTA, chart, subscribed=True), is_caption=True
+                "rate with its chart", rate.show_rate(t, quote, JAKARTA, chart, subscribed=True), is_caption=True
             )
 
 
@@ -149,14 +149,14 @@ def _of_recipients(t: Translator, method: PayoutMethod, typed: str) -> Iterator[
         "destinations with recents", destination.screen(t, fresh, (method, LISTED_GOPAY), recents=every * 3)
     )
     yield ScreenCase("people and banks", destination.candidates(t, fresh, typed, (method, LISTED_GOPAY), every))
-    yield ScreenCase("no recipients", recipients.screen(t, ()))
+    yield ScreenCase("no recipients", recipients.show_list(t, ()))
     for page in (0, 1, 9_999):
-        yield ScreenCase("recipients", recipients.screen(t, every * 3, page))
+        yield ScreenCase("recipients", recipients.show_list(t, every * 3, page))
     for each in every:
-        yield ScreenCase("recipient", recipients.page(t, each, NOW), (each.number,))
-        yield ScreenCase("naming", recipients.naming(t, each))
-        yield ScreenCase("holding", recipients.holding(t, each))
-        yield ScreenCase("deleting", recipients.deleting(t, each), ("7890",))
+        yield ScreenCase("recipient", recipients.show_recipient(t, each, NOW), (each.number,))
+        yield ScreenCase("naming", recipients.ask_name(t, each))
+        yield ScreenCase("holding", recipients.ask_holder(t, each))
+        yield ScreenCase("deleting", recipients.ask_deletion(t, each), ("7890",))
 
 
 def _of_orders(t: Translator, method: PayoutMethod, typed: str) -> Iterator[ScreenCase]:
@@ -237,23 +237,23 @@ def _of_receipts(t: Translator, method: PayoutMethod, typed: str) -> Iterator[Sc
 
 
 def _of_settings(t: Translator, typed: str) -> Iterator[ScreenCase]:
-    phrase_typed = clip(plain(typed), LONGEST)
+    phrase_typed = clip(plain(typed), MAX_LENGTH)
     for has_one in (True, False):
-        yield ScreenCase("phrase offered", phrase.offer(t, SUGGESTION, has_one=has_one), (SUGGESTION.text,))
-    yield ScreenCase("phrase asked", phrase.own(t))
+        yield ScreenCase("phrase offered", phrase.offer_suggestion(t, SUGGESTION, has_one=has_one), (SUGGESTION.text,))
+    yield ScreenCase("phrase asked", phrase.ask_phrase(t))
     for own in (PHRASE, SUGGESTION.text, phrase_typed or "ab & <c>"):
-        yield ScreenCase("phrase shown", phrase.mine(t, own), (own,))
-        yield ScreenCase("phrase kept", phrase.kept(t, own), (own,))
+        yield ScreenCase("phrase shown", phrase.show_phrase(t, own), (own,))
+        yield ScreenCase("phrase kept", phrase.confirm_saved(t, own), (own,))
         confirmed = review.confirmed(t, a_draft_at_review(), "ABC2345", JAKARTA, phrase=own)
         yield ScreenCase("confirmed, with the phrase", confirmed, ("ABC2345", own))
     everything = {topic.name: str(topic.modes[-1]) for topic in CHOOSABLE}
     for zone in ("", "Asia/Jakarta", "Asia/Makassar", "America/Argentina/Buenos_Aires", "Etc/GMT-2", "Asia/Kathmandu"):
         for notices in (None, {"sent": "silent"}, everything):
             user = User(id=1001, created_at=NOW, time_zone=zone, notification_preferences=notices)
-            yield ScreenCase("settings", settings.screen(a_reader(t, user), user, SETTINGS_SECTIONS))
+            yield ScreenCase("settings", settings.show_settings(a_reader(t, user), user, SETTINGS_SECTIONS))
             yield ScreenCase("notices", preferences.screen(t, user))
-            yield ScreenCase("zones", settings.zones(a_reader(t, user)))
-    yield ScreenCase("language", settings.language(t))
-    yield ScreenCase("place asked", settings.place(t))
+            yield ScreenCase("zones", settings.ask_zone(a_reader(t, user)))
+    yield ScreenCase("language", settings.ask_language(t))
+    yield ScreenCase("place asked", settings.ask_place(t))
     for keys in (INDONESIAN, ("Asia/Tokyo",), ("America/Argentina/Buenos_Aires", "Etc/GMT+3", "Asia/Kathmandu")):
-        yield ScreenCase("places found", settings.found(Reader(t, JAKARTA, NOW), typed, keys))
+        yield ScreenCase("places found", settings.offer_zones(Reader(t, JAKARTA, NOW), typed, keys))

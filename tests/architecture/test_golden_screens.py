@@ -102,7 +102,7 @@ def _broadcast(t: Translator) -> Screen:
 
 
 SCREENS: Final[dict[str, Callable[[Translator], Screen]]] = {
-    "start": lambda t: start.screen(t, SUGGESTION),
+    "start": lambda t: start.show_welcome(t, SUGGESTION),
     "review": _review,
     "invoice": _invoice,
     "status-waiting": _status("IDLE"),

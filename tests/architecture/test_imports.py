@@ -27,7 +27,6 @@ MAY_IMPORT: Final = {
         "infra.telegram.inbound.repository",
         "migrations.*",
         "orders.payout_times",
-        "users.deletion",
     ),
     "alembic": ("infra.db.*", "migrations.*"),
     "aiosqlite": (),

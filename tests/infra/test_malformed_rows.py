@@ -166,7 +166,7 @@ ANYWHERE = {
     "price alert": Case(
         two_alerts,
         "UPDATE rate_alerts SET threshold = 'high' WHERE id = 'bad'",
-        lambda tx: SubscriptionRepository(tx).awake_alerts(NOW),
+        lambda tx: SubscriptionRepository(tx).find_active_alerts(NOW),
         "rate_alerts bad",
     ),
     "broadcast": Case(
@@ -202,7 +202,7 @@ ANYWHERE = {
     "quote": Case(
         two_quotes,
         "UPDATE quotes SET btc_idr = 'much' WHERE fetched_at = (SELECT min(fetched_at) FROM quotes)",
-        lambda tx: QuoteRepository(tx).between(NOW, LATER),
+        lambda tx: QuoteRepository(tx).find_between(NOW, LATER),
         "quotes 2026-03-01 09:30:00.123456+00:00",
     ),
 }
@@ -222,7 +222,7 @@ ON_SQLITE = {
     "subscription's time": Case(
         two_subscriptions,
         "UPDATE subscriptions SET subscribed_at = 'today' WHERE user_id = 1001",
-        lambda tx: SubscriptionRepository(tx).due(LATER),
+        lambda tx: SubscriptionRepository(tx).find_due(LATER),
         "subscriptions 1001",
     ),
     "ticket's reminder": Case(

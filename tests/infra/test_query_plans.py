@@ -36,7 +36,7 @@ from bot.support.reveal.repository import RevealRepository
 from bot.support.tickets.entry_repository import TicketEntryRepository
 from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.repository import TicketRepository
-from bot.users.deletion import DeletionRepository
+from bot.users.deletion_repository import DeletionRepository
 from bot.users.repository import UserEventRepository
 from tests.infra.builders import a_notification
 from tests.operations.test_statistics_repository import line_of
@@ -138,8 +138,8 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
     "delete_topic": (lambda tx: TicketPostRepository(tx).delete_topic(-1001, 5), "ix_ticket_posts_chat_id_topic_id"),
     "posts in_staff_chats": (lambda tx: TicketPostRepository(tx).in_staff_chats(1001), "ix_tickets_user_id_created_at"),
     "where a chat is now": (lambda tx: MovedChatRepository(tx).current(-1001), "pk_moved_chats"),
-    "acts of_order": (lambda tx: UserEventRepository(tx).of_order(1001, "R1", NOW), "ix_user_events_user_id_at"),
-    "acts of_person": (lambda tx: UserEventRepository(tx).of_user(1001), "ix_user_events_user_id_at"),
+    "acts of_order": (lambda tx: UserEventRepository(tx).find_by_order(1001, "R1", NOW), "ix_user_events_user_id_at"),
+    "acts of_person": (lambda tx: UserEventRepository(tx).find_by_user(1001), "ix_user_events_user_id_at"),
     "forget acts": (lambda tx: UserEventRepository(tx).delete_before(NOW), "ix_user_events_at"),
     "trail": (lambda tx: AuditRepository(tx).page(before="2026"), "pk_audit"),
     "trail of one": (lambda tx: AuditRepository(tx).page(before="2026", actor_id=2001), "ix_audit_actor_id_id"),
@@ -178,11 +178,11 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
     "broadcasts newest": (lambda tx: BroadcastRepository(tx).newest(), "ix_broadcasts_created_at"),
     "broadcasts draft_of": (lambda tx: BroadcastRepository(tx).draft_of(2001), "ix_broadcasts_drafts"),
     "forget_finished": (lambda tx: InboxRepository(tx).delete_finished(NOW), "ix_inbox_finished_at"),
-    "quotes between": (lambda tx: QuoteRepository(tx).between(NOW, NOW), "pk_quotes"),
-    "quotes latest": (lambda tx: QuoteRepository(tx).latest(), "pk_quotes"),
-    "dailies due": (lambda tx: SubscriptionRepository(tx).due(NOW), "ix_subscriptions_next_daily_at"),
-    "alerts_of": (lambda tx: SubscriptionRepository(tx).alerts_of(1001), "ix_rate_alerts_user_id"),
-    "awake_alerts": (lambda tx: SubscriptionRepository(tx).awake_alerts(NOW), "ix_rate_alerts_expires_at"),
+    "quotes between": (lambda tx: QuoteRepository(tx).find_between(NOW, NOW), "pk_quotes"),
+    "quotes latest": (lambda tx: QuoteRepository(tx).get_latest(), "pk_quotes"),
+    "dailies due": (lambda tx: SubscriptionRepository(tx).find_due(NOW), "ix_subscriptions_next_daily_at"),
+    "alerts_of": (lambda tx: SubscriptionRepository(tx).find_alerts(1001), "ix_rate_alerts_user_id"),
+    "awake_alerts": (lambda tx: SubscriptionRepository(tx).find_active_alerts(NOW), "ix_rate_alerts_expires_at"),
     "forget_alerts": (lambda tx: SubscriptionRepository(tx).delete_expired(NOW), "ix_rate_alerts_expires_at"),
     "the audience": (
         lambda tx: DeliveryRepository(tx).count_readers(Audience(locale="id"), "en", NOW),

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bot.infra.telegram.ui.questions import OpenQuestion, Questions
-from bot.users.questions import text_only
+from bot.users.questions import accept_text
 
 MESSAGE: Any = object()
 
@@ -68,6 +68,6 @@ async def test_a_question_for_text_stays_open_after_anything_else(text: str | No
 
     session: Any = SimpleNamespace(show=show, t=str)
     message: Any = SimpleNamespace(text=text)
-    await text_only(take)(session, "", message)
+    await accept_text(take)(session, "", message)
     assert typed == kept
     assert len(shown) == (text is None)

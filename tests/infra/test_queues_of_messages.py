@@ -46,8 +46,8 @@ from bot.support.notifications.queueing import ticket_notification
 from bot.support.notifications.staff_chat_results import _copy_for
 from bot.support.user_data import _removal
 from bot.users.model import User
-from bot.users.privacy import _data_deleted
-from bot.users.readers import Readers, RenderContext
+from bot.users.privacy import _deletion_notification
+from bot.users.readers import RenderContext, RenderContexts
 from bot.users.repository import UserRepository
 from tests.checkout.builders import a_draft_at_review
 from tests.infra.builders import as_stored
@@ -107,7 +107,7 @@ def test_each_kind_of_message_has_one_queue() -> None:
     alarm = Alarm(kind=AlarmKind.SERVICE_DOWN, raised_at=NOW)
     broadcast = Broadcast(id="0123456789", operator_id=OSCAR, created_at=NOW)
     others: list[Notification[object]] = [
-        _data_deleted(User(id=EMMA, created_at=NOW), NOW),
+        _deletion_notification(User(id=EMMA, created_at=NOW), NOW),
         draft_expired_notification(a_draft_at_review(), NOW),
         *operator_notifications([OSCAR], OrderWarning.STUCK, order, NOW),
         *alarm_notifications([OSCAR], AlarmNotification.RAISED, alarm, NOW),
@@ -221,7 +221,7 @@ async def test_an_invoice_without_its_picture_is_an_alarm(system: OrderSystem) -
 
 
 def sender(system: OrderSystem, telegram: object) -> Renderers[RenderContext]:
-    readers = Readers(system.store, cast("Messenger", telegram), system.clock, TRANSLATIONS, "en")
+    readers = RenderContexts(system.store, cast("Messenger", telegram), system.clock, TRANSLATIONS, "en")
     messages = OrderMessages(contacts=SupportContacts(StaffChat(0, frozenset())), receipts=cast("Any", None))
     return Renderers(readers.context, messages.renderers())
 

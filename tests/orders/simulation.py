@@ -51,7 +51,7 @@ from bot.staff.notifications import AlarmMessages
 from bot.staff.staff_chat import SupportContacts
 from bot.support.notifications.kinds import AboutEntry, TicketNotification
 from bot.users.notifications import DeletionMessage
-from bot.users.readers import Readers, RenderContext
+from bot.users.readers import RenderContext, RenderContexts
 from tests.orders.faults import Fault, HangingCall, KillableProcess, KillableStore
 from tests.orders.order_system import OrderSystem
 from tests.settlement.fake_settlement import FakeSettlement
@@ -381,7 +381,7 @@ class Bot(OrderSystem):
         subjects = AlarmSubjects()
         subjects.add(ALARM_SUBJECTS)
         renderers = Renderers(
-            Readers(self.store, messenger, self.clock, TRANSLATIONS, "en").context,
+            RenderContexts(self.store, messenger, self.clock, TRANSLATIONS, "en").context,
             DeletionMessage(TRANSLATIONS, "en").renderers(),
             draft_notifications.RENDERERS,
             OrderMessages(

@@ -107,7 +107,7 @@ class World:
 
 @pytest.fixture
 async def world(sqlite_store: Database, clock: MovedClock, monkeypatch: pytest.MonkeyPatch) -> World:
-    monkeypatch.setattr("bot.users.session.SEND_AGAIN", Backoff(first=0.0))
+    monkeypatch.setattr("bot.users.session.RETRY_PAUSES", Backoff(first=0.0))
     world = World(sqlite_store, clock)
     await world.session()
     return world

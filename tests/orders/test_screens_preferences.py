@@ -61,6 +61,6 @@ def test_the_settings_count_what_differs_from_the_usual() -> None:
     ):
         counted = text("settings.notices_changed", count=changed) if changed else text("settings.notices_usual")
         emma = user(notification_preferences=choices)
-        shown = ScreenCase("settings", settings.screen(a_reader(t, emma), emma, SETTINGS_SECTIONS))
+        shown = ScreenCase("settings", settings.show_settings(a_reader(t, emma), emma, SETTINGS_SECTIONS))
         assert says(shown.text, "settings.text", notices=counted)
         assert sum(chosen_mode(topic, choices) is not topic.default for topic in CHOOSABLE) == changed

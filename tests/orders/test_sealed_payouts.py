@@ -140,8 +140,8 @@ async def test_a_recipient_that_was_changed_is_never_offered(store: Database, co
     await keep(store, saved("BAD"), saved("GOOD", number="1111"))
     await execute(store, f"UPDATE recipients SET {RECIPIENT_CHANGES[column]} WHERE id = 'BAD'")  # noqa: S608
     async with store.reading() as tx:
-        assert await RecipientRepository(tx).of_user(6666) == ()
-        assert await RecipientRepository(tx).of_user(1001) == (saved("GOOD", number="1111"),)
+        assert await RecipientRepository(tx).find_by_user(6666) == ()
+        assert await RecipientRepository(tx).find_by_user(1001) == (saved("GOOD", number="1111"),)
         with pytest.raises(RowUnreadable) as caught:
             await RecipientRepository(tx).get("BAD")
     assert caught.value.table == "recipients"
@@ -154,7 +154,7 @@ async def test_what_was_sealed_for_another_recipient_is_refused(store: Database)
     values = ", ".join(f"{name} = (SELECT {name} FROM recipients WHERE id = 'r2')" for name in columns)  # noqa: S608
     await execute(store, f"UPDATE recipients SET {values} WHERE id = 'r1'")  # noqa: S608
     async with store.reading() as tx:
-        assert [each.id for each in await RecipientRepository(tx).of_user(1001)] == ["r2"]
+        assert [each.id for each in await RecipientRepository(tx).find_by_user(1001)] == ["r2"]
 
 
 async def test_a_change_of_keys_keeps_the_seals(database: str) -> None:

@@ -18,7 +18,7 @@ from bot.orders.notifications.rendering import OrderMessages
 from bot.orders.order import Order
 from bot.orders.repository import OrderRepository
 from bot.staff.staff_chat import StaffChat, SupportContacts
-from bot.users.readers import Readers, RenderContext
+from bot.users.readers import RenderContext, RenderContexts
 from tests.infra.builders import as_stored
 from tests.orders.builders import INVOICE, a_deposit_order, an_open_order
 from tests.screens import NOW
@@ -77,7 +77,7 @@ def messages_of(public_url: str = "https://pay.example") -> OrderMessages:
 def renderers_of(store: Database, telegram: object, messages: OrderMessages) -> Renderers[RenderContext]:
     clock = MovedClock()
     clock.at = NOW
-    readers = Readers(store, cast("Messenger", telegram), clock, TRANSLATIONS, "en")
+    readers = RenderContexts(store, cast("Messenger", telegram), clock, TRANSLATIONS, "en")
     return Renderers(readers.context, messages.renderers())
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.core.errors import Rejection
-from bot.rates.alerts import STEPS, is_sensible, moved, read_threshold
+from bot.rates.alerts import PERCENT_STEPS, is_sensible, read_threshold, shift_rate
 
 RATE = Decimal("1700123456.78")
 
@@ -64,8 +64,8 @@ def test_the_rate_of_now_is_nothing_to_wait_for() -> None:
 
 @given(rate=st.decimals(Decimal(10_000_000), Decimal(100_000_000_000), places=4))
 def test_a_step_leads_to_a_price_of_four_figures_on_its_side(rate: Decimal) -> None:
-    for percent in STEPS:
-        above, below = moved(rate, percent), moved(rate, -percent)
+    for percent in PERCENT_STEPS:
+        above, below = shift_rate(rate, percent), shift_rate(rate, -percent)
         assert below < rate < above
         assert is_sensible(above, rate)
         assert is_sensible(below, rate)

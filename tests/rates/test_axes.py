@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.rates.axes import round_step, scale, times
+from bot.rates.axes import make_scale, make_times, round_step
 
 JAKARTA, BERLIN = ZoneInfo("Asia/Jakarta"), ZoneInfo("Europe/Berlin")
 NOW = datetime(2026, 11, 21, 10, 6, tzinfo=UTC)
@@ -16,7 +16,7 @@ RATES = st.decimals(min_value=0, max_value=10**12, allow_nan=False, places=2)
 
 
 def test_levels_are_round() -> None:
-    assert scale(Decimal(1_598_300_000), Decimal(1_611_900_000)).levels == (
+    assert make_scale(Decimal(1_598_300_000), Decimal(1_611_900_000)).levels == (
         Decimal(1_600_000_000),
         Decimal(1_605_000_000),
         Decimal(1_610_000_000),
@@ -24,13 +24,13 @@ def test_levels_are_round() -> None:
 
 
 def test_a_rate_that_hardly_moves_is_drawn_nearly_flat() -> None:
-    ground = scale(Decimal(1_600_000_000), Decimal(1_600_000_100))
+    ground = make_scale(Decimal(1_600_000_000), Decimal(1_600_000_100))
     assert ground.share(Decimal(1_600_000_100)) - ground.share(Decimal(1_600_000_000)) < 0.001
 
 
 @given(RATES, RATES)
 def test_everything_is_within_the_scale_and_levels_are_few(one: Decimal, other: Decimal) -> None:
-    ground = scale(min(one, other), max(one, other))
+    ground = make_scale(min(one, other), max(one, other))
     assert 0 <= ground.share(min(one, other)) <= ground.share(max(one, other)) <= 1
     assert 1 <= len(ground.levels) <= 5
     assert all(0 <= ground.share(level) <= 1 and level % ground.step == 0 for level in ground.levels)
@@ -44,7 +44,7 @@ def test_steps_are_one_two_or_five(least: str, step: str) -> None:
 
 
 def hours(length: timedelta, zone: ZoneInfo, until: datetime = NOW) -> list[str]:
-    return [f"{moment.astimezone(zone):%d %H:%M}" for moment in times(until - length, until, zone).moments]
+    return [f"{moment.astimezone(zone):%d %H:%M}" for moment in make_times(until - length, until, zone).moments]
 
 
 def test_a_day_has_hours_of_the_readers_clock() -> None:
@@ -52,7 +52,7 @@ def test_a_day_has_hours_of_the_readers_clock() -> None:
 
 
 def test_a_week_has_days_and_a_month_has_mondays() -> None:
-    week, month = times(NOW - timedelta(days=7), NOW, JAKARTA), times(NOW - timedelta(days=30), NOW, JAKARTA)
+    week, month = make_times(NOW - timedelta(days=7), NOW, JAKARTA), make_times(NOW - timedelta(days=30), NOW, JAKARTA)
     assert week.are_days
     assert 3 <= len(week.moments) <= 4
     assert {moment.astimezone(JAKARTA).weekday() for moment in month.moments} == {0}
@@ -65,12 +65,12 @@ def test_a_few_minutes_have_minutes() -> None:
 
 def test_the_hour_that_a_clock_skips_or_has_twice_is_there_once() -> None:
     for until in (datetime(2026, 3, 29, 12, tzinfo=UTC), datetime(2026, 10, 25, 12, tzinfo=UTC)):
-        moments = times(until - timedelta(hours=12), until, BERLIN).moments
+        moments = make_times(until - timedelta(hours=12), until, BERLIN).moments
         assert list(moments) == sorted(set(moments))
 
 
 @given(st.integers(1, 400 * 86_400))
 def test_there_are_never_too_many_times(seconds: int) -> None:
-    found = times(NOW - timedelta(seconds=seconds), NOW, BERLIN)
+    found = make_times(NOW - timedelta(seconds=seconds), NOW, BERLIN)
     assert len(found.moments) <= 6 or found.step == timedelta(days=14)
     assert all(NOW - timedelta(seconds=seconds) <= moment <= NOW for moment in found.moments)

@@ -13,7 +13,7 @@ from bot.infra.outbox.repository import OutboxRepository
 from bot.rates.model import AlertRequest
 from bot.rates.notifications import DailyQuote, RateNotification
 from bot.rates.repository import QuoteRepository
-from bot.rates.scheduler import AT_ONCE, RateScheduler
+from bot.rates.scheduler import MAX_QUEUED, RateScheduler
 from bot.rates.subscription_service import MAX_ALERTS, SubscriptionService
 from bot.rates.workers import EVERY_SECONDS, SOON_SECONDS, SubscriptionWorker
 from bot.settlement.model import Quote, ServiceDown, quote_from_json, quote_to_json
@@ -123,7 +123,7 @@ async def test_without_a_rate_it_waits_and_comes_a_little_later(world: World) ->
 
 
 async def test_a_crowd_is_told_a_few_at_a_time(world: World) -> None:
-    for user_id in range(1, AT_ONCE * 2 + 11):
+    for user_id in range(1, MAX_QUEUED * 2 + 11):
         await world.wakes(user_id)
     world.goes_to(eight(1))
     queued = []
@@ -131,11 +131,11 @@ async def test_a_crowd_is_told_a_few_at_a_time(world: World) -> None:
         await world.scheduler.queue_due()
         async with world.system.sql.reading() as tx:
             queued.append(await OutboxRepository(tx).count_due("rate:", eight(1)))
-    assert queued == [AT_ONCE] * 4
+    assert queued == [MAX_QUEUED] * 4
     await world.system.deliver()
     pauses = [await world.works() for _ in range(3)]
     assert pauses == [SOON_SECONDS, SOON_SECONDS, EVERY_SECONDS]
-    assert len(world.system.sender.sent) == AT_ONCE * 2 + 10
+    assert len(world.system.sender.sent) == MAX_QUEUED * 2 + 10
 
 
 async def test_a_message_about_money_in_the_same_chat_does_not_wait_behind_it(world: World) -> None:
@@ -212,13 +212,13 @@ async def test_a_recorded_quote_is_looked_at_by_itself_and_a_stale_one_rings_not
 
 
 async def test_many_alerts_ring_a_few_at_a_time_even_if_the_price_leaves_again(world: World) -> None:
-    for user_id in range(1, AT_ONCE * 2 + 1):
+    for user_id in range(1, MAX_QUEUED * 2 + 1):
         assert await world.subscribing.set_alert(await world.user(user_id), ABOVE)
     await world.quoted(RATE * 2)
     assert await world.works() == SOON_SECONDS
     await world.quoted(RATE)
     await world.works()
-    assert len(world.system.sender.sent) == AT_ONCE * 2
+    assert len(world.system.sender.sent) == MAX_QUEUED * 2
 
 
 async def test_one_deleted_at_the_last_moment_does_not_ring(world: World) -> None:

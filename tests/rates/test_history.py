@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.rates.history import MOST_POINTS, Period, RateHistory, RatePoint, history_of, thinned
+from bot.rates.history import MAX_POINTS, Period, RateHistory, RatePoint, make_history, thin_points
 from bot.settlement.model import Quote
 
 NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
@@ -21,7 +21,7 @@ def at(minutes: float, rate: int = 1_600_000_000) -> RatePoint:
 
 
 def looking_back(*seen: RatePoint, period: Period = Period.DAY, rate: int = 1_600_000_000) -> RateHistory:
-    return history_of(period, seen, Quote(Decimal(rate), NOW))
+    return make_history(period, seen, Quote(Decimal(rate), NOW))
 
 
 def test_the_quote_is_the_last_point_and_what_is_older_than_the_period_is_left_out() -> None:
@@ -62,7 +62,7 @@ def test_a_silence_of_more_than_an_hour_of_a_day_is_a_gap() -> None:
 @given(st.lists(st.integers(1, 10**10), min_size=1, max_size=2_000), st.integers(4, 400))
 def test_thinning_keeps_the_ends_the_extremes_and_the_order(rates: list[int], most: int) -> None:
     points = [RatePoint(NOW + number * TWO_MINUTES, Decimal(rate)) for number, rate in enumerate(rates)]
-    kept = thinned(points, most)
+    kept = thin_points(points, most)
     assert len(kept) <= most
     assert (kept[0], kept[-1]) == (points[0], points[-1])
     assert list(kept) == sorted(set(kept), key=lambda point: point.at)
@@ -76,4 +76,4 @@ def _ends(points: Sequence[RatePoint]) -> tuple[Decimal, Decimal]:
 
 def test_a_month_of_quotes_is_no_more_points_than_a_picture_shows() -> None:
     seen = [at(2 * number, 1_600_000_000 + number % 977) for number in range(21_600, 0, -1)]
-    assert len(looking_back(*seen, period=Period.MONTH).points) <= MOST_POINTS
+    assert len(looking_back(*seen, period=Period.MONTH).points) <= MAX_POINTS

@@ -24,7 +24,7 @@ def at(minutes: int) -> Quote:
 async def test_a_quote_comes_back_as_it_was(store: Database) -> None:
     assert await keep(store, EXACT) == [True]
     async with store.reading() as tx:
-        found = await QuoteRepository(tx).latest()
+        found = await QuoteRepository(tx).get_latest()
     assert found == EXACT
     assert str(found.btc_idr) == "1700123456.780000001" if found else False
 
@@ -33,22 +33,22 @@ async def test_the_services_quote_of_one_moment_is_kept_once(store: Database) ->
     other = Quote(Decimal(1), NOW)
     assert await keep(store, EXACT, other, at(1)) == [True, False, True]
     async with store.reading() as tx:
-        assert await QuoteRepository(tx).between(NOW, NOW) == (EXACT,)
+        assert await QuoteRepository(tx).find_between(NOW, NOW) == (EXACT,)
 
 
 async def test_between_takes_both_ends_oldest_first(store: Database) -> None:
     await keep(store, *(at(minutes) for minutes in (3, 0, 2, 1, 4)))
     async with store.reading() as tx:
-        assert await QuoteRepository(tx).between(NOW + MINUTE, NOW + 3 * MINUTE) == (at(1), at(2), at(3))
-        assert await QuoteRepository(tx).between(NOW + 5 * MINUTE, NOW + 9 * MINUTE) == ()
+        assert await QuoteRepository(tx).find_between(NOW + MINUTE, NOW + 3 * MINUTE) == (at(1), at(2), at(3))
+        assert await QuoteRepository(tx).find_between(NOW + 5 * MINUTE, NOW + 9 * MINUTE) == ()
 
 
 async def test_the_latest_is_that_of_the_services_time(store: Database) -> None:
     async with store.reading() as tx:
-        assert await QuoteRepository(tx).latest() is None
+        assert await QuoteRepository(tx).get_latest() is None
     await keep(store, at(2), at(1))
     async with store.reading() as tx:
-        assert await QuoteRepository(tx).latest() == at(2)
+        assert await QuoteRepository(tx).get_latest() == at(2)
 
 
 async def test_old_ones_are_forgotten(store: Database) -> None:
@@ -56,4 +56,4 @@ async def test_old_ones_are_forgotten(store: Database) -> None:
     async with store.transaction() as tx:
         assert await QuoteRepository(tx).delete_before(NOW + 3 * MINUTE) == 3
         assert await QuoteRepository(tx).delete_before(NOW + 3 * MINUTE) == 0
-        assert await QuoteRepository(tx).between(NOW, NOW + 9 * MINUTE) == (at(3), at(4))
+        assert await QuoteRepository(tx).find_between(NOW, NOW + 9 * MINUTE) == (at(3), at(4))

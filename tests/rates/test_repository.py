@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from bot.infra.db.database import Database
 from bot.rates.history import Period
-from bot.rates.quote_service import KEEP_FOR, QuoteService
+from bot.rates.quote_service import MAX_AGE, QuoteService
 from bot.rates.repository import QuoteRepository
 from bot.settlement.model import Quote, ServiceDown
 from tests.settlement.fake_settlement import FakeSettlement, MovedClock
@@ -40,8 +40,8 @@ async def test_a_quote_comes_back_as_it_was_and_is_kept_once(store: Database) ->
     await kept(store, quote, replace(quote, fetched_at=quote.fetched_at + MINUTE, usdc_idr=None))
     async with store.transaction() as tx:
         assert not await QuoteRepository(tx).add(replace(quote, btc_idr=Decimal(1)))
-        assert await QuoteRepository(tx).between(quote.fetched_at, quote.fetched_at) == (quote,)
-        latest = await QuoteRepository(tx).latest()
+        assert await QuoteRepository(tx).find_between(quote.fetched_at, quote.fetched_at) == (quote,)
+        latest = await QuoteRepository(tx).get_latest()
     assert latest is not None
     assert (latest.fetched_at, latest.usdc_idr) == (quote.fetched_at + MINUTE, None)
 
@@ -80,7 +80,7 @@ async def test_a_month_is_looked_back_over_in_one_line_to_the_quote_at_its_end(s
 async def test_what_is_too_old_for_any_chart_is_forgotten(store: Database) -> None:
     quotes, service, _ = recording(store)
     now = service.clock.now()
-    await kept(store, *(Quote(Decimal(10**9), now - KEEP_FOR + MINUTE * step) for step in (-1, 1)))
+    await kept(store, *(Quote(Decimal(10**9), now - MAX_AGE + MINUTE * step) for step in (-1, 1)))
     assert await quotes.prune() == 1
     async with store.reading() as tx:
-        assert len(await QuoteRepository(tx).between(now - 2 * KEEP_FOR, now)) == 1
+        assert len(await QuoteRepository(tx).find_between(now - 2 * MAX_AGE, now)) == 1

@@ -9,7 +9,7 @@ from bot.infra.drawing.chart import Trend, render_chart
 from bot.infra.i18n import LOCALES
 from bot.rates.buttons import RateButton
 from bot.rates.charts import Chart
-from bot.rates.history import Period, RateHistory, history_of, points_of
+from bot.rates.history import Period, RateHistory, make_history, to_points
 from bot.rates.screens import chart as rate_chart
 from bot.rates.screens import rate
 from bot.settlement.model import Quote
@@ -24,11 +24,11 @@ QUOTE = Quote(Decimal("1612345678.25"), NOW, Decimal("16250.4"), "sandbox")
 def history(*before: tuple[float, int], period: Period = Period.DAY, quote: Quote = QUOTE) -> RateHistory:
     """(hours ago, million rupiah)."""
     seen = [Quote(Decimal(millions) * 10**6, NOW - timedelta(hours=hours)) for hours, millions in before]
-    return history_of(period, points_of(seen), quote)
+    return make_history(period, to_points(seen), quote)
 
 
 def told(locale: str, looked_back: RateHistory, quote: Quote = QUOTE) -> ScreenCase:
-    shown = rate.screen(TRANSLATIONS.get(locale), quote, JAKARTA, Chart(b"PNG", looked_back), subscribed=True)
+    shown = rate.show_rate(TRANSLATIONS.get(locale), quote, JAKARTA, Chart(b"PNG", looked_back), subscribed=True)
     return ScreenCase("rate", shown, is_caption=True)
 
 
@@ -88,7 +88,7 @@ def test_a_source_from_outside_stays_text() -> None:
 
 
 def test_the_picture_says_what_the_caption_says() -> None:
-    facts = rate_chart.facts(INDONESIAN, history((24, 1_592), (12, 1_620), (6, 1_580)), QUOTE, JAKARTA)
+    facts = rate_chart.make_chart_facts(INDONESIAN, history((24, 1_592), (12, 1_620), (6, 1_580)), QUOTE, JAKARTA)
     assert (facts.title, facts.main_number, facts.period) == (
         "BTC/IDR",
         "Rp1.612.345.678",
@@ -109,12 +109,12 @@ def test_the_picture_says_what_the_caption_says() -> None:
 
 def test_a_rate_that_fell_and_one_that_stood_still() -> None:
     fell, stood = history((24, 1_700)), history((24, 1_612), quote=Quote(Decimal(1_612_000_001), NOW))
-    assert [rate_chart.trend(each) for each in (fell, stood)] == [Trend.DOWN, Trend.FLAT]
-    assert [rate_chart.change(ENGLISH, each) for each in (fell, stood)] == ["↓ 5.16%", "0%"]
+    assert [rate_chart.get_trend(each) for each in (fell, stood)] == [Trend.DOWN, Trend.FLAT]
+    assert [rate_chart.format_change(ENGLISH, each) for each in (fell, stood)] == ["↓ 5.16%", "0%"]
 
 
 def test_the_first_picture_ever_is_a_point_and_says_so() -> None:
-    facts = rate_chart.facts(ENGLISH, history(), QUOTE, JAKARTA)
+    facts = rate_chart.make_chart_facts(ENGLISH, history(), QUOTE, JAKARTA)
     assert (facts.change, facts.note, len(facts.runs), facts.times) == ("", label("rate.chart_begins"), 1, ())
     assert facts.columns == (("USDC/IDR", "Rp16,250"),)
 
@@ -124,4 +124,4 @@ def test_the_first_picture_ever_is_a_point_and_says_so() -> None:
 def test_any_rate_makes_a_picture(btc_idr: str, locale: str) -> None:
     quote = Quote(Decimal(btc_idr), NOW)
     for looked_back in (history(quote=quote), history((5, 1_600), (3, 2), quote=quote)):
-        assert render_chart(rate_chart.facts(TRANSLATIONS.get(locale), looked_back, quote, JAKARTA))
+        assert render_chart(rate_chart.make_chart_facts(TRANSLATIONS.get(locale), looked_back, quote, JAKARTA))

@@ -45,7 +45,7 @@ ALL_UPDATES = (
 def test_only_subscribers_are_offered_to_stop_and_the_button_says_what(locale: str) -> None:
     t = TRANSLATIONS.get(locale)
     labels = {
-        subscribed: [button.label for row in subscription.rows(t, subscribed=subscribed) for button in row]
+        subscribed: [button.label for row in subscription.subscription_rows(t, subscribed=subscribed) for button in row]
         for subscribed in (False, True)
     }
     assert [label for label in labels[True] if label not in labels[False]] == [t.plain("subscription.stop")]
@@ -54,22 +54,24 @@ def test_only_subscribers_are_offered_to_stop_and_the_button_says_what(locale: s
 def every_screen(t: Translator) -> Iterator[ScreenCase]:
     reader = Reader(t, JAKARTA, NOW)
     for subscribed in (False, True):
-        yield ScreenCase("under the rate", Screen("-", subscription.rows(t, subscribed=subscribed)))
+        yield ScreenCase("under the rate", Screen("-", subscription.subscription_rows(t, subscribed=subscribed)))
     for updates in ALL_UPDATES:
-        yield ScreenCase("overview", subscription.screen(reader, updates))
-        yield ScreenCase("daily", subscription.daily(reader, updates))
-        yield ScreenCase("quiet", subscription.quiet(t, updates))
-    yield ScreenCase("price asked", rate_alert.ask(t, QUOTE, JAKARTA))
-    yield ScreenCase("no rate", rate_alert.none(t))
+        yield ScreenCase("overview", subscription.show_updates(reader, updates))
+        yield ScreenCase("daily", subscription.ask_daily_time(reader, updates))
+        yield ScreenCase("quiet", subscription.ask_quiet_hours(t, updates))
+    yield ScreenCase("price asked", rate_alert.ask_price(t, QUOTE, JAKARTA))
+    yield ScreenCase("no rate", rate_alert.explain_no_rate(t))
     for threshold in (Decimal(1_750_000_000), Decimal(340_000_000), Decimal(8_500_000_000)):
-        yield ScreenCase("how often", rate_alert.options(t, threshold, QUOTE), (t.rate(threshold),))
+        yield ScreenCase("how often", rate_alert.ask_frequency(t, threshold, QUOTE), (t.rate(threshold),))
         for cooldown_until in (None, NOW + timedelta(hours=24)):
-            rings = rate_notifications.alert(t, QUOTE, threshold, JAKARTA, is_above=True, cooldown_until=cooldown_until)
+            rings = rate_notifications.show_price_alert(
+                t, QUOTE, threshold, JAKARTA, is_above=True, cooldown_until=cooldown_until
+            )
             yield ScreenCase("rings", rings, (t.rate(threshold), t.rate(QUOTE.btc_idr)))
     for change in (None, Decimal("1.25"), Decimal("-0.5"), Decimal(0)):
         for quote in (QUOTE, replace(QUOTE, usdc_idr=None)):
             yield ScreenCase(
-                "daily quote", rate_notifications.daily(t, quote, change, JAKARTA), (t.rate(QUOTE.btc_idr),)
+                "daily quote", rate_notifications.show_daily_quote(t, quote, change, JAKARTA), (t.rate(QUOTE.btc_idr),)
             )
 
 
@@ -92,7 +94,8 @@ def test_the_overview_names_all_that_is_on() -> None:
         replace(ALERT, id="b" * 16, is_above=False, threshold=Decimal(1_600_000_000), cooldown_seconds=86_400),
     )
     shown = ScreenCase(
-        "overview", subscription.screen(Reader(t, ZoneInfo("Asia/Makassar"), NOW), RateUpdates(SUBSCRIBED, alerts))
+        "overview",
+        subscription.show_updates(Reader(t, ZoneInfo("Asia/Makassar"), NOW), RateUpdates(SUBSCRIBED, alerts)),
     )
     above = text("subscription.alert_line", price="▲ Rp1,750,000,000", how=text("subscription.once"), until="16 Sep")
     again = text("subscription.again", hours=24)
@@ -111,17 +114,19 @@ def test_the_overview_names_all_that_is_on() -> None:
 
 
 def test_whoever_has_nothing_on_is_told_what_there_is_and_needs_no_stop() -> None:
-    shown = ScreenCase("overview", subscription.screen(Reader(TRANSLATIONS.get("en"), JAKARTA, NOW), RateUpdates()))
+    shown = ScreenCase(
+        "overview", subscription.show_updates(Reader(TRANSLATIONS.get("en"), JAKARTA, NOW), RateUpdates())
+    )
     assert shown.text == text("subscription.off")
     assert [button.data for button in shown.buttons] == ["sub:daily", "sub:alert"]
 
 
 def test_the_button_of_a_price_bears_that_price() -> None:
     t = TRANSLATIONS.get("en")
-    asked = ScreenCase("asked", rate_alert.ask(t, QUOTE, JAKARTA))
+    asked = ScreenCase("asked", rate_alert.ask_price(t, QUOTE, JAKARTA))
     assert (asked.buttons[0].label, asked.buttons[0].data) == ("▲ +1%", "sub:at:1717000000")
     assert asked.buttons[3].data == "sub:at:1683000000"
-    how = ScreenCase("how often", rate_alert.options(t, Decimal(1_683_000_000), QUOTE))
+    how = ScreenCase("how often", rate_alert.ask_frequency(t, Decimal(1_683_000_000), QUOTE))
     below = text("subscription.below", threshold="Rp1,683,000,000")
     assert says(how.text, "subscription.ask_how_often", condition=below, rate="Rp1,700,123,456.78")
     assert how.buttons[0].data == "sub:set:b:1683000000:0:30"
@@ -130,7 +135,7 @@ def test_the_button_of_a_price_bears_that_price() -> None:
 
 def test_a_daily_quote_says_how_the_rate_has_moved() -> None:
     t = TRANSLATIONS.get("id")
-    told = ScreenCase("daily", rate_notifications.daily(t, QUOTE, Decimal("-1.5"), JAKARTA))
+    told = ScreenCase("daily", rate_notifications.show_daily_quote(t, QUOTE, Decimal("-1.5"), JAKARTA))
     moved = text("subscription.daily_rate_moved", "id", rate="Rp1.700.123.456,78", change="▼ 1,5%")
     usdc = text("subscription.daily_usdc", "id", rate="Rp16.346")
     assert says(told.text, "subscription.daily_text", "id", rates=f"{moved}\n{usdc}", fee="Rp5.000")
@@ -151,4 +156,4 @@ def test_a_daily_quote_says_how_the_rate_has_moved() -> None:
 )
 def test_no_forged_button_makes_an_alert(forged: str) -> None:
     button = SubscriptionButton.read(forged)
-    assert button is None or subscription_handlers._alert_request(button.argument) is None
+    assert button is None or subscription_handlers._parse_alert(button.argument) is None

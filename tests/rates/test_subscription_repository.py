@@ -55,37 +55,37 @@ async def test_what_is_due_comes_the_longest_waiting_first(peopled: Database) ->
     async with peopled.transaction() as tx:
         await SubscriptionRepository(tx).save(wished(EMMA, daily_minute=1, next_daily_at=NOW))
         await SubscriptionRepository(tx).save(wished(SARI, daily_minute=1, next_daily_at=NOW - SECOND))
-        assert [each.user_id for each in await SubscriptionRepository(tx).due(NOW)] == [SARI, EMMA]
-        assert [each.user_id for each in await SubscriptionRepository(tx).due(NOW, 1)] == [SARI]
-        assert [each.user_id for each in await SubscriptionRepository(tx).due(NOW - SECOND)] == [SARI]
+        assert [each.user_id for each in await SubscriptionRepository(tx).find_due(NOW)] == [SARI, EMMA]
+        assert [each.user_id for each in await SubscriptionRepository(tx).find_due(NOW, 1)] == [SARI]
+        assert [each.user_id for each in await SubscriptionRepository(tx).find_due(NOW - SECOND)] == [SARI]
         await SubscriptionRepository(tx).save(wished(SARI))
-        assert [each.user_id for each in await SubscriptionRepository(tx).due(NOW + DAY)] == [EMMA]
+        assert [each.user_id for each in await SubscriptionRepository(tx).find_due(NOW + DAY)] == [EMMA]
 
 
 async def test_a_daily_quote_is_taken_up_once_and_not_after_a_change(peopled: Database) -> None:
     due = wished(daily_minute=1, next_daily_at=NOW, quiet_from=5, quiet_until=6)
     async with peopled.transaction() as tx:
-        assert not await SubscriptionRepository(tx).advance(EMMA, NOW, NOW + DAY)
+        assert not await SubscriptionRepository(tx).set_next_daily(EMMA, NOW, NOW + DAY)
         await SubscriptionRepository(tx).save(due)
-        assert not await SubscriptionRepository(tx).advance(EMMA, NOW + SECOND, NOW + DAY)
-        assert await SubscriptionRepository(tx).advance(EMMA, NOW, NOW + DAY)
-        assert not await SubscriptionRepository(tx).advance(EMMA, NOW, NOW + DAY)
+        assert not await SubscriptionRepository(tx).set_next_daily(EMMA, NOW + SECOND, NOW + DAY)
+        assert await SubscriptionRepository(tx).set_next_daily(EMMA, NOW, NOW + DAY)
+        assert not await SubscriptionRepository(tx).set_next_daily(EMMA, NOW, NOW + DAY)
         assert await SubscriptionRepository(tx).get(EMMA) == replace(due, next_daily_at=NOW + DAY)
-        assert await SubscriptionRepository(tx).advance(EMMA, NOW + DAY, None)
-        assert await SubscriptionRepository(tx).due(NOW + 9 * DAY) == ()
+        assert await SubscriptionRepository(tx).set_next_daily(EMMA, NOW + DAY, None)
+        assert await SubscriptionRepository(tx).find_due(NOW + 9 * DAY) == ()
 
 
 async def test_an_alert_comes_back_as_it_was_and_is_replaced(peopled: Database) -> None:
     resting = an_alert(is_above=False, cooldown_seconds=3600, cooldown_until=NOW + HOUR)
     async with peopled.transaction() as tx:
         await SubscriptionRepository(tx).save_alert(an_alert())
-        assert await SubscriptionRepository(tx).alert("a1") == an_alert()
+        assert await SubscriptionRepository(tx).get_alert("a1") == an_alert()
         await SubscriptionRepository(tx).save_alert(resting)
-        assert await SubscriptionRepository(tx).alert("a1") == resting
-        assert await SubscriptionRepository(tx).alert("a2") is None
+        assert await SubscriptionRepository(tx).get_alert("a1") == resting
+        assert await SubscriptionRepository(tx).get_alert("a2") is None
         await SubscriptionRepository(tx).save_alert(an_alert("a0", created_at=NOW + SECOND))
         await SubscriptionRepository(tx).save_alert(an_alert("b1", SARI))
-        assert [each.id for each in await SubscriptionRepository(tx).alerts_of(EMMA)] == ["a1", "a0"]
+        assert [each.id for each in await SubscriptionRepository(tx).find_alerts(EMMA)] == ["a1", "a0"]
         assert await SubscriptionRepository(tx).delete_alert("a1")
         assert not await SubscriptionRepository(tx).delete_alert("a1")
 
@@ -96,22 +96,22 @@ async def test_awake_is_what_neither_rests_nor_has_expired(peopled: Database) ->
         await SubscriptionRepository(tx).save_alert(an_alert("rested", cooldown_until=NOW))
         await SubscriptionRepository(tx).save_alert(an_alert("rests", cooldown_until=NOW + SECOND))
         await SubscriptionRepository(tx).save_alert(an_alert("over", expires_at=NOW))
-        assert {each.id for each in await SubscriptionRepository(tx).awake_alerts(NOW)} == {"awake", "rested"}
+        assert {each.id for each in await SubscriptionRepository(tx).find_active_alerts(NOW)} == {"awake", "rested"}
         assert await SubscriptionRepository(tx).delete_expired(NOW + SECOND) == 1
-        assert await SubscriptionRepository(tx).alert("over") is None
+        assert await SubscriptionRepository(tx).get_alert("over") is None
 
 
 async def test_only_an_alert_that_is_awake_is_laid_to_rest(peopled: Database) -> None:
     async with peopled.transaction() as tx:
         await SubscriptionRepository(tx).save_alert(an_alert(cooldown_seconds=3600))
-        assert await SubscriptionRepository(tx).rest("a1", NOW, NOW + HOUR)
-        assert not await SubscriptionRepository(tx).rest("a1", NOW, NOW + 2 * HOUR)
-        assert await SubscriptionRepository(tx).alert("a1") == an_alert(
+        assert await SubscriptionRepository(tx).start_cooldown("a1", NOW, NOW + HOUR)
+        assert not await SubscriptionRepository(tx).start_cooldown("a1", NOW, NOW + 2 * HOUR)
+        assert await SubscriptionRepository(tx).get_alert("a1") == an_alert(
             cooldown_seconds=3600, cooldown_until=NOW + HOUR
         )
-        assert await SubscriptionRepository(tx).rest("a1", NOW + HOUR, NOW + 2 * HOUR)
-        assert not await SubscriptionRepository(tx).rest("a1", NOW + 31 * DAY, NOW + 32 * DAY)
-        assert not await SubscriptionRepository(tx).rest("a2", NOW, NOW + HOUR)
+        assert await SubscriptionRepository(tx).start_cooldown("a1", NOW + HOUR, NOW + 2 * HOUR)
+        assert not await SubscriptionRepository(tx).start_cooldown("a1", NOW + 31 * DAY, NOW + 32 * DAY)
+        assert not await SubscriptionRepository(tx).start_cooldown("a2", NOW, NOW + HOUR)
 
 
 async def test_it_is_quiet_by_each_users_own_clock(store: Database) -> None:
@@ -123,9 +123,9 @@ async def test_it_is_quiet_by_each_users_own_clock(store: Database) -> None:
         for user_id, hours in {1: (18, 19), 2: (18, 19), 3: (None, None)}.items():
             start, end = (None if hour is None else hour * 60 for hour in hours)
             await SubscriptionRepository(tx).save(wished(user_id, quiet_from=start, quiet_until=end))
-        assert await SubscriptionRepository(tx).quiet([1, 2, 3, 4, 5], NOW) == {1}
-        assert await SubscriptionRepository(tx).quiet([2, 3], NOW) == frozenset()
-        assert await SubscriptionRepository(tx).quiet([], NOW) == frozenset()
+        assert await SubscriptionRepository(tx).find_quiet([1, 2, 3, 4, 5], NOW) == {1}
+        assert await SubscriptionRepository(tx).find_quiet([2, 3], NOW) == frozenset()
+        assert await SubscriptionRepository(tx).find_quiet([], NOW) == frozenset()
 
 
 async def test_stopping_ends_all_of_one_user_alone(peopled: Database) -> None:
@@ -136,9 +136,9 @@ async def test_stopping_ends_all_of_one_user_alone(peopled: Database) -> None:
         assert await SubscriptionRepository(tx).delete(EMMA)
         assert not await SubscriptionRepository(tx).delete(EMMA)
         assert await SubscriptionRepository(tx).get(EMMA) is None
-        assert await SubscriptionRepository(tx).alerts_of(EMMA) == ()
+        assert await SubscriptionRepository(tx).find_alerts(EMMA) == ()
         assert await SubscriptionRepository(tx).get(SARI) == wished(SARI)
-        assert len(await SubscriptionRepository(tx).alerts_of(SARI)) == 1
+        assert len(await SubscriptionRepository(tx).find_alerts(SARI)) == 1
 
 
 async def test_an_alert_alone_is_something_to_stop(peopled: Database) -> None:
@@ -155,9 +155,9 @@ async def test_a_forgotten_user_wishes_for_nothing(peopled: Database) -> None:
     async with peopled.transaction() as tx:
         assert await delete_user(tx, EMMA)
     async with peopled.reading() as tx:
-        assert await SubscriptionRepository(tx).due(NOW) == ()
-        assert await SubscriptionRepository(tx).alert("a1") is None
-        assert await SubscriptionRepository(tx).alert("b1") is not None
+        assert await SubscriptionRepository(tx).find_due(NOW) == ()
+        assert await SubscriptionRepository(tx).get_alert("a1") is None
+        assert await SubscriptionRepository(tx).get_alert("b1") is not None
         assert await SubscriptionRepository(tx).count() == 0
 
 
@@ -167,4 +167,4 @@ async def test_keeping_a_user_keeps_their_wishes(peopled: Database) -> None:
         await SubscriptionRepository(tx).save_alert(an_alert())
         await UserRepository(tx).save(a_user(EMMA, locale="id"))
         assert await SubscriptionRepository(tx).get(EMMA) == wished()
-        assert await SubscriptionRepository(tx).alerts_of(EMMA) == (an_alert(),)
+        assert await SubscriptionRepository(tx).find_alerts(EMMA) == (an_alert(),)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.recipients.matching import mask, same_recipient
+from bot.recipients.matching import compare_numbers, mask_number
 
 MOBILE = st.from_regex(r"08[1-9][0-9]{7,11}", fullmatch=True)
 ACCOUNT = st.from_regex(r"[0-9]{6,18}", fullmatch=True)
@@ -14,14 +14,14 @@ ACCOUNT = st.from_regex(r"[0-9]{6,18}", fullmatch=True)
     "theirs", ["081234567890", "6281234567890", "+62 812-3456-7890", "81234567890", "0062 81234567890"]
 )
 def test_an_ewallets_number_is_the_same_in_every_spelling(theirs: str) -> None:
-    assert same_recipient("081234567890", theirs, "ewallet") == "same"
-    assert same_recipient("+6281234567890", theirs, "ewallet") == "same"
+    assert compare_numbers("081234567890", theirs, "ewallet") == "same"
+    assert compare_numbers("+6281234567890", theirs, "ewallet") == "same"
 
 
 def test_a_banks_number_is_the_same_only_digit_for_digit() -> None:
-    assert same_recipient("0812345678", "081-234-5678", "bank") == "same"
-    assert same_recipient("0812345678", "62812345678", "bank") == "different"
-    assert same_recipient("0812345678", "812345678", "bank") == "different"
+    assert compare_numbers("0812345678", "081-234-5678", "bank") == "same"
+    assert compare_numbers("0812345678", "62812345678", "bank") == "different"
+    assert compare_numbers("0812345678", "812345678", "bank") == "different"
 
 
 @pytest.mark.parametrize(
@@ -39,44 +39,44 @@ def test_a_banks_number_is_the_same_only_digit_for_digit() -> None:
     ],
 )
 def test_a_mask_that_shows_our_digits_in_their_places_fits(theirs: str) -> None:
-    assert same_recipient("1234567890", theirs, "bank") == "masked"
+    assert compare_numbers("1234567890", theirs, "bank") == "masked"
 
 
 @pytest.mark.parametrize("theirs", ["******7891", "13****7890", "1234567890*", "*1234567890", "12345678901234*90"])
 def test_a_mask_that_shows_other_digits_or_more_of_them_does_not_fit(theirs: str) -> None:
-    assert same_recipient("1234567890", theirs, "bank") == "different"
+    assert compare_numbers("1234567890", theirs, "bank") == "different"
 
 
 @pytest.mark.parametrize(
     "theirs", ["***", "*********0", "1*********", "", "   ", "BCA 1234567890", "-", "*" * 500, "...90", "12*0"]
 )
 def test_what_tells_nobody_apart_is_no_evidence(theirs: str) -> None:
-    assert same_recipient("1234567890", theirs, "bank") == "different"
+    assert compare_numbers("1234567890", theirs, "bank") == "different"
 
 
 @pytest.mark.parametrize("theirs", ["0812****7890", "62812****7890", "+62 812-****-7890", "6****7890", "8*****7890"])
 def test_a_masked_mobile_number_fits_in_every_spelling(theirs: str) -> None:
-    assert same_recipient("081234567890", theirs, "ewallet") == "masked"
+    assert compare_numbers("081234567890", theirs, "ewallet") == "masked"
 
 
 @pytest.mark.parametrize(
     "theirs", ["08********", "62********", "+628*******", "6*********", "0812****7891", "6****90", "08*****890"]
 )
 def test_the_beginning_that_all_mobile_numbers_share_is_no_evidence(theirs: str) -> None:
-    assert same_recipient("081234567890", theirs, "ewallet") == "different"
+    assert compare_numbers("081234567890", theirs, "ewallet") == "different"
 
 
 @given(number=ACCOUNT, shown=st.integers(min_value=4, max_value=5), signs=st.integers(min_value=1, max_value=12))
 def test_any_number_fits_its_own_mask_and_no_other_ending(number: str, shown: int, signs: int) -> None:
-    assert same_recipient(number, "*" * signs + number[-shown:], "bank") == "masked"
+    assert compare_numbers(number, "*" * signs + number[-shown:], "bank") == "masked"
     other = str((int(number[-1]) + 1) % 10)
-    assert same_recipient(number, "*" * signs + number[-shown:-1] + other, "bank") == "different"
+    assert compare_numbers(number, "*" * signs + number[-shown:-1] + other, "bank") == "different"
 
 
 @given(number=MOBILE, other=MOBILE)
 def test_two_mobile_numbers_are_the_same_only_if_they_are(number: str, other: str) -> None:
     international = "62" + other[1:]
-    assert (same_recipient(number, international, "ewallet") == "same") is (number == other)
+    assert (compare_numbers(number, international, "ewallet") == "same") is (number == other)
 
 
 @given(
@@ -85,11 +85,11 @@ def test_two_mobile_numbers_are_the_same_only_if_they_are(number: str, other: st
     kind=st.sampled_from(["bank", "ewallet"]),
 )
 def test_no_mask_at_all_breaks_the_comparison(number: str, theirs: str, kind: str) -> None:
-    assert same_recipient(number, theirs, kind) in {"same", "masked", "different"}
+    assert compare_numbers(number, theirs, kind) in {"same", "masked", "different"}
 
 
 def test_our_own_mask_shows_four_digits_and_never_most_of_a_short_number() -> None:
-    assert [mask(number) for number in ("1234567890", "081234567890", "12345", "1", "")] == [
+    assert [mask_number(number) for number in ("1234567890", "081234567890", "12345", "1", "")] == [
         "••••7890",
         "••••7890",
         "••••45",
@@ -100,4 +100,4 @@ def test_our_own_mask_shows_four_digits_and_never_most_of_a_short_number() -> No
 
 @given(ACCOUNT.filter(lambda number: len(number) >= 8))
 def test_our_own_mask_fits_its_number(number: str) -> None:
-    assert same_recipient(number, mask(number), "bank") == "masked"
+    assert compare_numbers(number, mask_number(number), "bank") == "masked"

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.core.errors import Rejection, Remark
-from bot.recipients.holders import LONGEST_HOLDER, clean_holder
+from bot.recipients.holders import MAX_HOLDER_LENGTH, clean_holder
 from bot.recipients.numbers import CleanNumber, clean_number
 from bot.settlement.model import PayoutMethod
 
@@ -166,7 +166,7 @@ def test_a_holders_name_is_one_tidy_line(text: str, name: str | None) -> None:
     [
         ("Sari\nDewi", "holder.one_line"),
         ("Sari\x00Dewi", "holder.one_line"),
-        ("S" * (LONGEST_HOLDER + 1), "holder.too_long"),
+        ("S" * (MAX_HOLDER_LENGTH + 1), "holder.too_long"),
         ("1234567890", "holder.not_a_name"),
         ("\U0001f496\U0001f496", "holder.not_a_name"),
         ("-", "holder.not_a_name"),
@@ -181,4 +181,4 @@ def test_what_no_bank_prints_is_no_holders_name(text: str, key: str) -> None:
 
 
 def test_a_name_of_sixty_characters_is_taken() -> None:
-    assert clean_holder("S" * LONGEST_HOLDER) == "S" * LONGEST_HOLDER
+    assert clean_holder("S" * MAX_HOLDER_LENGTH) == "S" * MAX_HOLDER_LENGTH

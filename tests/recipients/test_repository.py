@@ -9,7 +9,7 @@ from bot.infra.db.database import Database
 from bot.orders.order import Order
 from bot.recipients.model import Recipient, SavedRecipient
 from bot.recipients.repository import RecipientRepository
-from bot.recipients.service import MAX_NAMED, MAX_UNNAMED, RecipientService, TooManyNamed, remember
+from bot.recipients.service import MAX_NAMED, MAX_UNNAMED, RecipientService, TooManyNamed, save_recipient
 from bot.users.model import User
 from bot.users.repository import UserRepository
 from tests.orders.builders import an_order
@@ -24,7 +24,7 @@ async def has_ordered(store: Database, *orders: Order) -> tuple[SavedRecipient, 
     for order in orders:
         async with store.transaction() as tx:
             recipient = Recipient(order.method, order.number, order.holder)
-            await remember(tx, order.user_id, recipient, order.created_at)
+            await save_recipient(tx, order.user_id, recipient, order.created_at)
     return await RecipientService(store).list_all(EMMA)
 
 

@@ -15,7 +15,7 @@ from bot.support.notifications.kinds import AboutTicket, TicketNotification
 from bot.support.notifications.queueing import notify_user
 from bot.support.ticket import CloseReason, Ticket
 from bot.support.tickets.repository import TicketRepository
-from bot.users.model import pressed
+from bot.users.model import press_event
 from bot.users.repository import record_user_event
 from tests.orders.order_system import EMMA, SARI, OrderSystem
 from tests.users.stored_data import delete_user
@@ -35,9 +35,9 @@ async def test_a_case_holds_what_was_told_to_the_user_what_they_did_and_nothing_
     theirs = await system.place(SARI)
     now = system.clock.now()
     async with system.store.transaction() as tx:
-        await record_user_event(tx, EMMA, pressed("look"), now, mine.reference)
-        await record_user_event(tx, EMMA, pressed("look"), now, other.reference)
-        await record_user_event(tx, SARI, pressed("look"), now, theirs.reference)
+        await record_user_event(tx, EMMA, press_event("look"), now, mine.reference)
+        await record_user_event(tx, EMMA, press_event("look"), now, other.reference)
+        await record_user_event(tx, SARI, press_event("look"), now, theirs.reference)
         about, old, alone = (
             Ticket.open(EMMA, now, order_reference=mine.reference),
             Ticket.open(EMMA, now),

@@ -19,7 +19,7 @@ from bot.support.staff.topics import TicketTopics
 from bot.support.ticket import Ticket
 from bot.support.tickets.post_repository import TicketPostRepository
 from bot.users.model import User
-from bot.users.readers import Readers
+from bot.users.readers import RenderContexts
 from bot.users.repository import UserRepository
 from tests.e2e.chat_user import as_base64
 from tests.infra.test_messenger_against_sandbox import messenger
@@ -38,7 +38,7 @@ FILES: dict[str, dict[str, Any]] = {
 
 def reply_sender(system: TicketSystem, telegram: Messenger) -> PartialSender:
     """Return a sender of replies and remarks."""
-    readers = Readers(system.store, telegram, system.clock, TRANSLATIONS, "en")
+    readers = RenderContexts(system.store, telegram, system.clock, TRANSLATIONS, "en")
     remarks = RemarkMessages(TicketTopics(system.store, telegram, system.clock, "en"))
     return PartialSender(Renderers(readers.context, RENDERERS, remarks.renderers()))
 

@@ -19,7 +19,7 @@ from bot.support.cases import Anomaly, Case, DeliveryState, get_delivery_state
 from bot.support.staff.screens import case as staff_case
 from bot.support.staff.screens import timeline as staff_timeline
 from bot.support.ticket import Cause, Ticket
-from bot.users.model import RecordedEvent, User, UserEvent, pressed
+from bot.users.model import RecordedEvent, User, UserEvent, press_event
 from tests.examples import some
 from tests.orders.builders import an_open_order, every_event_of, orders_in_each_state
 from tests.screens import HOSTILE_NAMES, JAKARTA, NOW, ScreenCase
@@ -274,7 +274,7 @@ def test_everything_that_may_be_told_or_done_has_its_words(locale: str) -> None:
 
 
 def test_every_button_of_an_order_and_every_other_act_is_known() -> None:
-    assert {*map(str, UserEvent), *map(pressed, OrderAction)} == staff_timeline.KNOWN_USER_EVENTS
+    assert {*map(str, UserEvent), *map(press_event, OrderAction)} == staff_timeline.KNOWN_USER_EVENTS
 
 
 def test_days_stand_over_their_lines_where_they_are_not_today() -> None:

@@ -57,7 +57,7 @@ class UserTicketSystem(OrderSystem):
         async with self.store.reading() as tx:
             return [
                 act.event
-                for act in await UserEventRepository(tx).of_order(
+                for act in await UserEventRepository(tx).find_by_order(
                     EMMA, reference, self.clock.now() - timedelta(days=99)
                 )
             ]
@@ -81,7 +81,7 @@ async def _leaves(system: UserTicketSystem) -> Any:
 async def test_the_first_word_opens_a_ticket_and_the_next_are_added_to_it(system: UserTicketSystem) -> None:
     first = await system.tickets.ask(system.user(), words("My money is gone", 10), "R1")
     second = await system.tickets.ask(system.user(), words("Hello?", 11), "R1")
-    assert (first.event, second.event) == (UserEvent.ASKED, UserEvent.SAID)
+    assert (first.event, second.event) == (UserEvent.OPENED_TICKET, UserEvent.ADDED_MESSAGE)
     assert second.ticket.reference == first.ticket.reference
     assert (first.ticket.order_reference, first.ticket.cause) == ("R1", Cause.ASKED)
     assert await system.texts(first.ticket) == ["My money is gone", "Hello?"]
@@ -92,7 +92,7 @@ async def test_the_first_word_opens_a_ticket_and_the_next_are_added_to_it(system
         f"{StaffNotification.ENTRY}:2",
     ]
     assert {each.chat_id for each in system.sender.sent} == {RINA}
-    assert await system.user_events("R1") == [UserEvent.ASKED, UserEvent.SAID]
+    assert await system.user_events("R1") == [UserEvent.OPENED_TICKET, UserEvent.ADDED_MESSAGE]
 
 
 async def test_each_matter_has_a_ticket_of_its_own(system: UserTicketSystem) -> None:
@@ -109,7 +109,7 @@ async def test_a_message_that_is_met_again_after_a_crash_is_taken_in_once(system
     again = await system.tickets.ask(replace(user, open_question=None), words("Help", 10), "R1")
     assert (again.ticket, again.event) == (first.ticket, None)
     assert await system.texts(first.ticket) == ["Help"]
-    assert await system.user_events("R1") == [UserEvent.ASKED]
+    assert await system.user_events("R1") == [UserEvent.OPENED_TICKET]
     async with system.store.reading() as tx:
         known = await UserRepository(tx).get(EMMA)
     assert known is not None
@@ -172,7 +172,7 @@ async def test_a_closed_ticket_stays_closed_while_another_is_open_about_the_same
     ticket = await system.close_ticket((await system.tickets.ask(system.user(), words("Help", 10), "R1")).ticket)
     other = (await system.tickets.ask(system.user(), words("Again", 11), "R1")).ticket
     taken = await system.tickets.write(system.user(), words("Here", 12), ticket.reference)
-    assert (taken.ticket.reference, taken.event) == (other.reference, UserEvent.SAID)
+    assert (taken.ticket.reference, taken.event) == (other.reference, UserEvent.ADDED_MESSAGE)
     assert await system.texts(other) == ["Again", "Here"]
     with pytest.raises(Rejection, match=r"ticket\.another_open"):
         await system.tickets.reopen(ticket)
@@ -228,7 +228,7 @@ async def test_the_last_word_about_the_help_counts_and_only_of_what_is_closed(sy
     assert await system.tickets.rate(ticket, Rating.GOOD) == ticket, "a second tap changes nothing"
     ticket = await system.tickets.rate(ticket, Rating.BAD)
     assert (await system.ticket(ticket.reference)).rating is Rating.BAD
-    assert await system.user_events() == [UserEvent.ASKED, UserEvent.RATED_GOOD, UserEvent.RATED_BAD]
+    assert await system.user_events() == [UserEvent.OPENED_TICKET, UserEvent.RATED_GOOD, UserEvent.RATED_BAD]
 
 
 async def test_reopening_keeps_who_held_it_and_forgets_the_rating(system: UserTicketSystem) -> None:

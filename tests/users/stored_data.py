@@ -32,7 +32,7 @@ from bot.support.tickets.entry_repository import TicketEntryRepository
 from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.repository import TicketRepository
 from bot.tables import metadata
-from bot.users import deletion
+from bot.users import deletion_repository
 from bot.users.model import RecordedEvent
 from bot.users.repository import UserEventRepository, UserRepository
 from bot.users.user_data import UserData
@@ -156,7 +156,7 @@ async def _add_ticket(tx: Transaction, order: Order, n: int) -> None:
 
 async def delete_user(tx: Transaction, user_id: int) -> bool:
     """Delete a user with everything that the features store about them."""
-    return await deletion.delete_user(tx, user_id, SystemClock().now(), USER_DATA)
+    return await deletion_repository.delete_user(tx, user_id, SystemClock().now(), USER_DATA)
 
 
 async def tables_that_name(store: Database, user_id: int) -> list[str]:

@@ -48,7 +48,7 @@ async def test_nothing_leads_to_a_forgotten_user_and_everybody_else_keeps_theirs
     mine, theirs = await fill_every_table(store, EMMA), await fill_every_table(store, SARI)
     sealed = [each for each in await every_text(database) if each.startswith("s1.")]
     async with store.reading() as tx:
-        others = (await OrderRepository(tx).get(theirs.reference), await RecipientRepository(tx).of_user(SARI))
+        others = (await OrderRepository(tx).get(theirs.reference), await RecipientRepository(tx).find_by_user(SARI))
     assert (await privacy.delete(a_user())).is_empty
     assert await tables_that_name(store, EMMA) == []
     async with store.reading() as tx:
@@ -56,7 +56,7 @@ async def test_nothing_leads_to_a_forgotten_user_and_everybody_else_keeps_theirs
         receipt = await ReceiptRepository(tx).of_order(mine.reference)
         assert (
             await OrderRepository(tx).get(theirs.reference),
-            await RecipientRepository(tx).of_user(SARI),
+            await RecipientRepository(tx).find_by_user(SARI),
         ) == others
         assert len(await OrderRepository(tx).events(mine.reference)) == 1
         assert not await OrderRepository(tx).by_page_token("t1001.0")

@@ -32,8 +32,8 @@ async def test_an_orders_events_come_with_those_about_none_from_its_beginning_on
         an_event("pressed.hers", 1, user_id=SARI),
     )
     async with store.reading() as tx:
-        found = await UserEventRepository(tx).of_order(EMMA, "R1", NOW)
-        newest = await UserEventRepository(tx).of_user(EMMA, 2)
+        found = await UserEventRepository(tx).find_by_order(EMMA, "R1", NOW)
+        newest = await UserEventRepository(tx).find_by_user(EMMA, 2)
     assert [event.event for event in found] == ["pressed.early", "blocked", "pressed.look"]
     assert found[-1] == an_event("pressed.look", 3)
     assert [event.event for event in newest] == ["pressed.look", "blocked"]
@@ -42,7 +42,7 @@ async def test_an_orders_events_come_with_those_about_none_from_its_beginning_on
 async def test_events_of_one_moment_stay_in_their_order(store: Database) -> None:
     await record(store, *(an_event(f"act {number}") for number in range(5)))
     async with store.reading() as tx:
-        assert [event.event for event in await UserEventRepository(tx).of_order(EMMA, "R1", NOW)] == [
+        assert [event.event for event in await UserEventRepository(tx).find_by_order(EMMA, "R1", NOW)] == [
             f"act {n}" for n in range(5)
         ]
 
@@ -51,4 +51,4 @@ async def test_old_events_are_deleted(store: Database) -> None:
     await record(store, an_event("old", -2), an_event("older", -9), an_event("new"))
     async with store.transaction() as tx:
         assert await UserEventRepository(tx).delete_before(NOW) == 2
-        assert [event.event for event in await UserEventRepository(tx).of_user(EMMA)] == ["new"]
+        assert [event.event for event in await UserEventRepository(tx).find_by_user(EMMA)] == ["new"]

@@ -10,7 +10,7 @@ import pytest
 from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.notifications.kinds import OrderNotification
 from bot.orders.repository import OrderRepository
-from bot.users.deletion import DeletionRepository
+from bot.users.deletion_repository import DeletionRepository
 from bot.users.model import User, UserNotification
 from bot.users.privacy import PrivacyService
 from bot.users.repository import UserRepository

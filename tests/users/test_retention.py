@@ -27,7 +27,7 @@ from bot.support.tickets.repository import TicketRepository
 from bot.users.model import RecordedEvent
 from bot.users.privacy import PrivacyService
 from bot.users.repository import UserEventRepository, UserRepository
-from bot.users.retention import AT_ONCE, Retention
+from bot.users.workers import BATCH_ROWS, Retention
 from tests.checkout.builders import a_draft
 from tests.orders.builders import an_order
 from tests.recipients.builders import a_recipient
@@ -73,7 +73,7 @@ async def test_recipients_delete_themselves_after_the_set_time(store: Database) 
     assert await retention(store, 30) == 3
     assert await with_recipient(store) == {"NEW", "LATE", "OPEN", "NEEDS_CONFIRMATION", "UNRESOLVED"}
     async with store.reading() as tx:
-        assert [each.id for each in await RecipientRepository(tx).of_user(EMMA)] == ["new"]
+        assert [each.id for each in await RecipientRepository(tx).find_by_user(EMMA)] == ["new"]
         old, refused = await OrderRepository(tx).get("OLD"), await OrderRepository(tx).get("REFUSED")
         receipt = await ReceiptRepository(tx).of_order("OLD")
     assert old is not None
@@ -142,11 +142,11 @@ async def test_who_was_sent_a_broadcast_is_forgotten_after_thirty_days_and_the_r
 
 async def test_many_are_forgotten_in_small_transactions(store: Database) -> None:
     async with store.transaction() as tx:
-        for n in range(AT_ONCE * 2 + 3):
+        for n in range(BATCH_ROWS * 2 + 3):
             await OrderRepository(tx).add(
                 an_order(f"R{n}", **{**DONE, "created_at": NOW - DAY * 40, "ended_at": NOW - DAY * 40})
             )
-    assert await retention(store, 30) == AT_ONCE * 2 + 3
+    assert await retention(store, 30) == BATCH_ROWS * 2 + 3
     assert await with_recipient(store) == set()
 
 
@@ -199,7 +199,7 @@ async def test_what_was_written_in_a_ticket_goes_when_it_was_closed_long_ago(sto
     assert await retention(store, 30) == 4
     assert await _entries(store) == [0, 3, 3]
     async with store.reading() as tx:
-        assert [act.event for act in await UserEventRepository(tx).of_user(EMMA)] == ["pressed.look"] * 3
+        assert [act.event for act in await UserEventRepository(tx).find_by_user(EMMA)] == ["pressed.look"] * 3
 
 
 async def _entries(store: Database) -> list[int]:

@@ -25,9 +25,8 @@ from bot.settlement.steps import OrderStep
 from bot.support.ticket import Ticket
 from bot.support.user_data import StoredTickets
 from bot.users.buttons import DeletionButton, PrivacyButton
-from bot.users.export import as_file
 from bot.users.model import User
-from bot.users.privacy import DeletionBlockers, Overview
+from bot.users.privacy import DeletionBlockers, Overview, make_file
 from bot.users.provider import UNNAMED, Provider
 from bot.users.screens import privacy
 from tests.checkout.builders import a_draft_at_review
@@ -79,7 +78,7 @@ def exported(typed: str, **about: Any) -> bytes:
         **orders_data.sections([order], {order.reference: (event,)}, {order.reference: receipt}),
         **checkout_data.sections([a_draft_at_review(LISTED_BCA, number=NUMBER, holder=typed)]),
     }
-    return as_file(User(id=2**52, created_at=NOW, **about), sections, NOW)
+    return make_file(User(id=2**52, created_at=NOW, **about), sections, NOW)
 
 
 def waiting_for(*orders: Order) -> DeletionBlockers:
@@ -89,18 +88,22 @@ def waiting_for(*orders: Order) -> DeletionBlockers:
 def every_screen(t: Translator, method: PayoutMethod, typed: str) -> Iterator[ScreenCase]:
     for days in (0, 1, 365):
         for wished in (True, False):
-            yield ScreenCase("what is kept", privacy.screen(t, days, is_leaving=wished), (str(days),) if days else ())
+            yield ScreenCase(
+                "what is kept",
+                privacy.show_privacy(t, days, is_deletion_requested=wished),
+                (str(days),) if days else (),
+            )
     for times in (0, 1, 3, 500):
-        yield ScreenCase("seen", privacy.summary(t, stored(method, typed, times), JAKARTA))
+        yield ScreenCase("seen", privacy.show_summary(t, stored(method, typed, times), JAKARTA))
     failed = replace(an_open_order(method), state="FAILED", phase=Phase.DONE, paid_at=NOW)
     with_trouble = overview((failed,) * 20, method, typed)
     waits = waiting_for(*[order for _, order in orders_in_each_state(method)] * 5)
-    yield ScreenCase("asked", privacy.confirm(t, stored(method, typed), DeletionBlockers(), NOW))
-    yield ScreenCase("asked, with trouble", privacy.confirm(t, with_trouble, waits, NOW), ("ABC2345",))
-    yield ScreenCase("waiting", privacy.waiting(t, waits, NOW), ("ABC2345", "…"))
-    yield ScreenCase("waiting for notifications", privacy.waiting(t, DeletionBlockers(notifications=True), NOW))
-    yield ScreenCase("deleted", privacy.deleted(t))
-    yield ScreenCase("done before", privacy.done_before(t))
+    yield ScreenCase("asked", privacy.ask_confirmation(t, stored(method, typed), DeletionBlockers(), NOW))
+    yield ScreenCase("asked, with trouble", privacy.ask_confirmation(t, with_trouble, waits, NOW), ("ABC2345",))
+    yield ScreenCase("waiting", privacy.explain_waiting(t, waits, NOW), ("ABC2345", "…"))
+    yield ScreenCase("waiting for notifications", privacy.explain_waiting(t, DeletionBlockers(notifications=True), NOW))
+    yield ScreenCase("deleted", privacy.confirm_deleted(t))
+    yield ScreenCase("done before", privacy.explain_deleted_before(t))
 
 
 @pytest.mark.parametrize("locale", LOCALES)
@@ -119,15 +122,15 @@ def test_every_button_is_one_that_is_answered(locale: str) -> None:
 
 
 def test_the_confirmation_bears_its_user_and_its_moment() -> None:
-    shown = ScreenCase("asked", privacy.confirm(TRANSLATIONS.get("en"), stored(), DeletionBlockers(), NOW))
+    shown = ScreenCase("asked", privacy.ask_confirmation(TRANSLATIONS.get("en"), stored(), DeletionBlockers(), NOW))
     kind, action, user, stamped = (shown.buttons[0].data or "").split(":")
     assert (kind, action, int(user)) == ("pv", "yes", 2**52)
-    assert privacy.moment_of(stamped) == NOW
+    assert privacy.parse_stamp(stamped) == NOW
 
 
 def test_who_has_come_within_the_same_second_may_go() -> None:
     come = NOW.replace(microsecond=1)
-    assert come < privacy.moment_of(privacy.stamp(come.replace(microsecond=2)))
+    assert come < privacy.parse_stamp(privacy.format_stamp(come.replace(microsecond=2)))
 
 
 @pytest.mark.parametrize(
@@ -142,13 +145,13 @@ def test_who_has_come_within_the_same_second_may_go() -> None:
     ],
 )
 def test_what_is_open_is_named_with_its_reason(order: Any, reason: str) -> None:
-    shown = ScreenCase("waiting", privacy.waiting(TRANSLATIONS.get("en"), waiting_for(order), NOW))
+    shown = ScreenCase("waiting", privacy.explain_waiting(TRANSLATIONS.get("en"), waiting_for(order), NOW))
     assert f"• {ORDER_LINE}\n{text(f'privacy.open_{reason}')}" in shown.text
 
 
 @pytest.mark.parametrize("username", ["emma_w", None])
 def test_a_public_name_that_is_kept_is_shown(username: str | None) -> None:
-    shown = ScreenCase("seen", privacy.summary(TRANSLATIONS.get("en"), stored(username=username), JAKARTA)).text
+    shown = ScreenCase("seen", privacy.show_summary(TRANSLATIONS.get("en"), stored(username=username), JAKARTA)).text
     assert starts(shown, "privacy.profile", since="17 Aug 2026", zone="Asia/Jakarta")
     assert says(shown, "privacy.public_name") is bool(username)
     assert says(shown, "privacy.public_name", name="@emma_w") is bool(username)
@@ -157,7 +160,7 @@ def test_a_public_name_that_is_kept_is_shown(username: str | None) -> None:
 def test_what_is_set_up_follows_what_is_stored() -> None:
     ticket, alert = Ticket(reference="T-22222", user_id=1, created_at=NOW), Subscription(user_id=1, subscribed_at=NOW)
     parts = (StoredRateMessages(alert, ()), StoredTickets((ticket,)))
-    shown = privacy.summary(TRANSLATIONS.get("en"), Overview(User(id=1, created_at=NOW), parts), JAKARTA)
+    shown = privacy.show_summary(TRANSLATIONS.get("en"), Overview(User(id=1, created_at=NOW), parts), JAKARTA)
     daily = text("subscription.none")
     assert shown.text.split("\n\n")[1:] == [
         TRANSLATIONS.get("en").plural("privacy.tickets", 1),
@@ -166,7 +169,7 @@ def test_what_is_set_up_follows_what_is_stored() -> None:
 
 
 def test_without_retention_nothing_is_said_of_days() -> None:
-    shown = ScreenCase("kept", privacy.screen(TRANSLATIONS.get("en"), 0, is_leaving=False))
+    shown = ScreenCase("kept", privacy.show_privacy(TRANSLATIONS.get("en"), 0, is_deletion_requested=False))
     kept = {"how_long": text("privacy.until_deleted"), "tickets": text("privacy.until_deleted")}
     assert shown.text == text("privacy.text", orders=text("privacy.orders_until_deleted"), **kept)
 
@@ -179,7 +182,7 @@ def test_the_page_says_who_keeps_the_data_and_links_the_policy(locale: str) -> N
         f'<a href="https://kirim.example/t?a=1&amp;b">{text("provider.terms", locale)}</a>',
         f'<a href="https://kirim.example/p">{text("provider.privacy", locale)}</a>',
     )
-    shown = privacy.screen(t, 0, run_by, is_leaving=False)
+    shown = privacy.show_privacy(t, 0, run_by, is_deletion_requested=False)
     assert shown.text.split("\n\n")[-1] == " · ".join((t("provider.name", name="A & B"), *links))
     check_screen(ScreenCase("who runs it", shown))
 
@@ -194,8 +197,10 @@ def test_the_page_says_who_keeps_the_data_and_links_the_policy(locale: str) -> N
     ],
 )
 def test_what_is_not_set_of_who_runs_it_leaves_no_gap(run_by: Provider, last: str | None) -> None:
-    before = ScreenCase("kept", privacy.screen(TRANSLATIONS.get("en"), 0, is_leaving=False)).text
-    shown = ScreenCase("kept", privacy.screen(TRANSLATIONS.get("en"), 0, run_by, is_leaving=False)).text
+    before = ScreenCase("kept", privacy.show_privacy(TRANSLATIONS.get("en"), 0, is_deletion_requested=False)).text
+    shown = ScreenCase(
+        "kept", privacy.show_privacy(TRANSLATIONS.get("en"), 0, run_by, is_deletion_requested=False)
+    ).text
     assert shown == (before if last is None else f"{before}\n\n{last}")
 
 

@@ -11,7 +11,7 @@ from bot.infra.telegram.ui.screen import Screen
 from bot.users.buttons import PhraseAction, PhraseButton, SettingsAction, SettingsButton
 from bot.users.handlers import SettingsHandlers
 from bot.users.model import User
-from bot.users.phrase import suggest, suggested
+from bot.users.phrase import draw_suggestion, find_suggestion_text
 from bot.users.screens import phrase
 from bot.users.screens import settings as shown
 from tests.architecture.every_screen import SETTINGS_SECTIONS
@@ -39,13 +39,13 @@ def pressed(screen: Screen) -> list[tuple[str, str, str]]:
 def test_every_button_of_the_settings_has_somebody_to_take_it(locale: str) -> None:
     t, somebody = TRANSLATIONS.get(locale), user(notification_preferences={"sent": "silent"})
     screens = (
-        shown.screen(a_reader(t, somebody), somebody, SETTINGS_SECTIONS),
-        shown.zones(a_reader(t, somebody)),
-        shown.place(t),
-        shown.found(a_reader(t, somebody), "usa", ("America/New_York", "America/Chicago")),
-        shown.found(a_reader(t, somebody), "utc+2", ("Etc/GMT-2",)),
-        phrase.mine(t, "kopi perahu ungu"),
-        phrase.kept(t, "kopi perahu ungu"),
+        shown.show_settings(a_reader(t, somebody), somebody, SETTINGS_SECTIONS),
+        shown.ask_zone(a_reader(t, somebody)),
+        shown.ask_place(t),
+        shown.offer_zones(a_reader(t, somebody), "usa", ("America/New_York", "America/Chicago")),
+        shown.offer_zones(a_reader(t, somebody), "utc+2", ("Etc/GMT-2",)),
+        phrase.show_phrase(t, "kopi perahu ungu"),
+        phrase.confirm_saved(t, "kopi perahu ungu"),
     )
     actions = {action for screen in screens for _, action, _ in pressed(screen)}
     assert actions == set(SettingsAction) == set(SettingsHandlers.ACTIONS)
@@ -54,7 +54,7 @@ def test_every_button_of_the_settings_has_somebody_to_take_it(locale: str) -> No
 @pytest.mark.parametrize("locale", LOCALES)
 def test_the_sections_of_the_settings_are_in_their_order(locale: str) -> None:
     t = TRANSLATIONS.get(locale)
-    rows = shown.screen(a_reader(t, user()), user(), SETTINGS_SECTIONS).keyboard[1:]
+    rows = shown.show_settings(a_reader(t, user()), user(), SETTINGS_SECTIONS).keyboard[1:]
     assert [[button.label for button in row] for row in rows] == [
         [text("settings.zone", locale), text("settings.notices", locale)],
         [text("settings.phrase", locale), text("settings.recipients", locale)],
@@ -78,14 +78,14 @@ def test_a_time_zone_is_shown_as_its_clock_and_its_place(zone: str, time: str) -
     t = TRANSLATIONS.get("en")
     emma = user(time_zone=zone)
     reader = a_reader(t, emma)
-    assert says(read(shown.screen(reader, emma, SETTINGS_SECTIONS)), "settings.text", time=time)
-    assert read(shown.zones(reader)) == text("zone.ask", time=time)
+    assert says(read(shown.show_settings(reader, emma, SETTINGS_SECTIONS)), "settings.text", time=time)
+    assert read(shown.ask_zone(reader)) == text("zone.ask", time=time)
 
 
 @pytest.mark.parametrize("locale", LOCALES)
 def test_indonesias_zones_are_one_tap_away_with_the_time_there(locale: str) -> None:
     t = TRANSLATIONS.get(locale)
-    three = pressed(shown.zones(a_reader(t, user())))[:3]
+    three = pressed(shown.ask_zone(a_reader(t, user())))[:3]
     assert [argument for _, _, argument in three] == list(INDONESIAN)
     for label, _, argument in three:
         assert label == t.clock(NOW, ZoneInfo(argument))
@@ -94,10 +94,13 @@ def test_indonesias_zones_are_one_tap_away_with_the_time_there(locale: str) -> N
 
 @pytest.mark.parametrize("locale", LOCALES)
 def test_the_buttons_of_a_suggestion_bear_that_suggestion(locale: str) -> None:
-    t, suggestion = TRANSLATIONS.get(locale), suggest(locale)
-    for screen in (phrase.offer(t, suggestion, has_one=True), phrase.offer(t, suggestion, has_one=False)):
+    t, suggestion = TRANSLATIONS.get(locale), draw_suggestion(locale)
+    for screen in (
+        phrase.offer_suggestion(t, suggestion, has_one=True),
+        phrase.offer_suggestion(t, suggestion, has_one=False),
+    ):
         use = screen.keyboard[0][0]
         button = PhraseButton.read(use.data or "")
         assert button is not None
-        assert (button.action, suggested(button.code)) == (PhraseAction.USE, suggestion.text)
+        assert (button.action, find_suggestion_text(button.code)) == (PhraseAction.USE, suggestion.text)
         assert suggestion.text in screen.text

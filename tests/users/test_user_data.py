@@ -21,7 +21,7 @@ from bot.support.ticket import TicketStatus
 from bot.support.tickets.repository import TicketRepository
 from bot.tables import metadata
 from bot.users.privacy import PrivacyService
-from bot.users.retention import Retention
+from bot.users.workers import Retention
 from tests.infra.keys import VAULT
 from tests.settlement.fake_settlement import MovedClock
 from tests.times import DAY, NOW
@@ -30,7 +30,7 @@ from tests.users.stored_data import USER_DATA, delete_user, fill_every_table
 
 SOMEBODY = re.compile(r"(person|user|chat|customer|sender|author|staff|actor|operator)_id$|_by$")
 OF_THE_KERNEL = {"inbox", "outbox"}
-"""Tables below the features: `bot.users.deletion` deletes what is in them, with its own."""
+"""Tables below the features: `bot.users.deletion_repository` deletes what is in them, with its own."""
 
 HANDLED = "inbox.body"
 """Emptied as soon as the update was handled. One that waits is answered first, even if its user was deleted."""

@@ -4,10 +4,10 @@ import pytest
 
 from bot.infra.i18n import LOCALES
 from bot.orders.buttons import OrderAction
-from bot.users.model import UserEvent, pressed
+from bot.users.model import UserEvent, press_event
 from tests.texts import TRANSLATIONS
 
-EVENTS = (*UserEvent, *map(pressed, OrderAction))
+EVENTS = (*UserEvent, *map(press_event, OrderAction))
 
 
 @pytest.mark.parametrize("locale", LOCALES)

@@ -42,9 +42,9 @@ from bot.checkout.parser.vocabulary import (
 from bot.checkout.parser.words import Word
 from bot.core.errors import Rejection
 from bot.core.money.vocabulary import CURRENCIES
-from bot.recipients.banks import forms, known_as
+from bot.recipients.banks import find_known, name_forms
 from bot.recipients.holders import clean_holder
-from bot.recipients.search import MOST_OFFERED, search
+from bot.recipients.search import MAX_CANDIDATES, search
 from bot.settlement.model import PayoutMethod
 
 LONGEST_DESTINATION: Final = 6
@@ -178,7 +178,7 @@ def _named_at(
 
 def _called(text: str, index: dict[str, tuple[PayoutMethod, ...]]) -> tuple[PayoutMethod, ...]:
     """Return the methods that are called `text`."""
-    return tuple(dict.fromkeys(method for form in sorted(forms(text)) for method in index.get(form, ())))
+    return tuple(dict.fromkeys(method for form in sorted(name_forms(text)) for method in index.get(form, ())))
 
 
 def _may_end_with_initial(words: Sequence[Word], free: Sequence[bool], start: int, stop: int) -> bool:
@@ -230,7 +230,7 @@ def _resembling(words: Sequence[Word], free: Sequence[bool], methods: Sequence[P
 
 def _resembles_any(text: str, names: Sequence[str]) -> bool:
     """Return whether `text` begins one of `names` or is spelt nearly so; far quicker than a search."""
-    asked = forms(text)
+    asked = name_forms(text)
     if any(name.startswith(one) for one in asked for name in names):
         return True
     return any(process.extractOne(one, names, scorer=fuzz.ratio, score_cutoff=_LIKE_ENOUGH) for one in asked)
@@ -271,9 +271,9 @@ def _could_be_misspelt(words: Sequence[Word], start: int, stop: int) -> bool:
 @lru_cache(maxsize=1024)
 def _forms(method: PayoutMethod) -> frozenset[str]:
     """Return all forms of all that the method is called."""
-    known = known_as(method.code, method.name)
-    phrases = (method.name, *(known.phrases if known else ()))
-    return frozenset[str]().union(*(forms(phrase) for phrase in phrases))
+    known = find_known(method.code, method.name)
+    phrases = (method.name, *(known.all_names if known else ()))
+    return frozenset[str]().union(*(name_forms(phrase) for phrase in phrases))
 
 
 @lru_cache(maxsize=4)
@@ -283,7 +283,7 @@ def _index(methods: tuple[PayoutMethod, ...]) -> dict[str, tuple[PayoutMethod, .
     for method in methods:
         for form in _forms(method):
             index.setdefault(form, []).append(method)
-    return {form: tuple(found[:MOST_OFFERED]) for form, found in index.items()}
+    return {form: tuple(found[:MAX_CANDIDATES]) for form, found in index.items()}
 
 
 def _is_bank(words: Sequence[Word], place: int) -> bool:
@@ -292,12 +292,12 @@ def _is_bank(words: Sequence[Word], place: int) -> bool:
 
 def _likeness(text: str, method: PayoutMethod, *, is_bank: bool) -> float:
     others = _forms(method) if is_bank else _forms(method) - ONLY_EXACT
-    return max((fuzz.ratio(one, other) for one in forms(text) for other in others), default=0.0)
+    return max((fuzz.ratio(one, other) for one in name_forms(text) for other in others), default=0.0)
 
 
 def _begins(text: str, method: PayoutMethod, *, is_bank: bool) -> bool:
     others = _forms(method) if is_bank else _forms(method) - ONLY_EXACT
-    return any(other.startswith(one) for one in forms(text) for other in others)
+    return any(other.startswith(one) for one in name_forms(text) for other in others)
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,8 +44,8 @@ from bot.checkout.parser.vocabulary import (
 )
 from bot.checkout.parser.words import WHOLE_NUMBER, Word, meant_digits
 from bot.core.errors import Rejection, Remark
-from bot.recipients.banks import known_as
-from bot.recipients.numbers import LIKE_MOBILE, LONGEST_ACCOUNT, TYPICAL_ACCOUNT, clean_number
+from bot.recipients.banks import find_known
+from bot.recipients.numbers import LIKE_MOBILE, MAX_ACCOUNT_DIGITS, TYPICAL_ACCOUNT_DIGITS, clean_number
 from bot.settlement.model import BANK, PayoutMethod
 
 MOST_PIECES: Final = 7
@@ -113,7 +113,7 @@ def could_be_whole(number: str, fits: Callable[[str], bool] | None) -> bool:
     """Return whether `number` needs no more digits: it is usual for the destination, or anywhere if none is known."""
     if fits is not None:
         return fits(number)
-    return len(digits_of(number)) in TYPICAL_ACCOUNT or _MOBILE.fullmatch(number) is not None
+    return len(digits_of(number)) in TYPICAL_ACCOUNT_DIGITS or _MOBILE.fullmatch(number) is not None
 
 
 def _is_cut_off(division: Division) -> bool:
@@ -167,7 +167,7 @@ def _together(words: tuple[str, ...]) -> Iterator[Figures]:
     if any(len(digits_of(word)) >= SURE_NUMBER for word in words) and not _is_with_country(words):
         return
     length = len(digits_of(text))
-    if SURE_NUMBER <= length <= LONGEST_ACCOUNT:
+    if SURE_NUMBER <= length <= MAX_ACCOUNT_DIGITS:
         yield Figures("number", text, odd=_oddness_of_number(words, length))
     elif starts_as_number(text) and SHORTEST_NUMBER <= length < SURE_NUMBER:
         yield Figures("number", text, odd=1)
@@ -183,7 +183,7 @@ def _oddness_of_number(words: tuple[str, ...], length: int) -> int:
     has_sum_within = any(len(word) > 4 and is_sum(word) for word in words)  # noqa: PLR2004  "1000" is a usual piece
     return (
         -int(is_mobile)
-        + 2 * int(length >= TYPICAL_ACCOUNT.stop)
+        + 2 * int(length >= TYPICAL_ACCOUNT_DIGITS.stop)
         + int(has_sum_within)
         + int(words[0].startswith("000"))
     )
@@ -436,7 +436,7 @@ def _is_rival(figures: Figures, method: PayoutMethod | None) -> bool:
 
 def takes_any_number(method: PayoutMethod) -> bool:
     """Return whether the length of a number says nothing about its being this bank's."""
-    known = known_as(method.code, method.name)
+    known = find_known(method.code, method.name)
     return method.kind == BANK and (known is None or known.digits is None)
 
 
@@ -461,8 +461,8 @@ def as_sent(number: str, method: PayoutMethod | None) -> str:
 
 
 def _checked(number: str, method: PayoutMethod | None, *, sure: bool) -> Number:
-    if len(digits_of(number)) > LONGEST_ACCOUNT:
-        return Number(rejection=Rejection("number.too_long", longest=LONGEST_ACCOUNT, actual=len(digits_of(number))))
+    if len(digits_of(number)) > MAX_ACCOUNT_DIGITS:
+        return Number(rejection=Rejection("number.too_long", longest=MAX_ACCOUNT_DIGITS, actual=len(digits_of(number))))
     if method is None:
         return Number(number=number) if sure else Number(doubtful=number)
     try:

@@ -29,8 +29,8 @@ from bot.checkout.parser.vocabulary import COUNTED, EACH, LEADS_TO_DESTINATION, 
 from bot.checkout.parser.words import WHOLE_NUMBER, Word, begins_as_figures, words_of
 from bot.core.errors import Rejection, Remark
 from bot.core.money import Amount
-from bot.recipients.numbers import international
-from bot.recipients.search import MOST_OFFERED
+from bot.recipients.numbers import to_international
+from bot.recipients.search import MAX_CANDIDATES
 from bot.settlement.model import PayoutMethod
 
 LONGEST_LINE: Final = 300
@@ -136,7 +136,7 @@ def _put_together(
         unread |= set(number.places)
         number = Number()
     if method is None and is_phone(words, number):
-        telephone = international(number.number or number.doubtful or "")
+        telephone = to_international(number.number or number.doubtful or "")
         unread |= set() if telephone else set(number.places)
         number = replace(number, number=telephone, doubtful=None)
     loose = {place for place, word in enumerate(words) if free[place] and has_loose_word(word)}
@@ -276,7 +276,7 @@ def _meant(places: Sequence[Destination]) -> tuple[PayoutMethod | None, tuple[Pa
     meant = tuple(dict.fromkeys(method for place in places for method in place.methods))
     if len(meant) == 1 and all(place.sure or place.clear for place in places):
         return meant[0], ()
-    return None, meant[:MOST_OFFERED]
+    return None, meant[:MAX_CANDIDATES]
 
 
 def looks_like_order(text: str, methods: Sequence[PayoutMethod]) -> bool:

@@ -11,7 +11,7 @@ from bot.core.errors import Rejection
 from bot.infra.telegram.ui.formatting import quote_input
 from bot.infra.telegram.ui.screen import Screen
 from bot.recipients.formatting import format_method
-from bot.recipients.model import SavedRecipient, current_method, find_by_beginning, find_by_name
+from bot.recipients.model import SavedRecipient, find_by_beginning, find_by_name, find_current_method
 from bot.recipients.search import SearchResult, search
 from bot.recipients.service import RecipientService
 from bot.settlement.catalogue import ServiceCatalogue
@@ -91,7 +91,7 @@ def _take_recipient(draft: OrderDraft, recipient: SavedRecipient, methods: Seque
     """Return the draft for a saved recipient, whose destination may have gone from the list since."""
     if not methods:  # an empty list says nothing about this destination
         raise ServiceDown
-    method = current_method(recipient, methods)
+    method = find_current_method(recipient, methods)
     if method is None:
         raise Rejection("recipient.vanished", name=format_method(recipient.method))
     return with_recipient(draft, recipient, method)

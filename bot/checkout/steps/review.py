@@ -23,9 +23,9 @@ from bot.payments.tokens import LIGHTNING
 from bot.recipients.formatting import format_method
 from bot.settlement.catalogue import ServiceCatalogue
 from bot.settlement.model import ServiceDown
-from bot.users.phrase_suggestion import suggest_phrase
 from bot.users.repository import UserRepository
 from bot.users.session import Session
+from bot.users.welcome import suggest_phrase
 
 
 class ReviewStep:

@@ -14,7 +14,7 @@ from bot.mcp_server.tools.answers import Output
 from bot.mcp_server.tools.formats import format_rupiah, format_sats, format_time
 from bot.mcp_server.tools.shown_payment import ShownPayment
 from bot.recipients.holders import mask_name
-from bot.recipients.matching import mask
+from bot.recipients.matching import mask_number
 from bot.settlement.client import Order
 from bot.settlement.steps import FAILED, STEP_OF_STATE, OrderStep
 
@@ -76,7 +76,7 @@ class OrderOut(Output):
             deposit_channel=order.deposit_channel,
             partner_payout_bank_code=order.partner_payout_bank_code,
             partner_payout_bank_name=order.partner_payout_bank_name,
-            payout_recipient=order.payout_recipient and mask(order.payout_recipient),
+            payout_recipient=order.payout_recipient and mask_number(order.payout_recipient),
             bank_account_name=order.bank_account_name and mask_name(order.bank_account_name),
             invoice_bolt11=payment and payment.bolt11,
             invoice_expires_at=payment.expires_at if payment else order.invoice_expires_at,

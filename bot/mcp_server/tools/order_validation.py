@@ -11,8 +11,8 @@ from bot.core.money import Amount
 from bot.mcp_server.service import Rules
 from bot.mcp_server.tools.answers import Refusal
 from bot.mcp_server.tools.formats import format_rupiah
-from bot.recipients.holders import LONGEST_HOLDER, clean_holder
-from bot.recipients.numbers import LONGEST_ACCOUNT, SHORTEST_ACCOUNT, clean_number
+from bot.recipients.holders import MAX_HOLDER_LENGTH, clean_holder
+from bot.recipients.numbers import MAX_ACCOUNT_DIGITS, MIN_ACCOUNT_DIGITS, clean_number
 from bot.settlement.client import PayoutMethod
 from bot.settlement.model import BANK, EWALLET
 from bot.settlement.model import PayoutMethod as Destination
@@ -21,15 +21,16 @@ _ACCOUNT = re.compile(r"[0-9]+")
 _MOBILE = re.compile(r"\+?[0-9]+")
 
 _ACCOUNT_WANTED = (
-    f"recipientDetails must be an account number for this bank (kind bank): {SHORTEST_ACCOUNT} to {LONGEST_ACCOUNT} "
-    "digits (usually 10 to 16), without spaces, dashes or country code, as a string."
+    "recipientDetails must be an account number for this bank (kind bank): "
+    f"{MIN_ACCOUNT_DIGITS} to {MAX_ACCOUNT_DIGITS} digits (usually 10 to 16), "
+    "without spaces, dashes or country code, as a string."
 )
 _MOBILE_WANTED = (
     "recipientDetails must be an Indonesian mobile number for this e-wallet (kind ewallet): 10 to 15 digits, such as "
     "081234567890 or +6281234567890, without spaces or dashes, as a string."
 )
 _HOLDER_WANTED = (
-    f"bankAccountName must be the holder's name in letters, on one line, at most {LONGEST_HOLDER} characters. You "
+    f"bankAccountName must be the holder's name in letters, on one line, at most {MAX_HOLDER_LENGTH} characters. You "
     "can leave it out."
 )
 _REMARKS = {

@@ -155,7 +155,7 @@ def _inbox_and_outbox() -> None:
         sqlite_autoincrement=True,
     )
     _index("ix_outbox_given_up", "outbox", ["created_at"], "status = 'undeliverable'")
-    _index("ix_outbox_last_messages", "outbox", ["id"], "kind = 'farewell'")
+    _index("ix_outbox_last_messages", "outbox", ["id"], "kind = 'data_deleted'")
     _index("ix_outbox_sent_at", "outbox", ["sent_at"], "sent_at IS NOT NULL")
     _index("ix_outbox_unsent", "outbox", ["chat_id", "id"], "status IN ('waiting', 'sending')")
     _index("ix_outbox_waiting", "outbox", ["due_at", "id"], "status = 'waiting'")

@@ -221,7 +221,7 @@ def _with_order(render: RenderOrder) -> Renderer:
 async def _with_offer_to_save(screen: Screen, order: Order, context: RenderContext) -> Screen:
     """Offer to name a recipient after the first order to them; only then, so that it is no clutter."""
     async with context.store.reading() as tx:
-        known = find_saved(await RecipientRepository(tx).of_user(order.user_id), order.method, order.number)
+        known = find_saved(await RecipientRepository(tx).find_by_user(order.user_id), order.method, order.number)
     is_new = known is not None and known.label is None and known.created_at == order.created_at
     if known is None or not is_new:
         return screen

@@ -7,7 +7,7 @@ from bot.core.clock import Clock
 from bot.orders.order import Order
 from bot.payments.tokens import LIGHTNING
 from bot.recipients.holders import is_same_holder
-from bot.recipients.matching import Sameness, same_recipient
+from bot.recipients.matching import NumberMatch, compare_numbers
 from bot.settlement.model import OrderReport, Settlement
 from bot.settlement.steps import OrderStep, step_after
 
@@ -52,14 +52,14 @@ def may_match(order: Order, report: OrderReport, listing: OrderListing) -> bool:
     )
 
 
-def compare_recipients(order: Order, report: OrderReport) -> Sameness:
+def compare_recipients(order: Order, report: OrderReport) -> NumberMatch:
     """Return whether both have the same recipient. "masked" means probably, and then the user is asked.
 
     A masked number needs four visible digits. If both have a holder's name, the names must match.
     """
     if report.recipient is None:
         return "different"
-    sameness = same_recipient(order.number, report.recipient, order.method.kind)
+    sameness = compare_numbers(order.number, report.recipient, order.method.kind)
     if sameness == "masked" and not is_same_holder(order.holder, report.holder):
         return "different"
     return sameness

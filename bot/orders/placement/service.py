@@ -27,7 +27,7 @@ from bot.orders.rules import Rules
 from bot.orders.tracking.intervals import next_poll_at
 from bot.rates.quote import Estimate, estimate
 from bot.recipients.model import Recipient
-from bot.recipients.service import remember
+from bot.recipients.service import save_recipient
 from bot.settlement.catalogue import ServiceCatalogue
 from bot.settlement.model import OrderRequest, PayoutMethod, Quote, ServiceDown, Settlement, SettlementFailure
 from bot.users.repository import UserRepository
@@ -288,7 +288,7 @@ class OrderService:
             raise ConfirmationOutdated
         if order.has_recipient:
             recipient = Recipient(order.method, order.number, order.holder)
-            await remember(tx, order.user_id, recipient, order.created_at)
+            await save_recipient(tx, order.user_id, recipient, order.created_at)
         await OrderRepository(tx).record_event(order, order.created_at, EventNote.INTENDED)
 
 

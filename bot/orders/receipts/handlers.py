@@ -30,7 +30,7 @@ from bot.settlement.steps import COMPLETED
 from bot.users import questions
 from bot.users.repository import UserRepository
 from bot.users.screens.buttons import send_row
-from bot.users.session import SESSION, Session, current_session, handle
+from bot.users.session import SESSION, Session, as_handler, current_session
 
 QUESTION: Final = "verify"
 
@@ -82,7 +82,7 @@ class ReceiptHandlers:
 
     def answers(self) -> Mapping[str, questions.Answer]:
         """Return what takes the code that is typed after `/verify`."""
-        return {QUESTION: questions.text_only(self.code_typed)}
+        return {QUESTION: questions.accept_text(self.code_typed)}
 
     def handlers(self) -> Mapping[Phase, tuple[Handler, ...]]:
         """Return the command for groups, the link, and the check of a code that is sent alone."""
@@ -92,7 +92,7 @@ class ReceiptHandlers:
             Phase.QUESTIONS: (CommandHandler("start", self._verify_link, filters=linked),),
             Phase.FEATURES: (CommandHandler("verify", self._verify_in_a_group, filters=in_groups),),
             Phase.CONVERSATION: (
-                MessageHandler(PRIVATE & ~filters.COMMAND & _CodeAlone(), handle(self._verify_alone)),
+                MessageHandler(PRIVATE & ~filters.COMMAND & _CodeAlone(), as_handler(self._verify_alone)),
             ),
         }
 
@@ -125,7 +125,7 @@ class ReceiptHandlers:
     async def code_typed(self, session: Session, _: str, text: str) -> None:
         """Check the typed code. A wrong one ends the question, too: it was answered."""
         async with self._database.transaction() as tx:
-            await UserRepository(tx).save(questions.answered(session))
+            await UserRepository(tx).save(questions.mark_answered(session))
         await self._say_result(session, text)
 
     async def _verify_link(self, _: Update, context: Context) -> None:
@@ -151,7 +151,7 @@ class ReceiptHandlers:
     async def _say_result(self, session: Session, typed: str) -> None:
         screen = await self._result(session, typed)
         offered = Screen(screen.text, (*screen.keyboard, send_row(session.t)))
-        await session.say(session.with_resume(offered))
+        await session.show_new(session.with_resume(offered))
 
     async def _result(self, session: Session, typed: str) -> Screen:
         """Return what the receipt with this code says, that there is none, or that there were too many tries."""

@@ -15,7 +15,7 @@ from bot.orders.payment_details import get_transfer
 from bot.orders.screens import status_message
 from bot.orders.screens.formatting import format_order_line, order_button
 from bot.rates.quote import price_drift_percent
-from bot.recipients.formatting import format_method, place_key
+from bot.recipients.formatting import format_method, kind_key
 from bot.users.screens.buttons import send_row
 
 REASON_SHOWN = 200
@@ -83,7 +83,7 @@ def _text(kind: OrderNotification, reader: Reader, order: Order) -> Html:
         case OrderNotification.FAILED:
             return t("news.failed_unpaid", line=line)
         case OrderNotification.SENT:
-            return t(f"news.sent_{place_key(order.method)}", line=line)
+            return t(f"news.sent_{kind_key(order.method)}", line=line)
         case OrderNotification.PAID | OrderNotification.PAID_LATE:
             return t(f"news.{kind}", line=line, at=reader.format_clock(order.paid_at or reader.now))
         case _:

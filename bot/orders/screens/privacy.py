@@ -8,7 +8,7 @@ from bot.infra.i18n import Html, Translator, as_html
 from bot.orders.order import Order, OrderStatus
 from bot.orders.screens.formatting import format_order_line
 from bot.settlement.steps import FAILED
-from bot.users.user_data import LISTED, StoredData, listed
+from bot.users.user_data import MAX_LISTED, StoredData, list_first
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class StoredOrders(StoredData):
     def records(self, t: Translator) -> Sequence[str]:
         """Return how many they are, and the newest of them."""
         lines = [f"• {format_order_line(t, each)}" for each in self.orders]
-        return ("\n".join([self._count(t), *listed(lines)]),)
+        return ("\n".join([self._count(t), *list_first(lines)]),)
 
     def counts(self, t: Translator) -> Mapping[str, Html]:
         """Return how many they are."""
@@ -31,7 +31,7 @@ class StoredOrders(StoredData):
         failed = [order for order in self.orders if order.is_paid and order.state == FAILED]
         if not failed:
             return ()
-        references = ", ".join(f"<code>{as_html(order.reference)}</code>" for order in failed[:LISTED])
+        references = ", ".join(f"<code>{as_html(order.reference)}</code>" for order in failed[:MAX_LISTED])
         return (t("privacy.failed", references=Html(references)),)
 
     def _count(self, t: Translator) -> Html:
@@ -51,7 +51,7 @@ class OpenOrders:
     def details(self, t: Translator, now: datetime) -> str:
         """Return each with the reason why it is still open."""
         shown = [f"• {format_order_line(t, order)}\n{t(_reason(order, now))}" for order in self.orders]
-        return "\n".join([t.plural("privacy.still_open", len(self.orders)), *listed(shown)])
+        return "\n".join([t.plural("privacy.still_open", len(self.orders)), *list_first(shown)])
 
 
 def _reason(order: Order, now: datetime) -> str:

@@ -7,7 +7,7 @@ from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.orders.buttons import OrderAction
 from bot.orders.order import Order, OrderStatus, Phase
 from bot.orders.screens.formatting import order_button
-from bot.recipients.formatting import format_destination, place_key
+from bot.recipients.formatting import format_destination, kind_key
 from bot.settlement.steps import COMPLETED, FAILED, OrderStep
 from bot.users.screens.buttons import send_row
 
@@ -108,7 +108,7 @@ def remark(reader: Reader, order: Order) -> str:
     t = reader.t
     match order.status(reader.now):
         case OrderStatus.SENT:
-            return t(f"card.sent_{place_key(order.method)}")
+            return t(f"card.sent_{kind_key(order.method)}")
         case OrderStatus.FAILED_PAID | OrderStatus.FAILED_UNKNOWN | OrderStatus.FAILED_UNPAID as failed:
             return t(f"card.{failed}")
         case OrderStatus.PAID | OrderStatus.CONVERTING | OrderStatus.SENDING:

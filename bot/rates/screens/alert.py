@@ -6,9 +6,9 @@ from decimal import Decimal
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.formatting import format_clock
 from bot.infra.telegram.ui.screen import Button, Screen
-from bot.rates.alerts import COOL_DOWNS, DAYS, STEPS, moved
+from bot.rates.alerts import COOLDOWN_HOURS, DURATION_DAYS, PERCENT_STEPS, shift_rate
 from bot.rates.buttons import SubscriptionAction, SubscriptionButton
-from bot.rates.screens.subscription import how_often
+from bot.rates.screens.subscription import format_frequency
 from bot.settlement.model import Quote
 
 ABOVE, BELOW = "a", "b"
@@ -16,14 +16,14 @@ ONCE = "0"
 """Stands for "no cool-down" in a button's data."""
 
 
-def ask(t: Translator, quote: Quote, zone: tzinfo) -> Screen:
+def ask_price(t: Translator, quote: Quote, zone: tzinfo) -> Screen:
     """Return the question for the price: a few percent away in one tap, any other typed."""
-    steps = tuple(tuple(_step(t, quote, sign * percent) for percent in STEPS) for sign in (1, -1))
+    steps = tuple(tuple(_step_button(t, quote, sign * percent) for percent in PERCENT_STEPS) for sign in (1, -1))
     text = t("subscription.ask_alert", rate=t.rate(quote.btc_idr), at=format_clock(t, quote.fetched_at, zone))
-    return Screen(text, (*steps, (_back(t),)))
+    return Screen(text, (*steps, (_back_button(t),)))
 
 
-def options(t: Translator, threshold: Decimal, quote: Quote) -> Screen:
+def ask_frequency(t: Translator, threshold: Decimal, quote: Quote) -> Screen:
     """Return what is understood, with how often and how long to choose from. Only that tap sets the alert."""
     is_above = threshold > quote.btc_idr
     text = t(
@@ -33,15 +33,16 @@ def options(t: Translator, threshold: Decimal, quote: Quote) -> Screen:
         away=t.percent(abs(threshold / quote.btc_idr - 1) * 100),
     )
     ways = tuple(
-        tuple(_way(t, threshold, hours, days, is_above=is_above) for days in DAYS) for hours in (None, *COOL_DOWNS)
+        tuple(_frequency_button(t, threshold, hours, days, is_above=is_above) for days in DURATION_DAYS)
+        for hours in (None, *COOLDOWN_HOURS)
     )
     back = Button(t.plain("button.back"), data=SubscriptionButton(SubscriptionAction.ASK_PRICE).pack())
     return Screen(text, (*ways, (back,)))
 
 
-def none(t: Translator) -> Screen:
+def explain_no_rate(t: Translator) -> Screen:
     """Return that there is no rate to compare a price with."""
-    return Screen(t("subscription.no_rate"), ((_back(t),),))
+    return Screen(t("subscription.no_rate"), ((_back_button(t),),))
 
 
 def format_condition(t: Translator, threshold: Decimal, *, is_above: bool) -> Html:
@@ -49,20 +50,20 @@ def format_condition(t: Translator, threshold: Decimal, *, is_above: bool) -> Ht
     return t("subscription.above" if is_above else "subscription.below", threshold=t.rate(threshold))
 
 
-def _step(t: Translator, quote: Quote, percent: int) -> Button:
+def _step_button(t: Translator, quote: Quote, percent: int) -> Button:
     label = f"{'▲ +' if percent > 0 else '▼ −'}{t.percent(abs(percent))}"  # noqa: RUF001  a minus, as it is written
     # The button carries the price itself, so that it means what its screen said, however old it gets.
-    at = SubscriptionButton(SubscriptionAction.SET_PRICE, str(int(moved(quote.btc_idr, percent))))
+    at = SubscriptionButton(SubscriptionAction.SET_PRICE, str(int(shift_rate(quote.btc_idr, percent))))
     return Button(label, data=at.pack())
 
 
-def _way(t: Translator, threshold: Decimal, hours: int | None, days: int, *, is_above: bool) -> Button:
-    often = how_often(t, None if hours is None else hours * 3600)
+def _frequency_button(t: Translator, threshold: Decimal, hours: int | None, days: int, *, is_above: bool) -> Button:
+    often = format_frequency(t, None if hours is None else hours * 3600)
     label = t.plain("subscription.for_days", how=often, days=days)
     side = ABOVE if is_above else BELOW
     argument = f"{side}:{int(threshold)}:{hours or ONCE}:{days}"
     return Button(label, data=SubscriptionButton(SubscriptionAction.SET_ALERT, argument).pack())
 
 
-def _back(t: Translator) -> Button:
+def _back_button(t: Translator) -> Button:
     return Button(t.plain("button.back"), data=SubscriptionButton(SubscriptionAction.SHOW).pack())

@@ -8,7 +8,7 @@ from bot.core.text import plain
 from bot.infra.drawing.chart import ChartFacts, Mark, Trend
 from bot.infra.i18n import Translator
 from bot.infra.telegram.ui.formatting import clip
-from bot.rates.axes import Scale, scale, times
+from bot.rates.axes import Scale, make_scale, make_times
 from bot.rates.history import RateHistory
 from bot.settlement.model import Quote
 
@@ -21,32 +21,32 @@ _FINE: Final = _MILLION / 10
 _SIGNS: Final = {Trend.UP: "↑ ", Trend.DOWN: "↓ ", Trend.FLAT: ""}
 
 
-def facts(t: Translator, history: RateHistory, quote: Quote, zone: tzinfo) -> ChartFacts:
+def make_chart_facts(t: Translator, history: RateHistory, quote: Quote, zone: tzinfo) -> ChartFacts:
     """Return what the picture shows."""
-    ground = scale(history.lowest, history.highest)
+    ground = make_scale(history.lowest, history.highest)
     return ChartFacts(
         brand=BRAND,
         title=PAIR,
         period=t.plain(f"rate.period_{history.period}"),
         main_number=t.rupiah(int(quote.btc_idr.to_integral_value())),
-        change=change(t, history),
-        trend=trend(history),
-        note=_note(t, history, zone),
-        runs=_runs(history, ground),
-        levels=tuple(Mark(ground.share(level), _short(t, level, ground.step)) for level in ground.levels),
-        times=_times(t, history, zone),
-        columns=_columns(t, history, quote),
-        footer=_footer(t, quote, zone),
+        change=format_change(t, history),
+        trend=get_trend(history),
+        note=_format_note(t, history, zone),
+        runs=_place_runs(history, ground),
+        levels=tuple(Mark(ground.share(level), _format_millions(t, level, ground.step)) for level in ground.levels),
+        times=_time_marks(t, history, zone),
+        columns=_make_columns(t, history, quote),
+        footer=_format_footer(t, quote, zone),
     )
 
 
-def change(t: Translator, history: RateHistory) -> str:
+def format_change(t: Translator, history: RateHistory) -> str:
     """Return by how much the rate changed: "↑ 1.25%"; empty where nothing is known of before."""
     percent = history.change_percent
-    return "" if percent is None else _SIGNS[trend(history)] + t.percent(abs(percent))
+    return "" if percent is None else _SIGNS[get_trend(history)] + t.percent(abs(percent))
 
 
-def trend(history: RateHistory) -> Trend:
+def get_trend(history: RateHistory) -> Trend:
     """Return the direction of the change, as far as the rounded number shows it."""
     shown = round(history.change_percent or Decimal(0), 2)
     if not shown:
@@ -54,13 +54,13 @@ def trend(history: RateHistory) -> Trend:
     return Trend.UP if shown > 0 else Trend.DOWN
 
 
-def _note(t: Translator, history: RateHistory, zone: tzinfo) -> str:
+def _format_note(t: Translator, history: RateHistory, zone: tzinfo) -> str:
     if len(history.points) == 1:
         return t.plain("rate.chart_begins")
     return t.plain("rate.chart_since", at=t.date_time(history.since, zone))
 
 
-def _runs(history: RateHistory, ground: Scale) -> tuple[tuple[tuple[float, float], ...], ...]:
+def _place_runs(history: RateHistory, ground: Scale) -> tuple[tuple[tuple[float, float], ...], ...]:
     span = history.until - history.since
 
     def across(at: datetime) -> float:
@@ -69,42 +69,42 @@ def _runs(history: RateHistory, ground: Scale) -> tuple[tuple[tuple[float, float
     return tuple(tuple((across(point.at), ground.share(point.rate)) for point in run) for run in history.runs)
 
 
-def _times(t: Translator, history: RateHistory, zone: tzinfo) -> tuple[Mark, ...]:
+def _time_marks(t: Translator, history: RateHistory, zone: tzinfo) -> tuple[Mark, ...]:
     """Hours; midnights, and weeks, by their date."""
     span = history.until - history.since
     if not span:
         return ()
-    clock = times(history.since, history.until, zone)
-    return tuple(Mark((at - history.since) / span, _time(t, at, zone, clock.are_days)) for at in clock.moments)
+    clock = make_times(history.since, history.until, zone)
+    return tuple(Mark((at - history.since) / span, _format_time(t, at, zone, clock.are_days)) for at in clock.moments)
 
 
-def _time(t: Translator, at: datetime, zone: tzinfo, is_day: bool) -> str:  # noqa: FBT001  one of two words
+def _format_time(t: Translator, at: datetime, zone: tzinfo, is_day: bool) -> str:  # noqa: FBT001  one of two words
     local = at.astimezone(zone)
     is_midnight = (local.hour, local.minute) == (0, 0)
     return t.date(at, zone, with_year=False) if is_day or is_midnight else t.hour(at, zone)
 
 
-def _columns(t: Translator, history: RateHistory, quote: Quote) -> tuple[tuple[str, str], ...]:
+def _make_columns(t: Translator, history: RateHistory, quote: Quote) -> tuple[tuple[str, str], ...]:
     ends = (("rate.lowest", history.lowest), ("rate.highest", history.highest))
-    shown = [(t.plain(key), _in_rupiah(t, rate)) for key, rate in ends if len(history.points) > 1]
+    shown = [(t.plain(key), _format_rate(t, rate)) for key, rate in ends if len(history.points) > 1]
     if quote.usdc_idr is not None:
         shown.append(("USDC/IDR", t.rupiah(int(quote.usdc_idr.to_integral_value()))))
     return tuple(shown)
 
 
-def _footer(t: Translator, quote: Quote, zone: tzinfo) -> str:
+def _format_footer(t: Translator, quote: Quote, zone: tzinfo) -> str:
     at, source = t.date_time(quote.fetched_at, zone), clip(plain(quote.source))
     return t.plain("rate.chart_source", at=at, source=source) if source else at
 
 
-def _in_rupiah(t: Translator, rate: Decimal) -> str:
+def _format_rate(t: Translator, rate: Decimal) -> str:
     """Return a rate, short enough for three columns."""
     if rate < _SHORT_FROM:
         return t.rupiah(int(rate.to_integral_value()))
-    return f"Rp{_short(t, rate, _FINE)}"
+    return f"Rp{_format_millions(t, rate, _FINE)}"
 
 
-def _short(t: Translator, rate: Decimal, precision: Decimal) -> str:
+def _format_millions(t: Translator, rate: Decimal, precision: Decimal) -> str:
     """Return a rate in millions, with as many decimals as `precision` (rupiah) has."""
     if rate < _SHORT_FROM:
         return t.number(int(rate.to_integral_value()))

@@ -15,9 +15,9 @@ from bot.users.screens.buttons import send_row
 EXAMPLES = (100_000, 1_000_000)
 
 
-def daily(t: Translator, quote: Quote, change: Decimal | None, zone: tzinfo) -> Screen:
+def show_daily_quote(t: Translator, quote: Quote, change: Decimal | None, zone: tzinfo) -> Screen:
     """Return the rate of the day, its change since the day before (in percent), and what common amounts cost."""
-    lines = [_rate(t, quote, change)]
+    lines = [_format_rate(t, quote, change)]
     if quote.usdc_idr is not None:
         lines.append(t("subscription.daily_usdc", rate=t.whole_rate(quote.usdc_idr)))
     examples = [
@@ -34,7 +34,7 @@ def daily(t: Translator, quote: Quote, change: Decimal | None, zone: tzinfo) -> 
     return Screen(text, (send_row(t), *update_rows(t)))
 
 
-def alert(
+def show_price_alert(
     t: Translator, quote: Quote, threshold: Decimal, zone: tzinfo, *, is_above: bool, cooldown_until: datetime | None
 ) -> Screen:
     """Return the price that was reached, and whether the alert will be sent again."""
@@ -52,7 +52,7 @@ def alert(
     return Screen(f"{text}\n\n{after}", (send_row(t), *update_rows(t)))
 
 
-def _rate(t: Translator, quote: Quote, change: Decimal | None) -> Html:
+def _format_rate(t: Translator, quote: Quote, change: Decimal | None) -> Html:
     rate = t.rate(quote.btc_idr)
     if change is None:
         return t("subscription.daily_rate", rate=rate)

@@ -18,28 +18,32 @@ from bot.users.screens.buttons import send_row
 EXAMPLES = (100_000, 1_000_000)
 
 
-def screen(t: Translator, quote: Quote, zone: tzinfo, chart: Chart | None = None, *, subscribed: bool) -> Screen:
+def show_rate(t: Translator, quote: Quote, zone: tzinfo, chart: Chart | None = None, *, subscribed: bool) -> Screen:
     """Return the rate, its time and source, and what common amounts cost; with the chart, how it changed."""
-    paragraphs = ["\n".join(_rate(t, quote, zone)), "\n".join(_examples(t, quote))]
+    paragraphs = ["\n".join(_rate_lines(t, quote, zone)), "\n".join(_example_lines(t, quote))]
     if chart is None:
-        return Screen("\n\n".join(paragraphs), (*subscription.rows(t, subscribed=subscribed), send_row(t)))
-    paragraphs += _change(t, chart.history)
-    keyboard = (_periods(t, chart.history.period), *subscription.rows(t, subscribed=subscribed), send_row(t))
+        return Screen("\n\n".join(paragraphs), (*subscription.subscription_rows(t, subscribed=subscribed), send_row(t)))
+    paragraphs += _change_paragraphs(t, chart.history)
+    keyboard = (
+        _period_row(t, chart.history.period),
+        *subscription.subscription_rows(t, subscribed=subscribed),
+        send_row(t),
+    )
     return Screen("\n\n".join(paragraphs), keyboard, photo=chart.png)
 
 
-def none(t: Translator, *, subscribed: bool) -> Screen:
+def explain_no_rate(t: Translator, *, subscribed: bool) -> Screen:
     """Return that there is no rate."""
-    return Screen(t("rate.none"), (*subscription.rows(t, subscribed=subscribed), send_row(t)))
+    return Screen(t("rate.none"), (*subscription.subscription_rows(t, subscribed=subscribed), send_row(t)))
 
 
-def stale(t: Translator, quote: Quote, zone: tzinfo, *, subscribed: bool) -> Screen:
+def explain_stale_rate(t: Translator, quote: Quote, zone: tzinfo, *, subscribed: bool) -> Screen:
     """Return that the rate is too old to be shown."""
     text = t("rate.stale", at=format_clock(t, quote.fetched_at, zone))
-    return Screen(text, (*subscription.rows(t, subscribed=subscribed), send_row(t)))
+    return Screen(text, (*subscription.subscription_rows(t, subscribed=subscribed), send_row(t)))
 
 
-def _rate(t: Translator, quote: Quote, zone: tzinfo) -> list[Html]:
+def _rate_lines(t: Translator, quote: Quote, zone: tzinfo) -> list[Html]:
     lines = [t("rate.btc", rate=t.rate(quote.btc_idr))]
     if quote.usdc_idr is not None:
         lines.append(t("rate.usdc", rate=t.whole_rate(quote.usdc_idr)))
@@ -47,14 +51,14 @@ def _rate(t: Translator, quote: Quote, zone: tzinfo) -> list[Html]:
     return [*lines, t("rate.as_of_source", at=at, source=source) if source else t("rate.as_of", at=at)]
 
 
-def _examples(t: Translator, quote: Quote) -> list[Html]:
+def _example_lines(t: Translator, quote: Quote) -> list[Html]:
     sums = [
         t("rate.example", amount=t.rupiah(idr), sats=t.sats(sats_for_rupiah(idr, quote.btc_idr))) for idr in EXAMPLES
     ]
     return [*sums, t("rate.fee", fee=t.rupiah(SETTLEMENT_FEE_IDR))]
 
 
-def _change(t: Translator, history: RateHistory) -> list[Html]:
+def _change_paragraphs(t: Translator, history: RateHistory) -> list[Html]:
     """Return how the rate changed, for users who can't see the picture."""
     if len(history.points) == 1:
         return []
@@ -62,10 +66,10 @@ def _change(t: Translator, history: RateHistory) -> list[Html]:
     # What a new bot has seen is less than the period that is asked for: the picture says since when.
     key = "rate.went" if history.is_whole else "rate.went_so_far"
     period = t.plain(f"rate.period_{history.period}")
-    return [t(key, period=period, change=rate_chart.change(t, history), lowest=lowest, highest=highest)]
+    return [t(key, period=period, change=rate_chart.format_change(t, history), lowest=lowest, highest=highest)]
 
 
-def _periods(t: Translator, shown: Period) -> tuple[Button, ...]:
+def _period_row(t: Translator, shown: Period) -> tuple[Button, ...]:
     labels = {period: t.plain(f"rate.button_{period}") for period in Period}
     return tuple(
         Button(f"· {label} ·" if period is shown else label, data=RateButton(period).pack())

@@ -10,16 +10,16 @@ from bot.rates.model import RateAlert, RateUpdates, Subscription
 from bot.users.buttons import SettingsAction, SettingsButton
 from bot.users.screens.settings import SettingsSection
 
-NONE = "none"
+NO_VALUE = "none"
 HOURS = (6, 7, 8, 9, 12, 17, 19, 21)
-IN_A_ROW = 4
+HOURS_PER_ROW = 4
 SECTION = SettingsSection(
     position=50, label="settings.rate_news", data=SubscriptionButton(SubscriptionAction.SHOW).pack()
 )
-SPANS = ((21 * 60, 6 * 60), USUAL_QUIET, (23 * 60, 8 * 60))
+QUIET_HOURS = ((21 * 60, 6 * 60), USUAL_QUIET, (23 * 60, 8 * 60))
 
 
-def rows(t: Translator, *, subscribed: bool) -> Keyboard:
+def subscription_rows(t: Translator, *, subscribed: bool) -> Keyboard:
     """Return the rows under the rate: a daily quote, an alert, my rate updates; for subscribers also their end."""
     new = (
         _button(t, "subscription.daily", SubscriptionAction.ASK_DAILY),
@@ -39,7 +39,7 @@ def update_rows(t: Translator) -> Keyboard:
     )
 
 
-def screen(reader: Reader, updates: RateUpdates) -> Screen:
+def show_updates(reader: Reader, updates: RateUpdates) -> Screen:
     """Return all that a user gets, and the ways to change it."""
     t = reader.t
     new = (
@@ -50,52 +50,64 @@ def screen(reader: Reader, updates: RateUpdates) -> Screen:
         return Screen(t("subscription.off"), (new,))
     text = t(
         "subscription.text",
-        daily=_daily(reader, updates.subscription),
-        quiet=_quiet(t, updates.subscription),
-        alerts=_alerts(reader, updates),
+        daily=_format_daily(reader, updates.subscription),
+        quiet=_format_quiet(t, updates.subscription),
+        alerts=_format_alerts(reader, updates),
     )
     drops = tuple(
-        (Button(f"🗑 {price(t, alert)}", data=SubscriptionButton(SubscriptionAction.DELETE_ALERT, alert.id).pack()),)
+        (
+            Button(
+                f"🗑 {format_price(t, alert)}", data=SubscriptionButton(SubscriptionAction.DELETE_ALERT, alert.id).pack()
+            ),
+        )
         for alert in updates.alerts
     )
     quiet_row = (_button(t, "subscription.quiet", SubscriptionAction.ASK_QUIET),)
-    return Screen(text, (new, *drops, quiet_row, (_stop(t),)))
+    return Screen(text, (new, *drops, quiet_row, (_stop_button(t),)))
 
 
-def daily(reader: Reader, updates: RateUpdates) -> Screen:
+def ask_daily_time(reader: Reader, updates: RateUpdates) -> Screen:
     """Return the question for the time of the daily quote: common ones in one tap, any other typed."""
     t = reader.t
     hours = tuple(
         Button(t.time_of_day(hour * 60), data=SubscriptionButton(SubscriptionAction.SET_DAILY, str(hour * 60)).pack())
         for hour in HOURS
     )
-    text = t("subscription.ask_daily", daily=_daily(reader, updates.subscription), now=t.clock(reader.now, reader.zone))
-    off = ((_button(t, "subscription.no_daily", SubscriptionAction.SET_DAILY, NONE),),) if _is_daily(updates) else ()
+    text = t(
+        "subscription.ask_daily",
+        daily=_format_daily(reader, updates.subscription),
+        now=t.clock(reader.now, reader.zone),
+    )
+    off = (
+        ((_button(t, "subscription.no_daily", SubscriptionAction.SET_DAILY, NO_VALUE),),) if _is_daily(updates) else ()
+    )
     zones = (
         Button(t.plain("settings.zone"), data=SettingsButton(SettingsAction.ZONES).pack()),
         _button(t, "button.back", SubscriptionAction.SHOW),
     )
-    return Screen(text, (hours[:IN_A_ROW], hours[IN_A_ROW:], *off, zones))
+    return Screen(text, (hours[:HOURS_PER_ROW], hours[HOURS_PER_ROW:], *off, zones))
 
 
-def quiet(t: Translator, updates: RateUpdates) -> Screen:
+def ask_quiet_hours(t: Translator, updates: RateUpdates) -> Screen:
     """Return the question for the quiet hours."""
-    spans = tuple((_span_button(t, *span),) for span in SPANS)
-    none = (_button(t, "subscription.no_quiet", SubscriptionAction.SET_QUIET, NONE),)
-    text = t("subscription.ask_quiet", quiet=_quiet(t, updates.subscription))
+    spans = tuple((_hours_button(t, *span),) for span in QUIET_HOURS)
+    none = (_button(t, "subscription.no_quiet", SubscriptionAction.SET_QUIET, NO_VALUE),)
+    text = t("subscription.ask_quiet", quiet=_format_quiet(t, updates.subscription))
     return Screen(text, (*spans, none, (_button(t, "button.back", SubscriptionAction.SHOW),)))
 
 
-def _span_button(t: Translator, start: int, end: int) -> Button:
-    return Button(_span(t, start, end), data=SubscriptionButton(SubscriptionAction.SET_QUIET, f"{start}-{end}").pack())
+def _hours_button(t: Translator, start: int, end: int) -> Button:
+    return Button(
+        _format_hours(t, start, end), data=SubscriptionButton(SubscriptionAction.SET_QUIET, f"{start}-{end}").pack()
+    )
 
 
-def price(t: Translator, alert: RateAlert) -> str:
+def format_price(t: Translator, alert: RateAlert) -> str:
     """Return an alert for a button: "▲ Rp1,750,000,000"."""
     return f"{'▲' if alert.is_above else '▼'} {t.rate(alert.threshold)}"
 
 
-def _daily(reader: Reader, subscription: Subscription | None) -> str:
+def _format_daily(reader: Reader, subscription: Subscription | None) -> str:
     t = reader.t
     if subscription is None or subscription.daily_minute is None:
         return t.plain("subscription.none")
@@ -103,32 +115,32 @@ def _daily(reader: Reader, subscription: Subscription | None) -> str:
     return t.plain("subscription.each_day", time=f"{t.time_of_day(subscription.daily_minute)} {where}")
 
 
-def _quiet(t: Translator, subscription: Subscription | None) -> str:
+def _format_quiet(t: Translator, subscription: Subscription | None) -> str:
     if subscription is None or subscription.quiet_from is None or subscription.quiet_until is None:
         return t.plain("subscription.none")
-    return _span(t, subscription.quiet_from, subscription.quiet_until)
+    return _format_hours(t, subscription.quiet_from, subscription.quiet_until)
 
 
-def _span(t: Translator, start: int, end: int) -> str:
+def _format_hours(t: Translator, start: int, end: int) -> str:
     return f"{t.time_of_day(start)}–{t.time_of_day(end)}"  # noqa: RUF001  a dash between times
 
 
-def _alerts(reader: Reader, updates: RateUpdates) -> Html:
+def _format_alerts(reader: Reader, updates: RateUpdates) -> Html:
     if not updates.alerts:
         return reader.t("subscription.none")
-    return Html("".join(f"\n• {_alert(reader, alert)}" for alert in updates.alerts))
+    return Html("".join(f"\n• {_format_alert(reader, alert)}" for alert in updates.alerts))
 
 
-def _alert(reader: Reader, alert: RateAlert) -> Html:
+def _format_alert(reader: Reader, alert: RateAlert) -> Html:
     return reader.t(
         "subscription.alert_line",
-        price=price(reader.t, alert),
-        how=how_often(reader.t, alert.cooldown_seconds),
+        price=format_price(reader.t, alert),
+        how=format_frequency(reader.t, alert.cooldown_seconds),
         until=reader.format_day(alert.expires_at),
     )
 
 
-def how_often(t: Translator, seconds: int | None) -> str:
+def format_frequency(t: Translator, seconds: int | None) -> str:
     """Return whether an alert is sent once, or again after so many seconds."""
     return t.plain("subscription.once") if seconds is None else t.plain("subscription.again", hours=seconds // 3600)
 
@@ -137,7 +149,7 @@ def _is_daily(updates: RateUpdates) -> bool:
     return updates.subscription is not None and updates.subscription.daily_minute is not None
 
 
-def _stop(t: Translator) -> Button:
+def _stop_button(t: Translator) -> Button:
     return Button(t.plain("subscription.stop"), data=SubscriptionButton(SubscriptionAction.STOP).pack(), style="danger")
 
 

@@ -18,8 +18,8 @@ from bot.support.reveal.service import RevealService
 from bot.support.staff.session import StaffSession, StaffSessions
 from bot.users import questions
 from bot.users.model import User
-from bot.users.screens import start
 from bot.users.session import Session
+from bot.users.welcome import make_welcome
 
 REASON: Final = "reveal"
 
@@ -42,7 +42,7 @@ class RevealHandlers:
 
     def answers(self) -> Mapping[str, questions.Answer]:
         """Return the handlers of typed answers, by question."""
-        return {REASON: questions.text_only(self.reason_typed)}
+        return {REASON: questions.accept_text(self.reason_typed)}
 
     async def reveal_button(self, staff: StaffSession, button: RevealButton) -> None:
         """Handle a button about a full recipient. In a group, only the first button works."""
@@ -59,17 +59,17 @@ class RevealHandlers:
         try:
             order = await self._reveals.find_order(session.user.id, reference)
         except Rejection:
-            await session.save_user(questions.answered(session))
-            await session.show(session.with_resume(await start.show(session)))
+            await session.save_user(questions.mark_answered(session))
+            await session.show(session.with_resume(await make_welcome(session)))
             return
         try:
             reason = read_reason(text)
         except Rejection as rejection:
-            session.notice = session.reason(rejection)
+            session.notice = session.format_rejection(rejection)
             await session.show(screens.ask_typed_reason(session.t, order))
             return
         try:
-            await self._reveal(session, reference, reason, answered=questions.answered(session))
+            await self._reveal(session, reference, reason, answered=questions.mark_answered(session))
         except Rejection as rejection:
             await session.save_user(session.user)
             await self._refuse(session, rejection)
@@ -126,7 +126,7 @@ class RevealHandlers:
         if session.query_id is not None:
             await session.acknowledge(session.t.plain(rejection.key, **rejection.arguments), alert=True)
         else:
-            await session.post(Screen(session.reason(rejection)))
+            await session.post(Screen(session.format_rejection(rejection)))
 
     ACTIONS: ClassVar[Mapping[RevealAction, "_Action"]] = {
         RevealAction.ASK: _ask,

@@ -10,7 +10,7 @@ from bot.core.errors import Rejection
 from bot.core.text import plain
 from bot.infra.outbox.model import DeliveryOutcome
 from bot.orders.order import Order
-from bot.recipients.matching import mask
+from bot.recipients.matching import mask_number
 
 SHOWN_FOR: Final = timedelta(minutes=1)
 MIN_CHARACTERS, MAX_CHARACTERS = 3, 200
@@ -67,7 +67,7 @@ def read_reason(typed: str) -> str:
     Raises:
         Rejection: the reason is too short or too long.
     """
-    reason = _NUMBER.sub(lambda found: mask(re.sub(r"\D", "", found[0])), plain(typed))
+    reason = _NUMBER.sub(lambda found: mask_number(re.sub(r"\D", "", found[0])), plain(typed))
     if len(reason) < MIN_CHARACTERS or not any(map(str.isalpha, reason)):
         raise Rejection("reveal.reason_too_short")
     if len(reason) > MAX_CHARACTERS:

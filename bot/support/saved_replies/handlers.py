@@ -36,8 +36,8 @@ from bot.support.tickets.repository import TicketRepository
 from bot.support.tickets.staff_service import StaffTicketService
 from bot.users import questions
 from bot.users.repository import UserRepository
-from bot.users.screens import start
 from bot.users.session import Session
+from bot.users.welcome import make_welcome
 
 NAME: Final = "sa_name"
 TEXT: Final = "sa_text"
@@ -66,7 +66,7 @@ class SavedReplyHandlers:
 
     def answers(self) -> Mapping[str, questions.Answer]:
         """Return the handlers of typed answers, by question."""
-        return {NAME: questions.text_only(self.name_typed), TEXT: self.text_sent}
+        return {NAME: questions.accept_text(self.name_typed), TEXT: self.text_sent}
 
     async def list_saved_replies(self, staff: StaffSession, _: str) -> None:
         """List the saved replies. In a group, list only their names."""
@@ -98,7 +98,7 @@ class SavedReplyHandlers:
             name = read_name(typed)
             await self._saved_replies.check_can_add(name)
         except Rejection as rejection:
-            session.notice = session.reason(rejection)
+            session.notice = session.format_rejection(rejection)
             await session.show(screens.ask_name(session.t))
             return
         await self._ask_next_text(session, name, self._default_locale)
@@ -111,10 +111,10 @@ class SavedReplyHandlers:
         try:
             template = read_text(_formatted_text(message))
         except Rejection as rejection:
-            session.notice = session.reason(rejection)
+            session.notice = session.format_rejection(rejection)
             await session.show(screens.ask_text(session.t, name, locale))
             return
-        saved = await self._saved_replies.write(name, locale, template, questions.answered(session))
+        saved = await self._saved_replies.write(name, locale, template, questions.mark_answered(session))
         missing = [each for each in LOCALES if each not in saved.texts]
         if missing:
             await self._ask_next_text(session, name, missing[0])
@@ -153,7 +153,7 @@ class SavedReplyHandlers:
 
     async def _ask_next_text(self, session: Session, name: str, locale: str) -> None:
         # Mark the message as answered first. Otherwise, after a crash, it would also answer the next question.
-        questions.answered(session)
+        questions.mark_answered(session)
         await self._ask_text(session, name, locale)
 
     async def _ask_text(self, session: Session, name: str, locale: str) -> None:
@@ -163,8 +163,8 @@ class SavedReplyHandlers:
         """Return whether the user is an agent. If not, end the question and show the welcome."""
         if self._sessions.is_agent(session.user.id):
             return True
-        await session.save_user(questions.answered(session))
-        await session.show(session.with_resume(await start.show(session)))
+        await session.save_user(questions.mark_answered(session))
+        await session.show(session.with_resume(await make_welcome(session)))
         return False
 
     ACTIONS: ClassVar[Mapping[SavedReplyAction, "_Action"]] = {

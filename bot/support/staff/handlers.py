@@ -22,7 +22,7 @@ from bot.support.staff.topics import TicketTopics
 from bot.support.ticket import CloseReason, Ticket
 from bot.support.tickets.repository import TicketRepository
 from bot.support.tickets.staff_service import StaffTicketService
-from bot.users.session import Session, current_session, handle
+from bot.users.session import Session, as_handler, current_session
 
 TAKE_OVER: Final = "take_over"
 CLOSE: Final = "close"
@@ -157,7 +157,7 @@ class StaffChatHandlers:
 
     def moved_handler(self) -> Handler:
         """Return the handler of Telegram's report that a group has a new id."""
-        return MessageHandler(filters.StatusUpdate.MIGRATE & filters.UpdateType.MESSAGE, handle(self._move))
+        return MessageHandler(filters.StatusUpdate.MIGRATE & filters.UpdateType.MESSAGE, as_handler(self._move))
 
     def last_handlers(self, kinds: Iterable[type[Callback]]) -> list[Handler]:
         """Return the handlers of presses without a route. `kinds` are the buttons of support's routes.
@@ -166,7 +166,9 @@ class StaffChatHandlers:
         """
         prefixes = sorted({kind.prefix.partition(":")[0] for kind in kinds})
         return [
-            CallbackQueryHandler(handle(self._explain_unreadable), pattern=re.compile(f"^(?:{'|'.join(prefixes)}):")),
+            CallbackQueryHandler(
+                as_handler(self._explain_unreadable), pattern=re.compile(f"^(?:{'|'.join(prefixes)}):")
+            ),
             CallbackQueryHandler(self._refuse_in_a_group),
         ]
 

@@ -70,7 +70,7 @@ class UserTicketService(TicketService):
                 raise ConcurrentChange
             about = AboutTicket(ticket.reference)
             await notify_staff(tx, self._staff_chat, StaffNotification.NEW_CARD, about, now)
-            return SavedMessage(ticket, UserEvent.ASKED)
+            return SavedMessage(ticket, UserEvent.OPENED_TICKET)
 
         return await self._save_message(user, incoming, find)
 
@@ -128,7 +128,7 @@ class UserTicketService(TicketService):
         return await self._change(ticket.reference, change)
 
     async def _add_message(self, tx: Transaction, ticket: Ticket, now: datetime) -> SavedMessage:
-        return SavedMessage(await self._save(tx, ticket, ticket.add_message(now), now), UserEvent.SAID)
+        return SavedMessage(await self._save(tx, ticket, ticket.add_message(now), now), UserEvent.ADDED_MESSAGE)
 
     async def _save_message(self, user: User, incoming: IncomingMessage, find: FindTicket) -> SavedMessage:
         async def attempt(tx: Transaction) -> SavedMessage:
@@ -145,7 +145,7 @@ class UserTicketService(TicketService):
     async def _add_entry(
         self, tx: Transaction, message: SavedMessage, incoming: IncomingMessage, now: datetime
     ) -> None:
-        ticket, event = message.ticket, message.event or UserEvent.SAID
+        ticket, event = message.ticket, message.event or UserEvent.ADDED_MESSAGE
         entry = await add_entry(tx, ticket, incoming, EntryKind.ASKED, by=ticket.user_id, now=now)
         if entry is None:
             return

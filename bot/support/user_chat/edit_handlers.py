@@ -11,7 +11,7 @@ from bot.support.staff.replies import read_note, read_reply
 from bot.support.staff.screens import talk as staff_talk
 from bot.support.staff.session import StaffSession, StaffSessions
 from bot.support.tickets.corrections import TicketCorrectionService
-from bot.users.session import Session, handle
+from bot.users.session import Session, as_handler
 
 
 class EditHandlers:
@@ -23,7 +23,7 @@ class EditHandlers:
 
     def handler(self) -> Handler:
         """Return the handler of all edited messages, so that no other handler takes one for a new message."""
-        return MessageHandler(filters.UpdateType.EDITED_MESSAGE, handle(self._edited))
+        return MessageHandler(filters.UpdateType.EDITED_MESSAGE, as_handler(self._edited))
 
     async def _edited(self, session: Session, update: Update) -> None:
         message = update.edited_message

@@ -31,7 +31,7 @@ from bot.support.tickets.user_service import SavedMessage, UserTicketService
 from bot.support.user_chat.screens import question as screens
 from bot.users import questions
 from bot.users.model import User, UserEvent
-from bot.users.questions import TYPED, answered
+from bot.users.questions import TYPED, mark_answered
 from bot.users.session import Session, current_session
 
 NEW: Final = "ticket_new"
@@ -145,12 +145,12 @@ class UserMessageHandlers:
         if incoming is None:
             await session.show(screens.explain_unreadable(session.t))
             return
-        user = answered(session)
+        user = mark_answered(session)
         try:
             saved = await save(user, incoming)
         except Rejection as rejection:
             await session.save_user(user)
-            await _show(session, screens.explain_refusal(session.t, session.reason(rejection)))
+            await _show(session, screens.explain_refusal(session.t, session.format_rejection(rejection)))
             return
         await _expect_rest(session, message, saved.ticket)
         await self._confirm(session, saved)
@@ -164,11 +164,11 @@ class UserMessageHandlers:
         try:
             saved = await self._tickets.write(session.user, incoming, ticket)
         except Rejection as rejection:
-            await _show(session, screens.explain_refusal(session.t, session.reason(rejection)))
+            await _show(session, screens.explain_refusal(session.t, session.format_rejection(rejection)))
             return
         if session.user.open_question is None:
             await _expect_rest(session, message, saved.ticket)
-        is_plain = saved.event in {UserEvent.SAID, None} and saved.ticket.reference == ticket
+        is_plain = saved.event in {UserEvent.ADDED_MESSAGE, None} and saved.ticket.reference == ticket
         if not (is_plain and await self._react(session, message)):
             await self._confirm(session, saved)
 
@@ -182,7 +182,7 @@ class UserMessageHandlers:
         async with self._database.reading() as tx:
             order = await OrderRepository(tx).get(ticket.order_reference) if ticket.order_reference else None
         match saved.event:
-            case UserEvent.ASKED:
+            case UserEvent.OPENED_TICKET:
                 shown = screens.confirm_opened(session.t, ticket, order, await self._reply_time.get())
             case UserEvent.REOPENED:
                 # We measure only first replies, so we don't know the reply time of a reopened ticket.
@@ -202,7 +202,7 @@ def _ticket_named_in(ours: Message) -> str | None:
 
 
 def _ticket_of_album(session: Session, message: Message) -> str | None:
-    question = questions.open_question(session)
+    question = questions.get_open_question(session)
     if question is None or question.name != ALBUM:
         return None
     ticket, _, album = question.argument.partition(":")
@@ -212,10 +212,10 @@ def _ticket_of_album(session: Session, message: Message) -> str | None:
 async def _expect_rest(session: Session, message: Message, ticket: Ticket) -> None:
     if message.media_group_id is not None:
         album = OpenQuestion(ALBUM, f"{ticket.reference}:{message.media_group_id}")
-        await questions.remember_question(session, album)
+        await questions.save_question(session, album)
 
 
 async def _show(session: Session, screen: Screen) -> int | None:
     """Send a message, and remove the buttons of the question before it."""
-    await session.leave_question()
+    await session.remove_question_buttons()
     return await session.post(session.with_resume(screen))

@@ -6,40 +6,41 @@ from bot.infra.i18n import LOCALES, Translator
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.users.buttons import DeletionButton, PrivacyAction, PrivacyButton
 from bot.users.privacy import DeletionBlockers, Overview
-from bot.users.provider import UNNAMED, Provider
-from bot.users.screens import provider
+from bot.users.provider import UNNAMED, Provider, format_provider
 
 EPOCH, TICK = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
 
 
-def stamp(moment: datetime) -> str:
+def format_stamp(moment: datetime) -> str:
     """Return a time for a button's data, exactly: a user may begin and ask for deletion within the same second."""
     return str((moment - EPOCH) // TICK)
 
 
-def moment_of(stamped: str) -> datetime:
+def parse_stamp(stamped: str) -> datetime:
     """Return the time that `stamp` wrote."""
     return EPOCH + int(stamped) * TICK
 
 
-def screen(t: Translator, retention_days: int, run_by: Provider = UNNAMED, *, is_leaving: bool) -> Screen:
+def show_privacy(
+    t: Translator, retention_days: int, run_by: Provider = UNNAMED, *, is_deletion_requested: bool
+) -> Screen:
     """Return what is stored, why and how long, and what can't be deleted here."""
     parts: list[str] = [
         t(
             "privacy.text",
-            how_long=_how_long(t, retention_days),
-            orders=_orders_kept(t, retention_days),
-            tickets=_tickets_kept(t, retention_days),
+            how_long=_format_period(t, retention_days),
+            orders=_format_order_period(t, retention_days),
+            tickets=_format_ticket_period(t, retention_days),
         )
     ]
-    if is_leaving:
+    if is_deletion_requested:
         parts.append(t("privacy.wished"))
-    parts += provider.line(t, run_by)
+    parts += format_provider(t, run_by)
     see = (_button(t, "privacy.see", PrivacyAction.SEE), _button(t, "privacy.file", PrivacyAction.FILE))
-    return Screen("\n\n".join(parts), (see, (_way_out(t, is_leaving=is_leaving),)))
+    return Screen("\n\n".join(parts), (see, (_deletion_button(t, is_deletion_requested=is_deletion_requested),)))
 
 
-def summary(t: Translator, overview: Overview, zone: tzinfo) -> Screen:
+def show_summary(t: Translator, overview: Overview, zone: tzinfo) -> Screen:
     """Return a user's data at a glance. Numbers are masked: others may look at a chat; the file has them in full."""
     user = overview.user
     profile = t(
@@ -61,7 +62,7 @@ def summary(t: Translator, overview: Overview, zone: tzinfo) -> Screen:
     )
 
 
-def confirm(t: Translator, overview: Overview, blockers: DeletionBlockers, asked_at: datetime) -> Screen:
+def ask_confirmation(t: Translator, overview: Overview, blockers: DeletionBlockers, asked_at: datetime) -> Screen:
     """Return the second, explicit question: what happens, to what, and what has to end before."""
     counts = {name: text for each in overview.stored for name, text in each.counts(t).items()}
     parts = [
@@ -69,24 +70,24 @@ def confirm(t: Translator, overview: Overview, blockers: DeletionBlockers, asked
         *(part for each in overview.stored for part in each.warnings(t)),
         *(blocker.notice(t) for blocker in blockers.blockers),
     ]
-    confirmed = DeletionButton(overview.user.id, stamp(asked_at))
+    confirmed = DeletionButton(overview.user.id, format_stamp(asked_at))
     yes = Button(t.plain("privacy.yes"), data=confirmed.pack(), style="danger")
     return Screen("\n\n".join(parts), ((yes,), (_button(t, "privacy.no", PrivacyAction.SHOW),)))
 
 
-def waiting(t: Translator, blockers: DeletionBlockers, now: datetime) -> Screen:
+def explain_waiting(t: Translator, blockers: DeletionBlockers, now: datetime) -> Screen:
     """Return that the request is noted: what is still open, and that the deletion follows automatically."""
     reasons = [blocker.details(t, now) for blocker in blockers.blockers] or [t("privacy.still_telling")]
     parts = [t("privacy.noted"), *reasons, t("privacy.by_itself")]
-    return Screen("\n\n".join(parts), ((_button(t, "privacy.keep", PrivacyAction.KEEP),),))
+    return Screen("\n\n".join(parts), ((_button(t, "privacy.keep", PrivacyAction.CANCEL_DELETION),),))
 
 
-def deleted(t: Translator) -> Screen:
+def confirm_deleted(t: Translator) -> Screen:
     """Return that everything was deleted. It has no button: a user who continues is a new one."""
     return Screen(t("privacy.deleted"))
 
 
-def done_before(t: Translator) -> Screen:
+def explain_deleted_before(t: Translator) -> Screen:
     """Return that the deletion was done before, for a user who has begun again since."""
     return Screen(t("privacy.done_before"), ((_button(t, "privacy.open", PrivacyAction.SHOW),),))
 
@@ -96,21 +97,21 @@ def file_row(t: Translator) -> Keyboard:
     return ((_button(t, "privacy.file", PrivacyAction.FILE),),)
 
 
-def _how_long(t: Translator, days: int) -> str:
+def _format_period(t: Translator, days: int) -> str:
     return t.plural("privacy.for_days", days) if days else t("privacy.until_deleted")
 
 
-def _orders_kept(t: Translator, days: int) -> str:
+def _format_order_period(t: Translator, days: int) -> str:
     return t.plural("privacy.orders_for_days", days) if days else t("privacy.orders_until_deleted")
 
 
-def _tickets_kept(t: Translator, days: int) -> str:
+def _format_ticket_period(t: Translator, days: int) -> str:
     return t.plural("privacy.tickets_for_days", days) if days else t("privacy.until_deleted")
 
 
-def _way_out(t: Translator, *, is_leaving: bool) -> Button:
-    if is_leaving:
-        return _button(t, "privacy.keep", PrivacyAction.KEEP)
+def _deletion_button(t: Translator, *, is_deletion_requested: bool) -> Button:
+    if is_deletion_requested:
+        return _button(t, "privacy.keep", PrivacyAction.CANCEL_DELETION)
     return Button(t.plain("privacy.delete"), data=PrivacyButton(PrivacyAction.DELETE).pack(), style="danger")
 
 

@@ -16,11 +16,11 @@ from bot.users.buttons import LanguageButton, PrivacyAction, PrivacyButton, Sett
 from bot.users.model import User
 from bot.users.screens import phrase
 
-IN_A_ROW: Final = 2
+BUTTONS_PER_ROW: Final = 2
 """Buttons of sections side by side."""
 
 
-def _says_nothing(_: Translator, __: User) -> Mapping[str, Html]:
+def _no_summary(_: Translator, __: User) -> Mapping[str, Html]:
     return {}
 
 
@@ -38,7 +38,7 @@ class SettingsSection:
     position: int
     label: str
     data: str
-    summary: Callable[[Translator, User], Mapping[str, Html]] = _says_nothing
+    summary: Callable[[Translator, User], Mapping[str, Html]] = _no_summary
 
 
 SECTIONS: Final = (
@@ -49,11 +49,11 @@ SECTIONS: Final = (
 """The sections of users themselves."""
 
 
-def screen(reader: Reader, user: User, sections: Sequence[SettingsSection]) -> Screen:
+def show_settings(reader: Reader, user: User, sections: Sequence[SettingsSection]) -> Screen:
     """Return the settings with all their sections."""
     t = reader.t
     summaries = {name: text for section in sections for name, text in section.summary(t, user).items()}
-    text = t("settings.text", time=_time(reader, reader.zone), **summaries)
+    text = t("settings.text", time=_format_zone(reader, reader.zone), **summaries)
     others = tuple(
         Button(
             t.plain("language.other", name=LOCALES[code].name), data=SettingsButton(SettingsAction.LANG, code).pack()
@@ -62,11 +62,11 @@ def screen(reader: Reader, user: User, sections: Sequence[SettingsSection]) -> S
     )
     ordered = sorted(sections, key=lambda section: section.position)
     buttons = [Button(t.plain(section.label), data=section.data) for section in ordered]
-    rows = (tuple(buttons[first : first + IN_A_ROW]) for first in range(0, len(buttons), IN_A_ROW))
+    rows = (tuple(buttons[first : first + BUTTONS_PER_ROW]) for first in range(0, len(buttons), BUTTONS_PER_ROW))
     return Screen(text, (others, *rows))
 
 
-def language(t: Translator) -> Screen:
+def ask_language(t: Translator) -> Screen:
     """Return all languages, each in its own words."""
     return Screen(
         t("language.ask"),
@@ -74,30 +74,30 @@ def language(t: Translator) -> Screen:
     )
 
 
-def zones(reader: Reader) -> Screen:
+def ask_zone(reader: Reader) -> Screen:
     """Return Indonesia's three zones in one tap each, with the time there, and the way to any other."""
     t = reader.t
-    three = tuple(Button(t.clock(reader.now, ZoneInfo(key)), data=_zone(key)) for key in INDONESIAN)
+    three = tuple(Button(t.clock(reader.now, ZoneInfo(key)), data=_zone_data(key)) for key in INDONESIAN)
     other = Button(t.plain("zone.other"), data=SettingsButton(SettingsAction.PLACE).pack())
-    return Screen(t("zone.ask", time=_time(reader, reader.zone)), (three, (other,), back_row(t)))
+    return Screen(t("zone.ask", time=_format_zone(reader, reader.zone)), (three, (other,), back_row(t)))
 
 
-def place(t: Translator) -> Screen:
+def ask_place(t: Translator) -> Screen:
     """Return the question for another place."""
     return Screen(
         t("zone.ask_place"), ((Button(t.plain("button.back"), data=SettingsButton(SettingsAction.ZONES).pack()),),)
     )
 
 
-def found(reader: Reader, query: str, keys: Sequence[str]) -> Screen:
+def offer_zones(reader: Reader, query: str, keys: Sequence[str]) -> Screen:
     """Return what is understood by a place, with the time there now. A zone is only chosen by a tap."""
     t = reader.t
     if len(keys) == 1:
-        text = t("zone.is_it", time=_time(reader, zone_of(keys[0])))
-        rows: Keyboard = ((Button(t.plain("zone.use"), data=_zone(keys[0]), style="success"),),)
+        text = t("zone.is_it", time=_format_zone(reader, zone_of(keys[0])))
+        rows: Keyboard = ((Button(t.plain("zone.use"), data=_zone_data(keys[0]), style="success"),),)
     else:
         text = t("zone.which", query=quote_input(query))
-        rows = tuple((Button(_time(reader, zone_of(key)), data=_zone(key)),) for key in keys)
+        rows = tuple((Button(_format_zone(reader, zone_of(key)), data=_zone_data(key)),) for key in keys)
     another = Button(t.plain("zone.another"), data=SettingsButton(SettingsAction.PLACE).pack())
     return Screen(text, (*rows, (another,), back_row(t)))
 
@@ -107,11 +107,11 @@ def back_row(t: Translator) -> tuple[Button, ...]:
     return (Button(t.plain("button.settings"), data=SettingsButton(SettingsAction.SHOW).pack()),)
 
 
-def _zone(key: str) -> str:
+def _zone_data(key: str) -> str:
     return SettingsButton(SettingsAction.ZONE, key).pack()
 
 
-def _time(reader: Reader, zone: tzinfo) -> str:
+def _format_zone(reader: Reader, zone: tzinfo) -> str:
     """Return a zone as its clock and its place: "17:05 UTC+9 · Tokyo", "10:05 WIB"."""
     where = "" if zone is PRESUMED else find_city(getattr(zone, "key", ""), reader.t.locale)
     clock = reader.t.clock(reader.now, zone)

@@ -4,13 +4,11 @@ from bot.infra.i18n import LOCALES, Html, Translator, other_locales
 from bot.infra.telegram.ui.screen import Button, Screen
 from bot.users.buttons import LanguageButton, SettingsAction, SettingsButton
 from bot.users.phrase import Suggestion
-from bot.users.phrase_suggestion import suggest_phrase
 from bot.users.screens import phrase
 from bot.users.screens.buttons import send_row
-from bot.users.session import Session
 
 
-def screen(t: Translator, suggestion: Suggestion | None = None) -> Screen:
+def show_welcome(t: Translator, suggestion: Suggestion | None = None) -> Screen:
     """Return the welcome, with a `suggestion` for a user who has no phrase yet."""
     others = tuple(
         Button(t.plain("language.other", name=LOCALES[code].name), data=LanguageButton(code).pack())
@@ -20,9 +18,4 @@ def screen(t: Translator, suggestion: Suggestion | None = None) -> Screen:
     if suggestion is None:
         return Screen(t("start.text"), (send_row(t), (*others, settings)))
     text = Html(f"{t('start.text')}\n\n{t('start.phrase', phrase=suggestion.text)}")
-    return Screen(text, (send_row(t), *phrase.choices(t, suggestion), (*others, settings)))
-
-
-async def show(session: Session) -> Screen:
-    """Return the welcome in the language of the user."""
-    return screen(session.t, await suggest_phrase(session) if session.user.phrase is None else None)
+    return Screen(text, (send_row(t), *phrase.choice_rows(t, suggestion), (*others, settings)))

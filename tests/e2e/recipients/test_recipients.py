@@ -48,7 +48,7 @@ async def is_called(user: ChatUser, before: str, name: str) -> None:
 async def its_bank_was(shared_system: System, user: ChatUser, name: str) -> None:
     """Make it seem that this person's recipient is at a bank of this name, which the live list doesn't have."""
     async with open_transaction(shared_system) as tx:
-        (known,) = await RecipientRepository(tx).of_user(user.id)
+        (known,) = await RecipientRepository(tx).find_by_user(user.id)
         await RecipientRepository(tx).save(replace(known, method=replace(known.method, name=name)))
 
 

@@ -8,7 +8,7 @@ from operator import ne
 import pytest
 
 from bot.infra.i18n import LOCALES
-from bot.users.phrase import suggested
+from bot.users.phrase import find_suggestion_text
 from tests.e2e.chat_user import ChatUser, Json, text_of
 from tests.e2e.new_users import new_user
 from tests.e2e.orders.steps import complete_order, tap_to_invoice, tap_to_review
@@ -117,7 +117,7 @@ async def suggested_at_the_start_and_given_without_a_press(shared_system: System
     assert await _suggested_code(emma) == code
     await emma.says("/phrase")
     assert await _suggested_code(emma) == code
-    phrase = suggested(code)
+    phrase = find_suggestion_text(code)
     assert phrase
     await tap_to_invoice(shared_system, emma)
     assert phrase in text_of(await emma.sees("lnbcrt", anywhere=True))

@@ -15,9 +15,9 @@ from bot.orders.receipts.picture import ReceiptFacts
 from bot.orders.screens.formatting import format_order_line, order_button
 from bot.payments.erc681 import amount_text
 from bot.payments.tokens import TOKENS
-from bot.recipients.formatting import format_destination, format_full_method, place_key
+from bot.recipients.formatting import format_destination, format_full_method, kind_key
 from bot.recipients.holders import mask_name
-from bot.recipients.matching import mask
+from bot.recipients.matching import mask_number
 from bot.users.screens.buttons import send_row
 
 BRAND = "Kirim"
@@ -48,10 +48,10 @@ def amount(t: Translator, order: Order) -> str:
 
 def rows(t: Translator, order: Order, zone: tzinfo) -> tuple[tuple[str, str], ...]:
     """Return the label and the value of each public fact of an order that was sent. What was deleted is left out."""
-    place = place_key(order.method)
+    place = kind_key(order.method)
     facts = [(t.plain(f"receipt.at_{place}"), format_full_method(order.method))]
     if order.has_recipient:
-        facts.append((t.plain(f"receipt.number_{place}"), mask(order.number)))
+        facts.append((t.plain(f"receipt.number_{place}"), mask_number(order.number)))
     if name := mask_name(order.holder or ""):
         facts.append((t.plain("receipt.holder"), name))
     facts += [(t.plain("receipt.reference"), order.reference), (t.plain("receipt.paid"), _paid(t, order))]
@@ -61,7 +61,7 @@ def rows(t: Translator, order: Order, zone: tzinfo) -> tuple[tuple[str, str], ..
 
 def meaning(t: Translator, order: Order) -> str:
     """Return what "sent" means, and what a receipt proves."""
-    means = t.plain(f"receipt.means_{place_key(order.method)}")
+    means = t.plain(f"receipt.means_{kind_key(order.method)}")
     given = t.plain("receipt.name_given") if mask_name(order.holder or "") else ""
     return " ".join(filter(None, (means, given, t.plain("receipt.proves"))))
 

@@ -15,7 +15,7 @@ from bot.settlement.steps import FAILED, STEP_OF_STATE
 from bot.support.cases import UNDELIVERED, Case, DeliveryState, get_delivery_state, is_not_agreed
 from bot.support.notifications.kinds import TicketNotification
 from bot.support.staff.screens.folding import Line, shorten_lines
-from bot.users.model import RecordedEvent, UserEvent, pressed
+from bot.users.model import RecordedEvent, UserEvent, press_event
 
 KEY_OF_NOTE: Mapping[str, str] = {
     EventNote.INTENDED: "case.event.confirmed",
@@ -59,7 +59,7 @@ ROUTINE_KINDS = frozenset(
 )
 """Kinds of notifications whose failure doesn't matter to the user."""
 
-KNOWN_USER_EVENTS = frozenset({*map(str, UserEvent), *map(pressed, OrderAction)})
+KNOWN_USER_EVENTS = frozenset({*map(str, UserEvent), *map(press_event, OrderAction)})
 """The events of users that have a text. Others are shown by their name."""
 
 LONG_WAIT = timedelta(minutes=1)

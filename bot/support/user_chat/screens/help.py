@@ -14,8 +14,8 @@ from bot.staff.staff_chat import SupportContacts
 from bot.support.ticket import Ticket
 from bot.support.user_chat.buttons import HelpButton, HelpPage, NewTicketButton, UserTicketAction, UserTicketButton
 from bot.support.user_chat.screens.question import format_contact, format_other_contact
-from bot.users.provider import UNNAMED, Provider
-from bot.users.screens import phrase, provider
+from bot.users.provider import UNNAMED, Provider, format_provider
+from bot.users.screens import phrase
 from bot.users.screens.buttons import send_row
 
 TOPICS: Final = (HelpPage.COST, HelpPage.TIME, HelpPage.LIGHTNING, HelpPage.TROUBLE)
@@ -48,7 +48,7 @@ def show_first_page(
         parts.append(t("help.write"))
     if contacts.contact:
         parts.append(format_other_contact(t, contacts.contact, too=contacts.has_staff))
-    parts += provider.line(t, run_by)
+    parts += format_provider(t, run_by)
     write = ((Button(t.plain("button.write_to_us"), data=NewTicketButton().pack()),),) if contacts.has_staff else ()
     mine = tuple((_ticket_button(t, ticket, (orders or {}).get(ticket.order_reference)),) for ticket in tickets)
     others = (Button(t.plain("settings.phrase"), data=phrase.SHOW), Button(t.plain("button.settings"), data="s:show"))

@@ -29,22 +29,24 @@ BLOCKED = (
     select(users.c.id).where(HAS_BLOCKED, users.c.blocked_at < BLOCKED_BEFORE).order_by(users.c.blocked_at).limit(LIMIT)
 )
 HAS_NOTIFICATIONS = select(exists().where(is_unsent(outbox), outbox.c.chat_id == CHAT))
-DELETE_TRACES: tuple[Delete | Update, ...] = (
+DELETE_SHARED_ROWS: tuple[Delete | Update, ...] = (
     delete(outbox).where(outbox.c.chat_id == CHAT),
     delete(user_events).where(user_events.c.user_id == USER),
     # That an update has been dealt with must be known for as long as Telegram may deliver it again.
     update(inbox).where(IS_FINISHED, inbox.c.chat_id == CHAT).values(chat_id=NOBODY),
 )
 DELETE_USER = delete(users).where(users.c.id == USER)
-IS_OVER = outbox.c.status.in_([constant(NotificationStatus.SENT), constant(NotificationStatus.UNDELIVERABLE)])
-DELETE_LAST_MESSAGES = delete(outbox).where(IS_LAST_MESSAGE, IS_OVER)
+IS_DELIVERED_OR_GIVEN_UP = outbox.c.status.in_(
+    [constant(NotificationStatus.SENT), constant(NotificationStatus.UNDELIVERABLE)]
+)
+DELETE_LAST_MESSAGES = delete(outbox).where(IS_LAST_MESSAGE, IS_DELIVERED_OR_GIVEN_UP)
 
 
 async def delete_user(tx: Transaction, user_id: int, now: datetime, features: Sequence[UserData]) -> bool:
     """Delete all that is stored about a user, and return whether there was one. Nothing of theirs may be open."""
     for feature in features:
         await feature.delete_user(tx, user_id, now)
-    for statement in DELETE_TRACES:
+    for statement in DELETE_SHARED_ROWS:
         await tx.connection.execute(statement, {"user": user_id})
     return (await tx.connection.execute(DELETE_USER, {"user": user_id})).rowcount == 1
 
