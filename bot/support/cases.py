@@ -42,7 +42,7 @@ class Anomaly(StrEnum):
 
 
 class DeliveryState(StrEnum):
-    """Whether a notification reached the user's chat. Telegram doesn't report whether it was read."""
+    """How far a notification has come. Telegram doesn't report whether the user has read it."""
 
     SENT = "sent"
     NOT_NEEDED = "needless"  # a later one replaced it, or the status message shows the same
@@ -118,7 +118,7 @@ async def read_case(tx: Transaction, user_id: int, reference: str = "") -> Case:
 
 
 def get_delivery_state(notification: StoredNotification) -> DeliveryState:
-    """Return whether a notification has reached the user's chat."""
+    """Return how far a notification has come on its way to the user's chat."""
     if notification.status is NotificationStatus.SENT:
         has_message = notification.message_id is not None or _is_edit(notification)
         return DeliveryState.SENT if has_message else DeliveryState.NOT_NEEDED

@@ -92,7 +92,7 @@ class Ticket:
 
     @property
     def is_open(self) -> bool:
-        """Whether support still has something to do."""
+        """Whether support hasn't closed the ticket."""
         return self.status is TicketStatus.OPEN
 
     def can_be_reopened(self, now: datetime, within: timedelta) -> bool:

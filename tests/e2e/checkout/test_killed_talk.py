@@ -45,7 +45,7 @@ async def killed_while(
 
 @BEFORE_AND_AFTER
 async def test_an_answer_arrives_once_more_than_it_was_interrupted(case: OpenTicket, fault: str, times: int) -> None:
-    said = await case.rina.says("Let me look", reply_to=case.head)
+    said = await case.rina.says("Let me look", reply_to=case.card)
     await case.rina.sees_reaction(said, "👌")
     answers: list[dict[str, object]] = []
 
@@ -127,7 +127,7 @@ async def test_a_former_supporter_s_replies_corrections_and_commands_change_noth
     try:
         await case.rina.edits(said, "As it was never meant")
         await case.rina.says("/unsend", reply_to=said)
-        await case.rina.says("/note to myself", reply_to=case.head)
+        await case.rina.says("/note to myself", reply_to=case.card)
         await case.answers("From nobody")
         await case.in_topic(like("staff.not_passed_on", why=text("staff.refusal.stranger")))
     finally:

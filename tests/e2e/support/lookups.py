@@ -1,4 +1,4 @@
-"""What the stories of looking up share: orders and the books they stand in, and who is written down to have looked."""
+"""Helpers for stories of lookups: orders, the bot's database, and the audit log."""
 
 import sqlite3
 from contextlib import closing
@@ -16,21 +16,21 @@ COMMANDS = ("/order {reference}", "/order {service_id}", "/person {user}", "/fin
 
 
 async def open_rinas_chat(shared_system: System, language: str = "en") -> ChatUser:
-    """The supporter, in private."""
+    """Return the agent Rina in her private chat."""
     rina = ChatUser(shared_system.telegram, shared_system.rina.id)
     await rina.speaks(language)
     return rina
 
 
 async def place_order(shared_system: System, user: ChatUser) -> tuple[str, Json]:
-    """An order of Rp500,000 to BCA that waits for its payment; its reference and the service's order."""
+    """Place an order of Rp500,000 to BCA. Return its reference and the service's order."""
     _, order = await tap_to_invoice(shared_system, user)
     await wait_for_row(shared_system, order, phase="open")
     return str(row_of(shared_system, order)["reference"]), order
 
 
 async def add_old_orders(shared_system: System, user: ChatUser, count: int) -> None:
-    """Orders that have ended, more than a person may have open at once."""
+    """Add orders that have ended, more than a user can have open at once."""
     async with open_transaction(shared_system) as tx:
         for number in range(count):
             facts: Json = {"phase": Phase.DONE, "state": "FAILED", "user_id": user.id, "chat_id": user.id}
@@ -41,7 +41,7 @@ async def add_old_orders(shared_system: System, user: ChatUser, count: int) -> N
 
 
 def lookups_in_audit_log(shared_system: System, subject: str = "") -> list[tuple[int, str, int]]:
-    """Who looked at what of whom, as the audit trail says; oldest first."""
+    """Return the agent, subject and user of each audited lookup, oldest first."""
     with closing(sqlite3.connect(shared_system.state / "kirim.db")) as database:
         rows = database.execute("SELECT actor_id, subject, user_id FROM audit WHERE action = 'looked' ORDER BY id")
         return [row for row in rows if row[1].startswith(subject)]

@@ -1,4 +1,4 @@
-"""Support looks up orders, persons and tickets: masked, in pages, in private and in the group, and written down."""
+"""Agents look up orders, users and tickets, in private and in the group. The audit log records it."""
 
 import re
 from datetime import UTC, datetime, timedelta

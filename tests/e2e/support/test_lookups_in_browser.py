@@ -1,6 +1,6 @@
-"""Support looks things up on a phone, in the sandbox's chat page, in both languages.
+"""An agent looks up orders, users and tickets on the chat page of the sandbox, in both languages.
 
-`SCREENSHOTS=folder` keeps pictures of the way.
+`SCREENSHOTS=folder` saves a picture of each step.
 """
 
 import re

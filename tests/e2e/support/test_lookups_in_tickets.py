@@ -1,4 +1,4 @@
-"""Looking up from within tickets, with a group and without one; and by somebody who helps people no more."""
+"""Lookups from within tickets, with a group and without one, and by a former agent."""
 
 import re
 from pathlib import Path
@@ -17,26 +17,26 @@ from tests.texts import in_any_language, label, like
 session_loop = pytest.mark.asyncio(loop_scope="session")
 
 
-async def fails_after_payment(kirim: System, user: ChatUser) -> tuple[str, str]:
-    """They pay, then it fails, and a ticket opens by itself: the order's reference and the ticket's."""
+async def fail_after_payment(kirim: System, user: ChatUser) -> tuple[str, str]:
+    """Let an order fail after its payment. Return the references of the order and of the ticket that opens."""
     _, order = await tap_to_invoice(kirim, user)
     await kirim.service.pays(order)
     await user.sees(like("news.paid"), anywhere=True)
     await kirim.service.does("fail", orderId=order["id"])
     await wait_for_row(kirim, order, phase="done")
-    told = await user.sees("T-[0-9A-Z]{5}", anywhere=True)
-    return str(row_of(kirim, order)["reference"]), re.findall("T-[0-9A-Z]{5}", text_of(told))[0]
+    message = await user.sees("T-[0-9A-Z]{5}", anywhere=True)
+    return str(row_of(kirim, order)["reference"]), re.findall("T-[0-9A-Z]{5}", text_of(message))[0]
 
 
-async def head_of(reader: ChatUser, ticket: str) -> Json:
-    """The ticket's card in the chat."""
+async def wait_for_card(reader: ChatUser, ticket: str) -> Json:
+    """Wait for the ticket's card in the chat."""
     return await reader.sees(in_any_language("staff_ticket.unclaimed", reference=ticket), anywhere=True)
 
 
-async def beside(reader: ChatUser, head: Json, text: str) -> Json:
-    """What came in answer; the card itself, which says the same, may be brought up to date meanwhile."""
+async def wait_for_answer(reader: ChatUser, card: Json, text: str) -> Json:
+    """Wait for an answer after the card. The card contains the same text, and may be updated at the same time."""
     return await reader.waits_for(
-        lambda m: m["message_id"] > head["message_id"] and re.search(text, text_of(m)) is not None, what=text
+        lambda m: m["message_id"] > card["message_id"] and re.search(text, text_of(m)) is not None, what=text
     )
 
 
@@ -45,21 +45,21 @@ async def test_in_a_tickets_topic_nothing_has_to_be_named_and_the_page_of_one_is
     shared_system: System,
 ) -> None:
     emma = await new_user(shared_system)
-    reference, ticket = await fails_after_payment(shared_system, emma)
+    reference, ticket = await fail_after_payment(shared_system, emma)
     group = ChatUser(shared_system.telegram, shared_system.rina.id, SUPPORT_GROUP_ID)
-    head = await head_of(group, ticket)
-    topic = head["message_thread_id"]
+    card = await wait_for_card(group, ticket)
+    topic = card["message_thread_id"]
     await group.says("/order", topic=topic)
-    page = await beside(group, head, in_any_language("case.reference", reference=reference))
+    page = await wait_for_answer(group, card, in_any_language("case.reference", reference=reference))
     assert page["message_thread_id"] == topic
     assert hides_recipient(page)
     await group.says("/person", topic=topic)
-    user = await beside(group, page, in_any_language("case.person", id=str(emma.id)))
+    user = await wait_for_answer(group, page, in_any_language("case.person", id=str(emma.id)))
     assert user["message_thread_id"] == topic
     await group.taps(label("lookup.person", "id"), message=page)
     await group.sees(like("lookup.known_since", "id"))
-    await group.presses(head, f"lu:person:{emma.id}", force=True)
-    assert ticket in text_of(await group.finds(head) or {}), "a ticket's own card stays a card"
+    await group.presses(card, f"lu:person:{emma.id}", force=True)
+    assert ticket in text_of(await group.finds(card) or {}), "a ticket's own card stays a card"
     rina = ChatUser(shared_system.telegram, shared_system.rina.id)
     await rina.speaks("en")
     await rina.says(f"/person {emma.id}")
@@ -75,12 +75,12 @@ async def test_without_a_group_a_tickets_card_is_answered_with_the_command(tmp_p
         emma, rina = await new_user(shared_system), ChatUser(shared_system.telegram, shared_system.rina.id)
         await rina.speaks("en")
         await rina.says("/start")
-        reference, ticket = await fails_after_payment(shared_system, emma)
-        card = await head_of(rina, ticket)
+        reference, ticket = await fail_after_payment(shared_system, emma)
+        card = await wait_for_card(rina, ticket)
         await rina.says("/order", reply_to=card)
-        page = await beside(rina, card, like("case.reference", reference=reference))
+        page = await wait_for_answer(rina, card, like("case.reference", reference=reference))
         await rina.says("/person", reply_to=card)
-        await beside(rina, page, f"{like('case.person', id=str(emma.id))}.*\n{like('lookup.known_since')}")
+        await wait_for_answer(rina, page, f"{like('case.person', id=str(emma.id))}.*\n{like('lookup.known_since')}")
         await rina.says("/tickets")
         listed = await rina.sees(like("lookup.tickets.open", count=1))
         await shared_system.kill_bot()

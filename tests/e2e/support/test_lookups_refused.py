@@ -1,4 +1,4 @@
-"""Whoever isn't support finds nothing, and support itself nothing by a button that was made up."""
+"""Users who aren't agents find nothing, and a forged button finds nothing for agents either."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Support sees a full recipient: in private, with a reason, for a minute, and never anything that can be passed on."""
+"""An agent sees a full recipient in private, with a reason, for a minute, and can't forward it."""
 
 import re
 import sqlite3
@@ -23,51 +23,51 @@ NUMBER, MASKED = "1234567890", "BCA ••••7890"
 
 
 async def an_order(system: System) -> tuple[ChatUser, str]:
-    """Emma's order to BCA, and our reference of it."""
+    """Place an order of a new user to BCA, and return the user and our reference."""
     emma = await new_user(system)
     _, order = await tap_to_invoice(system, emma)
     return emma, str(row_of(system, order)["reference"])
 
 
-async def meets(user: ChatUser, language: str = "en") -> Json:
-    """A message of the bot's to press made-up buttons under."""
+async def message_to_press(user: ChatUser, language: str = "en") -> Json:
+    """Return a message of the bot, to press forged buttons under it."""
     await user.speaks(language)
     await user.says("/start")
     return await user.sees(like("start.text", language))
 
 
-def asked_for(reference: str, locale: str = "en") -> str:
-    """The question for the reason."""
+def reason_question(reference: str, locale: str = "en") -> str:
+    """Return a pattern for the question for the reason."""
     return like("reveal.ask", locale, line=re.compile(f".*{reference}.*"))
 
 
-async def asks_for(rina: ChatUser, reference: str, reason: str = label("reveal.reason_trace")) -> Json:
-    """From the button to the recipient."""
-    await rina.presses(await meets(rina), f"rv:{reference}:ask", force=True)
-    await rina.taps(reason, message=await rina.sees(asked_for(reference)))
+async def reveal(rina: ChatUser, reference: str, reason: str = label("reveal.reason_trace")) -> Json:
+    """Press the button, give the reason, and return the message with the recipient."""
+    await rina.presses(await message_to_press(rina), f"rv:{reference}:ask", force=True)
+    await rina.taps(reason, message=await rina.sees(reason_question(reference)))
     return await rina.sees(like("reveal.shown", number=NUMBER))
 
 
-async def a_minute_passes(system: System) -> None:
-    """What was revealed was revealed a minute ago."""
+async def end_minute(system: System) -> None:
+    """End the minute of all reveals."""
     with closing(sqlite3.connect(system.state / "kirim.db", timeout=TIMEOUT_SECONDS)) as database:
         database.execute("UPDATE reveals SET until = '2026-01-01 00:00:00.000000' WHERE masked_at IS NULL")
         database.commit()
 
 
 async def has_no_question(user: ChatUser, reference: str) -> bool:
-    """Whether the question about this order has done its work."""
-    return await user.count(asked_for(reference)) == 0
+    """Return whether the question about this order is gone."""
+    return await user.count(reason_question(reference)) == 0
 
 
-async def is_nowhere(user: ChatUser) -> bool:
-    """Whether nothing that the bot has written there shows it; what others wrote, and it answered, is theirs."""
+async def is_not_shown(user: ChatUser) -> bool:
+    """Return whether no message of the bot in the chat shows the number. Quoted messages of others don't count."""
     written = [message for message in await user.messages() if message["from"]["is_bot"]]
     return not any(NUMBER in str({**message, "reply_to_message": None}) for message in written)
 
 
-def trail(system: System, reference: str) -> list[tuple[int, str]]:
-    """Who revealed an order, and whether anything of the reason can be read in the database."""
+def audit_rows(system: System, reference: str) -> list[tuple[int, str]]:
+    """Return the agents who revealed an order's recipient, and the stored reasons."""
     with closing(sqlite3.connect(system.state / "kirim.db")) as database:
         known = "SELECT actor_id, detail FROM audit WHERE action = 'revealed' AND subject = ? ORDER BY id"
         return database.execute(known, (f"order:{reference}",)).fetchall()
@@ -76,14 +76,14 @@ def trail(system: System, reference: str) -> list[tuple[int, str]]:
 @session_loop
 async def test_the_recipient_is_seen_with_a_reason_and_is_masked_in_the_same_message(shared_system: System) -> None:
     _, reference = await an_order(shared_system)
-    shown = await asks_for(shared_system.rina, reference)
+    shown = await reveal(shared_system.rina, reference)
     assert MASKED in text_of(shown)
     await until(partial(has_no_question, shared_system.rina, reference), what="the question's end")
-    await a_minute_passes(shared_system)
+    await end_minute(shared_system)
     masked = await shared_system.rina.sees(like("reveal.masked"))
     assert masked["message_id"] == shown["message_id"]
-    assert await is_nowhere(shared_system.rina)
-    ((actor, detail),) = trail(shared_system, reference)
+    assert await is_not_shown(shared_system.rina)
+    ((actor, detail),) = audit_rows(shared_system, reference)
     assert actor == shared_system.rina.id
     assert "trace" not in detail
     await shared_system.rina.taps(label("reveal.again"), message=masked)
@@ -94,7 +94,7 @@ async def test_the_recipient_is_seen_with_a_reason_and_is_masked_in_the_same_mes
 async def test_what_is_shown_cant_be_forwarded_and_was_never_sent_unmasked(shared_system: System) -> None:
     _, reference = await an_order(shared_system)
     before = await last_event(shared_system)
-    shown = await asks_for(shared_system.rina, reference)
+    shown = await reveal(shared_system.rina, reference)
     assert shown["has_protected_content"]
     group = ChatUser(shared_system.telegram, shared_system.rina.id, SUPPORT_GROUP_ID)
     answer = await shared_system.telegram.post(
@@ -105,30 +105,34 @@ async def test_what_is_shown_cant_be_forwarded_and_was_never_sent_unmasked(share
         },
     )
     assert answer.status_code == 404
-    assert await is_nowhere(group)
-    told = [each for each in await shown_since(shared_system, before) if each["chat"]["id"] == shared_system.rina.id]
-    unmasked = [each for each in told if each["from"]["is_bot"] and NUMBER in text_of(each)]
+    assert await is_not_shown(group)
+    messages = [
+        each for each in await shown_since(shared_system, before) if each["chat"]["id"] == shared_system.rina.id
+    ]
+    unmasked = [each for each in messages if each["from"]["is_bot"] and NUMBER in text_of(each)]
     assert unmasked, "it was shown"
     assert all("edit_date" in each for each in unmasked), "by an edit, of which no notification tells"
     await shared_system.rina.taps(label("reveal.hide"), message=shown)
     await shared_system.rina.sees(like("reveal.masked"))
-    assert await is_nowhere(shared_system.rina)
+    assert await is_not_shown(shared_system.rina)
 
 
 @session_loop
 async def test_a_reason_is_typed_and_one_that_says_nothing_is_asked_for_again(shared_system: System) -> None:
     _, reference = await an_order(shared_system)
-    await shared_system.rina.presses(await meets(shared_system.rina, "id"), f"rv:{reference}:ask", force=True)
+    await shared_system.rina.presses(
+        await message_to_press(shared_system.rina, "id"), f"rv:{reference}:ask", force=True
+    )
     await shared_system.rina.taps(
-        label("reveal.other", "id"), message=await shared_system.rina.sees(asked_for(reference, "id"))
+        label("reveal.other", "id"), message=await shared_system.rina.sees(reason_question(reference, "id"))
     )
     await shared_system.rina.sees(like("reveal.type", "id"))
     await shared_system.rina.says("1234567890")
     await shared_system.rina.sees(like("reveal.reason_too_short", "id"))
     await shared_system.rina.says("pengirim bilang nomornya 1234567890")
     await shared_system.rina.sees(like("reveal.shown", "id", number=NUMBER))
-    assert len(trail(shared_system, reference)) == 1
-    await a_minute_passes(shared_system)
+    assert len(audit_rows(shared_system, reference)) == 1
+    await end_minute(shared_system)
     await shared_system.rina.sees(like("reveal.masked", "id"))
     await shared_system.rina.speaks("en")
 
@@ -136,7 +140,7 @@ async def test_a_reason_is_typed_and_one_that_says_nothing_is_asked_for_again(sh
 @session_loop
 async def test_asked_for_in_the_group_it_is_shown_in_private_alone(shared_system: System) -> None:
     _, reference = await an_order(shared_system)
-    await meets(shared_system.rina)
+    await message_to_press(shared_system.rina)
     group = ChatUser(shared_system.telegram, shared_system.rina.id, SUPPORT_GROUP_ID)
     under = await group.says("look at this one")
     for action in ("for:trace", "type", "hide:0123456789abcdef"):
@@ -144,12 +148,12 @@ async def test_asked_for_in_the_group_it_is_shown_in_private_alone(shared_system
         assert pressed["text"] == label("staff.gone")
     asked = await group.presses(under, f"rv:{reference}:ask", force=True)
     assert asked["text"] == label("reveal.look_in_private")
-    asking = await shared_system.rina.sees(asked_for(reference))
+    asking = await shared_system.rina.sees(reason_question(reference))
     await shared_system.rina.taps(label("reveal.reason_wrong"), message=asking)
     await shared_system.rina.sees(like("reveal.shown", number=NUMBER))
-    assert await is_nowhere(group)
-    await a_minute_passes(shared_system)
-    await until(partial(is_nowhere, shared_system.rina), what="the mask")
+    assert await is_not_shown(group)
+    await end_minute(shared_system)
+    await until(partial(is_not_shown, shared_system.rina), what="the mask")
 
 
 @session_loop
@@ -157,14 +161,14 @@ async def test_nobody_else_is_shown_it_by_any_button(shared_system: System) -> N
     emma, reference = await an_order(shared_system)
     stranger = await new_user(shared_system)
     for user in (emma, stranger, shared_system.oscar):
-        under = await meets(user)
+        under = await message_to_press(user)
         before = len(await user.messages())
         for action in ("ask", "for:trace", "type", "hide:0123456789abcdef"):
             refused = await user.presses(under, f"rv:{reference}:{action}", force=True)
             assert refused["text"] == label("staff.not_yours")
         assert len(await user.messages()) == before
-    assert await is_nowhere(shared_system.oscar)
-    assert trail(shared_system, reference) == []
+    assert await is_not_shown(shared_system.oscar)
+    assert audit_rows(shared_system, reference) == []
 
 
 async def test_whoever_has_yet_to_press_start_is_told_how(kirim: System) -> None:
@@ -172,47 +176,47 @@ async def test_whoever_has_yet_to_press_start_is_told_how(kirim: System) -> None
     await kirim.rina.blocks()
     group = ChatUser(kirim.telegram, kirim.rina.id, SUPPORT_GROUP_ID)
     await group.presses(await group.says("look"), f"rv:{reference}:ask", force=True)
-    told = await group.sees(like("reveal.unreachable", "id"))
-    assert "start=staff" in str(told["reply_markup"])
+    messages = await group.sees(like("reveal.unreachable", "id"))
+    assert "start=staff" in str(messages["reply_markup"])
     await kirim.rina.blocks(blocked=False)
-    await asks_for(kirim.rina, reference)
+    await reveal(kirim.rina, reference)
 
 
 async def test_killed_while_it_is_shown_and_while_it_is_about_to_be_it_is_masked(kirim: System) -> None:
     _, reference = await an_order(kirim)
     for fault in ("delay", "delay_after"):
-        await kirim.rina.presses(await meets(kirim.rina), f"rv:{reference}:ask", force=True)
+        await kirim.rina.presses(await message_to_press(kirim.rina), f"rv:{reference}:ask", force=True)
         await kirim.rina.sees(like("reveal.ask"))
         async with hold_call(calls_of(kirim, "editMessageText"), kirim.rina, fault):
             await kirim.rina.taps(label("reveal.reason_trace"), wait=0)
         await kirim.kill_bot()
-        assert await is_nowhere(kirim.rina) is (fault == "delay")
+        assert await is_not_shown(kirim.rina) is (fault == "delay")
         await kirim.telegram_heals()
-        await a_minute_passes(kirim)
+        await end_minute(kirim)
         await kirim.start_bot()
-        await until(partial(is_nowhere, kirim.rina), what="the mask")
-    assert len(trail(kirim, reference)) == 2
+        await until(partial(is_not_shown, kirim.rina), what="the mask")
+    assert len(audit_rows(kirim, reference)) == 2
 
 
 async def test_a_former_supporter_is_shown_nothing_and_loses_what_they_see(kirim: System) -> None:
     _, reference = await an_order(kirim)
-    shown = await asks_for(kirim.rina, reference)
+    shown = await reveal(kirim.rina, reference)
     await kirim.rina.presses(shown, f"rv:{reference}:type", force=True)
     await kirim.rina.sees(like("reveal.type"))
     await kirim.kill_bot()
     await kirim.start_bot(SUPPORT_IDS="3999")
-    await until(partial(is_nowhere, kirim.rina), what="the mask")
+    await until(partial(is_not_shown, kirim.rina), what="the mask")
     await kirim.rina.says("the bank asks for it")
     await kirim.rina.sees(like("start.text"))
     for message in await kirim.rina.messages():
         for action in ("ask", "for:trace", "type"):
             await kirim.rina.presses(message, f"rv:{reference}:{action}", force=True)
-    assert await is_nowhere(kirim.rina)
-    assert len(trail(kirim, reference)) == 1
+    assert await is_not_shown(kirim.rina)
+    assert len(audit_rows(kirim, reference)) == 1
 
 
 async def test_a_bot_that_is_stopped_leaves_nothing_to_be_seen(kirim: System) -> None:
     _, reference = await an_order(kirim)
-    await asks_for(kirim.rina, reference)
+    await reveal(kirim.rina, reference)
     assert await kirim.stop_bot() == 0
-    assert await is_nowhere(kirim.rina)
+    assert await is_not_shown(kirim.rina)

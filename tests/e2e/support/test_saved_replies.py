@@ -1,4 +1,4 @@
-"""Answers that support keeps: written in private, in both languages, and sent as they were looked at, once."""
+"""Saved replies are written in private, in both languages, and sent once, exactly as previewed."""
 
 import re
 from collections.abc import AsyncIterator
@@ -20,8 +20,8 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def quiet(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[System]:
-    """Two supporters without a group: each works in private."""
+async def without_group(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[System]:
+    """Start a bot with two agents and no group. Each works in private."""
     async with running_system(tmp_path_factory.mktemp("saved"), SUPPORT_IDS="3001,2001", SUPPORT_CHAT_ID="0") as made:
         for staff in (made.oscar, made.rina):
             await staff.speaks("en")
@@ -29,15 +29,15 @@ async def quiet(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Syste
         yield made
 
 
-async def lists(rina: ChatUser) -> Json:
-    """Ask for the list of all answers; pages of other stories, with buttons of the same name, stand above it."""
+async def list_saved_replies(rina: ChatUser) -> Json:
+    """Ask for a new list of the saved replies, since older pages have buttons with the same names."""
     await rina.says("/answers")
     return await rina.sees(like("answers.list"))
 
 
-async def writes(rina: ChatUser, name: str, *, en: str, id_: str) -> Json:
-    """Keep a new answer; the page that shows it."""
-    await rina.taps(label("answers.add"), message=await lists(rina))
+async def add_saved_reply(rina: ChatUser, name: str, *, en: str, id_: str) -> Json:
+    """Add a saved reply, and return its page."""
+    await rina.taps(label("answers.add"), message=await list_saved_replies(rina))
     await rina.sees(like("answers.ask_name"))
     await rina.says(name)
     for _ in range(2):
@@ -47,17 +47,17 @@ async def writes(rina: ChatUser, name: str, *, en: str, id_: str) -> Json:
     return await rina.sees(f"^{name}\n")
 
 
-async def picks(case: OpenTicket, name: str) -> Json:
-    """From the card to the preview."""
+async def preview_reply(case: OpenTicket, name: str) -> Json:
+    """Choose a saved reply under the card, and return its preview."""
     await case.presses(label("staff_ticket.answers"))
     choosing = await case.rina.sees(like("answers.choose", ticket=case.reference))
     await case.rina.taps(name, message=choosing)
     return await case.rina.sees(like("answers.preview"))
 
 
-async def test_an_answer_is_written_in_both_languages_changed_and_deleted(quiet: System) -> None:
-    rina = quiet.rina
-    page = await writes(rina, "late", en="Sorry for {reference}", id_="Maaf soal {reference}")
+async def test_an_answer_is_written_in_both_languages_changed_and_deleted(without_group: System) -> None:
+    rina = without_group.rina
+    page = await add_saved_reply(rina, "late", en="Sorry for {reference}", id_="Maaf soal {reference}")
     assert "Sorry for {reference}" in text_of(page)
     assert "Maaf soal {reference}" in text_of(page)
     await rina.taps(label("answers.change", language=name_of("en")), message=page)
@@ -68,12 +68,12 @@ async def test_an_answer_is_written_in_both_languages_changed_and_deleted(quiet:
     await rina.sends(html="So <b>sorry</b> for {Reference}")
     page = await rina.sees("So sorry for {reference}")
     assert "bold" in {entity["type"] for entity in page["entities"]}
-    await rina.taps(label("answers.add"), message=await lists(rina))
+    await rina.taps(label("answers.add"), message=await list_saved_replies(rina))
     await rina.says("Late")
     await rina.sees(like("answers.exists", name="late"))
     await rina.says("!")
     await rina.sees(like("answers.name"))
-    await rina.taps("late", message=await lists(rina))
+    await rina.taps("late", message=await list_saved_replies(rina))
     page = await rina.sees("^late\n")
     await rina.taps(label("answers.delete"), message=page)
     question = await rina.sees(like("answers.sure", name="late"))
@@ -83,11 +83,13 @@ async def test_an_answer_is_written_in_both_languages_changed_and_deleted(quiet:
     assert "late" not in await rina.buttons()
 
 
-async def test_it_is_sent_in_the_users_language_with_the_recipient_masked_and_only_once(quiet: System) -> None:
-    await writes(quiet.rina, "hold-on", en="English {amount}", id_="Sabar ya: {amount} ke {destination}, {ticket}")
-    case = await open_ticket(quiet, "id", group=None)
+async def test_it_is_sent_in_the_users_language_with_the_recipient_masked_and_only_once(without_group: System) -> None:
+    await add_saved_reply(
+        without_group.rina, "hold-on", en="English {amount}", id_="Sabar ya: {amount} ke {destination}, {ticket}"
+    )
+    case = await open_ticket(without_group, "id", group=None)
     await case.user.says("/start")
-    preview = await picks(case, "hold-on")
+    preview = await preview_reply(case, "hold-on")
     assert f"Sabar ya: Rp500.000 ke BCA ••••7890, {case.reference}" in text_of(preview)
     assert await case.got() == [], "nothing is sent by looking at it"
     send = next(
@@ -105,10 +107,10 @@ async def test_it_is_sent_in_the_users_language_with_the_recipient_masked_and_on
     assert refused["text"] == label("ticket.held_by_another")
 
 
-async def test_what_has_changed_since_it_was_looked_at_is_looked_at_again(quiet: System) -> None:
-    page = await writes(quiet.rina, "soon", en="Soon", id_="Sebentar")
-    case = await open_ticket(quiet, group=None)
-    preview = await picks(case, "soon")
+async def test_what_has_changed_since_it_was_looked_at_is_looked_at_again(without_group: System) -> None:
+    page = await add_saved_reply(without_group.rina, "soon", en="Soon", id_="Sebentar")
+    case = await open_ticket(without_group, group=None)
+    preview = await preview_reply(case, "soon")
     await case.rina.taps(label("answers.change", language=name_of("en")), message=page)
     await case.rina.says("Tomorrow")
     await case.rina.sees("Tomorrow")
@@ -121,16 +123,16 @@ async def test_what_has_changed_since_it_was_looked_at_is_looked_at_again(quiet:
     await case.user.sees("Tomorrow")
 
 
-async def test_an_answer_about_an_order_isnt_sent_where_there_is_none(quiet: System) -> None:
-    await writes(quiet.rina, "which", en="About {reference}", id_="Soal {reference}")
-    user = await new_user(quiet)
+async def test_an_answer_about_an_order_isnt_sent_where_there_is_none(without_group: System) -> None:
+    await add_saved_reply(without_group.rina, "which", en="About {reference}", id_="Soal {reference}")
+    user = await new_user(without_group)
     await user.says("/help")
     await user.taps(label("button.write_to_us"))
     await user.says("How long does it take?")
-    head = await quiet.rina.sees(like("case.person", id=str(user.id)), anywhere=True)
-    await quiet.rina.taps(label("staff_ticket.answers"), message=head)
-    choosing = await quiet.rina.sees(like("answers.choose"))
-    toast = await quiet.rina.taps("which", message=choosing)
+    head = await without_group.rina.sees(like("case.person", id=str(user.id)), anywhere=True)
+    await without_group.rina.taps(label("staff_ticket.answers"), message=head)
+    choosing = await without_group.rina.sees(like("answers.choose"))
+    toast = await without_group.rina.taps("which", message=choosing)
     assert toast["text"] == label("answers.needs_order")
 
 
@@ -139,29 +141,29 @@ async def test_an_answer_about_an_order_isnt_sent_where_there_is_none(quiet: Sys
     [("before it is sent", [True]), ("before that is recorded", [False, True]), ("after that is recorded", [False])],
 )
 async def test_killed_behind_the_word_to_send_it_arrives_once_or_says_that_it_is_repeated(
-    quiet: System, killed: str, repeated: list[bool]
+    without_group: System, killed: str, repeated: list[bool]
 ) -> None:
     name = killed.replace(" ", "-")[:20].rstrip("-")
-    await writes(quiet.rina, name, en="Just once", id_="Sekali saja")
-    case = await open_ticket(quiet, group=None)
-    preview = await picks(case, name)
+    await add_saved_reply(without_group.rina, name, en="Just once", id_="Sekali saja")
+    case = await open_ticket(without_group, group=None)
+    preview = await preview_reply(case, name)
     async with AsyncExitStack() as calls:
-        await calls.enter_async_context(hold_call(calls_of(quiet, "editMessageText"), quiet.rina))
+        await calls.enter_async_context(hold_call(calls_of(without_group, "editMessageText"), without_group.rina))
         if killed.startswith("before"):
             fault = "delay" if killed.endswith("sent") else "delay_after"
-            await calls.enter_async_context(hold_call(calls_of(quiet, "sendMessage"), case.user, fault))
+            await calls.enter_async_context(hold_call(calls_of(without_group, "sendMessage"), case.user, fault))
         await case.rina.taps(label("answers.send"), message=preview, wait=0)
     if killed.startswith("after"):
         await case.user.sees("Just once", anywhere=True)
-        await wait_until_all_sent(quiet, case.user)
-    await kill_and_restart(quiet)
+        await wait_until_all_sent(without_group, case.user)
+    await kill_and_restart(without_group)
     await case.rina.sees_reaction(preview, "👌")
     assert [says(copy, "news.again") for copy in await case.got()] == repeated
 
 
-async def test_nobody_but_support_reads_or_changes_them(quiet: System) -> None:
-    page = await writes(quiet.rina, "secret", en="For staff alone", id_="Untuk staf saja")
-    emma = await new_user(quiet)
+async def test_nobody_but_support_reads_or_changes_them(without_group: System) -> None:
+    page = await add_saved_reply(without_group.rina, "secret", en="For staff alone", id_="Untuk staf saja")
+    emma = await new_user(without_group)
     await emma.says("/answers")
     await emma.sees(like("talk.unknown_command"))
     await emma.says("/start")
@@ -170,22 +172,22 @@ async def test_nobody_but_support_reads_or_changes_them(quiet: System) -> None:
         refused = await emma.presses(under, f"sa:{button}", force=True)
         assert refused["text"] == label("staff.not_yours")
     assert await emma.count(f"staff alone|{like('answers.list')}") == 0
-    await quiet.rina.taps(label("answers.change", language=name_of("en")), message=page)
-    await quiet.kill_bot()
-    await quiet.start_bot(SUPPORT_IDS="2001")
-    await quiet.rina.says("Now I say what I like")
-    await quiet.rina.sees(like("start.text"))
-    refused = await quiet.rina.presses(page, "sa:del:secret", force=True)
+    await without_group.rina.taps(label("answers.change", language=name_of("en")), message=page)
+    await without_group.kill_bot()
+    await without_group.start_bot(SUPPORT_IDS="2001")
+    await without_group.rina.says("Now I say what I like")
+    await without_group.rina.sees(like("start.text"))
+    refused = await without_group.rina.presses(page, "sa:del:secret", force=True)
     assert refused["text"] == label("staff.not_yours")
-    await quiet.stop_bot()
-    await quiet.start_bot(SUPPORT_IDS="3001,2001")
-    await quiet.rina.taps("secret", message=await lists(quiet.rina))
-    await quiet.rina.sees("For staff alone")
+    await without_group.stop_bot()
+    await without_group.start_bot(SUPPORT_IDS="3001,2001")
+    await without_group.rina.taps("secret", message=await list_saved_replies(without_group.rina))
+    await without_group.rina.sees("For staff alone")
 
 
 async def test_in_the_group_they_are_used_and_not_changed(kirim_with_a_group: tuple[System, ChatUser]) -> None:
     kirim, rina = kirim_with_a_group
-    page = await writes(rina, "thanks", en="Thank you", id_="Terima kasih")
+    page = await add_saved_reply(rina, "thanks", en="Thank you", id_="Terima kasih")
     group = ChatUser(kirim.telegram, rina.id, SUPPORT_GROUP_ID)
     await group.says("/answers")
     listed = await group.sees(like("answers.in_group", names=re.compile(r".*, thanks")))

@@ -1,6 +1,6 @@
-"""A whole case on the chat page: a payment fails, the ticket opens itself, and support helps until it is rated.
+"""A whole case on the chat page: an order fails, a ticket opens, an agent helps, and the user rates the help.
 
-`SCREENSHOTS=folder` keeps pictures of the way.
+`SCREENSHOTS=folder` saves a picture of each step.
 """
 
 from dataclasses import dataclass
@@ -33,12 +33,12 @@ MASKED = "••••3456"
 TOO_MANY = 429
 HOLDER = "Budi Santoso"
 REAL_PACE = {"CHAT_MESSAGES_PER_SECOND": "1", "GROUP_MESSAGES_PER_MINUTE": "20"}
-"""As for real, before a Telegram that refuses whatever is faster."""
+"""The real limits. The sandbox refuses faster messages here."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class InTrouble(Viewer):
-    """Somebody whose payment fails, and what they and support write in one language."""
+class FailedPayment(Viewer):
+    """A user whose order fails, and what they and support write in one language."""
 
     answer: str
     reply: str
@@ -46,7 +46,7 @@ class InTrouble(Viewer):
 
 
 CASES = [
-    InTrouble(
+    FailedPayment(
         "support-en",
         EMMA,
         DESKTOP,
@@ -54,7 +54,7 @@ CASES = [
         answer="We have found your payment. Could you send us a screenshot of your wallet?",
         reply="Here it is",
     ),
-    InTrouble(
+    FailedPayment(
         "support-id",
         SARI,
         PHONE,
@@ -67,7 +67,7 @@ CASES = [
 
 
 @pytest.mark.parametrize("who", CASES, ids=lambda who: who.name)
-async def test_a_failed_payment_is_helped_to_its_end(who: InTrouble, browser: Browser, tmp_path: Path) -> None:
+async def test_a_failed_payment_is_helped_to_its_end(who: FailedPayment, browser: Browser, tmp_path: Path) -> None:
     async with (
         running_system(tmp_path, DEFAULT_LOCALE=who.locale, **REAL_PACE) as kirim,
         open_page(browser, kirim, who) as page,
@@ -75,31 +75,31 @@ async def test_a_failed_payment_is_helped_to_its_end(who: InTrouble, browser: Br
         (await kirim.telegram.post("/sandbox/limits", json={"enforce": True})).raise_for_status()
         await kirim.rina.speaks(who.locale)
         await wait_for_users(page, kirim)
-        user, support, room = (page.get_by_test_id(f"pane-{chat}") for chat in (who.user, RINA, SUPPORT_GROUP_ID))
+        user, support, group = (page.get_by_test_id(f"pane-{chat}") for chat in (who.user, RINA, SUPPORT_GROUP_ID))
         if who.screen == DESKTOP:
             await page.get_by_test_id(f"show-{SARI}").click()
         await _starts(page, support)
-        await _pays_in_vain(kirim, page, user, who)
+        await _payment_fails(kirim, page, user, who)
         ticket = await _ticket_has_opened(page, user, who)
-        await _support_claims(page, room, who, ticket)
-        await _support_reveals(page, room, support, who)
-        await _support_answers(page, room, who)
+        await _support_claims(page, group, who, ticket)
+        await _support_reveals(page, group, support, who)
+        await _support_answers(page, group, who)
         await _user_sends_a_picture(page, user, who, ticket)
-        await _picture_has_come(page, room, who)
-        await _support_closes(page, room, who)
+        await _picture_is_shown(page, group, who)
+        await _support_closes(page, group, who)
         await _user_rates(page, user, who)
-        await _rating_is_seen(page, room, who)
+        await _rating_is_seen(page, group, who)
         assert [call for call in await kirim.calls() if call["error_code"] == TOO_MANY] == []
 
 
 async def _starts(page: Page, support: Locator) -> None:
-    await _brings(page, RINA)
+    await _open_chat(page, RINA)
     await support.get_by_test_id("start").click()
     await expect(support.get_by_test_id("message").nth(1)).to_be_visible()
 
 
-async def _pays_in_vain(kirim: System, page: Page, user: Locator, who: InTrouble) -> None:
-    await _brings(page, who.user)
+async def _payment_fails(kirim: System, page: Page, user: Locator, who: FailedPayment) -> None:
+    await _open_chat(page, who.user)
     await user.get_by_test_id("start").click()
     await expect(user.get_by_test_id("message").nth(1)).to_be_visible()
     await _writes(user, f"500rb bca {NUMBER} {HOLDER}")
@@ -111,31 +111,31 @@ async def _pays_in_vain(kirim: System, page: Page, user: Locator, who: InTrouble
     await kirim.service.does("fail", orderId=order["id"])
 
 
-async def _ticket_has_opened(page: Page, user: Locator, who: InTrouble) -> str:
-    told = last_message(user, who.reads("ticket.by_itself_failed"))
-    await expect(told).to_be_visible()
+async def _ticket_has_opened(page: Page, user: Locator, who: FailedPayment) -> str:
+    message = last_message(user, who.reads("ticket.by_itself_failed"))
+    await expect(message).to_be_visible()
     await save_screenshot(page, who, "01-opened-by-itself")
-    return next(word for word in (await told.inner_text()).split() if word.startswith("T-"))
+    return next(word for word in (await message.inner_text()).split() if word.startswith("T-"))
 
 
-async def _support_claims(page: Page, room: Locator, who: InTrouble, ticket: str) -> None:
-    await _brings(page, SUPPORT_GROUP_ID)
+async def _support_claims(page: Page, group: Locator, who: FailedPayment, ticket: str) -> None:
+    await _open_chat(page, SUPPORT_GROUP_ID)
     await page.get_by_test_id("group-speaker").select_option(str(RINA))
-    await room.get_by_test_id("topic").filter(has_text=ticket).click()
-    card = _card(room)
+    await group.get_by_test_id("topic").filter(has_text=ticket).click()
+    card = _card(group)
     await expect(card).to_contain_text(who.reads("case.unusual.failed_paid"))
     assert HOLDER not in await card.inner_text()
-    await save_screenshot(page, who, "02-room")
+    await save_screenshot(page, who, "02-group")
     await card.locator("blockquote").first.click()
     await save_screenshot(page, who, "03-timeline")
-    await tap_button(room, who.label("staff_ticket.claim"))
+    await tap_button(group, who.label("staff_ticket.claim"))
     await expect(card).to_contain_text(str(RINA))
     await save_screenshot(page, who, "04-claimed")
 
 
-async def _support_reveals(page: Page, room: Locator, support: Locator, who: InTrouble) -> None:
-    await tap_button(room, who.label("reveal.button"))
-    await _brings(page, RINA)
+async def _support_reveals(page: Page, group: Locator, support: Locator, who: FailedPayment) -> None:
+    await tap_button(group, who.label("reveal.button"))
+    await _open_chat(page, RINA)
     await tap_button(support, who.label("reveal.reason_compare"))
     shown = last_message(support, NUMBER)
     await expect(shown).to_contain_text(HOLDER)
@@ -143,20 +143,20 @@ async def _support_reveals(page: Page, room: Locator, support: Locator, who: InT
     await tap_button(support, who.label("reveal.hide"))
     await expect(support.get_by_test_id("message").filter(has_text=NUMBER)).to_have_count(0)
     await save_screenshot(page, who, "06-masked")
-    await _brings(page, SUPPORT_GROUP_ID)
-    await expect(room.get_by_test_id("message").filter(has_text=NUMBER)).to_have_count(0)
+    await _open_chat(page, SUPPORT_GROUP_ID)
+    await expect(group.get_by_test_id("message").filter(has_text=NUMBER)).to_have_count(0)
 
 
-async def _support_answers(page: Page, room: Locator, who: InTrouble) -> None:
-    await _replies(_card(room))
-    await _writes(room, who.answer)
-    said = last_message(room, who.answer)
-    await expect(said.get_by_test_id("reactions")).to_contain_text(who.delivered)
+async def _support_answers(page: Page, group: Locator, who: FailedPayment) -> None:
+    await _replies(_card(group))
+    await _writes(group, who.answer)
+    sent = last_message(group, who.answer)
+    await expect(sent.get_by_test_id("reactions")).to_contain_text(who.delivered)
     await save_screenshot(page, who, "07-answered")
 
 
-async def _user_sends_a_picture(page: Page, user: Locator, who: InTrouble, ticket: str) -> None:
-    await _brings(page, who.user)
+async def _user_sends_a_picture(page: Page, user: Locator, who: FailedPayment, ticket: str) -> None:
+    await _open_chat(page, who.user)
     answer = last_message(user, who.answer)
     await expect(answer).to_contain_text(ticket)
     await save_screenshot(page, who, "08-the-answer")
@@ -168,22 +168,22 @@ async def _user_sends_a_picture(page: Page, user: Locator, who: InTrouble, ticke
     await save_screenshot(page, who, "09-picture-back")
 
 
-async def _picture_has_come(page: Page, room: Locator, who: InTrouble) -> None:
-    await _brings(page, SUPPORT_GROUP_ID)
-    await expect(last_message(room, who.reply).get_by_test_id("photo")).to_be_visible()
-    await save_screenshot(page, who, "10-picture-in-the-room")
+async def _picture_is_shown(page: Page, group: Locator, who: FailedPayment) -> None:
+    await _open_chat(page, SUPPORT_GROUP_ID)
+    await expect(last_message(group, who.reply).get_by_test_id("photo")).to_be_visible()
+    await save_screenshot(page, who, "10-picture-in-the-group")
 
 
-async def _support_closes(page: Page, room: Locator, who: InTrouble) -> None:
-    await tap_button(room, who.label("staff_ticket.close"))
-    # Exactly that: in Indonesian another reason has the same word in it.
-    await room.get_by_role("button", name=who.label("staff.close.solved"), exact=True).last.click()
-    await expect(_card(room)).to_contain_text(who.reads("staff_ticket.reason.solved"))
+async def _support_closes(page: Page, group: Locator, who: FailedPayment) -> None:
+    await tap_button(group, who.label("staff_ticket.close"))
+    # The name has to match exactly, because another reason in Indonesian contains the same word.
+    await group.get_by_role("button", name=who.label("staff.close.solved"), exact=True).last.click()
+    await expect(_card(group)).to_contain_text(who.reads("staff_ticket.reason.solved"))
     await save_screenshot(page, who, "11-closed")
 
 
-async def _user_rates(page: Page, user: Locator, who: InTrouble) -> None:
-    await _brings(page, who.user)
+async def _user_rates(page: Page, user: Locator, who: FailedPayment) -> None:
+    await _open_chat(page, who.user)
     await expect(last_message(user, who.reads("ticket.how_was_it"))).to_be_visible()
     await save_screenshot(page, who, "12-closed-for-the-person")
     await tap_button(user, who.label("button.rate_good"))
@@ -191,19 +191,19 @@ async def _user_rates(page: Page, user: Locator, who: InTrouble) -> None:
     await save_screenshot(page, who, "13-rated")
 
 
-async def _rating_is_seen(page: Page, room: Locator, who: InTrouble) -> None:
-    await _brings(page, SUPPORT_GROUP_ID)
-    await expect(_card(room)).to_contain_text(who.reads("staff_ticket.rated", thumb="👍"))
-    await save_screenshot(page, who, "14-rating-in-the-room")
+async def _rating_is_seen(page: Page, group: Locator, who: FailedPayment) -> None:
+    await _open_chat(page, SUPPORT_GROUP_ID)
+    await expect(_card(group)).to_contain_text(who.reads("staff_ticket.rated", thumb="👍"))
+    await save_screenshot(page, who, "14-rating-in-the-group")
 
 
-def _card(room: Locator) -> Locator:
-    """The first message of the topic; what answers it quotes its words."""
-    return room.get_by_test_id("message").filter(has=room.page.locator("blockquote"), has_text=MASKED).first
+def _card(group: Locator) -> Locator:
+    """Return the first message of the topic. Replies quote its text."""
+    return group.get_by_test_id("message").filter(has=group.page.locator("blockquote"), has_text=MASKED).first
 
 
-async def _brings(page: Page, chat: int) -> None:
-    """Have this chat on the screen; where there is room for several, it may be there already."""
+async def _open_chat(page: Page, chat: int) -> None:
+    """Show this chat on the page. A wide page may show it already."""
     if not await page.get_by_test_id(f"pane-{chat}").is_visible():
         await page.get_by_test_id(f"show-{chat}").click()
 

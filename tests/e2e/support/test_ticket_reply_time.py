@@ -1,4 +1,4 @@
-"""Who gets a ticket reads how soon support usually replies, once 20 first replies show it."""
+"""A new ticket shows how soon support usually replies, once there are 20 first replies."""
 
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
@@ -21,15 +21,15 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def kirim(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[System]:
-    """Support has replied to 20 tickets, after four minutes and a second each."""
+    """Start a bot with 20 tickets, each replied to after four minutes and a second."""
     async with running_system(tmp_path_factory.mktemp("replies"), SUPPORT_CHAT_ID="0") as made:
-        await has_replied(made, 20, after=timedelta(minutes=4, seconds=1))
+        await save_replied_tickets(made, 20, after=timedelta(minutes=4, seconds=1))
         await made.rina.speaks("en")
         await made.rina.says("/start")
         yield made
 
 
-async def has_replied(kirim: System, count: int, *, after: timedelta) -> None:
+async def save_replied_tickets(kirim: System, count: int, *, after: timedelta) -> None:
     opened = datetime.now(UTC) - timedelta(days=2)
     ended = {"status": TicketStatus.CLOSED, "closed_at": opened + after, "close_reason": CloseReason.SOLVED}
     async with open_transaction(kirim) as tx:

@@ -1,4 +1,4 @@
-"""Support and a person talk through the bot: claimed by one, relayed in both directions, true about what arrived."""
+"""An agent and a user write to each other through the bot, and the bot reports what was delivered."""
 
 import re
 from collections.abc import AsyncIterator
@@ -19,13 +19,13 @@ PICTURE = png(60, 40)
 
 
 def refused(why: str) -> str:
-    """That what support wrote isn't passed on, and why."""
+    """Return a pattern for the message that a reply wasn't passed on, and why."""
     return like("staff.not_passed_on", why=text(why))
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def kirim(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[System]:
-    """Two supporters, Rina and Oscar; their group speaks English."""
+    """Start a bot with two agents, Rina and Oscar, and a group in English."""
     async with running_system(tmp_path_factory.mktemp("talk"), SUPPORT_IDS="3001,2001", DEFAULT_LOCALE="en") as made:
         for staff in (made.oscar, made.rina):
             await staff.speaks("en")
@@ -33,8 +33,8 @@ async def kirim(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Syste
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def quiet(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[System]:
-    """The same two, who have no group: each works in private."""
+async def without_group(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[System]:
+    """Start a bot with the same agents and no group. Each works in private."""
     async with running_system(tmp_path_factory.mktemp("quiet"), SUPPORT_IDS="3001,2001", SUPPORT_CHAT_ID="0") as made:
         for staff in (made.oscar, made.rina):
             await staff.speaks("en")
@@ -43,8 +43,8 @@ async def quiet(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Syste
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def case(quiet: System) -> OpenTicket:
-    return await open_ticket(quiet, group=None)
+async def case(without_group: System) -> OpenTicket:
+    return await open_ticket(without_group, group=None)
 
 
 @pytest_asyncio.fixture(loop_scope="module")
@@ -53,39 +53,39 @@ async def in_group(kirim: System) -> OpenTicket:
 
 
 async def test_an_answer_is_a_reply_in_the_topic_and_is_known_to_have_arrived(case: OpenTicket) -> None:
-    said = await case.rina.sends(
+    sent = await case.rina.sends(
         html="It is <b>on its way</b>.",
-        reply_to=case.head["message_id"],
+        reply_to=case.card["message_id"],
     )
     got = await case.user.sees(like("ticket.from_support", ticket=case.reference))
     assert text_of(got).endswith("\nIt is on its way.")
     assert "blockquote" in {entity["type"] for entity in got["entities"]}
     assert "BCA ••••7890" in text_of(got)
-    await case.rina.sees_reaction(said, "👌")
+    await case.rina.sees_reaction(sent, "👌")
     await case.is_claimed_by(case.rina)
 
 
 async def test_pictures_and_files_go_along_each_part_of_an_album_by_itself(case: OpenTicket) -> None:
-    await case.rina.sends_photo(PICTURE, "The proof", reply_to=case.head)
+    await case.rina.sends_photo(PICTURE, "The proof", reply_to=case.card)
     got = await case.user.sees("The proof")
     assert await case.user.scans(got)
-    await case.rina.sends_document("proof.pdf", b"%PDF", "As a file", reply_to=case.head)
+    await case.rina.sends_document("proof.pdf", b"%PDF", "As a file", reply_to=case.card)
     assert (await case.user.sees("As a file"))["document"]["file_name"] == "proof.pdf"
     for part in (1, 2):
-        await case.rina.sends_photo(PICTURE, f"Part {part}", reply_to=case.head, album="77")
+        await case.rina.sends_photo(PICTURE, f"Part {part}", reply_to=case.card, album="77")
         assert "photo" in await case.user.sees(f"Part {part}")
 
 
 async def test_what_is_no_reply_stays_among_staff_and_so_does_a_note(in_group: OpenTicket) -> None:
-    topic = in_group.head["message_thread_id"]
+    topic = in_group.card["message_thread_id"]
     await in_group.rina.says("What do you think, Oscar?", topic=topic)
     await in_group.rina.says("/note Called the bank, they look into it", topic=topic)
     kept = await in_group.in_topic(like("staff.noted"))
     await in_group.oscar.says("They said the same to me", reply_to=kept)
     await in_group.oscar.sees(like("staff.noted"))
-    await in_group.rina.says("/note Again", reply_to=in_group.head)
-    await in_group.rina.sends_photo(PICTURE, "/note a screenshot of theirs", reply_to=in_group.head)
-    await in_group.rina.sends_photo(PICTURE, "/nto a slip", reply_to=in_group.head)
+    await in_group.rina.says("/note Again", reply_to=in_group.card)
+    await in_group.rina.sends_photo(PICTURE, "/note a screenshot of theirs", reply_to=in_group.card)
+    await in_group.rina.sends_photo(PICTURE, "/nto a slip", reply_to=in_group.card)
     await in_group.in_topic(refused("staff.refusal.command"))
     await in_group.rina.says("/note", topic=topic)
     await in_group.in_topic(like("staff.how_to_note"))
@@ -111,64 +111,64 @@ async def test_one_holds_a_ticket_and_another_takes_it_over_with_a_word(in_group
 
 async def test_two_who_claim_at_once_are_told_who_was_first_and_a_second_tap_changes_nothing(case: OpenTicket) -> None:
     data = f"tk:{case.reference}:claim"
-    first = await case.rina.presses(case.head, data, force=True)
-    second = await case.oscar.presses(case.head, data, force=True)
-    again = await case.rina.presses(case.head, data, force=True)
+    first = await case.rina.presses(case.card, data, force=True)
+    second = await case.oscar.presses(case.card, data, force=True)
+    again = await case.rina.presses(case.card, data, force=True)
     assert first["text"] == again["text"] == label("staff.claimed")
     assert (second["show_alert"], second["text"]) == (True, label("ticket.held_by_another"))
 
 
 async def test_who_has_blocked_the_bot_is_said_not_to_have_got_it_and_gets_it_later(case: OpenTicket) -> None:
     await case.user.blocks()
-    said = await case.answers("Are you there?")
+    sent = await case.answers("Are you there?")
     line = await case.in_topic(like("staff.remark.failed", why=text("staff.why.blocked")))
-    assert await case.rina.reaction(said) == ""
+    assert await case.rina.reaction(sent) == ""
     assert await case.got() == []
     await case.user.blocks(blocked=False)
     await case.rina.taps(label("staff.button.again"), message=line)
     await case.user.sees("Are you there?")
-    await case.rina.sees_reaction(said, "👌")
+    await case.rina.sees_reaction(sent, "👌")
     second = await case.rina.presses(line, f"tk:{case.reference}:again:1", force=True)
     assert second["show_alert"]
     assert len(await case.got()) == 1
 
 
 async def test_a_corrected_answer_is_corrected_where_it_stands(case: OpenTicket) -> None:
-    said = await case.answers("It arives today")
+    sent = await case.answers("It arives today")
     got = await case.user.sees("It arives today")
-    await case.rina.sees_reaction(said, "👌")
-    await case.rina.edits(said, "It arrives today")
+    await case.rina.sees_reaction(sent, "👌")
+    await case.rina.edits(sent, "It arrives today")
     corrected = await case.user.sees(like("ticket.corrected") + "\nIt arrives today")
     assert corrected["message_id"] == got["message_id"]
-    await case.rina.sees_reaction(said, "✍")
-    await case.rina.edits(said, "/note not for them")
+    await case.rina.sees_reaction(sent, "✍")
+    await case.rina.edits(sent, "/note not for them")
     await case.in_topic(like("staff.not_corrected"))
     assert (await case.got())[-1].endswith("It arrives today")
 
 
 async def test_an_answer_is_taken_back_by_its_author_alone_and_both_sides_learn_of_it(case: OpenTicket) -> None:
-    said = await case.answers("This is for somebody else")
+    sent = await case.answers("This is for somebody else")
     await case.user.sees("This is for somebody else")
-    await case.rina.sees_reaction(said, "👌")
+    await case.rina.sees_reaction(sent, "👌")
     elsewhere = await case.oscar.sees(
         like("staff.remark.replied", by="3001") + "\nThis is for somebody else", anywhere=True
     )
     await case.oscar.says("/unsend", reply_to=elsewhere)
     await case.oscar.sees(like("ticket.answer_of_another"))
-    await case.rina.says("/unsend", reply_to=said)
+    await case.rina.says("/unsend", reply_to=sent)
     await case.user.sees(like("ticket.taken_back"))
     await case.in_topic(like("staff.remark.taken_back"))
     assert not any("somebody else" in text for text in await case.got())
-    await case.rina.says("/unsend", reply_to=said)
+    await case.rina.says("/unsend", reply_to=sent)
     await case.in_topic(like("ticket.taken_back_already"))
     await case.rina.says("/unsend")
     await case.in_topic(like("ticket.no_answer"))
 
 
 async def test_a_message_that_staff_delete_was_passed_on_nevertheless(case: OpenTicket) -> None:
-    """Telegram tells no bot of it, so what was relayed stays: nothing pretends otherwise."""
-    said = await case.answers("Already said")
-    await case.rina.deletes(said)
+    """Telegram doesn't report the deletion to the bot, so the user's copy stays."""
+    sent = await case.answers("Already said")
+    await case.rina.deletes(sent)
     assert (await case.user.sees("Already said"))["message_id"]
 
 
@@ -177,7 +177,7 @@ async def test_what_can_not_be_passed_on_whole_is_not_passed_on(case: OpenTicket
     await case.in_topic(
         like("staff.not_passed_on", why=re.compile(like("staff.refusal.too_long", over=re.compile("[1-9][0-9]*"))))
     )
-    await case.rina.sends(sticker=True, reply_to=case.head["message_id"])
+    await case.rina.sends(sticker=True, reply_to=case.card["message_id"])
     await case.in_topic(refused("staff.refusal.kind"))
     assert await case.got() == []
 
@@ -214,10 +214,10 @@ async def test_their_words_and_pictures_come_back_into_the_topic_and_ring_for_wh
 ) -> None:
     await in_group.answers("What does your bank say?")
     got = await in_group.user.sees("What does your bank say")
-    said = await in_group.user.says("Nothing at al", reply_to=got)
+    sent = await in_group.user.says("Nothing at al", reply_to=got)
     told = await in_group.in_topic("Nothing at al")
     assert [entity["user"]["id"] for entity in told["entities"] if entity["type"] == "text_mention"] == [3001]
-    await in_group.user.edits(said, "Nothing at all")
+    await in_group.user.edits(sent, "Nothing at all")
     await in_group.in_topic(f"{like('staff_ticket.changed')}(.|\n)*Nothing at all")
     await in_group.user.sends_photo(PICTURE, "See here", reply_to=got)
     assert "photo" in await in_group.in_topic("See here")
@@ -225,17 +225,17 @@ async def test_their_words_and_pictures_come_back_into_the_topic_and_ring_for_wh
     await in_group.user.sees("Thank you, we ask them")
 
 
-async def test_each_side_reads_its_own_language(quiet: System) -> None:
-    case = await open_ticket(quiet, "id", group=None)
+async def test_each_side_reads_its_own_language(without_group: System) -> None:
+    case = await open_ticket(without_group, "id", group=None)
     indonesian = name_of("id")
-    assert says(text_of(case.head), "case.person", id=str(case.user.id), language=indonesian)
-    said = await case.answers("Uangnya sedang dikirim.")
+    assert says(text_of(case.card), "case.person", id=str(case.user.id), language=indonesian)
+    sent = await case.answers("Uangnya sedang dikirim.")
     got = await case.user.sees(like("ticket.from_support", "id", ticket=case.reference))
     assert "Uangnya sedang dikirim." in text_of(got)
-    await case.rina.sees_reaction(said, "👌")
-    await case.rina.edits(said, "Uangnya sudah dikirim.")
+    await case.rina.sees_reaction(sent, "👌")
+    await case.rina.edits(sent, "Uangnya sudah dikirim.")
     await case.user.sees(like("ticket.corrected", "id") + "\nUangnya sudah dikirim.")
-    await case.rina.says("/unsend", reply_to=said)
+    await case.rina.says("/unsend", reply_to=sent)
     await case.user.sees(like("ticket.taken_back", "id"))
     await case.in_topic(like("staff.remark.taken_back"))
     await case.user.taps(label("ticket.button.answer", "id"))

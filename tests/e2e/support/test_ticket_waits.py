@@ -1,4 +1,4 @@
-"""Nobody answers: the ticket reminds its room, then the operators; and staff find their commands in Telegram's menu."""
+"""Support and then operators are reminded of a waiting ticket, and staff have their commands in Telegram's menu."""
 
 import re
 import sqlite3
@@ -25,14 +25,14 @@ OSCAR, RINA = 2001, 3001
 
 @pytest.fixture
 async def kirim(tmp_path: Path) -> AsyncIterator[System]:
-    """A world that reminds after an hour, which passes when a test says so."""
+    """Start a bot that reminds after an hour. `an_hour_passes` lets it pass."""
     async with running_system(tmp_path, TICKET_REMINDER_SECONDS="3600") as made:
         for staff in (made.oscar, made.rina):
             await staff.says("/start")
         yield made
 
 
-async def fails_after_payment(system: System) -> None:
+async def fail_after_payment(system: System) -> None:
     _, order = await tap_to_invoice(system, system.emma)
     await system.service.pays(order)
     await system.emma.sees(like("news.paid"))
@@ -40,7 +40,7 @@ async def fails_after_payment(system: System) -> None:
 
 
 async def an_hour_passes(system: System) -> None:
-    """Make the only ticket, once it waits for an answer, have waited an hour longer."""
+    """Wait until the only ticket waits for a reply, and move its wait back by an hour."""
 
     async def is_changed() -> bool:
         with closing(sqlite3.connect(system.state / "kirim.db", timeout=TIMEOUT_SECONDS)) as database:
@@ -61,35 +61,35 @@ async def commands(system: System, scope: str) -> list[str]:
     return [each["command"] for each in state["commands"].get(f"{scope}/en", [])]
 
 
-async def test_the_room_is_reminded_in_the_ticket_then_the_operators_and_each_once(kirim: System) -> None:
-    room = ChatUser(kirim.telegram, RINA, SUPPORT_GROUP_ID)
-    await fails_after_payment(kirim)
+async def test_support_is_reminded_in_the_ticket_then_the_operators_and_each_once(kirim: System) -> None:
+    group = ChatUser(kirim.telegram, RINA, SUPPORT_GROUP_ID)
+    await fail_after_payment(kirim)
     await an_hour_passes(kirim)
-    reminder = await room.sees(WAITED, anywhere=True)
+    reminder = await group.sees(WAITED, anywhere=True)
     card = reminder["reply_to_message"]
     assert says(text_of(card), "case.unusual.failed_paid", "id")
     assert reminder["message_thread_id"] == card["message_thread_id"]
-    await wait_until_all_sent(kirim, room)
+    await wait_until_all_sent(kirim, group)
     await an_hour_passes(kirim)
-    told = await kirim.oscar.sees(LONG, anywhere=True)
-    (button,) = [button for row in told["reply_markup"]["inline_keyboard"] for button in row]
+    message = await kirim.oscar.sees(LONG, anywhere=True)
+    (button,) = [button for row in message["reply_markup"]["inline_keyboard"] for button in row]
     assert re.fullmatch(r"https://t\.me/c/2000000001/\d+/\d+", button["url"])
-    for chat in (room, kirim.oscar):
+    for chat in (group, kirim.oscar):
         await wait_until_all_sent(kirim, chat)
     await kill_and_restart(kirim)
     await kirim.oscar.says("/rate")
     await kirim.oscar.sees(like("rate.btc", rate="Rp"))
-    assert (await room.count(WAITED), await kirim.oscar.count(LONG)) == (1, 1)
+    assert (await group.count(WAITED), await kirim.oscar.count(LONG)) == (1, 1)
     assert await kirim.rina.count(f"{WAITED}|{like('waits.long', 'id')}") == 0
 
 
 async def test_claiming_from_the_reminder_and_answering_it_ends_the_wait(kirim: System) -> None:
-    room = ChatUser(kirim.telegram, RINA, SUPPORT_GROUP_ID)
-    await fails_after_payment(kirim)
+    group = ChatUser(kirim.telegram, RINA, SUPPORT_GROUP_ID)
+    await fail_after_payment(kirim)
     await an_hour_passes(kirim)
-    reminder = await room.sees(WAITED, anywhere=True)
-    await room.presses(reminder, claim_in(reminder))
-    await room.says("Kami periksa.", reply_to=reminder)
+    reminder = await group.sees(WAITED, anywhere=True)
+    await group.presses(reminder, claim_in(reminder))
+    await group.says("Kami periksa.", reply_to=reminder)
     await kirim.emma.sees("Kami periksa", anywhere=True)
     assert await kirim.oscar.count(LONG) == 0
 

@@ -1,4 +1,4 @@
-"""Support and a person talk about an order that failed: what the stories of tickets have in common."""
+"""Helpers for stories of tickets: a user and support write to each other about a failed order."""
 
 import re
 from dataclasses import dataclass
@@ -19,21 +19,21 @@ CARD = "|".join(in_any_language(f"staff_ticket.{state}", reference=TICKET) for s
 
 @dataclass
 class OpenTicket:
-    """One person's ticket: `rina` and `oscar` where they work, `head` is the ticket's card before Rina."""
+    """A user's ticket, the agents `rina` and `oscar` in their chats, and the ticket's `card` in Rina's chat."""
 
     system: System
     user: ChatUser
     rina: ChatUser
     oscar: ChatUser
     reference: str
-    head: Json
+    card: Json
 
     async def answers(self, text: str, *, to: Json | None = None, by: ChatUser | None = None) -> Json:
-        """A supporter's reply in the topic; the message that they wrote."""
-        return await (by or self.rina).says(text, reply_to=to or self.head)
+        """Reply to the card as an agent, and return the sent message."""
+        return await (by or self.rina).says(text, reply_to=to or self.card)
 
     async def in_topic(self, text: str) -> Json:
-        """Wait for what the bot says of this ticket where Rina works."""
+        """Wait for a message of the bot about this ticket in Rina's chat."""
         return await self.rina.waits_for(
             lambda message: self._is_here(message) and re.search(text, text_of(message)) is not None,
             anywhere=True,
@@ -41,30 +41,30 @@ class OpenTicket:
         )
 
     async def is_claimed_by(self, staff: ChatUser) -> None:
-        """Wait until the card says so."""
+        """Wait until the card shows this agent."""
         await self.in_topic(in_any_language("staff_ticket.claimed", reference=self.reference, by=str(staff.id)))
 
     async def got(self) -> list[str]:
-        """What support has said to the person."""
+        """Return the texts of the replies in the user's chat."""
         return [text_of(each) for each in await self.user.messages() if self._is_of_support(each)]
 
     async def presses(self, label: str, by: ChatUser | None = None) -> Json:
-        """A button of the card."""
-        return await (by or self.rina).taps(label, message=await (by or self.rina).finds(self.head) or self.head)
+        """Press a button of the card."""
+        return await (by or self.rina).taps(label, message=await (by or self.rina).finds(self.card) or self.card)
 
     def _is_here(self, message: Json) -> bool:
-        if not message["from"]["is_bot"] or message["message_id"] < self.head["message_id"]:
+        if not message["from"]["is_bot"] or message["message_id"] < self.card["message_id"]:
             return False
-        return message.get("message_thread_id") == self.head.get("message_thread_id")
+        return message.get("message_thread_id") == self.card.get("message_thread_id")
 
     def _is_of_support(self, message: Json) -> bool:
         return bool(message["from"]["is_bot"]) and f"· {self.reference}" in text_of(message)
 
 
 async def open_ticket(system: System, language: str = "en", group: int | None = GROUP) -> OpenTicket:
-    """Somebody new pays, it fails, and the ticket has opened by itself: in the group, or (None) in private.
+    """Return the ticket of a new user whose paid order failed, in the group or (None) in private.
 
-    Everybody has been told of it, so what is held up next is what a test causes.
+    All notifications have been sent, so a test can hold up the next call.
     """
     user = await new_user(system)
     _, order = await tap_to_invoice(system, user)
@@ -75,10 +75,10 @@ async def open_ticket(system: System, language: str = "en", group: int | None = 
     await system.service.pays(order)
     await system.service.does("fail", orderId=order["id"])
     rina, oscar = (ChatUser(system.telegram, staff, group) for staff in (3001, 2001))
-    head = await rina.waits_for(lambda message: _is_card_of(message, user), anywhere=True, what="the card")
+    card = await rina.waits_for(lambda message: _is_card_of(message, user), anywhere=True, what="the card")
     await wait_until_idle(system)
-    reference = re.findall("T-[0-9A-Z]{5}", text_of(head))[0]
-    return OpenTicket(system, user, rina, oscar, reference, head)
+    reference = re.findall("T-[0-9A-Z]{5}", text_of(card))[0]
+    return OpenTicket(system, user, rina, oscar, reference, card)
 
 
 def _is_card_of(message: Json, user: ChatUser) -> bool:

@@ -1,4 +1,4 @@
-"""A person and their tickets: opened by them or by itself, added to, closed, rated, reopened; and nobody else's."""
+"""Users open, add to, rate and reopen their own tickets, and no others."""
 
 from collections.abc import AsyncIterator
 
@@ -25,7 +25,7 @@ PICTURE = bytes.fromhex(
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def kirim(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[System]:
-    """Support works in private: a group takes 20 messages a minute, and these stories have more."""
+    """Start a bot whose agents work in private. A group would take only 20 messages a minute."""
     async with running_system(tmp_path_factory.mktemp("tickets"), SUPPORT_CHAT_ID="0") as made:
         await made.rina.speaks("en")
         await made.rina.says("/start")
@@ -33,12 +33,12 @@ async def kirim(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Syste
 
 
 def ticket_in(message: Json) -> str:
-    """The reference of the ticket that a message names."""
+    """Return the reference of the ticket that a message names."""
     return next(word for word in text_of(message).split() if word.startswith("T-"))[:7]
 
 
-async def opens(user: ChatUser, text: str = "I can't find my receipt") -> tuple[Json, str]:
-    """Write to support about no order; the answer, and the ticket."""
+async def open_ticket(user: ChatUser, text: str = "I can't find my receipt") -> tuple[Json, str]:
+    """Write to support about no order, and return the answer and the ticket's reference."""
     await user.says("/help")
     await user.taps(label("button.write_to_us"))
     await user.sees(like("ticket.what_is_wrong"))
@@ -47,15 +47,15 @@ async def opens(user: ChatUser, text: str = "I can't find my receipt") -> tuple[
     return taken, ticket_in(taken)
 
 
-async def closes(kirim: System, ticket: str) -> None:
-    """Support closes it, from wherever."""
+async def close_ticket(kirim: System, ticket: str) -> None:
+    """Close a ticket as an agent."""
     head = await kirim.rina.sees(ticket, anywhere=True)
     await kirim.rina.presses(head, f"tk:{ticket}:closeas:solved", force=True)
 
 
 async def test_who_writes_to_support_has_a_ticket_and_adds_to_it_by_replies(kirim: System) -> None:
     emma = await new_user(kirim)
-    taken, ticket = await opens(emma)
+    taken, ticket = await open_ticket(emma)
     more = await emma.says("It was yesterday", reply_to=taken)
     await emma.sees_reaction(more, "👌")
     photo = await emma.sends_photo(PICTURE, "see here", reply_to=taken)
@@ -109,7 +109,7 @@ async def test_a_paid_order_that_fails_opens_one_and_a_reply_to_either_message_i
 
 async def test_a_reply_is_no_answer_to_the_question_of_a_draft(kirim: System) -> None:
     emma = await new_user(kirim)
-    taken, _ = await opens(emma)
+    taken, _ = await open_ticket(emma)
     await emma.says("/send")
     await emma.sees(like("destination.ask"))
     reply = await emma.says("BCA", reply_to=taken)
@@ -146,7 +146,7 @@ async def test_an_album_is_taken_in_whole(kirim: System) -> None:
 
 async def test_what_answers_nothing_goes_to_support_only_by_a_tap(kirim: System) -> None:
     emma = await new_user(kirim)
-    _, ticket = await opens(emma)
+    _, ticket = await open_ticket(emma)
     await emma.says("By the way, it was a mango")
     asked = await emma.sees(like("ticket.for_support"))
     assert await kirim.rina.count("mango") == 0
@@ -188,18 +188,18 @@ async def test_a_question_that_was_left_passes_nothing_on(kirim: System) -> None
 
 async def test_a_closed_ticket_is_told_rated_and_reopened_by_a_word(kirim: System) -> None:
     emma = await new_user(kirim)
-    _, ticket = await opens(emma)
-    await closes(kirim, ticket)
-    told = await emma.sees(like("ticket.closed_solved"), anywhere=True)
-    assert ticket in text_of(told)
-    assert (await emma.taps(label("button.rate_good"), message=told))["text"] == label("ticket.thanks")
+    _, ticket = await open_ticket(emma)
+    await close_ticket(kirim, ticket)
+    message = await emma.sees(like("ticket.closed_solved"), anywhere=True)
+    assert ticket in text_of(message)
+    assert (await emma.taps(label("button.rate_good"), message=message))["text"] == label("ticket.thanks")
     await emma.sees(like("ticket.rated_good"))
-    await emma.taps(label("button.rate_bad"), message=told)
+    await emma.taps(label("button.rate_bad"), message=message)
     await emma.sees(like("ticket.rated_bad"))
-    await emma.says("Still not there", reply_to=told)
+    await emma.says("Still not there", reply_to=message)
     again = await emma.sees(like("ticket.is_open"))
     assert ticket_in(again) == ticket
-    await emma.taps(label("button.rate_good"), message=told)
+    await emma.taps(label("button.rate_good"), message=message)
     await emma.says("/help")
     await emma.taps(f"🎫 {ticket}")
     await emma.sees(like("ticket.waits"))
@@ -213,9 +213,9 @@ async def test_the_button_reopens_and_asks_what_is_still_wrong(kirim: System) ->
     await budi.sees(like("ticket.what_is_wrong", "id"))
     await budi.says("Saldo belum masuk")
     ticket = ticket_in(await budi.sees(like("ticket.is_open", "id")))
-    await closes(kirim, ticket)
-    told = await budi.sees(like("ticket.closed_solved", "id"), anywhere=True)
-    await budi.taps(label("button.reopen", "id"), message=told)
+    await close_ticket(kirim, ticket)
+    message = await budi.sees(like("ticket.closed_solved", "id"), anywhere=True)
+    await budi.taps(label("button.reopen", "id"), message=message)
     await budi.sees(like("ticket.write_more", "id", ticket=ticket))
     await kirim.rina.sees(
         f"{like('staff_ticket.step_reopened', id=str(budi.id), reference=ticket)}\n🔔 3001", anywhere=True
@@ -226,8 +226,8 @@ async def test_the_button_reopens_and_asks_what_is_still_wrong(kirim: System) ->
 
 async def test_nobody_reaches_anothers_ticket(kirim: System) -> None:
     emma, mallory = await new_user(kirim), await new_user(kirim)
-    taken, ticket = await opens(emma)
-    await closes(kirim, ticket)
+    taken, ticket = await open_ticket(emma)
+    await close_ticket(kirim, ticket)
     await emma.sees(like("ticket.closed_solved"), anywhere=True)
     await mallory.says("/help")
     helped = await mallory.sees(like("help.text"))
@@ -263,20 +263,20 @@ async def _reference_of(user: ChatUser) -> str:
 
 
 @pytest.mark.parametrize("group", [0, SUPPORT_GROUP_ID])
-async def test_who_is_forgotten_leaves_nothing_in_supports_room(kirim: System, group: int) -> None:
+async def test_a_deleted_user_leaves_nothing_in_supports_chats(kirim: System, group: int) -> None:
     async with kirim.another_bot(SUPPORT_CHAT_ID=str(group)):
         emma = await new_user(kirim)
-        _, ticket = await opens(emma, "My secret is a durian")
-        room = ChatUser(kirim.telegram, 3001, group or 3001)
-        await room.sees(f"{ticket}(?s:.*)durian", anywhere=True)
+        _, ticket = await open_ticket(emma, "My secret is a durian")
+        reader = ChatUser(kirim.telegram, 3001, group or 3001)
+        await reader.sees(f"{ticket}(?s:.*)durian", anywhere=True)
         await emma.says("/privacy")
         await emma.taps(label("privacy.delete"))
         question = await emma.sees(like("privacy.confirm", tickets=text("privacy.tickets", count=1)))
         assert says(text_of(question), "privacy.tickets_open", references=ticket)
         await emma.taps(label("privacy.yes"))
         await emma.sees(like("privacy.deleted"))
-        await room.sees_times(0, "durian")
-        await room.sees_times(0, ticket)
+        await reader.sees_times(0, "durian")
+        await reader.sees_times(0, ticket)
         await emma.says("/help")
         await emma.sees(like("help.text"))
         assert not any("🎫" in button for button in await emma.buttons())
