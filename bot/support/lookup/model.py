@@ -21,7 +21,7 @@ LARGEST_ID: Final = 2**63 - 1
 class OrderFilter:
     """The orders to find: by destination, sum, and time of placing.
 
-    A sum matches the reviewed amount and the amount that the service fixed, in either currency. Empty fields match
+    A sum matches the reviewed amount or the amount that the service fixed, in either currency. Empty fields match
     every order. `until` is exclusive.
     """
 
