@@ -18,7 +18,7 @@ from telegram.error import InvalidToken, TelegramError
 from bot import updates
 from bot.app import App, build, create_database, create_provider
 from bot.config import Settings
-from bot.core.backoff import Steps
+from bot.core.backoff import FixedWaits
 from bot.infra.outbox.workers import OutboxCleanupWorker, OutboxWorker
 from bot.infra.telegram.errors import TokenRefused
 from bot.infra.telegram.inbound.chat_queues import ChatQueues
@@ -36,7 +36,7 @@ T = TypeVar("T")
 BAD_TOKEN = 2
 LEAD_LOST = WORKER_ENDED = 1
 RECEIVER = "receiver"
-CONNECT_RETRIES = Steps((0.5, 1.0, 2.0, 5.0, 10.0))
+CONNECT_RETRIES = FixedWaits((0.5, 1.0, 2.0, 5.0, 10.0))
 FINISH_UPDATES = 1.5
 FINISH_POSTS = 1.5
 FINISH_NOTIFICATIONS = 1.0

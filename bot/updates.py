@@ -20,7 +20,7 @@ from telegram.ext import (
     CallbackQueryHandler,
 )
 
-from bot.core.error_location import frames
+from bot.core.error_location import list_frames
 from bot.infra.db.errors import RowUnreadable, StoreDown
 from bot.infra.feature import Feature, Phase
 from bot.infra.telegram.inbound.message_limit import MessageLimit
@@ -154,7 +154,7 @@ def _error_handler(features: Sequence[Feature]) -> Callable[[object, Context], C
             session.failure = error
             return
         # The exception's text can quote what a user wrote, so it isn't logged.
-        log.error("update_failed", error=type(error).__name__, where=frames(error, FRAMES_LOGGED) if error else [])
+        log.error("update_failed", error=type(error).__name__, where=list_frames(error, FRAMES_LOGGED) if error else [])
         if session is not None:
             await session.acknowledge()
             await session.show_new(Screen(session.t("talk.broken")))
@@ -164,7 +164,7 @@ def _error_handler(features: Sequence[Feature]) -> Callable[[object, Context], C
 
 async def _report_unreadable(session: Session, error: RowUnreadable, texts: Mapping[str, str]) -> None:
     """Tell the user what can't be read. Trying again doesn't help."""
-    log.error("update_failed", error=type(error).__name__, where=frames(error, FRAMES_LOGGED))
+    log.error("update_failed", error=type(error).__name__, where=list_frames(error, FRAMES_LOGGED))
     await session.acknowledge()
     if error.is_of_draft:
         await session.report_damage()

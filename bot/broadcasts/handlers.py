@@ -17,7 +17,7 @@ from bot.broadcasts.screens import compose as compose_screens
 from bot.broadcasts.screens import confirm as confirm_screens
 from bot.broadcasts.screens import list as list_screens
 from bot.broadcasts.service import BroadcastService
-from bot.core.datetime_parsing import MOST_DAYS
+from bot.core.datetime_parsing import MAX_DAYS
 from bot.core.errors import Rejection
 from bot.core.time_of_day import MINUTES
 from bot.infra.i18n import LOCALES
@@ -138,7 +138,7 @@ class BroadcastHandlers:
         return await self._compose.save(session, changed, self._compose.show_audience)
 
     async def _choose_days(self, session: Session, broadcast: Broadcast, choice: str) -> bool:
-        if not choice.isdecimal() or int(choice) > MOST_DAYS:
+        if not choice.isdecimal() or int(choice) > MAX_DAYS:
             return False
         changed = replace(broadcast, audience=replace(broadcast.audience, active_days=int(choice) or None))
         return await self._compose.save(session, changed, self._compose.show_audience)

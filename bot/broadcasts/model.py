@@ -185,7 +185,7 @@ def read_template(html: str) -> str:
 
 def has_variables(template: str) -> bool:
     """Return whether the template has variables of a quote."""
-    return bool(templates.variables_in(template))
+    return bool(templates.find_variables(template))
 
 
 def calculate_change_percent(before: Quote, after: Quote) -> Decimal:

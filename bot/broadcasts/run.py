@@ -17,7 +17,7 @@ from bot.broadcasts.ledger import Batch, BatchRequest, DeliveryLedger
 from bot.broadcasts.model import Broadcast, BroadcastSender, Delivery, DeliveryStatus
 from bot.core.backoff import Backoff
 from bot.core.clock import Clock
-from bot.core.error_location import where
+from bot.core.error_location import find_location
 from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreDown
 from bot.infra.outbox.model import DeliveryOutcome, RetryLater, Sent, Undeliverable
@@ -241,7 +241,7 @@ class BroadcastRun:
             outcome = await self._sender.send(self._broadcast, delivery, on_request)
         except Exception as error:  # noqa: BLE001  a failed message must not end the broadcast
             why = type(error).__name__
-            log.error("broadcast_delivery_failed", broadcast=self._broadcast.id, error=why, where=where(error))  # noqa: TRY400
+            log.error("broadcast_delivery_failed", broadcast=self._broadcast.id, error=why, where=find_location(error))  # noqa: TRY400
             may_be_sent = delivery.user_id not in self._unrequested
             outcome = RetryLater(0, maybe_sent=True) if may_be_sent else Undeliverable(why)
         self._handle_outcome(delivery, outcome)

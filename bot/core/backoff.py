@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import chain, repeat
 from typing import Final
 
-_MOST_STEPS: Final = 64
+_MAX_STEPS: Final = 64
 """After this many steps a wait exceeds any limit, and a float can still hold it."""
 
 
@@ -26,9 +26,9 @@ class Backoff:
 
     def after(self, failures: int) -> float:
         """Return the seconds to wait after `failures` (1 or more) failures in a row."""
-        return min(self.first * self.factor ** min(failures - 1, _MOST_STEPS), self.longest)
+        return min(self.first * self.factor ** min(failures - 1, _MAX_STEPS), self.longest)
 
-    def longer(self, wait: float) -> float:
+    def next_wait(self, wait: float) -> float:
         """Return the next wait after one of `wait` seconds."""
         return min(wait * self.factor, self.longest)
 
@@ -37,15 +37,15 @@ class Backoff:
         wait = min(self.first, self.longest)
         while True:
             yield wait
-            wait = self.longer(wait)
+            wait = self.next_wait(wait)
 
 
 @dataclass(frozen=True, slots=True)
-class Steps:
-    """Fixed waits in seconds. The last one repeats."""
+class FixedWaits:
+    """A fixed sequence of waits in seconds. The last one repeats."""
 
-    steps: tuple[float, ...]
+    seconds: tuple[float, ...]
 
     def waits(self) -> Iterator[float]:
         """Yield the waits after the first failure, the second and so on, forever."""
-        return chain(self.steps, repeat(self.steps[-1]))
+        return chain(self.seconds, repeat(self.seconds[-1]))

@@ -16,23 +16,23 @@ from bot.core.text import plain
 FORMULA_SIGNS: Final = ("=", "+", "-", "@")
 """What a cell must not begin with: spreadsheets would calculate it."""
 
-LONGEST_CELL: Final = 200
+MAX_CELL_CHARACTERS: Final = 200
 """Characters of a text from outside."""
 
 
-# Names and states come again and again: without remembering them they are half of a file's time.
+# Names and states repeat: without the cache they take half of the time of a file.
 @lru_cache(maxsize=1024)
 def format_text(text: str | None) -> str:
     """Return a text from outside on one line, without hidden characters.
 
-    One that looks like a formula begins with an apostrophe.
+    A text that looks like a formula gets an apostrophe in front.
     """
-    shown = plain((text or "")[:LONGEST_CELL])[:LONGEST_CELL]
+    shown = plain((text or "")[:MAX_CELL_CHARACTERS])[:MAX_CELL_CHARACTERS]
     return f"'{shown}" if shown.startswith(FORMULA_SIGNS) else shown
 
 
 def format_time(moment: datetime | None) -> str:
-    """Return a time in ISO 8601, to the second; an empty text for None."""
+    """Return a time in ISO 8601, to the second. Return an empty text for None."""
     return "" if moment is None else moment.isoformat(timespec="seconds")
 
 
@@ -43,7 +43,7 @@ def write_rows(rows: Iterable[Iterable[object]]) -> bytes:
     return text.getvalue().encode()
 
 
-def file_name(of: str, span: Span, zone: tzinfo) -> str:
+def build_file_name(subject: str, span: Span, zone: tzinfo) -> str:
     """Return the name of a file about a period: with its first and last day, so that files sort by time."""
     first, last = first_and_last_day(span, zone)
-    return f"kirim-{of}-{first}-to-{last}.csv"
+    return f"kirim-{subject}-{first}-to-{last}.csv"

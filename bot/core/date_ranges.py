@@ -13,24 +13,24 @@ from typing import Final
 
 from bot.core.text import plain
 
-HOURS_OF_A_DAY: Final = 24
+HOURS_PER_DAY: Final = 24
 LONGEST_DAYS: Final = 366
 """The longest period that can be typed, in days."""
 
 DAY: Final = timedelta(days=1)
 HOUR: Final = timedelta(hours=1)
-_A_MOMENT: Final = timedelta(microseconds=1)
+_MICROSECOND: Final = timedelta(microseconds=1)
 
 
 class Period(StrEnum):
-    """The periods that have a button of their own."""
+    """The periods that have their own button."""
 
     DAY = "day"
     WEEK = "week"
     MONTH = "month"
 
 
-DAYS: Final = {Period.WEEK: 7, Period.MONTH: 30}
+DAYS_OF_PERIOD: Final = {Period.WEEK: 7, Period.MONTH: 30}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +44,12 @@ class Span:
 
     @property
     def since(self) -> datetime:
-        """Return when the period begins."""
+        """Return the start of the period."""
         return self.edges[0]
 
     @property
     def until(self) -> datetime:
-        """Return when the period ends, exclusive."""
+        """Return the end of the period, exclusive."""
         return self.edges[-1]
 
     @property
@@ -58,41 +58,41 @@ class Span:
         return len(self.edges) - 1
 
 
-def last(period: Period, now: datetime, zone: tzinfo) -> Span:
+def get_recent_span(period: Period, now: datetime, zone: tzinfo) -> Span:
     """Return the last 24 hours by the hour, or the last 7 or 30 days by the day. The last part is the current one."""
     if period is Period.DAY:
         end = now.astimezone(UTC).replace(minute=0, second=0, microsecond=0) + HOUR
-        return Span(tuple(end - HOUR * back for back in range(HOURS_OF_A_DAY, -1, -1)))
+        return Span(tuple(end - HOUR * back for back in range(HOURS_PER_DAY, -1, -1)))
     today = now.astimezone(zone).date()
-    return days(today - timedelta(days=DAYS[period] - 1), today, zone)
+    return get_day_span(today - timedelta(days=DAYS_OF_PERIOD[period] - 1), today, zone)
 
 
-def days(first: date, last: date, zone: tzinfo) -> Span:
+def get_day_span(first: date, last: date, zone: tzinfo) -> Span:
     """Return the days from `first` to `last`, both included, by the day."""
     count = (last - first).days + 1
     return Span(tuple(_midnight(first + timedelta(days=number), zone) for number in range(count + 1)))
 
 
-def this_month(now: datetime, zone: tzinfo, back: int = 0) -> Span:
+def get_month_span(now: datetime, zone: tzinfo, back: int = 0) -> Span:
     """Return the current calendar month, or the month `back` months ago, by the day."""
     today = now.astimezone(zone).date()
     months = today.year * 12 + today.month - 1 - back
-    return days(*_month(months // 12, months % 12 + 1), zone)
+    return get_day_span(*_month(months // 12, months % 12 + 1), zone)
 
 
 NAMED_SPANS: Final[Mapping[str, Callable[[datetime, tzinfo], Span]]] = {
-    "day": partial(last, Period.DAY),
-    "week": partial(last, Period.WEEK),
-    "month": partial(last, Period.MONTH),
-    "this_month": this_month,
-    "last_month": partial(this_month, back=1),
+    "day": partial(get_recent_span, Period.DAY),
+    "week": partial(get_recent_span, Period.WEEK),
+    "month": partial(get_recent_span, Period.MONTH),
+    "this_month": get_month_span,
+    "last_month": partial(get_month_span, back=1),
 }
-"""The periods that a file can be made of with one tap, each from the current time and a zone."""
+"""The periods that have a button for a file. Each is computed from the current time and a zone."""
 
 
 def first_and_last_day(span: Span, zone: tzinfo) -> tuple[date, date]:
     """Return the days on which a period begins and ends, both included."""
-    return span.since.astimezone(zone).date(), (span.until - _A_MOMENT).astimezone(zone).date()
+    return span.since.astimezone(zone).date(), (span.until - _MICROSECOND).astimezone(zone).date()
 
 
 def _midnight(day: date, zone: tzinfo) -> datetime:
@@ -142,7 +142,7 @@ _BEFORE: Final = re.compile(r"^(?:from|dari|sejak|since)\b")
 _LAST_DAYS: Final = re.compile(r"(?:last )?(?P<count>\d{1,3}) ?(?:d|days?|h|hari)(?: terakhir)?")
 
 
-def typed(text: str, today: date, zone: tzinfo) -> Span | None:
+def parse_span(text: str, today: date, zone: tzinfo) -> Span | None:
     """Read a day, a month, a year, or two of them as first and last. Return None for anything else.
 
     The day comes before the month, as in Indonesia, except after a year. A date without a year is its last occurrence.
@@ -152,7 +152,7 @@ def typed(text: str, today: date, zone: tzinfo) -> Span | None:
         first, last = _read(plain(text).lower(), today)
         if not first <= last or first > today or (last - first).days >= LONGEST_DAYS:
             return None
-        return days(first, min(last, today), zone)
+        return get_day_span(first, min(last, today), zone)
     except (ValueError, OverflowError):
         return None
 
@@ -163,15 +163,15 @@ def _read(text: str, today: date) -> tuple[date, date]:
         return today - timedelta(days=int(counted["count"]) - 1), today
     text = _BEFORE.sub("", text)
     found = list(_DATES.finditer(text))
-    if len(found) not in {1, 2} or not _is_all(text, found):
+    if len(found) not in {1, 2} or not _has_only_dates(text, found):
         raise ValueError("not one or two dates")
-    dates = [_Typed.of(match) for match in found]
+    dates = [_TypedDate.from_match(match) for match in found]
     year = next((each.year for each in reversed(dates) if each.year is not None), None)
-    ends = [each.days(year, today) for each in dates]
+    ends = [each.first_and_last(year, today) for each in dates]
     return ends[0][0], ends[-1][1]
 
 
-def _is_all(text: str, found: list[re.Match[str]]) -> bool:
+def _has_only_dates(text: str, found: list[re.Match[str]]) -> bool:
     """Return whether the text holds only the dates and a word between them."""
     outside = text[: found[0].start()] + text[found[-1].end() :]
     between = text[found[0].end() : found[-1].start()].strip() if len(found) > 1 else ""
@@ -179,7 +179,7 @@ def _is_all(text: str, found: list[re.Match[str]]) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Typed:
+class _TypedDate:
     """One date as typed: a day, a month or a year. A part that was left out is None."""
 
     year: int | None
@@ -187,23 +187,23 @@ class _Typed:
     day: int | None
 
     @classmethod
-    def of(cls, match: re.Match[str]) -> "_Typed":
+    def from_match(cls, match: re.Match[str]) -> "_TypedDate":
         parts = {
             name.rstrip("2345"): MONTHS.get(value) or int(value) for name, value in match.groupdict().items() if value
         }
         return cls(parts.get("year"), parts.get("month"), parts.get("day"))
 
-    def days(self, year: int | None, today: date) -> tuple[date, date]:
+    def first_and_last(self, year: int | None, today: date) -> tuple[date, date]:
         """Return the first and last day.
 
         Without a year, use the latest that has begun. Raise ValueError for a wrong date.
         """
         known = year if self.year is None else self.year
         if known is None:
-            known = today.year if self._in(today.year)[0] <= today else today.year - 1
-        return self._in(known)
+            known = today.year if self._span_in(today.year)[0] <= today else today.year - 1
+        return self._span_in(known)
 
-    def _in(self, year: int) -> tuple[date, date]:
+    def _span_in(self, year: int) -> tuple[date, date]:
         if self.month is None:
             return date(year, 1, 1), date(year, 12, 31)
         if self.day is None:

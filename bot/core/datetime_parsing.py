@@ -9,9 +9,9 @@ from bot.core.locales import any_of, typed_values, typed_words
 from bot.core.text import plain
 from bot.core.time_of_day import next_at, read_time
 
-FURTHEST: Final = timedelta(days=366)
-MOST_DAYS: Final = 365
-LONGEST: Final = 60
+MAX_AHEAD: Final = timedelta(days=366)
+MAX_DAYS: Final = 365
+MAX_CHARACTERS: Final = 60
 
 _NAMED_DAYS: Final = typed_values("named_days")
 _DAY_AND_TIME: Final = re.compile(
@@ -22,7 +22,12 @@ _DAY_AND_TIME: Final = re.compile(
 _DAY: Final = re.compile(r"(\d{1,2})[/.-](\d{1,2})(?:[/.-](\d{4}))?")
 _SOME_DAYS: Final = re.compile(rf"(\d{{1,3}})(?: (?:{any_of(typed_words('days'))}))?", re.ASCII)
 _ISO_DAY: Final = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})")
-_CLOCKS: Final = {"Asia/Jakarta": "wib", "Asia/Pontianak": "wib", "Asia/Makassar": "wita", "Asia/Jayapura": "wit"}
+_ZONE_SUFFIXES: Final = {
+    "Asia/Jakarta": "wib",
+    "Asia/Pontianak": "wib",
+    "Asia/Makassar": "wita",
+    "Asia/Jayapura": "wit",
+}
 """The zone suffixes that a time can have. A suffix of another zone is rejected."""
 
 
@@ -46,16 +51,16 @@ def read_moment(text: str, now: datetime, zone: tzinfo) -> datetime:
     Raises:
         Rejection: the text isn't a time, the time has passed, or it is more than a year away.
     """
-    said = _without_clock(plain(text[:LONGEST]).casefold(), zone)
-    match = _DAY_AND_TIME.fullmatch(said)
+    typed = _without_zone_suffix(plain(text[:MAX_CHARACTERS]).casefold(), zone)
+    match = _DAY_AND_TIME.fullmatch(typed)
     minute = read_time(match["time"]) if match else None
     if match is None or minute is None:
-        return next_at(read_minute(said), zone, now)
+        return next_at(read_minute(typed), zone, now)
     day = _day(match["day"], now.astimezone(zone).date())
     moment = datetime.combine(day, time(*divmod(minute, 60)), zone).astimezone(UTC)
     if moment <= now:
         raise Rejection("broadcast.time_passed")
-    if moment - now > FURTHEST:
+    if moment - now > MAX_AHEAD:
         raise Rejection("broadcast.time_too_far")
     return moment
 
@@ -67,23 +72,23 @@ def read_days(text: str) -> int:
         Rejection: the text isn't such a number.
     """
     match = _SOME_DAYS.fullmatch(plain(text).casefold())
-    if match is None or not 1 <= int(match[1]) <= MOST_DAYS:
-        raise Rejection("broadcast.days_unread", most=MOST_DAYS)
+    if match is None or not 1 <= int(match[1]) <= MAX_DAYS:
+        raise Rejection("broadcast.days_unread", most=MAX_DAYS)
     return int(match[1])
 
 
-def _without_clock(said: str, zone: tzinfo) -> str:
-    own = _CLOCKS.get(getattr(zone, "key", ""))
-    return said.removesuffix(f" {own}") if own else said
+def _without_zone_suffix(typed: str, zone: tzinfo) -> str:
+    suffix = _ZONE_SUFFIXES.get(getattr(zone, "key", ""))
+    return typed.removesuffix(f" {suffix}") if suffix else typed
 
 
-def _day(said: str, today: date) -> date:
-    if said in _NAMED_DAYS:
-        return today + timedelta(days=_NAMED_DAYS[said])
+def _day(typed: str, today: date) -> date:
+    if typed in _NAMED_DAYS:
+        return today + timedelta(days=_NAMED_DAYS[typed])
     try:
-        if match := _ISO_DAY.fullmatch(said):
+        if match := _ISO_DAY.fullmatch(typed):
             return date(*map(int, match.groups()))
-        if match := _DAY.fullmatch(said):
+        if match := _DAY.fullmatch(typed):
             return _next_day(int(match[1]), int(match[2]), match[3], today)
     except ValueError:
         pass

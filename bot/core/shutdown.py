@@ -4,16 +4,16 @@ import asyncio
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-CANCELLING_SECONDS: Final = 1.0
+CANCEL_SECONDS: Final = 1.0
 
 
 async def finish_tasks(running: Callable[[], Iterable[asyncio.Task[Any]]], within: float) -> None:
     """Wait `within` seconds for the running tasks, then cancel the rest, including tasks started while waiting."""
     if tasks := list(running()):
         await asyncio.wait(tasks, timeout=within)
-    left = list(running())
-    for task in left:
+    unfinished = list(running())
+    for task in unfinished:
         task.cancel()
-    if left:
+    if unfinished:
         # Wait until the cancelled tasks have ended. Their transactions must be rolled back before the database closes.
-        await asyncio.wait(left, timeout=CANCELLING_SECONDS)
+        await asyncio.wait(unfinished, timeout=CANCEL_SECONDS)

@@ -35,18 +35,18 @@ def read(html: str, variables: Collection[str]) -> str:
     markup = _Markup(variables)
     markup.feed(html)
     markup.close()
-    markup.end()
-    if not plain(markup.words):
+    markup.finish()
+    if not plain(markup.text):
         raise Rejection("broadcast.empty")
     return "".join(markup.out).strip()
 
 
-def as_written(variables: Collection[str]) -> str:
+def format_variables(variables: Collection[str]) -> str:
     """Return variables as staff type them: `{rate}, {usdc}, …`."""
     return ", ".join(f"{{{name}}}" for name in variables)
 
 
-def variables_in(template: str) -> frozenset[str]:
+def find_variables(template: str) -> frozenset[str]:
     """Return the variables that a template uses."""
     return frozenset(_VARIABLE.findall(template))
 
@@ -63,7 +63,7 @@ class _Markup(HTMLParser):
         super().__init__(convert_charrefs=True)
         self._variables = variables
         self.out: list[str] = []
-        self.words = ""
+        self.text = ""
         self._open: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -78,25 +78,25 @@ class _Markup(HTMLParser):
         self.out.append(f"</{tag}>")
 
     def handle_data(self, data: str) -> None:
-        self.words += data
+        self.text += data
         named = _BRACED.sub(self._named, data)
         if re.search(r"[{}]", _VARIABLE.sub("", named)):
-            raise Rejection("broadcast.lone_brace", known=as_written(self._variables))
+            raise Rejection("broadcast.lone_brace", known=format_variables(self._variables))
         self.out.append(escape(named, quote=False))
 
     def handle_comment(self, data: str) -> None:
         del data
         raise Rejection("broadcast.markup")
 
-    def end(self) -> None:
-        """Finish parsing."""
+    def finish(self) -> None:
+        """Reject markup with an open tag."""
         if self._open:
             raise Rejection("broadcast.markup")
 
     def _named(self, match: re.Match[str]) -> str:
         name = match[1].strip().lower()
         if name not in self._variables:
-            known = as_written(self._variables)
+            known = format_variables(self._variables)
             raise Rejection("broadcast.unknown_variable", name=f"{{{plain(match[1])[:40]}}}", known=known)
         return f"{{{name}}}"
 

@@ -5,7 +5,7 @@ import unicodedata
 _INVISIBLE = {"Cc", "Cf", "Cn", "Co", "Cs"}
 _SEPARATORS = {"\u066b": ",", "\u066c": "'"}
 """Arabic decimal and thousands separators, which NFKC leaves as they are."""
-_CHARACTERS_KEPT = 10_000
+_CACHE_SIZE = 10_000
 
 
 def plain(text: str) -> str:
@@ -20,10 +20,10 @@ class _PlainCharacters(dict[int, str]):
     """The replacement of each character, computed on first use."""
 
     def __missing__(self, code: int) -> str:
-        if len(self) >= _CHARACTERS_KEPT:
+        if len(self) >= _CACHE_SIZE:
             self.clear()
-        shown = self[code] = _plain_character(chr(code))
-        return shown
+        replacement = self[code] = _plain_character(chr(code))
+        return replacement
 
 
 def _plain_character(character: str) -> str:
@@ -42,16 +42,18 @@ def _plain_character(character: str) -> str:
 _PLAIN = _PlainCharacters()
 
 
-def without_pictures(text: str) -> str:
+def remove_pictures(text: str) -> str:
     """Return `text` without emoji and other pictures. A keycap such as 5️⃣ leaves its digit."""
-    return "".join(" " if _is_picture(character) else character for character in text if not _is_dressing(character))
+    return "".join(
+        " " if _is_symbol(character) else character for character in text if not _is_combining_mark(character)
+    )
 
 
-def _is_picture(character: str) -> bool:
+def _is_symbol(character: str) -> bool:
     return unicodedata.category(character) in {"So", "Sk"}
 
 
-def _is_dressing(character: str) -> bool:
+def _is_combining_mark(character: str) -> bool:
     return unicodedata.category(character) in {"Mn", "Me"}
 
 

@@ -8,16 +8,16 @@ from bot.core.locales import any_of, typed_values, typed_words
 from bot.core.text import plain
 
 MINUTES: Final = 24 * 60
-USUAL_QUIET: Final = (22 * 60, 7 * 60)
+DEFAULT_QUIET_HOURS: Final = (22 * 60, 7 * 60)
 """The default: 22:00 to 07:00."""
 
-_HALF_A_DAY: Final = 12
-_BEGINS: Final = typed_values("parts_of_a_day")
+_HALF_DAY_HOURS: Final = 12
+_FIRST_HOUR: Final = typed_values("parts_of_a_day")
 """The first of the twelve hours that a word covers: "1 siang" is 13:00, "12 malam" midnight, "2 malam" 02:00."""
 
 _TIME: Final = re.compile(
     rf"(?:(?:{any_of(typed_words('before_a_time'))}) ?)?(?P<hour>\d{{1,2}})"
-    rf"(?:[.:]?(?P<minute>[0-5]\d))? ?(?P<part>{any_of(_BEGINS)})?",
+    rf"(?:[.:]?(?P<minute>[0-5]\d))? ?(?P<part>{any_of(_FIRST_HOUR)})?",
     re.ASCII,
 )
 _SPAN: Final = re.compile(
@@ -25,7 +25,7 @@ _SPAN: Final = re.compile(
     rf" ?(?:-| (?:{any_of(typed_words('within_a_span'))}) ) ?(?P<end>.+)"
 )
 _DOTTED: Final = re.compile(r"\b([ap])\.m\.?")
-LONGEST: Final = 40
+MAX_CHARACTERS: Final = 40
 
 
 def next_at(minute: int, zone: tzinfo, after: datetime) -> datetime:
@@ -50,26 +50,26 @@ def is_quiet(now: datetime, zone: tzinfo, start: int | None, end: int | None) ->
 
 def read_time(text: str) -> int | None:
     """Read a minute of the day ("7:30", "07.30", "7 pm", "jam 8 malam"). Return None for other text."""
-    folded = _folded(text)
-    match = _TIME.fullmatch(folded) if len(folded) <= LONGEST else None
+    folded = _fold(text)
+    match = _TIME.fullmatch(folded) if len(folded) <= MAX_CHARACTERS else None
     if match is None:
         return None
     hour, minute = int(match["hour"]), int(match["minute"] or 0)
     # 24:00 is accepted: midnight ends a day, too.
     if hour * 60 + minute > MINUTES:
         return None
-    if match["part"] and hour <= _HALF_A_DAY:
-        begins = _BEGINS[match["part"]]
-        hour = begins + (hour - begins) % _HALF_A_DAY
+    if match["part"] and hour <= _HALF_DAY_HOURS:
+        begins = _FIRST_HOUR[match["part"]]
+        hour = begins + (hour - begins) % _HALF_DAY_HOURS
     return (hour * 60 + minute) % MINUTES
 
 
 def read_span(text: str) -> tuple[int, int] | None:
     """Read two times with a dash or a word between them ("22-7", "10 pm to 6 am"). Return None for other text."""
-    match = _SPAN.fullmatch(_folded(text)[: LONGEST * 2])
+    match = _SPAN.fullmatch(_fold(text)[: MAX_CHARACTERS * 2])
     start, end = (read_time(match["start"]), read_time(match["end"])) if match else (None, None)
     return None if start is None or end is None or start == end else (start, end)
 
 
-def _folded(text: str) -> str:
+def _fold(text: str) -> str:
     return _DOTTED.sub(r"\1m", plain(text).casefold())

@@ -22,19 +22,19 @@ It differs from a chosen Asia/Jakarta because an app may know the user's zone be
 INDONESIAN: Final = ("Asia/Jakarta", "Asia/Makassar", "Asia/Jayapura")
 """WIB, WITA, WIT."""
 
-MOST_OFFERED: Final = 6
-LONGEST_QUERY: Final = 60
+MAX_OFFERED: Final = 6
+MAX_QUERY_CHARACTERS: Final = 60
 
 Names = Mapping[str, Iterable[str]]
 """Zone -> names of its places, in any language."""
 
 _WEST, _EAST = timedelta(hours=-12), timedelta(hours=14)
-_LEAST_LETTERS: Final = 3
-_LIKE: Final = 78.0
+_MIN_LETTERS: Final = 3
+_MIN_SIMILARITY: Final = 78.0
 """The similarity, in percent, from which a misspelt name is offered."""
 
 _OFFSET: Final = re.compile(r"(?:utc|gmt)? ?([+-]) ?(\d{1,2})(?:[:.]?([0-5]\d))?", re.IGNORECASE | re.ASCII)
-_HOUR, _HALF_A_YEAR = timedelta(hours=1), timedelta(days=182)
+_HOUR, _HALF_YEAR = timedelta(hours=1), timedelta(days=182)
 
 
 def zone_of(key: str) -> ZoneInfo:
@@ -54,13 +54,13 @@ def find_zones(query: str, names: Names, now: datetime) -> tuple[str, ...]:
     its own. Other offsets match zones that have them at `now` (aware).
     """
     typed = plain(query)
-    if not typed or len(typed) > LONGEST_QUERY:
+    if not typed or len(typed) > MAX_QUERY_CHARACTERS:
         return ()
     if typed.casefold() in {"utc", "gmt"}:
         return ("Etc/UTC",)
     if match := _OFFSET.fullmatch(typed):
         return _at_offset(_offset(*match.groups()), names, now)
-    return _named(typed, names, now)[:MOST_OFFERED]
+    return _named(typed, names, now)[:MAX_OFFERED]
 
 
 def offered_zone(key: str, names: Names) -> ZoneInfo | None:
@@ -81,27 +81,27 @@ def _at_offset(offset: timedelta, names: Names, now: datetime) -> tuple[str, ...
     if not _WEST <= offset <= _EAST:
         return ()
     if offset % _HOUR:
-        return tuple(key for key in names if now.astimezone(zone_of(key)).utcoffset() == offset)[:MOST_OFFERED]
+        return tuple(key for key in names if now.astimezone(zone_of(key)).utcoffset() == offset)[:MAX_OFFERED]
     hours = offset // _HOUR
     # POSIX has the sign reversed: UTC+2 is Etc/GMT-2.
     return (f"Etc/GMT{-hours:+d}" if hours else "Etc/UTC",)
 
 
 def _named(typed: str, names: Names, now: datetime) -> tuple[str, ...]:
-    asked = _without_signs(typed)
-    if not asked:
+    wanted = _without_signs(typed)
+    if not wanted:
         return ()
-    called = _names_by_zone(names)
-    if exact := [key for key, forms in called.items() if asked in forms]:
+    named = _names_by_zone(names)
+    if exact := [key for key, forms in named.items() if wanted in forms]:
         return _one_per_offset(exact, now)
-    if len(asked) < _LEAST_LETTERS:
+    if len(wanted) < _MIN_LETTERS:
         return ()
-    begun = {key: [len(form) for form in forms if form.startswith(asked)] for key, forms in called.items()}
+    begun = {key: [len(form) for form in forms if form.startswith(wanted)] for key, forms in named.items()}
     if any(begun.values()):
         return tuple(sorted((key for key, lengths in begun.items() if lengths), key=lambda key: min(begun[key])))
-    likeness = {key: max(fuzz.ratio(asked, form) for form in forms) for key, forms in called.items()}
-    likely = [key for key, score in likeness.items() if score >= _LIKE]
-    return tuple(sorted(likely, key=lambda key: -likeness[key]))
+    similarity = {key: max(fuzz.ratio(wanted, form) for form in forms) for key, forms in named.items()}
+    likely = [key for key, score in similarity.items() if score >= _MIN_SIMILARITY]
+    return tuple(sorted(likely, key=lambda key: -similarity[key]))
 
 
 def _names_by_zone(names: Names) -> dict[str, set[str]]:
@@ -109,9 +109,9 @@ def _names_by_zone(names: Names) -> dict[str, set[str]]:
 
     Zones with users come first, each country's main zone before others.
     """
-    ours = _our_names()
-    keys = (*(key for key in ours if key in names), *(key for key in names if key not in ours))
-    return {key: {_without_signs(name) for name in (key, *ours.get(key, ()), *names[key])} for key in keys}
+    extra = _extra_names()
+    keys = (*(key for key in extra if key in names), *(key for key in names if key not in extra))
+    return {key: {_without_signs(name) for name in (key, *extra.get(key, ()), *names[key])} for key in keys}
 
 
 def _one_per_offset(keys: Iterable[str], now: datetime) -> tuple[str, ...]:
@@ -119,7 +119,7 @@ def _one_per_offset(keys: Iterable[str], now: datetime) -> tuple[str, ...]:
     apart: dict[tuple[timedelta | None, ...], str] = {}
     for key in keys:
         zone = zone_of(key)
-        apart.setdefault(tuple(at.astimezone(zone).utcoffset() for at in (now, now + _HALF_A_YEAR)), key)
+        apart.setdefault(tuple(at.astimezone(zone).utcoffset() for at in (now, now + _HALF_YEAR)), key)
     return tuple(apart.values())
 
 
@@ -129,7 +129,7 @@ def _without_signs(name: str) -> str:
 
 
 @cache
-def _our_names() -> Mapping[str, tuple[str, ...]]:
+def _extra_names() -> Mapping[str, tuple[str, ...]]:
     """Return cities and regions that have users but no zone named after them."""
     known = json.loads((files("bot.core") / "places.json").read_text(encoding="utf-8"))
     return {key: tuple(names) for key, names in known.items()}

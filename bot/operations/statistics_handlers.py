@@ -60,7 +60,7 @@ class StatisticsHandlers:
         """Send the orders of the period that was typed after the command. Ask for a period if there is none."""
         session.message_id = None
         typed = " ".join(typed.split())
-        span = spans.typed(typed, _today(session), session.zone)
+        span = spans.parse_span(typed, _today(session), session.zone)
         if span is not None:
             await self._send_file(session, span)
         else:
@@ -79,7 +79,7 @@ class StatisticsHandlers:
             await session.save_user(questions.mark_answered(session))
             await session.show(session.with_resume(await make_welcome(session)))
             return
-        span = spans.typed(text, _today(session), session.zone)
+        span = spans.parse_span(text, _today(session), session.zone)
         if span is None:
             session.notice = session.t("export.unclear")
             await session.show(export_screens.ask_period(session.t))
@@ -125,7 +125,7 @@ class StatisticsHandlers:
         sent = await self._messenger.send_document(
             session.chat_id,
             file.content,
-            csv.file_name("orders", span, session.zone),
+            csv.build_file_name("orders", span, session.zone),
             export_screens.format_caption(session.t, file, span, session.zone),
             priority="talk",
         )

@@ -7,7 +7,7 @@ from datetime import tzinfo
 from typing import Final, TypeVar
 
 from bot.core.clock import Clock
-from bot.core.date_ranges import Period, Span, last
+from bot.core.date_ranges import Period, Span, get_recent_span
 from bot.infra.db.database import Database
 from bot.operations import export
 from bot.operations.statistics import BotStatistics
@@ -64,7 +64,7 @@ class StatisticsService:
     async def count_bot_statistics(self, period: Period, zone: tzinfo) -> tuple[Span, BotStatistics]:
         """Return the statistics of the last day, week or month in this zone, counted at one moment."""
         now = self._clock.now()
-        span = last(period, now, zone)
+        span = get_recent_span(period, now, zone)
         async with self._store.reading() as tx:
             users = await StatisticsRepository(tx).count_users(span.since, span.until)
             subscribers = await StatisticsRepository(tx).count_subscribers(span.since, span.until, now)

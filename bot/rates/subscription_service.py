@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from bot.core.clock import Clock
-from bot.core.time_of_day import USUAL_QUIET, next_at
+from bot.core.time_of_day import DEFAULT_QUIET_HOURS, next_at
 from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
 from bot.rates.model import AlertRequest, RateAlert, RateUpdates, Subscription
@@ -94,7 +94,7 @@ class SubscriptionService:
 async def _find_or_create(tx: Transaction, user_id: int, now: datetime) -> Subscription:
     """Return the user's subscription, or a new one with the usual quiet hours."""
     known = await SubscriptionRepository(tx).get(user_id)
-    start, end = USUAL_QUIET
+    start, end = DEFAULT_QUIET_HOURS
     return known or Subscription(user_id=user_id, subscribed_at=now, quiet_from=start, quiet_until=end)
 
 

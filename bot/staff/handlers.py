@@ -68,7 +68,10 @@ class AuditHandlers:
         if file.content is None:
             await session.show(screens.explain_no_file(session.reader, file, span))
             return
-        name, caption = csv.file_name("audit", span, session.zone), screens.format_caption(session.reader, file, span)
+        name, caption = (
+            csv.build_file_name("audit", span, session.zone),
+            screens.format_caption(session.reader, file, span),
+        )
         sent = await self._messenger.send_document(session.chat_id, file.content, name, caption, priority="talk")
         if not isinstance(sent, Delivered):
             await session.show_new(screens.explain_not_sent(session.t))

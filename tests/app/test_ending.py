@@ -31,6 +31,7 @@ async def test_a_start_that_hangs_is_left_at_once_when_the_bot_is_to_end() -> No
     asyncio.get_running_loop().call_later(1, stop.set)
     began = now()
     assert (
-        await process._run_unless_stopped(stop, asyncio.sleep(max(process.CONNECT_RETRIES.steps), result=True)) is None
+        await process._run_unless_stopped(stop, asyncio.sleep(max(process.CONNECT_RETRIES.seconds), result=True))
+        is None
     )
     assert now() - began == 1

@@ -4,7 +4,7 @@ from itertools import islice
 
 import pytest
 
-from bot.core.backoff import Backoff, Steps
+from bot.core.backoff import Backoff, FixedWaits
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ from bot.core.backoff import Backoff, Steps
 def test_each_wait_is_a_factor_longer_up_to_the_limit(backoff: Backoff, waits: list[float]) -> None:
     assert list(islice(backoff.waits(), len(waits))) == waits
     assert [backoff.after(failures) for failures in range(1, len(waits) + 1)] == waits
-    assert [min(backoff.first, backoff.longest), *map(backoff.longer, waits[:-1])] == waits
+    assert [min(backoff.first, backoff.longest), *map(backoff.next_wait, waits[:-1])] == waits
 
 
 def test_failures_without_end_overflow_no_number() -> None:
@@ -28,4 +28,4 @@ def test_failures_without_end_overflow_no_number() -> None:
 
 
 def test_steps_are_waited_in_their_order_and_the_last_is_repeated() -> None:
-    assert list(islice(Steps((0.5, 1.0, 5.0)).waits(), 5)) == [0.5, 1.0, 5.0, 5.0, 5.0]
+    assert list(islice(FixedWaits((0.5, 1.0, 5.0)).waits(), 5)) == [0.5, 1.0, 5.0, 5.0, 5.0]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.core.date_ranges import LONGEST_DAYS, Period, Span, days, last, this_month, typed
+from bot.core.date_ranges import LONGEST_DAYS, Period, Span, get_day_span, get_month_span, get_recent_span, parse_span
 
 JAKARTA, BERLIN, KATHMANDU = ZoneInfo("Asia/Jakarta"), ZoneInfo("Europe/Berlin"), ZoneInfo("Asia/Kathmandu")
 NOW = datetime(2026, 11, 21, 18, 30, tzinfo=UTC)
@@ -19,11 +19,11 @@ HOUR = timedelta(hours=1)
 
 
 def span_of(first: date, end: date) -> Span:
-    return days(first, end, JAKARTA)
+    return get_day_span(first, end, JAKARTA)
 
 
 def test_a_day_is_24_hours_of_which_the_present_one_is_the_last() -> None:
-    span = last(Period.DAY, NOW, JAKARTA)
+    span = get_recent_span(Period.DAY, NOW, JAKARTA)
     assert span.parts == 24
     assert span.edges[-2] <= NOW < span.until
     assert {after - before for before, after in pairwise(span.edges)} == {HOUR}
@@ -31,22 +31,24 @@ def test_a_day_is_24_hours_of_which_the_present_one_is_the_last() -> None:
 
 @pytest.mark.parametrize(("period", "parts"), [(Period.WEEK, 7), (Period.MONTH, 30)])
 def test_a_week_and_a_month_are_days_of_ones_own(period: Period, parts: int) -> None:
-    span = last(period, NOW, JAKARTA)
+    span = get_recent_span(period, NOW, JAKARTA)
     assert span.parts == parts
     assert span.edges[-2].astimezone(JAKARTA) == datetime(2026, 11, 22, tzinfo=JAKARTA)
     assert all(edge.astimezone(JAKARTA).hour == 0 for edge in span.edges)
 
 
 def test_a_day_on_which_the_clock_is_put_back_has_25_hours() -> None:
-    lengths = [after - before for before, after in pairwise(days(date(2026, 10, 24), date(2026, 10, 26), BERLIN).edges)]
+    lengths = [
+        after - before for before, after in pairwise(get_day_span(date(2026, 10, 24), date(2026, 10, 26), BERLIN).edges)
+    ]
     assert lengths == [24 * HOUR, 25 * HOUR, 24 * HOUR]
 
 
 def test_calendar_months_go_over_the_turn_of_a_year() -> None:
     january = datetime(2026, 1, 5, tzinfo=UTC)
-    assert this_month(january, JAKARTA) == span_of(date(2026, 1, 1), date(2026, 1, 31))
-    assert this_month(january, JAKARTA, back=1) == span_of(date(2025, 12, 1), date(2025, 12, 31))
-    assert this_month(january, JAKARTA, back=11) == span_of(date(2025, 2, 1), date(2025, 2, 28))
+    assert get_month_span(january, JAKARTA) == span_of(date(2026, 1, 1), date(2026, 1, 31))
+    assert get_month_span(january, JAKARTA, back=1) == span_of(date(2025, 12, 1), date(2025, 12, 31))
+    assert get_month_span(january, JAKARTA, back=11) == span_of(date(2025, 2, 1), date(2025, 2, 28))
 
 
 @pytest.mark.parametrize(
@@ -80,7 +82,7 @@ def test_calendar_months_go_over_the_turn_of_a_year() -> None:
     ],
 )
 def test_what_is_typed_is_a_time(text: str, first: str, end: str) -> None:
-    assert typed(text, TODAY, JAKARTA) == span_of(date.fromisoformat(first), date.fromisoformat(end))
+    assert parse_span(text, TODAY, JAKARTA) == span_of(date.fromisoformat(first), date.fromisoformat(end))
 
 
 @pytest.mark.parametrize(
@@ -110,11 +112,11 @@ def test_what_is_typed_is_a_time(text: str, first: str, end: str) -> None:
     ],
 )
 def test_what_is_no_time_is_refused(text: str) -> None:
-    assert typed(text, TODAY, JAKARTA) is None
+    assert parse_span(text, TODAY, JAKARTA) is None
 
 
 @given(st.text(max_size=60) | st.from_regex(r"[0-9a-z/. -]{1,30}", fullmatch=True))
 def test_nothing_that_is_typed_breaks_it(text: str) -> None:
     for zone in (JAKARTA, BERLIN, KATHMANDU):
-        span = typed(text, TODAY, zone)
+        span = parse_span(text, TODAY, zone)
         assert span is None or 1 <= span.parts <= LONGEST_DAYS

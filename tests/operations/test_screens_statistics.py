@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.core import csv
-from bot.core.date_ranges import NAMED_SPANS, Period, last
+from bot.core.date_ranges import NAMED_SPANS, Period, get_recent_span
 from bot.infra.drawing.chart import render_bars
 from bot.infra.i18n import LOCALES
 from bot.operations.buttons import StatisticsAction, StatisticsButton
@@ -68,7 +68,7 @@ def figure(name: str, value: str) -> str:
 @pytest.mark.parametrize("period", Period)
 @pytest.mark.parametrize("size", SIZES)
 def test_all_figures_fit_under_a_picture(locale: str, period: Period, size: int) -> None:
-    t, span = TRANSLATIONS.get(locale), last(period, NOW, JAKARTA)
+    t, span = TRANSLATIONS.get(locale), get_recent_span(period, NOW, JAKARTA)
     figured = own(size, span.parts)
     seen = ScreenCase(
         "own", statistics_screens.show_statistics(t, period, "21 Nov 2026, 16:30 WIB", figured, b""), is_caption=True
@@ -230,6 +230,6 @@ def test_the_export_asks_for_a_time_and_says_which_it_was(locale: str) -> None:
         for count in (0, MAX_ORDERS + 1):
             check_screen(ScreenCase("no file", export.explain_no_file(t, OrderFile(count, None), span, JAKARTA)))
         assert t.plural("export.orders", 12) in export.format_caption(t, OrderFile(12, b""), span, JAKARTA)
-    assert csv.file_name("orders", NAMED_SPANS["last_month"](NOW, JAKARTA), JAKARTA) == (
+    assert csv.build_file_name("orders", NAMED_SPANS["last_month"](NOW, JAKARTA), JAKARTA) == (
         "kirim-orders-2026-10-01-to-2026-10-31.csv"
     )

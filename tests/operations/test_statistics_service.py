@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from bot.core.date_ranges import Period, last
+from bot.core.date_ranges import Period, get_recent_span
 from bot.core.zones import PRESUMED
 from bot.operations import statistics_service as module
 from bot.operations.statistics import Outcome
@@ -47,7 +47,7 @@ async def test_the_figures_follow_orders_to_their_end(system: OrderSystem, figur
     await system.poll()
     for period in Period:
         span, own = await figures.count_bot_statistics(period, PRESUMED)
-        assert span == last(period, system.clock.now(), PRESUMED)
+        assert span == get_recent_span(period, system.clock.now(), PRESUMED)
         assert {outcome: tally.orders for outcome, tally in own.orders.by_outcome.items()} == {
             Outcome.SENT: 1,
             Outcome.WAITING: 1,
@@ -74,7 +74,7 @@ async def test_a_file_is_written_in_portions_of_which_none_is_lost(
 ) -> None:
     monkeypatch.setattr(module, "BATCH_SIZE", 3)
     await has_orders(system, count)
-    export = await figures.export_orders(last(Period.WEEK, system.clock.now(), PRESUMED), OSCAR)
+    export = await figures.export_orders(get_recent_span(Period.WEEK, system.clock.now(), PRESUMED), OSCAR)
     assert export.orders == count
     assert references(export) == [f"R{number:04}" for number in reversed(range(count))]
 
@@ -82,7 +82,7 @@ async def test_a_file_is_written_in_portions_of_which_none_is_lost(
 async def test_there_is_no_file_of_nothing_nor_of_too_much(
     system: OrderSystem, figures: StatisticsService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    span = last(Period.WEEK, system.clock.now(), PRESUMED)
+    span = get_recent_span(Period.WEEK, system.clock.now(), PRESUMED)
     assert await figures.export_orders(span, OSCAR) == OrderFile(0, None)
     monkeypatch.setattr(module, "MAX_ORDERS", 2)
     await has_orders(system, 3)

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from bot.core.date_ranges import Period, Span, last
+from bot.core.date_ranges import Period, Span, get_recent_span
 from bot.core.zones import PRESUMED
 from bot.infra.db.errors import StoreDown
 from bot.operations.statistics_service import StatisticsService
@@ -86,7 +86,7 @@ async def test_the_file_has_every_entry_of_its_time_oldest_first_and_nothing_to_
 ) -> None:
     monkeypatch.setattr(module, "BATCH_SIZE", 2)
     await looks_at(system, 5)
-    made = await audit_log.export(last(Period.DAY, system.clock.now() + HOUR, PRESUMED), OSCAR)
+    made = await audit_log.export(get_recent_span(Period.DAY, system.clock.now() + HOUR, PRESUMED), OSCAR)
     assert made.content is not None
     rows = list(csv.DictReader(io.StringIO(made.content.decode(), newline="")))
     assert [row["subject"] for row in rows] == [f"order:R{number:06}" for number in range(5)]
@@ -104,13 +104,15 @@ async def test_no_file_where_there_is_nothing_or_too_much(
     assert await audit_log.export(long_ago, OSCAR) == AuditFile(0, None)
     await looks_at(system, 3)
     monkeypatch.setattr(module, "MAX_ENTRIES", 2)
-    assert await audit_log.export(last(Period.DAY, system.clock.now() + HOUR, PRESUMED), OSCAR) == AuditFile(3, None)
+    assert await audit_log.export(get_recent_span(Period.DAY, system.clock.now() + HOUR, PRESUMED), OSCAR) == AuditFile(
+        3, None
+    )
     assert AuditAction.EXPORTED not in {entry.action for entry in await all_of(system)}
 
 
 async def test_who_takes_orders_along_is_written_down_with_the_time_they_are_of(system: OrderSystem) -> None:
     await system.place()
-    span = last(Period.DAY, system.clock.now() + HOUR, PRESUMED)
+    span = get_recent_span(Period.DAY, system.clock.now() + HOUR, PRESUMED)
     made = await StatisticsService(system.store, system.settlement, system.clock).export_orders(span, OSCAR)
     assert made.content is not None
     (entry,) = await all_of(system)
@@ -149,6 +151,6 @@ async def test_a_user_who_is_forgotten_is_in_it_no_more_but_what_staff_did_is(
     entries = (await audit_log.get_page()).entries
     assert [(entry.actor_id, entry.subject) for entry in entries] == [(RINA, "order:R000001"), (RINA, "order:R000000")]
     assert {(entry.user_id, entry.detail) for entry in entries} == {(0, "")}
-    made = await audit_log.export(last(Period.DAY, system.clock.now() + HOUR, PRESUMED), OSCAR)
+    made = await audit_log.export(get_recent_span(Period.DAY, system.clock.now() + HOUR, PRESUMED), OSCAR)
     assert made.content is not None
     assert str(EMMA) not in made.content.decode()

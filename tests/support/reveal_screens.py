@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta, tzinfo
 
-from bot.core.date_ranges import Period, last
+from bot.core.date_ranges import Period, get_recent_span
 from bot.infra.i18n import Translator
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Screen
@@ -88,5 +88,5 @@ def of_seeing_more(
     yield "trail of what time", audit.ask_period(t), ()
     for count in (0, 100_001):
         made = AuditFile(count, None)
-        yield "no file", audit.explain_no_file(Reader(t, zone, now), made, last(Period.WEEK, now, zone)), ()
+        yield "no file", audit.explain_no_file(Reader(t, zone, now), made, get_recent_span(Period.WEEK, now, zone)), ()
     yield "no file sent", audit.explain_not_sent(t), ()

@@ -5,7 +5,7 @@ from typing import Final
 
 import pytest
 
-from bot.core.templates import variables_in
+from bot.core.templates import find_variables
 from bot.infra.db import migrate
 from bot.infra.db.database import Database
 from bot.infra.telegram.outbound.truncate import count_visible_units
@@ -51,5 +51,5 @@ def test_each_could_have_been_typed_by_support_and_promises_no_money(name: str) 
         assert read_text(text) == text
         assert count_visible_units(text) <= MAX_UNITS
         assert not any(word in text.lower() for word in ("refund", "money back", "pengembalian", "dikembalikan"))
-        used.append(variables_in(text))
+        used.append(find_variables(text))
     assert used[0] == used[1] <= OF_ORDERS

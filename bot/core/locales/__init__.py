@@ -51,7 +51,7 @@ LOCALES: Final[Mapping[str, Locale]] = MappingProxyType(
 """Code (two letters, as in ISO 639-1) -> language, in display order."""
 
 REGION_MARKS: Final = "-_"
-"""Either stands between a language's code and its region: `id-ID`, `en_GB`."""
+"""Either of these separates a language's code from its region: `id-ID`, `en_GB`."""
 
 
 def codes_of(locale: str) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from fractions import Fraction
 
-_FIGURE = re.compile(
+_NUMBER = re.compile(
     r"(?P<head>[1-9]\d{0,2}(?P<group>[.,' ])\d{3}(?:(?P=group)\d{3})*|\d+)(?:(?P<mark>[.,])(?P<tail>\d+))?"
 )
 
@@ -13,7 +13,7 @@ _GROUP = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class WrittenNumber:
     """Every meaning of one written number.
 
     `whole`: the separators group thousands. `exact`: the last separator starts a fraction. `joined`: the digits with
@@ -39,19 +39,19 @@ class Figure:
         return tuple(Fraction(each) for each in (self.whole, self.exact, group) if each is not None)
 
 
-def read_figure(text: str) -> Figure | None:
+def read_number(text: str) -> WrittenNumber | None:
     """Read `text` (ASCII digits, dots, commas, apostrophes, single spaces). Return None if it isn't a number."""
-    match = _FIGURE.fullmatch(text)
+    match = _NUMBER.fullmatch(text)
     if match is None or match["mark"] == match["group"] is not None or _pads_with_zeros(match["head"]):
         return None
     head = int(re.sub(r"\D", "", match["head"]))
     joined = int(re.sub(r"\D", "", text))
     if match["tail"] is not None:
         exact = Fraction(f"{head}.{match['tail']}")
-        return Figure(None, exact, joined, grouped=match["group"] is not None, decimals=len(match["tail"]))
+        return WrittenNumber(None, exact, joined, grouped=match["group"] is not None, decimals=len(match["tail"]))
     groups = match["head"].count(match["group"]) if match["group"] else 0
     exact_too = groups == 1 and match["group"] in ".,"
-    return Figure(head, Fraction(text.replace(",", ".")) if exact_too else None, joined, grouped=groups > 1)
+    return WrittenNumber(head, Fraction(text.replace(",", ".")) if exact_too else None, joined, grouped=groups > 1)
 
 
 def _pads_with_zeros(head: str) -> bool:

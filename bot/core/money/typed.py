@@ -10,11 +10,11 @@ from fractions import Fraction
 from typing import Final
 
 from bot.core.errors import Rejection
-from bot.core.money.digits import Figure, read_figure
+from bot.core.money.digits import WrittenNumber, read_number
 from bot.core.money.exact import MAX_RUPIAH, MAX_SATS, SATS_PER_BITCOIN, Amount, Currency
 from bot.core.money.vocabulary import CURRENCIES, MILLION, SCALES, SLANG, THOUSAND, words_in
 from bot.core.money.words import UnknownWords, read_words
-from bot.core.text import has_odd_numerals, plain, without_pictures
+from bot.core.text import has_odd_numerals, plain, remove_pictures
 
 LONGEST: Final = 64
 """Maximum characters. The longest amount in words is well below, and junk costs little work."""
@@ -34,7 +34,7 @@ MOST_CENTS: Final = 2
 _UNITS = {"IDR": (1,), "SAT": (1,), "BTC": (SATS_PER_BITCOIN,), "₿": (1, SATS_PER_BITCOIN)}
 """Whole units in one of each. A whole number of ₿ means bitcoins to some and sats to others (BIP 177)."""
 
-_TOKEN = re.compile(r"\s*(?:(?P<figure>\d+(?:[.,' ]\d+)*)|(?P<run>[a-z]+|₿)\.?)")
+_TOKEN = re.compile(r"\s*(?:(?P<number>\d+(?:[.,' ]\d+)*)|(?P<run>[a-z]+|₿)\.?)")
 _CLOSING = re.compile(r"(?<=[\da-z₿])\s*(?:[.,]?\s*[-=]+|[.,!?]+)$")
 _BELOW_ZERO = re.compile(r"(?:[a-z₿]+\.?\s*)?-\s*[a-z₿]*\.?\s*\d|minus\b")
 
@@ -68,17 +68,17 @@ def parse_amount(text: str) -> Amount | Ambiguous:
     """
     typed = _split(text)
     first, *others = typed.parts
-    figure = read_figure(first)
-    if figure is None or len(others) > 1 or (others and others[0] not in SCALES):
+    number = read_number(first)
+    if number is None or len(others) > 1 or (others and others[0] not in SCALES):
         return _from_words(typed)
     scales = SCALES[others[0]] if others else ()
     if typed.currency == "IDR" and not scales:
-        return _from_bare_figure(figure)
-    return _from_figure(figure, scales or (1,), typed.currency)
+        return _from_bare_number(number)
+    return _from_number(number, scales or (1,), typed.currency)
 
 
 def _split(text: str) -> _Typed:
-    folded = plain(without_pictures(text)).casefold()
+    folded = plain(remove_pictures(text)).casefold()
     if has_odd_numerals(text) or len(folded) > LONGEST:
         raise Rejection("amount.unreadable")
     if _BELOW_ZERO.match(folded):
@@ -104,7 +104,7 @@ def _tokens(text: str) -> list[str]:
 
 
 def _words_of(match: re.Match[str]) -> list[str] | None:
-    return [match["figure"]] if match["figure"] else words_in(match["run"])
+    return [match["number"]] if match["number"] else words_in(match["run"])
 
 
 def _without_ends(tokens: list[str]) -> list[str]:
@@ -122,40 +122,40 @@ def _from_words(typed: _Typed) -> Amount | Ambiguous:
     except UnknownWords:
         raise Rejection("amount.unreadable") from None
     if typed.currency == "IDR" and readings[0] < SMALLEST_AMOUNT and readings[0].denominator == 1:
-        return _from_bare_figure(Figure(int(readings[0]), None, int(readings[0])))
+        return _from_bare_number(WrittenNumber(int(readings[0]), None, int(readings[0])))
     return _amount_or_choice(readings, typed.currency)
 
 
-def _from_figure(figure: Figure, scales: tuple[int, ...], currency: str) -> Amount | Ambiguous:
+def _from_number(number: WrittenNumber, scales: tuple[int, ...], currency: str) -> Amount | Ambiguous:
     """Read a number with a scale, or with a currency other than rupiah."""
-    meanings = [meaning * scale for meaning in figure.meanings for scale in scales]
-    is_whole_written_with_cents = figure.whole is None and not figure.grouped and meanings[0] < SMALLEST_AMOUNT
+    meanings = [meaning * scale for meaning in number.meanings for scale in scales]
+    is_whole_written_with_cents = number.whole is None and not number.grouped and meanings[0] < SMALLEST_AMOUNT
     if currency == "SAT" and scales == (1,) and is_whole_written_with_cents and meanings[0].denominator == 1:
-        return _amount_or_choice([*meanings, Fraction(figure.joined)], "SAT", asked=True, smallest=1)
-    is_too_fine = any(1 < scale < 10**figure.decimals for scale in scales)
-    asked = len(scales) > 1 or figure.may_be_group or is_too_fine
-    return _amount_or_choice(meanings, currency, asked=asked, smallest=1 if currency == "₿" else SMALLEST_AMOUNT)
+        return _amount_or_choice([*meanings, Fraction(number.joined)], "SAT", must_ask=True, smallest=1)
+    is_too_fine = any(1 < scale < 10**number.decimals for scale in scales)
+    must_ask = len(scales) > 1 or number.may_be_group or is_too_fine
+    return _amount_or_choice(meanings, currency, must_ask=must_ask, smallest=1 if currency == "₿" else SMALLEST_AMOUNT)
 
 
-def _from_bare_figure(figure: Figure) -> Amount | Ambiguous:
+def _from_bare_number(number: WrittenNumber) -> Amount | Ambiguous:
     """Read a number alone: rupiah as written where that makes sense, otherwise the possible shorthands."""
-    if figure.whole is not None:
-        return _from_bare_whole(figure.whole, sure=figure.grouped or figure.exact is None)
-    exact = figure.exact or Fraction(0)
-    if figure.may_be_group:
-        return _amount_or_choice(figure.meanings, "IDR", asked=True)
-    if figure.grouped or exact >= SMALLEST_AMOUNT:
-        is_odd = figure.decimals > MOST_CENTS and exact.denominator == 1
-        return _amount_or_choice([exact, *([Fraction(figure.joined)] if is_odd else [])], "IDR")
+    if number.whole is not None:
+        return _from_bare_whole(number.whole, sure=number.grouped or number.exact is None)
+    exact = number.exact or Fraction(0)
+    if number.may_be_group:
+        return _amount_or_choice(number.meanings, "IDR", must_ask=True)
+    if number.grouped or exact >= SMALLEST_AMOUNT:
+        is_odd = number.decimals > MOST_CENTS and exact.denominator == 1
+        return _amount_or_choice([exact, *([Fraction(number.joined)] if is_odd else [])], "IDR")
     if exact.denominator > 1:
-        return _amount_or_choice(_shorthand(exact), "IDR", asked=True)
-    joined_too = [Fraction(figure.joined)] if figure.joined >= SMALLEST_AMOUNT else []
-    return _amount_or_choice([exact * THOUSAND, *(joined_too or [exact * MILLION])], "IDR", asked=True)
+        return _amount_or_choice(_shorthand(exact), "IDR", must_ask=True)
+    joined_too = [Fraction(number.joined)] if number.joined >= SMALLEST_AMOUNT else []
+    return _amount_or_choice([exact * THOUSAND, *(joined_too or [exact * MILLION])], "IDR", must_ask=True)
 
 
 def _from_bare_whole(whole: int, *, sure: bool) -> Amount | Ambiguous:
     if whole < SMALLEST_AMOUNT:
-        return _amount_or_choice(_shorthand(Fraction(whole)), "IDR", asked=whole > 0)
+        return _amount_or_choice(_shorthand(Fraction(whole)), "IDR", must_ask=whole > 0)
     is_ambiguous = not sure and whole < AMBIGUOUS_BELOW
     return _amount_or_choice(
         [Fraction(whole), Fraction(whole * THOUSAND)] if is_ambiguous else [Fraction(whole)], "IDR"
@@ -169,7 +169,7 @@ def _shorthand(number: Fraction) -> list[Fraction]:
 
 
 def _amount_or_choice(
-    readings: Iterable[Fraction], currency: str, *, asked: bool = False, smallest: int = SMALLEST_AMOUNT
+    readings: Iterable[Fraction], currency: str, *, must_ask: bool = False, smallest: int = SMALLEST_AMOUNT
 ) -> Amount | Ambiguous:
     """Return one certain amount, or the readings that make sense.
 
@@ -184,7 +184,7 @@ def _amount_or_choice(
         raise _reason(sums, whole, unit)
     sensible = [each for each in in_range if each >= smallest] or in_range
     amounts = tuple(Amount(unit, each) for each in sensible)
-    return amounts[0] if len(amounts) == 1 and not asked else Ambiguous(amounts)
+    return amounts[0] if len(amounts) == 1 and not must_ask else Ambiguous(amounts)
 
 
 def _reason(sums: set[Fraction], whole: list[int], unit: Currency) -> Rejection:

@@ -3,7 +3,7 @@
 import structlog
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from bot.core.error_location import frames
+from bot.core.error_location import list_frames
 
 log = structlog.get_logger(__name__)
 
@@ -57,4 +57,4 @@ class SecurityHeadersMiddleware:
         try:
             await self._app(scope, receive, send_with_headers)
         except Exception as error:  # noqa: BLE001  Starlette has answered 500 before it raised this
-            log.error("request_failed", error=type(error).__name__, where=frames(error, FRAMES_LOGGED))  # noqa: TRY400
+            log.error("request_failed", error=type(error).__name__, where=list_frames(error, FRAMES_LOGGED))  # noqa: TRY400

@@ -14,7 +14,7 @@ import structlog
 
 from bot.core.backoff import Backoff
 from bot.core.clock import Clock
-from bot.core.error_location import where
+from bot.core.error_location import find_location
 from bot.core.shutdown import finish_tasks
 from bot.infra.db.database import Database
 from bot.infra.db.errors import LASTING, RowUnreadable, StoreDown
@@ -171,7 +171,7 @@ class OutboxDelivery:
                     message=notification.kind,
                     subject=notification.subject,
                     error=type(error).__name__,
-                    where=where(error),
+                    where=find_location(error),
                 )
                 await self._save(notification, outcome, has_follow_up=False)
 
@@ -191,7 +191,7 @@ class OutboxDelivery:
                 message=notification.kind,
                 subject=notification.subject,
                 error=type(error).__name__,
-                where=where(error),
+                where=find_location(error),
             )
             if self._errors[notification.id] >= MAX_ERRORS:
                 del self._errors[notification.id]

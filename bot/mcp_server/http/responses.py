@@ -7,7 +7,7 @@ import structlog
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from bot.core.error_location import frames
+from bot.core.error_location import list_frames
 
 log = structlog.get_logger(__name__)
 
@@ -72,6 +72,6 @@ class ErrorMiddleware:
                 response = error_response(503, "Shutting down", {"connection": "close"})
                 await response(scope, receive, send_with_headers)
         except Exception as error:  # noqa: BLE001  no other layer can answer
-            log.error("request_failed", error=type(error).__name__, where=frames(error, FRAMES_LOGGED))  # noqa: TRY400
+            log.error("request_failed", error=type(error).__name__, where=list_frames(error, FRAMES_LOGGED))  # noqa: TRY400
             if not has_begun:
                 await error_response(500, "Internal server error")(scope, receive, send_with_headers)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from bot.core.error_location import where
+from bot.core.error_location import find_location
 from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.notifications.kinds import OrderNotification
 from bot.orders.notifications.queueing import order_notifications
@@ -124,7 +124,7 @@ class Reconciler:
                 await self._adopt(order, report, listing)
         except Exception as error:  # noqa: BLE001  an error about one order must not stop the search for others
             why = type(error).__name__
-            log.error("order_match_failed", order=order.reference, error=why, where=where(error))  # noqa: TRY400  may quote
+            log.error("order_match_failed", order=order.reference, error=why, where=find_location(error))  # noqa: TRY400  may quote
 
     async def _unclaimed(self, listing: OrderListing) -> list[OrderReport]:
         async with self._store.reading() as tx:

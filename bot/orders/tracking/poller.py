@@ -228,5 +228,5 @@ class Poller:
 
     def _back_off(self, at_least: float) -> float:
         """Return a longer pause than the last one, and at least `at_least` seconds."""
-        self._pause = max(self._backoff.longer(self._pause), at_least)
+        self._pause = max(self._backoff.next_wait(self._pause), at_least)
         return self._pause

@@ -1,6 +1,6 @@
 """Rate updates: what a user gets at a glance, the time of the daily quote, and the quiet hours."""
 
-from bot.core.time_of_day import USUAL_QUIET
+from bot.core.time_of_day import DEFAULT_QUIET_HOURS
 from bot.infra.i18n import Html, Translator
 from bot.infra.i18n.formats import get_zone_name
 from bot.infra.telegram.ui.reader import Reader
@@ -16,7 +16,7 @@ HOURS_PER_ROW = 4
 SECTION = SettingsSection(
     position=50, label="settings.rate_news", data=SubscriptionButton(SubscriptionAction.SHOW).pack()
 )
-QUIET_HOURS = ((21 * 60, 6 * 60), USUAL_QUIET, (23 * 60, 8 * 60))
+QUIET_HOURS = ((21 * 60, 6 * 60), DEFAULT_QUIET_HOURS, (23 * 60, 8 * 60))
 
 
 def subscription_rows(t: Translator, *, subscribed: bool) -> Keyboard:

@@ -10,7 +10,7 @@ from typing import Final
 
 from bot.checkout.parser.sums import Sum, find_sums, meanings
 from bot.checkout.parser.words import Word, words_of
-from bot.core.date_ranges import Span, days, typed
+from bot.core.date_ranges import Span, get_day_span, parse_span
 from bot.core.errors import Rejection
 from bot.core.money import Ambiguous, Amount, parse_amount
 from bot.recipients.search import search
@@ -90,9 +90,9 @@ def _find_day(words: list[Word], today: date, zone: tzinfo) -> tuple[Span | None
 def _parse_span(text: str, today: date, zone: tzinfo) -> Span | None:
     back = DAYS_BACK.get(text)
     if back is None:
-        return typed(text, today, zone)
+        return parse_span(text, today, zone)
     day = today - timedelta(days=back)
-    return days(day, day, zone)
+    return get_day_span(day, day, zone)
 
 
 def _find_bare_sums(words: list[Word], methods: Sequence[PayoutMethod]) -> tuple[list[Amount], list[Word]]:

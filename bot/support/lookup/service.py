@@ -5,7 +5,7 @@ from datetime import tzinfo
 from typing import Final, TypeVar
 
 from bot.core.clock import Clock
-from bot.core.date_ranges import Period, last
+from bot.core.date_ranges import Period, get_recent_span
 from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
 from bot.orders.order import Order
@@ -100,7 +100,7 @@ class LookupService:
 
     async def measure_reply_times(self, period: Period, zone: tzinfo) -> TicketStatistics:
         """Return how long users have waited for support over the last day, week or month."""
-        span = last(period, self._clock.now(), zone)
+        span = get_recent_span(period, self._clock.now(), zone)
         async with self._database.reading() as tx:
             return measure_tickets(await TicketRepository(tx).times(span.since, span.until))
 

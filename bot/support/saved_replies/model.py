@@ -45,7 +45,7 @@ def read_text(html: str) -> str:
 
 def needs_order(template: str) -> bool:
     """Return whether a text has a variable that only an order can fill."""
-    return bool(templates.variables_in(template) & OF_ORDERS)
+    return bool(templates.find_variables(template) & OF_ORDERS)
 
 
 def compute_stamp(filled: str) -> str:

@@ -26,7 +26,7 @@ COLUMNS: Final = 2
 
 def list_replies(t: Translator, replies: Sequence[SavedReply]) -> Screen:
     """List all saved replies with buttons to show each, and to add one."""
-    known = t("answers.list", variables=templates.as_written(VARIABLES))
+    known = t("answers.list", variables=templates.format_variables(VARIABLES))
     text = known if replies else Html(f"{known}\n\n{t('answers.none')}")
     add = Button(t.plain("answers.add"), data=SavedReplyButton(SavedReplyAction.ADD).pack())
     return Screen(text, (*_grid([_button(each.name, SavedReplyAction.SHOW, each.name) for each in replies]), (add,)))
@@ -66,7 +66,9 @@ def ask_name(t: Translator) -> Screen:
 
 def ask_text(t: Translator, called: str, locale: str) -> Screen:
     """Ask for the text of a saved reply in one language."""
-    asked = t("answers.ask_text", name=called, language=t.language(locale), variables=templates.as_written(VARIABLES))
+    asked = t(
+        "answers.ask_text", name=called, language=t.language(locale), variables=templates.format_variables(VARIABLES)
+    )
     return Screen(asked, ((_button(t.plain("answers.back"), SavedReplyAction.SHOW, called),),))
 
 
