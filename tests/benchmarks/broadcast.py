@@ -86,7 +86,7 @@ async def _show_cards(hall: Stage, store: Database, paying: Sequence[Followed]) 
     now = datetime.now(UTC)
     async with store.transaction() as tx:
         for order in paying:
-            reference = order.service_id[-12:]
+            reference = crowd.reference_of(order.service_id)
             card = Notification(
                 chat_id=order.chat_id,
                 subject=f"order:{reference}",

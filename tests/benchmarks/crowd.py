@@ -1,5 +1,6 @@
 """Many active orders at once: in the service's books, and in the bot's as if their people had just confirmed them."""
 
+import hashlib
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +9,7 @@ from decimal import Decimal
 
 from bot.core.money import Amount
 from bot.infra.db.database import Database
-from bot.orders.order import Order, Phase
+from bot.orders.order import REFERENCE_ALPHABET, REFERENCE_LENGTH, Order, Phase
 from bot.orders.repository import OrderRepository
 from bot.settlement.model import PayoutMethod
 from bot.settlement.steps import OrderStep
@@ -58,11 +59,17 @@ async def follow(
     return [Followed(service_id, chats[service_id]) for service_id in watched]
 
 
+def reference_of(service_id: str) -> str:
+    """Return the reference of this order, in the form that buttons can hold. Ids of one service differ in it."""
+    digest = hashlib.sha256(service_id.encode()).digest()
+    return "".join(REFERENCE_ALPHABET[byte % len(REFERENCE_ALPHABET)] for byte in digest[:REFERENCE_LENGTH])
+
+
 def an_order(service_id: str, chat_id: int, *, paid: bool, within: float) -> Order:
     """One that was shown a moment ago, unpaid or just paid; first looked at `within` seconds."""
     now = datetime.now(UTC)
     return Order(
-        reference=service_id[-12:],
+        reference=reference_of(service_id),
         user_id=chat_id,
         chat_id=chat_id,
         draft_id=service_id,
