@@ -225,15 +225,17 @@ def _of_notification(t: Translator, method: PayoutMethod, typed: str) -> Iterato
 
 def _of_receipts(t: Translator, method: PayoutMethod, typed: str) -> Iterator[ScreenCase]:
     order, told = as_sent(an_open_order(method, holder=typed)), (t.rupiah(500_000), "ABC2345")
-    yield ScreenCase("asking", verify.asking(t))
-    yield ScreenCase("explained", verify.explained(t, "b" * 32))
-    yield ScreenCase("false", verify.false(t))
-    yield ScreenCase("refused", verify.refused(_reader(t), NOW + timedelta(days=2)))
+    yield ScreenCase("asking", verify.ask_for_code(t))
+    yield ScreenCase("explained", verify.explain_in_group(t, "b" * 32))
+    yield ScreenCase("false", verify.show_unknown(t))
+    yield ScreenCase("refused", verify.show_limit(_reader(t), NOW + timedelta(days=2)))
     for each in (order, as_sent(a_deposit_order("btcb", method))):
-        caption, keyboard = receipt.caption(t, each, a_receipt(), "b" * 32), receipt.keyboard(t, each)
+        caption, keyboard = receipt.format_caption(t, each, a_receipt(), "b" * 32), receipt.build_keyboard(t, each)
         yield ScreenCase("receipt", Screen(caption, keyboard), (*told, "K7QM-2XPA-9RTW"), is_caption=True)
-        yield ScreenCase("true", verify.true(t, each, JAKARTA), told)
-    yield ScreenCase("true of the forgotten", verify.true(t, replace(order, number="", holder=None), JAKARTA), told)
+        yield ScreenCase("true", verify.show_genuine(t, each, JAKARTA), told)
+    yield ScreenCase(
+        "true of the forgotten", verify.show_genuine(t, replace(order, number="", holder=None), JAKARTA), told
+    )
 
 
 def _of_settings(t: Translator, typed: str) -> Iterator[ScreenCase]:

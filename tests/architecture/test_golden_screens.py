@@ -73,7 +73,7 @@ def _invoice(t: Translator) -> Screen:
 
 def _receipt(t: Translator) -> Screen:
     order = MOMENTS["sent"]
-    return Screen(receipt.caption(t, order, a_receipt(), "kirim_bot"), receipt.keyboard(t, order))
+    return Screen(receipt.format_caption(t, order, a_receipt(), "kirim_bot"), receipt.build_keyboard(t, order))
 
 
 def _staff_ticket(t: Translator) -> Screen:

@@ -44,7 +44,7 @@ async def sent(store: Database, reference: str = "R2345AB") -> Order:
 
 
 async def receipt_of(receipts: ReceiptService, order: Order) -> Receipt:
-    receipt = await receipts.of(order)
+    receipt = await receipts.get_or_create(order)
     assert receipt is not None
     return receipt
 
@@ -72,7 +72,7 @@ async def test_each_order_has_a_code_of_its_own(store: Database) -> None:
 @pytest.mark.parametrize("state", ["", "IDLE", "IDR_SETTLED", "FAILED"])
 async def test_an_order_that_was_not_sent_has_none(store: Database, state: str) -> None:
     order = replace(await sent(store), state=state)
-    assert await ReceiptService(store, CLOCK).of(order) is None
+    assert await ReceiptService(store, CLOCK).get_or_create(order) is None
     async with store.reading() as tx:
         assert await ReceiptRepository(tx).of_order(order.reference) is None
 
@@ -132,8 +132,8 @@ async def test_a_forgotten_users_receipt_stays_true_of_what_is_left(store: Datab
     assert found is not None
     assert (found.number, found.holder, found.idr or found.expected_idr) == ("", None, 250_000)
     # And nobody can be shown it again: its code is known to those alone who have the picture.
-    assert await receipts.of(order) is None
-    assert await receipts.of(found) is None
+    assert await receipts.get_or_create(order) is None
+    assert await receipts.get_or_create(found) is None
 
 
 async def test_no_receipt_is_made_once_the_recipient_is_forgotten(store: Database) -> None:
@@ -141,6 +141,6 @@ async def test_no_receipt_is_made_once_the_recipient_is_forgotten(store: Databas
     async with store.transaction() as tx:
         await UserRepository(tx).save(User(id=EMMA, created_at=NOW))
         await delete_user(tx, EMMA)
-    assert await ReceiptService(store, CLOCK).of(order) is None
+    assert await ReceiptService(store, CLOCK).get_or_create(order) is None
     async with store.reading() as tx:
         assert await ReceiptRepository(tx).of_order(order.reference) is None

@@ -37,7 +37,7 @@ class Forwarder(CrashingSender):
             async with self.store.reading() as tx:
                 order = await OrderRepository(tx).get(str(notification.payload["reference"]))
             assert order is not None
-            receipt = await ReceiptService(self.store, self.clock).of(order)
+            receipt = await ReceiptService(self.store, self.clock).get_or_create(order)
             assert receipt is not None
         told = await super().send(notification)
         if receipt is not None:

@@ -27,7 +27,7 @@ ORDER = as_sent(an_open_order(holder="Budi Santoso"))
 
 
 def facts(order: Order = ORDER, locale: str = "en", zone: ZoneInfo = JAKARTA, bot: str = BOT) -> ReceiptFacts:
-    return receipt.facts(TRANSLATIONS.get(locale), order, a_receipt(), zone, bot)
+    return receipt.build_facts(TRANSLATIONS.get(locale), order, a_receipt(), zone, bot)
 
 
 def explanation(*keys: str, locale: str = "en") -> str:
@@ -122,14 +122,14 @@ def test_a_receipt_can_be_drawn_whatever_the_bank_and_the_holder_are_called(name
 def test_neither_number_nor_name_nor_invoice_can_be_read_from_what_is_forwarded_or_told(locale: str) -> None:
     t = TRANSLATIONS.get(locale)
     shown = facts(locale=locale)
-    words_shown = (*shown.rows, shown.subtitle, receipt.caption(t, ORDER, a_receipt(), BOT))
-    everything = f"{words_shown} {verify.true(t, ORDER, JAKARTA).text}"
+    words_shown = (*shown.rows, shown.subtitle, receipt.format_caption(t, ORDER, a_receipt(), BOT))
+    everything = f"{words_shown} {verify.show_genuine(t, ORDER, JAKARTA).text}"
     for secret in ("567890", "Budi", "Santoso", "lnbcrt", "cm1", "1001", "0123456789"):
         assert secret not in everything
 
 
 def test_a_stranger_is_told_exactly_what_stands_on_the_receipt() -> None:
-    told = ScreenCase("true", verify.true(ENGLISH, ORDER, JAKARTA)).text.split("\n\n")
+    told = ScreenCase("true", verify.show_genuine(ENGLISH, ORDER, JAKARTA)).text.split("\n\n")
     shown = facts()
     assert told[0] == text("verify.true", amount="Rp500,000")
     assert told[1].split("\n") == [text("verify.fact", label=name, value=value) for name, value in shown.rows]
@@ -138,14 +138,18 @@ def test_a_stranger_is_told_exactly_what_stands_on_the_receipt() -> None:
 
 
 def test_answers_have_no_buttons_of_their_own() -> None:
-    answers = (verify.true(ENGLISH, ORDER, JAKARTA), verify.false(ENGLISH), verify.explained(ENGLISH, BOT))
+    answers = (
+        verify.show_genuine(ENGLISH, ORDER, JAKARTA),
+        verify.show_unknown(ENGLISH),
+        verify.explain_in_group(ENGLISH, BOT),
+    )
     assert all(answer.keyboard == () for answer in answers)
 
 
 def test_a_false_code_is_not_repeated() -> None:
-    assert ScreenCase("false", verify.false(INDONESIAN)).text == text("verify.false", "id")
+    assert ScreenCase("false", verify.show_unknown(INDONESIAN)).text == text("verify.false", "id")
 
 
 def test_the_receipt_offers_the_same_again_or_something_new() -> None:
-    buttons = [(button.label, button.data) for row in receipt.keyboard(ENGLISH, ORDER) for button in row]
+    buttons = [(button.label, button.data) for row in receipt.build_keyboard(ENGLISH, ORDER) for button in row]
     assert buttons == [(label("button.resend"), "o:ABC2345:resend"), (label("button.send_other"), "new")]

@@ -172,7 +172,7 @@ async def test_an_attempt_that_sent_nothing_is_no_failure_of_the_picture(
 async def test_attempts_that_sent_nothing_are_not_counted_without_end(
     sqlite_store: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bot.orders.notifications.rendering.MOST_UNSENT", 3)
+    monkeypatch.setattr("bot.orders.notifications.rendering.MAX_UNSENT_COUNTED", 3)
     messages = messages_of()
     sender = renderers_of(sqlite_store, TriedTelegram(*[to_outcome(SlowDown(7))] * 5, Delivered(1)), messages)
     order = an_open_order(page_token=TOKEN)

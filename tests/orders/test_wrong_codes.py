@@ -120,4 +120,4 @@ def test_a_hundred_thousand_accounts_are_forgotten_once_they_rest() -> None:
     guesses = WrongCodeLimiter()
     for user in range(100_000):
         guesses.charge(user, NOW + user * timedelta(milliseconds=100))
-    assert len(guesses._whole_at) < 25_000
+    assert len(guesses._full_at) < 25_000

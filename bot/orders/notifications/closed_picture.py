@@ -1,4 +1,4 @@
-"""The picture that replaces a QR code whose message can no longer be deleted."""
+"""Draw the picture that replaces the QR code of a message that can no longer be deleted."""
 
 from functools import cache
 from io import BytesIO

@@ -1,4 +1,4 @@
-"""Notifications about an order as rows of the outbox, for the transaction that saves what they report."""
+"""Build the notifications about an order. They are saved in the transaction that changes the order."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -10,14 +10,14 @@ from bot.orders.order import Order
 from bot.staff.alarm_model import AlarmKind
 
 IN_EXTRA: Final = frozenset({OrderNotification.RECEIPT, OrderNotification.TAKE_DOWN_PICTURE})
-"""Pictures: no message about money waits for them."""
+"""Pictures, for which no message about money waits."""
 
 ALARM_OF: Final[Mapping[OrderWarning, AlarmKind]] = {
     OrderWarning.STUCK: AlarmKind.ORDER_STUCK,
     OrderWarning.FAILED: AlarmKind.ORDER_FAILED,
     OrderWarning.BAD_INVOICE: AlarmKind.INVOICE_MISMATCH,
 }
-"""The alarm that is raised with each of these messages."""
+"""The alarm that is raised with each warning."""
 
 
 def order_subject(order: Order) -> str:
@@ -28,7 +28,7 @@ def order_subject(order: Order) -> str:
 def order_notifications(
     order: Order, kinds: Iterable[OrderNotification], now: datetime
 ) -> list[Notification[AboutOrder]]:
-    """Return the rows for the user of `order`. Each version of the order edits its status message once."""
+    """Return the notifications for the user of `order`. Each version of the order edits its status message once."""
     return [
         Notification(
             chat_id=order.chat_id,
@@ -47,7 +47,7 @@ def order_notifications(
 def operator_notifications(
     operator_ids: Iterable[int], kind: OrderWarning, order: Order, now: datetime, complaint: str = ""
 ) -> list[Notification[AboutProblem]]:
-    """Return the rows that tell operators what is wrong with an order. `complaint` names no personal data."""
+    """Return the warnings to operators about an order. `complaint` contains no personal data."""
     return [
         Notification(
             chat_id=operator_id,

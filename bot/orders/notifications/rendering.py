@@ -1,6 +1,6 @@
-"""Render notifications for the users of orders: sent, edited or deleted.
+"""Render notifications for the users of orders: send, edit or delete messages.
 
-A message shows the order as it is when the message is sent, so that none is stale when it arrives.
+A message shows the order as it is when the message is sent, so that it isn't outdated when it arrives.
 """
 
 from collections import Counter
@@ -19,7 +19,7 @@ from bot.orders.notifications.kinds import AboutOrder, OrderNotification
 from bot.orders.notifications.queueing import order_notifications, order_subject
 from bot.orders.order import Order, Phase
 from bot.orders.preferences import DeliveryMode, delivery_mode
-from bot.orders.receipts.handlers import draw
+from bot.orders.receipts.handlers import draw_receipt
 from bot.orders.receipts.service import ReceiptService
 from bot.orders.repository import OrderRepository
 from bot.orders.screens import order_messages, status_message
@@ -36,8 +36,8 @@ from bot.users.screens.phrase import format_phrase_line
 
 PICTURE_TRIES = 2
 
-MOST_UNSENT: Final = 1_000
-"""Invoices whose attempts that sent nothing are counted. What is forgotten goes out as text sooner."""
+MAX_UNSENT_COUNTED: Final = 1_000
+"""For how many invoices failed attempts are counted. An invoice that is dropped is sent as text sooner."""
 
 OrderMessage = Notification[AboutOrder]
 
@@ -53,11 +53,11 @@ STILL_APPLIES: dict[OrderNotification, Callable[[Order], bool]] = {
     OrderNotification.CONVERTING: lambda order: order.step is OrderStep.CONVERTING and not order.is_ended,
     OrderNotification.SENDING: lambda order: order.step is OrderStep.SENDING and not order.is_ended,
 }
-"""Whether a notification still holds. One that doesn't, because the order went on, isn't sent."""
+"""Whether a notification still applies to the order. If the order has moved on, it isn't sent."""
 
 
 class OrderMessages:
-    """The messages to users about their orders."""
+    """Send, edit and delete messages to users about their orders."""
 
     def __init__(self, *, contacts: SupportContacts, receipts: ReceiptService, public_url: str = "") -> None:
         self._contacts = contacts
@@ -70,8 +70,8 @@ class OrderMessages:
         special: dict[OrderNotification, RenderOrder] = {
             OrderNotification.INVOICE: self._send_invoice,
             OrderNotification.INVOICE_TEXT: self._send_invoice_text,
-            OrderNotification.CARD: self._send_card,
-            OrderNotification.CARD_EDIT: self._edit_card,
+            OrderNotification.CARD: self._send_status_message,
+            OrderNotification.CARD_EDIT: self._edit_status_message,
             OrderNotification.TAKE_DOWN: self._take_down,
             OrderNotification.TAKE_DOWN_PICTURE: self._take_down_picture,
             OrderNotification.RECEIPT: self._send_receipt,
@@ -86,16 +86,16 @@ class OrderMessages:
         offered, notified = self._contacts.is_offered, self._contacts.has_staff
         screen = order_messages.screen(kind, context.reader, order, help_offered=offered, staff_notified=notified)
         if kind is OrderNotification.SENT:
-            # The receipt that follows is made to be forwarded, so what only the sender may see stands here.
+            # The receipt that follows is made for forwarding. So the phrase, which is private, is in this message.
             screen = replace(screen, text=screen.text + format_phrase_line(context.t, context.user))
             screen = await _with_offer_to_save(screen, order, context)
         return await _send(notification, context, screen, silent=mode is DeliveryMode.SILENT)
 
     async def _send_invoice(self, notification: OrderMessage, order: Order, context: RenderContext) -> DeliveryOutcome:
-        """Send it with its picture. If that fails twice or is refused, send text: nobody waits for a picture to pay."""
+        """Send the invoice with its QR code. If that fails twice or is rejected, send it as text."""
         if not order.awaits_payment(context.now):
             return Sent()
-        payment = _payment(order, context)
+        payment = _build_payment(order, context)
         page = pay.page_row(context.t, order, self._public_url)
         sent: Outcome = Invalid("the picture failed twice")
         if notification.attempts - self._unsent[notification.id] < PICTURE_TRIES:
@@ -125,12 +125,15 @@ class OrderMessages:
         return replace(delivered, without_picture=True) if isinstance(delivered, Sent) else delivered
 
     def _count_unsent(self, notification: OrderMessage, sent: Outcome) -> None:
-        """Count an attempt that surely sent nothing, as one that Telegram slowed down: the picture didn't fail."""
+        """Count an attempt that certainly sent nothing, for example when Telegram slowed us down.
+
+        Such attempts aren't the picture's fault, so they don't count towards `PICTURE_TRIES`.
+        """
         if not isinstance(sent, TryLater):
             self._unsent.pop(notification.id, None)
         elif not sent.maybe_sent:
             self._unsent[notification.id] += 1
-            while len(self._unsent) > MOST_UNSENT:
+            while len(self._unsent) > MAX_UNSENT_COUNTED:
                 del self._unsent[next(iter(self._unsent))]
 
     async def _send_invoice_text(
@@ -138,23 +141,27 @@ class OrderMessages:
     ) -> DeliveryOutcome:
         if not order.awaits_payment(context.now):
             return Sent()
-        text = _payment(order, context).follow_up
+        text = _build_payment(order, context).follow_up
         return Sent() if text is None else await _send(notification, context, Screen(text), silent=True)
 
-    async def _send_card(self, notification: OrderMessage, order: Order, context: RenderContext) -> DeliveryOutcome:
-        return await _send(notification, context, self._card(order, context), silent=True)
+    async def _send_status_message(
+        self, notification: OrderMessage, order: Order, context: RenderContext
+    ) -> DeliveryOutcome:
+        return await _send(notification, context, self._build_status_message(order, context), silent=True)
 
-    async def _edit_card(self, notification: OrderMessage, order: Order, context: RenderContext) -> DeliveryOutcome:
+    async def _edit_status_message(
+        self, notification: OrderMessage, order: Order, context: RenderContext
+    ) -> DeliveryOutcome:
         chat_id = notification.chat_id
         message_id = await _message_of(order, OrderNotification.CARD, notification, context)
-        screen = self._card(order, context)
+        screen = self._build_status_message(order, context)
         if message_id is not None:
             edited = await context.messenger.edit_text(
                 chat_id, message_id, screen.text, screen.keyboard, priority="money"
             )
             if not isinstance(edited, Gone | Invalid):
                 return delivery_outcome(edited)
-        # Editing has failed for good: a new status message takes its place.
+        # Editing will never work. Send a new status message in place of the old one.
         sent = await context.messenger.send_text(chat_id, screen.text, screen.keyboard, priority="money", silent=True)
         if isinstance(sent, Delivered):
             async with context.store.transaction() as tx:
@@ -164,7 +171,7 @@ class OrderMessages:
         return delivery_outcome(sent)
 
     async def _take_down(self, notification: OrderMessage, order: Order, context: RenderContext) -> DeliveryOutcome:
-        """Remove all that could still be paid with, the picture last: a retry finds what is left."""
+        """Remove the invoice, the picture last. If it fails, a retry removes what is left."""
         for kind in (OrderNotification.INVOICE_TEXT, OrderNotification.INVOICE):
             message_id = await _message_of(order, kind, notification, context)
             if message_id is None:
@@ -186,27 +193,27 @@ class OrderMessages:
         return Sent() if isinstance(edited, Gone) else delivery_outcome(edited)
 
     async def _send_receipt(self, notification: OrderMessage, order: Order, context: RenderContext) -> DeliveryOutcome:
-        """Send it silently, after the message that the rupiah were sent; not to users who leave that to the card."""
+        """Send the receipt silently. Users who chose only the status message for `SENT` don't get it."""
         choices = context.user.notification_preferences if context.user else None
         if delivery_mode(OrderNotification.SENT, choices) is DeliveryMode.STATUS_ONLY:
             return Sent()
-        drawn = await draw(self._receipts, context.t, order, context.zone, context.messenger.username)
-        if drawn is None:
+        picture = await draw_receipt(self._receipts, context.t, order, context.zone, context.messenger.username)
+        if picture is None:
             return Sent()
-        caption = with_repeat_note(notification, context.t, drawn.caption)
-        # A picture can wait; other users' messages about money can't.
+        caption = with_repeat_note(notification, context.t, picture.caption)
+        # The receipt can wait, but other users' messages about money can't.
         return delivery_outcome(
             await context.messenger.send_photo(
-                notification.chat_id, drawn.png, caption, drawn.keyboard, priority="talk", silent=True
+                notification.chat_id, picture.png, caption, picture.keyboard, priority="talk", silent=True
             )
         )
 
-    def _card(self, order: Order, context: RenderContext) -> Screen:
+    def _build_status_message(self, order: Order, context: RenderContext) -> Screen:
         return status_message.screen(context.reader, order, help_offered=self._contacts.is_offered)
 
 
 def _with_order(render: RenderOrder) -> Renderer:
-    """Let `render` take the order that the notification is about, as it is now."""
+    """Return a renderer that reads the order and passes it to `render`."""
 
     async def render_order(notification: OrderMessage, context: RenderContext) -> DeliveryOutcome:
         async with context.store.reading() as tx:
@@ -219,7 +226,7 @@ def _with_order(render: RenderOrder) -> Renderer:
 
 
 async def _with_offer_to_save(screen: Screen, order: Order, context: RenderContext) -> Screen:
-    """Offer to name a recipient after the first order to them; only then, so that it is no clutter."""
+    """Add the offer to name the recipient, only after the first order to them."""
     async with context.store.reading() as tx:
         known = find_saved(await RecipientRepository(tx).find_by_user(order.user_id), order.method, order.number)
     is_new = known is not None and known.label is None and known.created_at == order.created_at
@@ -235,7 +242,7 @@ async def _send(notification: OrderMessage, context: RenderContext, screen: Scre
 async def _with_or_without_page(
     page: Keyboard, keyboard: Keyboard, send: Callable[[Keyboard], Awaitable[Outcome]]
 ) -> Outcome:
-    """Send again without the link if Telegram doesn't accept its address: nobody loses an invoice by that."""
+    """Send with the link to the payment page. If Telegram rejects its address, send without the link."""
     sent = await send((*page, *keyboard))
     return await send(keyboard) if page and isinstance(sent, Invalid) else sent
 
@@ -243,13 +250,13 @@ async def _with_or_without_page(
 async def _message_of(
     order: Order, kind: OrderNotification, notification: OrderMessage, context: RenderContext
 ) -> int | None:
-    """Return the id of the message that another notification about the order was sent as."""
+    """Return the id of the message of another notification about the order."""
     async with context.store.reading() as tx:
         return await OutboxRepository(tx).find_message_id(order_subject(order), kind, notification.chat_id)
 
 
 async def _remove(notification: OrderMessage, message_id: int, order: Order, context: RenderContext) -> DeliveryOutcome:
-    """Delete a message, or replace what it shows: after 48 hours Telegram deletes nothing of a bot's."""
+    """Delete a message. After 48 hours Telegram doesn't delete it, and its text is replaced."""
     chat_id, messenger = notification.chat_id, context.messenger
     removed = await messenger.delete(chat_id, message_id, priority="money")
     if not isinstance(removed, Gone | Invalid):
@@ -259,7 +266,7 @@ async def _remove(notification: OrderMessage, message_id: int, order: Order, con
     text = _closed_text(context.t, order)
     edited = await messenger.edit_caption(chat_id, message_id, text, priority="money")
     if isinstance(edited, Delivered | NotModified):
-        # Text and buttons are gone. A picture that keeps failing must not delay that the payment has arrived.
+        # Text and buttons are replaced. A picture that keeps failing must not delay the message about the payment.
         async with context.store.transaction() as tx:
             await OutboxRepository(tx).add(
                 order_notifications(order, (OrderNotification.TAKE_DOWN_PICTURE,), context.now)
@@ -267,11 +274,11 @@ async def _remove(notification: OrderMessage, message_id: int, order: Order, con
         return Sent()
     if isinstance(edited, Gone | Invalid):
         edited = await messenger.edit_text(chat_id, message_id, text, priority="money")
-    # What can't be edited either isn't there any more.
+    # If it can't be edited either, it no longer exists.
     return Sent() if isinstance(edited, Gone | Invalid) else delivery_outcome(edited)
 
 
-def _payment(order: Order, context: RenderContext) -> pay.Payment:
+def _build_payment(order: Order, context: RenderContext) -> pay.Payment:
     phrase = context.user.phrase if context.user else None
     return pay.payment(context.reader, order, phrase)
 

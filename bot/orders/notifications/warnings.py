@@ -1,4 +1,4 @@
-"""Render what is wrong with an order for operators: its own messages, and its lines in alarms."""
+"""Render warnings about orders for operators: as messages, and as lines of alarms."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -30,35 +30,35 @@ class OrderInAlarm:
 
     @property
     def user_id(self) -> int:
-        """Return the user of the order."""
+        """The user of the order."""
         return self.order.user_id
 
     @property
     def service_id(self) -> str:
-        """Return the id by which the settlement service knows it; "" where it has given none."""
+        """The service's id of the order, or "" if it has none."""
         return self.order.service_id or ""
 
     def format_line(self, t: Translator) -> Html:
-        """Return what names the order to operators."""
+        """Return the line that describes the order to operators."""
         return format_order_line(t, self.order)
 
     def format_status(self, t: Translator, now: datetime) -> Html:
-        """Return its status."""
+        """Return the status of the order."""
         return t(status_key(self.order, now))
 
 
 async def load_order(tx: Transaction, reference: str) -> OrderInAlarm | None:
-    """Return the order of an alarm; None where it is gone or can't be read."""
+    """Return the order of an alarm, or None if it is deleted or can't be read."""
     order = await OrderRepository(tx).get_if_readable(reference)
     return None if order is None else OrderInAlarm(order)
 
 
 ALARM_SUBJECTS: Final[Mapping[AlarmKind, LoadAlarmSubject]] = dict.fromkeys(ORDER_ALARMS, load_order)
-"""How staff's alarms read orders."""
+"""How alarms load the orders that they are about."""
 
 
 class OrderWarnings:
-    """The messages to operators about orders, with what an operator can do."""
+    """Render messages to operators about orders, with the buttons of the alarm."""
 
     def __init__(self, operator_ids: frozenset[int]) -> None:
         self._operators = operator_ids
@@ -68,7 +68,7 @@ class OrderWarnings:
         return dict.fromkeys(OrderWarning, self.render)
 
     async def render(self, notification: Notification[AboutProblem], context: RenderContext) -> DeliveryOutcome:
-        """Say what is wrong with the order as it is now."""
+        """Send the warning, with the order as it is now."""
         kind, reference, t = OrderWarning(notification.kind), notification.payload.reference, context.t
         async with context.store.reading() as tx:
             known = await load_order(tx, reference)

@@ -1,4 +1,4 @@
-"""Verification codes of receipts: short enough to type, too many to guess, stored as a keyed hash."""
+"""Verification codes of receipts. They are short enough to type, and too many to guess."""
 
 import hashlib
 import hmac
@@ -8,7 +8,7 @@ import secrets
 from bot.core.text import plain
 
 LENGTH = 12
-"""Characters of 5 bits: 2^60 codes. With a thousand tries a second, one of a million receipts is found in 36 years."""
+"""Characters of 5 bits each, so 2^60 codes. A thousand guesses a second find one of a million receipts in 36 years."""
 
 GROUP = 4
 ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
@@ -16,14 +16,14 @@ ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 _LOOKALIKES = str.maketrans("OIL", "011")
 _BETWEEN = str.maketrans("", "", " -_.")
-_AS_WRITTEN = re.compile(rf"\w{{{GROUP}}}(?:-\w{{{GROUP}}}){{{LENGTH // GROUP - 1}}}")
+_WITH_DASHES = re.compile(rf"\w{{{GROUP}}}(?:-\w{{{GROUP}}}){{{LENGTH // GROUP - 1}}}")
 _PURPOSE = b"kirim receipt code\0"
-"""Keeps these hashes different from other hashes with the same key."""
+"""Makes these hashes different from other hashes with the same key."""
 
 
 def new_code() -> str:
     """Return a code of 60 random bits, as receipts show it: `K7QM-2XPA-9RTW`."""
-    return _written("".join(secrets.choice(ALPHABET) for _ in range(LENGTH)))
+    return _with_dashes("".join(secrets.choice(ALPHABET) for _ in range(LENGTH)))
 
 
 def read_code(text: str) -> str | None:
@@ -31,22 +31,22 @@ def read_code(text: str) -> str | None:
 
     Case, spaces, dashes, full-width characters and the lookalikes O, I and L don't matter.
     """
-    # Checked before it is put in capitals: some letters of other scripts would become Latin ones, or two.
+    # Checked before the conversion to capitals, which turns some letters of other scripts into Latin ones, or into two.
     folded = plain(text).translate(_BETWEEN)
     if len(folded) != LENGTH or not folded.isascii():
         return None
     compact = folded.upper().translate(_LOOKALIKES)
-    return _written(compact) if set(compact) <= set(ALPHABET) else None
+    return _with_dashes(compact) if set(compact) <= set(ALPHABET) else None
 
 
 def is_written_code(text: str) -> bool:
-    """Return whether `text` is a code as receipts show it, with its dashes, and can't mean anything else.
+    """Return whether `text` is a code with dashes, as receipts show it, and can't mean anything else.
 
-    Without the dashes a telephone number looks like a code, and so does "500rb bca 1234". One code in a million has no
-    letter. It isn't recognised alone, but `/verify` accepts it.
+    Without dashes, a telephone number or "500rb bca 1234" could be a code. One code in a million has no letter. When
+    sent alone it isn't recognised, but `/verify` accepts it.
     """
     return (
-        _AS_WRITTEN.fullmatch(plain(text)) is not None
+        _WITH_DASHES.fullmatch(plain(text)) is not None
         and (code := read_code(text)) is not None
         and not compact_code(code).isdecimal()
     )
@@ -58,22 +58,22 @@ def compact_code(code: str) -> str:
 
 
 def code_hash(code: str, pepper: bytes) -> str:
-    """Return the hash that the database finds a code by: 64 hexadecimal digits.
+    """Return the hash by which the database finds a code: 64 hexadecimal digits.
 
     Args:
         code: as `new_code` or `read_code` returns it, or compact.
         pepper: a key that isn't in the database.
 
     Raises:
-        ValueError: there is no pepper, or `code` is no code.
+        ValueError: there is no pepper, or `code` isn't a code.
     """
     if not pepper:
         raise ValueError("a verification code is hashed with a pepper")
-    written = read_code(code)
-    if written is None:
+    normalised = read_code(code)
+    if normalised is None:
         raise ValueError("this is no verification code")
-    return hmac.new(pepper, _PURPOSE + compact_code(written).encode(), hashlib.sha256).hexdigest()
+    return hmac.new(pepper, _PURPOSE + compact_code(normalised).encode(), hashlib.sha256).hexdigest()
 
 
-def _written(compact: str) -> str:
+def _with_dashes(compact: str) -> str:
     return "-".join(compact[start : start + GROUP] for start in range(0, LENGTH, GROUP))

@@ -1,7 +1,7 @@
-"""Receipts: the picture, sent when the order is done or when its sender asks for it, and the check of a code.
+"""Send receipts, and verify their codes.
 
-Anybody can check a code, in private and in groups: by `/verify CODE`, by the link in a receipt's QR code, and by
-sending the code alone while no draft is open. What is typed while a draft is open belongs to the draft.
+Anyone can verify a code, in private chats and in groups: with `/verify CODE`, with the link in a receipt's QR code, and
+by sending only the code. While a draft is open, a code sent alone belongs to the draft.
 """
 
 import re
@@ -34,32 +34,34 @@ from bot.users.session import SESSION, Session, as_handler, current_session
 
 QUESTION: Final = "verify"
 
-_LINKED = re.compile(rf"/start(?:@\w+)?\s+{receipt.LINK}")
+_LINK_PATTERN = re.compile(rf"/start(?:@\w+)?\s+{receipt.LINK}")
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
-    """A receipt that is ready to be sent."""
+class ReceiptPicture:
+    """The message with a receipt."""
 
     png: bytes = field(repr=False)
     caption: Html = field(repr=False)
     keyboard: Keyboard
 
 
-async def draw(receipts: ReceiptService, t: Translator, order: Order, zone: tzinfo, bot: str) -> Picture | None:
-    """Return the receipt of `order` in its reader's language and time; None where it has none.
+async def draw_receipt(
+    receipts: ReceiptService, t: Translator, order: Order, zone: tzinfo, bot: str
+) -> ReceiptPicture | None:
+    """Return the receipt of `order` in its reader's language and time zone, or None if it has none.
 
-    `bot` is the bot's name, as for `screens.receipt.facts`.
+    `bot` is the bot's name without its @, or "".
     """
-    made = await receipts.of(order)
-    if made is None:
+    receipt_data = await receipts.get_or_create(order)
+    if receipt_data is None:
         return None
-    png = await render_receipt_off_loop(receipt.facts(t, order, made, zone, bot))
-    return Picture(png, receipt.caption(t, order, made, bot), receipt.keyboard(t, order))
+    png = await render_receipt_off_loop(receipt.build_facts(t, order, receipt_data, zone, bot))
+    return ReceiptPicture(png, receipt.format_caption(t, order, receipt_data, bot), receipt.build_keyboard(t, order))
 
 
-class _CodeAlone(filters.MessageFilter):
-    """A code as receipts show it, while no draft is open that it could be meant for."""
+class _LoneCode(filters.MessageFilter):
+    """Matches a message that is only a code, as receipts show it, while no draft is open."""
 
     def filter(self, message: Message) -> bool:
         session = SESSION.get(None)
@@ -67,7 +69,7 @@ class _CodeAlone(filters.MessageFilter):
 
 
 class ReceiptHandlers:
-    """Send receipts, and check codes."""
+    """Send receipts, and verify codes."""
 
     def __init__(self, *, database: Database, messenger: Messenger, receipts: ReceiptService) -> None:
         self._database = database
@@ -81,18 +83,18 @@ class ReceiptHandlers:
         return routes
 
     def answers(self) -> Mapping[str, questions.Answer]:
-        """Return what takes the code that is typed after `/verify`."""
-        return {QUESTION: questions.accept_text(self.code_typed)}
+        """Return the handler of the code that is typed after `/verify`."""
+        return {QUESTION: questions.accept_text(self.handle_code)}
 
     def handlers(self) -> Mapping[Phase, tuple[Handler, ...]]:
-        """Return the command for groups, the link, and the check of a code that is sent alone."""
-        in_groups, linked = filters.ChatType.GROUPS & filters.UpdateType.MESSAGE, PRIVATE & filters.Regex(_LINKED)
+        """Return the handlers of the command in groups, of the link, and of a code that is sent alone."""
+        in_groups, linked = filters.ChatType.GROUPS & filters.UpdateType.MESSAGE, PRIVATE & filters.Regex(_LINK_PATTERN)
         return {
-            # Before the `/start` of everybody.
+            # Before the general handler of `/start`.
             Phase.QUESTIONS: (CommandHandler("start", self._verify_link, filters=linked),),
-            Phase.FEATURES: (CommandHandler("verify", self._verify_in_a_group, filters=in_groups),),
+            Phase.FEATURES: (CommandHandler("verify", self._verify_in_group, filters=in_groups),),
             Phase.CONVERSATION: (
-                MessageHandler(PRIVATE & ~filters.COMMAND & _CodeAlone(), as_handler(self._verify_alone)),
+                MessageHandler(PRIVATE & ~filters.COMMAND & _LoneCode(), as_handler(self._verify_lone_code)),
             ),
         }
 
@@ -106,57 +108,57 @@ class ReceiptHandlers:
         if session.is_double_tap(button):
             await session.acknowledge()
             return
-        drawn = await draw(self._receipts, session.t, order, session.zone, self._messenger.username)
-        if drawn is None:
+        picture = await draw_receipt(self._receipts, session.t, order, session.zone, self._messenger.username)
+        if picture is None:
             await session.acknowledge(session.t.plain("receipt.gone"), alert=True)
             return
         await session.acknowledge()
-        if await session.post_picture(drawn.png, drawn.caption, drawn.keyboard):
+        if await session.post_picture(picture.png, picture.caption, picture.keyboard):
             session.record_tap(button)
 
     async def verify(self, session: Session, code: str) -> None:
-        """Check the code after the command, or ask for one."""
+        """Verify the code after the command, or ask for one."""
         if code:
-            await self._say_result(session, code)
+            await self._show_result(session, code)
         else:
             session.message_id = None
-            await questions.ask(session, QUESTION, session.with_resume(verify.asking(session.t)))
+            await questions.ask(session, QUESTION, session.with_resume(verify.ask_for_code(session.t)))
 
-    async def code_typed(self, session: Session, _: str, text: str) -> None:
-        """Check the typed code. A wrong one ends the question, too: it was answered."""
+    async def handle_code(self, session: Session, _: str, text: str) -> None:
+        """Verify the typed code. A wrong code answers the question, too."""
         async with self._database.transaction() as tx:
             await UserRepository(tx).save(questions.mark_answered(session))
-        await self._say_result(session, text)
+        await self._show_result(session, text)
 
     async def _verify_link(self, _: Update, context: Context) -> None:
-        await self._say_result(current_session(), "".join(context.args or ()).removeprefix(receipt.LINK))
+        await self._show_result(current_session(), "".join(context.args or ()).removeprefix(receipt.LINK))
         raise ApplicationHandlerStop
 
-    async def _verify_alone(self, session: Session, update: Update) -> None:
+    async def _verify_lone_code(self, session: Session, update: Update) -> None:
         text = update.effective_message.text if update.effective_message else None
-        await self._say_result(session, text or "")
+        await self._show_result(session, text or "")
 
-    async def _verify_in_a_group(self, update: Update, context: Context) -> None:
-        """Answer without any button: everybody in the group could press it, and would see what is their own."""
+    async def _verify_in_group(self, update: Update, context: Context) -> None:
+        """Answer without buttons, because everyone in the group could press them and would get their own data."""
         session, code = current_session(), " ".join(context.args or ())
         message = update.effective_message
         if message is not None:
             bot = self._messenger.username
-            screen = await self._result(session, code) if code else verify.explained(session.t, bot)
+            screen = await self._build_result(session, code) if code else verify.explain_in_group(session.t, bot)
             await self._messenger.send_text(
                 message.chat_id, screen.text, (), priority="talk", reply_to=message.message_id
             )
         raise ApplicationHandlerStop
 
-    async def _say_result(self, session: Session, typed: str) -> None:
-        screen = await self._result(session, typed)
+    async def _show_result(self, session: Session, typed: str) -> None:
+        screen = await self._build_result(session, typed)
         offered = Screen(screen.text, (*screen.keyboard, send_row(session.t)))
         await session.show_new(session.with_resume(offered))
 
-    async def _result(self, session: Session, typed: str) -> Screen:
-        """Return what the receipt with this code says, that there is none, or that there were too many tries."""
+    async def _build_result(self, session: Session, typed: str) -> Screen:
+        """Return the screen with the receipt of this code. It may also say that there is none, or too many attempts."""
         try:
             order = await self._receipts.verify(session.user.id, typed)
         except TooManyWrongCodes as refusal:
-            return verify.refused(session.reader, refusal.again)
-        return verify.false(session.t) if order is None else verify.true(session.t, order, session.zone)
+            return verify.show_limit(session.reader, refusal.again)
+        return verify.show_unknown(session.t) if order is None else verify.show_genuine(session.t, order, session.zone)

@@ -1,4 +1,4 @@
-"""The receipt of an order that was sent."""
+"""The receipt of a completed order."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -6,7 +6,7 @@ from datetime import datetime
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receipt:
-    """The verification code of an order that was sent, and its hash. Deleted users' receipts have no code."""
+    """The verification code of a completed order, and its hash. Receipts of deleted users have no code."""
 
     reference: str
     code: str = field(repr=False)

@@ -1,4 +1,4 @@
-"""Receipts: one for each order, found by the hash of its code."""
+"""Read and write receipts. An order has one, which is found by the hash of its code."""
 
 from dataclasses import asdict
 from typing import Any
@@ -15,7 +15,7 @@ BY_HASH = select(receipts).where(receipts.c.code_hash == bindparam("hash"))
 
 
 class ReceiptRepository:
-    """Read and write the receipts of orders that were sent."""
+    """Read and write the receipts of completed orders."""
 
     def __init__(self, tx: Transaction) -> None:
         self._connection = tx.connection

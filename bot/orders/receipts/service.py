@@ -1,4 +1,4 @@
-"""Receipts of orders that were sent: created once, and checked by anyone who was shown one."""
+"""Create the receipts of completed orders, and verify them for anyone."""
 
 from typing import Final
 
@@ -13,12 +13,14 @@ from bot.orders.repository import OrderRepository
 from bot.settlement.steps import COMPLETED
 
 PEPPER: Final = b"kirim receipts, first and only pepper"
-"""This is no secret, and not one of ENCRYPTION_KEYS: after a rotation of keys every receipt would be false. A code is
-60 random bits that are in no table, so a stolen hash is of no use. Who could try all codes would only learn the code of
-a row that they have already."""
+"""This is no secret. It isn't one of ENCRYPTION_KEYS, because after a key rotation no receipt would be valid.
+
+A code is 60 random bits and is stored encrypted, so a stolen hash doesn't reveal it. An attacker who tries all codes
+only learns the code of a row that they already have.
+"""
 
 _NO_CODE: Final = "no code"
-"""Looked up for text that is no code, so that it takes as long as a wrong code. It is no hash."""
+"""Looked up in place of a hash if the text is no code, so that the answer takes as long as for a wrong code."""
 
 
 class ReceiptService:
@@ -29,10 +31,10 @@ class ReceiptService:
         self._clock = clock
         self._wrong_codes = wrong_codes or WrongCodeLimiter()
 
-    async def of(self, order: Order) -> Receipt | None:
-        """Return the receipt of `order`, and create it if necessary; None if it has none, or no longer has one.
+    async def get_or_create(self, order: Order) -> Receipt | None:
+        """Return the receipt of `order`, creating it if necessary. Return None if it has none, or no longer has one.
 
-        It is saved before anybody sees it. So wherever a crash interrupts, the order's code stays the same.
+        The receipt is saved before it is shown. So the order's code stays the same after a crash.
         """
         if order.state != COMPLETED:
             return None
@@ -42,36 +44,38 @@ class ReceiptService:
         return receipt if receipt and receipt.code else None
 
     async def _create(self, reference: str) -> Receipt | None:
-        """Return a new receipt, or the one that was created meanwhile; None if the recipient is deleted."""
+        """Return a new receipt, or the one that was created meanwhile. Return None if the recipient is deleted."""
         async with self._store.transaction() as tx:
             order = await OrderRepository(tx).get(reference)
             if order is None or not order.has_recipient:
                 return None
-            made = _new(reference, self._clock)
-            return made if await ReceiptRepository(tx).add(made) else await ReceiptRepository(tx).of_order(reference)
+            receipt = _build_receipt(reference, self._clock)
+            return (
+                receipt if await ReceiptRepository(tx).add(receipt) else await ReceiptRepository(tx).of_order(reference)
+            )
 
     async def verify(self, user_id: int, typed: str) -> Order | None:
-        """Return the order whose receipt has the code that this user typed; None if there is none.
+        """Return the order whose receipt has the code that this user typed, or None if there is none.
 
         Raises:
             TooManyWrongCodes: the user has typed too many wrong codes.
         """
         cost, is_wrong = self._wrong_codes.charge(user_id, self._clock.now()), False
         try:
-            order = await self._with_code(typed)
+            order = await self._find_by_code(typed)
             is_wrong = order is None
         finally:
             if not is_wrong:
                 self._wrong_codes.refund(user_id, cost)
         return order
 
-    async def _with_code(self, typed: str) -> Order | None:
+    async def _find_by_code(self, typed: str) -> Order | None:
         code = read_code(typed)
         async with self._store.reading() as tx:
             receipt = await ReceiptRepository(tx).by_code_hash(code_hash(code, PEPPER) if code else _NO_CODE)
             return await OrderRepository(tx).get(receipt.reference) if receipt else None
 
 
-def _new(reference: str, clock: Clock) -> Receipt:
+def _build_receipt(reference: str, clock: Clock) -> Receipt:
     code = new_code()
     return Receipt(reference=reference, code=code, code_hash=code_hash(code, PEPPER), created_at=clock.now())

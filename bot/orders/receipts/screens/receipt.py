@@ -1,6 +1,6 @@
-"""The receipt of an order that was sent: the words of the picture, its caption and its buttons.
+"""The receipt of a completed order: the texts of the picture, its caption and its buttons.
 
-Users forward it. So it contains nothing private: numbers and names are masked, and the user's own phrase isn't in it.
+Users forward it. So it contains nothing private: numbers and names are masked, and the user's phrase isn't in it.
 """
 
 from datetime import datetime, tzinfo
@@ -22,36 +22,36 @@ from bot.users.screens.buttons import send_row
 
 BRAND = "Kirim"
 LINK = "v_"
-"""What the argument of `/start` begins with after a receipt's QR code was scanned."""
+"""The prefix of the argument of `/start` in the link of a receipt's QR code."""
 
 
-def facts(t: Translator, order: Order, receipt: Receipt, zone: tzinfo, bot: str) -> ReceiptFacts:
-    """Return the words of the picture. `bot` is the bot's name without its @, or empty if it isn't known."""
+def build_facts(t: Translator, order: Order, receipt: Receipt, zone: tzinfo, bot: str) -> ReceiptFacts:
+    """Return the texts of the picture. `bot` is the bot's name without its @, or "" if it isn't known."""
     return ReceiptFacts(
         brand=BRAND,
         title=t.plain("receipt.title"),
-        amount=amount(t, order),
+        amount=format_amount(t, order),
         subtitle=t.plain("receipt.to", recipient=_recipient(order)),
-        rows=rows(t, order, zone),
-        explanation=meaning(t, order),
+        rows=format_rows(t, order, zone),
+        explanation=format_meaning(t, order),
         code_label=t.plain("receipt.code"),
         code=receipt.code,
-        code_hint=t.plain("receipt.hint", bot=_at(bot)),
+        code_hint=t.plain("receipt.hint", bot=_bot_name(bot)),
         verify_url=f"https://t.me/{bot}?start={LINK}{compact_code(receipt.code)}" if bot else None,
     )
 
 
-def amount(t: Translator, order: Order) -> str:
+def format_amount(t: Translator, order: Order) -> str:
     """Return the rupiah that were sent."""
     return t.rupiah(order.idr or order.expected_idr)
 
 
-def rows(t: Translator, order: Order, zone: tzinfo) -> tuple[tuple[str, str], ...]:
-    """Return the label and the value of each public fact of an order that was sent. What was deleted is left out."""
-    place = kind_key(order.method)
-    facts = [(t.plain(f"receipt.at_{place}"), format_full_method(order.method))]
+def format_rows(t: Translator, order: Order, zone: tzinfo) -> tuple[tuple[str, str], ...]:
+    """Return the label and value of each public fact of a completed order. Deleted data is left out."""
+    kind = kind_key(order.method)
+    facts = [(t.plain(f"receipt.at_{kind}"), format_full_method(order.method))]
     if order.has_recipient:
-        facts.append((t.plain(f"receipt.number_{place}"), mask_number(order.number)))
+        facts.append((t.plain(f"receipt.number_{kind}"), mask_number(order.number)))
     if name := mask_name(order.holder or ""):
         facts.append((t.plain("receipt.holder"), name))
     facts += [(t.plain("receipt.reference"), order.reference), (t.plain("receipt.paid"), _paid(t, order))]
@@ -59,20 +59,20 @@ def rows(t: Translator, order: Order, zone: tzinfo) -> tuple[tuple[str, str], ..
     return tuple(facts)
 
 
-def meaning(t: Translator, order: Order) -> str:
+def format_meaning(t: Translator, order: Order) -> str:
     """Return what "sent" means, and what a receipt proves."""
-    means = t.plain(f"receipt.means_{kind_key(order.method)}")
-    given = t.plain("receipt.name_given") if mask_name(order.holder or "") else ""
-    return " ".join(filter(None, (means, given, t.plain("receipt.proves"))))
+    meaning = t.plain(f"receipt.means_{kind_key(order.method)}")
+    holder_remark = t.plain("receipt.name_given") if mask_name(order.holder or "") else ""
+    return " ".join(filter(None, (meaning, holder_remark, t.plain("receipt.proves"))))
 
 
-def caption(t: Translator, order: Order, receipt: Receipt, bot: str) -> Html:
+def format_caption(t: Translator, order: Order, receipt: Receipt, bot: str) -> Html:
     """Return the caption of the picture, which is forwarded with it."""
-    return t("receipt.caption", line=format_order_line(t, order), code=receipt.code, bot=_at(bot))
+    return t("receipt.caption", line=format_order_line(t, order), code=receipt.code, bot=_bot_name(bot))
 
 
-def keyboard(t: Translator, order: Order) -> Keyboard:
-    """Return the buttons to send again. They aren't forwarded with the picture."""
+def build_keyboard(t: Translator, order: Order) -> Keyboard:
+    """Return the buttons to send again. Telegram doesn't forward them with the picture."""
     resend = order_button(t, order, "button.resend", OrderAction.RESEND)
     return ((resend,), send_row(t, "button.send_other"))
 
@@ -90,11 +90,11 @@ def _paid(t: Translator, order: Order) -> str:
 
 
 def _times(order: Order) -> list[tuple[str, datetime]]:
-    """Return when it was paid and sent. A payment that we saw only after the end of the order has no known time."""
+    """Return when it was paid and sent. The payment's time is left out if we only learnt of it at the order's end."""
     ended_at = order.ended_at or order.created_at
     paid = [("paid_at", order.paid_at)] if order.paid_at is not None and order.paid_at < ended_at else []
     return [*paid, ("sent_at", ended_at)]
 
 
-def _at(bot: str) -> str:
+def _bot_name(bot: str) -> str:
     return f"@{bot}" if bot else BRAND

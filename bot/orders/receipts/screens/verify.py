@@ -1,4 +1,4 @@
-"""Whether a receipt is genuine: the question for its code, and the answers, which say no more than the receipt does."""
+"""The question for a receipt's code, and the answers. They show no more than the receipt itself."""
 
 from datetime import datetime, tzinfo
 
@@ -11,28 +11,32 @@ from bot.orders.receipts.screens import receipt
 EXAMPLE = "K7QM-2XPA-9RTW"
 
 
-def asking(t: Translator) -> Screen:
-    """Ask which code to check."""
+def ask_for_code(t: Translator) -> Screen:
+    """Ask for the code to verify."""
     return Screen(t("verify.ask", example=EXAMPLE))
 
 
-def explained(t: Translator, bot: str) -> Screen:
-    """Say how to check a code in a group, where no question is kept open."""
+def explain_in_group(t: Translator, bot: str) -> Screen:
+    """Explain how to verify a code in a group, where the bot asks no questions."""
     return Screen(t("verify.how", command=f"/verify@{bot} {EXAMPLE}"))
 
 
-def true(t: Translator, order: Order, zone: tzinfo) -> Screen:
-    """Say that the receipt is genuine, and what it must say then."""
-    facts = "\n".join(t("verify.fact", label=label, value=value) for label, value in receipt.rows(t, order, zone))
-    meaning = as_html(receipt.meaning(t, order))
-    return Screen("\n\n".join((t("verify.true", amount=receipt.amount(t, order)), facts, t("verify.compare"), meaning)))
+def show_genuine(t: Translator, order: Order, zone: tzinfo) -> Screen:
+    """Say that the receipt is genuine, and show its facts for comparison."""
+    facts = "\n".join(
+        t("verify.fact", label=label, value=value) for label, value in receipt.format_rows(t, order, zone)
+    )
+    meaning = as_html(receipt.format_meaning(t, order))
+    return Screen(
+        "\n\n".join((t("verify.true", amount=receipt.format_amount(t, order)), facts, t("verify.compare"), meaning))
+    )
 
 
-def false(t: Translator) -> Screen:
+def show_unknown(t: Translator) -> Screen:
     """Say that no receipt has the code."""
     return Screen(t("verify.false"))
 
 
-def refused(reader: Reader, again: datetime) -> Screen:
+def show_limit(reader: Reader, again: datetime) -> Screen:
     """Say that there were too many wrong codes, and when the user can try again."""
     return Screen(reader.t("verify.too_many", again=reader.format_time(again)))
