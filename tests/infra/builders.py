@@ -1,4 +1,4 @@
-"""Notifications, updates and what features are built on, for tests that name only the fields that they are about."""
+"""Builders of notifications, updates and infrastructure. A test sets only the fields that it is about."""
 
 from dataclasses import replace
 from typing import Any, cast

@@ -1,4 +1,4 @@
-"""The parts of the store that the inbox's users need, in memory: what is written is seen once it is committed."""
+"""A fake database with the inbox in memory. Writes become visible when they are committed."""
 
 import asyncio
 from collections.abc import AsyncIterator, Collection, Sequence
@@ -18,13 +18,13 @@ EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 
 @pytest.fixture(autouse=True)
 def inbox_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the inbox's users find the rows of `FakeStore` instead of a table's."""
+    """Replace `InboxRepository` by the rows of `FakeStore`."""
     for module in (attempts, chat_queues, receiver):
         monkeypatch.setattr(module, "InboxRepository", lambda tx: tx.inbox)
 
 
 class LoopClock:
-    """The event loop's time, as a date: it passes as the loop's does."""
+    """A clock that shows the event loop's time as a date."""
 
     def now(self) -> datetime:
         return EPOCH + timedelta(seconds=asyncio.get_running_loop().time())
@@ -63,7 +63,7 @@ class FakeInbox:
 
 
 class FakeStore:
-    """`commits_take` seconds; `failures` are raised by the next transactions, those in `late_failures` after commit."""
+    """A database in memory. Transactions raise `failures` when they begin, and `late_failures` after the commit."""
 
     def __init__(self, *, commits_take: float = 0.0) -> None:
         self.inbox = FakeInbox()
@@ -96,5 +96,5 @@ class FakeStore:
 
     @property
     def port(self) -> Database:
-        """This, as far as the inbox's users are concerned."""
+        """This fake, typed as a `Database`."""
         return cast("Database", self)

@@ -1,6 +1,7 @@
-"""A process that receives updates and processes them slowly, to be killed in the midst of it.
+"""A process that receives updates, handles some of them and then hangs, until a test kills it.
 
-Arguments: the Bot API's address, the database's URL, a file to note what was processed in, seconds an update takes.
+Arguments: the address of the Bot API, the database's URL, a file for the ids of handled updates, and how many updates
+to handle.
 """
 
 import asyncio
@@ -24,20 +25,20 @@ class UtcClock:
 
 
 def main() -> None:
-    """Run it with what the command line says."""
-    base_url, database, notes, most = sys.argv[1:]
-    asyncio.run(receive(base_url, database, Path(notes), int(most)))
+    """Run with the arguments of the command line."""
+    base_url, database, notes, limit = sys.argv[1:]
+    asyncio.run(receive(base_url, database, Path(notes), int(limit)))
 
 
-async def receive(base_url: str, database: str, notes: Path, most: int) -> None:
-    """Process `most` updates and get stuck in the next ones."""
+async def receive(base_url: str, database: str, notes: Path, limit: int) -> None:
+    """Handle `limit` updates, and hang in the next ones."""
     store = Database(database, VAULT)
     await store.upgrade()
 
-    done = count()
+    handled = count()
 
     async def process(update: Update) -> None:
-        if next(done) >= most:
+        if next(handled) >= limit:
             await asyncio.Event().wait()
         with notes.open("a") as out:
             out.write(f"{update.update_id}\n")

@@ -1,4 +1,4 @@
-"""The keys that the tests seal with."""
+"""Encryption keys for tests."""
 
 import base64
 

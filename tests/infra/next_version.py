@@ -1,4 +1,4 @@
-"""A program with one more migration than this one: for what happens to a database of an older version."""
+"""A newer version of the program, with one more migration, for tests of upgrades."""
 
 import shutil
 from pathlib import Path
@@ -26,7 +26,7 @@ def upgrade() -> None:
 
 
 def become_the_next_version(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let this process have one more migration until the test ends; `folder` is an empty one for its files."""
+    """Add one more migration to this process until the test ends. `folder` is an empty folder for its files."""
     migrations = folder / "migrations"
     shutil.copytree(migrate.MIGRATIONS, migrations)
     (migrations / "versions" / f"{REVISION}_one_more.py").write_text(MIGRATION)

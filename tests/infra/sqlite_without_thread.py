@@ -1,9 +1,8 @@
-"""SQLite without its thread, for tests that carry out very many small transactions.
+"""SQLite without a thread, for tests with very many small transactions.
 
-The bot's driver does each statement in a thread of the connection. Going there and back costs several times what
-SQLite itself needs. Nothing else differs: the same file, the same statements, the same locks, the same crashes, and
-other tasks go on at each statement. A transaction that has to wait for one of another connection does so without
-holding up the loop, in which that other one has to end.
+The bot's driver executes each statement in the connection's thread. The way there and back takes several times as long
+as SQLite itself. All else is the same: file, statements, locks, crashes, and other tasks that run at each statement. A
+transaction that waits for another connection's lock doesn't block the event loop, in which the other one has to end.
 """
 
 import asyncio
@@ -15,26 +14,26 @@ from bot.infra.db.sqlite import OneTripConnection
 
 T = TypeVar("T")
 TRIES, PAUSE_SECONDS = 30_000, 0.001
-"""How often, and how long after one another, to try what another connection's lock is in the way of."""
+"""How often to try a statement that another connection's lock blocks, and the pause between tries."""
 
 
 class NonWaitingConnection(sqlite3.Connection):
-    """Says at once that it is locked out."""
+    """A connection that reports a lock at once instead of waiting."""
 
     def execute(self, statement: str, *parameters: Any) -> sqlite3.Cursor:
-        """Execute `statement`, but let nobody set for how long this thread may be held up."""
+        """Execute `statement`, but keep the time-out for locks at 0."""
         return super().execute("PRAGMA busy_timeout=0" if "busy_timeout" in statement else statement, *parameters)
 
 
 class NoThread:
-    """What the connection asks of its thread: nothing."""
+    """A replacement for the connection's thread that does nothing."""
 
     def start(self) -> None:
-        """Start nothing."""
+        """Do nothing."""
 
 
 class ConnectionInTheLoop(OneTripConnection):
-    """The bot's connection, but its statements are executed where they are awaited."""
+    """The bot's connection, but without a thread: statements are executed in the event loop."""
 
     def __init__(self, connector: Callable[[], sqlite3.Connection]) -> None:
         super().__init__(connector)
@@ -62,5 +61,5 @@ class ConnectionInTheLoop(OneTripConnection):
 
 
 def connect(database: str, **options: Any) -> ConnectionInTheLoop:
-    """Stand in for `bot.infra.db.sqlite.connect`."""
+    """Replace `bot.infra.db.sqlite.connect`."""
     return ConnectionInTheLoop(lambda: sqlite3.connect(database, factory=NonWaitingConnection, **options))

@@ -1,4 +1,4 @@
-"""Buttons are packed into Telegram's 64 bytes, and only what was packed is read."""
+"""Buttons are packed into Telegram's 64 bytes, and only packed data can be read."""
 
 from dataclasses import dataclass
 from enum import StrEnum

@@ -1,4 +1,4 @@
-"""The queues, in virtual time: order within a chat, none between chats, and nothing lost."""
+"""The queues of chats, in virtual time: they keep the order within a chat, and lose no update."""
 
 import asyncio
 import json
@@ -17,50 +17,52 @@ from tests.infra.fake_inbox import FakeStore, LoopClock, inbox_in_memory  # noqa
 from tests.virtual_time import in_virtual_time, now
 
 
-class Chats:
-    """A bot's inside: notes who is served when, and takes as long as it is told."""
+class RecordingQueues:
+    """Chat queues that record which updates are handled when. Each update takes the `seconds` of its chat."""
 
     def __init__(
-        self, store: FakeStore | None = None, *, takes: float = 0.0, at_once: int = 64, kept: int = 30
+        self, store: FakeStore | None = None, *, seconds: float = 0.0, max_chats: int = 64, max_in_memory: int = 30
     ) -> None:
         self.store = store or FakeStore()
-        self.takes: dict[int, float] = defaultdict(lambda: takes)
+        self.seconds: dict[int, float] = defaultdict(lambda: seconds)
         self.errors: dict[int, list[BaseException]] = defaultdict(list)
-        self.served: list[int] = []
+        self.handled: list[int] = []
         self.finished_at: dict[int, float] = {}
-        self.under_way: Counter[int] = Counter()
-        self.most = 0
-        self.queues = ChatQueues(self.store.port, self.process, LoopClock(), max_chats=at_once, max_in_memory=kept)
+        self.running: Counter[int] = Counter()
+        self.most_at_once = 0
+        self.queues = ChatQueues(
+            self.store.port, self.process, LoopClock(), max_chats=max_chats, max_in_memory=max_in_memory
+        )
 
     async def process(self, update: Update) -> None:
         assert update.effective_chat is not None
         chat = update.effective_chat.id
-        assert not self.under_way[chat], "one at a time in a chat"
-        self.under_way[chat] += 1
-        self.most = max(self.most, self.under_way.total())
+        assert not self.running[chat], "one at a time in a chat"
+        self.running[chat] += 1
+        self.most_at_once = max(self.most_at_once, self.running.total())
         try:
-            await asyncio.sleep(self.takes[chat])
+            await asyncio.sleep(self.seconds[chat])
             if self.errors[update.update_id]:
                 raise self.errors[update.update_id].pop(0)
-            self.served.append(update.update_id)
+            self.handled.append(update.update_id)
             self.finished_at[update.update_id] = now()
         finally:
-            self.under_way[chat] -= 1
+            self.running[chat] -= 1
 
     async def receive(self, *ids_and_chats: tuple[int, int]) -> None:
         items = [item(update_id, chat) for update_id, chat in ids_and_chats]
         async with self.store.transaction() as tx:
-            fresh = await tx.inbox.add(items)
-        self.queues.submit_updates([item for item in items if item.update_id in fresh])
+            new_ids = await tx.inbox.add(items)
+        self.queues.submit_updates([item for item in items if item.update_id in new_ids])
 
-    async def settled(self, within: float = 1000.0) -> None:
+    async def wait_until_finished(self, within: float = 1000.0) -> None:
         deadline = now() + within
         while self.store.inbox.unfinished():
             assert now() < deadline, f"still there: {self.store.inbox.unfinished()}"
             await asyncio.sleep(0.05)
 
-    def of(self, chat: int) -> list[int]:
-        return [key for key in self.served if self.store.inbox.rows[key].chat_id == chat]
+    def handled_in(self, chat: int) -> list[int]:
+        return [key for key in self.handled if self.store.inbox.rows[key].chat_id == chat]
 
 
 def item(update_id: int, chat: int, *, attempts: int = 0, body: str | None = None) -> InboxItem:
@@ -76,52 +78,52 @@ def item(update_id: int, chat: int, *, attempts: int = 0, body: str | None = Non
 
 @in_virtual_time
 async def test_each_chat_keeps_its_order_and_chats_go_beside_each_other() -> None:
-    chats = Chats(takes=1.0)
+    chats = RecordingQueues(seconds=1.0)
     begin = now()
     await chats.receive(*((10 * turn + chat, chat) for turn in range(5) for chat in range(1, 9)))
-    await chats.settled()
-    assert all(chats.of(chat) == sorted(chats.of(chat)) for chat in range(1, 9))
+    await chats.wait_until_finished()
+    assert all(chats.handled_in(chat) == sorted(chats.handled_in(chat)) for chat in range(1, 9))
     assert max(chats.finished_at.values()) - begin == pytest.approx(5.0, abs=0.1)
     assert not chats.queues._queues, "an empty queue is dropped"
 
 
 @in_virtual_time
 async def test_no_more_chats_than_allowed_are_at_work_at_once() -> None:
-    chats = Chats(takes=1.0, at_once=4)
+    chats = RecordingQueues(seconds=1.0, max_chats=4)
     await chats.receive(*((key, key) for key in range(1, 21)))
-    await chats.settled()
-    assert chats.most == 4
+    await chats.wait_until_finished()
+    assert chats.most_at_once == 4
 
 
 @in_virtual_time
 async def test_a_flooding_chat_takes_one_place_and_leaves_the_others_to_the_others() -> None:
-    chats = Chats(takes=0.3, at_once=4)
+    chats = RecordingQueues(seconds=0.3, max_chats=4)
     await chats.receive(*((key, 1) for key in range(1, 301)))
     begin = now()
     await chats.receive(*((1000 + chat, chat) for chat in range(2, 52)))
-    await chats.settled()
+    await chats.wait_until_finished()
     assert max(chats.finished_at[1000 + chat] for chat in range(2, 52)) - begin <= 0.3 * (50 / 3 + 2)
-    assert chats.of(1) == list(range(1, 301))
+    assert chats.handled_in(1) == list(range(1, 301))
 
 
 @in_virtual_time
 async def test_memory_holds_a_part_of_a_flood_and_the_inbox_the_rest() -> None:
-    chats = Chats(takes=0.01, kept=30)
-    most = 0
+    chats = RecordingQueues(seconds=0.01, max_in_memory=30)
+    most_at_once = 0
     for key in range(1, 401):
         await chats.receive((key, 1))
-        most = max(most, len(chats.queues._queues[1].jobs))
+        most_at_once = max(most_at_once, len(chats.queues._queues[1].jobs))
         if key % 7 == 0:
             await asyncio.sleep(0.02)
-    await chats.settled()
-    assert most <= 30
-    assert chats.of(1) == list(range(1, 401))
+    await chats.wait_until_finished()
+    assert most_at_once <= 30
+    assert chats.handled_in(1) == list(range(1, 401))
     assert chats.store.reads < 100, "in portions, not one by one"
 
 
 @in_virtual_time
 async def test_an_update_that_comes_while_the_inbox_is_read_is_not_forgotten() -> None:
-    chats = Chats(takes=0.0, kept=2)
+    chats = RecordingQueues(seconds=0.0, max_in_memory=2)
     original = chats.store.inbox.find_unfinished
     slipped_in = False
 
@@ -135,8 +137,8 @@ async def test_an_update_that_comes_while_the_inbox_is_read_is_not_forgotten() -
 
     chats.store.inbox.find_unfinished = find_unfinished  # type: ignore[method-assign]
     await chats.receive(*((key, 1) for key in range(1, 6)))
-    await chats.settled(within=5)
-    assert chats.of(1) == [1, 2, 3, 4, 5, 900]
+    await chats.wait_until_finished(within=5)
+    assert chats.handled_in(1) == [1, 2, 3, 4, 5, 900]
 
 
 @in_virtual_time
@@ -145,12 +147,12 @@ async def test_what_a_former_process_left_is_replayed_in_order_before_what_comes
     await store.inbox.add([item(key, key % 3) for key in range(1, 100)])
     await store.inbox.finish([4, 5, 6], LoopClock().now())
     await asyncio.sleep(1)
-    chats = Chats(store, takes=0.01)
+    chats = RecordingQueues(store, seconds=0.01)
     assert await chats.queues.replay() == 3
     await chats.receive((200, 1))
-    await chats.settled()
-    assert all(chats.of(chat) == sorted(chats.of(chat)) for chat in range(3))
-    assert set(chats.served) == set(range(1, 100)) - {4, 5, 6} | {200}
+    await chats.wait_until_finished()
+    assert all(chats.handled_in(chat) == sorted(chats.handled_in(chat)) for chat in range(3))
+    assert set(chats.handled) == set(range(1, 100)) - {4, 5, 6} | {200}
 
 
 @in_virtual_time
@@ -159,40 +161,40 @@ async def test_an_update_that_ends_the_process_each_time_is_set_aside_at_last() 
     await store.inbox.add([item(1, 1), item(2, 1)])
     for _ in range(5):
         await asyncio.sleep(1)
-        chats = Chats(store)
-        chats.takes[1] = 1000.0  # and in the midst of it the process is killed
+        chats = RecordingQueues(store)
+        chats.seconds[1] = 1000.0  # then the process is killed
         await chats.queues.replay()
         await asyncio.sleep(1)
         await chats.queues.drain(timeout=0)
     assert store.inbox.rows[1].attempts == 5
     assert store.inbox.rows[2].attempts == 0, "who waits behind it bears no blame"
-    survivor = Chats(store)
+    survivor = RecordingQueues(store)
     with capture_logs() as logs:
         await survivor.queues.replay()
-        await survivor.settled()
-    assert survivor.served == [2]
+        await survivor.wait_until_finished()
+    assert survivor.handled == [2]
     assert [line["event"] for line in logs] == ["update_dropped"]
 
 
 @in_virtual_time
 async def test_an_update_that_fails_is_tried_again_before_what_comes_after_it() -> None:
-    chats = Chats()
+    chats = RecordingQueues()
     chats.errors[1] = [RuntimeError(), KeyError()]
     await chats.receive((1, 1), (2, 1), (3, 7))
-    await chats.settled()
-    assert chats.of(1) == [1, 2]
+    await chats.wait_until_finished()
+    assert chats.handled_in(1) == [1, 2]
     assert chats.finished_at[3] < chats.finished_at[1], "another chat notices nothing"
     assert chats.store.inbox.rows[1].attempts == 3
 
 
 @in_virtual_time
 async def test_an_update_that_always_fails_is_set_aside_and_its_words_are_never_logged() -> None:
-    chats = Chats()
+    chats = RecordingQueues()
     chats.errors[1] = [ValueError("secret words")] * 9
     with capture_logs() as logs:
         await chats.receive((1, 1), (2, 1))
-        await chats.settled()
-    assert chats.served == [2]
+        await chats.wait_until_finished()
+    assert chats.handled == [2]
     assert len(chats.errors[1]) == 4, "five attempts"
     assert [line["event"] for line in logs] == ["update_attempt_failed"] * 5 + ["update_dropped"]
     assert "secret" not in str(logs)
@@ -200,34 +202,34 @@ async def test_an_update_that_always_fails_is_set_aside_and_its_words_are_never_
 
 @in_virtual_time
 async def test_an_update_nobody_can_read_stops_nobody() -> None:
-    chats = Chats()
+    chats = RecordingQueues()
     bad = item(1, 1, body='{"update_id": 1, "message": {"chat": "nonsense"}}')
     await chats.store.inbox.add([bad])
     chats.queues.submit_updates([bad])
     await chats.receive((2, 1))
-    await chats.settled()
-    assert chats.served == [2]
+    await chats.wait_until_finished()
+    assert chats.handled == [2]
 
 
 @in_virtual_time
 async def test_a_stray_cancellation_within_a_handler_does_not_end_the_queue() -> None:
-    chats = Chats()
+    chats = RecordingQueues()
     chats.errors[1] = [asyncio.CancelledError()]
     await chats.receive((1, 1), (2, 1))
-    await chats.settled()
-    assert chats.served == [1, 2]
+    await chats.wait_until_finished()
+    assert chats.handled == [1, 2]
 
 
 @in_virtual_time
 async def test_a_queue_that_something_else_cancels_goes_on_with_its_chat_and_says_so() -> None:
-    chats = Chats(takes=1.0)
+    chats = RecordingQueues(seconds=1.0)
     await chats.receive((1, 1), (2, 1))
     job = chats.queues.run_in_queue(1, lambda: asyncio.sleep(0))
     await asyncio.sleep(0.5)
     with capture_logs() as logs:
         next(task for task in asyncio.all_tasks() if task.get_name() == "chat-queue-1").cancel()
-        await chats.settled()
-    assert chats.served == [1, 2]
+        await chats.wait_until_finished()
+    assert chats.handled == [1, 2]
     assert chats.store.inbox.rows[1].attempts == 1
     assert await job
     assert [entry["error"] for entry in logs if entry["event"] == "chat_queue_restarted"] == ["CancelledError"]
@@ -235,68 +237,68 @@ async def test_a_queue_that_something_else_cancels_goes_on_with_its_chat_and_say
 
 @in_virtual_time
 async def test_an_errand_whose_queue_something_else_cancels_is_over_and_the_chat_goes_on() -> None:
-    chats = Chats()
+    chats = RecordingQueues()
     job = chats.queues.run_in_queue(1, lambda: asyncio.sleep(100))
     await chats.receive((1, 1))
     await asyncio.sleep(0.5)
     next(task for task in asyncio.all_tasks() if task.get_name() == "chat-queue-1").cancel()
-    await chats.settled()
+    await chats.wait_until_finished()
     assert not await job
-    assert chats.served == [1]
+    assert chats.handled == [1]
 
 
 @in_virtual_time
 async def test_updates_whose_finishing_something_else_cancels_are_finished_with_the_next_one() -> None:
-    chats = Chats(FakeStore(commits_take=1.0))
+    chats = RecordingQueues(FakeStore(commits_take=1.0))
     await chats.receive((1, 1))
     await asyncio.sleep(0.5)
     next(task for task in asyncio.all_tasks() if task.get_name() == "inbox-finish").cancel()
     await asyncio.sleep(0.1)
     chats.queues.reread_inbox([1])
     await chats.receive((2, 2))
-    await chats.settled()
-    assert chats.served == [1, 2]
+    await chats.wait_until_finished()
+    assert chats.handled == [1, 2]
 
 
 @in_virtual_time
 async def test_a_handler_that_hangs_is_ended_and_the_chat_goes_on() -> None:
-    chats = Chats()
-    chats.takes[1] = 100_000.0
+    chats = RecordingQueues()
+    chats.seconds[1] = 100_000.0
     await chats.receive((1, 1), (2, 1))
     await asyncio.sleep(130)
-    chats.takes[1] = 0.0
-    await chats.settled()
-    assert chats.served == [1, 2]
+    chats.seconds[1] = 0.0
+    await chats.wait_until_finished()
+    assert chats.handled == [1, 2]
 
 
 @in_virtual_time
 async def test_a_database_that_is_away_costs_no_attempts_and_loses_nothing() -> None:
-    chats = Chats()
+    chats = RecordingQueues()
     await chats.receive((1, 1))
     chats.store.failures = [OSError("gone")] * 8
-    await chats.settled()
-    assert chats.served == [1]
+    await chats.wait_until_finished()
+    assert chats.handled == [1]
     assert chats.store.inbox.rows[1].attempts == 0
 
 
 @in_virtual_time
 async def test_many_updates_are_finished_by_few_commits() -> None:
-    chats = Chats(FakeStore(commits_take=0.1))
+    chats = RecordingQueues(FakeStore(commits_take=0.1))
     await chats.receive(*((key, key) for key in range(1, 201)))
     begin = now()
-    await chats.settled()
+    await chats.wait_until_finished()
     assert now() - begin < 1.0
 
 
 @in_virtual_time
 async def test_errands_keep_the_order_of_their_chat() -> None:
-    chats = Chats(takes=0.5)
+    chats = RecordingQueues(seconds=0.5)
     seen: list[tuple[str, list[int]]] = []
     await chats.receive((1, 1), (2, 1))
 
     def job(name: str) -> Callable[[], Awaitable[None]]:
         async def work() -> None:
-            seen.append((name, list(chats.served)))
+            seen.append((name, list(chats.handled)))
 
         return work
 
@@ -306,12 +308,12 @@ async def test_errands_keep_the_order_of_their_chat() -> None:
     assert await ours
     assert await others
     assert seen == [("others", []), ("ours", [1, 2])]
-    await chats.settled()
+    await chats.wait_until_finished()
 
 
 @in_virtual_time
 async def test_an_errand_that_fails_says_so_and_harms_nothing() -> None:
-    chats = Chats()
+    chats = RecordingQueues()
 
     async def fail() -> None:
         raise ValueError("secret words")
@@ -320,19 +322,19 @@ async def test_an_errand_that_fails_says_so_and_harms_nothing() -> None:
         assert await chats.queues.run_in_queue(1, fail) is False
     assert "secret" not in str(logs)
     await chats.receive((1, 1))
-    await chats.settled()
+    await chats.wait_until_finished()
 
 
 @in_virtual_time
 async def test_draining_finishes_what_is_under_way_and_leaves_the_rest_in_the_inbox() -> None:
-    chats = Chats(takes=1.0)
+    chats = RecordingQueues(seconds=1.0)
     await chats.receive(*((10 * chat + turn, chat) for chat in range(1, 6) for turn in range(4)))
     waiting = chats.queues.run_in_queue(1, lambda: asyncio.sleep(0))
     await asyncio.sleep(0.5)
     begin = now()
     await chats.queues.drain(timeout=3.0)
     assert now() - begin == pytest.approx(0.5, abs=0.01)
-    assert sorted(chats.served) == [10, 20, 30, 40, 50]
+    assert sorted(chats.handled) == [10, 20, 30, 40, 50]
     assert set(chats.store.inbox.finished) == {10, 20, 30, 40, 50}
     assert await waiting is False
     await chats.receive((99, 1))
@@ -342,7 +344,7 @@ async def test_draining_finishes_what_is_under_way_and_leaves_the_rest_in_the_in
 
 @in_virtual_time
 async def test_draining_cuts_off_what_takes_too_long() -> None:
-    chats = Chats(takes=60.0)
+    chats = RecordingQueues(seconds=60.0)
     await chats.receive((1, 1))
     await asyncio.sleep(0.5)
     begin = now()
@@ -354,7 +356,7 @@ async def test_draining_cuts_off_what_takes_too_long() -> None:
 
 @in_virtual_time
 async def test_draining_ends_even_while_the_database_is_away() -> None:
-    chats = Chats()
+    chats = RecordingQueues()
     await chats.receive((1, 1))
     chats.store.failures = [OSError()] * 1000
     await asyncio.sleep(1)
@@ -365,28 +367,28 @@ async def test_draining_ends_even_while_the_database_is_away() -> None:
 
 @in_virtual_time
 async def test_looking_again_serves_nothing_twice() -> None:
-    chats = Chats(FakeStore(commits_take=0.5), takes=0.1)
+    chats = RecordingQueues(FakeStore(commits_take=0.5), seconds=0.1)
     await chats.receive((1, 1), (2, 1))
-    await asyncio.sleep(0.25)  # served, and their commit still under way
+    await asyncio.sleep(0.25)  # handled, but not committed yet
     chats.queues.reread_inbox([1])
-    await chats.settled()
-    assert chats.served == [1, 2]
+    await chats.wait_until_finished()
+    assert chats.handled == [1, 2]
 
 
 @in_virtual_time
 async def test_an_update_with_a_lower_id_is_processed_while_others_wait_in_the_inbox() -> None:
-    chats = Chats(kept=2, takes=1.0)
+    chats = RecordingQueues(max_in_memory=2, seconds=1.0)
     await chats.receive(*((number, 1) for number in range(1_000, 1_006)))
     await asyncio.sleep(1.5)
     await chats.receive((7, 1))
-    await chats.settled()
-    assert sorted(chats.of(1)) == [7, *range(1_000, 1_006)]
-    assert len(chats.served) == 7
+    await chats.wait_until_finished()
+    assert sorted(chats.handled_in(1)) == [7, *range(1_000, 1_006)]
+    assert len(chats.handled) == 7
     await chats.queues.drain()
 
 
-class ShowingChats(Chats):
-    """Shows a question with each update, and notes which question it found."""
+class StatefulQueues(RecordingQueues):
+    """Chat queues that show a question at each update, and record which question they found."""
 
     def __init__(self, store: FakeStore) -> None:
         super().__init__(store)
@@ -408,20 +410,20 @@ class ShowingChats(Chats):
 
 @in_virtual_time
 async def test_the_next_update_of_a_chat_finds_what_the_one_before_has_shown() -> None:
-    chats = ShowingChats(FakeStore(commits_take=0.5))
+    chats = StatefulQueues(FakeStore(commits_take=0.5))
     await chats.receive((1, 7), (2, 7), (3, 7), (4, 8))
-    await chats.settled()
+    await chats.wait_until_finished()
     await chats.queues.drain()
-    assert sorted(zip(chats.served, chats.found, strict=True)) == [(1, None), (2, 1), (3, 2), (4, None)]
+    assert sorted(zip(chats.handled, chats.found, strict=True)) == [(1, None), (2, 1), (3, 2), (4, None)]
     assert chats.saved == {7: 3, 8: 4}
 
 
 @in_virtual_time
 async def test_what_a_failed_attempt_has_shown_is_known_to_the_next_one() -> None:
-    chats = ShowingChats(FakeStore())
+    chats = StatefulQueues(FakeStore())
     chats.errors[1] = [RuntimeError("after it was shown")]
     with capture_logs():
         await chats.receive((1, 7))
-        await chats.settled()
+        await chats.wait_until_finished()
         await chats.queues.drain()
     assert chats.found == [None, 1]

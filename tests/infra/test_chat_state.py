@@ -1,4 +1,4 @@
-"""What the buttons of a chat depend on: a second tap within seconds wants nothing new, a later one does."""
+"""The state of a chat: a second tap within seconds is a double tap, and a later one isn't."""
 
 from datetime import UTC, datetime, timedelta
 

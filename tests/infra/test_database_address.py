@@ -1,4 +1,4 @@
-"""What `DATABASE_URL` may look like."""
+"""The accepted forms of `DATABASE_URL`."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A connection to SQLite is closed in its own thread, also where nobody waits for it any more."""
+"""A connection to SQLite is closed in its own thread, even if its caller was cancelled."""
 
 import asyncio
 import sqlite3
@@ -10,7 +10,7 @@ import pytest
 from bot.infra.db.sqlite import OneTripConnection
 
 HANG_SECONDS = 60.0
-"""Only guards against hanging: no result depends on it."""
+"""A limit against hanging. No result depends on it."""
 
 
 async def test_a_connection_whose_caller_is_cancelled_while_it_opens_is_closed(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""kill -9 at any moment loses nothing that was committed and leaves nothing half."""
+"""kill -9 at any time loses no committed transaction and leaves none half done."""
 
 import signal
 import subprocess
@@ -46,7 +46,7 @@ asyncio.run(main(sys.argv[1], int(sys.argv[2])))
 
 
 @contextmanager
-def writing(database: str, pause_at: int) -> Iterator[subprocess.Popen[str]]:
+def run_writer(database: str, pause_at: int) -> Iterator[subprocess.Popen[str]]:
     process = subprocess.Popen(
         [sys.executable, "-c", WRITING, database, str(pause_at)], cwd=ROOT, stdout=subprocess.PIPE, text=True
     )
@@ -57,13 +57,13 @@ def writing(database: str, pause_at: int) -> Iterator[subprocess.Popen[str]]:
             process.send_signal(signal.SIGKILL)
 
 
-def line(process: subprocess.Popen[str]) -> str:
+def read_line(process: subprocess.Popen[str]) -> str:
     assert process.stdout is not None
     return process.stdout.readline().strip()
 
 
-async def kept(store: Database) -> set[int]:
-    """The numbers that are there, each with its order and its notification."""
+async def read_committed(store: Database) -> set[int]:
+    """Return the numbers in the database, each with its order and its notification."""
     async with store.reading() as tx:
         orders = {int(order.reference) for order in await OrderRepository(tx).of_user(1001, limit=100_000)}
         notifications = {head.chat_id for head in await OutboxRepository(tx).find_heads(NOW, limit=100_000)}
@@ -72,24 +72,24 @@ async def kept(store: Database) -> set[int]:
 
 
 async def test_a_kill_in_the_middle_of_a_transaction_leaves_no_half(store: Database, database: str) -> None:
-    with writing(database, pause_at=4) as process:
-        assert [line(process) for _ in range(4)] == ["1", "2", "3", "half"]
+    with run_writer(database, pause_at=4) as process:
+        assert [read_line(process) for _ in range(4)] == ["1", "2", "3", "half"]
         process.send_signal(signal.SIGKILL)
         process.wait()
-        assert await kept(store) == {1, 2, 3}
-        async with store.transaction() as tx:  # the dead writer's lock is gone
+        assert await read_committed(store) == {1, 2, 3}
+        async with store.transaction() as tx:  # the lock of the killed writer is gone
             assert await OrderRepository(tx).get("4") is None
 
 
 @pytest.mark.parametrize("after", [1, 7, 23, 40])
 async def test_a_kill_at_any_moment_loses_nothing_committed(store: Database, database: str, after: int) -> None:
-    with writing(database, pause_at=-1) as process:
+    with run_writer(database, pause_at=-1) as process:
         for _ in range(after):
-            line(process)
+            read_line(process)
         process.send_signal(signal.SIGKILL)
         process.wait()
         assert process.stdout is not None
         committed = after + len(process.stdout.read().split())
-    there = await kept(store)
+    there = await read_committed(store)
     assert there >= set(range(1, committed + 1)), "what it said was committed is there"
     assert there <= set(range(1, committed + 2)), "and at most the one it had no time to speak of"

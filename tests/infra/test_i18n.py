@@ -1,4 +1,4 @@
-"""Sentences from the catalogues: escaped, filled, plural, and never missing without a trace."""
+"""Sentences from the catalogues: escaping, arguments, plurals, and missing sentences."""
 
 from decimal import Decimal
 from pathlib import Path

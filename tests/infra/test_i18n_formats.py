@@ -1,4 +1,4 @@
-"""Numbers, money and times as the reader of each language writes them."""
+"""Formats of numbers, money and times in each language."""
 
 from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""Updates are kept once and in order; and the persons who wrote them."""
+"""The inbox saves each update once and keeps the order."""
 
 from dataclasses import replace
 from datetime import timedelta

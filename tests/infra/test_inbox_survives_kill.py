@@ -1,4 +1,4 @@
-"""kill -9, with a real database, a real Bot API server and a real process: no update is lost."""
+"""No update is lost after kill -9, with a real database, Bot API server and process."""
 
 import asyncio
 import sqlite3
@@ -17,8 +17,8 @@ from tests.waiting import TIMEOUT_SECONDS, until
 pytestmark = pytest.mark.process
 
 
-class Child:
-    """The process, and what it has noted."""
+class ChildProcess:
+    """The process, and the ids of the updates that it handled."""
 
     def __init__(self, server: Running, folder: Path) -> None:
         self.base_url = f"{server.url}/bot{server.settings.bot_token}"
@@ -28,11 +28,11 @@ class Child:
         self.notes.touch()
 
     @asynccontextmanager
-    async def killed_after(self, done: Callable[[], bool], most: int) -> AsyncIterator[None]:
-        """Run until `done`, then kill -9; the block runs while the process does, which processes `most` updates."""
+    async def run_and_kill(self, done: Callable[[], bool], limit: int) -> AsyncIterator[None]:
+        """Run a process that handles `limit` updates. At the end of the block, wait for `done` and kill it."""
         with self.notes.with_suffix(".log").open("wb") as log:
             process = await launcher().start(
-                [self.base_url, self.database, str(self.notes), str(most)],
+                [self.base_url, self.database, str(self.notes), str(limit)],
                 program="tests.infra.inbox_child",
                 environment={},
                 log=log.fileno(),
@@ -51,7 +51,7 @@ class Child:
         return [int(line) for line in self.notes.read_text().split()]
 
     def finished(self) -> int:
-        """How many updates are finished in the inbox, which happens soon after they were processed."""
+        """Return how many updates are finished in the inbox. That happens soon after they were handled."""
         with closing(sqlite3.connect(self.path, timeout=TIMEOUT_SECONDS)) as database:
             if not database.execute("SELECT 1 FROM sqlite_master WHERE name = 'inbox'").fetchone():
                 return 0
@@ -66,12 +66,12 @@ async def is_all_acknowledged(server: Running) -> bool:
 
 async def test_updates_that_telegram_has_forgotten_are_processed_after_kill_9(tmp_path: Path) -> None:
     async with running() as server:
-        child = Child(server, tmp_path)
+        child = ChildProcess(server, tmp_path)
         for number in range(20):
             await server.says(EMMA if number % 2 else SARI, f"message {number}")
-        async with child.killed_after(lambda: child.finished() == 4, most=4):
+        async with child.run_and_kill(lambda: child.finished() == 4, limit=4):
             await until(partial(is_all_acknowledged, server), what="the end of what Telegram will tell again")
-        async with child.killed_after(lambda: len(set(child.processed())) == 20, most=20):
+        async with child.run_and_kill(lambda: len(set(child.processed())) == 20, limit=20):
             pass
     counts = Counter(child.processed())
     assert len(counts) == 20
@@ -80,13 +80,13 @@ async def test_updates_that_telegram_has_forgotten_are_processed_after_kill_9(tm
 
 async def test_kill_after_kill_while_updates_come_keeps_each_chat_in_order(tmp_path: Path) -> None:
     async with running() as server:
-        child = Child(server, tmp_path)
+        child = ChildProcess(server, tmp_path)
         for wave in range(4):
             target = len(set(child.processed())) + 3
-            async with child.killed_after(lambda target=target: len(set(child.processed())) >= target, most=20):  # type: ignore[misc]
+            async with child.run_and_kill(lambda target=target: len(set(child.processed())) >= target, limit=20):  # type: ignore[misc]
                 for number in range(10):
                     await server.says(EMMA, f"message {wave}-{number}")
-        async with child.killed_after(lambda: len(set(child.processed())) == 40, most=40):
+        async with child.run_and_kill(lambda: len(set(child.processed())) == 40, limit=40):
             pass
     first_times = list(dict.fromkeys(child.processed()))
     assert first_times == sorted(first_times)

@@ -1,4 +1,4 @@
-"""Keys are changed beside a running bot, broken off at any moment, and never asked for without need."""
+"""Key rotation: it works while the bot runs, can be interrupted, and older keys are needed only until it ends."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -20,7 +20,7 @@ from tests.checkout.builders import a_draft
 from tests.e2e.launcher import launcher
 from tests.infra.builders import an_update
 from tests.infra.keys import KEY, OLDER_KEY
-from tests.infra.on_disk import found_in
+from tests.infra.on_disk import find_texts
 from tests.orders.builders import an_order
 from tests.settlement.builders import BCA
 from tests.times import NOW
@@ -30,7 +30,7 @@ ORDERS, RECIPIENTS = 450, 30
 
 @pytest.fixture
 async def old(database: str) -> AsyncIterator[Database]:
-    """The bot as it was: with the older key alone, and much that is sealed with it."""
+    """The database of a bot with only the older key, and many rows sealed with it."""
     store = Database(database, Vault([OLDER_KEY]))
     await store.register_first_key()
     async with store.transaction() as tx:
@@ -50,22 +50,22 @@ async def old(database: str) -> AsyncIterator[Database]:
 
 @pytest.fixture
 async def both(database: str) -> AsyncIterator[Database]:
-    """The bot after its restart: a new key first, the older one behind it."""
+    """The same database after a restart with a new first key, and the older key as the second."""
     store = Database(database, Vault([KEY, OLDER_KEY]))
     yield store
     await store.close()
 
 
-async def rotated(store: Database) -> dict[str, int]:
-    """Everything sealed anew; table -> how many rows that were."""
+async def rotate_all(store: Database) -> dict[str, int]:
+    """Rotate all tables, and return for each table how many rows were sealed."""
     return {step.table: step.sealed async for step in store.rotate()}
 
 
-async def waiting(store: Database) -> int:
+async def count_waiting(store: Database) -> int:
     return sum(each.waiting for each in (await store.count_sealed_rows()).values())
 
 
-async def numbers(store: Database) -> list[str]:
+async def read_numbers(store: Database) -> list[str]:
     async with store.reading() as tx:
         return sorted(order.number for order in await OrderRepository(tx).of_user(1001, limit=10_000))
 
@@ -73,21 +73,21 @@ async def numbers(store: Database) -> list[str]:
 async def test_everything_is_sealed_anew_and_the_older_key_is_needed_no_more(
     old: Database, both: Database, database: str
 ) -> None:
-    before = await numbers(old)
+    before = await read_numbers(old)
     await both.register_first_key()
-    assert await waiting(both) == ORDERS + RECIPIENTS + 2
-    assert await rotated(both) == {"orders": ORDERS, "recipients": RECIPIENTS, "drafts": 1, "inbox": 1}
+    assert await count_waiting(both) == ORDERS + RECIPIENTS + 2
+    assert await rotate_all(both) == {"orders": ORDERS, "recipients": RECIPIENTS, "drafts": 1, "inbox": 1}
     assert await both.finish_rotation() == 0
     alone = Database(database, Vault([KEY]))
     await alone.check_keys()
-    assert await numbers(alone) == before
+    assert await read_numbers(alone) == before
     async with alone.reading() as tx:
         assert [item.body for item in await InboxRepository(tx).find_unfinished(1001)] == ['{"text": "halo"}']
         assert (await DraftRepository(tx).get("d1")).doubtful_number == "8821"  # type: ignore[union-attr]
     await alone.close()
-    assert await rotated(both) == {}, "a second time there is nothing to do"
+    assert await rotate_all(both) == {}, "a second time there is nothing to do"
     if database.startswith("sqlite"):
-        assert found_in(database, [Vault([OLDER_KEY]).first_key_prefix]) == {}, (
+        assert find_texts(database, [Vault([OLDER_KEY]).first_key_prefix]) == {}, (
             "nothing of the older key is left in the files"
         )
 
@@ -111,12 +111,12 @@ async def test_after_a_restart_with_a_new_key_both_are_needed_until_it_is_done(
     assert not await both.is_first_key_registered()
     await both.register_first_key()
     assert await both.is_first_key_registered()
-    with pytest.raises(MissingKey):  # it would not open what has been written since
+    with pytest.raises(MissingKey):  # it can't open what was written since
         await old.check_keys()
     alone = Database(database, Vault([KEY]))
     with pytest.raises(MissingKey):
         await alone.check_keys()
-    await rotated(both)
+    await rotate_all(both)
     await both.finish_rotation()
     await alone.check_keys()
     await alone.close()
@@ -125,7 +125,7 @@ async def test_after_a_restart_with_a_new_key_both_are_needed_until_it_is_done(
 async def test_an_empty_database_takes_any_key(store: Database) -> None:
     assert await store.is_first_key_registered()
     await store.check_keys()
-    assert await waiting(store) == 0
+    assert await count_waiting(store) == 0
 
 
 async def test_what_is_saved_meanwhile_stands(old: Database, both: Database) -> None:
@@ -166,7 +166,7 @@ async def test_orders_are_saved_all_the_while_and_none_is_lost(old: Database, bo
         return saved
 
     saving = asyncio.create_task(saves())
-    await rotated(both)
+    await rotate_all(both)
     done.set()
     saved = await saving
     assert saved > 3
@@ -194,7 +194,7 @@ async def test_a_text_that_changed_between_reading_and_writing_is_left_alone(
 
     seal = keys._seal_again
     monkeypatch.setattr(keys, "_seal_again", changed_meanwhile)
-    await rotated(both)
+    await rotate_all(both)
     async with both.reading() as tx:
         assert (await OrderRepository(tx).get("R0000")).number == "1234"  # type: ignore[union-attr]
 
@@ -223,15 +223,15 @@ async def test_a_row_that_does_not_open_is_left_and_keeps_the_older_key_needed(
 
 
 async def rotate_and_be_killed(database: str, log: Path) -> None:
-    """Another process begins, and is killed after its first transaction with orders."""
+    """Start a rotation in another process, and kill it after its first transaction with orders."""
     with log.open("wb") as sink:
         process = await launcher().start(
             ["rotate", database], program="tests.infra.database_child", environment={}, log=sink.fileno()
         )
-    with log.open("rb") as said:
-        while said.read() != b"orders\n":
+    with log.open("rb") as output:
+        while output.read() != b"orders\n":
             assert process.returncode is None
-            said.seek(0)
+            output.seek(0)
             await asyncio.sleep(0.01)
     process.kill()
     await process.wait()
@@ -241,11 +241,11 @@ async def rotate_and_be_killed(database: str, log: Path) -> None:
 async def test_killed_in_the_middle_it_goes_on_with_what_is_left(
     old: Database, both: Database, database: str, tmp_path: Path
 ) -> None:
-    before = await numbers(old)
+    before = await read_numbers(old)
     await rotate_and_be_killed(database, tmp_path / "log")
-    left = await waiting(both)
+    left = await count_waiting(both)
     assert 0 < left < ORDERS + RECIPIENTS
-    assert await numbers(both) == before, "half way, everything opens"
-    assert sum((await rotated(both)).values()) == left
+    assert await read_numbers(both) == before, "half way, everything opens"
+    assert sum((await rotate_all(both)).values()) == left
     assert await both.finish_rotation() == 0
-    assert await numbers(both) == before
+    assert await read_numbers(both) == before

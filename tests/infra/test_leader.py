@@ -1,4 +1,4 @@
-"""One process acts as the bot on a database, and another takes over the moment it dies."""
+"""Only one process leads on a database, and another takes over when it dies."""
 
 import asyncio
 import signal
@@ -29,7 +29,7 @@ asyncio.run(main())
 
 
 @pytest.fixture(autouse=True)
-def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+def poll_fast(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(leader, "POLL_SECONDS", 0.005)
     monkeypatch.setattr(leader, "HEARTBEAT_SECONDS", 0.005)
 
@@ -47,7 +47,7 @@ async def another_process(database: str) -> AsyncIterator[asyncio.subprocess.Pro
             await process.communicate()
 
 
-async def says(process: asyncio.subprocess.Process) -> str:
+async def read_line(process: asyncio.subprocess.Process) -> str:
     assert process.stdout is not None
     return (await asyncio.wait_for(process.stdout.readline(), TIMEOUT_SECONDS)).decode().strip()
 
@@ -75,7 +75,7 @@ async def test_another_waits_says_so_once_and_leads_when_the_first_ends(store: D
     async with store.lead():
         second = asyncio.create_task(lead_once(other_store, waiting))
         await asyncio.wait_for(waited.wait(), TIMEOUT_SECONDS)
-        await asyncio.sleep(0.03)  # some more polls of the lock, which must not succeed
+        await asyncio.sleep(0.03)  # more polls of the lock, which must not succeed
         assert not second.done()
     await asyncio.wait_for(second, TIMEOUT_SECONDS)
     assert calls == ["waiting"]
@@ -95,7 +95,7 @@ async def test_one_that_waits_can_be_cancelled(store: Database, other_store: Dat
 @pytest.mark.process
 async def test_the_lead_passes_on_when_its_holder_is_killed(store: Database, database: str) -> None:
     async with another_process(database) as first:
-        assert await says(first) == "leading"
+        assert await read_line(first) == "leading"
         waited = asyncio.Event()
         mine = asyncio.create_task(lead_once(store, waited.set))
         await asyncio.wait_for(waited.wait(), TIMEOUT_SECONDS)
@@ -109,8 +109,8 @@ async def test_a_process_that_waits_takes_over(store: Database, database: str) -
     async with store.lead():
         process = another_process(database)
         second = await process.__aenter__()
-        assert await says(second) == "waiting"
-    assert await says(second) == "leading"
+        assert await read_line(second) == "waiting"
+    assert await read_line(second) == "leading"
     await process.__aexit__(None, None, None)
 
 
@@ -140,13 +140,13 @@ async def test_a_server_that_falls_silent_loses_the_lead(
 async def test_another_process_in_the_same_session_takes_the_lead_away(
     migrated_database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A pooler gives two processes one session of the server, which then gives both the lock."""
+    """A pooler can give two processes the same session, and the server then gives both the lock."""
     session = await leader._connect(make_url(migrated_database))
     monkeypatch.setattr(leader, "HEARTBEAT_SECONDS", TIMEOUT_SECONDS)
     monkeypatch.setattr(leader, "_connect", lambda _: asyncio.sleep(0, session))
     first, second = Database(migrated_database), Database(migrated_database)
     async with first.lead():
-        # Asked twice, for the watching asks in between, and a session answers one question at a time.
+        # Asked twice, because the watching task asks in between, and a session runs one query at a time.
         assert await first.confirm_leading()
         assert await first.confirm_leading()
         async with second.lead():

@@ -1,4 +1,4 @@
-"""A time, number or JSON that can't be read costs its own row alone, whatever table it is in."""
+"""A malformed time, number or JSON makes only its own row unreadable, in every table."""
 
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ LATER = NOW + DAY
 
 @dataclass(frozen=True)
 class Case:
-    """Two rows, one of which is broken; what is read of both, and by which key the broken one is noted."""
+    """A good row and a malformed one, the reads to test, and the key of the malformed row."""
 
     keep: Callable[[Transaction], Awaitable[object]]
     breaks: str
@@ -52,7 +52,7 @@ class Case:
     noted: str
 
 
-async def two_people(tx: Transaction) -> None:
+async def two_users(tx: Transaction) -> None:
     for user_id in (EMMA, SARI):
         await UserRepository(tx).save(a_user(user_id, username="her"))
 
@@ -69,13 +69,13 @@ async def two_events(tx: Transaction) -> None:
 
 
 async def two_alerts(tx: Transaction) -> None:
-    await two_people(tx)
+    await two_users(tx)
     await SubscriptionRepository(tx).save_alert(an_alert("bad"))
     await SubscriptionRepository(tx).save_alert(an_alert("good"))
 
 
 async def two_subscriptions(tx: Transaction) -> None:
-    await two_people(tx)
+    await two_users(tx)
     for user_id in (EMMA, SARI):
         await SubscriptionRepository(tx).save(wished(user_id, next_daily_at=NOW))
 
@@ -188,7 +188,7 @@ ANYWHERE = {
         "audit ",
     ),
     "user": Case(
-        two_people,
+        two_users,
         "UPDATE users SET notification_preferences = '{' WHERE id = 1001",
         lambda tx: LookupRepository(tx).find_users_by_name("her"),
         "users 1001",
@@ -309,7 +309,7 @@ async def test_when_the_next_message_is_due_does_not_hang_on_a_malformed_time(st
 async def test_one_row_that_is_asked_for_by_its_key_is_refused(store: Database) -> None:
     async with store.transaction() as tx:
         await two_entries(tx)
-        await two_people(tx)
+        await two_users(tx)
     async with store._writer.begin() as connection:
         await connection.execute(text("UPDATE ticket_entries SET kind = 'lost' WHERE source_message_id = 1"))
         await connection.execute(text("UPDATE users SET notification_preferences = '{' WHERE id = 1001"))

@@ -1,4 +1,4 @@
-"""A flood is refused with a word and a time, is felt in its own chat alone, and never counts what comes late."""
+"""The message limit: users are warned with a time, other chats aren't affected, and late updates don't count."""
 
 import asyncio
 from dataclasses import dataclass, field
@@ -28,16 +28,16 @@ EMMA, SARI, OSCAR = 1001, 1002, 2001
 
 
 SILENT: Any = None
-"""Telegram, where nothing is sent."""
+"""A messenger that isn't used."""
 
 
-async def no_language(_: int) -> Translator:
+async def fail_lookup(_: int) -> Translator:
     raise AssertionError("nobody is refused")
 
 
 @dataclass
-class Chats:
-    """Records what is sent."""
+class LimitedChats:
+    """A message limit that records its warnings."""
 
     clock: MovedClock = field(default_factory=MovedClock)
     per_minute: int = 3
@@ -60,19 +60,19 @@ class Chats:
         finally:
             RECEIVED_AT.reset(token)
 
-    async def types(self, times: int, chat: int = EMMA) -> list[bool]:
+    async def send_messages(self, times: int, chat: int = EMMA) -> list[bool]:
         return [await self.rejects(typed(chat, self.clock.now())) for _ in range(times)]
 
     async def _translator_for(self, _: int) -> Translator:
         self.looked_up += 1
         return TRANSLATIONS.get("en")
 
-    async def _send(self, chat_id: int, words: str, *_: object, **__: object) -> None:
-        self.sent.append((chat_id, words))
+    async def _send(self, chat_id: int, html: str, *_: object, **__: object) -> None:
+        self.sent.append((chat_id, html))
 
-    async def _answer(self, _: str, words: str, *, alert: bool) -> None:
+    async def _answer(self, _: str, html: str, *, alert: bool) -> None:
         assert alert
-        self.answered.append(words)
+        self.answered.append(html)
 
 
 def typed(chat_id: int, at: datetime, kind: str = Chat.PRIVATE) -> Update:
@@ -87,122 +87,122 @@ def pressed(chat_id: int) -> Update:
 
 
 @pytest.fixture
-def chats() -> Chats:
-    return Chats()
+def chats() -> LimitedChats:
+    return LimitedChats()
 
 
-async def test_what_is_within_the_limit_is_let_in_and_one_more_is_told_when_again(chats: Chats) -> None:
-    assert await chats.types(1) == [False]
+async def test_what_is_within_the_limit_is_let_in_and_one_more_is_told_when_again(chats: LimitedChats) -> None:
+    assert await chats.send_messages(1) == [False]
     chats.clock.passes(seconds=20)
-    assert await chats.types(3) == [False, False, True]
+    assert await chats.send_messages(3) == [False, False, True]
     assert chats.sent == [(EMMA, text("limits.messages", count=40))]
 
 
-async def test_a_spell_of_refusals_is_told_once_and_looks_its_user_up_once(chats: Chats) -> None:
-    refused = await chats.types(100)
+async def test_a_spell_of_refusals_is_told_once_and_looks_its_user_up_once(chats: LimitedChats) -> None:
+    refused = await chats.send_messages(100)
     assert refused == [False] * 3 + [True] * 97
     assert len(chats.sent) == 1
     assert chats.looked_up == 1
 
 
-async def test_each_press_that_is_too_much_is_answered_so_that_its_button_stops_waiting(chats: Chats) -> None:
-    await chats.types(3)
+async def test_each_press_that_is_too_much_is_answered_so_that_its_button_stops_waiting(chats: LimitedChats) -> None:
+    await chats.send_messages(3)
     assert [await chats.rejects(pressed(EMMA)) for _ in range(3)] == [True] * 3
     assert chats.answered == [text("limits.messages", count=60)] * 3
     assert chats.sent == []
     assert chats.looked_up == 1
 
 
-async def test_at_the_told_moment_the_next_one_is_let_in_and_the_spell_is_over(chats: Chats) -> None:
-    await chats.types(4)
+async def test_at_the_told_moment_the_next_one_is_let_in_and_the_spell_is_over(chats: LimitedChats) -> None:
+    await chats.send_messages(4)
     chats.clock.passes(seconds=59.9)
-    assert await chats.types(1) == [True]
+    assert await chats.send_messages(1) == [True]
     assert len(chats.sent) == 1
     chats.clock.passes(seconds=0.1)
-    assert await chats.types(4) == [False, False, False, True]
+    assert await chats.send_messages(4) == [False, False, False, True]
     assert len(chats.sent) == 2
 
 
-async def test_who_never_pauses_is_not_told_each_second(chats: Chats) -> None:
-    chats = Chats(per_minute=60)
+async def test_who_never_pauses_is_not_told_each_second(chats: LimitedChats) -> None:
+    chats = LimitedChats(per_minute=60)
     for _ in range(60):
-        await chats.types(1)
+        await chats.send_messages(1)
         chats.clock.passes(seconds=1)
     assert chats.sent == []
     for _ in range(30):
-        await chats.types(3)
+        await chats.send_messages(3)
         chats.clock.passes(seconds=1)
     assert 1 <= len(chats.sent) <= 4
 
 
-async def test_a_flood_is_felt_in_its_own_chat_alone(chats: Chats) -> None:
-    await chats.types(50)
-    assert await chats.types(3, SARI) == [False] * 3
+async def test_a_flood_is_felt_in_its_own_chat_alone(chats: LimitedChats) -> None:
+    await chats.send_messages(50)
+    assert await chats.send_messages(3, SARI) == [False] * 3
 
 
-async def test_staff_are_never_too_much_and_neither_is_anybody_without_a_limit(chats: Chats) -> None:
-    assert not any(await chats.types(500, OSCAR))
-    assert not any(await Chats(per_minute=0).types(500))
+async def test_staff_are_never_too_much_and_neither_is_anybody_without_a_limit(chats: LimitedChats) -> None:
+    assert not any(await chats.send_messages(500, OSCAR))
+    assert not any(await LimitedChats(per_minute=0).send_messages(500))
 
 
-async def test_what_a_former_process_has_kept_and_what_is_tried_again_is_no_flood(chats: Chats) -> None:
+async def test_what_a_former_process_has_kept_and_what_is_tried_again_is_no_flood(chats: LimitedChats) -> None:
     for _ in range(50):
         assert not await chats.rejects(typed(EMMA, chats.clock.now()), received=None)
         assert not await chats.rejects(pressed(EMMA), received=None)
 
 
-async def test_what_was_sent_while_nobody_listened_is_no_flood_though_it_comes_at_once(chats: Chats) -> None:
+async def test_what_was_sent_while_nobody_listened_is_no_flood_though_it_comes_at_once(chats: LimitedChats) -> None:
     earlier = BEGINNING - timedelta(minutes=5)
     assert not any([await chats.rejects(typed(EMMA, earlier)) for _ in range(50)])
-    assert await chats.types(3) == [False] * 3, "and leaves the whole limit"
+    assert await chats.send_messages(3) == [False] * 3, "and leaves the whole limit"
 
 
 @pytest.mark.parametrize("offset", [timedelta(hours=-1), timedelta(0), timedelta(hours=1)])
 async def test_a_clock_that_differs_from_telegrams_changes_nothing(offset: timedelta) -> None:
-    chats = Chats(offset=offset)
+    chats = LimitedChats(offset=offset)
     earlier = BEGINNING + offset - timedelta(minutes=5)
     assert not any([await chats.rejects(typed(EMMA, earlier)) for _ in range(50)])
     live = [await chats.rejects(typed(EMMA, chats.clock.now() + offset)) for _ in range(4)]
     assert live == [False, False, False, True]
 
 
-async def test_where_telegram_tells_no_time_a_clock_that_is_ahead_blinds_for_minutes_only(chats: Chats) -> None:
+async def test_where_telegram_tells_no_time_a_clock_that_is_ahead_blinds_for_minutes_only(chats: LimitedChats) -> None:
     ahead = timedelta(hours=1)
     assert not any([await chats.rejects(typed(EMMA, chats.clock.now() - ahead)) for _ in range(50)])
     chats.clock.passes(minutes=5)
     assert [await chats.rejects(typed(EMMA, chats.clock.now() - ahead)) for _ in range(4)] == [False] * 3 + [True]
 
 
-async def test_nobody_waits_for_a_clock_that_was_put_back(chats: Chats) -> None:
-    assert await chats.types(4) == [False, False, False, True]
+async def test_nobody_waits_for_a_clock_that_was_put_back(chats: LimitedChats) -> None:
+    assert await chats.send_messages(4) == [False, False, False, True]
     chats.clock.passes(minutes=-60)
     assert [await chats.rejects(pressed(EMMA)) for _ in range(4)] == [False, False, False, True]
     assert len(chats.answered) == 1
 
 
-async def test_a_wait_of_our_own_is_not_counted_against_the_user(chats: Chats) -> None:
+async def test_a_wait_of_our_own_is_not_counted_against_the_user(chats: LimitedChats) -> None:
     received = [chats.clock.now() + timedelta(seconds=25 * turn) for turn in range(10)]
     chats.clock.passes(minutes=10)
     assert not any([await chats.rejects(pressed(EMMA), received=at) for at in received])
 
 
-async def test_a_group_is_refused_without_a_word(chats: Chats) -> None:
+async def test_a_group_is_refused_without_a_word(chats: LimitedChats) -> None:
     refused = [await chats.rejects(typed(-500, chats.clock.now(), Chat.GROUP)) for _ in range(5)]
     assert refused == [False] * 3 + [True] * 2
     assert chats.sent == []
 
 
-async def test_a_change_of_membership_is_always_heard(chats: Chats) -> None:
+async def test_a_change_of_membership_is_always_heard(chats: LimitedChats) -> None:
     user, chat = User(EMMA, "Emma", is_bot=False), Chat(EMMA, Chat.PRIVATE)
     left = ChatMemberLeft(user)
     update = Update(1, my_chat_member=ChatMemberUpdated(chat, user, BEGINNING, left, left))
-    await chats.types(10)
+    await chats.send_messages(10)
     assert not await chats.rejects(update)
 
 
 def test_quiet_chats_are_forgotten() -> None:
     clock = MovedClock()
-    limiter = MessageLimit(60, clock, SILENT, no_language)
+    limiter = MessageLimit(60, clock, SILENT, fail_lookup)
     for chat_id in range(1000):
         assert limiter.count_message(chat_id, clock.now())
         clock.passes(seconds=1)
@@ -212,20 +212,20 @@ def test_quiet_chats_are_forgotten() -> None:
 @given(gaps=st.lists(st.floats(0, 40), max_size=60), limit=st.integers(1, 5))
 def test_no_minute_holds_more_than_the_limit_and_nobody_below_it_is_refused(gaps: list[float], limit: int) -> None:
     clock = MovedClock()
-    limiter, let_in = MessageLimit(limit, clock, SILENT, no_language), list[datetime]()
+    limiter, accepted = MessageLimit(limit, clock, SILENT, fail_lookup), list[datetime]()
     for gap in gaps:
         clock.passes(seconds=gap)
         now = clock.now()
-        recent = [at for at in let_in if at > now - WINDOW]
+        recent = [at for at in accepted if at > now - WINDOW]
         assert limiter.count_message(EMMA, now) is (len(recent) < limit)
         if len(recent) < limit:
-            let_in.append(now)
+            accepted.append(now)
         else:
             assert limiter.get_next_free_time(EMMA) == recent[0] + WINDOW
 
 
-class Unlucky(Exception):
-    """The first attempt fails."""
+class FirstAttemptFailed(Exception):
+    """Raised by the first attempt."""
 
 
 @in_virtual_time
@@ -239,7 +239,7 @@ async def test_the_queues_say_when_an_update_came_in_unless_it_is_taken_up_again
     async def process(update: Update) -> None:
         seen.append((update.update_id, RECEIVED_AT.get()))
         if update.update_id == 3 and len(seen) == 3:
-            raise Unlucky
+            raise FirstAttemptFailed
 
     queues = ChatQueues(store.port, process, clock)
     await queues.replay()

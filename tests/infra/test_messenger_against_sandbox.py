@@ -1,4 +1,4 @@
-"""Each outcome of a message, caused by a Bot API server over real HTTP."""
+"""Each outcome of a message, from a Bot API server over real HTTP."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

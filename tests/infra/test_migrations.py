@@ -1,4 +1,4 @@
-"""The migrations make exactly the tables that the program expects, wherever and however often they are run."""
+"""The migrations create exactly the tables that the program expects, on both databases, however often they run."""
 
 import asyncio
 import subprocess
@@ -24,9 +24,9 @@ from tests.waiting import TIMEOUT_SECONDS
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# How either database itself spells what it has: the comparison of Alembic knows nothing of partial indexes.
+# The schema as the databases report it, because Alembic's comparison ignores partial indexes.
 SPELLED = {
-    # A table that was altered is written down differently from one made anew, so its columns are compared instead.
+    # An altered table is reported differently from a new one, so its columns are compared instead.
     "sqlite": (
         "SELECT name, sql FROM sqlite_master WHERE type <> 'table' AND sql IS NOT NULL"
         " UNION ALL SELECT t.name || '.' || c.name, c.type || c.\"notnull\" || c.pk || coalesce(c.dflt_value, '')"
@@ -47,7 +47,7 @@ SPELLED = {
 }
 
 
-def spelled(connection: Connection) -> set[tuple[str, str]]:
+def read_schema(connection: Connection) -> set[tuple[str, str]]:
     found = connection.exec_driver_sql(SPELLED[connection.dialect.name])
     return {(name, " ".join(sql.split()).replace(" ,", ",")) for name, sql in found}
 
@@ -61,11 +61,11 @@ async def test_the_migrations_make_exactly_the_tables(bare_database: str) -> Non
     store = Database(bare_database)
     async with store._writer.begin() as connection:
         assert await connection.run_sync(differences) == []
-        migrated = await connection.run_sync(spelled)
+        migrated = await connection.run_sync(read_schema)
         await connection.run_sync(metadata.drop_all)
-        assert await connection.run_sync(spelled) < migrated
+        assert await connection.run_sync(read_schema) < migrated
         await connection.run_sync(metadata.create_all)
-        assert await connection.run_sync(spelled) == migrated
+        assert await connection.run_sync(read_schema) == migrated
     await store.close()
 
 
@@ -149,7 +149,7 @@ async def test_a_migration_that_fails_leaves_the_tables_as_they_were(bare_databa
     async with store._writer.begin() as connection:
         only = MetaData()
         metadata.tables["sealing_keys"].to_metadata(only)
-        await connection.run_sync(only.create_all)  # the last of the tables is in the way
+        await connection.run_sync(only.create_all)  # the last table already exists
     with pytest.raises(StoreFailure):
         await store.upgrade()
     async with store._writer.connect() as connection:

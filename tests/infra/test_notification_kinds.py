@@ -1,4 +1,4 @@
-"""Each kind of notification comes back from its row as it was saved, and a row that isn't one stops no other."""
+"""Each kind of notification is read as it was saved, and an invalid row doesn't stop others."""
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
@@ -111,13 +111,13 @@ STORED: tuple[tuple[object, Mapping[str, object]], ...] = (
         {"ticket": "T-22222", "chat": -100_3001, "topics": [5], "messages": [11, 12]},
     ),
 )
-"""A payload of each type, and what its row holds. Rows outlive an upgrade: a change here needs a migration."""
+"""A payload of each type, and its JSON in the row. Rows survive upgrades, so a change here needs a migration."""
 
 KINDS = [kind for kinds in NotificationKind.__subclasses__() for kind in kinds]
 
 
 @pytest.fixture
-async def composition(file: str) -> AsyncIterator[Composition]:
+async def describe_payload(file: str) -> AsyncIterator[Composition]:
     system = build(
         load(
             None,
@@ -167,23 +167,23 @@ def test_a_payload_of_another_form_is_refused_without_a_word_of_it(payload: dict
     assert (str(caught.value), caught.value.__cause__) == ("", None)
 
 
-async def test_what_renders_and_follows_a_kind_takes_its_payload(composition: Composition) -> None:
-    for kind, render in composition.renderers._renderers.values():
-        assert issubclass(kind.payload, payload_taken_by(render)), f"renderer of {kind!r}"
-    for kind, follow in composition.delivery._follow_ups.values():
-        assert issubclass(kind.payload, payload_taken_by(follow)), f"what follows {kind!r}"
+async def test_what_renders_and_follows_a_kind_takes_its_payload(describe_payload: Composition) -> None:
+    for kind, render in describe_payload.renderers._renderers.values():
+        assert issubclass(kind.payload, get_payload_type(render)), f"renderer of {kind!r}"
+    for kind, follow in describe_payload.delivery._follow_ups.values():
+        assert issubclass(kind.payload, get_payload_type(follow)), f"what follows {kind!r}"
 
 
-def payload_taken_by(function: Callable[..., Any]) -> type[object]:
-    """Return the payload of the notification that a function takes."""
+def get_payload_type(function: Callable[..., Any]) -> type[object]:
+    """Return the type of the payload that a renderer accepts."""
     (payload,) = get_args(get_type_hints(function)["notification"])
     taken: type[object] = payload
     return taken
 
 
 @dataclass
-class Delivered:
-    """A delivery of which only one kind is known to the renderers, and what came of it."""
+class OneKindDelivery:
+    """A delivery whose renderers know only one kind, and its results."""
 
     system: OrderSystem
     sent: list[str]
@@ -225,7 +225,7 @@ async def test_a_row_that_is_no_notification_is_given_up_at_once_and_stops_none_
     ]
     async with system.sql.transaction() as tx:
         assert await OutboxRepository(tx).add(rows) == len(rows)
-    delivered = Delivered(system, [], [])
+    delivered = OneKindDelivery(system, [], [])
     with capture_logs() as logs:
         await delivered.runs()
     assert sorted(delivered.sent) == sorted(delivered.followed) == ["R2345AB", "R2345AC"]

@@ -1,4 +1,4 @@
-"""News reach their chats in order, each until it is told, and no chat or mistake holds up the others."""
+"""Delivery: notifications of a chat are sent in order, each until it is sent. No chat and no bug delays others."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -49,22 +49,22 @@ async def queue(system: OrderSystem, *kinds: str, chat_id: int = EMMA) -> None:
         await OutboxRepository(tx).add(rows)
 
 
-def heard(system: OrderSystem) -> list[tuple[int, str, bool]]:
+def list_sent(system: OrderSystem) -> list[tuple[int, str, bool]]:
     return [(each.chat_id, each.kind, each.maybe_sent) for each in system.sender.sent]
 
 
 class SlowSender(RecordingSender):
-    """Answers only when the test lets it."""
+    """A sender that answers when the test releases it."""
 
     def __init__(self, system: OrderSystem) -> None:
         super().__init__(system.clock)
-        self.gates: dict[int, asyncio.Event] = {}
-        self.begun = asyncio.Event()
+        self.locks: dict[int, asyncio.Event] = {}
+        self.started = asyncio.Event()
 
     async def send(self, notification: StoredNotification) -> Sent | RetryLater | Undeliverable:
-        self.begun.set()
-        if notification.chat_id in self.gates:
-            await self.gates[notification.chat_id].wait()
+        self.started.set()
+        if notification.chat_id in self.locks:
+            await self.locks[notification.chat_id].wait()
         return await super().send(notification)
 
 
@@ -88,7 +88,7 @@ async def test_what_is_postponed_holds_back_what_follows_it_in_its_chat_alone(sy
     await queue(system, "paid", chat_id=SARI)
     system.sender.outcomes[EMMA].append(RetryLater(30))
     await system.deliver()
-    assert heard(system) == [(SARI, "paid", False)]
+    assert list_sent(system) == [(SARI, "paid", False)]
     system.clock.passes(seconds=29)
     await system.deliver()
     assert system.sender.kinds() == []
@@ -133,7 +133,7 @@ async def test_a_message_that_may_have_arrived_is_repeated_late_and_says_so(syst
     await system.deliver()
     system.clock.passes(seconds=10)
     await system.deliver()
-    assert heard(system) == [(EMMA, "paid", True)]
+    assert list_sent(system) == [(EMMA, "paid", True)]
 
 
 async def test_a_blocked_chat_is_given_up_without_disturbing_the_others(system: OrderSystem) -> None:
@@ -141,7 +141,7 @@ async def test_a_blocked_chat_is_given_up_without_disturbing_the_others(system: 
     await queue(system, "paid", "sent", chat_id=SARI)
     system.sender.outcomes[EMMA].append(Undeliverable("blocked", whole_chat=True))
     await system.deliver()
-    assert heard(system) == [(SARI, "paid", False), (SARI, "sent", False)]
+    assert list_sent(system) == [(SARI, "paid", False), (SARI, "sent", False)]
     async with system.store.reading() as tx:
         assert await OutboxRepository(tx).find_next_due() is None
 
@@ -165,7 +165,7 @@ async def test_a_message_that_telegram_refuses_is_skipped(system: OrderSystem) -
 async def test_a_slow_chat_does_not_hold_up_the_others(system: OrderSystem) -> None:
     sender = SlowSender(system)
     delivery = OutboxDelivery(system.store, sender, system.clock)
-    sender.gates[EMMA] = asyncio.Event()
+    sender.locks[EMMA] = asyncio.Event()
     await queue(system, "paid")
     for chat_id in range(2000, 2200):
         await queue(system, "paid", chat_id=chat_id)
@@ -174,7 +174,7 @@ async def test_a_slow_chat_does_not_hold_up_the_others(system: OrderSystem) -> N
             await delivery.start_due()
             await asyncio.sleep(0)
     assert EMMA not in {each.chat_id for each in sender.sent}
-    sender.gates[EMMA].set()
+    sender.locks[EMMA].set()
     await delivery.wait_until_sent()
     assert len(sender.sent) == 201
 
@@ -182,11 +182,11 @@ async def test_a_slow_chat_does_not_hold_up_the_others(system: OrderSystem) -> N
 async def test_starting_twice_tells_once(system: OrderSystem) -> None:
     sender = SlowSender(system)
     delivery = OutboxDelivery(system.store, sender, system.clock)
-    sender.gates[EMMA] = asyncio.Event()
+    sender.locks[EMMA] = asyncio.Event()
     await queue(system, "paid")
     assert await delivery.start_due() == 1
     assert await delivery.start_due() == 0
-    sender.gates[EMMA].set()
+    sender.locks[EMMA].set()
     await delivery.wait_until_sent()
     assert len(sender.sent) == 1
 
@@ -205,27 +205,27 @@ async def test_what_a_crash_left_half_told_is_told_again_and_says_so(
 ) -> None:
     await queue(system, "paid", "sent")
     sender = SlowSender(system)
-    sender.gates[EMMA] = asyncio.Event()
+    sender.locks[EMMA] = asyncio.Event()
     dying = OutboxDelivery(system.store, sender, system.clock)
     await dying.start_due()
-    await sender.begun.wait()
+    await sender.started.wait()
     await dying.close(0)
     await other_system.deliver()
     assert other_system.sender.sent == []
     assert await other_system.delivery.recover() == 1
     await other_system.deliver()
-    assert heard(other_system) == [(EMMA, "paid", True), (EMMA, "sent", False)]
+    assert list_sent(other_system) == [(EMMA, "paid", True), (EMMA, "sent", False)]
 
 
 async def test_recovering_leaves_alone_what_is_being_told_just_now(system: OrderSystem) -> None:
     sender = SlowSender(system)
     delivery = OutboxDelivery(system.store, sender, system.clock)
-    sender.gates[EMMA] = asyncio.Event()
+    sender.locks[EMMA] = asyncio.Event()
     await queue(system, "paid")
     await delivery.start_due()
-    await sender.begun.wait()
+    await sender.started.wait()
     assert await delivery.recover() == 0
-    sender.gates[EMMA].set()
+    sender.locks[EMMA].set()
     await delivery.wait_until_sent()
     assert [each.maybe_sent for each in sender.sent] == [False]
 
@@ -237,7 +237,7 @@ async def test_a_notification_whose_rendering_fails_once_is_sent_later(system: O
     assert system.sender.kinds() == []
     system.clock.passes(seconds=15)
     await system.deliver()
-    assert heard(system) == [(EMMA, "paid", True), (EMMA, "sent", False)]
+    assert list_sent(system) == [(EMMA, "paid", True), (EMMA, "sent", False)]
 
 
 async def test_a_notification_that_can_never_be_sent_does_not_silence_its_chat(system: OrderSystem) -> None:
@@ -247,7 +247,7 @@ async def test_a_notification_that_can_never_be_sent_does_not_silence_its_chat(s
         await system.deliver()
         system.clock.passes(minutes=5)
     assert system.sender.kinds() == ["sent"]
-    assert await left(system) == {NotificationStatus.UNDELIVERABLE: 1, NotificationStatus.SENT: 1}
+    assert await count_by_status(system) == {NotificationStatus.UNDELIVERABLE: 1, NotificationStatus.SENT: 1}
 
 
 @pytest.mark.parametrize(
@@ -282,11 +282,11 @@ async def test_no_mistake_is_remembered_of_a_chat_that_cannot_be_reached(system:
     await queue(system, "paid")
     system.sender.outcomes[EMMA].append(Undeliverable("blocked", whole_chat=True))
     await system.deliver()
-    assert await left(system) == {NotificationStatus.UNDELIVERABLE: 2}
+    assert await count_by_status(system) == {NotificationStatus.UNDELIVERABLE: 2}
     assert not system.delivery._errors
 
 
-async def left(system: OrderSystem) -> dict[str, int]:
+async def count_by_status(system: OrderSystem) -> dict[str, int]:
     async with system.sql.reading() as tx:
         rows: Any = await OutboxRepository(tx)._connection.exec_driver_sql(
             "select status, count(*) from outbox group by status"
@@ -316,11 +316,11 @@ async def test_a_result_that_a_mistake_of_ours_keeps_from_being_saved_is_recover
         await system.delivery.wait_until_sent()
     assert await system.delivery.recover() == 1
     await system.deliver()
-    assert heard(system) == [(EMMA, "paid", False), (EMMA, "paid", True), (EMMA, "sent", False)]
+    assert list_sent(system) == [(EMMA, "paid", False), (EMMA, "paid", True), (EMMA, "sent", False)]
 
 
-class Failing:
-    """A store whose transactions fail while `outages` is above 0: at the commit, or (`after`) once it is done."""
+class FailingDatabase:
+    """A database whose transactions fail while `outages` is above 0: before the commit, or after it (`after`)."""
 
     def __init__(self, store: Database, *, after: bool) -> None:
         self._store, self._after, self.outages = store, after, 0
@@ -343,10 +343,10 @@ class Failing:
 
 @pytest.mark.parametrize("after", [False, True])
 async def test_a_delivery_is_saved_however_often_the_database_fails(system: OrderSystem, *, after: bool) -> None:
-    store = Failing(system.sql, after=after)
+    store = FailingDatabase(system.sql, after=after)
     pauses: list[float] = []
 
-    class Outage(RecordingSender):
+    class OutageSender(RecordingSender):
         async def send(self, notification: StoredNotification) -> Sent | RetryLater | Undeliverable:
             store.outages = 9 if notification.kind == "invoice" else 0
             return await super().send(notification)
@@ -354,14 +354,14 @@ async def test_a_delivery_is_saved_however_often_the_database_fails(system: Orde
     async def sleep(seconds: float) -> None:
         pauses.append(seconds)
 
-    sender, followed = Outage(system.clock), list[str]()
+    sender, followed = OutageSender(system.clock), list[str]()
     sender.outcomes[EMMA].extend([Sent(41), Sent(42)])
 
-    async def follows(*_: object) -> None:
+    async def follow_up(*_: object) -> None:
         followed.append("invoice")
 
     delivery = OutboxDelivery(
-        cast("Database", store), sender, system.clock, follow_ups={OrderNotification.INVOICE: follows}, sleep=sleep
+        cast("Database", store), sender, system.clock, follow_ups={OrderNotification.INVOICE: follow_up}, sleep=sleep
     )
     await queue(system, "invoice", "card")
     while await delivery.start_due():
@@ -388,10 +388,10 @@ async def test_a_mistake_in_what_follows_a_delivery_does_not_repeat_its_message(
             await delivery.wait_until_sent()
         system.clock.passes(seconds=60)
         await delivery.recover()
-    assert heard(system) == [(EMMA, "paid", False), (EMMA, "sent", False)]
-    assert await left(system) == {NotificationStatus.SENT: 2}
+    assert list_sent(system) == [(EMMA, "paid", False), (EMMA, "sent", False)]
+    assert await count_by_status(system) == {NotificationStatus.SENT: 2}
     async with system.store.reading() as tx:
-        assert await UserRepository(tx).get(7) is None, "half of what follows was kept"
+        assert await UserRepository(tx).get(7) is None, "half of the follow-up was saved"
 
 
 async def test_whoever_waits_for_room_is_told_of_each_end(system: OrderSystem) -> None:
@@ -407,11 +407,11 @@ async def test_whoever_waits_for_room_is_told_of_each_end(system: OrderSystem) -
 async def test_closing_ends_every_transaction_before_the_store_is_closed(system: OrderSystem) -> None:
     store = Database(system.database, VAULT)
     sender = SlowSender(system)
-    sender.gates[EMMA] = asyncio.Event()
+    sender.locks[EMMA] = asyncio.Event()
     delivery = OutboxDelivery(store, sender, system.clock)
     await queue(system, "paid")
     await delivery.start_due()
-    await sender.begun.wait()
+    await sender.started.wait()
     await delivery.close(0)
     assert delivery._tasks == {}
     await store.close()

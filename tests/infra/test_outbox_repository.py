@@ -1,4 +1,4 @@
-"""The outbox: every notification once, in order within a chat, chats apart from one another."""
+"""The outbox saves every notification once and keeps the order within a chat. Chats don't affect each other."""
 
 import asyncio
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What the settings of pace mean for the limiter: Telegram's documented limits unless somebody says otherwise."""
+"""The settings of the send limits. Their defaults are Telegram's documented limits."""
 
 import pytest
 

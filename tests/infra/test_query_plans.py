@@ -1,4 +1,4 @@
-"""What is asked many times a second is answered from an index, however much has piled up."""
+"""Frequent queries use an index, however many rows there are."""
 
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
@@ -199,7 +199,7 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
     "deliveries again": (lambda tx: DeliveryRepository(tx).retry_unknown("b1"), "sqlite_autoindex_deliveries_1"),
     "broadcasts under way": (lambda tx: BroadcastRepository(tx).in_progress(), "ix_broadcasts_in_progress"),
 }
-# SQLite gives a table's own unique constraint a name of its own choice.
+# SQLite chooses the name of the index of a unique constraint.
 SQLITES_NAME = {
     "pk_audit": "sqlite_autoindex_audit_1",
     "pk_missed_orders": "sqlite_autoindex_missed_orders_1",
@@ -231,13 +231,13 @@ def literal(value: object) -> str:
 
 
 async def plan(store: Database, statement: str, parameters: Any) -> str:
-    if isinstance(parameters, list):  # of several executions of one statement
+    if isinstance(parameters, list):  # the first of several executions of one statement
         parameters = parameters[0]
     async with store._writer.begin() as connection:
         if connection.dialect.name == "sqlite":
             found = await connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters)
             return "\n".join(str(row[-1]) for row in found)
-        # Nearly empty tables are read whole whatever indexes they have; and parameters need a prepared statement.
+        # PostgreSQL reads nearly empty tables without an index, and parameters need a prepared statement.
         await connection.exec_driver_sql("SET LOCAL enable_seqscan = off")
         await connection.exec_driver_sql(f"PREPARE asked AS {statement}")
         values = f"({', '.join(map(literal, parameters))})" if parameters else ""
@@ -256,7 +256,7 @@ async def test_it_is_answered_from_its_index(store: Database, question: str) -> 
     plans = "\n".join([await plan(store, *one) for one in seen if not one[0].startswith("BEGIN")])
     if store._address.is_sqlite:
         assert SQLITES_NAME.get(index, index) in plans
-    else:  # which index it takes of several depends on what is in the tables; that there is one doesn't
+    else:  # the choice between several indexes depends on the rows, but one of them must be used
         assert "Index" in plans
         assert "Seq Scan" not in plans
 

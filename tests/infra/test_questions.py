@@ -1,4 +1,4 @@
-"""Typed questions: what is typed goes to who takes the answer, and an update that was taken before changes nothing."""
+"""Typed questions: an answer goes to its handler, and an update that was handled before changes nothing."""
 
 from dataclasses import dataclass, field
 from types import SimpleNamespace
@@ -13,40 +13,40 @@ MESSAGE: Any = object()
 
 
 @dataclass
-class Asked:
+class FakeSession:
     question: OpenQuestion | None
     was_taken: bool = False
     shown: int = 0
     answers: list[str] = field(default_factory=list)
 
 
-async def note(asked: Asked, argument: str, _: object) -> None:
+async def note(asked: FakeSession, argument: str, _: object) -> None:
     asked.answers.append(argument)
 
 
-async def show_taken(asked: Asked) -> bool:
+async def show_handled(asked: FakeSession) -> bool:
     asked.shown += asked.was_taken
     return asked.was_taken
 
 
-QUESTIONS = Questions[Asked](lambda asked: asked.question, {"name": note}, show_taken)
+QUESTIONS = Questions[FakeSession](lambda asked: asked.question, {"name": note}, show_handled)
 
 
 async def test_an_answer_goes_to_who_takes_it_with_what_the_question_is_about() -> None:
-    asked = Asked(OpenQuestion("name", "42"))
+    asked = FakeSession(OpenQuestion("name", "42"))
     assert await QUESTIONS.take(asked, MESSAGE)
     assert asked.answers == ["42"]
 
 
 @pytest.mark.parametrize("question", [None, OpenQuestion("another")])
 async def test_what_answers_no_question_of_the_kind_is_left_to_others(question: OpenQuestion | None) -> None:
-    asked = Asked(question)
+    asked = FakeSession(question)
     assert not await QUESTIONS.take(asked, MESSAGE)
     assert not asked.answers
 
 
 async def test_an_update_that_was_taken_before_is_shown_and_answers_nothing() -> None:
-    asked = Asked(OpenQuestion("name"), was_taken=True)
+    asked = FakeSession(OpenQuestion("name"), was_taken=True)
     assert await QUESTIONS.take(asked, MESSAGE)
     assert (asked.shown, asked.answers) == (1, [])
 

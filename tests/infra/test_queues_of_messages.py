@@ -1,4 +1,4 @@
-"""Messages about money wait for nothing but messages about money, and what is refused for good is no secret."""
+"""The queues of notifications: only money waits for money. Operators get an alarm about rejected messages."""
 
 import ast
 from dataclasses import replace
@@ -59,11 +59,11 @@ from tests.texts import TRANSLATIONS
 BOT = Path(__file__).parents[2] / "bot"
 
 
-def telling(system: OrderSystem) -> OutboxDelivery:
+def create_delivery(system: OrderSystem) -> OutboxDelivery:
     return OutboxDelivery(system.store, system.sender, system.clock, follow_ups=follow_ups(frozenset({OSCAR})))
 
 
-async def tells(system: OrderSystem) -> None:
+async def deliver_all(system: OrderSystem) -> None:
     while await system.delivery.start_due():
         await system.delivery.wait_until_sent()
 
@@ -138,7 +138,7 @@ def test_the_queues_of_all_that_creates_messages_are_tested() -> None:
 
 
 class FailingPictures:
-    """Whoever asks for a receipt fails, and everything else arrives."""
+    """A sender whose receipts fail and whose other notifications arrive."""
 
     def __init__(self, system: OrderSystem) -> None:
         self._system, self.tries = system, 0
@@ -154,13 +154,13 @@ async def test_a_receipt_that_keeps_failing_holds_up_no_money_and_ends(system: O
     failing = FailingPictures(system)
     system.delivery = OutboxDelivery(system.store, failing, system.clock)
     await queue(system, OrderNotification.RECEIPT)
-    await tells(system)
+    await deliver_all(system)
     await queue(system, OrderNotification.UNRESOLVED, OrderNotification.PAID)
-    await tells(system)
+    await deliver_all(system)
     assert system.sender.kinds() == [OrderNotification.UNRESOLVED, OrderNotification.PAID]
     for _ in range(EXTRA_TRIES * 2):
         system.clock.passes(minutes=15)
-        await tells(system)
+        await deliver_all(system)
     assert failing.tries == EXTRA_TRIES
     async with system.store.reading() as tx:
         (receipt,) = [
@@ -175,7 +175,7 @@ async def test_a_message_about_money_is_tried_for_ever(system: OrderSystem) -> N
     system.sender.outcomes[EMMA].extend([RetryLater(0)] * 60)
     await queue(system, OrderNotification.PAID)
     for _ in range(61):
-        await tells(system)
+        await deliver_all(system)
         system.clock.passes(minutes=15)
     assert system.sender.kinds() == [OrderNotification.PAID]
 
@@ -188,12 +188,12 @@ async def test_a_message_about_money_that_telegram_refuses_is_an_alarm_and_is_sh
         await UserRepository(tx).save(User(id=EMMA, created_at=system.clock.now()))
     order = await system.place()
     await system.deliver()
-    system.delivery = telling(system)
+    system.delivery = create_delivery(system)
     system.sender.outcomes[EMMA].append(Undeliverable("Bad Request: message is too long"))
     async with system.sql.transaction() as tx:
         (piece,) = order_notifications(order, (kind,), system.clock.now())
         await OutboxRepository(tx).add([replace(piece, mark="again")])
-    await tells(system)
+    await deliver_all(system)
     async with system.store.reading() as tx:
         alarms = await AlarmRepository(tx).open()
         missed = await MissedOrderRepository(tx).of_user(EMMA)
@@ -203,39 +203,39 @@ async def test_a_message_about_money_that_telegram_refuses_is_an_alarm_and_is_sh
 
 
 async def test_a_user_who_blocked_the_bot_is_no_alarm(system: OrderSystem) -> None:
-    system.delivery = telling(system)
+    system.delivery = create_delivery(system)
     system.sender.outcomes[EMMA].append(Undeliverable("blocked", whole_chat=True))
     await queue(system, OrderNotification.PAID)
-    await tells(system)
+    await deliver_all(system)
     async with system.store.reading() as tx:
         assert await AlarmRepository(tx).open() == ()
 
 
 async def test_an_invoice_without_its_picture_is_an_alarm(system: OrderSystem) -> None:
-    system.delivery = telling(system)
+    system.delivery = create_delivery(system)
     system.sender.outcomes[EMMA].append(Sent(7, without_picture=True))
     await queue(system, OrderNotification.PAID)
-    await tells(system)
+    await deliver_all(system)
     async with system.store.reading() as tx:
         assert [alarm.kind for alarm in await AlarmRepository(tx).open()] == [AlarmKind.PICTURE_REFUSED]
 
 
-def sender(system: OrderSystem, telegram: object) -> Renderers[RenderContext]:
+def create_renderers(system: OrderSystem, telegram: object) -> Renderers[RenderContext]:
     readers = RenderContexts(system.store, cast("Messenger", telegram), system.clock, TRANSLATIONS, "en")
     messages = OrderMessages(contacts=SupportContacts(StaffChat(0, frozenset())), receipts=cast("Any", None))
     return Renderers(readers.context, messages.renderers())
 
 
-class Sending:
-    """A Telegram that keeps what it is sent."""
+class RecordingTelegram:
+    """A fake messenger that records texts."""
 
     username = "kirim"
 
     def __init__(self) -> None:
         self.texts: list[str] = []
 
-    async def send_text(self, *given: Any, **_: Any) -> Outcome:
-        self.texts.append(given[1])
+    async def send_text(self, *args: Any, **_: Any) -> Outcome:
+        self.texts.append(args[1])
         return Delivered(len(self.texts))
 
 
@@ -244,21 +244,21 @@ async def test_a_user_whose_phrase_does_not_open_still_hears_of_their_money(syst
         await UserRepository(tx).save(User(id=EMMA, created_at=system.clock.now(), phrase="winter stair harp"))
     async with system.sql._writer.begin() as connection:
         await connection.execute(text("UPDATE users SET phrase = 's1.no.key'"))
-    order, telegram = await system.place(), Sending()
+    order, telegram = await system.place(), RecordingTelegram()
     (notification,) = order_notifications(order, (OrderNotification.PAID,), system.clock.now())
-    assert await sender(system, telegram).send(as_stored(notification)) == Sent(1)
+    assert await create_renderers(system, telegram).send(as_stored(notification)) == Sent(1)
     assert order.reference in telegram.texts[0]
-    system.delivery = telling(system)
+    system.delivery = create_delivery(system)
     system.sender.outcomes[EMMA].append(Undeliverable("Bad Request: message is too long"))
-    await tells(system)
+    await deliver_all(system)
     async with system.store.reading() as tx:
         assert [alarm.kind for alarm in await AlarmRepository(tx).open()] == [AlarmKind.MESSAGE_REFUSED]
 
 
-class OldMessages:
-    """A Telegram where nothing can be deleted any more. `photos` are the messages that have a picture.
+class TelegramWithOldMessages:
+    """A fake messenger whose messages can't be deleted. `photos` are the messages with a picture.
 
-    `new_pictures` is what becomes of a picture that is to replace one.
+    `new_pictures` is the outcome of replacing a picture.
     """
 
     username = "kirim"
@@ -271,46 +271,49 @@ class OldMessages:
     async def delete(self, *_: Any, **__: Any) -> Outcome:
         return Gone(is_too_old=self.are_old)
 
-    async def edit_photo(self, *given: Any, **_: Any) -> Outcome:
-        assert given[1] in self.photos
+    async def edit_photo(self, *args: Any, **_: Any) -> Outcome:
+        assert args[1] in self.photos
         if isinstance(self.new_pictures, Delivered):
-            self.replaced.add(given[1])
+            self.replaced.add(args[1])
         return self.new_pictures
 
-    async def edit_caption(self, *given: Any, **_: Any) -> Outcome:
-        if given[1] not in self.photos:
+    async def edit_caption(self, *args: Any, **_: Any) -> Outcome:
+        if args[1] not in self.photos:
             return Gone()
-        self.edited[given[1]] = given[2]
-        return Delivered(given[1])
+        self.edited[args[1]] = args[2]
+        return Delivered(args[1])
 
-    async def edit_text(self, *given: Any, **_: Any) -> Outcome:
-        if given[1] in self.photos:
+    async def edit_text(self, *args: Any, **_: Any) -> Outcome:
+        if args[1] in self.photos:
             return Gone()
-        self.edited[given[1]] = given[2]
-        return Delivered(given[1])
+        self.edited[args[1]] = args[2]
+        return Delivered(args[1])
 
 
-async def old_invoice(system: OrderSystem, *, paid: bool = False) -> Order:
-    """An order whose invoice is message 41, with its text in message 40."""
+async def save_old_invoice(system: OrderSystem, *, paid: bool = False) -> Order:
+    """Save an order whose invoice is message 41 and whose text is message 40."""
     order = await system.place()
     async with system.sql.transaction() as tx:
-        kept = await OrderRepository(tx).save(replace(order, paid_at=system.clock.now() if paid else None))
-        assert kept is not None
+        saved = await OrderRepository(tx).save(replace(order, paid_at=system.clock.now() if paid else None))
+        assert saved is not None
         await OutboxRepository(tx).add(
             [
                 replace(each, message_id=40)
-                for each in order_notifications(kept, (OrderNotification.INVOICE_TEXT,), system.clock.now())
+                for each in order_notifications(saved, (OrderNotification.INVOICE_TEXT,), system.clock.now())
             ]
         )
         await OutboxRepository(tx).replace_message_id(f"order:{order.reference}", OrderNotification.INVOICE, EMMA, 41)
-    return kept
+    return saved
 
 
-async def takes_down(
-    system: OrderSystem, order: Order, telegram: OldMessages, notice: OrderNotification = OrderNotification.TAKE_DOWN
+async def take_down(
+    system: OrderSystem,
+    order: Order,
+    telegram: TelegramWithOldMessages,
+    notice: OrderNotification = OrderNotification.TAKE_DOWN,
 ) -> Sent | RetryLater | Undeliverable | ChatMoved:
     (notification,) = order_notifications(order, (notice,), system.clock.now())
-    return await sender(system, telegram).send(as_stored(notification))
+    return await create_renderers(system, telegram).send(as_stored(notification))
 
 
 async def pictures_queued(system: OrderSystem, order: Order) -> list[Queue]:
@@ -325,41 +328,41 @@ async def test_an_invoice_that_cannot_be_deleted_any_more_is_edited_with_its_tex
     paid: bool,  # noqa: FBT001
     are_old: bool,  # noqa: FBT001
 ) -> None:
-    order = await old_invoice(system, paid=paid)
-    telegram = OldMessages({41}, are_old=are_old)
-    assert await takes_down(system, order, telegram) == Sent()
+    order = await save_old_invoice(system, paid=paid)
+    telegram = TelegramWithOldMessages({41}, are_old=are_old)
+    assert await take_down(system, order, telegram) == Sent()
     assert set(telegram.edited) == ({40, 41} if are_old else set()), "what is gone needs no edit"
     assert all(order.reference in text and "lnbcrt" not in text for text in telegram.edited.values())
     assert await pictures_queued(system, order) == ([Queue.EXTRA] if are_old else [])
 
 
 async def test_the_qr_code_of_an_invoice_that_cannot_be_deleted_any_more_is_replaced(system: OrderSystem) -> None:
-    order = await old_invoice(system)
-    telegram = OldMessages({41})
-    assert await takes_down(system, order, telegram, OrderNotification.TAKE_DOWN_PICTURE) == Sent()
+    order = await save_old_invoice(system)
+    telegram = TelegramWithOldMessages({41})
+    assert await take_down(system, order, telegram, OrderNotification.TAKE_DOWN_PICTURE) == Sent()
     assert telegram.replaced == {41}
 
 
 async def test_an_old_invoice_whose_new_picture_keeps_failing_holds_up_nothing(system: OrderSystem) -> None:
-    order = await old_invoice(system, paid=True)
-    telegram = OldMessages({41}, new_pictures=TryLater(3))
-    assert await takes_down(system, order, telegram) == Sent(), "that the payment has arrived comes right behind it"
-    assert isinstance(await takes_down(system, order, telegram, OrderNotification.TAKE_DOWN_PICTURE), RetryLater)
+    order = await save_old_invoice(system, paid=True)
+    telegram = TelegramWithOldMessages({41}, new_pictures=TryLater(3))
+    assert await take_down(system, order, telegram) == Sent(), "that the payment has arrived comes right behind it"
+    assert isinstance(await take_down(system, order, telegram, OrderNotification.TAKE_DOWN_PICTURE), RetryLater)
 
 
 async def test_an_old_invoice_whose_new_picture_is_refused_loses_its_text_and_buttons(system: OrderSystem) -> None:
-    order = await old_invoice(system)
-    telegram = OldMessages({41}, new_pictures=Invalid("IMAGE_PROCESS_FAILED"))
-    assert await takes_down(system, order, telegram) == Sent()
+    order = await save_old_invoice(system)
+    telegram = TelegramWithOldMessages({41}, new_pictures=Invalid("IMAGE_PROCESS_FAILED"))
+    assert await take_down(system, order, telegram) == Sent()
     assert set(telegram.edited) == {40, 41}
 
 
 async def test_a_receipt_comes_after_the_message_that_the_rupiah_were_sent(system: OrderSystem) -> None:
     system.sender.outcomes[EMMA].append(RetryLater(30))
     await queue(system, OrderNotification.SENT, OrderNotification.RECEIPT)
-    await tells(system)
+    await deliver_all(system)
     assert system.sender.kinds() == []
     system.clock.passes(seconds=30)
-    await tells(system)
-    await tells(system)
+    await deliver_all(system)
+    await deliver_all(system)
     assert system.sender.kinds() == [OrderNotification.SENT, OrderNotification.RECEIPT]

@@ -1,4 +1,4 @@
-"""The receiver, in virtual time: nothing is acknowledged before it is kept, and trouble is borne."""
+"""The receiver, in virtual time: it acknowledges updates after it saved them, and survives failures."""
 
 import asyncio
 import contextlib
@@ -16,8 +16,8 @@ from tests.infra.fake_inbox import FakeStore, LoopClock, inbox_in_memory  # noqa
 from tests.virtual_time import in_virtual_time, now
 
 
-class Telegram:
-    """Updates until they are acknowledged, as Telegram keeps them, and errors when told."""
+class FakeTelegram:
+    """A fake source of updates. It returns updates until they are acknowledged, and raises `errors`."""
 
     def __init__(self, *updates: dict[str, Any]) -> None:
         self.updates = list(updates)
@@ -36,32 +36,32 @@ class Telegram:
         return self.updates[:100]
 
 
-class Noted:
-    """Stands where the queues would."""
+class FakeQueues:
+    """Fake queues that record calls."""
 
     def __init__(self) -> None:
         self.submitted: list[int] = []
-        self.looked_again: list[int] = []
+        self.reread: list[int] = []
 
     def submit_updates(self, items: Sequence[InboxItem]) -> None:
         self.submitted += [item.update_id for item in items]
 
     def reread_inbox(self, chat_ids: Any) -> None:
-        self.looked_again += chat_ids
+        self.reread += chat_ids
 
 
 def message(update_id: int, chat: int = 1) -> dict[str, Any]:
     return {"update_id": update_id, "message": {"message_id": 1, "date": 0, "chat": {"id": chat, "type": "private"}}}
 
 
-async def receive(telegram: Telegram, store: FakeStore, queues: Noted, seconds: float) -> None:
+async def receive(telegram: FakeTelegram, store: FakeStore, queues: FakeQueues, seconds: float) -> None:
     with contextlib.suppress(TimeoutError):
         await asyncio.wait_for(Receiver(telegram, store.port, queues, LoopClock()).run(), seconds)
 
 
 @in_virtual_time
 async def test_updates_are_in_the_inbox_before_the_poll_that_acknowledges_them() -> None:
-    store, queues, telegram = FakeStore(commits_take=2.0), Noted(), Telegram(message(7), message(8, 2))
+    store, queues, telegram = FakeStore(commits_take=2.0), FakeQueues(), FakeTelegram(message(7), message(8, 2))
     await receive(telegram, store, queues, 1.5)
     assert [offset for _, offset in telegram.polls] == [None], "still committing: not acknowledged"
     await receive(telegram, store, queues, 5)
@@ -72,7 +72,7 @@ async def test_updates_are_in_the_inbox_before_the_poll_that_acknowledges_them()
 
 @in_virtual_time
 async def test_nothing_is_acknowledged_while_the_database_is_away() -> None:
-    store, queues, telegram = FakeStore(), Noted(), Telegram(message(7))
+    store, queues, telegram = FakeStore(), FakeQueues(), FakeTelegram(message(7))
     store.failures = [OSError("gone")] * 6
     await receive(telegram, store, queues, 60)
     assert [offset for _, offset in telegram.polls][:2] == [None, 8]
@@ -82,16 +82,16 @@ async def test_nothing_is_acknowledged_while_the_database_is_away() -> None:
 
 @in_virtual_time
 async def test_a_commit_that_only_seemed_to_fail_still_reaches_its_queue() -> None:
-    store, queues, telegram = FakeStore(), Noted(), Telegram(message(7, chat=5))
+    store, queues, telegram = FakeStore(), FakeQueues(), FakeTelegram(message(7, chat=5))
     store.late_failures = [ConnectionError("lost after the commit")]
     await receive(telegram, store, queues, 10)
     assert queues.submitted == []
-    assert queues.looked_again == [5]
+    assert queues.reread == [5]
 
 
 @in_virtual_time
 async def test_an_update_that_comes_twice_is_submitted_once() -> None:
-    store, queues, telegram = FakeStore(), Noted(), Telegram(message(7))
+    store, queues, telegram = FakeStore(), FakeQueues(), FakeTelegram(message(7))
     await receive(telegram, store, queues, 0.2)
     await receive(telegram, store, queues, 10)
     assert queues.submitted == [7]
@@ -99,7 +99,7 @@ async def test_an_update_that_comes_twice_is_submitted_once() -> None:
 
 @in_virtual_time
 async def test_ids_that_begin_anew_below_the_last_one_while_the_bot_runs_are_received() -> None:
-    store, queues, telegram = FakeStore(), Noted(), Telegram(message(900))
+    store, queues, telegram = FakeStore(), FakeQueues(), FakeTelegram(message(900))
     receiving = asyncio.create_task(receive(telegram, store, queues, 100))
     await asyncio.sleep(50)
     telegram.updates.append(message(7))
@@ -111,7 +111,7 @@ async def test_ids_that_begin_anew_below_the_last_one_while_the_bot_runs_are_rec
 @in_virtual_time
 async def test_corrections_are_read_and_unknown_kinds_are_acknowledged_unread() -> None:
     edited = {"update_id": 5, "edited_message": message(5)["message"]}
-    store, queues, telegram = FakeStore(), Noted(), Telegram(edited, {"update_id": 6, "poll": {"id": "1"}})
+    store, queues, telegram = FakeStore(), FakeQueues(), FakeTelegram(edited, {"update_id": 6, "poll": {"id": "1"}})
     await receive(telegram, store, queues, 10)
     assert telegram.polls[1][1] == 7
     assert queues.submitted == [5]
@@ -119,9 +119,9 @@ async def test_corrections_are_read_and_unknown_kinds_are_acknowledged_unread() 
 
 @in_virtual_time
 async def test_a_bad_network_is_asked_less_and_less_often() -> None:
-    telegram = Telegram(message(7))
+    telegram = FakeTelegram(message(7))
     telegram.errors = [NetworkError("down")] * 8
-    queues = Noted()
+    queues = FakeQueues()
     await receive(telegram, FakeStore(), queues, 200)
     pauses = [
         round(later[0] - earlier[0], 1) for earlier, later in zip(telegram.polls, telegram.polls[1:9], strict=False)
@@ -132,9 +132,9 @@ async def test_a_bad_network_is_asked_less_and_less_often() -> None:
 
 @in_virtual_time
 async def test_a_second_poller_is_named_in_the_log_and_given_way() -> None:
-    telegram = Telegram(message(7))
+    telegram = FakeTelegram(message(7))
     telegram.errors = [Conflict("terminated by other getUpdates request")] * 2
-    queues = Noted()
+    queues = FakeQueues()
     with capture_logs() as logs:
         await receive(telegram, FakeStore(), queues, 60)
     assert [line["event"] for line in logs] == ["second_poller_detected"] * 2
@@ -144,27 +144,27 @@ async def test_a_second_poller_is_named_in_the_log_and_given_way() -> None:
 
 @in_virtual_time
 async def test_a_pause_that_telegram_asks_for_is_made() -> None:
-    telegram = Telegram()
+    telegram = FakeTelegram()
     telegram.errors = [SlowDown(17.0)]
-    await receive(telegram, FakeStore(), Noted(), 20)
+    await receive(telegram, FakeStore(), FakeQueues(), 20)
     assert telegram.polls[1][0] - telegram.polls[0][0] == pytest.approx(17.1)
 
 
 @in_virtual_time
 async def test_a_refused_token_ends_the_bot_in_words_without_the_token() -> None:
-    telegram = Telegram()
+    telegram = FakeTelegram()
     telegram.errors = [InvalidToken("123:secret")] * 5
     with pytest.raises(TokenRefused) as refused:
-        await receive(telegram, FakeStore(), Noted(), 60)
+        await receive(telegram, FakeStore(), FakeQueues(), 60)
     assert "secret" not in str(refused.value)
     assert refused.value.__cause__ is None
 
 
 @in_virtual_time
 async def test_one_strange_refusal_does_not_end_the_bot() -> None:
-    telegram = Telegram(message(7))
+    telegram = FakeTelegram(message(7))
     telegram.errors = [InvalidToken()]
-    queues = Noted()
+    queues = FakeQueues()
     await receive(telegram, FakeStore(), queues, 60)
     assert queues.submitted == [7]
 

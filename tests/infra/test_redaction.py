@@ -1,4 +1,4 @@
-"""Secrets are removed from log lines, wherever they are."""
+"""Secrets are removed from every part of a log line."""
 
 import io
 import logging

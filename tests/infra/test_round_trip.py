@@ -1,4 +1,4 @@
-"""Whatever an order or a draft holds comes back from the database as it was, to the last digit."""
+"""Orders and drafts are read from the database exactly as they were saved."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -28,7 +28,7 @@ T = TypeVar("T")
 BIG = st.integers(-(2**63), 2**63 - 1)
 ZONES = st.integers(-720, 840).map(lambda minutes: timezone(timedelta(minutes=minutes)))
 TIMES = st.datetimes(datetime(1970, 1, 2), datetime(2999, 1, 1), timezones=ZONES)  # noqa: DTZ001  the zones come with it
-# Telegram sends no NUL, and PostgreSQL's text takes none; within JSON anything goes.
+# Telegram sends no NUL, and PostgreSQL's text accepts none. JSON accepts all characters.
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=40)
 ANY_TEXT = st.text(max_size=40)
 RATES = st.decimals(allow_nan=False, allow_infinity=False)
@@ -93,8 +93,8 @@ DRAFTS = st.builds(
 )
 
 
-class Undone(Exception):
-    """Rolls an example back, so that the next one finds the tables empty."""
+class RolledBack(Exception):
+    """Raised to roll an example back, so that the next one finds the tables empty."""
 
 
 def for_each(
@@ -106,7 +106,7 @@ def for_each(
         @settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.too_slow])
         @given(among)
         def one(example: T) -> None:
-            with pytest.raises(Undone):
+            with pytest.raises(RolledBack):
                 runner.run(check(store, example))
 
         one()
@@ -122,7 +122,7 @@ def test_an_order_comes_back_as_it_was(database: str) -> None:
             assert (repr(back.btc_idr), back.created_at.tzinfo) == (repr(order.btc_idr), UTC)
             saved = await OrderRepository(tx).save(order)
             assert await OrderRepository(tx).get(order.reference) == saved
-            raise Undone
+            raise RolledBack
 
     for_each(database, ORDERS, check)
 
@@ -136,7 +136,7 @@ def test_a_draft_comes_back_as_it_was(database: str) -> None:
             assert repr(back.quote and back.quote.btc_idr) == repr(draft.quote and draft.quote.btc_idr)
             saved = await DraftRepository(tx).save(draft)
             assert await DraftRepository(tx).get(draft.id) == saved
-            raise Undone
+            raise RolledBack
 
     for_each(database, DRAFTS, check)
 

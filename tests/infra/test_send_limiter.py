@@ -39,7 +39,7 @@ async def test_priorities_go_in_their_order_whatever_the_order_of_asking() -> No
     wire = Wire()
     priorities: list[Priority] = ["bulk", "talk", "money"]
     await asyncio.gather(*(wire.send(chat, priorities[chat % 3]) for chat in range(60)))
-    # The first one found no queue.
+    # The first call found an empty queue.
     assert [priority for _, _, priority, _ in wire.sent][1:] == ["money"] * 20 + ["talk"] * 20 + ["bulk"] * 19
 
 
@@ -218,7 +218,7 @@ async def test_a_call_cancelled_while_it_is_being_made_frees_its_priority() -> N
 async def test_a_call_cancelled_in_the_moment_of_its_turn_frees_its_priority() -> None:
     wire = Wire()
     task = asyncio.create_task(wire.send(1))
-    await asyncio.sleep(0)  # its turn has come, but it hasn't run yet
+    await asyncio.sleep(0)  # its turn came, but its task hasn't run yet
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
     await asyncio.wait_for(wire.send(1), 5)
@@ -229,7 +229,7 @@ async def test_a_call_cancelled_just_before_its_turn_spends_no_turn() -> None:
     wire = Wire(takes=0.0)
     begin = now()
     waiting = [asyncio.create_task(wire.send(1, text=str(number))) for number in range(5)]
-    # Runs in the same iteration of the loop as the dispatcher's timer, before it.
+    # Runs in the same iteration of the loop as the scheduler's timer, and before it.
     asyncio.get_running_loop().call_at(begin + 1.0, waiting[3].cancel)
     await asyncio.gather(*waiting, return_exceptions=True)
     assert wire.texts(1) == ["0", "1", "2", "4"]

@@ -54,16 +54,16 @@ async def silent(reader: asyncio.StreamReader, _: asyncio.StreamWriter) -> None:
     await reader.read()
 
 
-def noting(handle: Handler) -> tuple[asyncio.Event, Handler]:
+def record_first_request(handle: Handler) -> tuple[asyncio.Event, Handler]:
     """Return the same handler, and the event of its first request."""
     asked = asyncio.Event()
 
-    async def noted(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def recorded(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
         asked.set()
         await handle(reader, writer)
 
-    return asked, noted
+    return asked, recorded
 
 
 async def call(address: str, **timeouts: float) -> object:
@@ -112,7 +112,7 @@ async def test_a_server_that_is_not_there_got_nothing(address: str) -> None:
 
 
 async def test_waiting_in_vain_for_a_free_connection_sent_nothing() -> None:
-    asked, handle = noting(silent)
+    asked, handle = record_first_request(silent)
     async with server(handle) as address, TelegramRequest(connections=1, read_timeout=2 * TIMEOUT_SECONDS) as request:
         first = asyncio.create_task(request.post(f"{address}/sendMessage"))
         await asked.wait()
@@ -169,7 +169,7 @@ async def test_an_answer_to_a_poll_that_is_no_list_of_updates_acknowledges_nothi
 
 
 async def test_a_poll_ends_at_once_when_it_is_cancelled() -> None:
-    asked, handle = noting(silent)
+    asked, handle = record_first_request(silent)
     async with server(handle) as address, TelegramRequest() as request:
         poll = asyncio.create_task(UpdatePoller(address, request, seconds=int(2 * TIMEOUT_SECONDS)).fetch(5))
         await asked.wait()

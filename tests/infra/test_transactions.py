@@ -1,4 +1,4 @@
-"""Everything of a transaction or nothing, for whoever else reads and writes at the same time."""
+"""A transaction is saved together or not at all, also for other readers and writers."""
 
 import asyncio
 from pathlib import Path
@@ -18,7 +18,7 @@ from tests.times import NOW
 
 
 class Interrupted(Exception):
-    """Anything that may go wrong between two statements."""
+    """An error between two statements."""
 
 
 async def write_half(store: Database, started: asyncio.Event | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Update ids say what is the same update, and nothing by their order: Telegram may begin them anew."""
+"""Update ids identify updates, but their order means nothing: Telegram can start with new ids."""
 
 from dataclasses import replace
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""What is sealed can be read by whoever has the key, in its own place, and by nobody else."""
+"""A sealed text can be read only with its key and in its place."""
 
 import base64
 

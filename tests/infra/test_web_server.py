@@ -48,7 +48,7 @@ async def open_slow_server(*, ends_within: int = server.CLOSE_SECONDS) -> AsyncI
         yield slow_server
 
 
-async def answers_once_the_end_has_begun(slow_server: SlowServer) -> None:
+async def release_answer_at_shutdown(slow_server: SlowServer) -> None:
     """Release the slow answer when new connections are no longer possible."""
 
     async def is_closed() -> bool:
@@ -86,12 +86,12 @@ async def test_an_answer_under_way_is_waited_for() -> None:
         async with open_slow_server(ends_within=FOR_EVER) as slow_server:
             slow = asyncio.create_task(browser.get(f"{slow_server.address}/slow"))
             await slow_server.asked.wait()
-            late = asyncio.create_task(answers_once_the_end_has_begun(slow_server))
+            late = asyncio.create_task(release_answer_at_shutdown(slow_server))
         await late
         assert (await slow).text == "late"
 
 
-@pytest.mark.filterwarnings("ignore")  # connections that are cut off log warnings
+@pytest.mark.filterwarnings("ignore")  # closed connections log warnings
 async def test_an_answer_that_never_comes_is_cut_off() -> None:
     async with asyncio.timeout(TIMEOUT_SECONDS), httpx.AsyncClient(timeout=FOR_EVER) as browser:
         async with open_slow_server() as slow_server:
@@ -186,7 +186,7 @@ async def test_connections_that_never_come_to_the_point_are_closed(
             closed = asyncio.create_task(reader.read())
             while not (await asyncio.wait({closed}, timeout=0.05))[0]:
                 writer.write(b"x: y\r\n")
-        # Data written to a closed connection resets it, perhaps before its end is read.
+        # Data sent to a closed connection resets it, perhaps before the client has read its end.
         if not isinstance(closed.exception(), ConnectionResetError):
             assert b"200 OK" not in closed.result()
         writer.close()

@@ -16,7 +16,7 @@ from bot.orders.tables import orders
 from bot.orders.user_data import WITHOUT_RECIPIENT
 from bot.settlement.model import Deposit
 from tests.infra.keys import KEY, OLDER_KEY, VAULT
-from tests.infra.test_key_rotation import rotated
+from tests.infra.test_key_rotation import rotate_all
 from tests.orders.builders import an_order
 from tests.times import NOW
 
@@ -156,7 +156,7 @@ async def test_a_change_of_keys_keeps_the_seals(database: str) -> None:
     # Nothing but the payment of the second one is sealed.
     await keep(old, shown("R1"), by_deposit("R2", number="", holder=None))
     await both.register_first_key()
-    assert await rotated(both) == {"orders": 2}
+    assert await rotate_all(both) == {"orders": 2}
     assert await both.finish_rotation() == 0
     async with new.reading() as tx:
         assert await OrderRepository(tx).get("R1") == shown("R1")

@@ -20,7 +20,7 @@ from bot.settlement.model import Quote
 from bot.support.lookup.repository import LookupRepository
 from tests.checkout.builders import a_draft
 from tests.infra.keys import KEY, OLDER_KEY
-from tests.infra.test_key_rotation import rotated
+from tests.infra.test_key_rotation import rotate_all
 from tests.orders.builders import an_order
 from tests.orders.test_sealed_payments import execute
 from tests.settlement.builders import BCA
@@ -163,7 +163,7 @@ async def test_a_change_of_keys_keeps_the_seals(database: str) -> None:
     # Nothing but the digest of this draft is sealed.
     await keep(old, a_draft(method=BCA), saved())
     await both.register_first_key()
-    assert await rotated(both) == {"drafts": 1, "recipients": 1}
+    assert await rotate_all(both) == {"drafts": 1, "recipients": 1}
     assert await both.finish_rotation() == 0
     async with new.reading() as tx:
         assert await DraftRepository(tx).get("d1") == a_draft(method=BCA)

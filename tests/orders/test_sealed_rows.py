@@ -19,7 +19,7 @@ from bot.support.tickets.repository import TicketRepository
 from tests.checkout.builders import a_draft
 from tests.infra.builders import an_update
 from tests.infra.keys import KEY
-from tests.infra.on_disk import every_text, files_of, found_in
+from tests.infra.on_disk import find_texts, list_database_files, read_all_values
 from tests.orders.builders import an_order
 from tests.settlement.builders import BCA
 from tests.support.builders import a_ticket, an_entry
@@ -68,12 +68,14 @@ async def keep_all(store: Database) -> None:
 
 async def test_whatever_is_written_is_sealed_in_the_rows_and_in_the_files(store: Database, database: str) -> None:
     await keep_all(store)
-    written = "\n".join(await every_text(database))
+    written = "\n".join(await read_all_values(database))
     assert [secret for secret in SECRETS if secret in written] == []
     if database.startswith("sqlite"):
-        assert len(files_of(database)) > 1
-        assert found_in(database, SECRETS) == {}
-        assert not any(KEY[:16] in file.read_bytes() for file in files_of(database)), "the key stands in no file"
+        assert len(list_database_files(database)) > 1
+        assert find_texts(database, SECRETS) == {}
+        assert not any(KEY[:16] in file.read_bytes() for file in list_database_files(database)), (
+            "the key stands in no file"
+        )
 
 
 async def test_a_row_moved_into_another_ones_place_isnt_read(store: Database) -> None:

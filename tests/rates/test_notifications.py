@@ -164,7 +164,7 @@ async def test_a_slow_crowd_of_them_holds_up_no_message_about_money(system: Orde
     sender, now = Listening(system), system.clock.now()
     delivery = OutboxDelivery(system.store, sender, system.clock)
     crowd = range(1, RATE_SLOTS * 4)
-    sender.gates = {chat_id: asyncio.Event() for chat_id in crowd}
+    sender.locks = {chat_id: asyncio.Event() for chat_id in crowd}
     async with system.sql.transaction() as tx:
         quote = DailyQuote(Quote(RATE, now), None)
         await OutboxRepository(tx).add([daily_quote(chat_id, now, quote, now) for chat_id in crowd])

@@ -29,7 +29,7 @@ from tests.checkout.builders import a_draft
 from tests.examples import examples
 from tests.harness.databases import on_sqlite
 from tests.infra.builders import a_notification, an_update
-from tests.infra.on_disk import every_text, found_in
+from tests.infra.on_disk import find_texts, read_all_values
 from tests.orders.builders import an_order
 from tests.settlement.fake_settlement import MovedClock
 from tests.times import DAY, NOW
@@ -46,7 +46,7 @@ async def test_nothing_leads_to_a_forgotten_user_and_everybody_else_keeps_theirs
     store: Database, privacy: PrivacyService, database: str
 ) -> None:
     mine, theirs = await fill_every_table(store, EMMA), await fill_every_table(store, SARI)
-    sealed = [each for each in await every_text(database) if each.startswith("s1.")]
+    sealed = [each for each in await read_all_values(database) if each.startswith("s1.")]
     async with store.reading() as tx:
         others = (await OrderRepository(tx).get(theirs.reference), await RecipientRepository(tx).find_by_user(SARI))
     assert (await privacy.delete(a_user())).is_empty
@@ -70,10 +70,10 @@ async def test_nothing_leads_to_a_forgotten_user_and_everybody_else_keeps_theirs
     assert not kept.has_recipient
     assert receipt is not None
     assert (receipt.code, receipt.code_hash) == ("", "1001.0")
-    left = [each for each in await every_text(database) if each.startswith("s1.")]
+    left = [each for each in await read_all_values(database) if each.startswith("s1.")]
     assert len(left) == len(sealed) / 2
     if database.startswith("sqlite"):
-        assert found_in(database, set(sealed) - set(left)) == {}
+        assert find_texts(database, set(sealed) - set(left)) == {}
 
 
 @on_sqlite  # PostgreSQL's files belong to its operator
@@ -83,10 +83,10 @@ async def test_among_thousands_of_rows_no_file_keeps_a_trace(
     for n in range(examples(60)):
         await fill_every_table(store, EMMA, n)
         await fill_every_table(store, SARI, n)
-    every = {each for each in await every_text(database) if each.startswith("s1.")}
+    every = {each for each in await read_all_values(database) if each.startswith("s1.")}
     await privacy.delete(a_user())
-    left = set(await every_text(database))
-    assert found_in(database, every - left) == {}
+    left = set(await read_all_values(database))
+    assert find_texts(database, every - left) == {}
 
 
 @on_sqlite  # PostgreSQL's files belong to its operator
@@ -94,14 +94,14 @@ async def test_a_reader_in_the_way_only_puts_the_erasing_off(
     store: Database, privacy: PrivacyService, database: str
 ) -> None:
     await fill_every_table(store, EMMA)
-    sealed = [each for each in await every_text(database) if each.startswith("s1.")]
+    sealed = [each for each in await read_all_values(database) if each.startswith("s1.")]
     with closing(sqlite3.connect(database.removeprefix("sqlite:///"), isolation_level=None)) as reader:
         reader.execute("BEGIN")
         reader.execute("SELECT count(*) FROM orders").fetchone()
         await privacy.delete(a_user())
-        assert found_in(database, sealed)
+        assert find_texts(database, sealed)
     await privacy.clean_up()
-    assert found_in(database, sealed) == {}
+    assert find_texts(database, sealed) == {}
 
 
 @on_sqlite  # PostgreSQL's files belong to its operator
@@ -109,19 +109,19 @@ async def test_a_crash_between_deletion_and_erasing_is_made_up_for_at_the_next_s
     store: Database, privacy: PrivacyService, database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await fill_every_table(store, EMMA)
-    sealed = [each for each in await every_text(database) if each.startswith("s1.")]
+    sealed = [each for each in await read_all_values(database) if each.startswith("s1.")]
 
     async def crashes(_: Database) -> bool:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(Database, "erase", crashes)
+        patched.setattr(Database, "erase_deleted", crashes)
         with pytest.raises(KeyboardInterrupt):
             await privacy.delete(a_user())
     assert await tables_that_name(store, EMMA) == []
-    assert found_in(database, sealed), "the log has them, or this test shows nothing"
+    assert find_texts(database, sealed), "the log has them, or this test shows nothing"
     await store.upgrade()
-    assert found_in(database, sealed) == {}
+    assert find_texts(database, sealed) == {}
 
 
 async def test_someone_with_something_open_is_only_noted_and_may_take_it_back(

@@ -15,7 +15,7 @@ from bot.users.model import User, UserNotification
 from bot.users.privacy import PrivacyService
 from bot.users.repository import UserRepository
 from tests.examples import kill_every
-from tests.infra.on_disk import found_in
+from tests.infra.on_disk import find_texts
 from tests.orders.crashes import Crash, CrashCountdown, CrashingSender, CrashingStore
 from tests.orders.order_system import EMMA, NUMBER, OrderSystem, SentMessage
 from tests.settlement.fake_settlement import FakeSettlement, MovedClock
@@ -95,7 +95,7 @@ async def test_wherever_the_bot_was_killed_nothing_is_lost_and_nobody_is_half_fo
         await leaving.goes_on(second)
         await ends_well(leaving, second, f"killed at moment {at}")
         await second.close()
-        assert found_in(path, [NUMBER]) == {}
+        assert find_texts(path, [NUMBER]) == {}
         if countdown.remaining:
             break
         at += kill_every()

@@ -24,7 +24,7 @@ from tests.e2e.chat_page import (
 from tests.e2e.orders.payment_pages import page_settings, scan_qr_code
 from tests.e2e.orders.steps import complete_order
 from tests.e2e.system import System, running_system
-from tests.infra.on_disk import found_in
+from tests.infra.on_disk import find_texts
 from tests.pictures import qr_texts
 from tests.waiting import found
 
@@ -56,8 +56,8 @@ async def test_a_sender_finds_everything_around_a_payment(who: Viewer, browser: 
         await settles_things(page, pane, who)
         await lets_an_invoice_expire(kirim, page, pane, who)
         await leaves(page, pane, who)
-        assert found_in(kirim.state / "kirim.db", [NUMBER, "Budi Santoso", phrase]) == {}
-        assert found_in(kirim.state / "telegram.db", [NUMBER]), "the search finds what is there"
+        assert find_texts(kirim.state / "kirim.db", [NUMBER, "Budi Santoso", phrase]) == {}
+        assert find_texts(kirim.state / "telegram.db", [NUMBER]), "the search finds what is there"
 
 
 async def chooses_a_phrase(page: Page, pane: Locator, who: Viewer) -> str:

@@ -15,7 +15,7 @@ from bot.orders.order import Phase
 from bot.orders.repository import OrderRepository
 from bot.sandbox.run import SandboxOptions, bot_environment, servers
 from tests.e2e.programs import ProgramResult, run_program, running_program
-from tests.infra.on_disk import found_in
+from tests.infra.on_disk import find_texts
 from tests.orders.builders import an_order
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -105,4 +105,4 @@ async def test_keys_are_changed_beside_a_running_bot_and_the_older_one_is_droppe
     checked = await run_program(tmp_path, "check", environment=alone)
     assert "all 250 encrypted rows use the first key" in checked.out
     assert (await run_program(tmp_path, "run", environment=environment)).code == 2
-    assert found_in(tmp_path / "kirim.db", [NUMBER]) == {}
+    assert find_texts(tmp_path / "kirim.db", [NUMBER]) == {}

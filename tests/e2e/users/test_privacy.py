@@ -14,7 +14,7 @@ from tests.e2e.faults import calls_of, hold_call, kill_and_restart
 from tests.e2e.new_users import new_user
 from tests.e2e.orders.steps import complete_order, type_to_invoice, type_to_review
 from tests.e2e.system import System, running_system
-from tests.infra.on_disk import found_in
+from tests.infra.on_disk import find_texts
 from tests.texts import label, like, says, text
 from tests.waiting import TIMEOUT_SECONDS, found
 
@@ -87,8 +87,8 @@ async def test_a_user_sees_takes_along_and_deletes_everything_and_no_file_tells_
     emma, number = await new_user(shared_system), "7731004455"
     _, order = await sent_by(shared_system, emma, number)
     sealed = sealed_of(shared_system, emma)
-    assert found_in(shared_system.state / "kirim.db", sealed), "the search finds what is there"
-    assert found_in(shared_system.state / "kirim.db", [number]) == {}
+    assert find_texts(shared_system.state / "kirim.db", sealed), "the search finds what is there"
+    assert find_texts(shared_system.state / "kirim.db", [number]) == {}
 
     await emma.says("/privacy")
     await emma.sees(like("privacy.text", how_long=text("privacy.for_days", count=365)))
@@ -111,7 +111,7 @@ async def test_a_user_sees_takes_along_and_deletes_everything_and_no_file_tells_
     await emma.taps(label("privacy.yes"))
     await emma.sees(like("privacy.deleted"))
     await becomes_unknown(shared_system, emma)
-    assert found_in(shared_system.state / "kirim.db", [number, *sealed]) == {}
+    assert find_texts(shared_system.state / "kirim.db", [number, *sealed]) == {}
     kept = row_of(shared_system, order)
     assert (kept["state"], kept["user_id"], kept["chat_id"]) == ("COMPLETED", 0, 0)
     assert (kept["number"], kept["holder"], kept["bolt11"], kept["page_token"]) == ("", None, None, None)
@@ -171,7 +171,7 @@ async def test_what_is_open_finishes_first_and_the_rest_happens_by_itself(shared
     gone = next(at for at, words in enumerate(told) if says(words, "privacy.deleted"))
     assert sent < gone
     await becomes_unknown(shared_system, emma)
-    assert found_in(shared_system.state / "kirim.db", [number, *sealed]) == {}
+    assert find_texts(shared_system.state / "kirim.db", [number, *sealed]) == {}
     assert await emma.count(like("privacy.deleted")) == 1
 
 
@@ -187,7 +187,7 @@ async def test_kill_9_around_the_deletion_leaves_nobody_half_forgotten(
         await kill_and_restart(kirim)
         await emma.sees(like("privacy.deleted"), anywhere=True)
         await becomes_unknown(kirim, emma)
-        assert found_in(kirim.state / "kirim.db", [number]) == {}
+        assert find_texts(kirim.state / "kirim.db", [number]) == {}
 
         sari = await new_user(kirim)
         _, order = await type_to_invoice(kirim, sari, number="7731006622")
