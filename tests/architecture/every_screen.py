@@ -49,7 +49,7 @@ from tests.orders.builders import (
 from tests.recipients.builders import a_long_recipient
 from tests.screens import JAKARTA, NOW, ScreenCase
 from tests.settlement.builders import LISTED_BCA, LISTED_GOPAY, QUOTE
-from tests.staff.alarm_screens import of_alarms
+from tests.staff.alarm_screens import alarm_screens
 from tests.support.reveal_screens import of_seeing_more
 from tests.support.ticket_screens import of_tickets
 from tests.texts import TRANSLATIONS
@@ -76,7 +76,7 @@ def every_screen(locale: str, method: PayoutMethod = LISTED_BCA, typed: str = "1
     yield from _of_notification(t, method, typed)
     yield from _of_receipts(t, method, typed)
     yield from _of_settings(t, typed)
-    for name, shown in of_alarms(t, an_open_order(method), NOW, JAKARTA, typed):
+    for name, shown in alarm_screens(t, an_open_order(method), NOW, JAKARTA, typed):
         yield ScreenCase(name, shown)
     for name, shown, must_say in of_seeing_more(t, an_open_order(method), NOW, JAKARTA, typed):
         yield ScreenCase(name, shown, must_say)

@@ -1,4 +1,4 @@
-"""Broadcasts on a real database, with a scripted sender."""
+"""A bot process that delivers broadcasts on a real database, with a scripted sender."""
 
 import asyncio
 from collections import defaultdict, deque
@@ -33,7 +33,7 @@ OPERATOR = 2001
 
 
 def shorten_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Shorten the rests after failures: how long Telegram or the database is left alone decides nothing here."""
+    """Shorten the pauses after failures, because their length doesn't matter here."""
     monkeypatch.setattr(broadcast_run, "MIN_PAUSE_SECONDS", 0.01)
     monkeypatch.setattr(broadcast_run, "PAUSE_AFTER_UNKNOWN", Backoff(first=0.05, longest=0.05))
     monkeypatch.setattr(tolerance, "BETWEEN_TRIES", Backoff(first=0.01, longest=5.0))
@@ -45,33 +45,33 @@ BLOCKED = Undeliverable("bot was blocked by the user", whole_chat=True)
 
 @dataclass
 class FakeSender:
-    """Notes whom each message reached. `outcomes` scripts what comes of the next ones to a person."""
+    """Records whom each message reached. `outcomes` are the results of the next messages to a user."""
 
     reached: list[int] = field(default_factory=list)
     outcomes: dict[int, deque[Outcome | Exception]] = field(default_factory=lambda: defaultdict(deque))
     gate: asyncio.Event = field(default_factory=asyncio.Event)
     max_requests: int | None = None
-    """So many leave; the others are `held` and wait for the gate, as behind a limiter."""
-    held_back: list[int] = field(default_factory=list)
+    """How many requests start. The others are in `waiting` until the gate opens, as behind a limiter."""
+    waiting: list[int] = field(default_factory=list)
     requested: list[int] = field(default_factory=list)
-    silently: set[int] = field(default_factory=set)
-    at_once: int = 0
-    most_at_once: int = 0
+    sent_silently: set[int] = field(default_factory=set)
+    concurrent: int = 0
+    max_concurrent: int = 0
 
     async def send(self, broadcast: Broadcast, delivery: Delivery, on_request: Callable[[], None]) -> Outcome:
         del broadcast
         if self.max_requests is not None and len(self.requested) >= self.max_requests:
-            self.held_back.append(delivery.user_id)
+            self.waiting.append(delivery.user_id)
             await self.gate.wait()
         on_request()
         self.requested.append(delivery.user_id)
-        self.silently |= {delivery.user_id} if delivery.silent else set()
-        self.at_once += 1
-        self.most_at_once = max(self.at_once, self.most_at_once)
+        self.sent_silently |= {delivery.user_id} if delivery.silent else set()
+        self.concurrent += 1
+        self.max_concurrent = max(self.concurrent, self.max_concurrent)
         try:
             await asyncio.sleep(0.001)
         finally:
-            self.at_once -= 1
+            self.concurrent -= 1
         script = self.outcomes[delivery.user_id]
         outcome = script.popleft() if script else Sent()
         if isinstance(outcome, Exception):
@@ -81,13 +81,13 @@ class FakeSender:
         return outcome
 
     def script(self, users: Iterable[int], *outcomes: Outcome | Exception) -> None:
-        """What comes of the next messages to each of these."""
+        """Add results of the next messages to these users."""
         for user_id in users:
             self.outcomes[user_id].extend(outcomes)
 
 
 class FailingDatabase:
-    """A store that fails when it is told to: before a commit, or after it, when nobody knows whether it was one."""
+    """A database that fails on request: before a commit, or after it, when its result is unknown."""
 
     def __init__(self, store: Database) -> None:
         self._store = store
@@ -115,7 +115,7 @@ class FailingDatabase:
 
 
 class BotProcess:
-    """One process that delivers."""
+    """One process that delivers broadcasts."""
 
     def __init__(self, database: str, sender: FakeSender | None = None) -> None:
         self.store = Database(database, VAULT)
@@ -139,34 +139,34 @@ class BotProcess:
                 await SubscriptionRepository(tx).save(Subscription(user_id=number, subscribed_at=now))
         return people
 
-    async def confirmed(self, broadcast_id: str = "b1") -> Broadcast:
+    async def add_confirmed(self, broadcast_id: str = "b1") -> Broadcast:
         broadcast = a_broadcast(broadcast_id, self.clock.now())
         async with self.store.transaction() as tx:
             await BroadcastRepository(tx).add(broadcast)
         return broadcast
 
     async def begin(self, broadcast_id: str = "b1") -> Broadcast:
-        begun = await self.deliveries.begin(await self.confirmed(broadcast_id))
+        begun = await self.deliveries.begin(await self.add_confirmed(broadcast_id))
         assert begun is not None
         return begun
 
-    async def broadcast(self, broadcast_id: str = "b1") -> Broadcast:
+    async def get_broadcast(self, broadcast_id: str = "b1") -> Broadcast:
         async with self.store.reading() as tx:
             kept = await BroadcastRepository(tx).get(broadcast_id)
         assert kept is not None
         return kept
 
-    async def counts(self, broadcast_id: str = "b1") -> dict[DeliveryStatus, int]:
+    async def count_deliveries(self, broadcast_id: str = "b1") -> dict[DeliveryStatus, int]:
         async with self.store.reading() as tx:
             return dict(await DeliveryRepository(tx).counts(broadcast_id))
 
-    async def until(self, holds: Callable[[], bool]) -> None:
+    async def wait_until(self, condition: Callable[[], bool]) -> None:
         async with asyncio.timeout(TIMEOUT_SECONDS):
-            while not holds():  # noqa: ASYNC110  a test looks from outside
+            while not condition():  # noqa: ASYNC110  a test looks from outside
                 await asyncio.sleep(0.005)
 
     async def kill(self) -> None:
-        """Kill -9, as far as the database can tell."""
+        """Stop as after a `kill -9`: running deliveries save nothing."""
         tasks = [each for each in asyncio.all_tasks() if each.get_name().startswith("broadcast-")]
         for task in tasks:
             task.cancel()

@@ -1,4 +1,4 @@
-"""A broadcast reaches everybody once, whatever comes of single messages, and goes on or ends at an operator's word."""
+"""A broadcast reaches each subscriber once. Operators can pause, resume, stop and retry it."""
 
 import asyncio
 from collections import Counter
@@ -38,7 +38,7 @@ async def test_everybody_is_told_once_and_the_report_is_kept(bot: BotProcess) ->
     await bot.begin()
     await bot.deliveries.wait_until_idle()
     assert sorted(bot.sender.reached) == list(people)
-    ended = await bot.broadcast()
+    ended = await bot.get_broadcast()
     assert (ended.status, ended.report) == (BroadcastStatus.DONE, {"delivered": 300})
     assert ended.ended_at is not None
 
@@ -47,25 +47,25 @@ async def test_where_it_is_quiet_it_comes_without_a_sound(bot: BotProcess) -> No
     people = await bot.add_subscribers(30)
     night = replace(Subscription(user_id=7, subscribed_at=bot.clock.now()), quiet_from=16 * 60, quiet_until=17 * 60)
     async with bot.store.transaction() as tx:
-        await SubscriptionRepository(tx).save(night)  # it is four in the afternoon in Jakarta
+        await SubscriptionRepository(tx).save(night)  # it is 16:00 in Jakarta
         await SubscriptionRepository(tx).save(replace(night, user_id=8, quiet_from=17 * 60, quiet_until=16 * 60))
     await bot.begin()
     await bot.deliveries.wait_until_idle()
     assert sorted(bot.sender.reached) == list(people)
-    assert bot.sender.silently == {7}
+    assert bot.sender.sent_silently == {7}
 
 
 async def test_messages_are_sent_beside_one_another(bot: BotProcess) -> None:
     await bot.add_subscribers(100)
     await bot.begin()
     await bot.deliveries.wait_until_idle()
-    assert bot.sender.most_at_once > 5
+    assert bot.sender.max_concurrent > 5
 
 
 async def test_a_broadcast_to_nobody_ends_at_once(bot: BotProcess) -> None:
     await bot.begin()
     await bot.deliveries.wait_until_idle()
-    ended = await bot.broadcast()
+    ended = await bot.get_broadcast()
     assert (ended.status, ended.report) == (BroadcastStatus.DONE, {})
 
 
@@ -86,12 +86,12 @@ async def test_one_that_ends_before_anybody_has_looked_is_shown_all_the_same(bot
     for _ in range(3):
         await live.tick()
     assert [(each.is_final, each.counts) for each in messages.shown] == [(True, {DELIVERED: 3})] * 2
-    assert (await bot.broadcast()).message_id == 7
+    assert (await bot.get_broadcast()).message_id == 7
 
 
 async def test_one_is_begun_once(bot: BotProcess) -> None:
     people = await bot.add_subscribers(20)
-    confirmed = await bot.confirmed()
+    confirmed = await bot.add_confirmed()
     begun = await asyncio.gather(bot.deliveries.begin(confirmed), bot.deliveries.begin(confirmed))
     assert sum(each is not None for each in begun) == 1
     await bot.deliveries.wait_until_idle()
@@ -104,14 +104,14 @@ async def test_those_who_blocked_the_bot_are_unsubscribed(bot: BotProcess) -> No
     bot.sender.script(blocked, BLOCKED)
     await bot.begin()
     await bot.deliveries.wait_until_idle()
-    assert (await bot.broadcast()).report == {"delivered": 95, "blocked": 5}
+    assert (await bot.get_broadcast()).report == {"delivered": 95, "blocked": 5}
     async with bot.store.reading() as tx:
         assert await SubscriptionRepository(tx).count() == 95
         people = [await UserRepository(tx).get(number) for number in blocked]
     assert all(user is not None and user.blocked_at is not None for user in people)
-    assert await bot.deliveries.begin(await bot.confirmed("b2")) is not None
+    assert await bot.deliveries.begin(await bot.add_confirmed("b2")) is not None
     await bot.deliveries.wait_until_idle()
-    assert (await bot.broadcast("b2")).report == {"delivered": 95}
+    assert (await bot.get_broadcast("b2")).report == {"delivered": 95}
 
 
 async def test_a_user_who_cannot_be_read_holds_up_nobody(bot: BotProcess) -> None:
@@ -121,7 +121,7 @@ async def test_a_user_who_cannot_be_read_holds_up_nobody(bot: BotProcess) -> Non
     bot.sender.script([3], BLOCKED)
     await bot.begin()
     await bot.deliveries.wait_until_idle()
-    assert (await bot.broadcast()).report == {"delivered": 9, "blocked": 1}
+    assert (await bot.get_broadcast()).report == {"delivered": 9, "blocked": 1}
 
 
 async def test_what_telegram_refuses_is_listed_as_failed_and_holds_up_nobody(bot: BotProcess) -> None:
@@ -129,7 +129,7 @@ async def test_what_telegram_refuses_is_listed_as_failed_and_holds_up_nobody(bot
     bot.sender.script([7, 8], Undeliverable("wrong"))
     await bot.begin()
     await bot.deliveries.wait_until_idle()
-    assert (await bot.broadcast()).report == {"delivered": 48, "failed": 2}
+    assert (await bot.get_broadcast()).report == {"delivered": 48, "failed": 2}
 
 
 async def test_what_may_have_arrived_is_unknown_and_sent_again_only_at_an_operators_word(bot: BotProcess) -> None:
@@ -137,12 +137,12 @@ async def test_what_may_have_arrived_is_unknown_and_sent_again_only_at_an_operat
     bot.sender.script([7, 8], RetryLater(0, maybe_sent=True))
     await bot.begin()
     await bot.deliveries.wait_until_idle()
-    assert (await bot.broadcast()).report == {"delivered": 48, "unknown": 2}
+    assert (await bot.get_broadcast()).report == {"delivered": 48, "unknown": 2}
     assert await bot.deliveries.retry_unknown("b1", OSCAR) == 2
     assert await bot.deliveries.retry_unknown("b1", OSCAR) == 0, "a second press does nothing"
     await bot.deliveries.resume_runs()
     await bot.deliveries.wait_until_idle()
-    assert (await bot.broadcast()).report == {"delivered": 50}
+    assert (await bot.get_broadcast()).report == {"delivered": 50}
     assert sorted(bot.sender.reached) == list(people)
 
 
@@ -150,11 +150,11 @@ async def test_a_paused_one_rests_until_it_is_resumed(bot: BotProcess) -> None:
     people = await bot.add_subscribers(200)
     bot.sender.max_requests = 50
     await bot.begin()
-    await bot.until(lambda: len(bot.sender.requested) >= 50)
+    await bot.wait_until(lambda: len(bot.sender.requested) >= 50)
     assert await bot.deliveries.pause("b1", OSCAR) is not None
     assert await bot.deliveries.pause("b1", OSCAR) is None, "the second operator sees how it stands"
     await bot.deliveries.wait_until_idle()
-    counts = await bot.counts()
+    counts = await bot.count_deliveries()
     assert counts == {DELIVERED: 50, WAITING: 150}, "what hadn't left is waiting again"
     bot.sender.max_requests = None
     await bot.deliveries.resume_runs()
@@ -168,11 +168,11 @@ async def test_a_stopped_one_ends_with_its_report(bot: BotProcess) -> None:
     await bot.add_subscribers(200)
     bot.sender.max_requests = 50
     await bot.begin()
-    await bot.until(lambda: len(bot.sender.requested) >= 50)
+    await bot.wait_until(lambda: len(bot.sender.requested) >= 50)
     both = await asyncio.gather(bot.deliveries.stop("b1", OSCAR), bot.deliveries.stop("b1", OSCAR))
     assert sum(each is not None for each in both) == 1
     await bot.deliveries.wait_until_idle()
-    stopped = await bot.broadcast()
+    stopped = await bot.get_broadcast()
     assert (stopped.status, stopped.report) == (BroadcastStatus.STOPPED, {"delivered": 50, "waiting": 150})
     assert await bot.deliveries.resume("b1", OSCAR) is None
     assert await bot.deliveries.retry_unknown("b1", OSCAR) == 0
@@ -182,7 +182,7 @@ async def test_who_paused_resumed_and_stopped_it_is_written_down_once_each(bot: 
     await bot.add_subscribers(20)
     bot.sender.max_requests = 5
     await bot.begin()
-    await bot.until(lambda: len(bot.sender.requested) >= 5)
+    await bot.wait_until(lambda: len(bot.sender.requested) >= 5)
     act = bot.deliveries
     for step in (act.pause, act.pause, act.resume, act.pause, act.stop, act.stop):
         await step("b1", OSCAR)
@@ -198,11 +198,11 @@ async def test_a_paused_one_can_be_stopped_too(bot: BotProcess) -> None:
     await bot.add_subscribers(20)
     bot.sender.max_requests = 5
     await bot.begin()
-    await bot.until(lambda: len(bot.sender.requested) >= 5)
+    await bot.wait_until(lambda: len(bot.sender.requested) >= 5)
     await bot.deliveries.pause("b1", OSCAR)
     await bot.deliveries.wait_until_idle()
     assert await bot.deliveries.stop("b1", OSCAR) is not None
-    assert (await bot.broadcast()).report == {"delivered": 5, "waiting": 15}
+    assert (await bot.get_broadcast()).report == {"delivered": 5, "waiting": 15}
 
 
 async def test_the_progress_adds_up_all_the_time(bot: BotProcess) -> None:
@@ -234,10 +234,10 @@ async def test_the_outcome_of_somebody_forgotten_meanwhile_is_nobodys(bot: BotPr
     await bot.add_subscribers(10)
     bot.sender.max_requests = 0
     await bot.begin()
-    await bot.until(lambda: len(bot.sender.held_back) == 10)
+    await bot.wait_until(lambda: len(bot.sender.waiting) == 10)
     async with bot.store.transaction() as tx:
         await delete_user(tx, 3)
     bot.sender.max_requests = None
     bot.sender.gate.set()
     await bot.deliveries.wait_until_idle()
-    assert (await bot.broadcast()).report == {"delivered": 9}
+    assert (await bot.get_broadcast()).report == {"delivered": 9}

@@ -1,4 +1,4 @@
-"""A broadcast through refusals, failures, crashes and a database that is away: nobody twice, and nobody left out."""
+"""A broadcast reaches each subscriber once, despite refusals, failures, crashes and a database that is down."""
 
 from collections import Counter
 from collections.abc import AsyncIterator
@@ -30,7 +30,7 @@ async def test_a_refusal_for_its_frequency_is_no_loss(bot: BotProcess) -> None:
     await bot.begin()
     await bot.deliveries.wait_until_idle()
     assert sorted(bot.sender.reached) == list(people)
-    assert (await bot.broadcast()).report == {"delivered": 60}
+    assert (await bot.get_broadcast()).report == {"delivered": 60}
 
 
 async def test_a_storm_of_refusals_loses_and_doubles_nobody(bot: BotProcess) -> None:
@@ -46,7 +46,7 @@ async def test_one_chat_that_is_always_refused_does_not_hold_up_the_others_for_e
     bot.sender.script([1], *[RetryLater(0.01)] * 50)
     await bot.begin()
     await bot.deliveries.wait_until_idle()
-    assert (await bot.broadcast()).report == {"delivered": 199, "failed": 1}
+    assert (await bot.get_broadcast()).report == {"delivered": 199, "failed": 1}
 
 
 async def test_a_failure_of_ours_before_the_request_is_no_unknown(bot: BotProcess) -> None:
@@ -54,7 +54,7 @@ async def test_a_failure_of_ours_before_the_request_is_no_unknown(bot: BotProces
     bot.sender.script([3], RuntimeError("after it left"))
     await bot.begin()
     await bot.deliveries.wait_until_idle()
-    assert (await bot.broadcast()).report == {"delivered": 9, "unknown": 1}
+    assert (await bot.get_broadcast()).report == {"delivered": 9, "unknown": 1}
 
 
 async def test_a_message_that_everybody_is_refused_pauses_the_broadcast(bot: BotProcess) -> None:
@@ -62,8 +62,8 @@ async def test_a_message_that_everybody_is_refused_pauses_the_broadcast(bot: Bot
     bot.sender.script(people, Undeliverable("can't parse entities"))
     await bot.begin()
     await bot.deliveries.wait_until_idle()
-    counts = await bot.counts()
-    assert (await bot.broadcast()).status is BroadcastStatus.PAUSED
+    counts = await bot.count_deliveries()
+    assert (await bot.get_broadcast()).status is BroadcastStatus.PAUSED
     assert MAX_REJECTIONS <= counts[DeliveryStatus.FAILED] < 200
 
 
@@ -72,21 +72,21 @@ async def test_a_crash_leaves_nobody_out_and_tells_nobody_twice_except_those_lis
     people = await first.add_subscribers(300)
     first.sender.max_requests = 120
     await first.begin()
-    await first.until(lambda: len(first.sender.requested) >= 120)
+    await first.wait_until(lambda: len(first.sender.requested) >= 120)
     await first.kill()
     second = BotProcess(file, FakeSender())
     await second.deliveries.recover()
     await second.deliveries.resume_runs()
     await second.deliveries.wait_until_idle()
-    report = dict((await second.broadcast()).report or {})
+    report = dict((await second.get_broadcast()).report or {})
     unknown = report.pop("unknown", 0)
     assert 0 < unknown <= 80, "only what was in hand"
     assert report == {"delivered": 300 - unknown}
-    told = Counter(first.sender.reached) + Counter(second.sender.reached)
-    assert set(told.values()) == {1}
+    reached = Counter(first.sender.reached) + Counter(second.sender.reached)
+    assert set(reached.values()) == {1}
     async with second.store.reading() as tx:
         listed = {each.user_id for each in await DeliveryRepository(tx).with_status("b1", UNKNOWN)}
-    assert set(people) - told.keys() <= listed
+    assert set(people) - reached.keys() <= listed
     await second.stop()
 
 
@@ -95,13 +95,13 @@ async def test_a_calm_ending_leaves_nobody_unknown(file: str) -> None:
     people = await first.add_subscribers(300)
     first.sender.max_requests = 120
     await first.begin()
-    await first.until(lambda: len(first.sender.requested) >= 120)
+    await first.wait_until(lambda: len(first.sender.requested) >= 120)
     await first.stop()
     second = BotProcess(file)
     await second.deliveries.recover()
     await second.deliveries.resume_runs()
     await second.deliveries.wait_until_idle()
-    assert (await second.broadcast()).report == {"delivered": 300}
+    assert (await second.get_broadcast()).report == {"delivered": 300}
     assert sorted(first.sender.reached + second.sender.reached) == list(people)
     await second.stop()
 
@@ -111,14 +111,14 @@ async def test_one_stopped_in_the_moment_of_a_crash_gets_its_report(file: str) -
     await first.add_subscribers(30)
     first.sender.max_requests = 5
     await first.begin()
-    await first.until(lambda: len(first.sender.requested) >= 5)
-    stopped = replace(await first.broadcast(), status=BroadcastStatus.STOPPED)
+    await first.wait_until(lambda: len(first.sender.requested) >= 5)
+    stopped = replace(await first.get_broadcast(), status=BroadcastStatus.STOPPED)
     async with first.store.transaction() as tx:
         await BroadcastRepository(tx).save(stopped)
     await first.kill()
     second = BotProcess(file)
     assert await second.deliveries.recover() == ("b1",)
-    ended = await second.broadcast()
+    ended = await second.get_broadcast()
     assert ended.ended_at is not None
     assert sum((ended.report or {}).values()) == 30
     await second.stop()
@@ -128,11 +128,11 @@ async def test_one_stopped_in_the_moment_of_a_crash_gets_its_report(file: str) -
 async def test_a_database_that_is_away_for_a_moment_loses_and_doubles_nobody(bot: BotProcess, when: str) -> None:
     people = await bot.add_subscribers(200)
     await bot.begin()
-    await bot.until(lambda: len(bot.sender.reached) >= 40)
+    await bot.wait_until(lambda: len(bot.sender.reached) >= 40)
     setattr(bot.failing, when, 1)
-    await bot.until(lambda: getattr(bot.failing, when) == 0)
-    await bot.until(lambda: len(bot.sender.reached) >= 100)
+    await bot.wait_until(lambda: getattr(bot.failing, when) == 0)
+    await bot.wait_until(lambda: len(bot.sender.reached) >= 100)
     setattr(bot.failing, when, 1)
     await bot.deliveries.wait_until_idle()
     assert sorted(bot.sender.reached) == list(people)
-    assert (await bot.broadcast()).report == {"delivered": 200}
+    assert (await bot.get_broadcast()).report == {"delivered": 200}

@@ -1,4 +1,4 @@
-"""The ledger of deliveries: who is in the audience, each of them taken in hand once, and what a crash leaves."""
+"""Deliveries: who is in the audience, each delivery is claimed once, and what remains after a crash."""
 
 from collections import Counter
 from dataclasses import replace
@@ -30,46 +30,46 @@ def a_broadcast(broadcast_id: str = "b1", **changes: Any) -> Broadcast:
     return Broadcast(**{**known, "id": broadcast_id, **changes})
 
 
-async def subscriber(store: Database, user_id: int, **changes: Any) -> None:
+async def add_subscriber(store: Database, user_id: int, **changes: Any) -> None:
     user = User(**{"id": user_id, "created_at": LONG_AGO, "language_code": "en", **changes})
     async with store.transaction() as tx:
         await UserRepository(tx).save(user)
         await SubscriptionRepository(tx).save(Subscription(user_id=user_id, subscribed_at=LONG_AGO))
 
 
-async def snapshot(store: Database, broadcast: Broadcast | None = None) -> int:
+async def create_deliveries(store: Database, broadcast: Broadcast | None = None) -> int:
     broadcast = broadcast or a_broadcast()
     async with store.transaction() as tx:
         await BroadcastRepository(tx).add(broadcast)
         return await DeliveryRepository(tx).create(broadcast, "id", NOW)
 
 
-async def of(store: Database, status: DeliveryStatus) -> list[int]:
+async def users_with(store: Database, status: DeliveryStatus) -> list[int]:
     async with store.reading() as tx:
         return [each.user_id for each in await DeliveryRepository(tx).with_status("b1", status)]
 
 
 async def test_the_audience_is_every_subscriber_who_can_be_reached_and_wishes_to_stay(store: Database) -> None:
     for number in (1, 2, 3):
-        await subscriber(store, number)
-    await subscriber(store, 4, blocked_at=NOW)
-    await subscriber(store, 5, deletion_requested_at=NOW)
+        await add_subscriber(store, number)
+    await add_subscriber(store, 4, blocked_at=NOW)
+    await add_subscriber(store, 5, deletion_requested_at=NOW)
     async with store.transaction() as tx:
         await UserRepository(tx).save(User(id=6, created_at=NOW))
-    assert await snapshot(store) == 3
-    assert await of(store, WAITING) == [1, 2, 3]
+    assert await create_deliveries(store) == 3
+    assert await users_with(store, WAITING) == [1, 2, 3]
 
 
 async def test_each_is_written_to_in_the_language_they_read(store: Database) -> None:
-    await subscriber(store, 1, language_code="en-GB")
-    await subscriber(store, 2, language_code="en", locale="id")
-    await subscriber(store, 3, language_code="fr")
-    await subscriber(store, 4, language_code=None)
-    await subscriber(store, 5, language_code="ID")
+    await add_subscriber(store, 1, language_code="en-GB")
+    await add_subscriber(store, 2, language_code="en", locale="id")
+    await add_subscriber(store, 3, language_code="fr")
+    await add_subscriber(store, 4, language_code=None)
+    await add_subscriber(store, 5, language_code="ID")
     async with store.reading() as tx:
         assert await DeliveryRepository(tx).count_readers(Audience(), "en", NOW) == {"en": 3, "id": 2}
         assert await DeliveryRepository(tx).count_readers(Audience(locale="id"), "en", NOW) == {"id": 2}
-    assert await snapshot(store, a_broadcast(audience=Audience(locale="en"))) == 1
+    assert await create_deliveries(store, a_broadcast(audience=Audience(locale="en"))) == 1
     async with store.transaction() as tx:
         (only,) = await DeliveryRepository(tx).claim("b1", 9, NOW)
     assert (only.user_id, only.locale) == (1, "en")
@@ -103,39 +103,39 @@ async def test_a_broadcast_and_all_other_messages_have_the_same_language_whateve
 
 
 async def test_an_app_in_indonesian_by_its_old_code_gets_broadcasts_in_indonesian(store: Database) -> None:
-    await subscriber(store, 1, language_code="in")
-    await subscriber(store, 2, language_code="in_ID")
-    await subscriber(store, 3, language_code="inh")  # Ingush
+    await add_subscriber(store, 1, language_code="in")
+    await add_subscriber(store, 2, language_code="in_ID")
+    await add_subscriber(store, 3, language_code="inh")  # Ingush
     async with store.reading() as tx:
         assert await DeliveryRepository(tx).count_readers(Audience(), "en", NOW) == {"id": 2, "en": 1}
 
 
 async def test_who_was_here_lately_is_active(store: Database) -> None:
-    await subscriber(store, 1)
-    await subscriber(store, 2, last_seen_at=NOW - 6 * DAY)
-    await subscriber(store, 3, last_seen_at=NOW - 8 * DAY)
-    await subscriber(store, 4, created_at=NOW - DAY)
-    assert await snapshot(store, a_broadcast(audience=Audience(active_days=7))) == 2
-    assert await of(store, WAITING) == [2, 4]
+    await add_subscriber(store, 1)
+    await add_subscriber(store, 2, last_seen_at=NOW - 6 * DAY)
+    await add_subscriber(store, 3, last_seen_at=NOW - 8 * DAY)
+    await add_subscriber(store, 4, created_at=NOW - DAY)
+    assert await create_deliveries(store, a_broadcast(audience=Audience(active_days=7))) == 2
+    assert await users_with(store, WAITING) == [2, 4]
 
 
 async def test_each_is_taken_in_hand_once_in_the_order_of_their_ids(store: Database) -> None:
     for number in (5, 3, 1, 4, 2):
-        await subscriber(store, number)
-    await snapshot(store)
-    taken: list[int] = []
+        await add_subscriber(store, number)
+    await create_deliveries(store)
+    claimed_ids: list[int] = []
     for _ in range(4):
         async with store.transaction() as tx:
             claimed = await DeliveryRepository(tx).claim("b1", 2, NOW)
         assert all(each.status is SENDING and each.at == NOW for each in claimed)
-        taken += [each.user_id for each in claimed]
-    assert taken == [1, 2, 3, 4, 5]
+        claimed_ids += [each.user_id for each in claimed]
+    assert claimed_ids == [1, 2, 3, 4, 5]
 
 
 async def test_some_can_be_passed_over(store: Database) -> None:
     for number in (1, 2, 3):
-        await subscriber(store, number)
-    await snapshot(store)
+        await add_subscriber(store, number)
+    await create_deliveries(store)
     async with store.transaction() as tx:
         assert [each.user_id for each in await DeliveryRepository(tx).claim("b1", 9, NOW, excluded=[1, 3])] == [2]
         assert await DeliveryRepository(tx).claim("b1", 9, NOW, excluded=[1, 3]) == ()
@@ -143,8 +143,8 @@ async def test_some_can_be_passed_over(store: Database) -> None:
 
 async def test_what_becomes_of_them_is_kept_and_counted(store: Database) -> None:
     for number in range(1, 7):
-        await subscriber(store, number)
-    await snapshot(store)
+        await add_subscriber(store, number)
+    await create_deliveries(store)
     async with store.transaction() as tx:
         a, b, c, _, e = await DeliveryRepository(tx).claim("b1", 5, NOW)
         blocked = replace(b, status=DeliveryStatus.BLOCKED, at=NOW + SECOND, failure="bot was blocked by the user")
@@ -161,30 +161,30 @@ async def test_what_becomes_of_them_is_kept_and_counted(store: Database) -> None
 
 async def test_only_who_is_in_hand_can_be_put_back(store: Database) -> None:
     for number in (1, 2):
-        await subscriber(store, number)
-    await snapshot(store)
+        await add_subscriber(store, number)
+    await create_deliveries(store)
     async with store.transaction() as tx:
         first, _ = await DeliveryRepository(tx).claim("b1", 2, NOW)
         await DeliveryRepository(tx).record([replace(first, status=DELIVERED)])
         await DeliveryRepository(tx).release("b1", [1, 2])
-    assert (await of(store, DELIVERED), await of(store, WAITING)) == ([1], [2])
+    assert (await users_with(store, DELIVERED), await users_with(store, WAITING)) == ([1], [2])
 
 
 async def test_what_a_crash_leaves_in_hand_is_unknown_until_an_operator_says_again(store: Database) -> None:
     for number in (1, 2, 3):
-        await subscriber(store, number)
-    await snapshot(store)
-    await snapshot(store, a_broadcast("b2"))
+        await add_subscriber(store, number)
+    await create_deliveries(store)
+    await create_deliveries(store, a_broadcast("b2"))
     async with store.transaction() as tx:
         await DeliveryRepository(tx).claim("b1", 2, NOW)
         await DeliveryRepository(tx).claim("b2", 1, NOW)
         assert await DeliveryRepository(tx).mark_interrupted("b1") == 2
         assert await DeliveryRepository(tx).mark_interrupted("b1") == 0
-    assert (await of(store, UNKNOWN), await of(store, WAITING)) == ([1, 2], [3])
+    assert (await users_with(store, UNKNOWN), await users_with(store, WAITING)) == ([1, 2], [3])
     async with store.transaction() as tx:
         assert await DeliveryRepository(tx).retry_unknown("b1") == 2
         assert (await DeliveryRepository(tx).counts("b2"))[SENDING] == 1
-    assert await of(store, WAITING) == [1, 2, 3]
+    assert await users_with(store, WAITING) == [1, 2, 3]
 
 
 async def test_thousands_are_written_and_taken_at_once(store: Database) -> None:
@@ -193,7 +193,7 @@ async def test_thousands_are_written_and_taken_at_once(store: Database) -> None:
         for number in range(1, size + 1):
             await UserRepository(tx).save(User(id=number, created_at=now))
             await SubscriptionRepository(tx).save(Subscription(user_id=number, subscribed_at=now))
-    assert await snapshot(store) == size
+    assert await create_deliveries(store) == size
     async with store.transaction() as tx:
         claimed = await DeliveryRepository(tx).claim("b1", size, NOW)
         await DeliveryRepository(tx).record([replace(each, status=DELIVERED) for each in claimed])
@@ -202,8 +202,8 @@ async def test_thousands_are_written_and_taken_at_once(store: Database) -> None:
 
 
 async def test_a_ledger_has_one_row_for_each_user(store: Database) -> None:
-    await subscriber(store, 1)
-    await snapshot(store)
+    await add_subscriber(store, 1)
+    await create_deliveries(store)
     async with store.transaction() as tx:
         (one,) = await DeliveryRepository(tx).claim("b1", 9, NOW)
     assert one == Delivery(broadcast_id="b1", user_id=1, locale="en", status=SENDING, at=NOW)

@@ -1,4 +1,4 @@
-"""The limiter, in virtual time: broadcasts beside everything else, and how even the line is."""
+"""The limiter in virtual time: broadcasts beside other messages, at an even rate."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""The live message of a broadcast is shown to its operator, whatever is wrong with the operator's own row."""
+"""The live message of a broadcast is shown even if the operator's own row can't be read."""
 
 from typing import Any, cast
 
@@ -17,7 +17,7 @@ from tests.settlement.fake_settlement import MovedClock
 
 
 class SentMessages:
-    """A messenger that notes to whom it sends."""
+    """A messenger that records the chats it sends to."""
 
     def __init__(self) -> None:
         self.chats: list[int] = []

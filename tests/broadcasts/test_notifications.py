@@ -1,4 +1,4 @@
-"""Operators are told once that a broadcast waits for them, and nothing of what was decided meanwhile."""
+"""Operators are asked once to confirm a waiting broadcast, unless one of them has decided already."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -22,7 +22,7 @@ OSCAR = 2001
 
 
 class SentMessages:
-    """A messenger that keeps what it is given."""
+    """A messenger that records the messages it sends."""
 
     def __init__(self, outcome: Outcome) -> None:
         self.texts: list[str] = []
@@ -36,7 +36,7 @@ class SentMessages:
         return self._outcome
 
 
-async def tells(file: str, sent: SentMessages, status: BroadcastStatus, *, maybe_sent: bool = False) -> object:
+async def render(file: str, sent: SentMessages, status: BroadcastStatus, *, maybe_sent: bool = False) -> object:
     store, clock = Database(file, VAULT), MovedClock()
     now = clock.now()
     waiting = Broadcast(id="0123456789", operator_id=OSCAR, created_at=now, starts_at=now - timedelta(minutes=6))
@@ -45,26 +45,26 @@ async def tells(file: str, sent: SentMessages, status: BroadcastStatus, *, maybe
     (notification,) = waiting_notifications(waiting, [OSCAR], (BroadcastWarning.STALE, BroadcastWarning.JUMPED), now)
     reader = User(id=OSCAR, created_at=now, language_code="en")
     context = context_for(reader, store=store, messenger=sent, now=now)
-    told = await render_waiting(replace(notification, maybe_sent=maybe_sent), context)
+    outcome = await render_waiting(replace(notification, maybe_sent=maybe_sent), context)
     await store.close()
-    return told
+    return outcome
 
 
 async def test_a_waiting_broadcast_is_told_with_its_reasons_and_what_can_be_done(file: str) -> None:
     sent = SentMessages(Delivered(7))
-    assert await tells(file, sent, BroadcastStatus.PAUSED, maybe_sent=True) == Sent(7)
+    assert await render(file, sent, BroadcastStatus.PAUSED, maybe_sent=True) == Sent(7)
     reasons = "\n".join(f"⚠️ {text(f'broadcast.waits.{warning}')}" for warning in ("stale", "jumped"))
-    (told,) = sent.texts
-    assert says(told, "broadcast.waiting", why=reasons)
+    (outcome,) = sent.texts
+    assert says(outcome, "broadcast.waiting", why=reasons)
     assert sent.labels == [label("broadcast.preview"), label("broadcast.call_off")]
 
 
 @pytest.mark.parametrize("status", [each for each in BroadcastStatus if each is not BroadcastStatus.PAUSED])
 async def test_what_was_decided_meanwhile_is_not_told(file: str, status: BroadcastStatus) -> None:
     sent = SentMessages(Delivered(7))
-    assert await tells(file, sent, status) == Sent()
+    assert await render(file, sent, status) == Sent()
     assert sent.texts == []
 
 
 async def test_an_operator_who_blocked_the_bot_is_not_told_again(file: str) -> None:
-    assert isinstance(await tells(file, SentMessages(Unreachable("blocked")), BroadcastStatus.PAUSED), Undeliverable)
+    assert isinstance(await render(file, SentMessages(Unreachable("blocked")), BroadcastStatus.PAUSED), Undeliverable)

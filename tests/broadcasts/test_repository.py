@@ -1,4 +1,4 @@
-"""Broadcasts on both databases: kept whole, saved over the revision that was seen, and found again."""
+"""Broadcasts on both databases: saved with all fields, only over the revision that was read, and found again."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -16,7 +16,7 @@ QUOTE = Quote(Decimal("1666666666.6600"), NOW, Decimal("16234.50"), "an exchange
 
 
 def a_broadcast(broadcast_id: str = "b1", **changes: Any) -> Broadcast:
-    """A draft of Oscar's."""
+    """Return a draft of Oscar's."""
     known: dict[str, Any] = {"operator_id": OSCAR, "created_at": NOW}
     return Broadcast(**{**known, "id": broadcast_id, **changes})
 
@@ -42,7 +42,7 @@ WHOLE = a_broadcast(
 )
 
 
-async def keep(store: Database, *broadcasts: Broadcast) -> None:
+async def add_broadcasts(store: Database, *broadcasts: Broadcast) -> None:
     async with store.transaction() as tx:
         for each in broadcasts:
             await BroadcastRepository(tx).add(each)
@@ -50,7 +50,7 @@ async def keep(store: Database, *broadcasts: Broadcast) -> None:
 
 async def test_a_broadcast_comes_back_as_it_was_kept(store: Database) -> None:
     bare = a_broadcast("b2")
-    await keep(store, WHOLE, bare)
+    await add_broadcasts(store, WHOLE, bare)
     async with store.reading() as tx:
         assert await BroadcastRepository(tx).get("b1") == WHOLE
         assert await BroadcastRepository(tx).get("b2") == bare
@@ -58,13 +58,13 @@ async def test_a_broadcast_comes_back_as_it_was_kept(store: Database) -> None:
 
 
 async def test_keeping_the_same_id_again_changes_nothing(store: Database) -> None:
-    await keep(store, WHOLE, a_broadcast())
+    await add_broadcasts(store, WHOLE, a_broadcast())
     async with store.reading() as tx:
         assert await BroadcastRepository(tx).get("b1") == WHOLE
 
 
 async def test_of_two_who_save_over_the_same_revision_one_is_first(store: Database, other_store: Database) -> None:
-    await keep(store, a_broadcast())
+    await add_broadcasts(store, a_broadcast())
     async with store.transaction() as tx:
         saved = await BroadcastRepository(tx).save(replace(WHOLE, revision=0))
     async with other_store.transaction() as tx:
@@ -80,7 +80,7 @@ async def test_what_was_never_kept_cannot_be_saved(store: Database) -> None:
 
 
 async def test_an_operators_open_draft_is_the_newest_of_their_own(store: Database) -> None:
-    await keep(
+    await add_broadcasts(
         store,
         a_broadcast("older"),
         a_broadcast("newer", created_at=NOW + SECOND),
@@ -96,7 +96,7 @@ async def test_an_operators_open_draft_is_the_newest_of_their_own(store: Databas
 
 async def test_those_that_were_confirmed_are_listed_newest_first_in_pages(store: Database) -> None:
     statuses = [status for status in BroadcastStatus if status not in {"draft", "discarded"}]
-    await keep(
+    await add_broadcasts(
         store,
         a_broadcast("draft"),
         a_broadcast("discarded", status=BroadcastStatus.DISCARDED),
@@ -112,7 +112,7 @@ async def test_those_that_were_confirmed_are_listed_newest_first_in_pages(store:
 
 
 async def test_under_way_are_those_scheduled_running_and_paused_by_the_time_they_begin(store: Database) -> None:
-    await keep(
+    await add_broadcasts(
         store,
         *(a_broadcast(status, status=status, starts_at=NOW) for status in BroadcastStatus),
         a_broadcast("sooner", status=BroadcastStatus.SCHEDULED, starts_at=NOW - timedelta(days=1)),
@@ -123,7 +123,7 @@ async def test_under_way_are_those_scheduled_running_and_paused_by_the_time_they
 
 
 async def test_the_last_quote_told_is_of_the_last_that_began_with_one(store: Database) -> None:
-    await keep(
+    await add_broadcasts(
         store,
         a_broadcast("never begun", quote=QUOTE),
         a_broadcast("first", quote=QUOTE, started_at=NOW),

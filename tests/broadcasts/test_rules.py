@@ -1,4 +1,4 @@
-"""Templates keep their formatting, take known variables alone, and quotes that moved or aged are noticed."""
+"""Templates keep their formatting and accept only known variables. Old and changed quotes get warnings."""
 
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal

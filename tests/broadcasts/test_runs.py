@@ -1,4 +1,4 @@
-"""A whole broadcast on each of the databases: delivered, paused, broken off and taken up again."""
+"""A whole broadcast on each database: delivered, paused, interrupted by a crash and resumed."""
 
 import asyncio
 from collections import Counter
@@ -15,19 +15,19 @@ async def test_a_broadcast_is_delivered_whatever_the_database(database: str) -> 
     bot.sender.script(range(1, 6), BLOCKED)
     bot.sender.max_requests = 60
     await bot.begin()
-    await bot.until(lambda: len(bot.sender.requested) >= 60)
+    await bot.wait_until(lambda: len(bot.sender.requested) >= 60)
     paused = await asyncio.gather(bot.deliveries.pause("b1", OSCAR), bot.deliveries.pause("b1", OSCAR))
     assert sum(each is not None for each in paused) == 1
     await bot.deliveries.wait_until_idle()
     bot.sender.max_requests = 100
     await bot.deliveries.resume("b1", OSCAR)
-    await bot.until(lambda: len(bot.sender.requested) >= 100)
+    await bot.wait_until(lambda: len(bot.sender.requested) >= 100)
     await bot.kill()
     second = BotProcess(database)
     await second.deliveries.recover()
     await second.deliveries.resume_runs()
     await second.deliveries.wait_until_idle()
-    ended = await second.broadcast()
+    ended = await second.get_broadcast()
     unknown = (ended.report or {}).get("unknown", 0)
     assert ended.status is BroadcastStatus.DONE
     assert ended.report == {"delivered": 145 - unknown, "blocked": 5} | ({"unknown": unknown} if unknown else {})

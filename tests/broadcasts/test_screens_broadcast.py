@@ -1,4 +1,4 @@
-"""What operators see of broadcasts is a message that Telegram takes, and what readers get is what was previewed."""
+"""Screens for operators fit Telegram's limits, and readers get what was previewed."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -40,13 +40,13 @@ QUOTE = Quote(Decimal("1700123456.5"), NOW, Decimal("16234.5"), "an <exchange>")
 
 
 def a_broadcast(**changes: Any) -> Broadcast:
-    """A draft of the rate."""
+    """Return a draft about the rate."""
     known: dict[str, Any] = {"id": "0123456789", "operator_id": 2001, "created_at": NOW, "revision": 999_999_999}
     return Broadcast(**{**known, **changes})
 
 
 def in_each_status() -> Iterator[Broadcast]:
-    """A broadcast wherever it may be."""
+    """Yield a broadcast in each status."""
     draft = a_broadcast(quote=QUOTE)
     yield draft
     yield replace(draft, texts={"en": "Hello", "id": "Halo"}, is_rate=False, quote=None)

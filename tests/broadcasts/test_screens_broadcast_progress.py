@@ -1,4 +1,4 @@
-"""A broadcast's live message: what it says adds up, and offers only what may be done."""
+"""The live message of a broadcast: its counts add up, and its buttons fit the status."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -21,7 +21,7 @@ UNKNOWN, WAITING = DeliveryStatus.UNKNOWN, DeliveryStatus.WAITING
 MIDDLE = {DELIVERED: 5_900, BLOCKED: 90, UNKNOWN: 10, WAITING: 4_000}
 
 
-def shown(
+def show(
     status: BroadcastStatus = BroadcastStatus.RUNNING, counts: dict[DeliveryStatus, int] | None = None, **more: Any
 ) -> Screen:
     ended = NOW + timedelta(minutes=6) if status in {BroadcastStatus.DONE, BroadcastStatus.STOPPED} else None
@@ -31,7 +31,7 @@ def shown(
     return show_progress(TRANSLATIONS.get(locale), Progress(broadcast, counts, **more), PRESUMED)
 
 
-def read(seen: Screen) -> str:
+def read_text(seen: Screen) -> str:
     return html.parse(seen.text, lambda _: None)[0]
 
 
@@ -40,7 +40,7 @@ def actions(seen: Screen) -> list[str]:
 
 
 def test_it_says_how_far_it_is_how_fast_and_how_long_it_takes_yet() -> None:
-    said = read(shown(per_second=29.64))
+    said = read_text(show(per_second=29.64))
     assert says(said, "delivery.bar", percent="60%", done=6_000, total=10_000)
     assert says(said, "delivery.pace", rate="29.6", left="2 minutes")
     assert says(said, "delivery.count_delivered", count=5_900)
@@ -48,13 +48,13 @@ def test_it_says_how_far_it_is_how_fast_and_how_long_it_takes_yet() -> None:
 
 
 def test_without_a_pace_it_promises_no_time() -> None:
-    assert not says(read(shown()), "delivery.pace")
-    assert not says(read(shown(BroadcastStatus.PAUSED, per_second=29.0)), "delivery.pace")
+    assert not says(read_text(show()), "delivery.pace")
+    assert not says(read_text(show(BroadcastStatus.PAUSED, per_second=29.0)), "delivery.pace")
 
 
 def test_what_telegram_asked_for_is_said() -> None:
-    assert starts(read(shown(is_rate_limited=True)), "delivery.resting")
-    assert starts(read(shown(BroadcastStatus.PAUSED, is_rate_limited=True)), "delivery.paused")
+    assert starts(read_text(show(is_rate_limited=True)), "delivery.resting")
+    assert starts(read_text(show(BroadcastStatus.PAUSED, is_rate_limited=True)), "delivery.paused")
 
 
 @pytest.mark.parametrize(
@@ -67,14 +67,14 @@ def test_what_telegram_asked_for_is_said() -> None:
     ],
 )
 def test_it_offers_what_may_be_done(status: BroadcastStatus, may_be_done: list[str]) -> None:
-    assert actions(shown(status)) == may_be_done
+    assert actions(show(status)) == may_be_done
 
 
 def test_nobody_unknown_is_nobody_to_send_to_again() -> None:
-    seen = shown(BroadcastStatus.DONE, {DELIVERED: 10})
+    seen = show(BroadcastStatus.DONE, {DELIVERED: 10})
     assert actions(seen) == []
-    assert not says(read(seen), "delivery.count_unknown")
-    assert not says(read(seen), "delivery.unknown_note")
+    assert not says(read_text(seen), "delivery.count_unknown")
+    assert not says(read_text(seen), "delivery.unknown_note")
 
 
 @pytest.mark.parametrize("locale", LOCALES)
@@ -86,8 +86,8 @@ def test_nobody_unknown_is_nobody_to_send_to_again() -> None:
 def test_telegram_can_read_it_in_every_state(
     status: BroadcastStatus, locale: str, counts: dict[DeliveryStatus, int]
 ) -> None:
-    seen = shown(status, counts, per_second=1000.0, locale=locale)
-    assert read(seen)
+    seen = show(status, counts, per_second=1000.0, locale=locale)
+    assert read_text(seen)
 
 
 def test_the_bar_is_full_only_in_the_end() -> None:

@@ -1,4 +1,4 @@
-"""Broadcasts before they begin: what is confirmed is what was seen, by one operator, and a doubtful rate asks again."""
+"""Broadcasts before they start: one operator confirms what was previewed, and warnings need a second confirmation."""
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -36,13 +36,13 @@ JAKARTA = zone_of("Asia/Jakarta")
 
 
 def warnings_of(notification: StoredNotification) -> str:
-    """Why the broadcast that an operator is notified of waits."""
+    """Return why the broadcast of this notification waits."""
     payload: WaitingBroadcast = unpack(BroadcastNotification.WAITS, notification).payload
     return "".join(payload.doubts)
 
 
-class Office:
-    """Operators at work."""
+class BroadcastSystem:
+    """The services of broadcasts, as operators use them."""
 
     def __init__(self, database: str, service: FakeSettlement) -> None:
         self.store, self.service, self.clock = Database(database, VAULT), service, service.clock
@@ -64,13 +64,13 @@ class Office:
     def _wake(self) -> None:
         self.wakeups += 1
 
-    async def subscribes(self, user_id: int, language: str = "en") -> None:
+    async def add_subscriber(self, user_id: int, language: str = "en") -> None:
         now = self.clock.now()
         async with self.store.transaction() as tx:
             await UserRepository(tx).save(User(id=user_id, created_at=now, language_code=language, last_seen_at=now))
             await SubscriptionRepository(tx).save(Subscription(user_id=user_id, subscribed_at=now))
 
-    async def previewed(self, **changes: object) -> Broadcast:
+    async def preview(self, **changes: object) -> Broadcast:
         draft = await self.drafts.open(OSCAR)
         if changes:
             changed = await self.drafts.change(replace(draft, **changes))  # type: ignore[arg-type]
@@ -80,13 +80,13 @@ class Office:
         assert preview is not None
         return preview.broadcast
 
-    async def confirmed(self, **changes: object) -> Broadcast:
-        found = await self.broadcasts.confirm(await self.previewed(**changes), OSCAR, JAKARTA)
+    async def confirm(self, **changes: object) -> Broadcast:
+        found = await self.broadcasts.confirm(await self.preview(**changes), OSCAR, JAKARTA)
         assert isinstance(found, Broadcast)
         return found
 
-    async def begins(self, broadcast: Broadcast) -> Broadcast | None:
-        """As its delivery would."""
+    async def begin(self, broadcast: Broadcast) -> Broadcast | None:
+        """Start the broadcast as its worker does."""
         ready = await self.broadcasts.prepare(broadcast)
         if ready is None:
             return None
@@ -94,273 +94,277 @@ class Office:
             begun = replace(ready, status=BroadcastStatus.RUNNING, started_at=self.clock.now())
             return await BroadcastRepository(tx).save(begun)
 
-    async def as_it_is(self, broadcast: Broadcast) -> Broadcast:
+    async def reload(self, broadcast: Broadcast) -> Broadcast:
         found = await self.drafts.get(broadcast.id)
         assert found is not None
         return found
 
-    async def told(self) -> list[StoredNotification]:
+    async def queued_notifications(self) -> list[StoredNotification]:
         async with self.store.reading() as tx:
             return list(await OutboxRepository(tx).find_heads(self.clock.now()))
 
 
 @pytest.fixture
-async def office(file: str, service: FakeSettlement) -> AsyncIterator[Office]:
-    made = Office(file, service)
-    await made.subscribes(EMMA)
-    await made.subscribes(SARI, "id")
+async def system(file: str, service: FakeSettlement) -> AsyncIterator[BroadcastSystem]:
+    made = BroadcastSystem(file, service)
+    await made.add_subscriber(EMMA)
+    await made.add_subscriber(SARI, "id")
     yield made
     await made.store.close()
 
 
-async def test_a_draft_is_kept_until_it_is_confirmed_or_discarded(office: Office) -> None:
-    first = await office.drafts.open(OSCAR)
-    assert await office.drafts.open(OSCAR) == first
-    assert await office.drafts.discard(first) is not None
-    assert await office.drafts.discard(first) is None
-    second = await office.drafts.open(OSCAR)
+async def test_a_draft_is_kept_until_it_is_confirmed_or_discarded(system: BroadcastSystem) -> None:
+    first = await system.drafts.open(OSCAR)
+    assert await system.drafts.open(OSCAR) == first
+    assert await system.drafts.discard(first) is not None
+    assert await system.drafts.discard(first) is None
+    second = await system.drafts.open(OSCAR)
     assert second.id != first.id
-    assert (await office.drafts.open(OLGA)).id != second.id
+    assert (await system.drafts.open(OLGA)).id != second.id
 
 
-async def test_what_was_previewed_is_what_is_sent_though_the_rate_has_moved_since(office: Office) -> None:
-    previewed = await office.previewed()
-    office.service.rate = RATE * 2
-    office.clock.passes(seconds=60)
-    confirmed = await office.broadcasts.confirm(previewed, OSCAR, JAKARTA)
+async def test_what_was_previewed_is_what_is_sent_though_the_rate_has_moved_since(system: BroadcastSystem) -> None:
+    previewed = await system.preview()
+    system.service.rate = RATE * 2
+    system.clock.passes(seconds=60)
+    confirmed = await system.broadcasts.confirm(previewed, OSCAR, JAKARTA)
     assert isinstance(confirmed, Broadcast)
     assert confirmed.quote == previewed.quote
-    assert (confirmed.status, confirmed.confirmed_by, confirmed.starts_at) == ("scheduled", OSCAR, office.clock.now())
-    begun = await office.begins(confirmed)
+    assert (confirmed.status, confirmed.confirmed_by, confirmed.starts_at) == ("scheduled", OSCAR, system.clock.now())
+    begun = await system.begin(confirmed)
     assert begun is not None
     assert begun.quote == previewed.quote
-    assert office.wakeups == 1
+    assert system.wakeups == 1
 
 
-async def test_a_preview_tells_the_size_by_language_and_how_long_it_takes(office: Office) -> None:
-    preview = await office.broadcasts.preview(await office.drafts.open(OSCAR))
+async def test_a_preview_tells_the_size_by_language_and_how_long_it_takes(system: BroadcastSystem) -> None:
+    preview = await system.broadcasts.preview(await system.drafts.open(OSCAR))
     assert preview is not None
     assert dict(preview.readers) == {"en": 1, "id": 1}
     assert (preview.size, preview.duration, preview.warnings) == (2, timedelta(seconds=2 / 30), ())
 
 
-async def test_of_two_confirmations_one_counts(office: Office) -> None:
-    previewed = await office.previewed()
-    assert isinstance(await office.broadcasts.confirm(previewed, OSCAR, JAKARTA), Broadcast)
-    assert await office.broadcasts.confirm(previewed, OLGA, JAKARTA) is None
-    again = await office.as_it_is(previewed)
-    assert await office.broadcasts.confirm(again, OLGA, JAKARTA) is None
+async def test_of_two_confirmations_one_counts(system: BroadcastSystem) -> None:
+    previewed = await system.preview()
+    assert isinstance(await system.broadcasts.confirm(previewed, OSCAR, JAKARTA), Broadcast)
+    assert await system.broadcasts.confirm(previewed, OLGA, JAKARTA) is None
+    again = await system.reload(previewed)
+    assert await system.broadcasts.confirm(again, OLGA, JAKARTA) is None
     assert again.confirmed_by == OSCAR
 
 
-async def test_a_change_after_the_preview_needs_another_preview(office: Office) -> None:
-    previewed = await office.previewed()
-    changed = await office.drafts.change(replace(previewed, picture="photo"))
+async def test_a_change_after_the_preview_needs_another_preview(system: BroadcastSystem) -> None:
+    previewed = await system.preview()
+    changed = await system.drafts.change(replace(previewed, picture="photo"))
     assert changed is not None
     assert changed.quote is None
-    assert await office.broadcasts.confirm(previewed, OSCAR, JAKARTA) is None
+    assert await system.broadcasts.confirm(previewed, OSCAR, JAKARTA) is None
     with pytest.raises(Rejection, match="no_quote"):
-        await office.broadcasts.confirm(changed, OSCAR, JAKARTA)
+        await system.broadcasts.confirm(changed, OSCAR, JAKARTA)
 
 
-async def test_an_old_rate_must_be_confirmed_twice(office: Office) -> None:
-    previewed = await office.previewed()
-    office.clock.passes(minutes=11)
-    preview = await office.broadcasts.confirm(previewed, OSCAR, JAKARTA)
+async def test_an_old_rate_must_be_confirmed_twice(system: BroadcastSystem) -> None:
+    previewed = await system.preview()
+    system.clock.passes(minutes=11)
+    preview = await system.broadcasts.confirm(previewed, OSCAR, JAKARTA)
     assert isinstance(preview, Preview)
     assert preview.warnings == (BroadcastWarning.STALE,)
-    sure = await office.broadcasts.confirm(previewed, OSCAR, JAKARTA, frozenset({BroadcastWarning.STALE}))
+    sure = await system.broadcasts.confirm(previewed, OSCAR, JAKARTA, frozenset({BroadcastWarning.STALE}))
     assert isinstance(sure, Broadcast)
-    assert await office.begins(sure) is not None
+    assert await system.begin(sure) is not None
 
 
-async def test_a_rate_that_jumped_since_the_last_broadcast_must_be_confirmed_twice(office: Office) -> None:
-    await office.begins(await office.confirmed())
-    office.service.rate = RATE * Decimal("1.03")
-    office.clock.passes(minutes=5)
-    previewed = await office.previewed()
-    preview = await office.broadcasts.confirm(previewed, OSCAR, JAKARTA)
+async def test_a_rate_that_jumped_since_the_last_broadcast_must_be_confirmed_twice(system: BroadcastSystem) -> None:
+    await system.begin(await system.confirm())
+    system.service.rate = RATE * Decimal("1.03")
+    system.clock.passes(minutes=5)
+    previewed = await system.preview()
+    preview = await system.broadcasts.confirm(previewed, OSCAR, JAKARTA)
     assert isinstance(preview, Preview)
     assert preview.warnings == (BroadcastWarning.JUMPED,)
     assert preview.last is not None
     assert preview.last.btc_idr == RATE
-    office.clock.passes(minutes=11)
-    # One more reason than was said: one more question.
+    system.clock.passes(minutes=11)
+    # There is another warning than the accepted one, so the operator is asked again.
     assert isinstance(
-        await office.broadcasts.confirm(previewed, OSCAR, JAKARTA, frozenset({BroadcastWarning.JUMPED})), Preview
+        await system.broadcasts.confirm(previewed, OSCAR, JAKARTA, frozenset({BroadcastWarning.JUMPED})), Preview
     )
     both = frozenset({BroadcastWarning.JUMPED, BroadcastWarning.STALE})
-    assert isinstance(await office.broadcasts.confirm(previewed, OSCAR, JAKARTA, both), Broadcast)
+    assert isinstance(await system.broadcasts.confirm(previewed, OSCAR, JAKARTA, both), Broadcast)
 
 
-async def test_own_words_without_a_figure_need_no_rate(office: Office) -> None:
-    office.service.reads.extend([OutOfReach()] * 2)
-    confirmed = await office.confirmed(texts=dict.fromkeys(LOCALES, "Hello"))
+async def test_own_words_without_a_figure_need_no_rate(system: BroadcastSystem) -> None:
+    system.service.reads.extend([OutOfReach()] * 2)
+    confirmed = await system.confirm(texts=dict.fromkeys(LOCALES, "Hello"))
     assert (confirmed.is_rate, confirmed.quote) == (False, None)
-    begun = await office.begins(confirmed)
+    begun = await system.begin(confirmed)
     assert begun is not None
     assert begun.quote is None
 
 
-async def test_words_in_one_language_leave_the_rate_to_the_other(office: Office) -> None:
-    changed = await office.drafts.change(replace(await office.drafts.open(OSCAR), texts={"en": "Hello"}))
+async def test_words_in_one_language_leave_the_rate_to_the_other(system: BroadcastSystem) -> None:
+    changed = await system.drafts.change(replace(await system.drafts.open(OSCAR), texts={"en": "Hello"}))
     assert changed is not None
     assert changed.is_rate
 
 
-async def test_without_any_rate_there_is_no_preview_of_it_and_with_a_recorded_one_it_is_doubted(office: Office) -> None:
-    draft = await office.drafts.open(OSCAR)
-    office.service.reads.append(OutOfReach())
+async def test_without_any_rate_there_is_no_preview_of_it_and_with_a_recorded_one_it_is_doubted(
+    system: BroadcastSystem,
+) -> None:
+    draft = await system.drafts.open(OSCAR)
+    system.service.reads.append(OutOfReach())
     with pytest.raises(Rejection, match="no_quote"):
-        await office.broadcasts.preview(draft)
-    async with office.store.transaction() as tx:
-        await QuoteRepository(tx).add(await office.service.quote())
-    office.clock.passes(minutes=11)
-    office.service.reads.append(OutOfReach())
-    preview = await office.broadcasts.preview(draft)
+        await system.broadcasts.preview(draft)
+    async with system.store.transaction() as tx:
+        await QuoteRepository(tx).add(await system.service.quote())
+    system.clock.passes(minutes=11)
+    system.service.reads.append(OutOfReach())
+    preview = await system.broadcasts.preview(draft)
     assert preview is not None
     assert preview.warnings == (BroadcastWarning.STALE,)
 
 
-async def test_nobody_in_the_audience_is_said_and_nothing_is_sent(office: Office) -> None:
-    async with office.store.transaction() as tx:
+async def test_nobody_in_the_audience_is_said_and_nothing_is_sent(system: BroadcastSystem) -> None:
+    async with system.store.transaction() as tx:
         await SubscriptionRepository(tx).delete(EMMA)
         await SubscriptionRepository(tx).delete(SARI)
     with pytest.raises(Rejection, match="nobody"):
-        await office.confirmed()
+        await system.confirm()
 
 
-async def test_one_for_later_takes_the_rate_of_its_own_time(office: Office) -> None:
-    at = office.clock.now() + timedelta(hours=3)
-    confirmed = await office.confirmed(starts_at=at)
+async def test_one_for_later_takes_the_rate_of_its_own_time(system: BroadcastSystem) -> None:
+    at = system.clock.now() + timedelta(hours=3)
+    confirmed = await system.confirm(starts_at=at)
     assert (confirmed.starts_at, confirmed.quote) == (at, None)
-    assert await office.broadcasts.collect_due() == ()
-    office.clock.passes(hours=3)
-    office.service.rate = RATE + 1
-    (due,) = await office.broadcasts.collect_due()
-    begun = await office.begins(due)
+    assert await system.broadcasts.collect_due() == ()
+    system.clock.passes(hours=3)
+    system.service.rate = RATE + 1
+    (due,) = await system.broadcasts.collect_due()
+    begun = await system.begin(due)
     assert begun is not None
     assert begun.quote is not None
     assert begun.quote.btc_idr == RATE + 1
 
 
-async def test_one_for_later_whose_time_has_passed_meanwhile_is_refused(office: Office) -> None:
-    previewed = await office.previewed(starts_at=office.clock.now() + timedelta(minutes=1))
-    office.clock.passes(minutes=1)
+async def test_one_for_later_whose_time_has_passed_meanwhile_is_refused(system: BroadcastSystem) -> None:
+    previewed = await system.preview(starts_at=system.clock.now() + timedelta(minutes=1))
+    system.clock.passes(minutes=1)
     with pytest.raises(Rejection, match="time_passed"):
-        await office.broadcasts.confirm(previewed, OSCAR, JAKARTA)
+        await system.broadcasts.confirm(previewed, OSCAR, JAKARTA)
 
 
 async def test_a_rate_that_jumped_before_its_time_waits_for_an_operators_word_and_all_of_them_are_asked(
-    office: Office,
+    system: BroadcastSystem,
 ) -> None:
-    await office.begins(await office.confirmed())
-    later = await office.confirmed(starts_at=office.clock.now() + timedelta(hours=1))
-    office.clock.passes(hours=1)
-    office.service.rate = RATE / 2
-    (due,) = await office.broadcasts.collect_due()
-    assert await office.begins(due) is None
-    waiting = await office.as_it_is(later)
+    await system.begin(await system.confirm())
+    later = await system.confirm(starts_at=system.clock.now() + timedelta(hours=1))
+    system.clock.passes(hours=1)
+    system.service.rate = RATE / 2
+    (due,) = await system.broadcasts.collect_due()
+    assert await system.begin(due) is None
+    waiting = await system.reload(later)
     assert (waiting.status, waiting.started_at) == ("paused", None)
-    assert await office.broadcasts.collect_due() == ()
-    asked = await office.told()
+    assert await system.broadcasts.collect_due() == ()
+    asked = await system.queued_notifications()
     assert sorted((each.chat_id, each.kind, warnings_of(each)) for each in asked) == [
         (OSCAR, BroadcastNotification.WAITS, "j"),
         (OLGA, BroadcastNotification.WAITS, "j"),
     ]
-    preview = await office.broadcasts.preview(waiting)
+    preview = await system.broadcasts.preview(waiting)
     assert preview is not None
-    assert isinstance(await office.broadcasts.confirm(preview.broadcast, OLGA, JAKARTA), Preview)
-    word = await office.broadcasts.confirm(preview.broadcast, OLGA, JAKARTA, frozenset(preview.warnings))
-    assert isinstance(word, Broadcast)
-    assert await office.begins(word) is not None
+    assert isinstance(await system.broadcasts.confirm(preview.broadcast, OLGA, JAKARTA), Preview)
+    confirmed = await system.broadcasts.confirm(preview.broadcast, OLGA, JAKARTA, frozenset(preview.warnings))
+    assert isinstance(confirmed, Broadcast)
+    assert await system.begin(confirmed) is not None
 
 
-async def test_a_service_that_is_away_for_a_moment_only_delays_one(office: Office) -> None:
-    at = office.clock.now() + timedelta(hours=1)
-    await office.confirmed(starts_at=at)
-    office.clock.passes(hours=1)
-    (due,) = await office.broadcasts.collect_due()
-    office.service.reads.append(OutOfReach())
-    assert await office.begins(due) is None
-    assert await office.told() == []
-    office.clock.passes(seconds=30)
-    (due,) = await office.broadcasts.collect_due()
-    assert await office.begins(due) is not None
+async def test_a_service_that_is_away_for_a_moment_only_delays_one(system: BroadcastSystem) -> None:
+    at = system.clock.now() + timedelta(hours=1)
+    await system.confirm(starts_at=at)
+    system.clock.passes(hours=1)
+    (due,) = await system.broadcasts.collect_due()
+    system.service.reads.append(OutOfReach())
+    assert await system.begin(due) is None
+    assert await system.queued_notifications() == []
+    system.clock.passes(seconds=30)
+    (due,) = await system.broadcasts.collect_due()
+    assert await system.begin(due) is not None
 
 
-async def test_a_service_that_stays_away_asks_the_operators(office: Office) -> None:
-    await office.confirmed(starts_at=office.clock.now() + timedelta(hours=1))
-    office.clock.passes(hours=1, seconds=QUOTE_WAIT.total_seconds() + 1)
-    (due,) = await office.broadcasts.collect_due()
-    office.service.reads.append(OutOfReach())
-    assert await office.begins(due) is None
-    assert {warnings_of(each) for each in await office.told()} == {"n"}
+async def test_a_service_that_stays_away_asks_the_operators(system: BroadcastSystem) -> None:
+    await system.confirm(starts_at=system.clock.now() + timedelta(hours=1))
+    system.clock.passes(hours=1, seconds=QUOTE_WAIT.total_seconds() + 1)
+    (due,) = await system.broadcasts.collect_due()
+    system.service.reads.append(OutOfReach())
+    assert await system.begin(due) is None
+    assert {warnings_of(each) for each in await system.queued_notifications()} == {"n"}
 
 
-async def test_a_bot_that_was_away_at_its_time_asks_before_it_begins(office: Office) -> None:
-    await office.confirmed(texts={"en": "Hello", "id": "Halo"}, starts_at=office.clock.now() + timedelta(hours=1))
-    office.clock.passes(hours=1, seconds=MAX_DELAY.total_seconds() + 1)
-    (due,) = await office.broadcasts.collect_due()
-    assert await office.begins(due) is None
-    assert {warnings_of(each) for each in await office.told()} == {"l"}
+async def test_a_bot_that_was_away_at_its_time_asks_before_it_begins(system: BroadcastSystem) -> None:
+    await system.confirm(texts={"en": "Hello", "id": "Halo"}, starts_at=system.clock.now() + timedelta(hours=1))
+    system.clock.passes(hours=1, seconds=MAX_DELAY.total_seconds() + 1)
+    (due,) = await system.broadcasts.collect_due()
+    assert await system.begin(due) is None
+    assert {warnings_of(each) for each in await system.queued_notifications()} == {"l"}
 
 
-async def test_numbers_that_were_confirmed_long_before_a_crash_was_over_are_asked_about(office: Office) -> None:
-    await office.confirmed()
-    office.clock.passes(minutes=11)
-    (due,) = await office.broadcasts.collect_due()
-    assert await office.begins(due) is None
-    assert {warnings_of(each) for each in await office.told()} == {"l"}
+async def test_numbers_that_were_confirmed_long_before_a_crash_was_over_are_asked_about(
+    system: BroadcastSystem,
+) -> None:
+    await system.confirm()
+    system.clock.passes(minutes=11)
+    (due,) = await system.broadcasts.collect_due()
+    assert await system.begin(due) is None
+    assert {warnings_of(each) for each in await system.queued_notifications()} == {"l"}
 
 
-async def test_a_daily_one_begets_one_a_day_until_it_is_ended(office: Office) -> None:
-    daily = await office.confirmed(daily_minute=17 * 60)  # it is 16:00 in Jakarta
+async def test_a_daily_one_begets_one_a_day_until_it_is_ended(system: BroadcastSystem) -> None:
+    daily = await system.confirm(daily_minute=17 * 60)  # it is 16:00 in Jakarta
     ids = set()
     for _ in range(3):
-        assert await office.broadcasts.collect_due() == ()
-        office.clock.passes(hours=1)
-        (due,) = await office.broadcasts.collect_due()
+        assert await system.broadcasts.collect_due() == ()
+        system.clock.passes(hours=1)
+        (due,) = await system.broadcasts.collect_due()
         assert (due.series, due.daily_minute) == (daily.id, None)
-        assert await office.broadcasts.collect_due() == (due,)
-        assert await office.begins(due) is not None
+        assert await system.broadcasts.collect_due() == (due,)
+        assert await system.begin(due) is not None
         ids.add(due.id)
-        office.clock.passes(hours=23)
+        system.clock.passes(hours=23)
     assert len(ids) == 3
-    assert await office.broadcasts.cancel(await office.as_it_is(daily), OSCAR) is not None
-    office.clock.passes(hours=2)
-    assert await office.broadcasts.collect_due() == ()
+    assert await system.broadcasts.cancel(await system.reload(daily), OSCAR) is not None
+    system.clock.passes(hours=2)
+    assert await system.broadcasts.collect_due() == ()
 
 
-async def test_a_daily_one_begins_though_its_operator_cannot_be_read(office: Office) -> None:
-    async with office.store.transaction() as tx:
-        await UserRepository(tx).save(User(id=OSCAR, created_at=office.clock.now(), phrase="winter stair harp"))
-    daily = await office.confirmed(daily_minute=17 * 60)
-    async with office.store._writer.begin() as connection:
+async def test_a_daily_one_begins_though_its_operator_cannot_be_read(system: BroadcastSystem) -> None:
+    async with system.store.transaction() as tx:
+        await UserRepository(tx).save(User(id=OSCAR, created_at=system.clock.now(), phrase="winter stair harp"))
+    daily = await system.confirm(daily_minute=17 * 60)
+    async with system.store._writer.begin() as connection:
         await connection.execute(text("UPDATE users SET phrase = 's1.no.key' WHERE id = :key"), {"key": OSCAR})
-    office.clock.passes(hours=1)
-    (due,) = await office.broadcasts.collect_due()
+    system.clock.passes(hours=1)
+    (due,) = await system.broadcasts.collect_due()
     assert due.series == daily.id
-    assert (await office.as_it_is(daily)).starts_at == office.clock.now() + timedelta(days=1)
-    assert office.store.unreadable_rows() == {f"users {OSCAR}"}
+    assert (await system.reload(daily)).starts_at == system.clock.now() + timedelta(days=1)
+    assert system.store.unreadable_rows() == {f"users {OSCAR}"}
 
 
-async def test_a_day_on_which_the_bot_was_away_is_left_out(office: Office) -> None:
-    daily = await office.confirmed(daily_minute=17 * 60)
-    office.clock.passes(hours=1, seconds=MAX_DELAY.total_seconds() + 1)
-    assert await office.broadcasts.collect_due() == ()
-    assert (await office.as_it_is(daily)).starts_at == office.clock.now() + timedelta(hours=22, seconds=-1)
+async def test_a_day_on_which_the_bot_was_away_is_left_out(system: BroadcastSystem) -> None:
+    daily = await system.confirm(daily_minute=17 * 60)
+    system.clock.passes(hours=1, seconds=MAX_DELAY.total_seconds() + 1)
+    assert await system.broadcasts.collect_due() == ()
+    assert (await system.reload(daily)).starts_at == system.clock.now() + timedelta(hours=22, seconds=-1)
 
 
-async def test_what_is_called_off_does_not_begin_and_what_has_begun_is_not_called_off(office: Office) -> None:
-    first = await office.confirmed()
-    assert await office.broadcasts.cancel(first, OSCAR) is not None
-    assert await office.begins(first) is None
-    assert await office.broadcasts.collect_due() == ()
-    second = await office.begins(await office.confirmed())
+async def test_what_is_called_off_does_not_begin_and_what_has_begun_is_not_called_off(system: BroadcastSystem) -> None:
+    first = await system.confirm()
+    assert await system.broadcasts.cancel(first, OSCAR) is not None
+    assert await system.begin(first) is None
+    assert await system.broadcasts.collect_due() == ()
+    second = await system.begin(await system.confirm())
     assert second is not None
-    assert await office.broadcasts.cancel(second, OSCAR) is None
-    async with office.store.reading() as tx:
+    assert await system.broadcasts.cancel(second, OSCAR) is None
+    async with system.store.reading() as tx:
         trail = await AuditRepository(tx).page()
     about = (f"broadcast:{second.id}", f"broadcast:{first.id}", f"broadcast:{first.id}")
     assert [(entry.actor_id, entry.subject, entry.detail) for entry in trail] == [
@@ -368,37 +372,37 @@ async def test_what_is_called_off_does_not_begin_and_what_has_begun_is_not_calle
     ]
 
 
-async def test_a_draft_that_lay_for_days_is_listed_by_when_it_was_confirmed(office: Office) -> None:
-    await office.drafts.open(OSCAR)
-    office.clock.passes(days=3)
-    other = await office.drafts.open(OLGA)
-    preview = await office.broadcasts.preview(other)
+async def test_a_draft_that_lay_for_days_is_listed_by_when_it_was_confirmed(system: BroadcastSystem) -> None:
+    await system.drafts.open(OSCAR)
+    system.clock.passes(days=3)
+    other = await system.drafts.open(OLGA)
+    preview = await system.broadcasts.preview(other)
     assert preview is not None
-    assert isinstance(await office.broadcasts.confirm(preview.broadcast, OLGA, JAKARTA), Broadcast)
-    office.clock.passes(minutes=1)
-    last = await office.confirmed()
-    assert [each.id for each in (await office.drafts.list_page()).broadcasts] == [last.id, other.id]
+    assert isinstance(await system.broadcasts.confirm(preview.broadcast, OLGA, JAKARTA), Broadcast)
+    system.clock.passes(minutes=1)
+    last = await system.confirm()
+    assert [each.id for each in (await system.drafts.list_page()).broadcasts] == [last.id, other.id]
 
 
-async def test_one_like_another_says_the_same_and_is_a_new_draft(office: Office) -> None:
-    shown = await office.confirmed(texts={"en": "Hello {rate}"}, picture="photo")
-    open_one = await office.drafts.open(OLGA)
-    drafted = await office.drafts.copy(shown, OLGA)
+async def test_one_like_another_says_the_same_and_is_a_new_draft(system: BroadcastSystem) -> None:
+    shown = await system.confirm(texts={"en": "Hello {rate}"}, picture="photo")
+    open_one = await system.drafts.open(OLGA)
+    drafted = await system.drafts.copy(shown, OLGA)
     assert (drafted.texts, drafted.picture, drafted.status) == (shown.texts, "photo", "draft")
     assert (drafted.quote, drafted.confirmed_at, drafted.operator_id) == (None, None, OLGA)
-    assert await office.drafts.open(OLGA) == drafted
-    assert (await office.as_it_is(open_one)).status == "discarded"
+    assert await system.drafts.open(OLGA) == drafted
+    assert (await system.reload(open_one)).status == "discarded"
 
 
-async def test_the_list_has_all_that_were_confirmed_with_what_became_of_them(office: Office) -> None:
+async def test_the_list_has_all_that_were_confirmed_with_what_became_of_them(system: BroadcastSystem) -> None:
     for _ in range(6):
-        begun = await office.begins(await office.confirmed())
+        begun = await system.begin(await system.confirm())
         assert begun is not None
-        async with office.store.transaction() as tx:
-            await DeliveryRepository(tx).create(begun, "id", office.clock.now())
-        office.clock.passes(minutes=1)
-    await office.drafts.open(OSCAR)
-    page = await office.drafts.list_page()
+        async with system.store.transaction() as tx:
+            await DeliveryRepository(tx).create(begun, "id", system.clock.now())
+        system.clock.passes(minutes=1)
+    await system.drafts.open(OSCAR)
+    page = await system.drafts.list_page()
     assert (len(page.broadcasts), page.total) == (5, 6)
     assert page.counts[page.broadcasts[0].id] == {"waiting": 2}
-    assert len((await office.drafts.list_page(5)).broadcasts) == 1
+    assert len((await system.drafts.list_page(5)).broadcasts) == 1

@@ -1,4 +1,4 @@
-"""The last line of `python -m bot check` says in a sentence what to fix first."""
+"""The last line of `python -m bot check` says in one sentence what to fix first."""
 
 from collections.abc import Collection
 from typing import NoReturn
@@ -11,7 +11,7 @@ CHECKS = ("database", "keys", "Telegram", "service")
 
 
 async def last_line(failing: Collection[str]) -> str:
-    """How a check ends in which these fail."""
+    """Return the last line of a check in which these fail."""
 
     async def works() -> str:
         return "works"

@@ -1,4 +1,4 @@
-"""What Telegram shows of the bot before anybody has pressed Start."""
+"""What Telegram shows of the bot to users who haven't started it."""
 
 from typing import Any, cast
 

@@ -1,4 +1,4 @@
-"""What goes wrong is told to operators once, they are reminded while it lasts, and hear that it is over."""
+"""Operators are notified once of a problem, reminded while it lasts, and notified of its end."""
 
 from datetime import timedelta
 
@@ -18,35 +18,35 @@ from tests.settlement.fake_settlement import FakeSettlement, failing
 MANY = tuple(PayoutMethod(f"{number:03}", f"BANK {number}", "bank", None) for number in range(100))
 
 
-async def looks(system: OrderSystem, *, after: float = 5) -> list[str]:
-    """Some seconds pass, the watch looks, and notifications are sent; what operators have got by then."""
+async def check_and_deliver(system: OrderSystem, *, after: float = 5) -> list[str]:
+    """Wait `after` seconds, check everything, send notifications, and return what operators have got."""
     system.clock.passes(seconds=after)
     await system.monitor_worker.check()
     await system.deliver()
     return system.sender.kinds(OSCAR)
 
 
-async def probes(system: OrderSystem, times: int, *, every: float = 6) -> None:
+async def probe_repeatedly(system: OrderSystem, times: int, *, every: float = 6) -> None:
     for _ in range(times):
         system.clock.passes(seconds=every)
         await system.monitor.probe()
 
 
-async def raised(system: OrderSystem) -> list[AlarmKind]:
+async def open_kinds(system: OrderSystem) -> list[AlarmKind]:
     return [alarm.kind for alarm in await system.alarms.open()]
 
 
 async def test_an_outage_is_told_once_it_lasts_and_so_is_its_end(system: OrderSystem, service: FakeSettlement) -> None:
     service.reads.extend(failing(ServiceDown, 20))
     system.clock.passes(minutes=1)
-    await probes(system, 3)
-    assert await looks(system) == []
-    await probes(system, 17)
-    assert await looks(system) == [AlarmNotification.RAISED]
-    assert await looks(system) == [AlarmNotification.RAISED]
-    await probes(system, 1)
-    assert await looks(system) == [AlarmNotification.RAISED, AlarmNotification.CLEARED]
-    assert await raised(system) == []
+    await probe_repeatedly(system, 3)
+    assert await check_and_deliver(system) == []
+    await probe_repeatedly(system, 17)
+    assert await check_and_deliver(system) == [AlarmNotification.RAISED]
+    assert await check_and_deliver(system) == [AlarmNotification.RAISED]
+    await probe_repeatedly(system, 1)
+    assert await check_and_deliver(system) == [AlarmNotification.RAISED, AlarmNotification.CLEARED]
+    assert await open_kinds(system) == []
 
 
 async def test_one_failure_and_a_burst_of_them_are_no_outage(system: OrderSystem, service: FakeSettlement) -> None:
@@ -54,16 +54,16 @@ async def test_one_failure_and_a_burst_of_them_are_no_outage(system: OrderSystem
     for _ in range(50):
         with pytest.raises(ServiceDown):
             await system.settlement.quote()
-    assert await looks(system) == []
+    assert await check_and_deliver(system) == []
     await system.settlement.quote()
     service.reads.append(ServiceDown())
     with pytest.raises(ServiceDown):
         await system.settlement.quote()
-    assert await looks(system, after=120) == []
+    assert await check_and_deliver(system, after=120) == []
 
 
-async def wishes_in_vain(system: OrderSystem, times: int, *, every: float = 20) -> None:
-    """Somebody confirms again and again, and nobody knows what came of it; other questions are answered."""
+async def place_without_result(system: OrderSystem, times: int, *, every: float = 20) -> None:
+    """Place orders without learning the result, while the service answers all other requests."""
     system.service.places.extend(failing(OutcomeUnknown, times))
     for _ in range(times):
         system.clock.passes(seconds=every)
@@ -73,22 +73,22 @@ async def wishes_in_vain(system: OrderSystem, times: int, *, every: float = 20) 
 
 
 async def test_a_service_that_answers_all_but_orders_is_told_and_when_it_makes_one(system: OrderSystem) -> None:
-    await wishes_in_vain(system, 2)
-    assert await looks(system) == []
-    await wishes_in_vain(system, 3)
-    assert await looks(system) == [AlarmNotification.RAISED]
+    await place_without_result(system, 2)
+    assert await check_and_deliver(system) == []
+    await place_without_result(system, 3)
+    assert await check_and_deliver(system) == [AlarmNotification.RAISED]
     (alarm,) = await system.alarms.open()
     assert (alarm.kind, alarm.facts["orders"]) == (AlarmKind.SERVICE_DOWN, True)
     await system.settlement.quote()
-    assert await looks(system) == [AlarmNotification.RAISED]
+    assert await check_and_deliver(system) == [AlarmNotification.RAISED]
     await system.settlement.place(REQUEST)
-    assert await looks(system) == [AlarmNotification.RAISED, AlarmNotification.CLEARED]
+    assert await check_and_deliver(system) == [AlarmNotification.RAISED, AlarmNotification.CLEARED]
 
 
 async def test_what_became_of_orders_long_ago_says_nothing_of_the_service_now(system: OrderSystem) -> None:
-    await wishes_in_vain(system, 5)
-    assert await looks(system) == [AlarmNotification.RAISED]
-    assert await looks(system, after=3600) == [AlarmNotification.RAISED, AlarmNotification.CLEARED]
+    await place_without_result(system, 5)
+    assert await check_and_deliver(system) == [AlarmNotification.RAISED]
+    assert await check_and_deliver(system, after=3600) == [AlarmNotification.RAISED, AlarmNotification.CLEARED]
 
 
 async def test_a_service_that_is_asked_anyway_is_not_asked_by_the_watch(
@@ -96,9 +96,9 @@ async def test_a_service_that_is_asked_anyway_is_not_asked_by_the_watch(
 ) -> None:
     system.clock.passes(seconds=50)
     await system.settlement.quote()
-    await probes(system, 9)
+    await probe_repeatedly(system, 9)
     assert service.times("methods") == 0
-    await probes(system, 2)
+    await probe_repeatedly(system, 2)
     assert service.times("methods") == 1
 
 
@@ -106,11 +106,11 @@ async def test_a_request_for_fewer_requests_is_honoured_by_the_watch(
     system: OrderSystem, service: FakeSettlement
 ) -> None:
     service.reads.append(SlowDown(600))
-    await probes(system, 12)
+    await probe_repeatedly(system, 12)
     assert service.times("methods") == 1
-    await probes(system, 100)
+    await probe_repeatedly(system, 100)
     assert service.times("methods") == 1
-    await probes(system, 20)
+    await probe_repeatedly(system, 20)
     assert service.times("methods") > 1
 
 
@@ -121,11 +121,11 @@ async def test_a_list_that_shrinks_sharply_is_told_until_it_has_grown_again(
     for methods in (MANY, MANY[:left]):
         service.methods = methods
         await system.catalogue.methods(fresh=True)
-        await looks(system)
+        await check_and_deliver(system)
     assert system.sender.kinds(OSCAR) == [AlarmNotification.RAISED] * told
     service.methods = MANY[:80]
     await system.catalogue.methods(fresh=True)
-    assert await looks(system) == [AlarmNotification.RAISED, AlarmNotification.CLEARED] * told
+    assert await check_and_deliver(system) == [AlarmNotification.RAISED, AlarmNotification.CLEARED] * told
 
 
 async def test_an_empty_list_is_told_though_nobody_knows_what_was_before(
@@ -133,7 +133,7 @@ async def test_an_empty_list_is_told_though_nobody_knows_what_was_before(
 ) -> None:
     service.methods = ()
     await system.catalogue.methods(fresh=True)
-    assert await looks(system) == [AlarmNotification.RAISED]
+    assert await check_and_deliver(system) == [AlarmNotification.RAISED]
     assert not await system.monitor.resolve(AlarmKind.METHODS_SHRUNK, "", OSCAR)
 
 
@@ -143,16 +143,16 @@ async def test_a_list_that_has_shrunk_stays_so_after_a_restart_until_an_operator
     for methods in (MANY, MANY[:9]):
         service.methods = methods
         await system.catalogue.methods(fresh=True)
-        await looks(system)
+        await check_and_deliver(system)
     again = OrderSystem(file, service)
     await again.catalogue.methods(fresh=True)
-    assert await looks(again, after=3600 * 30) == []
-    assert await raised(again) == [AlarmKind.METHODS_SHRUNK]
+    assert await check_and_deliver(again, after=3600 * 30) == []
+    assert await open_kinds(again) == [AlarmKind.METHODS_SHRUNK]
     assert await again.monitor.resolve(AlarmKind.METHODS_SHRUNK, "", OSCAR)
     assert not await again.monitor.resolve(AlarmKind.METHODS_SHRUNK, "", OSCAR)
     await again.catalogue.methods(fresh=True)
-    assert await looks(again) == []
-    assert await raised(again) == []
+    assert await check_and_deliver(again) == []
+    assert await open_kinds(again) == []
     await again.close()
 
 
@@ -160,21 +160,21 @@ async def test_notifications_that_wait_too_long_are_an_alarm_until_they_are_sent
     system.sender.outcomes[EMMA].extend([RetryLater(40), RetryLater(40), Sent()])
     await system.place()
     await system.deliver()
-    assert await looks(system, after=50) == []
-    assert await looks(system, after=15) == [AlarmNotification.RAISED]
+    assert await check_and_deliver(system, after=50) == []
+    assert await check_and_deliver(system, after=15) == [AlarmNotification.RAISED]
     (alarm,) = await system.alarms.open()
     assert (alarm.kind, alarm.facts["count"]) == (AlarmKind.OUTBOX_BACKLOG, 2)
-    await looks(system, after=200)
-    assert await looks(system) == [AlarmNotification.RAISED, AlarmNotification.CLEARED]
+    await check_and_deliver(system, after=200)
+    assert await check_and_deliver(system) == [AlarmNotification.RAISED, AlarmNotification.CLEARED]
 
 
 async def test_a_poller_that_gives_no_sign_of_life_is_told_and_that_it_is_back(system: OrderSystem) -> None:
     await system.poll()
     for _ in range(13):
-        await looks(system)
+        await check_and_deliver(system)
     assert system.sender.kinds(OSCAR) == [AlarmNotification.RAISED]
     await system.poll()
-    assert await looks(system) == [AlarmNotification.RAISED, AlarmNotification.CLEARED]
+    assert await check_and_deliver(system) == [AlarmNotification.RAISED, AlarmNotification.CLEARED]
 
 
 async def test_a_poller_that_rests_as_it_was_told_to_is_not_silent(
@@ -184,13 +184,13 @@ async def test_a_poller_that_rests_as_it_was_told_to_is_not_silent(
     service.reads.append(SlowDown(300))
     assert await system.poll() == 300
     for _ in range(60):
-        await looks(system)
+        await check_and_deliver(system)
     assert system.sender.kinds(OSCAR) == []
 
 
 async def test_a_machine_that_slept_is_no_silent_poller(system: OrderSystem) -> None:
     await system.poll()
-    assert await looks(system, after=3600 * 8) == []
+    assert await check_and_deliver(system, after=3600 * 8) == []
 
 
 async def test_reminders_come_later_and_later_and_name_everything_at_once(system: OrderSystem) -> None:
@@ -227,7 +227,7 @@ def test_a_reminder_is_due_each_day_in_the_end(system: OrderSystem) -> None:
     assert next_reminder(old, timedelta(days=3)) == now + timedelta(days=3)
 
 
-async def failed_after_payment(system: OrderSystem) -> Order:
+async def fail_after_payment(system: OrderSystem) -> Order:
     order = await system.place()
     for state in ("LN_INVOICE_PAID", "FAILED"):
         system.service.becomes("svc-1", state)
@@ -236,25 +236,25 @@ async def failed_after_payment(system: OrderSystem) -> Order:
 
 
 async def test_a_failed_paid_order_stays_an_alarm_until_an_operator_has_seen_to_it(system: OrderSystem) -> None:
-    order = await failed_after_payment(system)
+    order = await fail_after_payment(system)
     assert system.sender.kinds(OSCAR) == [OrderWarning.FAILED]
-    assert await raised(system) == [AlarmKind.ORDER_FAILED]
+    assert await open_kinds(system) == [AlarmKind.ORDER_FAILED]
     assert await system.monitor.resolve(AlarmKind.ORDER_FAILED, order.reference, by=2002)
     assert not await system.monitor.resolve(AlarmKind.ORDER_FAILED, order.reference, by=OSCAR)
-    assert await looks(system) == [OrderWarning.FAILED, AlarmNotification.CLEARED]
-    assert await raised(system) == []
+    assert await check_and_deliver(system) == [OrderWarning.FAILED, AlarmNotification.CLEARED]
+    assert await open_kinds(system) == []
 
 
 async def test_who_has_seen_to_it_is_not_told_that_it_is_seen_to(system: OrderSystem) -> None:
-    order = await failed_after_payment(system)
+    order = await fail_after_payment(system)
     assert await system.monitor.resolve(AlarmKind.ORDER_FAILED, order.reference, by=OSCAR)
-    assert await looks(system) == [OrderWarning.FAILED]
+    assert await check_and_deliver(system) == [OrderWarning.FAILED]
 
 
 async def test_an_invoice_that_does_not_match_is_an_alarm_as_well(system: OrderSystem, service: FakeSettlement) -> None:
     service.answers.append({"bolt11": service.invoice(1)})
     order = await system.place()
-    assert await looks(system) == [OrderWarning.BAD_INVOICE]
+    assert await check_and_deliver(system) == [OrderWarning.BAD_INVOICE]
     (alarm,) = await system.alarms.open()
     assert (alarm.kind, alarm.subject) == (AlarmKind.INVOICE_MISMATCH, order.reference)
     assert alarm.facts["complaint"]
@@ -265,7 +265,7 @@ async def test_what_ends_by_itself_is_ended_by_nobodys_word(system: OrderSystem,
     system.health.record_rejected_key()
     await system.deliver()
     assert not await system.monitor.resolve(kind, "", OSCAR)
-    assert await raised(system) == [AlarmKind.KEY_REFUSED]
+    assert await open_kinds(system) == [AlarmKind.KEY_REFUSED]
 
 
 async def test_at_a_glance_there_is_what_is_known_and_what_is_not_known_yet(

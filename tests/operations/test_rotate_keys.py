@@ -1,4 +1,4 @@
-"""`python -m bot rotate-keys`: what it says, and whom it keeps out, on both databases."""
+"""`python -m bot rotate-keys` on both databases: its output, and which bots it keeps out."""
 
 from functools import partial
 
@@ -16,7 +16,7 @@ from tests.orders.builders import an_order
 COUNT = 230
 
 
-def opened(database: str, *keys: bytes) -> Database:
+def open_database(database: str, *keys: bytes) -> Database:
     return Database(database, Vault(keys))
 
 
@@ -32,7 +32,7 @@ async def left_by_the_bot(database: str) -> None:
 async def test_it_seals_everything_anew_and_says_how_far_it_is(database: str) -> None:
     await left_by_the_bot(database)
     said: list[str] = []
-    assert await rotating.run(opened(database, KEY, OLDER_KEY), said.append) == 0
+    assert await rotating.run(open_database(database, KEY, OLDER_KEY), said.append) == 0
     assert said == [
         "230 of 230 encrypted rows use an older key.",
         "  orders: 200 of 230",
@@ -40,7 +40,7 @@ async def test_it_seals_everything_anew_and_says_how_far_it_is(database: str) ->
         "All rows use the first key. You can remove the older keys from ENCRYPTION_KEYS.",
     ]
     said.clear()
-    assert await rotating.run(opened(database, KEY), said.append) == 0
+    assert await rotating.run(open_database(database, KEY), said.append) == 0
     assert said[0] == "0 of 230 encrypted rows use an older key."
 
 
@@ -48,7 +48,7 @@ async def test_beside_a_bot_that_does_not_know_the_key_it_does_nothing(database:
     await left_by_the_bot(database)
     bot, said = Database(database, Vault([OLDER_KEY])), list[str]()
     async with bot.lead():
-        assert await rotating.run(opened(database, KEY, OLDER_KEY), said.append) == 1
+        assert await rotating.run(open_database(database, KEY, OLDER_KEY), said.append) == 1
         await bot.check_keys()
     assert "Restart it" in said[0]
     async with bot.reading() as tx:
@@ -61,14 +61,14 @@ async def test_beside_a_bot_that_knows_it_it_does(database: str) -> None:
     bot, said = Database(database, Vault([KEY, OLDER_KEY])), list[str]()
     async with bot.lead():
         await bot.register_first_key()
-        assert await rotating.run(opened(database, KEY, OLDER_KEY), said.append) == 0
+        assert await rotating.run(open_database(database, KEY, OLDER_KEY), said.append) == 0
     await bot.close()
 
 
 async def test_keys_that_do_not_fit_are_refused_before_anything_is_touched(database: str) -> None:
     await left_by_the_bot(database)
     with pytest.raises(MissingKey):
-        await rotating.run(opened(database, KEY), print)
+        await rotating.run(open_database(database, KEY), print)
     store = Database(database, Vault([OLDER_KEY]))
     await store.check_keys()
     await store.close()
@@ -79,7 +79,7 @@ async def test_while_a_row_does_not_open_the_older_key_is_not_given_up(database:
     store, said = Database(database, Vault([OLDER_KEY])), list[str]()
     async with store._writer.begin() as connection:
         await connection.exec_driver_sql("UPDATE orders SET number = holder WHERE reference = 'R7'")
-    assert await rotating.run(opened(database, KEY, OLDER_KEY), said.append) == 1
+    assert await rotating.run(open_database(database, KEY, OLDER_KEY), said.append) == 1
     assert said[-1].startswith("1 row can't be decrypted")
     assert "You can remove" not in said[-1]
     with pytest.raises(StoreFailure):
@@ -90,7 +90,7 @@ async def test_while_a_row_does_not_open_the_older_key_is_not_given_up(database:
 
 async def test_the_check_says_which_share_waits_and_changes_nothing(database: str) -> None:
     await left_by_the_bot(database)
-    both, alone = partial(opened, database, KEY, OLDER_KEY), partial(opened, database, KEY)
+    both, alone = partial(open_database, database, KEY, OLDER_KEY), partial(open_database, database, KEY)
     found = await check_keys(both)
     assert found == "230 of 230 encrypted rows (100%) use an older key. Run: python -m bot rotate-keys"
     with pytest.raises(CheckFailed, match="ENCRYPTION_KEYS don't match") as caught:

@@ -1,4 +1,4 @@
-"""Figures fit into a caption whatever they are, and what the service tells is data, whatever it is."""
+"""Statistics fit in a caption with any numbers, and the service's values are shown as data."""
 
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -41,8 +41,8 @@ JSON = st.recursive(
 )
 
 
-def own(size: int, parts: int) -> BotStatistics:
-    """Figures of which all are `size`, and the sums of money much larger."""
+def statistics_of(size: int, parts: int) -> BotStatistics:
+    """Return statistics in which every count is `size`, and the sums of money are much larger."""
     part = {outcome: Tally(orders=size, idr=size * 10**9, sats=size * 10**9) for outcome in Outcome} if size else {}
     orders = OrderStatistics(parts=(part,) * parts, median=timedelta(seconds=size) if size else None, timed=size)
     return BotStatistics(
@@ -52,15 +52,15 @@ def own(size: int, parts: int) -> BotStatistics:
     )
 
 
-def shown(stats: dict[str, Any], locale: str = "en", rails: DepositRails | None = None) -> str:
-    """What is read of what the service tells."""
+def show_service(stats: dict[str, Any], locale: str = "en", rails: DepositRails | None = None) -> str:
+    """Return the text about the service's statistics."""
     service = ServiceStatistics(PlatformStats(stats), rails)
     seen = ScreenCase("the service", platform.show_service_statistics(TRANSLATIONS.get(locale), service, JAKARTA))
     check_screen(seen)
     return seen.text
 
 
-def figure(name: str, value: str) -> str:
+def statistic_line(name: str, value: str) -> str:
     return text("platform.figure", name=name, value=value)
 
 
@@ -69,12 +69,12 @@ def figure(name: str, value: str) -> str:
 @pytest.mark.parametrize("size", SIZES)
 def test_all_figures_fit_under_a_picture(locale: str, period: Period, size: int) -> None:
     t, span = TRANSLATIONS.get(locale), get_recent_span(period, NOW, JAKARTA)
-    figured = own(size, span.parts)
+    counted = statistics_of(size, span.parts)
     seen = ScreenCase(
-        "own", statistics_screens.show_statistics(t, period, "21 Nov 2026, 16:30 WIB", figured, b""), is_caption=True
+        "own", statistics_screens.show_statistics(t, period, "21 Nov 2026, 16:30 WIB", counted, b""), is_caption=True
     )
     check_screen(seen)
-    facts = statistics_screens.build_chart(t, period, span, figured.orders, JAKARTA)
+    facts = statistics_screens.build_chart(t, period, span, counted.orders, JAKARTA)
     assert len(facts.bars) == span.parts
     assert all(0 <= bar.share <= 1 for bar in facts.bars)
     assert len(facts.levels) <= statistics_screens.LEVELS + 1
@@ -88,8 +88,8 @@ def test_the_figures_say_what_was_counted(locale: str) -> None:
     parts[2] = {Outcome.SENT: Tally(orders=3, idr=1_500_000, sats=88_000), Outcome.UNPAID: Tally(orders=1, idr=9)}
     orders = OrderStatistics(parts=tuple(parts), median=timedelta(seconds=95), timed=3)
     people = UserStatistics(known=120, away=4, active=30, new=10, ordered=5, paid=4)
-    figured = BotStatistics(users=people, subscribers=own(7, 7).subscribers, orders=orders)
-    shown_text = statistics_screens.show_statistics(t, Period.WEEK, "15 Nov", figured, b"").text
+    counted = BotStatistics(users=people, subscribers=statistics_of(7, 7).subscribers, orders=orders)
+    shown_text = statistics_screens.show_statistics(t, Period.WEEK, "15 Nov", counted, b"").text
     for said in (t.rupiah(1_500_000), t.sats(88_000), "✅", "⌛", "95", t.percent(75), t.percent(40), "120"):
         assert said in shown_text
     assert statistics_screens.OUTCOME_SIGNS[Outcome.WAITING] not in shown_text
@@ -103,7 +103,7 @@ def test_an_outcome_has_its_sign_and_its_words_in_every_language() -> None:
 
 
 def test_what_the_service_is_known_to_tell_is_well_formatted() -> None:
-    shown_text = shown(
+    shown_text = show_service(
         {
             "totalOrders": 1234,
             "totalVolumeIdr": "1500000",
@@ -119,9 +119,9 @@ def test_what_the_service_is_known_to_tell_is_well_formatted() -> None:
         ("platform.tagline", "Bitcoin <in>, rupiah out"),
         ("platform.updated_at", "21 Nov 2026, 16:30 WIB"),
     ):
-        assert figure(text(key), value) in shown_text.split("\n")
+        assert statistic_line(text(key), value) in shown_text.split("\n")
     in_indonesian = text("platform.figure", "id", name=text("platform.total_volume_idr", "id"), value="Rp1.500.000")
-    assert in_indonesian in shown({"totalVolumeIdr": Decimal(1_500_000)}, "id").split("\n")
+    assert in_indonesian in show_service({"totalVolumeIdr": Decimal(1_500_000)}, "id").split("\n")
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_what_the_service_is_known_to_tell_is_well_formatted() -> None:
     ],
 )
 def test_whatever_else_it_tells_is_shown_as_its_kind(key: str, value: object, name: str, said: str) -> None:
-    assert figure(name, said) in shown({key: value}).split("\n")
+    assert statistic_line(name, said) in show_service({key: value}).split("\n")
 
 
 @pytest.mark.parametrize("locale", LOCALES)
@@ -155,20 +155,20 @@ def test_whatever_else_it_tells_is_shown_as_its_kind(key: str, value: object, na
 def test_no_text_of_the_service_breaks_the_message(locale: str, typed: str) -> None:
     rail = Rail(name=typed, summary=typed, token=typed, chain_id=10**18, contract=typed, address=typed)
     rails = DepositRails(is_configured=False, rails=(rail,) * 5, error=typed)
-    # Many keys, and long ones; both at once would take a gigabyte.
+    # Many keys, then long keys. Both at once would take a gigabyte.
     many = min(1000, 100_000_000 // len(typed))
-    shown({f"{typed} {number}": [typed] * 5 for number in range(many)}, locale, rails)
-    shown({f"{number} {typed}": {typed: typed} for number in range(40)}, locale, rails)
+    show_service({f"{typed} {number}": [typed] * 5 for number in range(many)}, locale, rails)
+    show_service({f"{number} {typed}": {typed: typed} for number in range(40)}, locale, rails)
 
 
 @settings(max_examples=examples(50), deadline=None)
 @given(st.dictionaries(st.text(), JSON, max_size=30))
 def test_any_json_is_shown(stats: dict[str, Any]) -> None:
-    shown(stats, "id")
+    show_service(stats, "id")
 
 
 def test_what_is_too_much_is_counted() -> None:
-    many = shown({f"key{number}": number for number in range(platform.MAX_LINES + 4)})
+    many = show_service({f"key{number}": number for number in range(platform.MAX_LINES + 4)})
     assert says(many, "platform.more", count=4)
 
 

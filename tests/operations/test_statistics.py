@@ -1,4 +1,4 @@
-"""Figures as values, and orders as a table that no spreadsheet can take for anything else."""
+"""Statistics as values, and orders as a table that is safe in any spreadsheet."""
 
 import csv
 import io
@@ -57,7 +57,7 @@ def test_an_order_is_counted_where_it_stands() -> None:
 
 def test_a_deposit_that_failed_without_evidence_counts_neither_as_unpaid_nor_as_paid() -> None:
     failed = replace(a_deposit_order("btcb"), state="FAILED", phase=Phase.DONE)
-    forgotten = replace(failed, deposit=None, user_id=0)  # with its sender
+    forgotten = replace(failed, deposit=None, user_id=0)  # deleted with its user
     for order in (failed, forgotten):
         assert find_outcome(order) is Outcome.FAILED_UNKNOWN
     assert find_outcome(replace(failed, paid_at=NOW)) is Outcome.FAILED
@@ -67,11 +67,11 @@ def test_a_deposit_that_failed_without_evidence_counts_neither_as_unpaid_nor_as_
 def test_paid_orders_are_those_whose_money_came_in_whatever_became_of_it() -> None:
     both = one(4, Outcome.FAILED) | one(8, Outcome.UNDER_WAY)
     parts: list[dict[Outcome, Tally]] = [one(1, Outcome.SENT), one(2, Outcome.WAITING), both, {}]
-    figures = OrderStatistics(parts=tuple(parts), median=None, timed=0)
-    assert figures.placed == Tally(orders=15, idr=150, sats=1500)
-    assert figures.paid == Tally(orders=13, idr=130, sats=1300)
-    assert [tally.orders for tally in figures.paid_by_part()] == [1, 0, 12, 0]
-    assert set(figures.by_outcome) == {Outcome.SENT, Outcome.WAITING, Outcome.FAILED, Outcome.UNDER_WAY}
+    statistics = OrderStatistics(parts=tuple(parts), median=None, timed=0)
+    assert statistics.placed == Tally(orders=15, idr=150, sats=1500)
+    assert statistics.paid == Tally(orders=13, idr=130, sats=1300)
+    assert [tally.orders for tally in statistics.paid_by_part()] == [1, 0, 12, 0]
+    assert set(statistics.by_outcome) == {Outcome.SENT, Outcome.WAITING, Outcome.FAILED, Outcome.UNDER_WAY}
 
 
 @pytest.mark.parametrize(

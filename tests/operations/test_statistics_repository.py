@@ -1,4 +1,4 @@
-"""Figures as the databases count them, held against the same counted one by one in Python."""
+"""Statistics as the databases count them, compared with the same count in Python."""
 
 import random
 from collections.abc import Iterable, Sequence
@@ -41,24 +41,24 @@ STATES = ("", "IDLE", "LN_INVOICE_PAID", "COMPLETED", "FAILED", "IDR_QUEUED", "'
 LARGEST = 10**18
 
 
-async def keep(store: Database, orders: Iterable[Order]) -> None:
+async def add_orders(store: Database, orders: Iterable[Order]) -> None:
     async with store.transaction() as tx:
         for order in orders:
             assert await OrderRepository(tx).add(order)
 
 
-async def keep_people(store: Database, people: Iterable[User]) -> None:
+async def add_users(store: Database, people: Iterable[User]) -> None:
     async with store.transaction() as tx:
         for user in people:
             await UserRepository(tx).save(user)
 
 
-def any_orders(chance: random.Random, count: int) -> list[Order]:
-    """Orders of a few persons around `EDGES`, in whatever state, with whatever amounts and times."""
-    return [an_order(f"R{number}", **any_facts(chance)) for number in range(count)]
+def random_orders(chance: random.Random, count: int) -> list[Order]:
+    """Return orders of a few users around `EDGES`, with random states, amounts and times."""
+    return [an_order(f"R{number}", **random_values(chance)) for number in range(count)]
 
 
-def any_facts(chance: random.Random) -> dict[str, Any]:
+def random_values(chance: random.Random) -> dict[str, Any]:
     paid_at = chance.choice([None, NOW + chance.random() * HOUR])
     took = chance.choice([SECOND, -SECOND, timedelta(0), chance.random() * HOUR, 400 * 24 * HOUR + MICROSECOND])
     locked = chance.choice([(None, None), (chance.randrange(LARGEST), chance.randrange(LARGEST)), (LARGEST, LARGEST)])
@@ -93,8 +93,8 @@ def within(orders: Sequence[Order], since: datetime, until: datetime) -> list[Or
     return [order for order in orders if since <= order.created_at < until]
 
 
-def counted(orders: Sequence[Order], edges: Sequence[datetime]) -> OrderStatistics:
-    """The figures of orders, the naive way."""
+def count_in_python(orders: Sequence[Order], edges: Sequence[datetime]) -> OrderStatistics:
+    """Count the statistics of orders one by one."""
     parts = []
     for since, until in pairwise(edges):
         part: dict[Outcome, Tally] = {}
@@ -114,11 +114,11 @@ def counted(orders: Sequence[Order], edges: Sequence[datetime]) -> OrderStatisti
 @pytest.mark.parametrize("seed", range(6))
 async def test_orders_are_counted_as_one_by_one(store: Database, seed: int) -> None:
     chance = random.Random(seed)
-    orders = any_orders(chance, count=(0, 1, 2, 60, 200, 301)[seed])
-    await keep(store, orders)
+    orders = random_orders(chance, count=(0, 1, 2, 60, 200, 301)[seed])
+    await add_orders(store, orders)
     async with store.reading() as tx:
         for edges in (EDGES, EDGES[:2], EDGES[2:4], (NOW - HOUR, NOW), tuple(NOW + 2 * HOUR * n for n in range(25))):
-            assert await StatisticsRepository(tx).tally_orders(edges) == counted(orders, edges)
+            assert await StatisticsRepository(tx).tally_orders(edges) == count_in_python(orders, edges)
 
 
 async def test_every_order_turns_out_in_sql_as_it_does_in_python(store: Database) -> None:
@@ -129,7 +129,7 @@ async def test_every_order_turns_out_in_sql_as_it_does_in_python(store: Database
         )
         for number, (phase, step, state, paid_at, told, channel) in enumerate(every)
     ]
-    await keep(store, orders)
+    await add_orders(store, orders)
     async with store.reading() as tx:
         lines = await StatisticsRepository(tx).order_lines(NOW, NOW + SECOND, None, len(orders) + 1)
     assert {line.reference: line.outcome for line in lines} == {
@@ -139,7 +139,7 @@ async def test_every_order_turns_out_in_sql_as_it_does_in_python(store: Database
 
 
 async def test_sums_have_no_largest_one(store: Database) -> None:
-    await keep(store, [an_order(f"R{number}", idr=LARGEST, sats=LARGEST - 1) for number in range(30)])
+    await add_orders(store, [an_order(f"R{number}", idr=LARGEST, sats=LARGEST - 1) for number in range(30)])
     async with store.reading() as tx:
         placed = (await StatisticsRepository(tx).tally_orders((NOW, NOW + SECOND))).placed
     assert placed == Tally(orders=30, idr=30 * LARGEST, sats=30 * LARGEST - 30)
@@ -148,9 +148,9 @@ async def test_sums_have_no_largest_one(store: Database) -> None:
 async def test_the_median_is_exact_to_the_microsecond(store: Database) -> None:
     sent = {"state": "COMPLETED", "phase": Phase.DONE, "step": OrderStep.SENT, "paid_at": NOW}
     lengths = [timedelta(seconds=59, microseconds=999_999), timedelta(seconds=60), timedelta(days=3)]
-    expected = [lengths[0], lengths[0], lengths[1]]  # of two, the middle between them loses half a microsecond
+    expected = [lengths[0], lengths[0], lengths[1]]  # the mean of two loses half a microsecond
     for number, (length, middle) in enumerate(zip(lengths, expected, strict=True)):
-        await keep(store, [an_order(f"R{number}", **sent, ended_at=NOW + length)])
+        await add_orders(store, [an_order(f"R{number}", **sent, ended_at=NOW + length)])
         async with store.reading() as tx:
             assert (await StatisticsRepository(tx).tally_orders((NOW, NOW + SECOND))).median == middle
 
@@ -163,19 +163,19 @@ async def test_payout_times_are_those_of_half_and_of_nine_in_ten(store: Database
         an_order("FAILED", **{**sent, "state": "FAILED"}, ended_at=NOW + HOUR),
         an_order("AT-ONCE", **sent, ended_at=NOW),
     ]
-    await keep(store, others)
+    await add_orders(store, others)
     async with store.reading() as tx:
         assert await PayoutTimeRepository(tx).between(NOW, NOW + SECOND) is None
     lengths = [SECOND * number for number in range(1, 22)]
     random.Random(3).shuffle(lengths)
     found = []
     for number, length in enumerate(lengths):
-        await keep(store, [an_order(f"R{number}", **sent, ended_at=NOW + length)])
+        await add_orders(store, [an_order(f"R{number}", **sent, ended_at=NOW + length)])
         async with store.reading() as tx:
             found.append(await PayoutTimeRepository(tx).between(NOW, NOW + SECOND))
     for count, times in enumerate(found, 1):
         known = sorted(lengths[:count])
-        # So many that at least nine in ten of them are no longer.
+        # The shortest time that at least nine in ten orders don't exceed.
         slow = next(each for each in known if 10 * sum(other <= each for other in known) >= 9 * count)
         half = timedelta(seconds=median(each.total_seconds() for each in known))
         assert times == PayoutTimes(orders=count, median=half, slow=slow)
@@ -193,9 +193,11 @@ async def test_people_are_counted_as_one_by_one(store: Database) -> None:
         )
         for number in range(1, 60)
     ]
-    orders = [an_order(f"R{number}", **any_facts(chance) | {"user_id": chance.randrange(60)}) for number in range(80)]
-    await keep_people(store, people)
-    await keep(store, orders)
+    orders = [
+        an_order(f"R{number}", **random_values(chance) | {"user_id": chance.randrange(60)}) for number in range(80)
+    ]
+    await add_users(store, people)
+    await add_orders(store, orders)
     since, until = EDGES[0], EDGES[3]
     new = {user.id for user in people if since <= user.created_at < until}
     async with store.reading() as tx:
@@ -251,8 +253,8 @@ async def test_nothing_is_counted_where_there_is_nothing(store: Database) -> Non
 
 @pytest.mark.parametrize("at_once", [1, 7, 1000])
 async def test_lines_come_oldest_first_none_twice_and_none_left_out(store: Database, at_once: int) -> None:
-    orders = any_orders(random.Random(at_once), 60)
-    await keep(store, orders)
+    orders = random_orders(random.Random(at_once), 60)
+    await add_orders(store, orders)
     since, until = EDGES[1], EDGES[5]
     expected = sorted(within(orders, since, until), key=lambda order: (order.created_at, order.reference))
     found: list[OrderLine] = []

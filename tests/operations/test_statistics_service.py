@@ -1,4 +1,4 @@
-"""Figures from the first wish to the last rupiah, and orders handed out as one moment of the database."""
+"""Statistics from the first order to its payout, and an export of orders at one moment."""
 
 import csv
 import io
@@ -18,12 +18,12 @@ from tests.orders.order_system import EMMA, OSCAR, SARI, OrderSystem
 
 
 @pytest.fixture
-def figures(system: OrderSystem) -> StatisticsService:
+def statistics(system: OrderSystem) -> StatisticsService:
     return StatisticsService(system.store, system.settlement, system.clock)
 
 
-async def has_orders(system: OrderSystem, count: int) -> None:
-    """So many orders, a minute apart, the newest now."""
+async def place_orders(system: OrderSystem, count: int) -> None:
+    """Place so many orders, a minute apart, the newest now."""
     async with system.store.transaction() as tx:
         for number in range(count):
             at = system.clock.now() - timedelta(minutes=number)
@@ -36,7 +36,7 @@ def references(export: OrderFile) -> list[str]:
     return [row["reference"] for row in rows]
 
 
-async def test_the_figures_follow_orders_to_their_end(system: OrderSystem, figures: StatisticsService) -> None:
+async def test_the_figures_follow_orders_to_their_end(system: OrderSystem, statistics: StatisticsService) -> None:
     sent, waiting = await system.place(EMMA), await system.place(SARI)
     assert sent.service_id
     assert waiting.service_id
@@ -46,7 +46,7 @@ async def test_the_figures_follow_orders_to_their_end(system: OrderSystem, figur
     system.service.becomes(sent.service_id, "COMPLETED")
     await system.poll()
     for period in Period:
-        span, own = await figures.count_bot_statistics(period, PRESUMED)
+        span, own = await statistics.count_bot_statistics(period, PRESUMED)
         assert span == get_recent_span(period, system.clock.now(), PRESUMED)
         assert {outcome: tally.orders for outcome, tally in own.orders.by_outcome.items()} == {
             Outcome.SENT: 1,
@@ -58,32 +58,32 @@ async def test_the_figures_follow_orders_to_their_end(system: OrderSystem, figur
 
 @pytest.mark.parametrize("failure", [ServiceDown, SlowDown, KeyRefused])
 async def test_what_the_service_does_not_tell_is_none(
-    system: OrderSystem, figures: StatisticsService, failure: type[SettlementFailure]
+    system: OrderSystem, statistics: StatisticsService, failure: type[SettlementFailure]
 ) -> None:
     system.service.reads.append(failure())
-    told = await figures.load_service_statistics()
+    told = await statistics.load_service_statistics()
     assert [told.stats is None, told.rails is None].count(True) == 1
-    told = await figures.load_service_statistics()
+    told = await statistics.load_service_statistics()
     assert told.stats is not None
     assert told.rails is not None
 
 
 @pytest.mark.parametrize("count", [1, 3, 4, 7])
 async def test_a_file_is_written_in_portions_of_which_none_is_lost(
-    system: OrderSystem, figures: StatisticsService, monkeypatch: pytest.MonkeyPatch, count: int
+    system: OrderSystem, statistics: StatisticsService, monkeypatch: pytest.MonkeyPatch, count: int
 ) -> None:
     monkeypatch.setattr(module, "BATCH_SIZE", 3)
-    await has_orders(system, count)
-    export = await figures.export_orders(get_recent_span(Period.WEEK, system.clock.now(), PRESUMED), OSCAR)
+    await place_orders(system, count)
+    export = await statistics.export_orders(get_recent_span(Period.WEEK, system.clock.now(), PRESUMED), OSCAR)
     assert export.orders == count
     assert references(export) == [f"R{number:04}" for number in reversed(range(count))]
 
 
 async def test_there_is_no_file_of_nothing_nor_of_too_much(
-    system: OrderSystem, figures: StatisticsService, monkeypatch: pytest.MonkeyPatch
+    system: OrderSystem, statistics: StatisticsService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     span = get_recent_span(Period.WEEK, system.clock.now(), PRESUMED)
-    assert await figures.export_orders(span, OSCAR) == OrderFile(0, None)
+    assert await statistics.export_orders(span, OSCAR) == OrderFile(0, None)
     monkeypatch.setattr(module, "MAX_ORDERS", 2)
-    await has_orders(system, 3)
-    assert await figures.export_orders(span, OSCAR) == OrderFile(3, None)
+    await place_orders(system, 3)
+    assert await statistics.export_orders(span, OSCAR) == OrderFile(3, None)

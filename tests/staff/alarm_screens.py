@@ -1,4 +1,4 @@
-"""The screens of alarms, with what may come from outside; `every_screen.py` reads them with all others."""
+"""The screens of alarms with external values. `every_screen.py` reads them with all other screens."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -16,7 +16,7 @@ from bot.staff.screens import alarms
 
 
 def facts_of(kind: AlarmKind, now: datetime, typed: str) -> dict[str, object]:
-    """What an alarm of this kind is raised with."""
+    """Return the facts of an alarm of this kind."""
     since = (now - timedelta(minutes=20)).isoformat()
     known: dict[AlarmKind, dict[str, object]] = {
         AlarmKind.INVOICE_MISMATCH: {"complaint": typed * 100},
@@ -31,7 +31,7 @@ def facts_of(kind: AlarmKind, now: datetime, typed: str) -> dict[str, object]:
 
 
 def every_alarm(order: Order, now: datetime, typed: str) -> list[Alarm]:
-    """One of each kind, and the list of destinations empty, too."""
+    """Return an alarm of each kind, and one about an empty list of payout methods."""
     raised = [
         Alarm(
             kind=kind,
@@ -57,8 +57,8 @@ def a_summary(*raised: Alarm, known: bool = True) -> HealthSummary:
     )
 
 
-def of_alarms(t: Translator, order: Order, now: datetime, zone: tzinfo, typed: str) -> Iterator[tuple[str, Screen]]:
-    """Each alarm raised and over, reminders and the status, with the order there and gone."""
+def alarm_screens(t: Translator, order: Order, now: datetime, zone: tzinfo, typed: str) -> Iterator[tuple[str, Screen]]:
+    """Yield each alarm when it is raised and over, reminders and the status, with and without the order."""
     raised = every_alarm(order, now, typed)
     longest = [alarm for alarm in raised if alarm.kind is AlarmKind.INVOICE_MISMATCH]
     for orders in ({order.reference: OrderInAlarm(order)}, {}):

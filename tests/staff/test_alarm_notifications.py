@@ -1,4 +1,4 @@
-"""How alarms read when they reach a chat: in its reader's language, and with buttons for operators alone."""
+"""Messages about alarms are in the reader's language, and only operators get buttons."""
 
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -29,8 +29,8 @@ RINA, OLGA = 3001, 2002
 
 
 @dataclass
-class Chats:
-    """What stands in them, as it is read."""
+class SentMessages:
+    """The messages that each chat got, as plain text."""
 
     texts: dict[int, list[str]] = field(default_factory=dict)
     keyboards: dict[int, list[Keyboard]] = field(default_factory=dict)
@@ -45,26 +45,26 @@ class Chats:
 
 
 @pytest.fixture
-def chats(system: OrderSystem) -> Chats:
-    """The house tells its alarms into these; Oscar reads English, Olga Indonesian."""
-    chats = Chats()
+def sent_messages(system: OrderSystem) -> SentMessages:
+    """Return the messages about alarms. Oscar reads English, Olga Indonesian."""
+    sent_messages = SentMessages()
     others = system.sender.send
 
     async def send(notification: StoredNotification) -> Any:
-        renderers = alarms_in(chats, system, frozenset({OSCAR, OLGA}), notification)
+        renderers = alarm_renderers(sent_messages, system, frozenset({OSCAR, OLGA}), notification)
         return await (renderers.send(notification) if notification.kind in renderers.kinds else others(notification))
 
     system.sender.send = send  # type: ignore[method-assign]
-    return chats
+    return sent_messages
 
 
-def alarms_in(
-    chats: Chats, system: OrderSystem, operators: frozenset[int], notification: StoredNotification
+def alarm_renderers(
+    sent_messages: SentMessages, system: OrderSystem, operators: frozenset[int], notification: StoredNotification
 ) -> Renderers[RenderContext]:
-    """What tells operators of alarms, in the language of the notification's reader."""
+    """Return the renderers of alarms, in the language of the notification's reader."""
     chat_id = notification.chat_id
     reader = User(id=chat_id, created_at=notification.created_at, locale="id" if chat_id == OLGA else "en")
-    context = context_for(reader, store=system.store, messenger=chats, now=system.clock.now())
+    context = context_for(reader, store=system.store, messenger=sent_messages, now=system.clock.now())
     subjects = AlarmSubjects()
     subjects.add(ALARM_SUBJECTS)
     messages = AlarmMessages(subjects)
@@ -77,12 +77,12 @@ def system(file: str, service: FakeSettlement) -> OrderSystem:
 
 
 @pytest.fixture(autouse=True)
-async def _leaves(system: OrderSystem) -> Any:
+async def _close(system: OrderSystem) -> Any:
     yield
     await system.close()
 
 
-async def fails_after_payment(system: OrderSystem) -> str:
+async def fail_after_payment(system: OrderSystem) -> str:
     order = await system.place()
     for state in ("LN_INVOICE_PAID", "FAILED"):
         system.service.becomes("svc-1", state)
@@ -91,62 +91,69 @@ async def fails_after_payment(system: OrderSystem) -> str:
 
 
 async def test_the_alarm_of_an_order_that_failed_is_the_operators_and_support_has_its_ticket(
-    system: OrderSystem, chats: Chats
+    system: OrderSystem, sent_messages: SentMessages
 ) -> None:
-    reference = await fails_after_payment(system)
-    assert reference in chats.texts[OSCAR][0]
-    assert says(readable(chats.texts[OSCAR][0]), "alarm.todo.order_failed", id="svc-1")
-    assert (chats.labels(OSCAR), chats.labels(OLGA)) == ([label("alarm.seen_to")], [label("alarm.seen_to", "id")])
-    assert chats.texts.get(RINA) is None
+    reference = await fail_after_payment(system)
+    assert reference in sent_messages.texts[OSCAR][0]
+    assert says(readable(sent_messages.texts[OSCAR][0]), "alarm.todo.order_failed", id="svc-1")
+    assert (sent_messages.labels(OSCAR), sent_messages.labels(OLGA)) == (
+        [label("alarm.seen_to")],
+        [label("alarm.seen_to", "id")],
+    )
+    assert sent_messages.texts.get(RINA) is None
     async with system.store.reading() as tx:
         assert len(await TicketRepository(tx).of_order(reference)) == 1
 
 
 async def test_the_other_operator_hears_that_it_is_seen_to_and_which_order_it_was(
-    system: OrderSystem, chats: Chats
+    system: OrderSystem, sent_messages: SentMessages
 ) -> None:
-    reference = await fails_after_payment(system)
+    reference = await fail_after_payment(system)
     await system.monitor.resolve(AlarmKind.ORDER_FAILED, reference, by=OSCAR)
     await system.deliver()
-    assert len(chats.texts[OSCAR]) == 1
-    assert starts(chats.texts[OLGA][-1], "alarm.settled", "id")
-    assert reference in chats.texts[OLGA][-1]
+    assert len(sent_messages.texts[OSCAR]) == 1
+    assert starts(sent_messages.texts[OLGA][-1], "alarm.settled", "id")
+    assert reference in sent_messages.texts[OLGA][-1]
 
 
-async def test_a_reminder_names_all_that_is_wrong_when_it_arrives(system: OrderSystem, chats: Chats) -> None:
-    reference = await fails_after_payment(system)
+async def test_a_reminder_names_all_that_is_wrong_when_it_arrives(
+    system: OrderSystem, sent_messages: SentMessages
+) -> None:
+    reference = await fail_after_payment(system)
     system.health.record_rejected_key()
     await system.deliver()
     await system.alarms.remind()
     system.clock.passes(hours=2)
     assert await system.alarms.remind()
     await system.deliver()
-    assert starts(chats.texts[OSCAR][-1], "alarm.still")
-    assert reference in chats.texts[OSCAR][-1]
-    assert says(chats.texts[OSCAR][-1], "alarm.key_refused")
-    assert chats.labels(OSCAR) == [label("alarm.seen_to_order", reference=reference), label("alarm.status")]
+    assert starts(sent_messages.texts[OSCAR][-1], "alarm.still")
+    assert reference in sent_messages.texts[OSCAR][-1]
+    assert says(sent_messages.texts[OSCAR][-1], "alarm.key_refused")
+    assert sent_messages.labels(OSCAR) == [label("alarm.seen_to_order", reference=reference), label("alarm.status")]
 
 
 async def test_a_reminder_of_what_has_ended_before_it_could_be_told_makes_no_sound(
-    system: OrderSystem, chats: Chats
+    system: OrderSystem, sent_messages: SentMessages
 ) -> None:
-    reference = await fails_after_payment(system)
+    reference = await fail_after_payment(system)
     await system.alarms.remind()
     system.clock.passes(hours=2)
     assert await system.alarms.remind()
     await system.monitor.resolve(AlarmKind.ORDER_FAILED, reference, by=OSCAR)
     await system.deliver()
-    assert len(chats.texts[OSCAR]) == 1
+    assert len(sent_messages.texts[OSCAR]) == 1
     async with system.store.reading() as tx:
         assert await OutboxRepository(tx).find_next_due() is None
 
 
-async def test_what_may_have_been_told_before_says_so_when_it_is_told_again(system: OrderSystem, chats: Chats) -> None:
-    reference = await fails_after_payment(system)
+async def test_what_may_have_been_told_before_says_so_when_it_is_told_again(
+    system: OrderSystem, sent_messages: SentMessages
+) -> None:
+    reference = await fail_after_payment(system)
     order = await system.order(reference)
     (warning,) = operator_notifications([OSCAR], OrderWarning.FAILED, order, system.clock.now())
     notification = as_stored(replace(warning, maybe_sent=True))
-    renderers = alarms_in(chats, system, frozenset({OSCAR}), notification)
-    sent: DeliveryOutcome = await renderers.send(notification)
-    assert isinstance(sent, Sent)
-    assert text("news.again") in chats.texts[OSCAR][-1]
+    renderers = alarm_renderers(sent_messages, system, frozenset({OSCAR}), notification)
+    outcome: DeliveryOutcome = await renderers.send(notification)
+    assert isinstance(outcome, Sent)
+    assert text("news.again") in sent_messages.texts[OSCAR][-1]

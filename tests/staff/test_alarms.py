@@ -1,4 +1,4 @@
-"""Operators hear that the key is refused, once an incident, whoever noticed it, and that it works again."""
+"""Operators are notified once for each incident when the service rejects the key, and when it works again."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -29,11 +29,11 @@ REFUSED = Finding(AlarmKind.KEY_REFUSED, is_wrong=True)
 
 
 @pytest.fixture
-def watched(system: OrderSystem) -> MonitoredSettlement:
+def monitored(system: OrderSystem) -> MonitoredSettlement:
     return MonitoredSettlement(system.service, system.health)
 
 
-async def heard(system: OrderSystem) -> list[str]:
+async def received_kinds(system: OrderSystem) -> list[str]:
     await system.deliver()
     return system.sender.kinds(OSCAR)
 
@@ -55,7 +55,7 @@ async def test_a_second_incident_is_told_anew_even_within_the_same_second(system
     await system.deliver()
     system.clock.passes(milliseconds=1)
     system.health.record_rejected_key()
-    assert await heard(system) == [
+    assert await received_kinds(system) == [
         AlarmNotification.KEY_REFUSED,
         AlarmNotification.KEY_WORKS,
         AlarmNotification.KEY_REFUSED,
@@ -65,20 +65,20 @@ async def test_a_second_incident_is_told_anew_even_within_the_same_second(system
 async def test_a_hundred_who_raise_it_at_once_raise_one(system: OrderSystem, other_system: OrderSystem) -> None:
     both = [system.alarms, other_system.alarms] * 50
     assert sum(await asyncio.gather(*(alarms.record_findings([REFUSED]) for alarms in both))) == 1
-    assert await heard(system) == [AlarmNotification.KEY_REFUSED]
+    assert await received_kinds(system) == [AlarmNotification.KEY_REFUSED]
 
 
 async def test_a_restart_repeats_no_alarm_and_tells_its_end(
     system: OrderSystem, file: str, service: FakeSettlement
 ) -> None:
     system.health.record_rejected_key()
-    assert await heard(system) == [AlarmNotification.KEY_REFUSED]
+    assert await received_kinds(system) == [AlarmNotification.KEY_REFUSED]
     system.clock.passes(minutes=5)
     again = OrderSystem(file, service)
     again.health.record_rejected_key()
-    assert await heard(again) == []
+    assert await received_kinds(again) == []
     again.health.record_answer()
-    assert await heard(again) == [AlarmNotification.KEY_WORKS]
+    assert await received_kinds(again) == [AlarmNotification.KEY_WORKS]
     await again.close()
 
 
@@ -93,7 +93,7 @@ async def test_an_alarm_that_could_not_be_kept_is_raised_by_the_next_look(
         patched.setattr(system.store, "transaction", away)
         with pytest.raises(StoreDown):
             await system.monitor.check_service()
-    assert await heard(system) == [AlarmNotification.KEY_REFUSED]
+    assert await received_kinds(system) == [AlarmNotification.KEY_REFUSED]
 
 
 async def test_every_operator_hears_it(system: OrderSystem) -> None:
@@ -105,52 +105,52 @@ async def test_every_operator_hears_it(system: OrderSystem) -> None:
 
 @pytest.mark.parametrize("call", CALLS)
 async def test_any_refused_read_is_noticed_and_any_answer_ends_it(
-    system: OrderSystem, watched: MonitoredSettlement, service: FakeSettlement, call: Callable[..., Awaitable[object]]
+    system: OrderSystem, monitored: MonitoredSettlement, service: FakeSettlement, call: Callable[..., Awaitable[object]]
 ) -> None:
     service.make(REQUEST)
     service.reads.append(KeyRefused())
     with pytest.raises(KeyRefused):
-        await call(watched)
-    assert await heard(system) == [AlarmNotification.KEY_REFUSED]
-    await call(watched)
-    assert await heard(system) == [AlarmNotification.KEY_REFUSED, AlarmNotification.KEY_WORKS]
+        await call(monitored)
+    assert await received_kinds(system) == [AlarmNotification.KEY_REFUSED]
+    await call(monitored)
+    assert await received_kinds(system) == [AlarmNotification.KEY_REFUSED, AlarmNotification.KEY_WORKS]
 
 
 async def test_a_refused_post_is_noticed_and_a_made_order_ends_it(
-    system: OrderSystem, watched: MonitoredSettlement, service: FakeSettlement
+    system: OrderSystem, monitored: MonitoredSettlement, service: FakeSettlement
 ) -> None:
     service.places.append(KeyRefused())
     with pytest.raises(KeyRefused):
-        await watched.place(REQUEST)
-    assert await heard(system) == [AlarmNotification.KEY_REFUSED]
-    assert (await watched.place(REQUEST)).service_id == "svc-1"
-    assert await heard(system) == [AlarmNotification.KEY_REFUSED, AlarmNotification.KEY_WORKS]
+        await monitored.place(REQUEST)
+    assert await received_kinds(system) == [AlarmNotification.KEY_REFUSED]
+    assert (await monitored.place(REQUEST)).service_id == "svc-1"
+    assert await received_kinds(system) == [AlarmNotification.KEY_REFUSED, AlarmNotification.KEY_WORKS]
 
 
 @pytest.mark.parametrize("failure", [OrderNotFound(), ServiceDown(), SlowDown(1)])
 async def test_only_an_answer_to_our_key_ends_the_alarm(
-    system: OrderSystem, watched: MonitoredSettlement, service: FakeSettlement, failure: Exception
+    system: OrderSystem, monitored: MonitoredSettlement, service: FakeSettlement, failure: Exception
 ) -> None:
     system.health.record_rejected_key()
     service.reads.append(failure)
     with pytest.raises(type(failure)):
-        await watched.look_up("svc-1")
+        await monitored.look_up("svc-1")
     assert system.health.is_key_accepted is isinstance(failure, OrderNotFound)
 
 
 @pytest.mark.parametrize("failure", [Refused("no"), OutOfReach(), OutcomeUnknown()])
 async def test_a_refused_wish_shows_that_the_key_is_taken(
-    system: OrderSystem, watched: MonitoredSettlement, service: FakeSettlement, failure: Exception
+    system: OrderSystem, monitored: MonitoredSettlement, service: FakeSettlement, failure: Exception
 ) -> None:
     system.health.record_rejected_key()
     service.places.append(failure)
     with pytest.raises(type(failure)):
-        await watched.place(REQUEST)
+        await monitored.place(REQUEST)
     assert system.health.is_key_accepted is isinstance(failure, Refused)
 
 
 async def test_an_answer_never_waits_for_the_database_in_which_alarms_are_kept(
-    system: OrderSystem, watched: MonitoredSettlement, monkeypatch: pytest.MonkeyPatch
+    system: OrderSystem, monitored: MonitoredSettlement, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def away() -> None:
         raise StoreDown
@@ -158,7 +158,7 @@ async def test_an_answer_never_waits_for_the_database_in_which_alarms_are_kept(
     system.health.record_rejected_key()
     monkeypatch.setattr(system.store, "transaction", away)
     monkeypatch.setattr(system.store, "reading", away)
-    assert (await watched.place(REQUEST)).service_id == "svc-1"
+    assert (await monitored.place(REQUEST)).service_id == "svc-1"
 
 
 async def test_the_watch_is_called_at_once_when_the_key_is_refused_or_taken_again(system: OrderSystem) -> None:

@@ -1,4 +1,4 @@
-"""What staff do is written down with it, in one transaction, and can be read in pages and as a file."""
+"""What staff do is recorded in the same transaction, and can be read in pages and as a file."""
 
 import csv
 import io
@@ -28,8 +28,8 @@ def audit_log(system: OrderSystem) -> AuditLog:
     return AuditLog(system.store, system.clock)
 
 
-async def looks_at(system: OrderSystem, count: int, *, by: int = RINA) -> None:
-    """So many orders, a second apart."""
+async def view_orders(system: OrderSystem, count: int, *, by: int = RINA) -> None:
+    """Record views of so many orders, a second apart."""
     for number in range(count):
         system.clock.passes(seconds=1)
         async with system.store.transaction() as tx:
@@ -38,13 +38,13 @@ async def looks_at(system: OrderSystem, count: int, *, by: int = RINA) -> None:
             await record_audit(tx, by, AuditAction.LOOKED, subject, now, user_id=EMMA, detail=why)
 
 
-async def raises(system: OrderSystem, reference: str) -> None:
-    """An alarm about an order."""
+async def raise_order_alarm(system: OrderSystem, reference: str) -> None:
+    """Raise an alarm about an order."""
     async with system.store.transaction() as tx:
         await add_order_alarm(tx, AlarmKind.ORDER_FAILED, reference, system.clock.now())
 
 
-async def all_of(system: OrderSystem) -> list[AuditEntry]:
+async def all_entries(system: OrderSystem) -> list[AuditEntry]:
     async with system.store.reading() as tx:
         return list(await AuditRepository(tx).page(limit=1000))
 
@@ -52,13 +52,13 @@ async def all_of(system: OrderSystem) -> list[AuditEntry]:
 async def test_the_newest_come_first_and_each_page_begins_where_the_one_before_ended(
     system: OrderSystem, audit_log: AuditLog
 ) -> None:
-    await looks_at(system, 2 * PAGE_SIZE + 3)
+    await view_orders(system, 2 * PAGE_SIZE + 3)
     found, page = [], await audit_log.get_page()
     while True:
         found.append(len(page.entries))
         if not page.older:
             break
-        await looks_at(system, 1)  # what comes meanwhile moves no page
+        await view_orders(system, 1)  # a new entry doesn't move the pages
         following = await audit_log.get_page(page.older)
         assert following.entries[0].at < page.entries[-1].at
         page = following
@@ -68,14 +68,14 @@ async def test_the_newest_come_first_and_each_page_begins_where_the_one_before_e
 
 
 async def test_a_full_last_page_has_none_behind_it(system: OrderSystem, audit_log: AuditLog) -> None:
-    await looks_at(system, PAGE_SIZE)
+    await view_orders(system, PAGE_SIZE)
     page = await audit_log.get_page()
     assert (len(page.entries), page.older, page.is_newest) == (PAGE_SIZE, "", True)
 
 
 async def test_the_trail_of_one_is_theirs_alone(system: OrderSystem, audit_log: AuditLog) -> None:
-    await looks_at(system, 3)
-    await looks_at(system, 2, by=OSCAR)
+    await view_orders(system, 3)
+    await view_orders(system, 2, by=OSCAR)
     assert {entry.actor_id for entry in (await audit_log.get_page(actor_id=OSCAR)).entries} == {OSCAR}
     assert len((await audit_log.get_page(actor_id=RINA)).entries) == 3
     assert (await audit_log.get_page(actor_id=4_444)).entries == ()
@@ -85,7 +85,7 @@ async def test_the_file_has_every_entry_of_its_time_oldest_first_and_nothing_to_
     system: OrderSystem, audit_log: AuditLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "BATCH_SIZE", 2)
-    await looks_at(system, 5)
+    await view_orders(system, 5)
     made = await audit_log.export(get_recent_span(Period.DAY, system.clock.now() + HOUR, PRESUMED), OSCAR)
     assert made.content is not None
     rows = list(csv.DictReader(io.StringIO(made.content.decode(), newline="")))
@@ -93,7 +93,7 @@ async def test_the_file_has_every_entry_of_its_time_oldest_first_and_nothing_to_
     assert [row["detail"] for row in rows] == [f"'={number}" for number in range(5)], "not a formula"
     assert {(row["actor_id"], row["action"], row["person_id"]) for row in rows} == {(str(RINA), "looked", str(EMMA))}
     assert all(datetime.fromisoformat(row["at"]).tzinfo == UTC for row in rows)
-    newest = (await all_of(system))[0]
+    newest = (await all_entries(system))[0]
     assert (newest.actor_id, newest.action, newest.subject) == (OSCAR, AuditAction.EXPORTED, module.LOG_SUBJECT)
 
 
@@ -102,12 +102,12 @@ async def test_no_file_where_there_is_nothing_or_too_much(
 ) -> None:
     long_ago = Span((datetime(2001, 1, 1, tzinfo=UTC), datetime(2001, 1, 2, tzinfo=UTC)))
     assert await audit_log.export(long_ago, OSCAR) == AuditFile(0, None)
-    await looks_at(system, 3)
+    await view_orders(system, 3)
     monkeypatch.setattr(module, "MAX_ENTRIES", 2)
     assert await audit_log.export(get_recent_span(Period.DAY, system.clock.now() + HOUR, PRESUMED), OSCAR) == AuditFile(
         3, None
     )
-    assert AuditAction.EXPORTED not in {entry.action for entry in await all_of(system)}
+    assert AuditAction.EXPORTED not in {entry.action for entry in await all_entries(system)}
 
 
 async def test_who_takes_orders_along_is_written_down_with_the_time_they_are_of(system: OrderSystem) -> None:
@@ -115,17 +115,17 @@ async def test_who_takes_orders_along_is_written_down_with_the_time_they_are_of(
     span = get_recent_span(Period.DAY, system.clock.now() + HOUR, PRESUMED)
     made = await StatisticsService(system.store, system.settlement, system.clock).export_orders(span, OSCAR)
     assert made.content is not None
-    (entry,) = await all_of(system)
+    (entry,) = await all_entries(system)
     assert (entry.actor_id, entry.action, entry.subject) == (OSCAR, AuditAction.EXPORTED, "orders:")
     assert entry.detail == f"{span.since.isoformat(timespec='seconds')}/{span.until.isoformat(timespec='seconds')}"
 
 
 async def test_an_alarm_settled_by_hand_is_written_down_once_with_whom_it_concerns(system: OrderSystem) -> None:
     order = await system.place()
-    await raises(system, order.reference)
+    await raise_order_alarm(system, order.reference)
     assert await system.monitor.resolve(AlarmKind.ORDER_FAILED, order.reference, OSCAR)
     assert not await system.monitor.resolve(AlarmKind.ORDER_FAILED, order.reference, OSCAR)
-    (entry,) = await all_of(system)
+    (entry,) = await all_entries(system)
     assert entry.subject == f"alarm:order_failed:{order.reference}"
     assert (entry.actor_id, entry.user_id, entry.detail) == (OSCAR, EMMA, "settled")
 
@@ -135,7 +135,7 @@ async def test_what_cant_be_written_down_isnt_done(system: OrderSystem, monkeypa
         raise StoreDown
 
     order = await system.place()
-    await raises(system, order.reference)
+    await raise_order_alarm(system, order.reference)
     monkeypatch.setattr(AuditRepository, "add", fails)
     with pytest.raises(StoreDown):
         await system.monitor.resolve(AlarmKind.ORDER_FAILED, order.reference, OSCAR)
@@ -145,7 +145,7 @@ async def test_what_cant_be_written_down_isnt_done(system: OrderSystem, monkeypa
 async def test_a_user_who_is_forgotten_is_in_it_no_more_but_what_staff_did_is(
     system: OrderSystem, audit_log: AuditLog
 ) -> None:
-    await looks_at(system, 2)
+    await view_orders(system, 2)
     async with system.store.transaction() as tx:
         await delete_user(tx, EMMA)
     entries = (await audit_log.get_page()).entries

@@ -1,4 +1,4 @@
-"""What support leaves behind in both databases: the audit log, saved replies."""
+"""The audit log and saved replies, on both databases."""
 
 import re
 from dataclasses import replace
@@ -16,58 +16,58 @@ from tests.times import NOW, SECOND
 RINA, OSCAR, EMMA, SARI = 3001, 2001, 1001, 1002
 
 
-def noted(second: int = 0, **changes: Any) -> AuditEntry:
+def an_entry(second: int = 0, **changes: Any) -> AuditEntry:
     known: dict[str, Any] = {"actor_id": RINA, "action": AuditAction.LOOKED, "subject": "order:R1", "user_id": EMMA}
     return AuditEntry(**{**known, "at": NOW + SECOND * second, **changes})
 
 
-async def writes(store: Database, *entries: AuditEntry) -> None:
+async def add_entries(store: Database, *entries: AuditEntry) -> None:
     async with store.transaction() as tx:
         for entry in entries:
             await AuditRepository(tx).add(entry)
 
 
-async def page(store: Database, **wanted: Any) -> list[AuditEntry]:
+async def get_page(store: Database, **wanted: Any) -> list[AuditEntry]:
     async with store.reading() as tx:
         return list(await AuditRepository(tx).page(**wanted))
 
 
 @pytest.mark.parametrize("action", AuditAction)
 async def test_what_was_written_down_is_read_as_it_was(store: Database, action: AuditAction) -> None:
-    entry = noted(action=action, detail="the bank asks — «Sari»")
-    await writes(store, entry)
-    (found,) = await page(store)
+    entry = an_entry(action=action, detail="the bank asks — «Sari»")
+    await add_entries(store, entry)
+    (found,) = await get_page(store)
     assert re.fullmatch(r"20260301T093000123456-[0-9a-f]{8}", found.id)
     assert replace(found, id="") == entry
 
 
 async def test_the_trail_is_read_backwards_in_pages_that_nothing_new_moves(store: Database) -> None:
-    await writes(store, *(noted(second) for second in range(5)))
-    first = await page(store, limit=2)
-    await writes(store, noted(9))
-    second = await page(store, before=first[-1].id, limit=2)
-    third = await page(store, before=second[-1].id, limit=2)
+    await add_entries(store, *(an_entry(second) for second in range(5)))
+    first = await get_page(store, limit=2)
+    await add_entries(store, an_entry(9))
+    second = await get_page(store, before=first[-1].id, limit=2)
+    third = await get_page(store, before=second[-1].id, limit=2)
     assert [(entry.at - NOW).seconds for entry in (*first, *second, *third)] == [4, 3, 2, 1, 0]
 
 
 async def test_many_entries_of_one_moment_are_all_there(store: Database) -> None:
-    await writes(store, *(noted(detail=str(number)) for number in range(7)))
+    await add_entries(store, *(an_entry(detail=str(number)) for number in range(7)))
     seen: list[AuditEntry] = []
-    while more := await page(store, before=seen[-1].id if seen else "", limit=2):
+    while more := await get_page(store, before=seen[-1].id if seen else "", limit=2):
         seen += more
     assert sorted(entry.detail for entry in seen) == list("0123456")
 
 
 async def test_the_trail_of_one_actor_is_theirs_alone(store: Database) -> None:
-    await writes(store, noted(0), noted(1, actor_id=OSCAR), noted(2), noted(3, actor_id=OSCAR))
-    found = await page(store, actor_id=OSCAR)
+    await add_entries(store, an_entry(0), an_entry(1, actor_id=OSCAR), an_entry(2), an_entry(3, actor_id=OSCAR))
+    found = await get_page(store, actor_id=OSCAR)
     assert [(entry.actor_id, (entry.at - NOW).seconds) for entry in found] == [(OSCAR, 3), (OSCAR, 1)]
-    assert len(await page(store, actor_id=OSCAR, before=found[0].id)) == 1
-    assert await page(store, actor_id=77) == []
+    assert len(await get_page(store, actor_id=OSCAR, before=found[0].id)) == 1
+    assert await get_page(store, actor_id=77) == []
 
 
 async def test_a_file_of_the_trail_is_read_forwards_within_its_time_in_portions(store: Database) -> None:
-    await writes(store, *(noted(second) for second in range(-1, 4)))
+    await add_entries(store, *(an_entry(second) for second in range(-1, 4)))
     async with store.reading() as tx:
         first = await AuditRepository(tx).between(NOW, NOW + SECOND * 3, "", 2)
         rest = await AuditRepository(tx).between(NOW, NOW + SECOND * 3, first[-1].id, 9)
@@ -75,7 +75,7 @@ async def test_a_file_of_the_trail_is_read_forwards_within_its_time_in_portions(
 
 
 def test_the_trail_is_added_to_and_read_and_nothing_else() -> None:
-    """Nobody who works with it can change it: there is nothing to do so with."""
+    """Check that the repository has no method that changes or deletes entries."""
     assert {name for name in vars(AuditRepository) if not name.startswith("_")} == {"add", "page", "between"}
 
 
@@ -97,5 +97,5 @@ async def test_saved_answers_are_listed_by_name_replaced_and_deleted(store: Data
 
 
 async def test_what_was_written_down_in_one_moment_stays_in_its_order(store: Database) -> None:
-    await writes(store, *(noted(detail=str(number)) for number in range(9)))
-    assert [entry.detail for entry in await page(store, limit=9)] == [str(number) for number in reversed(range(9))]
+    await add_entries(store, *(an_entry(detail=str(number)) for number in range(9)))
+    assert [entry.detail for entry in await get_page(store, limit=9)] == [str(number) for number in reversed(range(9))]

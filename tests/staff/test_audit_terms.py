@@ -1,4 +1,4 @@
-"""Features say what they write to the audit log."""
+"""Each feature declares what it writes to the audit log."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What operators read of alarms, and what they can do about them."""
+"""What operators read about alarms, and what they can do about them."""
 
 import re
 from dataclasses import replace

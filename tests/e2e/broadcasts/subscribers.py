@@ -1,4 +1,4 @@
-"""Subscribers by the hundred, a confirmed broadcast to them, and what became of it."""
+"""Hundreds of subscribers, a confirmed broadcast to them, and its result."""
 
 import secrets
 from collections import Counter
@@ -22,12 +22,12 @@ OPERATOR = 2001
 
 
 async def add_subscribers(system: System, count: int, *, blocked: int = 0) -> list[int]:
-    """People who have subscribed, of whom the first have blocked the bot since; their ids."""
+    """Add subscribers, of whom the first `blocked` have blocked the bot since, and return their ids."""
     order = {"count": count, "blocked": blocked, "languages": ["en", "id"]}
     answer = await system.telegram.post("/sandbox/crowd", json=order)
     ids: list[int] = answer.raise_for_status().json()["ids"]
     now = datetime.now(UTC)
-    store = opened(system)
+    store = open_database(system)
     async with store.transaction() as tx:
         for number, user_id in enumerate(ids):
             await UserRepository(tx).save(User(id=user_id, language_code=("en", "id")[number % 2], created_at=now))
@@ -39,7 +39,7 @@ async def add_subscribers(system: System, count: int, *, blocked: int = 0) -> li
 async def add_confirmed_broadcast(
     system: System, text: str = "Rates are up today", operator: int = OPERATOR
 ) -> Broadcast:
-    """A broadcast as an operator's confirmation leaves it."""
+    """Add a broadcast as if an operator had confirmed it."""
     now = datetime.now(UTC)
     broadcast = Broadcast(
         id=secrets.token_hex(5),
@@ -53,7 +53,7 @@ async def add_confirmed_broadcast(
         confirmed_by=operator,
         chat_id=operator,
     )
-    store = opened(system)
+    store = open_database(system)
     async with store.transaction() as tx:
         await BroadcastRepository(tx).add(broadcast)
     await store.close()
@@ -61,47 +61,47 @@ async def add_confirmed_broadcast(
 
 
 async def count_messages(system: System, readers: Sequence[int]) -> Counter[int]:
-    """How many messages each of them has got."""
+    """Return how many messages each of these readers got."""
     audience = set(readers)
     sent = (call for call in await system.calls() if call["method"] == "sendMessage" and call["ok"])
     return Counter(call["chat_id"] for call in sent if call["chat_id"] in audience)
 
 
 async def wait_until_reached(system: System, readers: Sequence[int], count: int) -> None:
-    """Wait until so many of them have got their message."""
-    await found(partial(count_messages, system, readers), lambda told: len(told) >= count, what=f"{count} messages")
+    """Wait until so many of the readers got their message."""
+    await found(partial(count_messages, system, readers), lambda counts: len(counts) >= count, what=f"{count} messages")
 
 
 async def wait_for_live_message(system: System, broadcast: Broadcast) -> None:
-    """Wait until the bot has written down which message it edits: one that a kill keeps from that is sent anew."""
-    await _becomes(system, broadcast, lambda kept: kept.message_id is not None)
+    """Wait until the bot has saved the id of the live message. Without the id, a killed bot sends a new message."""
+    await _wait_for(system, broadcast, lambda load: load.message_id is not None)
 
 
 async def wait_for_report(system: System, broadcast: Broadcast) -> dict[str, int]:
-    """Wait for its end; how many deliveries ended how."""
-    ended = await _becomes(system, broadcast, lambda kept: kept.report is not None)
+    """Wait until the broadcast has ended, and return its report."""
+    ended = await _wait_for(system, broadcast, lambda load: load.report is not None)
     assert ended.report is not None
     return dict(ended.report)
 
 
-async def _becomes(system: System, broadcast: Broadcast, fits: Callable[[Broadcast], bool]) -> Broadcast:
-    store = opened(system)
+async def _wait_for(system: System, broadcast: Broadcast, is_reached: Callable[[Broadcast], bool]) -> Broadcast:
+    store = open_database(system)
 
-    async def kept() -> Broadcast | None:
+    async def load() -> Broadcast | None:
         async with store.reading() as tx:
             return await BroadcastRepository(tx).get(broadcast.id)
 
     try:
-        known = await found(kept, lambda one: one is not None and fits(one), what="that of the broadcast")
+        broadcast_now = await found(load, lambda one: one is not None and is_reached(one), what="that of the broadcast")
     finally:
         await store.close()
-    assert known is not None
-    return known
+    assert broadcast_now is not None
+    return broadcast_now
 
 
 async def users_with_status(system: System, broadcast: Broadcast, status: DeliveryStatus) -> set[int]:
-    """Those in the ledger of whom this is written."""
-    store = opened(system)
+    """Return the users whose delivery has this status."""
+    store = open_database(system)
     async with store.reading() as tx:
         deliveries = await DeliveryRepository(tx).with_status(broadcast.id, status, 1_000)
     await store.close()
@@ -109,14 +109,14 @@ async def users_with_status(system: System, broadcast: Broadcast, status: Delive
 
 
 async def count_subscribed(system: System) -> int:
-    """How many are subscribed."""
-    store = opened(system)
+    """Return the number of subscribers."""
+    store = open_database(system)
     async with store.reading() as tx:
         count = await SubscriptionRepository(tx).count()
     await store.close()
     return count
 
 
-def opened(system: System) -> Database:
-    """The bot's own database, beside it."""
+def open_database(system: System) -> Database:
+    """Return another connection to the bot's database."""
     return Database(f"sqlite:///{system.state / 'kirim.db'}", VAULT)

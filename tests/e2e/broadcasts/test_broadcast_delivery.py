@@ -1,4 +1,4 @@
-"""Broadcasts under way: killed in the middle, through blocked people and refusals, and with two operators at it."""
+"""Running broadcasts: killed in the middle, with blocked users and refusals, and with two operators."""
 
 from collections.abc import Iterable, Sequence
 from functools import partial
@@ -70,7 +70,7 @@ async def test_a_storm_of_refusals_slows_the_broadcast_alone_and_operators_decid
             await kirim.telegram_fails("429", "sendMessage", chat_id=reader, retry_after=LONGER_THAN_ANYTHING_WAITS)
         broadcast = await add_confirmed_broadcast(kirim)
         await wait_until_reached(kirim, readers, 20)
-        # Two operators at once: one has done it, and the other sees how it stands.
+        # Two operators press at once. One pauses the broadcast, and the other sees its status.
         live = await oscar.sees(IN_PROGRESS)
         pause = f"bd:{broadcast.id}:pause"
         await oscar.presses(live, pause)
@@ -80,7 +80,7 @@ async def test_a_storm_of_refusals_slows_the_broadcast_alone_and_operators_decid
         await kirim.telegram_fails("429", "sendMessage", retry_after=1, times=4)
         await oscar.taps(label("delivery.do_resume"))
         await oscar.sees(IN_PROGRESS)
-        await found(kirim.calls, partial(are_refused, readers[40:43]), what="a refusal")
+        await found(kirim.calls, partial(were_refused, readers[40:43]), what="a refusal")
         await kirim.service.pays(order)
         await emma.sees(like("news.paid"))
         await complete_order(kirim, order)
@@ -92,12 +92,12 @@ async def test_a_storm_of_refusals_slows_the_broadcast_alone_and_operators_decid
         assert await wait_for_report(kirim, broadcast) == {"delivered": READERS}
         assert set((await count_messages(kirim, readers)).values()) == {1}
         await oscar.sees(FINISHED)
-        # Whoever is no operator gets nothing out of its buttons.
+        # Users who aren't operators can't use its buttons.
         stranger = await emma.presses((await emma.messages())[-1], f"bd:{broadcast.id}:show", force=True)
         assert stranger["text"] == label("stale.button")
 
 
-def are_refused(readers: Sequence[int], calls: Iterable[Json]) -> bool:
+def were_refused(readers: Sequence[int], calls: Iterable[Json]) -> bool:
     return any(call["error_code"] == TOO_MANY and call["chat_id"] in readers for call in calls)
 
 

@@ -1,6 +1,6 @@
-"""An operator's day on a phone: the rate, what they wish to hear, a broadcast from draft to report, figures, alarms.
+"""An operator's day on a phone: the rate, a price alert, a broadcast from draft to report, statistics, alarms.
 
-`SCREENSHOTS=folder` keeps pictures of the way.
+`SCREENSHOTS=folder` saves screenshots.
 """
 
 from pathlib import Path
@@ -36,27 +36,27 @@ OPERATORS = [
 async def test_an_operator_finds_everything_on_a_phone(who: Viewer, browser: Browser, tmp_path: Path) -> None:
     async with running_system(tmp_path, QUOTE_RECORD_SECONDS="10") as kirim, open_page(browser, kirim, who) as page:
         readers = {locale: await new_user(kirim, locale) for locale in ("en", "id")}
-        await subscribes(readers["en"], label("subscription.daily"), "06:00")
-        await subscribes(readers["id"], label("subscription.daily", "id"), "06.00")
+        await subscribe(readers["en"], label("subscription.daily"), "06:00")
+        await subscribe(readers["id"], label("subscription.daily", "id"), "06.00")
         await kirim.oscar.speaks(who.locale)
         await show_chat(page, kirim, OSCAR)
         pane = page.get_by_test_id(f"pane-{OSCAR}")
         await pane.get_by_test_id("start").click()
-        await looks_at_the_rate(page, pane, who)
-        await wishes_to_be_told(page, pane, who)
-        await broadcasts(page, pane, who, readers)
-        await sees_the_figures(page, pane, who)
-        await hears_of_trouble(kirim, page, pane, who)
+        await look_at_the_rate(page, pane, who)
+        await set_a_price_alert(page, pane, who)
+        await send_a_broadcast(page, pane, who, readers)
+        await look_at_the_statistics(page, pane, who)
+        await look_at_the_alarms(kirim, page, pane, who)
 
 
-async def subscribes(reader: ChatUser, daily: str, at: str) -> None:
+async def subscribe(reader: ChatUser, daily: str, at: str) -> None:
     await reader.says("/rate")
     await reader.taps(daily)
     await reader.taps(at)
     await reader.sees(at)
 
 
-async def looks_at_the_rate(page: Page, pane: Locator, who: Viewer) -> None:
+async def look_at_the_rate(page: Page, pane: Locator, who: Viewer) -> None:
     await send_text(pane, "/rate")
     rate = last_message(pane, who.reads("rate.btc"))
     await expect(rate.get_by_test_id("photo")).to_be_visible()
@@ -66,7 +66,7 @@ async def looks_at_the_rate(page: Page, pane: Locator, who: Viewer) -> None:
     await save_screenshot(page, who, "01-rate")
 
 
-async def wishes_to_be_told(page: Page, pane: Locator, who: Viewer) -> None:
+async def set_a_price_alert(page: Page, pane: Locator, who: Viewer) -> None:
     await tap_button(pane, who.label("subscription.alert"))
     await expect(last_message(pane, who.reads("subscription.ask_alert"))).to_be_visible()
     await save_screenshot(page, who, "02-alert")
@@ -77,7 +77,7 @@ async def wishes_to_be_told(page: Page, pane: Locator, who: Viewer) -> None:
     await save_screenshot(page, who, "03-alert-set")
 
 
-async def broadcasts(page: Page, pane: Locator, who: Viewer, readers: dict[str, ChatUser]) -> None:
+async def send_a_broadcast(page: Page, pane: Locator, who: Viewer, readers: dict[str, ChatUser]) -> None:
     await send_text(pane, "/broadcast")
     await save_screenshot(page, who, "04-broadcast")
     await tap_button(pane, who.label("broadcast.picture"))
@@ -90,26 +90,26 @@ async def broadcasts(page: Page, pane: Locator, who: Viewer, readers: dict[str, 
     await save_screenshot(page, who, "06-report")
     for locale, reader in readers.items():
         rate = like("broadcast.default", locale)
-        told = await reader.sees(rate, anywhere=True)
-        assert told["photo"]
+        message = await reader.sees(rate, anywhere=True)
+        assert message["photo"]
         assert await reader.count(rate) == 1
     await send_text(pane, "/broadcasts")
     await save_screenshot(page, who, "07-broadcasts")
 
 
-async def sees_the_figures(page: Page, pane: Locator, who: Viewer) -> None:
+async def look_at_the_statistics(page: Page, pane: Locator, who: Viewer) -> None:
     await send_text(pane, "/stats")
     await expect(last_message(pane, who.reads("figures.head"))).to_be_visible()
     await save_screenshot(page, who, "08-stats")
     await send_text(pane, "/export")
-    # The figures above have a button of the same name.
+    # The statistics above have a button of the same name.
     await expect(last_message(pane, who.reads("export.ask"))).to_be_visible()
     await tap_button(pane, who.label("export.week"))
     await expect(last_message(pane, who.reads("export.none"))).to_be_visible()
     await save_screenshot(page, who, "09-export")
 
 
-async def hears_of_trouble(kirim: System, page: Page, pane: Locator, who: Viewer) -> None:
+async def look_at_the_alarms(kirim: System, page: Page, pane: Locator, who: Viewer) -> None:
     await send_text(pane, "/status")
     await expect(last_message(pane, who.reads("alarm.glance"))).to_be_visible()
     await save_screenshot(page, who, "10-status")

@@ -1,4 +1,4 @@
-"""Operators are told what is wrong, once, and that it is over; support and senders have other things to read."""
+"""Operators are notified once of a problem, and of its end. Support agents and users aren't."""
 
 from functools import partial
 
@@ -19,28 +19,28 @@ FAILED = like("news.staff_failed")
 
 
 @pytest.fixture
-async def staffed(kirim: System) -> System:
+async def system_with_staff(kirim: System) -> System:
     for user in (kirim.oscar, kirim.rina):
         await user.speaks("en")
         await user.says("/start")
     return kirim
 
 
-async def test_an_outage_a_failed_order_and_all_of_it_at_a_glance(staffed: System) -> None:
-    emma = await new_user(staffed)
-    _, order = await tap_to_invoice(staffed, emma)
-    await staffed.oscar.says("/status")
-    await staffed.oscar.sees(
+async def test_an_outage_a_failed_order_and_all_of_it_at_a_glance(system_with_staff: System) -> None:
+    emma = await new_user(system_with_staff)
+    _, order = await tap_to_invoice(system_with_staff, emma)
+    await system_with_staff.oscar.says("/status")
+    await system_with_staff.oscar.sees(
         f"✅ {like('alarm.service_down_name')}: {like('alarm.service_down_fine')}\n"
         f"✅ {like('alarm.methods_shrunk_name')}: "
     )
-    await an_outage_is_told_once_though_the_bot_is_killed_in_it(staffed)
-    failed = await a_paid_order_fails(staffed, order)
-    await one_operator_sees_to_it(staffed, failed)
-    await others_are_not_shown_any_of_it(staffed, emma)
+    await report_an_outage_once_despite_a_kill(system_with_staff)
+    failed = await fail_a_paid_order(system_with_staff, order)
+    await resolve_as_one_operator(system_with_staff, failed)
+    await check_that_others_see_nothing(system_with_staff, emma)
 
 
-async def an_outage_is_told_once_though_the_bot_is_killed_in_it(kirim: System) -> None:
+async def report_an_outage_once_despite_a_kill(kirim: System) -> None:
     await kirim.service.fails_with("503", method="GET", path="/v1")
     await kirim.oscar.sees(DOWN)
     await wait_until_all_sent(kirim, kirim.oscar)
@@ -56,16 +56,16 @@ async def an_outage_is_told_once_though_the_bot_is_killed_in_it(kirim: System) -
     assert await kirim.rina.count(DOWN) == 0
 
 
-async def a_paid_order_fails(kirim: System, order: Json) -> Json:
+async def fail_a_paid_order(kirim: System, order: Json) -> Json:
     await kirim.service.pays(order)
     await wait_for_row(kirim, order, is_paid=1)
     await kirim.service.does("fail", orderId=order["id"])
-    told = await kirim.oscar.sees(FAILED, anywhere=True)
+    reported = await kirim.oscar.sees(FAILED, anywhere=True)
     assert await kirim.rina.count(f"{FAILED}|{like('alarm.order_failed')}") == 0, "support has a ticket"
-    return told
+    return reported
 
 
-async def one_operator_sees_to_it(kirim: System, failed: Json) -> None:
+async def resolve_as_one_operator(kirim: System, failed: Json) -> None:
     oscar = kirim.oscar
     await oscar.says("/status")
     status = await oscar.sees(f"🚨 {like('alarm.order_failed_name')}: 1\n")
@@ -76,16 +76,16 @@ async def one_operator_sees_to_it(kirim: System, failed: Json) -> None:
     assert await oscar.count(like("alarm.settled")) == 0
 
 
-async def others_are_not_shown_any_of_it(kirim: System, emma: ChatUser) -> None:
+async def check_that_others_see_nothing(kirim: System, emma: ChatUser) -> None:
     await emma.says("/status")
     shown = await emma.sees(f"{like('status.title')}|{like('status.none')}")
     await emma.presses(shown, "al:status", force=True)
     assert await emma.count(like("alarm.glance")) == 0
-    await until(partial(commands_of_their_own, kirim, kirim.oscar), what="the operator's commands")
-    assert not await commands_of_their_own(kirim, emma)
+    await until(partial(has_operator_commands, kirim, kirim.oscar), what="the operator's commands")
+    assert not await has_operator_commands(kirim, emma)
 
 
-async def commands_of_their_own(kirim: System, user: ChatUser) -> bool:
+async def has_operator_commands(kirim: System, user: ChatUser) -> bool:
     token, scope = kirim.environment["TELEGRAM_BOT_TOKEN"], {"type": "chat", "chat_id": user.id}
     answer = await kirim.telegram.post(f"/bot{token}/getMyCommands", json={"scope": scope, "language_code": "en"})
     commands = {each["command"] for each in answer.raise_for_status().json()["result"]}

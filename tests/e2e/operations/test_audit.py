@@ -1,4 +1,4 @@
-"""Operators read who of the staff did what, in pages and as a file; nobody else does, and nobody changes it."""
+"""Operators read what staff did, in pages and as a file. Nobody else reads the log, and nobody changes it."""
 
 import csv
 import io
@@ -20,8 +20,8 @@ session_loop = pytest.mark.asyncio(loop_scope="session")
 TITLE = f"{like('audit.title')}|{like('audit.title_of')}"
 
 
-async def reveals(shared_system: System, reason: str) -> tuple[ChatUser, str]:
-    """Rina has seen the recipient of somebody's order, with a reason of her own."""
+async def reveal_recipient(shared_system: System, reason: str) -> tuple[ChatUser, str]:
+    """Let Rina reveal the recipient of a new user's order, with a typed reason."""
     emma = await new_user(shared_system)
     _, order = await tap_to_invoice(shared_system, emma)
     reference = str(row_of(shared_system, order)["reference"])
@@ -40,18 +40,18 @@ async def reveals(shared_system: System, reason: str) -> tuple[ChatUser, str]:
     return emma, reference
 
 
-def about(reference: str, user: ChatUser, reason: str) -> str:
-    """What the trail says of a recipient that was seen."""
+def revealed_line(reference: str, user: ChatUser, reason: str) -> str:
+    """Return the entry about a revealed recipient."""
     revealed = text("audit.revealed", subject=text("audit.of_order", name=reference))
     return text("audit.why", said=text("audit.about", said=revealed, user=str(user.id)), detail=reason)
 
 
-def took(subject: str, locale: str = "en") -> str:
-    """What the trail says of a file, as far as the year of its first day."""
+def exported_line(subject: str, locale: str = "en") -> str:
+    """Return the beginning of the entry about a file, up to the year of its first day."""
     return text("audit.why", locale, said=text("audit.exported", locale, subject=subject), detail="20")
 
 
-async def rows_of(user: ChatUser, message: Json) -> list[dict[str, str]]:
+async def download_rows(user: ChatUser, message: Json) -> list[dict[str, str]]:
     answer = await user._http.get(f"/sandbox/files/{message['document']['file_id']}")
     return list(csv.DictReader(io.StringIO(answer.raise_for_status().content.decode(), newline="")))
 
@@ -60,9 +60,9 @@ async def rows_of(user: ChatUser, message: Json) -> list[dict[str, str]]:
 async def test_an_operator_reads_who_saw_what_and_why_and_takes_it_along(shared_system: System) -> None:
     oscar = ChatUser(shared_system.telegram, shared_system.oscar.id)
     await oscar.speaks("en")
-    emma, reference = await reveals(shared_system, "the bank wants to know")
+    emma, reference = await reveal_recipient(shared_system, "the bank wants to know")
     await oscar.says("/audit")
-    said = about(reference, emma, "the bank wants to know")
+    said = revealed_line(reference, emma, "the bank wants to know")
     assert f"{shared_system.rina.id}\n{said}" in text_of(await oscar.sees(TITLE))
     await oscar.taps(label("audit.only", actor=str(shared_system.rina.id)))
     assert said in text_of(await oscar.sees(like("audit.title_of", actor=str(shared_system.rina.id))))
@@ -73,11 +73,11 @@ async def test_an_operator_reads_who_saw_what_and_why_and_takes_it_along(shared_
     await oscar.taps(label("export.day"))
     document = await oscar.sees(like("audit.caption"))
     assert document["document"]["file_name"].startswith("kirim-audit-")
-    (row,) = [each for each in await rows_of(oscar, document) if each["subject"] == f"order:{reference}"]
+    (row,) = [each for each in await download_rows(oscar, document) if each["subject"] == f"order:{reference}"]
     assert (row["actor_id"], row["action"], row["person_id"]) == (str(shared_system.rina.id), "revealed", str(emma.id))
     assert row["detail"] == "the bank wants to know"
     await oscar.says(f"/audit {oscar.id}")
-    assert f"{oscar.id}\n{took(text('audit.of_trail'))}" in text_of(await oscar.sees(TITLE))
+    assert f"{oscar.id}\n{exported_line(text('audit.of_trail'))}" in text_of(await oscar.sees(TITLE))
 
 
 @session_loop
@@ -89,7 +89,7 @@ async def test_what_operators_do_themselves_is_written_down_too_in_indonesian(sh
     await oscar.sees(like("export.caption", "id"))
     await oscar.says(f"/audit {oscar.id}")
     trail_of_oscar = text_of(await oscar.sees(like("audit.title_of", "id", actor=str(oscar.id))))
-    assert took(text("audit.of_orders", "id"), "id") in trail_of_oscar
+    assert exported_line(text("audit.of_orders", "id"), "id") in trail_of_oscar
     await oscar.speaks("en")
 
 
@@ -112,7 +112,7 @@ async def test_pages_turn(shared_system: System) -> None:
 
 @session_loop
 async def test_nobody_but_an_operator_in_private_reads_it(shared_system: System) -> None:
-    emma, reference = await reveals(shared_system, "compare with the slip")
+    emma, reference = await reveal_recipient(shared_system, "compare with the slip")
     await shared_system.oscar.speaks("en")
     for user in (emma, shared_system.rina):
         await user.says("/audit")
@@ -131,19 +131,19 @@ async def test_nobody_but_an_operator_in_private_reads_it(shared_system: System)
 
 @session_loop
 async def test_no_button_of_the_trail_changes_it_and_made_up_ones_find_nothing(shared_system: System) -> None:
-    await reveals(shared_system, "the bank asks again")
+    await reveal_recipient(shared_system, "the bank asks again")
     await shared_system.oscar.speaks("en")
     await shared_system.oscar.says("/audit")
     under = await shared_system.oscar.sees(TITLE)
-    before = trail(shared_system)
+    before = audit_rows(shared_system)
     for button in ("au:page:zzz:", "au:page:x' OR 1=1:", "au:delete:1", "au:csv:century", f"au:page:{'9' * 40}:1"):
         assert (await shared_system.oscar.presses(under, button, force=True))["text"]
     for typed in ("/audit ' OR 1=1", f"/audit {'9' * 30}", "/audit delete"):
         await shared_system.oscar.says(typed)
         await shared_system.oscar.sees(TITLE)
-    assert trail(shared_system) == before
+    assert audit_rows(shared_system) == before
 
 
-def trail(shared_system: System) -> list[tuple[object, ...]]:
+def audit_rows(shared_system: System) -> list[tuple[object, ...]]:
     with closing(sqlite3.connect(shared_system.state / "kirim.db")) as database:
         return database.execute("SELECT * FROM audit ORDER BY id").fetchall()

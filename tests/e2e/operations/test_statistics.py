@@ -1,4 +1,4 @@
-"""Figures for operators: the service's and the bot's own, by picture and text, and orders as a file."""
+"""Statistics for operators, of the service and of the bot, as picture and text, and orders as a file."""
 
 import csv
 import io
@@ -19,8 +19,8 @@ from tests.texts import label, like, says, text
 session_loop = pytest.mark.asyncio(loop_scope="session")
 
 
-async def table_of(user: ChatUser, message: Json) -> tuple[str, list[dict[str, str]]]:
-    """A document's name and its rows."""
+async def download_table(user: ChatUser, message: Json) -> tuple[str, list[dict[str, str]]]:
+    """Return a document's name and its rows."""
     answer = await user._http.get(f"/sandbox/files/{message['document']['file_id']}")
     content = answer.raise_for_status().content.decode()
     return message["document"]["file_name"], list(csv.DictReader(io.StringIO(content, newline="")))
@@ -31,25 +31,25 @@ ORDERS, PEOPLE = like("figures.orders", count=NUMBER), like("figures.people", kn
 VOLUME = like("figures.volume", idr=re.compile(f"Rp{NUMBER.pattern}"), sats=re.compile(r"[\d,]+ sats"))
 
 
-def number_in(shown: str, pattern: str) -> int:
-    """The number that the pattern finds."""
+def find_number(shown: str, pattern: str) -> int:
+    """Return the number that the pattern finds."""
     match = re.search(pattern, shown)
     assert match, shown
     return int(re.sub(r"\D", "", match["number"]))
 
 
-async def asks_for_figures(oscar: ChatUser) -> tuple[Json, Json]:
-    """The picture, and what the service tells."""
+async def ask_for_statistics(oscar: ChatUser) -> tuple[Json, Json]:
+    """Return the picture, and the message about the service."""
     await oscar.says("/stats")
     picture = await oscar.sees(like("figures.head", period=text("figures.week")))
     return picture, await oscar.sees(like("platform.head"))
 
 
 async def test_an_operator_sees_what_was_ordered_paid_and_sent_and_takes_it_along(kirim: System) -> None:
-    # In a world of its own: what other stories have left behind is counted at any time.
+    # In a system of its own, because orders of other tests would be counted, too.
     oscar, emma = ChatUser(kirim.telegram, kirim.oscar.id), await new_user(kirim)
     await oscar.speaks("en")
-    before, service = await asks_for_figures(oscar)
+    before, service = await ask_for_statistics(oscar)
     assert not any(re.search(figure, text_of(before)) for figure in (ORDERS, VOLUME))
     assert f"{text('platform.rails')}\n• {text('platform.bitcoin_onchain')}" in service["text"]
     _, order = await tap_to_invoice(kirim, emma)
@@ -57,11 +57,11 @@ async def test_an_operator_sees_what_was_ordered_paid_and_sent_and_takes_it_alon
     await emma.sees(like("news.paid"), anywhere=True)
     await complete_order(kirim, order)
     await wait_for_row(kirim, order, phase="done")
-    after, service = await asks_for_figures(oscar)
+    after, service = await ask_for_statistics(oscar)
     assert after["photo"]
     shown = text_of(after)
-    assert number_in(shown, PEOPLE) == number_in(text_of(before), PEOPLE) + 1
-    assert (number_in(shown, ORDERS), number_in(shown, VOLUME)) == (1, 500_000)
+    assert find_number(shown, PEOPLE) == find_number(text_of(before), PEOPLE) + 1
+    assert (find_number(shown, ORDERS), find_number(shown, VOLUME)) == (1, 500_000)
     assert says(service["text"], "platform.figure", name=text("platform.total_orders"))
     await oscar.taps(label("figures.button_day"), message=after)
     day = await oscar.sees(like("figures.head", period=text("figures.day")))
@@ -73,7 +73,7 @@ async def test_an_operator_sees_what_was_ordered_paid_and_sent_and_takes_it_alon
     month = label("export.this_month" if ordered.month == now_in_jakarta().month else "export.last_month")
     await oscar.taps(month)
     document = await oscar.sees(like("export.caption"))
-    name, (row,) = await table_of(oscar, document)
+    name, (row,) = await download_table(oscar, document)
     assert re.fullmatch(rf"kirim-orders-{ordered:%Y-%m}-01-to-{ordered:%Y-%m}-\d\d\.csv", name)
     assert row["service_id"] == order["id"]
     assert (row["outcome"], row["idr"], row["sats"]) == ("sent", "500000", str(order["satAmount"]))
@@ -95,7 +95,7 @@ async def test_a_time_is_typed_and_the_service_may_be_away(shared_system: System
     await oscar.sees(like("export.none", "id"))
     await oscar.says("/export 3 hari")
     document = await oscar.sees(like("export.caption", "id"))
-    assert (await table_of(oscar, document))[1]
+    assert (await download_table(oscar, document))[1]
     await shared_system.service.fails_with("html", method="GET", path="/v1/platform/stats", times=None)
     await oscar.says("/stats")
     await oscar.sees(like("figures.head", "id", period=text("figures.week", "id")))
