@@ -1,4 +1,4 @@
-"""The buttons of settings, phrases, personal data and languages, and the one that starts a new order."""
+"""The buttons of settings, phrases, personal data and languages, and the button for a new order."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -39,12 +39,12 @@ class PrivacyAction(StrEnum):
 
 @dataclass(frozen=True)
 class NewOrderButton(Callback, prefix="new"):
-    """The button that starts a new order. It is under many screens; checkout handles it."""
+    """The button that starts a new order. Many screens have it, and checkout handles it."""
 
 
 @dataclass(frozen=True)
 class LanguageButton(Callback, prefix="lang"):
-    """A button that chooses a language anywhere but in the settings."""
+    """A button that changes the language. The settings have their own."""
 
     locale: Annotated[str, Pattern("|".join(LOCALES))]
 
@@ -59,7 +59,7 @@ class SettingsButton(Callback, prefix="s"):
 
 @dataclass(frozen=True)
 class PhraseButton(Callback, prefix="ph"):
-    """A button of the phrase; `code` is the suggestion to use."""
+    """A button of the phrase. `code` names the suggestion to use."""
 
     action: PhraseAction
     code: Annotated[str, Pattern("[a-z0-9-]{1,20}")] = ""
@@ -74,7 +74,7 @@ class PrivacyButton(Callback, prefix="pv"):
 
 @dataclass(frozen=True)
 class DeletionButton(Callback, prefix="pv:yes"):
-    """The button that confirms the deletion of this user's data; `asked_at` is a `stamp` of the question's time."""
+    """The button that confirms the deletion of a user's data. `asked_at` is the question's time (`format_stamp`)."""
 
     user_id: int
     asked_at: Annotated[str, Pattern("[0-9]{1,17}")]

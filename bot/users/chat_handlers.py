@@ -1,4 +1,4 @@
-"""What happens to the bot in chats: users block it, and speak to it in groups."""
+"""Handle what happens to the bot in chats: users block it, or write to it in groups."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -19,7 +19,7 @@ IN_GROUPS: Final = filters.ChatType.GROUPS & filters.UpdateType.MESSAGE
 class ChatHandlers:
     """Save that users have blocked the bot, and offer the private chat in groups.
 
-    That a user is back is noticed when they write again.
+    A user who unblocks the bot counts as back when they write again.
     """
 
     def __init__(self, *, users: UserService, messenger: Messenger) -> None:
@@ -27,7 +27,7 @@ class ChatHandlers:
         self._messenger = messenger
 
     def handlers(self) -> Mapping[Phase, Sequence[Handler]]:
-        """Return the handlers of what happens to the bot in a chat, and of all other messages in groups."""
+        """Return the handlers of blocks, and of all other messages in groups."""
         changed = as_handler(self.membership_changed)
         return {
             Phase.FEATURES: (ChatMemberHandler(changed, ChatMemberHandler.MY_CHAT_MEMBER),),
@@ -35,16 +35,16 @@ class ChatHandlers:
         }
 
     async def membership_changed(self, session: Session, update: Update) -> None:
-        """Save since when the user has blocked the bot, if that is what happened."""
+        """Save when the user blocked the bot. Ignore all other changes."""
         change = update.my_chat_member
         if change is None or change.chat.type != Chat.PRIVATE or change.new_chat_member.status != "kicked":
             return
-        # Telegram's time: what happened between the block and this update couldn't be sent either.
+        # Use Telegram's time: messages between the block and this update couldn't be sent either.
         await self._users.block(session.user, min(change.date, session.now))
         session.discard()
 
     async def offer_private_chat(self, session: Session, update: Update) -> None:
-        """Offer the private chat to a user who speaks to the bot in a group. Payments are nobody else's business."""
+        """Offer the private chat to a user who writes to the bot in a group, because payments are private."""
         message, chat, name = update.effective_message, update.effective_chat, self._messenger.username
         text = (message.text or "") if message else ""
         if chat is None or not _is_for_bot(text, name):
@@ -60,6 +60,6 @@ class ChatHandlers:
 
 
 def _is_for_bot(text: str, name: str) -> bool:
-    """Return whether the bot is spoken to: by its name, or by a command that isn't another bot's."""
+    """Return whether a message is for the bot: it has the bot's name, or a command without a name."""
     first = text.split(maxsplit=1)[0] if text.strip() else ""
     return f"@{name}".lower() in text.lower() or (first.startswith("/") and "@" not in first)

@@ -1,4 +1,4 @@
-"""Delete a user: what every feature stores about them, and last the user."""
+"""Delete a user with all rows of all features, and find the users to delete."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -32,7 +32,7 @@ HAS_NOTIFICATIONS = select(exists().where(is_unsent(outbox), outbox.c.chat_id ==
 DELETE_SHARED_ROWS: tuple[Delete | Update, ...] = (
     delete(outbox).where(outbox.c.chat_id == CHAT),
     delete(user_events).where(user_events.c.user_id == USER),
-    # That an update has been dealt with must be known for as long as Telegram may deliver it again.
+    # Keep the row: Telegram may deliver the update again, and it must not be handled twice.
     update(inbox).where(IS_FINISHED, inbox.c.chat_id == CHAT).values(chat_id=NOBODY),
 )
 DELETE_USER = delete(users).where(users.c.id == USER)
@@ -43,7 +43,7 @@ DELETE_LAST_MESSAGES = delete(outbox).where(IS_LAST_MESSAGE, IS_DELIVERED_OR_GIV
 
 
 async def delete_user(tx: Transaction, user_id: int, now: datetime, features: Sequence[UserData]) -> bool:
-    """Delete all that is stored about a user, and return whether there was one. Nothing of theirs may be open."""
+    """Delete all that is stored about a user, and return whether the user existed. The user must have nothing open."""
     for feature in features:
         await feature.delete_user(tx, user_id, now)
     for statement in DELETE_SHARED_ROWS:
@@ -52,23 +52,23 @@ async def delete_user(tx: Transaction, user_id: int, now: datetime, features: Se
 
 
 class DeletionRepository:
-    """Read who is to be deleted, and what has to reach them first."""
+    """Read the users to delete, and the notifications that must reach them first."""
 
     def __init__(self, tx: Transaction) -> None:
         self._connection = tx.connection
 
     async def find_requested(self, limit: int = 100, skipped: int = 0) -> tuple[int, ...]:
-        """Return the users who asked to be deleted, the longest waiting first, without the first `skipped`."""
+        """Return the users who asked for deletion, the earliest request first, without the first `skipped`."""
         return tuple((await self._connection.execute(REQUESTED, {"limit": limit, "skipped": skipped})).scalars())
 
     async def find_blocked(self, blocked_before: datetime, limit: int = 100) -> tuple[int, ...]:
-        """Return the users who blocked the bot before, and haven't come back."""
+        """Return the users who blocked the bot before then, and haven't come back."""
         return tuple((await self._connection.execute(BLOCKED, {"before": blocked_before, "limit": limit})).scalars())
 
     async def has_notifications(self, chat_id: int) -> bool:
-        """Return whether a notification for this chat waits to be sent, or is being sent."""
+        """Return whether a notification for this chat is unsent, or is being sent."""
         return bool((await self._connection.execute(HAS_NOTIFICATIONS, {"user": chat_id})).scalar_one())
 
     async def delete_last_messages(self) -> int:
-        """Delete the last messages that were sent or can't be, and return how many."""
+        """Delete last messages that were sent or given up, and return how many."""
         return (await self._connection.execute(DELETE_LAST_MESSAGES)).rowcount

@@ -1,4 +1,4 @@
-"""Users: their settings, their phrase, and what is stored about them."""
+"""The feature of users: settings, phrase and personal data."""
 
 from bot.infra.feature import Feature, Infra, Phase, Worker
 from bot.users.chat_handlers import ChatHandlers
@@ -21,8 +21,8 @@ class Users:
     Args:
         infra: what every feature is built on.
         provider: who runs the bot.
-        operator_ids: the Telegram users who look after the bot.
-        retention_days: how long personal data is kept after it was last used; 0 is forever.
+        operator_ids: the Telegram users who operate the bot.
+        retention_days: days to keep personal data after its last use. 0 means forever.
     """
 
     def __init__(
@@ -37,10 +37,10 @@ class Users:
         self.service = UserService(database, clock)
         self.sessions = SessionLoader(infra, operator_ids=operator_ids)
         self.user_data = list[UserData]()
-        """What each feature does with the data of a user. Features add theirs, and it is shown in their order."""
+        """What each feature does with a user's data. Features append to it, and `/privacy` shows it in this order."""
         privacy = PrivacyService(database, clock, retention_days, self.user_data)
         self.settings_sections = list(SECTIONS)
-        """Features add theirs."""
+        """The sections of the settings. Features append to them."""
         settings = SettingsHandlers(
             users=self.service, sections=self.settings_sections, translations=infra.translations
         )

@@ -1,4 +1,4 @@
-"""The welcome and the settings: `/start`, `/settings` and `/language`, and the buttons under them."""
+"""Handle `/start`, `/settings`, `/language`, and their buttons."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -45,7 +45,7 @@ class SettingsHandlers:
         return routes
 
     def handlers(self) -> Mapping[Phase, Sequence[Handler]]:
-        """Return the handler of `/start`. Those of links come first: Telegram sends a link as `/start` and a word."""
+        """Return the handler of `/start`. It comes after links, which Telegram sends as `/start` and a word."""
         return {Phase.CONVERSATION: (CommandHandler("start", as_handler(self.show_start), filters=PRIVATE),)}
 
     def answers(self) -> Mapping[str, questions.Answer]:
@@ -66,18 +66,18 @@ class SettingsHandlers:
         await session.show_new(session.with_resume(settings.ask_language(session.t)))
 
     async def language_button(self, session: Session, button: LanguageButton) -> None:
-        """Change the language, and ask the question that is open again in the new one."""
+        """Change the language, and repeat the open question in it."""
         await self._change_language(session, button.locale)
         if not await session.show_question():
             await session.show(await make_welcome(session))
 
     async def settings_button(self, session: Session, button: SettingsButton) -> None:
-        """Do what a button of the settings says."""
+        """Do the action of a button of the settings."""
         if not await self.ACTIONS[button.action](self, session, button.argument):
             await session.explain("stale.button")
 
     async def place_typed(self, session: Session, _: str, text: str) -> None:
-        """Show the zones that a place may mean, with their time. The question stays open until one is chosen."""
+        """Show the time zones that a typed place can mean. The question stays open until the user chooses one."""
         names = await asyncio.to_thread(list_zone_names)
         keys = find_zones(text, names, session.now)
         if keys:
@@ -124,7 +124,7 @@ class SettingsHandlers:
         SettingsAction.ZONE: _choose_zone,
         SettingsAction.PLACE: _ask_place,
     }
-    """What a button does; it returns whether the button could be understood."""
+    """The handler of each action. It returns False for an argument that it can't read."""
 
 
 async def _show_in_place(session: Session, screen: Screen) -> bool:

@@ -1,4 +1,4 @@
-"""Users and what they did, as plain values."""
+"""Users and their recorded events."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ from bot.infra.telegram.inbound.model import ChatState
 
 @dataclass(frozen=True, slots=True)
 class DeletedUser:
-    """The language of a user whose row is gone: the one they had chosen, and that of their app."""
+    """The language of a user whose row is deleted: the chosen one, and that of their app."""
 
     locale: str | None
     language_code: str | None
@@ -24,7 +24,7 @@ class UserNotification(NotificationKind):
     """Notifications about the user's own data."""
 
     DATA_DELETED = "data_deleted", DeletedUser
-    """The last message to a user whose data was just deleted."""
+    """The last message to a user whose data was deleted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,16 +32,15 @@ class User:
     """A user who has written to the bot in private. The chat has the same id.
 
     Attributes:
-        time_zone: empty until the user chooses one. Jakarta's is presumed until then.
-        suggested_phrase: the code of the phrase that was suggested last. It is on the first invoice of a user who has
-            chosen no phrase.
-        notification_preferences: how notifications arrive, where the user has changed it: topic -> way
+        time_zone: empty until the user chooses one. Until then the bot assumes Jakarta.
+        suggested_phrase: the code of the last suggested phrase. The first invoice of a user without a phrase shows it.
+        notification_preferences: topic -> delivery mode, for topics that the user has changed
             (`orders/preferences.py`).
-        open_question: the question outside of a draft that waits for a typed answer (`questions.py`).
-        answered_update_id: the last update that has answered such a question.
-        chat: the state of the chat, which is read with the user and saved apart (`UserRepository.save_chats`).
-        last_seen_at: when the user last acted, to a day.
-        username: the public name, in small letters and without @.
+        open_question: the question outside of a draft that the user is asked (`questions.py`).
+        answered_update_id: the last update that answered such a question.
+        chat: the state of the chat. It is read with the user, but saved by `UserRepository.save_chats`.
+        last_seen_at: when the user last acted. It is saved at most once a day.
+        username: the public name in lower case, without @.
     """
 
     id: int
@@ -68,7 +67,7 @@ class User:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedEvent:
-    """An event of a user, never what they wrote. `event` is a `UserEvent` or the result of `pressed`."""
+    """An event of a user, without what they wrote. `event` is a `UserEvent` or the result of `press_event`."""
 
     user_id: int
     reference: str = ""
@@ -77,14 +76,14 @@ class RecordedEvent:
 
 
 PRESSED: Final = "pressed."
-"""Before the name of a button under an order's message."""
+"""The start of the event of a button under an order's message."""
 
 
 class UserEvent(StrEnum):
-    """What users do, except for buttons that they press."""
+    """What users do, except for pressing buttons."""
 
-    OPENED_TICKET = "asked"  # wrote to support, and a ticket was opened by it
-    ADDED_MESSAGE = "said"  # wrote more
+    OPENED_TICKET = "asked"  # wrote to support, which opened a ticket
+    ADDED_MESSAGE = "said"  # wrote more in an open ticket
     REOPENED = "reopened"
     RATED_GOOD = "rated.good"
     RATED_BAD = "rated.bad"
@@ -93,5 +92,5 @@ class UserEvent(StrEnum):
 
 
 def press_event(action: str) -> str:
-    """Return the event of a button under an order's message. `action` is what its data says."""
+    """Return the event of pressing a button under an order's message. `action` comes from the button's data."""
     return PRESSED + action

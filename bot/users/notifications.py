@@ -1,4 +1,4 @@
-"""The last message to a user whose data was just deleted."""
+"""Render the last message to a user whose data was deleted."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -11,7 +11,7 @@ from bot.users.screens import privacy
 
 
 class DeletionMessage:
-    """Says that everything was deleted, in the language that the notification carries: the user's row is gone."""
+    """The message that everything was deleted. The user's row is gone, so the notification carries their language."""
 
     def __init__(self, translations: Translations, default_locale: str) -> None:
         self._translations = translations

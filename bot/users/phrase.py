@@ -1,8 +1,8 @@
-"""The anti-phishing phrase: it is on every genuine invoice and receipt, and an impostor doesn't know it.
+"""The anti-phishing phrase: every genuine invoice and receipt shows it, and an impostor doesn't know it.
 
-A suggestion is two things and what they are like, drawn from words of our own: over 7.6 million different ones in
-each language (241 x 240 x 132 and 245 x 244 x 133). An impostor who forges invoices for ten thousand people, with a
-guess for each, meets one suggested phrase in 760 such attempts.
+A suggestion combines two things and a kind from the bot's own word lists. Each language has over 7.6 million
+(241 x 240 x 132 and 245 x 244 x 133). An impostor who sends ten thousand forged invoices, each with a guess, expects
+to hit one suggested phrase in 760 such attempts.
 """
 
 import json
@@ -24,7 +24,7 @@ MIN_LENGTH: Final = 3
 MAX_LENGTH: Final = 40
 MIN_LETTERS: Final = 3
 EXAMPLE: Final = "kopi tubruk ungu"
-"""The phrase in the documentation, which nobody can choose."""
+"""The phrase in the documentation. Users can't choose it."""
 
 _PUNCTUATION: Final = frozenset(" .,'\u2019-!?&")
 _FALLBACK: Final = "id"
@@ -34,7 +34,7 @@ _LINK: Final = re.compile(r"@|://|\bwww\b|\w\.\w", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """A phrase that a user can choose in one tap. `code` stands for it on a button, in at most 14 characters."""
+    """A phrase that a user can choose in one tap. `code` identifies it on a button, in up to 14 characters."""
 
     code: str
     text: str
@@ -42,7 +42,7 @@ class Suggestion:
 
 @dataclass(frozen=True, slots=True)
 class _Vocabulary:
-    """The words of a language's suggestions. `phrase` says in which order."""
+    """The words of one language. `phrase` is the pattern that puts them in order."""
 
     phrase: str
     things: tuple[str, ...]
@@ -50,7 +50,7 @@ class _Vocabulary:
 
 
 def draw_suggestion(locale: str) -> Suggestion:
-    """Return a new phrase in words of `locale`, drawn by the operating system's randomness."""
+    """Return a random phrase in the language of `locale`. The randomness is the operating system's."""
     language = locale if locale in _vocabularies() else _FALLBACK
     words = _vocabularies()[language]
     first = secrets.randbelow(len(words.things))
@@ -59,7 +59,7 @@ def draw_suggestion(locale: str) -> Suggestion:
 
 
 def find_suggestion_text(code: str) -> str | None:
-    """Return the text of the suggestion that `code` stands for, or None where there is no such suggestion."""
+    """Return the text of the suggestion with this code, or None."""
     match = _CODE.fullmatch(code)
     if match is None or match[1] not in _vocabularies():
         return None
@@ -74,9 +74,9 @@ def clean_phrase(text: str) -> str:
     """Return the phrase in `text`, with spaces collapsed.
 
     Raises:
-        Rejection: `phrase.seed_words` (before all else: who pastes them is in danger), `phrase.one_line`,
+        Rejection: `phrase.seed_words` (checked first, since these words give away a wallet), `phrase.one_line`,
             `phrase.too_short` (`shortest`), `phrase.too_long` (`longest`, `actual`),
-            `phrase.link` (links and names would be turned into something to press), `phrase.symbols`,
+            `phrase.link` (Telegram would make links and names tappable), `phrase.symbols`,
             `phrase.letters` (a code or a PIN), `phrase.obvious` (others would guess it).
     """
     if has_seed_words(text):
@@ -131,13 +131,13 @@ def _vocabularies() -> Mapping[str, _Vocabulary]:
 
 @cache
 def _obvious_words() -> frozenset[str]:
-    """Return the words that an impostor tries first. A phrase of nothing else is as good as none."""
+    """Return the words that an impostor tries first. A phrase of only these words protects nobody."""
     return frozenset(word for name in ("any", *LOCALES) for word in _load_words(name)["obvious"])
 
 
 @cache
 def _load_words(name: str) -> Mapping[str, Any]:
-    """Return the words of a language; those of no language for "any"."""
+    """Return the word lists of a language. "any" has the words that belong to no language."""
     file = files("bot.users") / "phrase_words" / f"{name}.json"
     known: Mapping[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     return known

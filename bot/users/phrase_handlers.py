@@ -1,6 +1,6 @@
-"""The anti-phishing phrase: `/phrase`, and the buttons that choose or change it, at any point of any conversation.
+"""Handle `/phrase` and its buttons, also in the middle of a conversation.
 
-It is stored with the user and shown only to them: here, on their invoices and on their receipts.
+The phrase is stored with the user. Only the user sees it: here, on invoices and on receipts.
 """
 
 from collections.abc import Mapping
@@ -39,7 +39,7 @@ class PhraseHandlers:
         await session.show_new(session.with_resume(await self._screen(session)))
 
     async def phrase_button(self, session: Session, button: PhraseButton) -> None:
-        """Do what a button of the phrase says."""
+        """Do the action of a button of the phrase."""
         await session.acknowledge()
         if button.action is PhraseAction.OWN:
             await questions.ask(session, QUESTION, phrase.ask_phrase(session.t))
@@ -51,7 +51,7 @@ class PhraseHandlers:
             await session.show(session.with_resume(another))
 
     async def phrase_typed(self, session: Session, _: str, text: str) -> None:
-        """Save the phrase that was typed, or show why it can't be used and ask again."""
+        """Save the typed phrase. If it can't be used, say why and ask again."""
         try:
             chosen = clean_phrase(text)
         except Rejection as rejection:
@@ -72,7 +72,7 @@ class PhraseHandlers:
         await session.show(session.with_resume(phrase.confirm_saved(session.t, chosen)))
 
     async def _screen(self, session: Session) -> Screen:
-        """Return the user's phrase; a suggestion where they have none."""
+        """Return the user's phrase, or a suggestion for a user without one."""
         if session.user.phrase is None:
             return await self._offer(session)
         return phrase.show_phrase(session.t, session.user.phrase)

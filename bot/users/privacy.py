@@ -1,8 +1,7 @@
-"""What is stored about a user: shown, exported, and deleted when they ask for it.
+"""Show, export and delete what is stored about a user.
 
-A user who asks for deletion while money is on its way is deleted as soon as it has arrived. Their request is saved with
-the user, and carried out in their chat's own queue. What each feature stores, exports and deletes is its own business:
-see `user_data.py`.
+A user who asks for deletion during an open order is deleted when the order has ended. The request is saved with the
+user, and is carried out in the queue of their chat. Each feature knows its own rows (`user_data.py`).
 """
 
 import json
@@ -26,7 +25,7 @@ BATCH_USERS = 100
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """What is stored about a user, as `/privacy` shows it: one part for each feature."""
+    """What `/privacy` shows about a user: one part for each feature."""
 
     user: User
     stored: tuple[StoredData, ...] = ()
@@ -38,16 +37,16 @@ class DeletionBlockers:
 
     blockers: tuple[Blocker, ...] = ()
     notifications: bool = False
-    """Whether one hasn't reached the user yet."""
+    """Whether a notification hasn't reached the user yet."""
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing has."""
+        """Whether nothing blocks the deletion."""
         return not self.blockers and not self.notifications
 
 
 class PrivacyService:
-    """The use cases of `/privacy`. `retention_days` is 0 where nothing is deleted automatically."""
+    """Show, export and delete users' data. With `retention_days` 0 nothing is deleted automatically."""
 
     def __init__(self, store: Database, clock: Clock, retention_days: int, features: Sequence[UserData]) -> None:
         self.retention_days = retention_days
@@ -57,14 +56,14 @@ class PrivacyService:
         self._to_erase = False
 
     async def get_overview(self, user: User) -> Overview:
-        """Return what is stored about `user`, without what only the file contains."""
+        """Return what `/privacy` shows about `user`. The exported file has more."""
         async with self._store.reading() as tx:
             known = await UserRepository(tx).get(user.id) or user
             found = [await each.stored(tx, user.id) for each in self._features if each.stored is not None]
             return Overview(known, tuple(found))
 
     async def export(self, user: User) -> bytes:
-        """Return the file with everything that is stored about `user`."""
+        """Return the file with all that is stored about `user`."""
         sections: Json = {}
         async with self._store.reading() as tx:
             known = await UserRepository(tx).get(user.id) or user
@@ -74,7 +73,7 @@ class PrivacyService:
         return make_file(known, sections, self._clock.now())
 
     async def find_blockers(self, user_id: int) -> DeletionBlockers:
-        """Return what would have to end first."""
+        """Return what has to end before the user can be deleted."""
         async with self._store.reading() as tx:
             return await self._blockers(tx, user_id)
 
@@ -102,7 +101,7 @@ class PrivacyService:
         return kept
 
     async def has_nothing(self, user_id: int) -> bool:
-        """Return whether a user has left nothing, as after a deletion."""
+        """Return whether no feature stores anything about the user, as after a deletion."""
         async with self._store.reading() as tx:
             for each in self._features:
                 if each.has_any is not None and await each.has_any(tx, user_id):
@@ -110,10 +109,10 @@ class PrivacyService:
         return True
 
     async def find_deletable(self) -> tuple[int, ...]:
-        """Return the users who asked to be deleted, and for whom nothing has to end any longer."""
+        """Return the users who asked for deletion and have nothing open."""
         ready: list[int] = []
         async with self._store.reading() as tx:
-            # All of them: a hundred who have to wait must not keep those behind them waiting, too.
+            # Read on: the first hundred may all have to wait, and must not hold up later ones.
             for skipped in count(0, BATCH_USERS):
                 requested = await DeletionRepository(tx).find_requested(BATCH_USERS, skipped)
                 ready += [user for user in requested if await self._is_deletable(tx, user)]
@@ -122,9 +121,9 @@ class PrivacyService:
         return tuple(ready)
 
     async def delete_as_requested(self, user_id: int) -> bool:
-        """Delete a user who asked for it before, and queue one last message. Return whether that was so.
+        """Delete a user who asked for it, and queue one last message. Return whether the user was deleted.
 
-        Call it in the user's own chat queue: nothing of theirs is half done there.
+        Call it in the user's own chat queue, where no other update of the user is being handled.
         """
         async with self._store.transaction() as tx:
             user = await UserRepository(tx).get(user_id)
@@ -136,7 +135,7 @@ class PrivacyService:
         return True
 
     async def find_long_blocked(self) -> tuple[int, ...]:
-        """Return the users who blocked the bot before the retention period, and for whom nothing has to end."""
+        """Return the users who blocked the bot before the retention period, and have nothing open."""
         if not self.retention_days:
             return ()
         before = self._clock.now() - timedelta(days=self.retention_days)
@@ -145,7 +144,7 @@ class PrivacyService:
             return tuple([user for user in blocked if await self._is_deletable(tx, user)])
 
     async def delete_long_blocked(self, user_id: int) -> bool:
-        """Delete a user who blocked the bot long ago, without a message: none would reach them."""
+        """Delete a user who blocked the bot long ago. No message is sent, since none would arrive."""
         async with self._store.transaction() as tx:
             user = await UserRepository(tx).get(user_id)
             if user is None or user.blocked_at is None or not await self._is_deletable(tx, user_id):
@@ -155,7 +154,7 @@ class PrivacyService:
         return True
 
     async def clean_up(self) -> None:
-        """Delete last messages that were sent, and erase what a reader kept from being erased."""
+        """Delete last messages that were sent, and repeat an erasure that a reader had prevented."""
         async with self._store.transaction() as tx:
             last_messages = await DeletionRepository(tx).delete_last_messages()
         if last_messages or self._to_erase:
@@ -173,7 +172,7 @@ class PrivacyService:
         )
 
     async def _is_deletable(self, tx: Transaction, user_id: int) -> bool:
-        """Return whether a user can be deleted automatically: not in the middle of a conversation."""
+        """Return whether a user can be deleted now: nothing is open, and they aren't in a conversation."""
         if not (await self._blockers(tx, user_id)).is_empty:
             return False
         for each in self._features:
@@ -186,7 +185,7 @@ class PrivacyService:
 
 
 def _deletion_notification(user: User, now: datetime) -> Notification[DeletedUser]:
-    """Return the last message. The user's row is gone when it is sent, so it carries their language."""
+    """Return the last message. It carries the language, since the user's row is deleted when it is sent."""
     return Notification(
         chat_id=user.id,
         subject=format_subject("person", user.id),
@@ -198,14 +197,17 @@ def _deletion_notification(user: User, now: datetime) -> Notification[DeletedUse
 
 
 def make_file(user: User, sections: Mapping[str, object], made_at: datetime) -> bytes:
-    """Return the profile and the features' sections, as UTF-8."""
+    """Return a user's data as JSON in UTF-8: the profile, and the sections of all features.
+
+    Money is in whole units of the currency named next to it. Rates are decimal text. Times are UTC in ISO 8601.
+    """
     content = {
         "about": "What Kirim keeps of you",
         "made_at": format_time(made_at),
         "profile": _profile(user),
         **sections,
     }
-    # Half a surrogate pair has no UTF-8; written out like this it is JSON's own spelling of it.
+    # Half a surrogate pair has no UTF-8, but JSON can write it as an escape.
     return json.dumps(content, ensure_ascii=False, indent=2).encode(errors="backslashreplace")
 
 

@@ -1,7 +1,7 @@
-"""The user's own data: `/privacy`, and the buttons under it, at any point of any conversation.
+"""Handle `/privacy` and its buttons, also in the middle of a conversation.
 
-Every button acts on the data of the user who presses it. The one that deletes also names its user and the time of the
-question: an old one that is found again after years, or after the user began again, asks again.
+Every button acts on the data of the user who presses it. The button that deletes also has the user's id and the time of
+the question. If it is too old, or from before an earlier deletion, the bot asks again.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -18,10 +18,10 @@ from bot.users.screens import privacy
 from bot.users.session import Session
 
 FILE_NAME: Final = "kirim-data.json"
-"""Without the user's id: a file is passed on more easily than a chat."""
+"""The name has no user id, since files are easily forwarded."""
 
 CONFIRMATION_VALID_FOR: Final = timedelta(minutes=15)
-"""So long a confirmation means what it said: meanwhile nothing much has been added to what it named."""
+"""How long a confirmation is valid. Later the question could list too little."""
 
 _Action = Callable[["PrivacyHandlers", Session], Awaitable[None]]
 
@@ -43,17 +43,17 @@ class PrivacyHandlers:
         return routes
 
     async def show_privacy(self, session: Session, _: str) -> None:
-        """Show what is stored about the user, and what they can do about it."""
+        """Explain what is stored about the user, and how to see, download or delete it."""
         session.message_id = None
         await self._show(session)
 
     async def privacy_button(self, session: Session, button: PrivacyButton) -> None:
-        """Do what a button of the user's data says."""
+        """Do the action of a button of `/privacy`."""
         await session.acknowledge()
         await self.ACTIONS[button.action](self, session)
 
     async def deletion_button(self, session: Session, button: DeletionButton) -> None:
-        """Delete, if the confirmation is this user's own and still means what it said."""
+        """Delete the user's data, if the confirmation is theirs and still valid."""
         if button.user_id != session.user.id:
             await session.acknowledge(session.t.plain("privacy.not_yours"), alert=True)
             return
@@ -86,7 +86,7 @@ class PrivacyHandlers:
             await session.show_new(Screen(session.t("privacy.file_not_sent"), privacy.file_row(session.t)))
 
     async def _confirm(self, session: Session) -> None:
-        """Ask the second question. It names what is stored now, so its button carries the time."""
+        """Ask for confirmation. The question lists what is stored now, so its button carries the time."""
         asked_at = session.now
         overview = await self._privacy.get_overview(session.user)
         blockers = await self._privacy.find_blockers(session.user.id)
@@ -101,7 +101,7 @@ class PrivacyHandlers:
             await session.show(privacy.explain_waiting(session.t, blockers, session.now))
 
     async def _explain_deleted(self, session: Session) -> None:
-        """Answer a second tap, or one that a crash has replayed, after the first has deleted everything."""
+        """Answer a second tap, or one repeated after a crash, when the first has already deleted everything."""
         if await self._privacy.has_nothing(session.user.id):
             await self._delete(session)
         else:

@@ -1,4 +1,4 @@
-"""Who runs this bot towards its users, and under which terms."""
+"""The provider: who offers the bot to users, and under which terms."""
 
 from dataclasses import dataclass
 from html import escape
@@ -10,9 +10,9 @@ from bot.infra.i18n.html import as_html
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provider:
-    """The person or company that offers the service. Each part is empty where it isn't set.
+    """The person or company that offers the bot. Parts that aren't set are empty.
 
-    It isn't one of the operators: those are the Telegram users who look after the bot.
+    Operators are others: the Telegram users who operate the bot.
     """
 
     name: str = ""
@@ -21,17 +21,17 @@ class Provider:
 
     @property
     def links(self) -> tuple[tuple[str, str], ...]:
-        """Return the key of each link's label with its address, those that are set."""
+        """The links that are set: the key of each label, and its address."""
         every = (("provider.terms", self.terms_url), ("provider.privacy", self.privacy_url))
         return tuple((key, url) for key, url in every if url)
 
 
 UNNAMED: Final = Provider()
-"""Where nothing of it is set."""
+"""A provider of whom nothing is set."""
 
 
 def format_provider(t: Translator, provider: Provider) -> tuple[Html, ...]:
-    """Return the line alone in a tuple, or nothing where no part of it is set: so it leaves no gap."""
+    """Return the line about the provider in a tuple. The tuple is empty if nothing is set."""
     name = (t("provider.name", name=provider.name),) if provider.name else ()
     links = (Html(f'<a href="{escape(url)}">{as_html(t.plain(key))}</a>') for key, url in provider.links)
     parts = (*name, *links)

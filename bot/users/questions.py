@@ -1,7 +1,7 @@
-"""Questions outside of a draft whose answer is typed: a phrase, a recipient's name, a time zone.
+"""Questions outside of a draft with a typed answer: a phrase, a recipient's name, a time zone.
 
-The row of the user keeps the open one. It ends with its answer, with a press of any button and with any command: so
-nothing that is meant for something else is ever taken for its answer.
+The user's row has the open question. An answer, any button and any command close it, so that no later text is taken
+for its answer.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -21,14 +21,14 @@ from bot.users.session import Session, current_session
 TYPED: Final = PRIVATE & ~filters.COMMAND
 
 Answer = AnyAnswer[Session]
-"""Takes the session, the question's argument and the message.
+"""Handles an answer. The parameters: the session, the question's argument, and the message.
 
-It saves `answered(session)` in the transaction that saves the answer, or shows the question again.
+It saves `mark_answered(session)` in the transaction that saves the answer, or shows the question again.
 """
 
 
 def accept_text(answer: Callable[[Session, str, str], Awaitable[object]]) -> Answer:
-    """Let `answer` take the text of messages. Messages of another kind are refused, and the question stays open."""
+    """Return an answer handler for text. It rejects other messages, and the question stays open."""
 
     async def take(session: Session, argument: str, message: Message) -> None:
         if message.text is None:
@@ -40,34 +40,34 @@ def accept_text(answer: Callable[[Session, str, str], Awaitable[object]]) -> Ans
 
 
 async def ask(session: Session, question: str, screen: Screen, argument: str = "") -> None:
-    """Show `screen`, and give what is typed next to the answer registered as `question`."""
+    """Show `screen` and save the question. The next typed text goes to the answer registered for it."""
     await save_question(session, OpenQuestion(question, argument))
     await session.show(screen)
 
 
 async def save_question(session: Session, question: OpenQuestion) -> None:
-    """Save what the user is asked."""
+    """Save the question that the user is asked."""
     await session.save_user(replace(session.user, open_question=str(question)))
 
 
 def get_open_question(session: Session) -> OpenQuestion | None:
-    """Return what the user is asked outside of a draft."""
+    """Return the open question outside of a draft, or None."""
     return OpenQuestion.read(session.user.open_question) if session.user.open_question else None
 
 
 def mark_answered(session: Session) -> User:
-    """Return the user with the open question answered by this session, to be saved with what the answer changes."""
+    """Return the user without the open question. Save it together with what the answer changes."""
     session.user = replace(session.user, open_question=None, answered_update_id=session.update_id)
     return session.user
 
 
 def make_closing_handler() -> Handler:
-    """Return the handler that ends the open question at a command or a press. It comes before all others."""
+    """Return the handler that closes the open question at a command or a button. It runs before all others."""
     return TypeHandler(Update, _close_question)
 
 
 def make_answer_handler(answers: Mapping[str, Answer]) -> Handler:
-    """Return the handler of what is typed while a question is open. It comes before the conversation."""
+    """Return the handler of text that is typed while a question is open. It runs before the conversation."""
     of_users = Questions(get_open_question, answers, _explain_already_answered)
 
     async def typed(update: Update, _: Context) -> None:
@@ -79,7 +79,7 @@ def make_answer_handler(answers: Mapping[str, Answer]) -> Handler:
 
 
 async def _explain_already_answered(session: Session) -> bool:
-    """Say that an answer was taken, so that the draft doesn't take it for one to its own question."""
+    """Say that this update was an answer already, so that the draft doesn't take it for its own."""
     if not session.is_answered:
         return False
     await session.show(Screen(session.t("question.taken")))

@@ -1,4 +1,4 @@
-"""Who reads a notification, and what renderers use to send it to them."""
+"""The context in which a notification is rendered: its reader, and the means to send it."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -19,9 +19,9 @@ from bot.users.repository import UserRepository
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RenderContext:
-    """One attempt at a notification: for whom, and with what.
+    """What a renderer needs to send one notification.
 
-    `user` is None where the reader is unknown, or their row can't be read.
+    `user` is None if the reader is unknown, or if their row can't be read.
     """
 
     user: User | None
@@ -33,7 +33,7 @@ class RenderContext:
 
     @property
     def reader(self) -> Reader:
-        """Return what screens need to know of the reader."""
+        """The language, time zone and time for the screens."""
         return Reader(self.t, self.zone, self.now)
 
     async def send_text(
@@ -46,7 +46,7 @@ class RenderContext:
         reply_to: int | None = None,
         topic_id: int | None = None,
     ) -> DeliveryOutcome:
-        """Send a notification as a message of its own, and return what came of that."""
+        """Send a notification as a new message, and return the outcome."""
         return delivery_outcome(
             await self.messenger.send_text(
                 notification.chat_id,
@@ -64,7 +64,7 @@ Renderer = Render[RenderContext]
 
 
 class RenderContexts:
-    """Read users for the messages that are sent to them."""
+    """Build the contexts in which notifications are rendered."""
 
     def __init__(
         self,
@@ -81,7 +81,7 @@ class RenderContexts:
         self._default_locale = default_locale
 
     async def context(self, chat_id: int) -> RenderContext:
-        """Return the context for messages to a chat; a private chat has the id of its user."""
+        """Return the context for messages to a chat. A private chat has the id of its user."""
         user = await self._user(chat_id)
         return RenderContext(
             user=user,

@@ -1,4 +1,4 @@
-"""Read and write users, and what they did."""
+"""Read and write users and their events."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -41,7 +41,7 @@ DELETE_EVENTS = delete(user_events).where(user_events.c.at < bindparam("before",
 
 
 class UserRepository:
-    """Read and write the users who have met the bot."""
+    """Read and write users."""
 
     def __init__(self, tx: Transaction) -> None:
         self._connection = tx.connection
@@ -57,12 +57,12 @@ class UserRepository:
         return encryption.read_row(self._vault, users, dict(row), to_user) if row else None
 
     async def get_if_readable(self, user_id: int) -> User | None:
-        """Return the user, or None where there is none or the row can't be read, which is noted."""
+        """Return the user. A missing or unreadable row gives None, and an unreadable one is recorded."""
         row = (await self._connection.execute(ONE, {"id": user_id})).mappings().first()
         return encryption.read_row_or_none(self._vault, users, dict(row), to_user) if row else None
 
     async def save(self, user: User) -> None:
-        """Insert or replace a user, but for the state of the chat."""
+        """Insert or replace a user, without the state of the chat."""
         if user.answered_update_id is not None:
             await self._connection.execute(MARK_HANDLED, {"taken": user.answered_update_id, "by": HANDLED_BY_QUESTION})
         row = asdict(user)
@@ -70,7 +70,7 @@ class UserRepository:
         await upsert.insert_or_replace(self._connection, users, encryption.seal_row(self._vault, users, row))
 
     async def save_chats(self, chats: Sequence[ChatState]) -> None:
-        """Save the state of these users' chats. Users who were deleted meanwhile are left out."""
+        """Save the state of these users' chats. Users without a row are left out."""
         rows = [
             {
                 "user": chat.user_id,
@@ -83,7 +83,7 @@ class UserRepository:
 
 
 class UserEventRepository:
-    """Read and write what users did about their orders."""
+    """Read and write the events of users."""
 
     def __init__(self, tx: Transaction) -> None:
         self._connection = tx.connection
@@ -94,7 +94,7 @@ class UserEventRepository:
         await self._connection.execute(insert(user_events).inline(), asdict(event))
 
     async def find_by_order(self, user_id: int, reference: str, since: datetime) -> tuple[RecordedEvent, ...]:
-        """Return the events about this order, and those about none since then, oldest first."""
+        """Return the events about an order, and events since then about no order, oldest first."""
         return await self._all(OF_ORDER, {"user": user_id, "about": reference, "since": since})
 
     async def find_by_user(self, user_id: int, limit: int = 50) -> tuple[RecordedEvent, ...]:
@@ -102,7 +102,7 @@ class UserEventRepository:
         return await self._all(OF_USER, {"user": user_id, "limit": limit})
 
     async def delete_before(self, before: datetime) -> int:
-        """Delete older events and return how many they were."""
+        """Delete older events, and return how many."""
         return (await self._connection.execute(DELETE_EVENTS, {"before": before})).rowcount
 
     async def _all(self, statement: Select[Any], parameters: Mapping[str, object]) -> tuple[RecordedEvent, ...]:
@@ -111,20 +111,20 @@ class UserEventRepository:
 
 
 async def save_chats(tx: Transaction, chats: Sequence[ChatState]) -> None:
-    """Save what updates have changed of their users' chats."""
+    """Save the state of chats that updates have changed."""
     await UserRepository(tx).save_chats(chats)
 
 
 async def record_user_event(
     tx: Transaction, user_id: int, event: UserEvent | str, now: datetime, order_reference: str = ""
 ) -> None:
-    """Record what a user did, perhaps about an order. `event` is a `UserEvent` or the result of `pressed`."""
+    """Record an event of a user, possibly with an order. `event`: a `UserEvent`, or the result of `press_event`."""
     recorded = RecordedEvent(user_id=user_id, reference=order_reference, at=now, event=str(event))
     await UserEventRepository(tx).add(recorded)
 
 
 def to_user(known: dict[str, Any]) -> User:
-    """Return the user of an opened row."""
+    """Return the user of a decrypted row."""
     question_message_id, answered_buttons = known.pop("question_message_id"), known.pop("answered_buttons") or {}
     chat = ChatState(
         user_id=known["id"],

@@ -1,4 +1,4 @@
-"""Save what users choose for themselves."""
+"""Save changes of users, with what other features have to change in the same transaction."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
@@ -11,14 +11,14 @@ from bot.users.model import User, UserEvent
 from bot.users.repository import UserRepository, record_user_event
 
 ZoneHook = Callable[[Transaction, User], Awaitable[None]]
-"""Moves what a feature has planned for a user to their new time zone."""
+"""Adapts what a feature has planned for a user to their new time zone."""
 
 BlockHook = Callable[[Transaction, int, datetime], Awaitable[None]]
-"""Ends what a user who has blocked the bot is not sent any longer. The parameters: the user's id, and now."""
+"""Ends subscriptions of a user who has blocked the bot. The parameters: the transaction, the user's id, and now."""
 
 
 class UserService:
-    """Save users. Features add what has to follow in the same transaction."""
+    """Save users. Features add hooks that run in the same transaction."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database

@@ -1,4 +1,4 @@
-"""The session of an update: who sent it, in which language and time zone, and the ways to answer."""
+"""The session of an update: its user, their language and time zone, and the ways to answer."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
@@ -32,8 +32,8 @@ V = TypeVar("V")
 RETRY_PAUSES: Final = Backoff(first=1.0, longest=3.0, factor=3.0)
 """Seconds before the next attempt at a message.
 
-One that may have arrived is repeated, too: a question that is asked twice does no harm, one that is never asked keeps
-a user waiting.
+A message that may have arrived is sent again, too. A repeated question does no harm, but a missing one leaves the user
+waiting.
 """
 
 RETRIES: Final = 2
@@ -41,14 +41,14 @@ RETRIES: Final = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConversationHooks:
-    """What the conversation registers for features that a user opens in the middle of it.
+    """What the conversation registers for features that can be opened in the middle of it.
 
     Attributes:
-        add_resume_button: returns a screen with a button back to the question that is open, if there is one.
-        explain: answers a press of a button that no longer works with the text of a key, and shows what is open.
-        show_question: shows the question that is open, and returns whether there is one.
+        add_resume_button: returns the screen with a button back to the open question, if there is one.
+        explain: answers a button that no longer works with the text of a key, and shows the open question.
+        show_question: shows the open question, and returns whether there is one.
         is_open: returns whether a question is open.
-        report_damage: says that what is open can't be read, and closes it.
+        report_damage: says that the open draft can't be read, and closes it.
     """
 
     add_resume_button: "Callable[[Session, Screen], Screen]"
@@ -81,12 +81,12 @@ NO_CONVERSATION: Final = ConversationHooks(
     is_open=lambda _: False,
     report_damage=_explain_damage,
 )
-"""Stands for the conversation where no feature has one."""
+"""The hooks of a bot without a conversation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionServices:
-    """What all sessions are answered with."""
+    """What all sessions share."""
 
     clock: Clock
     database: Database
@@ -96,9 +96,9 @@ class SessionServices:
 
 @dataclass(frozen=True, eq=False)
 class SessionKey(Generic[V]):
-    """Names something that a feature loads for each update, such as the open draft: `session[DRAFT]`.
+    """The key of a value that a feature loads for each update, such as the open draft: `session[DRAFT]`.
 
-    `default` is what it is for an update for which nothing was loaded.
+    `default` is its value for an update for which nothing was loaded.
     """
 
     name: str
@@ -114,56 +114,56 @@ class Session:
     t: Translator
     update_id: int
     chat: ChatState
-    """What the buttons of the private chat depend on. It is saved when the update is finished."""
+    """The state of the private chat's buttons. It is saved when the update is finished."""
     attempt: Attempt | None = None
     is_private: bool = True
-    """Whether it comes from the user's private chat with the bot, not from a group."""
+    """Whether the update comes from the user's private chat with the bot, not from a group."""
     is_operator: bool = False
-    """Whether the user is one of the operators. It is set for each update, so that an old button helps nobody."""
+    """Whether the user is an operator. Each update checks it, so an old button gives no rights."""
     damage: RowUnreadable | None = None
-    """Why a row can't be read that every update needs, if so. Nothing else is done with such an update."""
+    """The error if a row that every update needs can't be read. Such an update is only answered with it."""
     message_id: int | None = None
     has_text: bool = False
-    """Whether the pressed message has text, which another screen can replace; a picture has none."""
+    """Whether the pressed message has text that another screen can replace. A picture has none."""
     pressed: Message | None = None
-    """The message with the pressed button; None where Telegram withholds it."""
+    """The message with the pressed button, or None if Telegram doesn't send it."""
     query_id: str | None = None
-    """The press that has to be answered once."""
+    """The id of the button press, until it is answered."""
     notice: Html | None = None
-    """What the next message says first."""
+    """The first paragraph of the next message."""
     failure: Exception | None = None
     """Why the update has to be handled again."""
     blocked_since: datetime | None = None
-    """When the user blocked the bot, in the first update after they have unblocked it."""
+    """When the user blocked the bot. It is set in the first update after they unblocked it."""
     handled_by: str | None = None
-    """What has taken this update in before, in an attempt that failed (`TAKEN_BY_…`)."""
+    """What handled this update before, in an attempt that failed (`HANDLED_BY_…`)."""
     state: dict["SessionKey[Any]", Any] = field(default_factory=dict)
 
     @property
     def now(self) -> datetime:
-        """The time of this moment, in UTC."""
+        """The current time in UTC."""
         return self.services.clock.now()
 
     def __getitem__(self, key: "SessionKey[V]") -> V:
-        """Return what a feature has loaded for this update, or the default."""
+        """Return the value that a feature has loaded for this update, or the default."""
         value: V = self.state.get(key, key.default)
         return value
 
     def __setitem__(self, key: "SessionKey[V]", value: V) -> None:
-        """Keep something of a feature until the end of this update."""
+        """Keep a feature's value until the end of this update."""
         self.state[key] = value
 
     @property
     def is_newest_question(self) -> bool:
-        """Whether the pressed message holds the chat's newest question."""
+        """Whether the pressed message is the chat's newest question."""
         return self.message_id is not None and self.chat.question_message_id == self.message_id
 
     def is_double_tap(self, button: str) -> bool:
-        """Whether the same button was answered in this chat just now."""
+        """Return whether the same button was answered in this chat moments ago."""
         return self.chat.is_double_tap(button, self.now)
 
     def record_tap(self, button: str) -> None:
-        """Record that what the button asks for has been done."""
+        """Record that the action of a button was done."""
         self._change_chat(self.chat.with_tap(button, self.now))
 
     def _change_chat(self, chat: ChatState) -> None:
@@ -173,7 +173,7 @@ class Session:
                 self.attempt.chat = chat
 
     async def save_user(self, user: User) -> None:
-        """Save the user of this session as they are now."""
+        """Save `user`, and make them the user of this session."""
         self.user = user
         async with self.services.database.transaction() as tx:
             await UserRepository(tx).save(user)
@@ -190,7 +190,7 @@ class Session:
 
     @property
     def reader(self) -> Reader:
-        """The language, the zone and the time that screens of this update are written for."""
+        """The language, time zone and time for the screens of this update."""
         return Reader(self.t, self.zone, self.now)
 
     @property
@@ -200,15 +200,15 @@ class Session:
 
     @property
     def is_answered(self) -> bool:
-        """Whether this update has answered a question already, before a crash or in an attempt that failed."""
+        """Whether this update answered a question before, in an attempt that crashed or failed."""
         return self.user.answered_update_id == self.update_id or self.handled_by == HANDLED_BY_QUESTION
 
     def format_rejection(self, rejection: Rejection) -> Html:
-        """Return why something can't be accepted, in the user's language and time zone."""
+        """Return the reason of a rejection, in the user's language and time zone."""
         return self.t(rejection.key, **format_arguments(self.t, rejection, self.services.clock.now(), self.zone))
 
     def with_resume(self, screen: Screen) -> Screen:
-        """Return `screen` with a button back to the question of the conversation that is open, if there is one."""
+        """Return `screen` with a button back to the conversation's open question, if there is one."""
         return self.services.conversation.add_resume_button(self, screen)
 
     async def report_damage(self) -> None:
@@ -216,26 +216,26 @@ class Session:
         await self.services.conversation.report_damage(self)
 
     async def show_question(self) -> bool:
-        """Show the question of the conversation that is open, and return whether there is one."""
+        """Show the conversation's open question, and return whether there is one."""
         return await self.services.conversation.show_question(self)
 
     async def explain(self, key: str) -> None:
-        """Answer a press of a button that no longer works, and show the question that is open, or how to begin."""
+        """Answer a button that no longer works, and show the open question, or how to begin."""
         await self.services.conversation.explain(self, key)
 
     def discard(self) -> None:
-        """Forget what was loaded for this update. Nothing of a user who was just deleted may be saved again."""
+        """Discard what was loaded for this update, so that no data of a deleted user is saved again."""
         self.blocked_since = None
         self.state.clear()
 
     async def acknowledge(self, text: str | None = None, *, alert: bool = False) -> None:
-        """Answer the press, if that wasn't done yet. Work comes after that."""
+        """Answer the button press, unless it was answered. Call it before any work."""
         if self.query_id is not None:
             query_id, self.query_id = self.query_id, None
             await self.services.messenger.answer_press(query_id, text, alert=alert)
 
     async def show(self, screen: Screen) -> None:
-        """Show a question: in the pressed message's place, or as a new message after something typed."""
+        """Show a question. It replaces the pressed message, and after typed text it is a new message."""
         screen = self._with_notice(screen)
         in_place = self.message_id is not None and await self._edit(self.message_id, screen)
         message_id = self.message_id if in_place else _message_id(await self._send(screen))
@@ -245,39 +245,39 @@ class Session:
             await self.services.messenger.edit_keyboard(self.chat_id, stale, (), priority="talk")
 
     async def show_new(self, screen: Screen) -> None:
-        """Show a question as a new message. The buttons of the one before it are removed."""
+        """Show a question as a new message, and remove the buttons of the question before it."""
         self.message_id = None
         await self.show(screen)
 
     async def remove_question_buttons(self) -> None:
-        """Remove the buttons of the open question: it was answered, and what follows is no question."""
+        """Remove the buttons of the open question, which was answered and isn't followed by another."""
         stale = self.chat.question_message_id
         self._change_chat(replace(self.chat, question_message_id=None))
         if stale is not None:
             await self.services.messenger.edit_keyboard(self.chat_id, stale, (), priority="talk")
 
     async def update(self, screen: Screen) -> None:
-        """Update an order's message in its place. It is no question, so its buttons stay."""
+        """Edit an order's message. It isn't a question, so its buttons stay."""
         screen = self._with_notice(screen)
         if self.message_id is None or not await self._edit(self.message_id, screen):
             await self._send(screen)
 
     async def post(self, screen: Screen) -> int | None:
-        """Send an order's message as a new one, and return its id where it was surely sent. Its buttons stay."""
+        """Send an order's message, and return its id, or None if it may not have been sent. Its buttons stay."""
         return _message_id(await self.send(screen))
 
     async def send(self, screen: Screen) -> Outcome:
-        """Send an order's message as a new one, and return the outcome. Its buttons stay."""
+        """Send an order's message, and return the outcome. Its buttons stay."""
         return await self._send(self._with_notice(screen))
 
     async def post_picture(self, png: bytes, caption: str, keyboard: Keyboard) -> bool:
-        """Send a picture as a new message, and return whether it was surely sent."""
+        """Send a picture as a new message, and return whether it was certainly sent."""
         messenger = self.services.messenger
         sent = await _with_retries(lambda: messenger.send_photo(self.chat_id, png, caption, keyboard, priority="talk"))
         return isinstance(sent, Delivered)
 
     def _with_notice(self, screen: Screen) -> Screen:
-        """Return the screen with the notice before its text. The notice is used up."""
+        """Return the screen with the notice before its text, and clear the notice."""
         notice, self.notice = self.notice, None
         return screen if notice is None else replace(screen, text=f"{notice}\n\n{screen.text}")
 
@@ -315,18 +315,18 @@ async def _with_retries(call: Callable[[], Awaitable[Outcome]]) -> Outcome:
 
 
 SESSION: ContextVar[Session] = ContextVar("session")
-"""The session of the update that this task handles; set before the update goes through the handlers."""
+"""The session of the update that this task handles. It is set before the handlers run."""
 
 
 def current_session() -> Session:
-    """Return the session of the update that is being handled, for PTB's callbacks."""
+    """Return the session of the update that this task handles. PTB's callbacks need it."""
     return SESSION.get()
 
 
 def as_handler(
     action: "Callable[[Session, Update], Awaitable[object]]",
 ) -> "Callable[[Update, Context], Coroutine[Any, Any, None]]":
-    """Return PTB's callback for an action on the session. No other handler is asked after it."""
+    """Return PTB's callback for an action on the session. No other handler runs after it."""
 
     async def callback(update: Update, _: Context) -> None:
         await action(current_session(), update)

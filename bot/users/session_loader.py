@@ -1,4 +1,4 @@
-"""Load the session of an update, and finish it: the user as they are now, and what features know of them."""
+"""Load the session of each update, and finish it after the update was handled."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
@@ -18,20 +18,20 @@ from bot.users.repository import UserRepository, record_user_event
 from bot.users.session import ConversationHooks, Session, SessionServices
 
 SAVE_SEEN_EVERY: Final = timedelta(days=1)
-"""How often it is saved when a user was last seen: once a day is enough to know who is active."""
+"""How often the time a user was last seen is saved. Once a day is enough to count active users."""
 
 LoadHook = Callable[[Transaction, Session], Awaitable[None]]
-"""Reads what a feature needs for each update into `session[KEY]`."""
+"""Loads what a feature needs for each update into `session[KEY]`."""
 
 FinishHook = Callable[[Session], Awaitable[None]]
-"""Does something once an update has been handled."""
+"""Runs after an update was handled."""
 
 
 class SessionLoader:
     """Load and finish sessions. Features add their hooks when they are built.
 
-    `on_load` run in the transaction that reads the user. `after_update` run once the update was handled, in the chat's
-    own queue.
+    Hooks in `on_load` run in the transaction that reads the user. Hooks in `after_update` run after the update was
+    handled, in the chat's own queue.
     """
 
     def __init__(self, infra: Infra, *, operator_ids: frozenset[int] = frozenset()) -> None:
@@ -42,11 +42,11 @@ class SessionLoader:
         self.after_update: list[FinishHook] = []
 
     def connect_conversation(self, conversation: ConversationHooks) -> None:
-        """Let sessions lead back to a question of this conversation."""
+        """Set the hooks of the conversation, for all later sessions."""
         self._services = replace(self._services, conversation=conversation)
 
     async def load(self, update: Update) -> Session | None:
-        """Return the session of an update, or None where no user caused it."""
+        """Return the session of an update, or None if no user caused it."""
         sender, chat = update.effective_user, update.effective_chat
         if sender is None or chat is None or sender.is_bot:
             return None
@@ -61,7 +61,7 @@ class SessionLoader:
         return session
 
     async def finish(self, session: Session) -> None:
-        """Do what follows an update that was handled. A user who had blocked the bot counts as back after that."""
+        """Run the hooks after an update was handled, and save that a user who had blocked the bot is back."""
         now = session.now
         for hook in self.after_update:
             await hook(session)
@@ -96,7 +96,7 @@ class SessionLoader:
 
 
 def _with_profile(known: User | None, sender: TelegramUser, now: datetime) -> User:
-    """Return the user with the language and the public name of now, and when they were seen where that is long ago."""
+    """Return the user with their current language and public name, and with a new last-seen time once a day."""
     username = sender.username.lower() if sender.username else None
     current = replace(
         known or User(id=sender.id, created_at=now), language_code=sender.language_code, username=username

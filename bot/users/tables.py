@@ -1,4 +1,4 @@
-"""The tables of users and of what they did."""
+"""The tables of users and of their events."""
 
 from sqlalchemy import BigInteger, Column, Index, Table, Text
 
@@ -29,7 +29,7 @@ users = Table(
     Column("answered_buttons", Json),
     Column("deletion_requested_at", Instant),
     Column("last_seen_at", Instant),
-    Column("username", Text, info=PERSONAL),  # in small letters, to be found by
+    Column("username", Text, info=PERSONAL),  # in lower case, for lookups
     Index(None, "created_at"),
     info=not_pruned("it stays until the user deletes it, or has blocked the bot for the retention period"),
 )
@@ -45,7 +45,7 @@ Index("ix_users_username", users.c.username, sqlite_where=HAS_USERNAME, postgres
 HAS_BLOCKED = users.c.blocked_at.is_not(None)
 Index("ix_users_blocked_at", users.c.blocked_at, sqlite_where=HAS_BLOCKED, postgresql_where=HAS_BLOCKED)
 
-# No row may name the chat of a deleted user, so these rows are deleted as soon as they were sent or given up.
+# No row may name the chat of a deleted user, so these rows are deleted when they were sent or given up.
 IS_LAST_MESSAGE = outbox.c.kind == constant(UserNotification.DATA_DELETED)
 Index("ix_outbox_last_messages", outbox.c.id, sqlite_where=IS_LAST_MESSAGE, postgresql_where=IS_LAST_MESSAGE)
 

@@ -1,7 +1,7 @@
-"""What a feature does with the data that it stores about a user: show it, export it, delete it and prune it.
+"""Declare how a feature shows, exports, deletes and prunes what it stores about users.
 
 Each feature that owns a table with a user in it declares one `UserData` in its own module `user_data.py`.
-Users' own modules call them without knowing what is in the tables.
+`privacy.py` and `workers.py` call them without knowing the tables.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -15,16 +15,16 @@ from bot.infra.i18n import Html, Translator
 Json = dict[str, object]
 
 NOBODY: Final = 0
-"""Replaces the id of a deleted user or chat. No user of Telegram has this id."""
+"""The id that replaces that of a deleted user or chat. No Telegram user has it."""
 
 MAX_LISTED: Final = 8
-"""How many rows of one kind a message of `/privacy` lists. The file has them all."""
+"""How many rows of one kind a message of `/privacy` lists. The file has all."""
 
 
 class StoredData:
     """What one feature stores about a user, as `/privacy` shows it.
 
-    Every part is empty unless a feature overrides it.
+    A feature overrides the parts that it needs. The others are empty.
     """
 
     def records(self, t: Translator) -> Sequence[str]:  # noqa: ARG002  for the features that override it
@@ -32,15 +32,15 @@ class StoredData:
         return ()
 
     def settings(self, t: Translator) -> Sequence[str]:  # noqa: ARG002  for the features that override it
-        """Return the paragraphs about what the user has set up. They follow the rows of all features."""
+        """Return the paragraphs about settings. They follow the records of all features."""
         return ()
 
     def counts(self, t: Translator) -> Mapping[str, Html]:  # noqa: ARG002  for the features that override it
-        """Return what the question before a deletion counts: placeholder of `privacy.confirm` -> its text."""
+        """Return the counts in the question before a deletion: placeholder of `privacy.confirm` -> its text."""
         return {}
 
     def warnings(self, t: Translator) -> Sequence[str]:  # noqa: ARG002  for the features that override it
-        """Return the paragraphs about what the user loses sight of by a deletion."""
+        """Return the paragraphs about what the user can no longer see after a deletion."""
         return ()
 
 
@@ -51,20 +51,20 @@ class Blocker(Protocol):
         """Return the paragraph for the question before a deletion."""
 
     def details(self, t: Translator, now: datetime) -> str:
-        """Return the paragraph for the deletion that waits: what it waits for, and why."""
+        """Return the paragraph about a waiting deletion: what it waits for, and why."""
 
 
 Prune = Callable[[Transaction, datetime, timedelta | None, int], Awaitable[int]]
-"""Delete what is too old and return how many rows that were.
+"""Deletes rows that are too old, and returns how many.
 
-The parameters after the transaction: now, how long the operator keeps personal data (None is forever), and how many
-rows to delete at most. It is called again until it deletes fewer.
+The parameters: the transaction, now, how long personal data is kept (None means forever), and the maximum of rows to
+delete. It is called again until it deletes fewer.
 """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserData:
-    """What one feature does with the data of a user. What is None doesn't concern it.
+    """How one feature handles the data of a user. Functions that it doesn't need are None.
 
     Every function runs in the caller's transaction.
     """
@@ -73,31 +73,31 @@ class UserData:
     """The package of the feature below `bot`."""
 
     delete_user: Callable[[Transaction, int, datetime], Awaitable[None]]
-    """Delete what identifies the user, who has nothing open. The last parameter is now."""
+    """Deletes what identifies the user, who has nothing open. The last parameter is now."""
 
     export_user: Callable[[Transaction, int], Awaitable[Json]] | None = None
-    """Return the feature's sections of the exported file."""
+    """Returns the feature's sections of the exported file."""
 
     stored: Callable[[Transaction, int], Awaitable[StoredData]] | None = None
-    """Return what `/privacy` shows of the feature's data."""
+    """Returns what `/privacy` shows of the feature's data."""
 
     has_any: Callable[[Transaction, int], Awaitable[bool]] | None = None
-    """Return whether the user has left anything here that a second deletion would remove."""
+    """Returns whether the feature stores anything that a second deletion would remove."""
 
     blocks_deletion: Callable[[Transaction, int], Awaitable[Blocker | None]] | None = None
-    """Return what has to end first: while money is on its way, the user has to be reachable."""
+    """Returns what has to end first. During an open order the user must stay reachable."""
 
     is_busy: Callable[[Transaction, int], Awaitable[bool]] | None = None
-    """Return whether the user is in the middle of something. Then nothing is deleted without their doing it."""
+    """Returns whether the user is in a conversation. Then only the user can start the deletion."""
 
     prune: Prune | None = None
 
 
 def list_first(lines: Sequence[str]) -> list[str]:
-    """Return the first lines, and a mark that there are more."""
+    """Return the first lines, and "…" if there are more."""
     return [*lines[:MAX_LISTED], "…"] if len(lines) > MAX_LISTED else list(lines)
 
 
 def format_time(moment: datetime | None) -> str | None:
-    """Return a time of the exported file: ISO 8601, in UTC."""
+    """Return a time for the exported file: ISO 8601, in UTC."""
     return None if moment is None else moment.isoformat()

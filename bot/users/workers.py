@@ -1,4 +1,4 @@
-"""Delete users who asked for it, and what is older than it has to be."""
+"""Delete users who asked for deletion, and rows that are too old."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -17,13 +17,13 @@ DAY_SECONDS: Final = timedelta(days=1).total_seconds()
 
 
 BATCH_ROWS = 500
-"""Rows in one transaction. Then comes a pause, so that others can write in between."""
+"""Rows in one transaction. After it comes a pause, so that others can write."""
 
 PAUSE_SECONDS = 0.05
 
 
 class Retention:
-    """Delete what is too old. `days` is how long personal data is kept after the last use; 0 is forever."""
+    """Delete rows that are too old. Personal data is kept for `days` after its last use (0: forever)."""
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class Retention:
         self._rest = rest
 
     async def run_once(self) -> int:
-        """Delete what is due and return how many rows that were."""
+        """Delete all rows that are too old, and return how many."""
         now = self._clock.now()
         deleted = 0
         for feature in self._features:
@@ -65,7 +65,10 @@ class Retention:
 
 
 class DeletionWorkers:
-    """Each method returns the seconds until its next call. `on_notification` is called when a message was queued."""
+    """Delete users and old rows. `on_notification` is called when a message was queued.
+
+    Each method returns the seconds until its next call.
+    """
 
     def __init__(
         self, *, privacy: PrivacyService, retention: Retention, chat_jobs: ChatJobs, on_notification: Callable[[], None]
@@ -76,14 +79,14 @@ class DeletionWorkers:
         self._on_notification = on_notification
 
     async def delete_users(self) -> float:
-        """Delete users who asked for it and have nothing open any longer, each in their chat's own queue."""
+        """Delete users who asked for it and have nothing open, each in the queue of their chat."""
         for user_id in await self._privacy.find_deletable():
             self._chat_jobs.run(user_id, self._deletion_on_request(user_id))
         await self._privacy.clean_up()
         return DELETION_SECONDS
 
     async def prune(self) -> float:
-        """Delete what is too old, and users who have blocked the bot for too long: once a day, and at each start."""
+        """Delete old rows, and users who blocked the bot long ago. It runs at each start and once a day."""
         await self._retention.run_once()
         for user_id in await self._privacy.find_long_blocked():
             self._chat_jobs.run(user_id, self._deletion_of_absent(user_id))

@@ -1,4 +1,4 @@
-"""The phrase of the user: suggested, typed, shown to its owner in the private chat, and changed."""
+"""The screens of the anti-phishing phrase."""
 
 from bot.infra.i18n import Translator
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
@@ -12,21 +12,21 @@ SETTINGS = SettingsButton(SettingsAction.SHOW).pack()
 
 
 def choice_rows(t: Translator, suggestion: Suggestion) -> Keyboard:
-    """Return the buttons to use the suggestion, to see another, or to type a phrase."""
+    """Return the buttons to use the suggestion, see another, or type a phrase."""
     use = Button(t.plain("phrase.use"), data=PhraseButton(PhraseAction.USE, suggestion.code).pack())
     another = Button(t.plain("phrase.another"), data=NEW)
     return ((use,), (another, Button(t.plain("phrase.own"), data=OWN)))
 
 
 def offer_suggestion(t: Translator, suggestion: Suggestion, *, has_one: bool) -> Screen:
-    """Return a suggestion and what it is for. Users don't have to choose now: there is a way on."""
+    """Return a suggestion and what it is for. Another button lets users continue without choosing."""
     text = t("phrase.offer", phrase=suggestion.text)
     way_on = (Button(t.plain("button.back"), data=SHOW),) if has_one else send_row(t)
     return Screen(text, (*choice_rows(t, suggestion), way_on))
 
 
 def show_phrase(t: Translator, phrase: str) -> Screen:
-    """Return the user's phrase, and the ways to change it."""
+    """Return the user's phrase, with buttons to change it."""
     return Screen(
         t("phrase.mine", phrase=phrase),
         (
@@ -37,16 +37,16 @@ def show_phrase(t: Translator, phrase: str) -> Screen:
 
 
 def ask_phrase(t: Translator) -> Screen:
-    """Return the question for a phrase of the user's own."""
+    """Return the question for the user's own phrase."""
     text = t("phrase.ask", shortest=MIN_LENGTH, longest=MAX_LENGTH)
     return Screen(text, ((Button(t.plain("button.back"), data=SHOW),),))
 
 
 def confirm_saved(t: Translator, phrase: str) -> Screen:
-    """Return that the phrase is saved."""
+    """Return the confirmation that the phrase is saved."""
     return Screen(t("phrase.kept", phrase=phrase), (send_row(t), (Button(t.plain("button.settings"), data=SETTINGS),)))
 
 
 def format_phrase_line(t: Translator, user: User | None) -> str:
-    """Return the text with the user's phrase, which only the genuine bot can add; empty for a user without one."""
+    """Return the paragraph with the user's phrase, which only the genuine bot knows. It is empty without a phrase."""
     return f"\n\n{t('pay.phrase', phrase=user.phrase)}" if user is not None and user.phrase else ""

@@ -12,19 +12,19 @@ EPOCH, TICK = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
 
 
 def format_stamp(moment: datetime) -> str:
-    """Return a time for a button's data, exactly: a user may begin and ask for deletion within the same second."""
+    """Return a time for a button's data, in microseconds: a user can start and ask for deletion in the same second."""
     return str((moment - EPOCH) // TICK)
 
 
 def parse_stamp(stamped: str) -> datetime:
-    """Return the time that `stamp` wrote."""
+    """Return the time that `format_stamp` wrote."""
     return EPOCH + int(stamped) * TICK
 
 
 def show_privacy(
     t: Translator, retention_days: int, run_by: Provider = UNNAMED, *, is_deletion_requested: bool
 ) -> Screen:
-    """Return what is stored, why and how long, and what can't be deleted here."""
+    """Return what is stored, why, for how long, and what can't be deleted here."""
     parts: list[str] = [
         t(
             "privacy.text",
@@ -41,7 +41,7 @@ def show_privacy(
 
 
 def show_summary(t: Translator, overview: Overview, zone: tzinfo) -> Screen:
-    """Return a user's data at a glance. Numbers are masked: others may look at a chat; the file has them in full."""
+    """Return a summary of the user's data. Numbers are masked, since others may see the chat."""
     user = overview.user
     profile = t(
         "privacy.profile",
@@ -63,7 +63,7 @@ def show_summary(t: Translator, overview: Overview, zone: tzinfo) -> Screen:
 
 
 def ask_confirmation(t: Translator, overview: Overview, blockers: DeletionBlockers, asked_at: datetime) -> Screen:
-    """Return the second, explicit question: what happens, to what, and what has to end before."""
+    """Return the question before a deletion: what will be deleted, and what has to end first."""
     counts = {name: text for each in overview.stored for name, text in each.counts(t).items()}
     parts = [
         t("privacy.confirm", **counts),
@@ -76,24 +76,24 @@ def ask_confirmation(t: Translator, overview: Overview, blockers: DeletionBlocke
 
 
 def explain_waiting(t: Translator, blockers: DeletionBlockers, now: datetime) -> Screen:
-    """Return that the request is noted: what is still open, and that the deletion follows automatically."""
+    """Return that the request is saved, what is still open, and that the deletion follows automatically."""
     reasons = [blocker.details(t, now) for blocker in blockers.blockers] or [t("privacy.still_telling")]
     parts = [t("privacy.noted"), *reasons, t("privacy.by_itself")]
     return Screen("\n\n".join(parts), ((_button(t, "privacy.keep", PrivacyAction.CANCEL_DELETION),),))
 
 
 def confirm_deleted(t: Translator) -> Screen:
-    """Return that everything was deleted. It has no button: a user who continues is a new one."""
+    """Return that everything was deleted. There is no button, since a user who continues is a new one."""
     return Screen(t("privacy.deleted"))
 
 
 def explain_deleted_before(t: Translator) -> Screen:
-    """Return that the deletion was done before, for a user who has begun again since."""
+    """Return that the data was deleted before, for a user who has started again since."""
     return Screen(t("privacy.done_before"), ((_button(t, "privacy.open", PrivacyAction.SHOW),),))
 
 
 def file_row(t: Translator) -> Keyboard:
-    """Return the row with which the file can be asked for again."""
+    """Return the row with the button that sends the file again."""
     return ((_button(t, "privacy.file", PrivacyAction.FILE),),)
 
 

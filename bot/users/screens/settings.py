@@ -1,4 +1,4 @@
-"""The settings: language, time zone, and the way to what else features let users choose."""
+"""The screens of the settings: language, time zone, and the sections of other features."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from bot.users.model import User
 from bot.users.screens import phrase
 
 BUTTONS_PER_ROW: Final = 2
-"""Buttons of sections side by side."""
+"""How many buttons of sections are in one row."""
 
 
 def _no_summary(_: Translator, __: User) -> Mapping[str, Html]:
@@ -26,13 +26,13 @@ def _no_summary(_: Translator, __: User) -> Mapping[str, Html]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SettingsSection:
-    """A part of the settings that a feature brings.
+    """A section of the settings that a feature adds.
 
     Attributes:
-        position: where its button is among those of all sections; the lowest comes first.
+        position: the place of its button. The lowest comes first.
         label: the key of the button's text.
-        data: what the button does.
-        summary: returns what `settings.text` says about it: placeholder -> its text.
+        data: the button's data.
+        summary: returns its texts in `settings.text`: placeholder -> text.
     """
 
     position: int
@@ -46,11 +46,11 @@ SECTIONS: Final = (
     SettingsSection(position=30, label="settings.phrase", data=phrase.SHOW),
     SettingsSection(position=60, label="settings.privacy", data=PrivacyButton(PrivacyAction.SHOW).pack()),
 )
-"""The sections of users themselves."""
+"""The sections of this package."""
 
 
 def show_settings(reader: Reader, user: User, sections: Sequence[SettingsSection]) -> Screen:
-    """Return the settings with all their sections."""
+    """Return the settings with all sections."""
     t = reader.t
     summaries = {name: text for section in sections for name, text in section.summary(t, user).items()}
     text = t("settings.text", time=_format_zone(reader, reader.zone), **summaries)
@@ -67,7 +67,7 @@ def show_settings(reader: Reader, user: User, sections: Sequence[SettingsSection
 
 
 def ask_language(t: Translator) -> Screen:
-    """Return all languages, each in its own words."""
+    """Return all languages, each with its own name."""
     return Screen(
         t("language.ask"),
         (tuple(Button(locale.name, data=LanguageButton(code).pack()) for code, locale in LOCALES.items()),),
@@ -75,7 +75,7 @@ def ask_language(t: Translator) -> Screen:
 
 
 def ask_zone(reader: Reader) -> Screen:
-    """Return Indonesia's three zones in one tap each, with the time there, and the way to any other."""
+    """Return buttons for Indonesia's three zones, with the time there, and one for other places."""
     t = reader.t
     three = tuple(Button(t.clock(reader.now, ZoneInfo(key)), data=_zone_data(key)) for key in INDONESIAN)
     other = Button(t.plain("zone.other"), data=SettingsButton(SettingsAction.PLACE).pack())
@@ -90,7 +90,7 @@ def ask_place(t: Translator) -> Screen:
 
 
 def offer_zones(reader: Reader, query: str, keys: Sequence[str]) -> Screen:
-    """Return what is understood by a place, with the time there now. A zone is only chosen by a tap."""
+    """Return the zones that a typed place can mean, with the current time there. The user chooses by a tap."""
     t = reader.t
     if len(keys) == 1:
         text = t("zone.is_it", time=_format_zone(reader, zone_of(keys[0])))
@@ -103,7 +103,7 @@ def offer_zones(reader: Reader, query: str, keys: Sequence[str]) -> Screen:
 
 
 def back_row(t: Translator) -> tuple[Button, ...]:
-    """Return the row with the way back to the settings."""
+    """Return the row with the button back to the settings."""
     return (Button(t.plain("button.settings"), data=SettingsButton(SettingsAction.SHOW).pack()),)
 
 
@@ -112,7 +112,7 @@ def _zone_data(key: str) -> str:
 
 
 def _format_zone(reader: Reader, zone: tzinfo) -> str:
-    """Return a zone as its clock and its place: "17:05 UTC+9 · Tokyo", "10:05 WIB"."""
+    """Return a zone with its current time: "17:05 UTC+9 · Tokyo", "10:05 WIB"."""
     where = "" if zone is PRESUMED else find_city(getattr(zone, "key", ""), reader.t.locale)
     clock = reader.t.clock(reader.now, zone)
     return f"{clock} · {where}" if where else clock

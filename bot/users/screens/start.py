@@ -1,4 +1,4 @@
-"""The welcome: what Kirim is, in three lines and one big button; new users are offered a phrase beside it."""
+"""The welcome: what Kirim is, and the button for a new order. Users without a phrase also see a suggestion."""
 
 from bot.infra.i18n import LOCALES, Html, Translator, other_locales
 from bot.infra.telegram.ui.screen import Button, Screen
