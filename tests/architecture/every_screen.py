@@ -173,12 +173,12 @@ def _of_orders(t: Translator, method: PayoutMethod, typed: str) -> Iterator[Scre
     for some in ([], orders[:1], orders[:8], orders[8:16], orders[16:24]):
         yield ScreenCase("status", open_orders.screen(_reader(t), some), tuple(order.reference for order in some))
     for bolt11 in (INVOICE, INVOICE + "q" * 350, INVOICE + "q" * 2000):
-        paid = pay.payment(_reader(t), an_open_order(method, bolt11=bolt11), PHRASE)
+        paid = pay.build_payment(_reader(t), an_open_order(method, bolt11=bolt11), PHRASE)
         yield ScreenCase("invoice", Screen(paid.caption, paid.keyboard), ("ABC2345", "29", PHRASE), is_caption=True)
         if paid.follow_up:
             yield ScreenCase("invoice's text", Screen(paid.follow_up), ("ABC2345", bolt11, PHRASE))
     for code, until in product(TOKENS, (None, NOW + timedelta(hours=1))):
-        paid = pay.payment(_reader(t), replace(a_deposit_order(code, method), expires_at=until), PHRASE)
+        paid = pay.build_payment(_reader(t), replace(a_deposit_order(code, method), expires_at=until), PHRASE)
         yield ScreenCase(
             f"deposit in {code}",
             Screen(paid.caption, paid.keyboard),

@@ -67,7 +67,7 @@ def _review(t: Translator) -> Screen:
 
 def _invoice(t: Translator) -> Screen:
     order = an_open_order(bolt11="lnbcrt294120n1" + "q" * 60)
-    paid = pay.payment(Reader(t, JAKARTA, NOW), order, "purple coffee boat")
+    paid = pay.build_payment(Reader(t, JAKARTA, NOW), order, "purple coffee boat")
     return Screen(paid.caption, paid.keyboard)
 
 

@@ -40,13 +40,13 @@ def lived(*states: str, **changes: Any) -> tuple[Order, list[OrderEvent]]:
 
 
 def told(order: Order, events: list[OrderEvent], now: datetime = NOW, locale: str = "en") -> list[str]:
-    shown = order_timeline.lines(Reader(TRANSLATIONS.get(locale), JAKARTA, now), order, events)
+    shown = order_timeline.format_timeline(Reader(TRANSLATIONS.get(locale), JAKARTA, now), order, events)
     return ScreenCase("timeline", Screen(shown)).text.split("\n")
 
 
 def keys(order: Order, events: list[OrderEvent]) -> list[str]:
     """What is said, without the times."""
-    found = [key for _, key in order_timeline.entries(order, events)]
+    found = [key for _, key in order_timeline.build_entries(order, events)]
     shown = told(order, events)
     assert all(any(text(key) in line for line in shown) for key in found)
     return found
@@ -91,7 +91,7 @@ def test_whichever_states_are_skipped_no_line_comes_twice_or_out_of_its_time(lef
     whole = keys(*lived(*WAY))
     for skipped in combinations(WAY[:-1], left_out):
         order, events = lived(*(state for state in WAY if state not in skipped))
-        happened = [at for at, _ in order_timeline.entries(order, events)]
+        happened = [at for at, _ in order_timeline.build_entries(order, events)]
         assert happened == sorted(happened)
         found = keys(order, events)
         assert len({text(key) for key in found}) == len(found)

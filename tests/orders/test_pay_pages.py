@@ -405,7 +405,7 @@ async def test_what_pages_never_show_is_not_kept_for_them(store: CountingStore) 
 async def test_when_too_many_ask_the_later_ones_are_turned_away_and_the_others_served(
     store: CountingStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bot.orders.pay_page.lookup.MOST_WAITING", 10)
+    monkeypatch.setattr("bot.orders.pay_page.lookup.MAX_WAITING", 10)
     tokens = await kept(store, 30)
     lookup = Lookup(store)
     found = await asyncio.gather(*(lookup.find(token) for token in tokens), return_exceptions=True)

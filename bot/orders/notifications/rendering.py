@@ -101,7 +101,7 @@ class OrderMessages:
         if notification.attempts - self._unsent[notification.id] < PICTURE_TRIES:
             picture = await qr.render_png_off_loop(payment.payload)
             caption = with_repeat_note(notification, context.t, payment.caption)
-            if pay.length(caption) > pay.CAPTION:
+            if pay.caption_length(caption) > pay.MAX_CAPTION:
                 caption = payment.caption
             sent = await _with_or_without_page(
                 page,
@@ -278,9 +278,9 @@ async def _remove(notification: OrderMessage, message_id: int, order: Order, con
     return Sent() if isinstance(edited, Gone | Invalid) else delivery_outcome(edited)
 
 
-def _build_payment(order: Order, context: RenderContext) -> pay.Payment:
+def _build_payment(order: Order, context: RenderContext) -> pay.PaymentMessage:
     phrase = context.user.phrase if context.user else None
-    return pay.payment(context.reader, order, phrase)
+    return pay.build_payment(context.reader, order, phrase)
 
 
 def _closed_text(t: Translator, order: Order) -> Html:

@@ -1,5 +1,5 @@
-"""The bot's own web server: the payment page of each invoice, and `/healthz`.
+"""The bot's own web server: the payment page of each order, and `/healthz`.
 
-It only reads orders. Who knows the address of a page can see its invoice and its amount, but no recipient, no user and
-no reference.
+It only reads orders. Anyone who knows the address of a page can see its invoice and amount, but neither the recipient,
+the user nor the reference.
 """

@@ -39,19 +39,19 @@ def create_app(
     """Build the application. Without `public_url` it has only `/healthz`.
 
     Args:
-        store: read only.
-        clock: tells what has expired.
-        translations: of the pages.
-        default_locale: for browsers that prefer none of our languages.
+        store: the database, which is only read.
+        clock: the clock by which invoices expire.
+        translations: the texts of the pages.
+        default_locale: the language for browsers that prefer none of ours.
         public_url: where users reach this server. Addresses in answers are relative, so no `Host` is trusted.
-        works: whether the bot's workers run.
-        on_viewed: called with the reference of an order at each request of its page.
-        provider: who runs the bot, for the foot of each page.
+        works: returns whether the bot's workers run.
+        on_viewed: called with an order's reference at each request of its page.
+        provider: who runs the bot, for the footer of each page.
         times: returns how long payouts take, if that is known.
     """
     health = Route("/healthz", Health(store, works).answer, methods=["GET"])
     if not public_url:
-        app = Starlette(routes=[health], exception_handlers={404: _nothing, 405: _nothing})
+        app = Starlette(routes=[health], exception_handlers={404: _not_found, 405: _not_found})
         app.router.redirect_slashes = False
         return SecurityHeadersMiddleware(app, encrypted=False)
     files = Files()
@@ -73,7 +73,7 @@ def create_app(
             **dict.fromkeys(FAILURES, pages.unavailable),
         },
     )
-    # A redirect would be built from the Host header.
+    # A redirect would contain the Host header, which isn't trusted.
     app.router.redirect_slashes = False
     return SecurityHeadersMiddleware(app, encrypted=public_url.startswith("https:"))
 
@@ -88,5 +88,5 @@ def _routes(pages: PageHandlers, files: Files) -> list[BaseRoute]:
     ]
 
 
-async def _nothing(_request: Request, _error: Exception) -> Response:
+async def _not_found(_request: Request, _error: Exception) -> Response:
     return Response(status_code=404)

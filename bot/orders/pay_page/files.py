@@ -1,4 +1,4 @@
-"""The page's style sheet, script and icon: read once, and kept by browsers until they change."""
+"""Serve the style sheet, script and icon of the pages. Browsers cache them until they change."""
 
 import hashlib
 from dataclasses import dataclass
@@ -23,13 +23,13 @@ class File:
 
 
 class Files:
-    """The files of the folder."""
+    """Serve the files of the folder `static`."""
 
     def __init__(self) -> None:
         self._files = {path.name: _read(path) for path in FOLDER.iterdir() if path.suffix in TYPES}
 
     def link(self, name: str) -> str:
-        """Return the address of a file. It is relative, so that it works behind any prefix of a proxy."""
+        """Return the relative address of a file, so that it works behind any path prefix of a proxy."""
         return f"../static/{name}?v={self._files[name].version}"
 
     async def answer(self, request: Request) -> Response:

@@ -30,15 +30,15 @@ Find = Callable[[str], Awaitable[Order | None]]
 Times = Callable[[], Awaitable[PayoutTimes | None]]
 
 NOW_HEADER = "x-now"
-"""Carries the time by our clock in milliseconds: a phone's own may be minutes off."""
+"""The header with our time in milliseconds. The clock of a phone may be minutes off."""
 
 RETRY_SECONDS = "5"
 LOG_INTERVAL_SECONDS = 30.0
-"""Hundreds of pages may fail every second for the same reason, so it isn't logged each time."""
+"""Hundreds of pages may fail every second for the same reason, so failures are logged at intervals."""
 
 
 class NoSuchPage(Exception):
-    """There is no page at this address. We don't say whether there ever was one."""
+    """There is no page at this address. The answer doesn't say whether there ever was one."""
 
 
 class PageHandlers:
@@ -64,50 +64,50 @@ class PageHandlers:
         self._times = times
         self._on_viewed = on_viewed
         self._log_from = 0.0
-        # One for each status in each language. They name no order.
+        # There is one for each status and language. They contain nothing about an order.
         self._status_text = cache(self._describe)
 
     async def page(self, request: Request) -> Response:
         """Answer with the page."""
-        order = await self._order(request, self._lookup.find)
+        order = await self._find_order(request, self._lookup.find)
         locale, now = language_of(request, self._default_locale), self._clock.now()
-        status, offered = _status_of(order, now)
-        times = await self._times() if offered is not None else None
-        shown = rendering.ShownPayment(order, self._status_text(locale, status), offered, now, times)
+        status, details = _get_status(order, now)
+        times = await self._times() if details is not None else None
+        shown = rendering.ShownPayment(order, self._status_text(locale, status), details, now, times)
         return HTMLResponse(rendering.render_payment(self._translations.get(locale), shown, self._site))
 
     async def state(self, request: Request) -> Response:
-        """Answer with the words of the status as JSON, or with 304 if the page has them already."""
-        order = await self._order(request, self._lookup.find_recent)
+        """Answer with the texts of the status as JSON, or with 304 if the page already has them."""
+        order = await self._find_order(request, self._lookup.find_recent)
         now = self._clock.now()
-        text = self._status_text(language_of(request, self._default_locale), _status_of(order, now)[0])
+        text = self._status_text(language_of(request, self._default_locale), _get_status(order, now)[0])
         headers = {"etag": text.etag, NOW_HEADER: str(int(now.timestamp() * 1000))}
         if request.headers.get("if-none-match") == text.etag:
             return Response(status_code=304, headers=headers)
         return Response(text.body, media_type="application/json", headers=headers)
 
     async def qr(self, request: Request) -> Response:
-        """Answer with the QR code, or with 410 as soon as it can no longer be paid."""
-        order = await self._order(request, self._lookup.find)
-        _, offered = _status_of(order, self._clock.now())
-        if offered is None:
+        """Answer with the QR code, or with 410 if the order can no longer be paid."""
+        order = await self._find_order(request, self._lookup.find)
+        _, details = _get_status(order, self._clock.now())
+        if details is None:
             return Response(status_code=410)
-        return Response(await self._qr_codes.get_png(offered.qr), media_type="image/png")
+        return Response(await self._qr_codes.get_png(details.qr), media_type="image/png")
 
     async def missing(self, request: Request, _error: Exception) -> Response:
-        """Answer 404, in the same way for every address without a page."""
-        return self._notice(request, "unknown", 404)
+        """Answer 404. The answer is the same for every address without a page."""
+        return self._answer_notice(request, "unknown", 404)
 
     async def unavailable(self, request: Request, error: Exception) -> Response:
-        """Answer 503: the database is away, or there are too many requests at once."""
+        """Answer 503: the database is down, or there are too many requests at once."""
         if time.monotonic() >= self._log_from:
             log.warning("wallet_pages_unavailable", error=type(error).__name__)
             self._log_from = time.monotonic() + LOG_INTERVAL_SECONDS
-        answer = self._notice(request, "trouble", 503)
+        answer = self._answer_notice(request, "trouble", 503)
         answer.headers["retry-after"] = RETRY_SECONDS
         return answer
 
-    async def _order(self, request: Request, find: Find) -> Order:
+    async def _find_order(self, request: Request, find: Find) -> Order:
         token = request.path_params["token"]
         order = await find(token) if TOKEN.fullmatch(token) else None
         if order is None:
@@ -115,27 +115,27 @@ class PageHandlers:
         self._on_viewed(order.reference)
         return order
 
-    def _notice(self, request: Request, what: str, status: int) -> Response:
+    def _answer_notice(self, request: Request, key: str, status: int) -> Response:
         t = self._translations.get(language_of(request, self._default_locale))
-        heading, text = t.plain(f"page.{what}"), t.plain(f"page.{what}_text")
+        heading, text = t.plain(f"page.{key}"), t.plain(f"page.{key}_text")
         return HTMLResponse(rendering.render_notice(t, self._site, heading, text), status_code=status)
 
     def _describe(self, locale: str, status: OrderStatus) -> StatusText:
         return describe_status(self._translations.get(locale), status)
 
 
-def _status_of(order: Order, now: datetime) -> tuple[OrderStatus, PaymentDetails | None]:
-    """Return the status that the page shows, and how the order is paid, which is None unless it waits for that."""
+def _get_status(order: Order, now: datetime) -> tuple[OrderStatus, PaymentDetails | None]:
+    """Return the status that the page shows, and how the order is paid. That is None unless it can be paid."""
     status = shown_status(order, now)
     if status is not OrderStatus.WAITING:
         return status, None
     try:
         return status, get_payment_details(order)
     except (ValueError, DepositCheckError) as error:
-        # It was checked before it was shown first. A row that was changed since isn't shown.
+        # It was checked before it was first shown. A row that was changed since then isn't shown.
         log.error("wallet_page_invalid_order", order=order.reference, error=type(error).__name__)  # noqa: TRY400
         return OrderStatus.CLOSED, None
 
 
 FAILURES = (StoreDown, TooMany, UnrenderableQr)
-"""What `unavailable` answers."""
+"""The errors that `unavailable` answers."""

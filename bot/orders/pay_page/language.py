@@ -1,11 +1,11 @@
-"""The language of a page: what its address says, else what the browser prefers, else the bot's own."""
+"""Choose the language of a page: from its address, from the browser's preferences, or the default."""
 
 from starlette.requests import Request
 
 from bot.infra.i18n import choose_locale
 
 PARAMETER = "l"
-MOST_READ = 10
+MAX_READ = 10
 
 
 def language_of(request: Request, default: str) -> str:
@@ -15,9 +15,9 @@ def language_of(request: Request, default: str) -> str:
 
 
 def _preferred(header: str) -> list[str]:
-    """Return the languages of an Accept-Language header, the preferred one first."""
+    """Return the languages of an Accept-Language header, the most preferred first."""
     weighed = []
-    for part in header.split(",")[:MOST_READ]:
+    for part in header.split(",")[:MAX_READ]:
         tag, _, weight = part.partition(";")
         weighed.append((_weight(weight), tag.strip()))
     return [tag for weight, tag in sorted(weighed, key=lambda each: -each[0]) if tag and weight > 0]

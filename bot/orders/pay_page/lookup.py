@@ -1,7 +1,7 @@
-"""Find the orders of pages without a query for each request: requests that arrive meanwhile share the next query.
+"""Find the orders of pages with shared queries.
 
-A page asks every two seconds. There is one query at a time, and it answers all requests since the last one. So 500
-pages keep only one of the database's connections busy.
+An open page sends a request every two seconds. There is one query at a time, and it answers all requests since the
+last one. So 500 pages use only one database connection.
 """
 
 import asyncio
@@ -15,19 +15,19 @@ from bot.orders.order import Order
 from bot.orders.repository import OrderRepository
 
 FRESH_SECONDS = 1.0
-"""How long a status may be shown as it was read: half as long as a page waits between two requests. What an order is
-paid with is only shown as it is now."""
+"""How long a status is reused: half the time between two requests of a page. Invoices and deposits are always read
+again."""
 
 PAUSE_SECONDS = 0.02
-"""The pause between two queries. A single page never waits for it, and of many pages most share a query."""
+"""The pause between two queries, so that many pages share a query. A single page never waits for it."""
 
 BATCH = 200
-MOST_WAITING = 2_000
-MOST_KEPT = 5_000
+MAX_WAITING = 2_000
+MAX_KEPT = 5_000
 
 
 class TooMany(Exception):
-    """More pages are requested at once than can be looked up. Later requests are rejected."""
+    """There are too many requests at once, so this one was rejected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class _Known:
 
 
 class Lookup:
-    """Find the orders of pages by their tokens. What nobody may see on a page isn't kept here."""
+    """Find the orders of pages by their tokens. Personal data that pages don't show isn't kept in memory."""
 
     def __init__(self, store: Database, *, seconds: Callable[[], float] = time.monotonic) -> None:
         self._store = store
@@ -56,14 +56,14 @@ class Lookup:
 
         Raises:
             StoreDown: the database does not answer.
-            TooMany: see there.
+            TooMany: too many requests are waiting.
         """
-        if len(self._asked) >= MOST_WAITING:
+        if len(self._asked) >= MAX_WAITING:
             raise TooMany
         asked = self._asked.setdefault(token, asyncio.get_running_loop().create_future())
         if self._reading is None:
             self._reading = asyncio.create_task(self._read())
-        # Several requests may wait for it. One that is cancelled must not cancel it for the others.
+        # Several requests may wait for this result. If one is cancelled, the others must still get it.
         return await asyncio.shield(asked)
 
     async def _read(self) -> None:
@@ -78,14 +78,14 @@ class Lookup:
         try:
             async with self._store.reading() as tx:
                 found = await OrderRepository(tx).by_page_token(batch)
-        except Exception as error:  # noqa: BLE001  those who asked raise it
+        except Exception as error:  # noqa: BLE001  raised to each caller
             for asked in batch.values():
                 asked.set_exception(error)
         else:
             for token, asked in batch.items():
                 asked.set_result(self._keep(token, found.get(token)))
         finally:
-            # If something has ended the query, nobody may wait for an answer that never comes.
+            # If the query was cancelled, nobody may wait for an answer that never comes.
             for asked in batch.values():
                 asked.cancel()
 
@@ -93,7 +93,7 @@ class Lookup:
         if order is None:
             self._known.pop(token, None)
             return None
-        if len(self._known) >= MOST_KEPT:
+        if len(self._known) >= MAX_KEPT:
             self._known.clear()
         order = replace(order, number="", holder=None, refusal=None)
         self._known[token] = _Known(order, self._seconds() + FRESH_SECONDS)

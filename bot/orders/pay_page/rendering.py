@@ -1,7 +1,7 @@
-"""The HTML of the pages: a payment and its status, and a short notice where there is nothing to show.
+"""Render the pages as HTML: a payment with its status, or a short notice.
 
-The templates have the markup, and this module the words. The pages work without JavaScript. The script only counts
-down, copies, and updates the status.
+The templates contain the markup, and this module provides the texts. The pages work without JavaScript. The script
+only counts down, copies, and updates the status.
 """
 
 from dataclasses import dataclass
@@ -30,12 +30,12 @@ TEMPLATES: Final = Environment(
 )
 
 REFRESH_SECONDS = 20
-"""How often a page without JavaScript looks again, or as soon as its invoice expires."""
+"""After how many seconds a page without JavaScript reloads. It reloads earlier if its invoice expires."""
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """What all pages have in common: the files they load, and who runs the bot."""
+    """What all pages share: the files that they load, and who runs the bot."""
 
     files: Files
     provider: Provider
@@ -43,7 +43,7 @@ class Site:
 
 @dataclass(frozen=True, slots=True)
 class ShownPayment:
-    """A payment to show. `details` is None unless it can be paid."""
+    """A payment to show. `details` is None unless the order can be paid."""
 
     order: Order
     status: StatusText
@@ -52,8 +52,8 @@ class ShownPayment:
     times: PayoutTimes | None = None
 
     @property
-    def seconds_left(self) -> float | None:
-        """The seconds until the expiry; None if there is none."""
+    def seconds_remaining(self) -> float | None:
+        """The seconds until the expiry, or None if there is none."""
         return (self.order.expires_at - self.now).total_seconds() if self.order.expires_at else None
 
 
@@ -79,12 +79,12 @@ def render_payment(t: Translator, shown: ShownPayment, site: Site) -> str:
 
 
 def render_notice(t: Translator, site: Site, heading: str, text: str) -> str:
-    """Return a page that only says something."""
+    """Return a page with only a heading and a text."""
     return TEMPLATES.get_template("notice.html").render(_common(t, site), heading=heading, text=text)
 
 
 def _common(t: Translator, site: Site) -> dict[str, object]:
-    """Return what every page shows: its languages, and at its foot who runs the bot, where that is set."""
+    """Return what every page shows: the languages, and in the footer who runs the bot, if that is set."""
     provider = site.provider
     return {
         "locale": t.locale,
@@ -98,7 +98,7 @@ def _common(t: Translator, site: Site) -> dict[str, object]:
 
 
 def _expiry(t: Translator, shown: ShownPayment) -> dict[str, object]:
-    """Return when the invoice expires, and what the script says then if it doesn't reach the server."""
+    """Return when the invoice expires, and the texts that the script shows then if the server can't be reached."""
     expired = describe_status(t, OrderStatus.EXPIRED)
     return {
         "data-expires": _milliseconds(shown.order.expires_at),
@@ -108,7 +108,7 @@ def _expiry(t: Translator, shown: ShownPayment) -> dict[str, object]:
 
 
 def _amounts(t: Translator, shown: ShownPayment) -> list[str]:
-    """Return what is paid, in each of its units, and what the recipient gets; the first is the one to pay."""
+    """Return the amounts: what to pay in each of its units, the first one to be paid, and what the recipient gets."""
     order = shown.order
     amounts = [
         t.sats(order.sats or order.expected_sats),
@@ -144,12 +144,12 @@ def _countdown(t: Translator, shown: ShownPayment) -> dict[str, object] | None:
         "text": t.plain("page.expires", soon=t.until(expires, shown.now)),
         "words": t.plain("page.countdown", time="{time}"),
         "span": int(max((expires - shown.order.created_at).total_seconds(), 1)),
-        "left": max(int(shown.seconds_left or 0), 0),
+        "left": max(int(shown.seconds_remaining or 0), 0),
     }
 
 
 def _transfer(t: Translator, transfer: Transfer) -> dict[str, object]:
-    """Return the words and the parts of a transfer: each part's name, its value, and its id if it can be copied."""
+    """Return the texts and the parts of a transfer. A part has a name, a value, and an id if it can be copied."""
     token = transfer.token
     network = t.plain("page.on_network", network=token.chain.name, chain_id=str(token.chain.id))
     return {
@@ -168,7 +168,7 @@ def _transfer(t: Translator, transfer: Transfer) -> dict[str, object]:
 def _refresh(shown: ShownPayment) -> int | None:
     if shown.status.again is None:
         return None
-    left = shown.seconds_left if shown.details else None
+    left = shown.seconds_remaining if shown.details else None
     return REFRESH_SECONDS if left is None else max(1, min(REFRESH_SECONDS, int(left) + 1))
 
 

@@ -1,4 +1,4 @@
-"""What a payment page says about each status of an order: its words and its steps."""
+"""The texts and steps with which a payment page shows the status of an order."""
 
 import hashlib
 import json
@@ -28,7 +28,7 @@ SHOWN: Final = frozenset(
         OrderStatus.CLOSED,
     }
 )
-"""The statuses that a page shows. The rest is closed to a payer: not shown yet, not shown any more, given up."""
+"""The statuses that a page shows. All others are shown as closed."""
 
 STEPS = (OrderStep.CONVERTING, OrderStep.SENDING, OrderStep.SENT)
 POLL_SECONDS = {
@@ -38,11 +38,11 @@ POLL_SECONDS = {
     OrderStatus.SENDING: 3,
     OrderStatus.EXPIRED: 15,
 }
-"""Seconds after which a page asks again. A late payment still shows on an expired one; the rest has ended."""
+"""Seconds between two requests of a page, by status. An expired page still polls for a late payment."""
 
 
 def shown_status(order: Order, now: datetime) -> OrderStatus:
-    """Return the status that the page of `order` shows. Only in `WAITING` may anything to pay with be shown."""
+    """Return the status that the page of `order` shows. Only with `WAITING` may the page show an invoice or deposit."""
     status = order.status(now)
     if status is OrderStatus.FAILED_UNPAID and order.is_expired(now):
         return OrderStatus.EXPIRED
@@ -51,7 +51,7 @@ def shown_status(order: Order, now: datetime) -> OrderStatus:
 
 @dataclass(frozen=True, slots=True)
 class TimelineStep:
-    """One line of the timeline. `progress` is done, now or next."""
+    """A line of the timeline. `progress` is "done", "now" or "next"."""
 
     name: str
     progress: str
@@ -59,7 +59,7 @@ class TimelineStep:
 
 @dataclass(frozen=True)
 class StatusText:
-    """The words of a status in one language, as the page and its script show them. They name no order."""
+    """The texts of a status in one language, for the page and its script. They contain nothing about an order."""
 
     state: OrderStatus
     heading: str
@@ -69,17 +69,17 @@ class StatusText:
 
     @cached_property
     def body(self) -> bytes:
-        """The same as JSON, for the page's script."""
+        """The texts as JSON, for the page's script."""
         return json.dumps(asdict(self), ensure_ascii=False).encode()
 
     @cached_property
     def etag(self) -> str:
-        """The version that the script asks with, so that an unchanged status needs no words."""
+        """The version of the texts. The script sends it, and gets no texts if the status hasn't changed."""
         return f'"{hashlib.sha256(self.body).hexdigest()[:16]}"'
 
 
 def describe_status(t: Translator, status: OrderStatus) -> StatusText:
-    """Return the words of a status that a page shows (`SHOWN`)."""
+    """Return the texts of a status in `SHOWN`."""
     return StatusText(
         state=status,
         heading=t.plain(f"page.{status}"),
@@ -90,7 +90,7 @@ def describe_status(t: Translator, status: OrderStatus) -> StatusText:
 
 
 def _steps(t: Translator, status: OrderStatus) -> tuple[TimelineStep, ...]:
-    """Return the timeline, from the payment on. Steps that can no longer be reached are left out."""
+    """Return the timeline from the payment on, or nothing if the order failed or expired."""
     if status not in IN_PROGRESS:
         return ()
     names = [t.plain("step.payment" if status is OrderStatus.WAITING else "step.paid")]

@@ -1,4 +1,4 @@
-"""The list of a user's orders, a page at a time: the status of each, and a button to its own page."""
+"""The list of a user's orders, in pages: the status of each order, and a button to its own page."""
 
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.reader import Reader
@@ -14,12 +14,12 @@ COLUMNS = 3
 
 
 def screen(reader: Reader, page: HistoryPage) -> Screen:
-    """Return a page of the list, the newest order first, or say that there has been no order yet."""
+    """Return a page of the list, the newest order first, or say that there are no orders yet."""
     t = reader.t
     if not page.orders:
         return Screen(t("history.none"), (send_row(t),))
     orders = "\n\n".join(_entry(reader, order) for order in page.orders)
-    return Screen(f"{t('history.title')}\n\n{orders}", (*_choices(page), *_turns(t, page), send_row(t)))
+    return Screen(f"{t('history.title')}\n\n{orders}", (*_order_buttons(page), *_page_buttons(t, page), send_row(t)))
 
 
 def _entry(reader: Reader, order: Order) -> Html:
@@ -36,7 +36,7 @@ def _entry(reader: Reader, order: Order) -> Html:
     )
 
 
-def _choices(page: HistoryPage) -> Keyboard:
+def _order_buttons(page: HistoryPage) -> Keyboard:
     buttons = [
         Button(order.reference, data=OrderButton(order.reference, OrderAction.SHOW_PAGE).pack())
         for order in page.orders
@@ -44,16 +44,16 @@ def _choices(page: HistoryPage) -> Keyboard:
     return tuple(tuple(buttons[start : start + COLUMNS]) for start in range(0, len(buttons), COLUMNS))
 
 
-def _turns(t: Translator, page: HistoryPage) -> Keyboard:
-    """Return buttons to the neighbouring pages. The one between them says which orders these are, and refreshes."""
+def _page_buttons(t: Translator, page: HistoryPage) -> Keyboard:
+    """Return buttons to the neighbouring pages. The one between them shows the position, and refreshes the page."""
     if page.newer is None and page.older is None:
         return ()
     last = page.before + len(page.orders)
     here = t.plain("history.here", first=page.before + 1, last=last, total=page.total)
-    newer = () if page.newer is None else (_turn(t.plain("history.newer"), page.newer),)
-    older = () if page.older is None else (_turn(t.plain("history.older"), page.older),)
-    return ((*newer, _turn(here, page.first), *older),)
+    newer = () if page.newer is None else (_page_button(t.plain("history.newer"), page.newer),)
+    older = () if page.older is None else (_page_button(t.plain("history.older"), page.older),)
+    return ((*newer, _page_button(here, page.first), *older),)
 
 
-def _turn(label: str, first: str) -> Button:
+def _page_button(label: str, first: str) -> Button:
     return Button(label, data=HistoryButton(first).pack())

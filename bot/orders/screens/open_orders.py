@@ -1,4 +1,4 @@
-"""The open orders of a user, one line each, with a button to the status message of each."""
+"""The open orders of a user: a line for each, and a button to its status message."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -12,14 +12,14 @@ from bot.orders.order import Order, OrderStatus
 from bot.orders.screens.formatting import format_order_line
 from bot.users.screens.buttons import send_row
 
-KEYS = {
+STATUS_KEYS = {
     OrderStatus.NEEDS_CONFIRMATION: "status.held",
     OrderStatus.OFFER_OVER: "status.held",
     OrderStatus.WAITING: "status.created",
 }
-"""Statuses whose words have another key than their name."""
+"""The keys of statuses whose texts aren't named like the status."""
 
-MARKS = {
+EMOJI = {
     OrderStatus.CHECKING: "🔎",
     OrderStatus.UNRESOLVED: "❓",
     OrderStatus.NEEDS_CONFIRMATION: "❓",
@@ -53,11 +53,11 @@ def _open_button(t: Translator, order: Order) -> Button:
 
 
 def status_key(order: Order, now: datetime) -> str:
-    """Return the key of the few words that say where an order stands."""
+    """Return the key of the short text for an order's status."""
     status = order.status(now)
-    return KEYS.get(status, f"status.{status}")
+    return STATUS_KEYS.get(status, f"status.{status}")
 
 
 def status_emoji(order: Order, now: datetime) -> str:
-    """Return the emoji that says the same."""
-    return MARKS.get(order.status(now), IN_PROGRESS)
+    """Return the emoji for an order's status."""
+    return EMOJI.get(order.status(now), IN_PROGRESS)

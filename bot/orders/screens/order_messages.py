@@ -1,6 +1,6 @@
-"""Notifications of an order: what happened, whether money left the wallet, and what the user can do.
+"""Messages about an order: what happened, whether money left the wallet, and what the user can do.
 
-We promise nothing that the service alone decides. Its answers don't say what becomes of the money of a failed order, so
+We promise nothing that only the service decides. Its answers don't say what happens to the money of a failed order, so
 support has to find out.
 """
 
@@ -31,13 +31,13 @@ ANSWERS = {
     ),
     OrderNotification.UNRESOLVED: (("button.try_again", OrderAction.TRY_AGAIN), ("button.drop", OrderAction.DROP)),
 }
-"""The two answers to a question: the key of the label, and the action."""
+"""The two answers to each question: the key of the label, and the action."""
 
 QUESTION_OF = {
     HoldReason.PRICE_CHANGED: OrderNotification.PRICE_MOVED,
     HoldReason.RECIPIENT_MASKED: OrderNotification.RECIPIENT_MASKED,
 }
-"""The question to the user, by its reason."""
+"""The question that the user is asked, by its reason."""
 
 
 def screen(
@@ -45,7 +45,7 @@ def screen(
 ) -> Screen:
     """Return the message. It always says which order it is about.
 
-    `staff_notified` says whether the staff are notified of money that came in and went no further.
+    `staff_notified` says whether the staff are notified of payments without a payout.
     """
     if _is_payment_problem(kind, order):
         return _payment_problem(kind, reader, order, help_offered=help_offered, staff_notified=staff_notified)
@@ -53,7 +53,7 @@ def screen(
 
 
 def status_screen(reader: Reader, order: Order, *, help_offered: bool) -> Screen:
-    """Return the status message of an order, or what there is to know or decide instead."""
+    """Return the status message of an order, or the question or result that takes its place."""
     match order.status(reader.now):
         case OrderStatus.CHECKING:
             kind = OrderNotification.CHECKING
@@ -79,7 +79,7 @@ def _text(kind: OrderNotification, reader: Reader, order: Order) -> Html:
             is_over = order.is_offer_over(reader.now)
             return t("news.offer_over", line=line) if is_over else _question(kind, t, order, line)
         case OrderNotification.REFUSED | OrderNotification.OUTSIDE_LIMITS | OrderNotification.DEPOSIT_TAKEN:
-            return _no_invoice(kind, t, order, line)
+            return _explain_no_invoice(kind, t, order, line)
         case OrderNotification.FAILED:
             return t("news.failed_unpaid", line=line)
         case OrderNotification.SENT:
@@ -93,7 +93,7 @@ def _text(kind: OrderNotification, reader: Reader, order: Order) -> Html:
 def _question(kind: OrderNotification, t: Translator, order: Order, line: Html) -> Html:
     sats, idr = order.sats or 0, order.idr or 0
     if kind is OrderNotification.RECIPIENT_MASKED:
-        # Its price may have moved as well. Users who say that it is theirs agree to the price that they see here.
+        # Its price may have changed as well. Users who say that the order is theirs agree to the price shown here.
         return t(
             "news.recipient_masked",
             line=line,
@@ -113,7 +113,7 @@ def _question(kind: OrderNotification, t: Translator, order: Order, line: Html) 
     )
 
 
-def _no_invoice(kind: OrderNotification, t: Translator, order: Order, line: Html) -> Html:
+def _explain_no_invoice(kind: OrderNotification, t: Translator, order: Order, line: Html) -> Html:
     cap, locked = order.method.cap, order.idr or 0
     if kind is OrderNotification.DEPOSIT_TAKEN:
         return t("news.deposit_taken", line=line, sats=t.sats(order.sats or 0))
@@ -157,22 +157,22 @@ def _keyboard(kind: OrderNotification, reader: Reader, order: Order, *, help_off
 
 
 def _is_payment_problem(kind: OrderNotification, order: Order) -> bool:
-    """Return whether a payment came in, or may have, and no rupiah went out."""
+    """Return whether the order was paid, or may have been, and no rupiah were sent."""
     return kind is OrderNotification.STUCK or (kind is OrderNotification.FAILED and order.failure is not Failure.UNPAID)
 
 
 def _payment_problem(
     kind: OrderNotification, reader: Reader, order: Order, *, help_offered: bool, staff_notified: bool
 ) -> Screen:
-    """Say what is known, what happens next, and how to reach support."""
+    """Return the message about a payment problem: what we know, what happens next, and how to reach support."""
     help_button = order_button(reader.t, order, "button.help", OrderAction.HELP)
     without_staff = "news.ask_a_person" if help_offered else "news.keep_reference"
     next_step = reader.t("news.staff_know" if staff_notified else without_staff)
-    text = f"{_known_of_payment(kind, reader, order)}\n\n{next_step}"
+    text = f"{_describe_payment(kind, reader, order)}\n\n{next_step}"
     return Screen(text, ((help_button,),) if help_offered else ())
 
 
-def _known_of_payment(kind: OrderNotification, reader: Reader, order: Order) -> Html:
+def _describe_payment(kind: OrderNotification, reader: Reader, order: Order) -> Html:
     t = reader.t
     line = format_order_line(t, order)
     if kind is OrderNotification.FAILED and order.failure is Failure.UNKNOWN:

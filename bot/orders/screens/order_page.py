@@ -1,4 +1,4 @@
-"""The page of an order: for whom it was, what it cost, what happened when, and what can be done now."""
+"""The page of an order: its recipient, its price, its timeline, and what the user can do now."""
 
 from collections.abc import Sequence
 
@@ -16,16 +16,16 @@ from bot.orders.screens.order_messages import REASON_SHOWN
 from bot.recipients.formatting import format_destination
 from bot.settlement.steps import COMPLETED
 
-CHANGES = frozenset({*UNCERTAIN_PHASES, Phase.NEEDS_CONFIRMATION, Phase.OPEN})
-"""The status of an order in these phases may change at any moment."""
+CAN_CHANGE = frozenset({*UNCERTAIN_PHASES, Phase.NEEDS_CONFIRMATION, Phase.OPEN})
+"""The phases in which the status of an order can change at any moment."""
 
 
 def screen(reader: Reader, order: Order, events: Sequence[OrderEvent], *, help_offered: bool) -> Screen:
-    """Return the page. `events` are the order's, the oldest first."""
+    """Return the page. `events` are those of the order, the oldest first."""
     parts = (
         _heading(reader, order),
         _price(reader.t, order),
-        order_timeline.lines(reader, order, events),
+        order_timeline.format_timeline(reader, order, events),
         *_remarks(reader, order, events),
     )
     return Screen("\n\n".join(parts), _keyboard(reader, order, help_offered=help_offered))
@@ -58,11 +58,11 @@ def _price(t: Translator, order: Order) -> str:
 
 
 def _remarks(reader: Reader, order: Order, events: Sequence[OrderEvent]) -> tuple[Html | str, ...]:
-    """Say what was unusual, what the status means, and what can no longer be done."""
+    """Return what was unusual, what the status means, and what is no longer possible."""
     t = reader.t
     late = [t("order_page.late")] if order.is_paid and order.expiry_notified else []
-    was_held = any(event.phase is Phase.NEEDS_CONFIRMATION for event in events)
-    moved = [_moved(t, order)] if was_held and order.has_shown_price else []
+    was_asked = any(event.phase is Phase.NEEDS_CONFIRMATION for event in events)
+    moved = [_moved(t, order)] if was_asked and order.has_shown_price else []
     forgotten = [] if order.has_recipient else [t("order_page.forgotten")]
     return (*moved, *late, _meaning(reader, order), *forgotten)
 
@@ -84,7 +84,7 @@ def _meaning(reader: Reader, order: Order) -> Html | str:
         return t("order_page.refused_because", reason=clip(reason, REASON_SHOWN))
     if status in MEANINGS:
         return t(MEANINGS[status])
-    return status_message.remark(reader, order)
+    return status_message.explain_status(reader, order)
 
 
 MEANINGS = {
@@ -112,5 +112,5 @@ def _keyboard(reader: Reader, order: Order, *, help_offered: bool) -> Keyboard:
         rows.append((button("button.receipt", OrderAction.RECEIPT),))
     if help_offered:
         rows.append((button("button.help", OrderAction.HELP),))
-    refresh = (button("button.refresh", OrderAction.REFRESH_PAGE),) if order.phase in CHANGES else ()
+    refresh = (button("button.refresh", OrderAction.REFRESH_PAGE),) if order.phase in CAN_CHANGE else ()
     return (*rows, (button("button.history", OrderAction.SHOW_LIST), *refresh))

@@ -1,4 +1,4 @@
-"""What to pay, and how: the QR code, the invoice or the deposit, the locked price, the expiry, the payment page."""
+"""The message to pay with: the QR code, the invoice or deposit, the price, the expiry, and the payment page."""
 
 import re
 from dataclasses import dataclass
@@ -13,15 +13,15 @@ from bot.orders.payment_details import get_transfer
 from bot.orders.screens.formatting import format_order_line
 from bot.payments import qr
 
-CAPTION = 1024
-"""Telegram's limit for a caption, in UTF-16 units without the markup."""
+MAX_CAPTION = 1024
+"""Telegram's limit of a caption, in UTF-16 units without the markup."""
 
 TAG = re.compile(r"<[^>]*>")
 
 
 @dataclass(frozen=True, slots=True)
-class Payment:
-    """A picture to scan, its caption, and what doesn't fit there and follows as a message."""
+class PaymentMessage:
+    """The text of a QR code, the caption of its picture, and a second message for what doesn't fit there."""
 
     payload: str
     caption: str
@@ -29,10 +29,10 @@ class Payment:
     follow_up: str | None = None
 
 
-def payment(reader: Reader, order: Order, phrase: str | None) -> Payment:
-    """Return how `order` is paid. It was found payable (`orders/placement/invoice_check.py`).
+def build_payment(reader: Reader, order: Order, phrase: str | None) -> PaymentMessage:
+    """Return how `order` is paid. `orders/placement/invoice_check.py` has checked the invoice or deposit.
 
-    The user's `phrase` stands in each message that can be paid, so that they know that it comes from us.
+    The user's `phrase` is in each message with a way to pay, so that they know that it comes from us.
     """
     t = reader.t
     mark = f"\n\n{t('pay.phrase', phrase=phrase)}" if phrase else ""
@@ -49,26 +49,26 @@ def _price(t: Translator, order: Order) -> dict[str, object]:
     }
 
 
-def _lightning(t: Translator, order: Order, bolt11: str, until: Html, mark: str) -> Payment:
+def _lightning(t: Translator, order: Order, bolt11: str, until: Html, mark: str) -> PaymentMessage:
     head = t("pay.lightning", **_price(t, order), at=until) + mark
     short = t("pay.short", line=format_order_line(t, order), sats=t.sats(order.sats or 0), at=until) + mark
     text = t("pay.invoice_text", invoice=bolt11)
     payload = qr.invoice_qr_payload(bolt11)
-    # The status message below has the price, so a long invoice may take its place here.
+    # The status message below has the price too, so it may be left out here for a long invoice.
     for caption in (f"{head}\n\n{text}", f"{short}\n\n{text}"):
-        if length(caption) <= CAPTION:
-            return Payment(payload, caption, ())
-    # Only the picture is taken down at expiry, so the text says by itself how long it is good for.
+        if caption_length(caption) <= MAX_CAPTION:
+            return PaymentMessage(payload, caption, ())
+    # The text is a message of its own, so it also says until when it can be paid.
     alone = t("pay.invoice_alone", line=format_order_line(t, order), at=until, invoice=bolt11)
-    return Payment(payload, head, (), follow_up=alone + mark)
+    return PaymentMessage(payload, head, (), follow_up=alone + mark)
 
 
-def length(html: str) -> int:
+def caption_length(html: str) -> int:
     """Return the length of a text as Telegram counts it: UTF-16 units, without the markup."""
     return len(unescape(TAG.sub("", html)).encode("utf-16-le")) // 2
 
 
-def _deposit(reader: Reader, order: Order, mark: str) -> Payment:
+def _deposit(reader: Reader, order: Order, mark: str) -> PaymentMessage:
     t, transfer = reader.t, get_transfer(order)
     token, amount = transfer.token, transfer.amount
     caption = t(
@@ -81,7 +81,7 @@ def _deposit(reader: Reader, order: Order, mark: str) -> Payment:
         contract=token.contract,
         address=transfer.to_address,
     )
-    return Payment(
+    return PaymentMessage(
         payload=transfer.uri,
         caption=caption + _until(reader, order) + mark,
         keyboard=(
@@ -94,13 +94,13 @@ def _deposit(reader: Reader, order: Order, mark: str) -> Payment:
 
 
 def _until(reader: Reader, order: Order) -> str:
-    """Return until when a deposit can be paid. The live service sets no limit, and then nothing is said."""
+    """Return the text that says until when a deposit can be paid, or "". The live service sets no limit."""
     if order.expires_at is None:
         return ""
     return f"\n\n{reader.t('pay.until', at=reader.format_clock(order.expires_at))}"
 
 
 def page_row(t: Translator, order: Order, public_url: str) -> Keyboard:
-    """Return the button to the order's payment page, in the reader's language; none if there are no pages."""
+    """Return the button to the order's payment page in the reader's language, or no button if there are no pages."""
     url = page_url(public_url, order, t.locale)
     return () if url is None else ((Button(t.plain("pay.page"), url=url),),)

@@ -38,7 +38,7 @@ SECTION: Final = SettingsSection(
 
 
 def _topic_button(t: Translator, topic: Topic, mode: DeliveryMode) -> Button:
-    # The button says what a tap makes of it, not "the next one": a double tap is one change.
+    # The button contains the new mode, not "next", so that a double tap changes it only once.
     changed = PreferenceButton(topic.name, next_mode(topic, mode))
     return Button(f"{SIGNS[mode]} {_name(t, topic)}", data=changed.pack())
 

@@ -1,4 +1,4 @@
-"""Orders in `/privacy`: what is stored, what a deletion removes, and which orders have to end before it."""
+"""Orders in `/privacy`: what is stored, what a deletion removes, and which orders have to end first."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,16 +18,16 @@ class StoredOrders(StoredData):
     orders: tuple[Order, ...]
 
     def records(self, t: Translator) -> Sequence[str]:
-        """Return how many they are, and the newest of them."""
+        """Return the number of orders, and the newest of them."""
         lines = [f"• {format_order_line(t, each)}" for each in self.orders]
         return ("\n".join([self._count(t), *list_first(lines)]),)
 
     def counts(self, t: Translator) -> Mapping[str, Html]:
-        """Return how many they are."""
+        """Return the number of orders."""
         return {"orders": self._count(t)}
 
     def warnings(self, t: Translator) -> Sequence[str]:
-        """Name the orders that the user still has to sort out: their payment came in, and nothing was sent."""
+        """Return a warning with the orders that were paid but failed. The user still has to resolve them."""
         failed = [order for order in self.orders if order.is_paid and order.state == FAILED]
         if not failed:
             return ()
@@ -45,11 +45,11 @@ class OpenOrders:
     orders: tuple[Order, ...]
 
     def notice(self, t: Translator) -> str:
-        """Return how many have to end first."""
+        """Return how many orders have to end first."""
         return t.plural("privacy.open_first", len(self.orders))
 
     def details(self, t: Translator, now: datetime) -> str:
-        """Return each with the reason why it is still open."""
+        """Return each order with the reason why it is still open."""
         shown = [f"• {format_order_line(t, order)}\n{t(_reason(order, now))}" for order in self.orders]
         return "\n".join([t.plural("privacy.still_open", len(self.orders)), *list_first(shown)])
 

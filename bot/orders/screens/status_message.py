@@ -1,4 +1,4 @@
-"""The status message of an order, which is edited as the order moves: created, paid, converting, sending, sent."""
+"""The status message of an order. It is edited at each step: created, paid, converting, sending, sent."""
 
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.formatting import clip
@@ -15,10 +15,10 @@ DONE, NOW, NEXT, BROKEN, OVER = "✅", "⏳", "▫️", "❌", "⌛"
 
 
 def screen(reader: Reader, order: Order, *, help_offered: bool) -> Screen:
-    """Return the status, with the buttons that make sense then."""
+    """Return the status message, with the buttons for the status."""
     t = reader.t
-    text = "\n\n".join((_heading(reader, order), _timeline(reader, order), remark(reader, order)))
-    # Not under the notification that it was sent: there the receipt follows automatically.
+    text = "\n\n".join((_heading(reader, order), _timeline(reader, order), explain_status(reader, order)))
+    # The notification `SENT` doesn't have this button, because the receipt follows it automatically.
     receipt = (
         ((order_button(t, order, "button.receipt", OrderAction.RECEIPT),),)
         if order.state == COMPLETED and order.has_recipient
@@ -44,7 +44,7 @@ def keyboard(reader: Reader, order: Order, *, help_offered: bool) -> Keyboard:
 
 
 def may_need_help(order: Order) -> bool:
-    """Return whether its user may want to talk to support about it."""
+    """Return whether the user may need support for this order."""
     return order.state == FAILED or (order.is_paid and not order.is_ended)
 
 
@@ -61,7 +61,7 @@ def _heading(reader: Reader, order: Order) -> str:
 
 
 def _price(reader: Reader, order: Order) -> tuple[Html, ...]:
-    """Return the line with the price: "To pay" only while it can be paid, and nothing after an expiry."""
+    """Return the line with the price. After an expiry there is none."""
     t, sats = reader.t, reader.t.sats(order.sats or order.expected_sats)
     if order.is_paid:
         return (t("card.price_paid", sats=sats),)
@@ -79,9 +79,9 @@ def _timeline(reader: Reader, order: Order) -> str:
     t = reader.t
     reached = max(order.step, OrderStep.PAID) if order.is_paid else order.step
     lines = [f"{DONE} {_name(t, step)}" for step in OrderStep if step < reached]
-    if order.has_failed and _takes_time(reached):
+    if order.has_failed and _is_slow(reached):
         return "\n".join([*lines, f"{BROKEN} <b>{_name(t, reached)}</b>"])
-    lines.append(f"{NOW if _takes_time(reached) else DONE} <b>{_name(t, reached)}</b>")
+    lines.append(f"{NOW if _is_slow(reached) else DONE} <b>{_name(t, reached)}</b>")
     if order.has_failed:
         return "\n".join([*lines, f"{BROKEN} <b>{t('step.failed')}</b>"])
     if order.status(reader.now) is OrderStatus.EXPIRED:
@@ -94,8 +94,8 @@ def _timeline(reader: Reader, order: Order) -> str:
     return "\n".join([*lines, *(f"{NEXT} {_name(t, step)}" for step in OrderStep if step >= first)])
 
 
-def _takes_time(step: OrderStep) -> bool:
-    """Return whether a step takes time. The others are reached in a moment."""
+def _is_slow(step: OrderStep) -> bool:
+    """Return whether a step takes time. The others are over at once."""
     return step in {OrderStep.CONVERTING, OrderStep.SENDING}
 
 
@@ -103,8 +103,8 @@ def _name(t: Translator, step: OrderStep) -> Html:
     return t(f"step.{step.name.lower()}")
 
 
-def remark(reader: Reader, order: Order) -> str:
-    """Return what the status of an order that was shown means for its user."""
+def explain_status(reader: Reader, order: Order) -> str:
+    """Return what the status of a shown order means for its user."""
     t = reader.t
     match order.status(reader.now):
         case OrderStatus.SENT:

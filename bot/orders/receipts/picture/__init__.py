@@ -1,4 +1,4 @@
-"""Receipts as pictures to forward: facts in, a PNG out. The package knows no order, no language and no transport."""
+"""Draw receipts as PNG pictures to forward. The package knows neither orders nor languages nor Telegram."""
 
 from bot.orders.receipts.picture.facts import ReceiptFacts
 from bot.orders.receipts.picture.render import render_receipt, render_receipt_off_loop

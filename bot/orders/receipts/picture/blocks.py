@@ -46,18 +46,18 @@ _ROW_GAP, _COLUMN_GAP = 26, 36
 _PANEL_RADIUS, _PANEL_X, _PANEL_Y = 28, 40, 30
 
 BADGE_ABOVE: Final = _BADGE_BELOW
-"""How much of the badge is above the upper edge of the card."""
+"""The height of the badge's part above the card's upper edge."""
 
 QR_SIDE: Final = 290
-"""Pixels at least: a module of a link's code is then 7 or 8, which cameras still read at a third of that."""
+"""The least side of the QR code. A module is then 7 or 8 pixels, which cameras still read at a third of the size."""
 
 _QR_GAP = 52
 _CODE = Style(Weight.BOLD, 62, 92)
 _CELL = 62
 
 
-def brand(facts: ReceiptFacts) -> Block:
-    """Kirim's mark and name, in the middle."""
+def draw_brand(facts: ReceiptFacts) -> Block:
+    """Return Kirim's mark and name, centred."""
     name = fit_text(make_drawable(facts.brand, MAX_LABEL), _BRANDS, TEXT_WIDTH - _MARK - _MARK_GAP, 1)
 
     def draw(canvas: Canvas, top: int) -> None:
@@ -70,8 +70,8 @@ def brand(facts: ReceiptFacts) -> Block:
     return Block(_MARK, draw)
 
 
-def badge() -> Block:
-    """The tick on the card's upper edge: it is sent. Half of it is above its block."""
+def draw_badge() -> Block:
+    """Return the tick on the card's upper edge. Half of it is above its block."""
     ring = _BADGE + 2 * _BADGE_RING
 
     def draw(canvas: Canvas, top: int) -> None:
@@ -84,8 +84,8 @@ def badge() -> Block:
     return Block(_BADGE_BELOW, draw)
 
 
-def headline(facts: ReceiptFacts) -> Block:
-    """That it is sent, how much, and to whom."""
+def draw_headline(facts: ReceiptFacts) -> Block:
+    """Return the headline: the rupiah were sent, how many, and to whom."""
     parts = (
         (fit_text(make_drawable(facts.title, MAX_SENTENCE), _TITLES, TEXT_WIDTH, 2), SENT),
         (fit_text(make_drawable(facts.amount, MAX_LABEL), _AMOUNTS, TEXT_WIDTH, 4), INK),
@@ -100,8 +100,8 @@ def headline(facts: ReceiptFacts) -> Block:
     return Block(sum(lines.height for lines, _ in parts), draw)
 
 
-def perforation() -> Block:
-    """A dashed line between two notches."""
+def draw_perforation() -> Block:
+    """Return a dashed line between two notches."""
 
     def draw(canvas: Canvas, top: int) -> None:
         notch = shapes.draw_disc(2 * _NOTCH)
@@ -114,8 +114,8 @@ def perforation() -> Block:
     return Block(2 * _NOTCH, draw)
 
 
-def rows(facts: ReceiptFacts) -> Block:
-    """Labels on the left, values on the right."""
+def draw_rows(facts: ReceiptFacts) -> Block:
+    """Return the facts, with labels on the left and values on the right."""
     pairs = [_row(make_drawable(label, MAX_LABEL), make_drawable(value, MAX_SENTENCE)) for label, value in facts.rows]
 
     def draw(canvas: Canvas, top: int) -> None:
@@ -133,8 +133,8 @@ def _row(label: str, value: str) -> tuple[Lines, Lines]:
     return named, fit_text(value, _VALUES, TEXT_WIDTH - round(named.width) - _COLUMN_GAP, 4)
 
 
-def phrase(facts: ReceiptFacts) -> Block:
-    """The user's own phrase on a panel: the proof that this bot is the genuine one."""
+def draw_phrase(facts: ReceiptFacts) -> Block:
+    """Return the user's phrase on a panel. It proves that this bot is genuine."""
     width = TEXT_WIDTH - 2 * _PANEL_X
     label = wrap_text(make_drawable(facts.phrase_label, MAX_SENTENCE), SMALL, width, 2)
     words = fit_text(make_drawable(facts.phrase, MAX_SENTENCE), _PHRASES, width, 3)
@@ -148,15 +148,15 @@ def phrase(facts: ReceiptFacts) -> Block:
     return Block(height, draw)
 
 
-def explanation(facts: ReceiptFacts) -> Block:
-    """What "sent" means."""
+def draw_explanation(facts: ReceiptFacts) -> Block:
+    """Return the text that explains what "sent" means."""
     lines = wrap_text(make_drawable(facts.explanation, MAX_PASSAGE), SMALL, TEXT_WIDTH, 10)
     return Block(lines.height, lambda canvas, top: canvas.write_lines(lines, (LEFT, top), INK_2, CARD))
 
 
-def proof(facts: ReceiptFacts) -> Block:
-    """Label, code and hint below each other, and the QR code beside them."""
-    picture = _modules(facts.verify_url) if facts.verify_url else None
+def draw_proof(facts: ReceiptFacts) -> Block:
+    """Return the code with its label and hint, and the QR code beside them."""
+    picture = _draw_qr(facts.verify_url) if facts.verify_url else None
     width = TEXT_WIDTH - (picture.width + _QR_GAP if picture else 0)
     label = wrap_text(make_drawable(facts.code_label, MAX_SENTENCE), LABEL, width, 2)
     code = make_drawable(facts.code, MAX_LABEL)
@@ -174,17 +174,17 @@ def proof(facts: ReceiptFacts) -> Block:
 
 
 def _write_code(canvas: Canvas, code: str, top: int, width: int) -> None:
-    """Write each character in the middle of a cell of its own, so that none is overlooked."""
+    """Write each character in the middle of its own cell, so that none is overlooked."""
     cell = min(_CELL, width / max(len(code), 1))
     style = Style(_CODE.weight, round(_CODE.size * cell / _CELL), _CODE.leading)
-    # The first character begins where the lines above and below do.
+    # The first character is aligned with the lines above and below.
     first = LEFT + style.width(code[:1]) / 2
     for place, character in enumerate(code):
         at = (round(first + place * cell), style.baseline(top))
         canvas.write(character, style, at, ACCENT, CARD, align="middle")
 
 
-def _modules(url: str) -> Image.Image:
-    """The QR code without its quiet zone: the card around it is as white, and wider."""
+def _draw_qr(url: str) -> Image.Image:
+    """Return the QR code without its quiet zone, because the white card around it is wider."""
     picture = Image.open(io.BytesIO(qr.render_png(url, min_side_px=QR_SIDE))).convert("L")
     return picture.crop(ImageOps.invert(picture).getbbox())

@@ -1,33 +1,33 @@
-"""What a receipt says, already in its reader's words."""
+"""The texts of a receipt, in its reader's language."""
 
 from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReceiptFacts:
-    """Plain text, not HTML. Recipients are masked by whoever fills this in: the picture is made to be forwarded.
+    """The texts of a receipt, as plain text. The caller masks recipients, because the picture is made for forwarding.
 
-    Text may come from outside and be of any length: what the fonts can't draw is left out, what is long is wrapped,
-    shrunk or cut. What identifies a receipt is kept out of `repr`, and so of logs.
+    Texts may come from outside and have any length. Characters that the fonts lack are left out, and long texts are
+    wrapped, shrunk or cut. Fields that identify a receipt aren't in `repr`, so that they aren't logged.
     """
 
     brand: str
     title: str
-    """That it is sent, in a word or two."""
+    """A short text: the rupiah were sent."""
     amount: str
     subtitle: str
-    """To whom."""
+    """The recipient."""
     rows: tuple[tuple[str, str], ...] = field(repr=False)
-    """(label, value), from the top."""
+    """Pairs of label and value, from the top."""
     explanation: str
     """What "sent" means."""
     code_label: str
     code: str = field(repr=False)
-    """As `bot.orders.receipts.codes` writes it."""
+    """The code with dashes, as `new_code` returns it."""
     code_hint: str
-    """How to have the code checked."""
+    """How to verify the code."""
     phrase_label: str = ""
     phrase: str = field(default="", repr=False)
-    """The user's own phrase, which only the genuine bot knows; empty for none."""
+    """The user's phrase, which only the genuine bot knows. Empty for none."""
     verify_url: str | None = field(default=None, repr=False)
-    """What the QR code opens; None for no QR code."""
+    """The address in the QR code. None for no QR code."""

@@ -1,4 +1,4 @@
-"""From facts to a PNG, at once or beside the event loop."""
+"""Draw a receipt as a PNG, in the caller's thread or in a thread of its own."""
 
 import asyncio
 from collections.abc import Iterator, Sequence
@@ -16,8 +16,8 @@ _BRAND_GAP = 28
 _CARD_RADIUS = 48
 _BADGE_GAP, _PERFORATION_GAP, _PART_GAP, _CARD_BOTTOM = 8, 26, 38, 60
 
-# A thread of its own, and only one, as for QR codes: receipts of a burst queue here and neither fight the loop for
-# the interpreter nor hold up the codes that people are waiting to pay.
+# One thread only, as for QR codes. Many receipts at once queue here. So they don't compete with the event loop, and
+# don't delay the QR codes that users are waiting for.
 _RENDERER = ThreadPoolExecutor(max_workers=1, thread_name_prefix="receipt")
 
 
@@ -29,7 +29,7 @@ def render_receipt(facts: ReceiptFacts) -> bytes:
     Raises:
         UnrenderableQr: `verify_url` is longer than a QR code can hold (2,331 bytes).
     """
-    head = blocks.brand(facts)
+    head = blocks.draw_brand(facts)
     card_top = _PAGE_TOP + head.height + _BRAND_GAP + blocks.BADGE_ABOVE
     parts = list(_parts(facts))
     card_bottom = card_top + sum(part.height for part in parts)
@@ -44,7 +44,7 @@ def render_receipt(facts: ReceiptFacts) -> bytes:
 
 
 async def render_receipt_off_loop(facts: ReceiptFacts) -> bytes:
-    """Draw as `render_receipt` does, without holding up the event loop.
+    """Draw a receipt as `render_receipt` does, without blocking the event loop.
 
     Raises:
         UnrenderableQr: see `render_receipt`.
@@ -53,30 +53,30 @@ async def render_receipt_off_loop(facts: ReceiptFacts) -> bytes:
 
 
 def _parts(facts: ReceiptFacts) -> Iterator[Block]:
-    """The card, from top to bottom."""
-    middle = [blocks.rows(facts), blocks.explanation(facts)]
+    """Yield the parts of the card, from top to bottom."""
+    middle = [blocks.draw_rows(facts), blocks.draw_explanation(facts)]
     if facts.phrase:
-        middle.insert(1, blocks.phrase(facts))
-    yield blocks.badge()
+        middle.insert(1, blocks.draw_phrase(facts))
+    yield blocks.draw_badge()
     yield create_space(_BADGE_GAP)
-    yield blocks.headline(facts)
-    yield from _torn_off()
-    yield from _apart(middle)
-    yield from _torn_off()
-    yield blocks.proof(facts)
+    yield blocks.draw_headline(facts)
+    yield from _perforation()
+    yield from _with_gaps(middle)
+    yield from _perforation()
+    yield blocks.draw_proof(facts)
     yield create_space(_CARD_BOTTOM)
 
 
-def _torn_off() -> Iterator[Block]:
+def _perforation() -> Iterator[Block]:
     yield create_space(_PERFORATION_GAP)
-    yield blocks.perforation()
+    yield blocks.draw_perforation()
     yield create_space(_PERFORATION_GAP)
 
 
-def _apart(parts: Sequence[Block]) -> Iterator[Block]:
-    """Those that have anything to say, with room between them."""
-    said = [part for part in parts if part.height]
-    for number, part in enumerate(said):
+def _with_gaps(parts: Sequence[Block]) -> Iterator[Block]:
+    """Yield the parts that aren't empty, with gaps between them."""
+    filled = [part for part in parts if part.height]
+    for number, part in enumerate(filled):
         if number:
             yield create_space(_PART_GAP)
         yield part
