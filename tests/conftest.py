@@ -18,7 +18,7 @@ from hypothesis import settings
 import bot.tables  # noqa: F401  encryption goes through the tables of all features
 from tests.examples import CHOSEN, be_quick, examples
 from tests.harness.chromium import chromium
-from tests.harness.machine import BROWSER, POSTGRESQL, provided
+from tests.harness.machine import BROWSER, POSTGRESQL, get_program
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
@@ -49,14 +49,14 @@ async def browser(request: pytest.FixtureRequest) -> AsyncIterator[Browser]:
 
     Its tests are marked for the session's loop, and each has a context of its own, as fresh as a new browser.
     """
-    async with chromium(provided(request.config, BROWSER)) as made:
+    async with chromium(get_program(request.config, BROWSER)) as made:
         yield made
 
 
 @pytest.fixture(scope="session")
 def postgresql_server(request: pytest.FixtureRequest) -> str:
     """The URL of a PostgreSQL server on which tests may create databases."""
-    return provided(request.config, POSTGRESQL)
+    return get_program(request.config, POSTGRESQL)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -26,8 +26,8 @@ PLACES = (
     "~/.cache/ms-playwright/chromium-*/chrome-linux*/chrome",
     "~/Library/Caches/ms-playwright/chromium-*/chrome-mac*/Chromium.app/Contents/MacOS/Chromium",
 )
-"""Where Chromium is when it isn't on the PATH; the last two are Playwright's own downloads."""
-# Chromium takes the last list of features only, so what Playwright turns off is here again.
+"""Where Chromium can be if it isn't on the PATH. The last two are downloads of Playwright."""
+# Chromium uses only the last list of features, so this repeats what Playwright turns off.
 TURNED_OFF_BY_PLAYWRIGHT = [
     "AimEnabled",
     "AvoidCorsURLLoaderRestartOnRedirect",
@@ -43,10 +43,15 @@ TURNED_OFF_BY_PLAYWRIGHT = [
     "PreconnectToSearch",
     "ThirdPartyStoragePartitioning",
 ]
-# Pages that Chromium loads for the address bar of each window, at the price of ours, and a process kept ready.
-NEVER_SEEN = ["SpareRendererForSitePerProcess", "WebUIOmniboxAimPopup", "WebUIOmniboxFullPopup", "WebUIOmniboxPopup"]
+# Pages that Chromium loads for the address bar of each window, which cost time, and a spare process.
+UNUSED_FEATURES = [
+    "SpareRendererForSitePerProcess",
+    "WebUIOmniboxAimPopup",
+    "WebUIOmniboxFullPopup",
+    "WebUIOmniboxPopup",
+]
 ARGUMENTS = [
-    f"--disable-features={','.join(TURNED_OFF_BY_PLAYWRIGHT + NEVER_SEEN)}",
+    f"--disable-features={','.join(TURNED_OFF_BY_PLAYWRIGHT + UNUSED_FEATURES)}",
     "--no-sandbox",
     "--disable-gpu",
     "--no-first-run",
@@ -58,14 +63,14 @@ ARGUMENTS = [
 
 
 class NoChromium(Exception):
-    """There is no Chromium that starts; the text says what was tried last."""
+    """No Chromium starts. The text says what was tried last."""
 
 
 def find(environment: Mapping[str, str] = os.environ, places: Sequence[str] = PLACES) -> str:
-    """Return the path of a Chromium that starts.
+    """Return the path of a working Chromium.
 
     Raises:
-        NoChromium: there is none, or `CHROMIUM` names one that doesn't start.
+        NoChromium: there is none, or the one in `CHROMIUM` doesn't start.
     """
     if given := environment.get(VARIABLE):
         path = shutil.which(given, path=environment.get("PATH"))
@@ -81,7 +86,7 @@ def find(environment: Mapping[str, str] = os.environ, places: Sequence[str] = PL
 
 
 def hint() -> str:
-    """Say how to install Chromium here."""
+    """Return how to install Chromium on this system."""
     return f"{install('chromium', brew='--cask google-chrome')}, or name a program in {VARIABLE}."
 
 
@@ -93,7 +98,7 @@ def _candidates(environment: Mapping[str, str], places: Sequence[str]) -> Iterat
 
 
 def _starts(path: str) -> bool:
-    """Ask for its version: on some systems the program is only a note that says what to install."""
+    """Return whether the program prints its version. On some systems it is only a placeholder."""
     try:
         asked = subprocess.run([path, "--version"], capture_output=True, check=False, timeout=TIMEOUT_SECONDS)
     except (OSError, subprocess.SubprocessError):
@@ -103,7 +108,7 @@ def _starts(path: str) -> bool:
 
 @asynccontextmanager
 async def chromium(path: str) -> AsyncIterator[Browser]:
-    """A headless Chromium that calls nobody by itself."""
+    """A headless Chromium without background requests."""
     # Importing Playwright takes a while, and most test processes never need it.
     from playwright.async_api import async_playwright, expect  # noqa: PLC0415
 

@@ -1,10 +1,10 @@
 """Pytest fixtures with databases.
 
-`database`, `bare_database`, `store` and `other_store` run a test on SQLite, and on PostgreSQL where there is one. Each
-test has an empty database with its tables: on SQLite a copy of a migrated file, on PostgreSQL a database made for this
-run alone, emptied before each test.
+With `database`, `bare_database`, `store` and `other_store`, a test runs on SQLite, and on PostgreSQL if there is a
+server. `database` is empty and has its tables. On SQLite it is a copy of a migrated file. On PostgreSQL it is created
+for this run and emptied before each test.
 
-`file` and `sqlite_store` are for tests of use cases: SQLite alone, whose statements are executed without a thread.
+`file` and `sqlite_store` are for tests of use cases. They use only SQLite, without a thread.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-import asyncpg  # type: ignore[import-untyped]  # it ships none
+import asyncpg  # type: ignore[import-untyped]  # it has no types
 import pytest
 from sqlalchemy import make_url
 
@@ -29,7 +29,7 @@ from tests.infra.sqlite_without_thread import connect
 BOTH = ("sqlite", pytest.param("postgresql", marks=pytest.mark.postgresql))
 on_sqlite = pytest.mark.parametrize("database", BOTH[:1], indirect=True)
 on_postgresql = pytest.mark.parametrize("database", BOTH[1:], indirect=True)
-# Where hardly anything is in them, deleting takes a fifth of the time that TRUNCATE does.
+# For nearly empty tables, DELETE takes a fifth of the time of TRUNCATE.
 EMPTY = "; ".join(f"DELETE FROM {table.name}" for table in reversed(metadata.sorted_tables))  # noqa: S608  our own names
 
 
@@ -41,13 +41,13 @@ def sqlite_in_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def quick_sqlite(request: pytest.FixtureRequest, pytestconfig: pytest.Config) -> None:
-    """Do so for all tests of a quick run. In a whole run, `database` brings the driver's threads."""
+    """Use SQLite without a thread in all tests of a quick run. In a full run, `database` uses the driver's threads."""
     if pytestconfig.option.quick:
         request.getfixturevalue("sqlite_in_the_loop")
 
 
 def run_on(url: str, *statements: str) -> None:
-    """Execute on a PostgreSQL database, outside the store."""
+    """Execute a statement on a PostgreSQL database, without `Database`."""
 
     async def execute() -> None:
         connection = await asyncpg.connect(url)
@@ -62,11 +62,11 @@ def run_on(url: str, *statements: str) -> None:
 
 @contextmanager
 def new_database(server: str) -> Iterator[str]:
-    """An empty PostgreSQL database for as long as the block lasts; its URL."""
+    """Create an empty PostgreSQL database for the block. Yield its URL."""
     name = f"{prefix()}{secrets.token_hex(4)}"
     run_on(server, f"CREATE DATABASE {name}")
     try:
-        # Waiting for the disk is what no test is about.
+        # No test needs to wait for the disk.
         run_on(server, f"ALTER DATABASE {name} SET synchronous_commit = off")
         yield make_url(server).set(database=name).render_as_string(hide_password=False)
     finally:
@@ -78,7 +78,7 @@ def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("store") / "template.db"
     asyncio.run(migrate.upgrade(str(path)))
     with closing(sqlite3.connect(path)) as database, database:
-        database.execute("DELETE FROM saved_replies")  # a new installation begins with a few
+        database.execute("DELETE FROM saved_replies")  # a new installation has a few
     return path
 
 
@@ -93,9 +93,9 @@ def migrated_database(postgresql_server: str) -> Iterator[str]:
 def empty_tables(migrated_database: str) -> Iterator[Callable[[], None]]:
     """Delete all rows of the PostgreSQL database.
 
-    One connection does it for all tests: opening one costs the server more than the test that follows.
+    All tests share one connection, because opening one takes longer than most tests.
     """
-    # With its own loop factory, the runner leaves the loop of the tests alone.
+    # With its own loop factory, the runner doesn't change the loop of the tests.
     with asyncio.Runner(loop_factory=asyncio.new_event_loop) as runner:
         connection = runner.run(asyncpg.connect(migrated_database))
         yield lambda: runner.run(connection.execute(EMPTY))
@@ -104,7 +104,7 @@ def empty_tables(migrated_database: str) -> Iterator[Callable[[], None]]:
 
 @pytest.fixture(params=BOTH)
 def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The URL of a database with its tables, all of them empty."""
+    """The URL of a database with empty tables."""
     if request.param == "sqlite":
         path = tmp_path / "kirim.db"
         shutil.copy(request.getfixturevalue("migrated_file"), path)
@@ -133,14 +133,14 @@ async def store(database: str) -> AsyncIterator[Database]:
 
 @pytest.fixture
 async def other_store(database: str) -> AsyncIterator[Database]:
-    """Another process's store, as far as the database can tell."""
+    """A second `Database`, like that of another process."""
     other = Database(database, VAULT)
     yield other
     await other.close()
 
 
 @pytest.fixture
-def file(migrated_file: Path, tmp_path: Path, sqlite_in_the_loop: None) -> str:  # noqa: ARG001  for what it does
+def file(migrated_file: Path, tmp_path: Path, sqlite_in_the_loop: None) -> str:  # noqa: ARG001  for its effect
     """The URL of an empty SQLite database with its tables."""
     path = tmp_path / "kirim.db"
     shutil.copy(migrated_file, path)

@@ -1,10 +1,10 @@
-"""Pytest hooks that save time without leaving anything out.
+"""Pytest hooks that save time without skipping tests.
 
-The tests' files are kept in memory where there is room: most tests make a database, and waiting for the disk is what
-none of them is about. `TMPDIR` or `--basetemp` names another place.
+Temporary files are in memory if there is enough space, because most tests create a database and none needs the disk.
+`TMPDIR` or `--basetemp` sets another folder.
 
-What was imported while the tests were collected stays until the end, so the garbage collector doesn't look at it; and
-it looks rarely: at Python's own pace it takes a tenth of a run's time.
+Objects from the collection of tests stay until the end, so the garbage collector ignores them. It also runs less
+often: with Python's defaults it takes a tenth of the time of a run.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-MEMORY: Final = Path("/dev/shm")  # noqa: S108  pytest makes folders of its own in it
-ROOM: Final = 2 * 2**30
-"""A run needs up to 0.5 GB; containers often give 64 MB."""
+MEMORY: Final = Path("/dev/shm")  # noqa: S108  pytest creates private folders in it
+MIN_FREE_BYTES: Final = 2 * 2**30
+"""Bytes that must be free. A run needs up to 0.5 GB, and containers often have 64 MB."""
 THRESHOLDS: Final = (100_000, 20, 50)
-"""How many new objects the garbage collector waits for, by generation: some 20 MB a process."""
+"""The thresholds of the garbage collector by generation. They cost about 20 MB in each process."""
 ROOT: Final = "PYTEST_DEBUG_TEMPROOT"
 
 
-def in_memory(environment: Mapping[str, str], folder: Path = MEMORY, room: int = ROOM) -> Path | None:
-    """Return where to keep temporary files in memory, or None where there is no room or another place is named."""
+def in_memory(environment: Mapping[str, str], folder: Path = MEMORY, room: int = MIN_FREE_BYTES) -> Path | None:
+    """Return the folder in memory for temporary files, or None if it is too small or another folder is set."""
     if environment.get("TMPDIR") or environment.get(ROOT):
         return None
     try:

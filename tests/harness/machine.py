@@ -1,4 +1,4 @@
-"""What the tests need beyond Python, and what of it this machine has: a PostgreSQL server and a Chromium."""
+"""The programs that tests need and this machine has or lacks: a PostgreSQL server and a Chromium."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ HINTS: Final = {POSTGRESQL: postgresql.hint, BROWSER: chromium.hint}
 
 @dataclass
 class Machine:
-    """What was found for this run, by kind: where it is, or why it can't be had.
+    """The programs for this run, by kind: where each one is, or why it is missing.
 
-    Nothing is looked for until the first test needs it. Under pytest-xdist the controlling process looks, and hands
+    A program is looked for when the first test needs it. Under pytest-xdist, the controlling process looks and passes
     the result to its workers.
     """
 
@@ -31,7 +31,7 @@ class Machine:
     stops: list[Callable[[], None]] = field(default_factory=list)
 
     def look_for(self, kinds: Iterable[str]) -> None:
-        """Find or start each of `kinds` that wasn't looked for yet."""
+        """Find or start the programs of `kinds` that weren't looked for yet."""
         for kind in kinds:
             if kind in self.found or kind in self.missing:
                 continue
@@ -48,7 +48,7 @@ class Machine:
         return server.url
 
     def stop(self) -> None:
-        """Stop what was started for this run."""
+        """Stop the programs that were started for this run."""
         while self.stops:
             self.stops.pop()()
 
@@ -56,14 +56,14 @@ class Machine:
 MACHINE = pytest.StashKey[Machine]()
 
 
-def provided(config: pytest.Config, kind: str) -> str:
-    """Return where to find what a test needs; its fixture must be a reason to leave the test out elsewhere."""
+def get_program(config: pytest.Config, kind: str) -> str:
+    """Return where a program is. Fail the test if it isn't marked as needing the program."""
     machine = config.stash[MACHINE]
     if kind not in machine.found:
         pytest.fail(f"this test uses {TITLES[kind]}, but isn't marked with it: add @pytest.mark.{kind}")
     return machine.found[kind]
 
 
-def left_out(kind: str, why: str, count: int) -> str:
+def format_skipped(kind: str, why: str, count: int) -> str:
     """Return the line about tests that this machine can't run."""
     return f"{TITLES[kind]} {why}: {count} {'test' if count == 1 else 'tests'} left out. {HINTS[kind]()}"

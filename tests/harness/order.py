@@ -1,4 +1,4 @@
-"""A pytest option that runs the tests in another order, to show that none depends on what another one left.
+"""A pytest option that runs the tests in another order, to show that they don't depend on each other.
 
 `--order-seed 7` shuffles the files, and the tests within each file; the same number gives the same order again. A file
 stays in one piece, because its tests may share a fixture. Without a number, one is chosen and shown; under pytest-xdist

@@ -1,4 +1,4 @@
-"""Find a PostgreSQL server for the tests, or start one for this run alone.
+"""Find a PostgreSQL server for the tests, or start one only for this run.
 
 `TEST_POSTGRES_URL` comes first, then a server of our own from the installed programs, then one that answers on this
 machine. On a server that isn't ours, the tests only use databases that they create and drop.
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 VARIABLE = "TEST_POSTGRES_URL"
 PREFIX_VARIABLE = "TEST_POSTGRES_PREFIX"
-"""Holds how the names of this run's databases begin; workers and other child processes inherit it."""
+"""The environment variable with the prefix of this run's databases. Workers and other child processes inherit it."""
 OLDEST_VERSION = 13
 """The first version that can drop a database with open connections."""
 PROGRAMS = ("initdb", "pg_ctl", "postgres")
@@ -47,14 +47,14 @@ PLACES = (
     "/opt/local/lib/postgresql*/bin",
     "/Applications/Postgres.app/Contents/Versions/*/bin",
 )
-"""Where packages put the server's programs, which are often not on the PATH."""
+"""Where packages install the server's programs. These folders are often not on the PATH."""
 TIMEOUT_SECONDS = 120
-"""Only guards against hanging."""
+"""A limit against hanging."""
 CONNECT_SECONDS = 10
 LONGEST_PARENT = 70
-"""Longer paths don't fit into the address of a socket, which has room for 103 bytes on some systems."""
+"""The maximum length of the folder's path. A socket's address is limited to 103 bytes on some systems."""
 WAIT_APART = 'exec 3<&0; { read -r _; exec "$@"; } <&3 3<&- &'
-"""A script whose first process ends at once, so that the one that waits has no parent but init."""
+"""A script whose first process ends at once, so that init becomes the parent of the waiting process."""
 SETTINGS = """
 listen_addresses = ''
 unix_socket_directories = '{folder}'
@@ -71,22 +71,22 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 class NoServer(Exception):
-    """There is no usable PostgreSQL server; the text says what was tried last."""
+    """There is no usable PostgreSQL server. The text says what was tried last."""
 
 
 @dataclass(frozen=True)
 class Server:
-    """A server for one test run: its URL, and what to do when the run ends."""
+    """A server for one test run: its URL, and the function to call when the run ends."""
 
     url: str
     stop: Callable[[], None] = field(default=lambda: None, repr=False)
 
 
 def find(environment: Mapping[str, str] = os.environ, places: Sequence[str] = PLACES) -> Server:
-    """Return a server that accepts connections and lets us create databases.
+    """Return a server that accepts connections and allows us to create databases.
 
     Raises:
-        NoServer: there is none, or `TEST_POSTGRES_URL` names one that can't be used.
+        NoServer: there is none, or the one in `TEST_POSTGRES_URL` can't be used.
     """
     if given := environment.get(VARIABLE):
         return _watched(usable(given.replace("postgres://", "postgresql://", 1)))
@@ -104,10 +104,10 @@ def find(environment: Mapping[str, str] = os.environ, places: Sequence[str] = PL
 
 
 def usable(url: str) -> str:
-    """Return the URL when the server answers and its user may create databases.
+    """Return the URL if the server answers and its user may create databases.
 
     Raises:
-        NoServer: it doesn't, or may not.
+        NoServer: the server doesn't answer, or the user may not.
     """
     question = "SELECT rolsuper OR rolcreatedb FROM pg_roles WHERE rolname = current_user"
 
@@ -130,7 +130,7 @@ def usable(url: str) -> str:
 
 
 def installed(environment: Mapping[str, str] = os.environ, places: Sequence[str] = PLACES) -> Iterator[Path]:
-    """Yield the folders that hold a server's programs, each once."""
+    """Yield the folders with the programs of a server, without duplicates."""
     path = environment.get("PATH", os.defpath)
     candidates: list[Path] = []
     if config := shutil.which("pg_config", path=path):
@@ -163,7 +163,7 @@ def start(programs: Path, parent: Path, environment: Mapping[str, str] = os.envi
         folder = Path(tempfile.mkdtemp(prefix="kirim-pg-", dir=parent))
     except OSError as error:
         raise NoServer(_one_line(error)) from None
-    # It exists before the server does, so that a kill at any moment leaves nothing behind.
+    # Started before the server, so that a kill at any time leaves nothing behind.
     stop = at_end("stop", str(programs), str(folder), user or "")
     try:
         if user:
@@ -186,7 +186,7 @@ def start(programs: Path, parent: Path, environment: Mapping[str, str] = os.envi
 
 @dataclass(frozen=True)
 class Runner:
-    """Runs the server's programs in its folder, as its user."""
+    """Runs the programs of the server in its folder, as its user."""
 
     programs: Path
     folder: Path
@@ -199,7 +199,7 @@ class Runner:
         Raises:
             NoServer: it failed; the text is its last line.
         """
-        # Variables for a client, such as PGPORT, must not change what we start; messages must be in English.
+        # Variables for clients, such as PGPORT, must not affect the server. Messages must be in English.
         kept = {name: value for name, value in self.environment.items() if not name.startswith(("PG", "LC_", "LANG"))}
         try:
             done = subprocess.run(
@@ -223,7 +223,7 @@ class Runner:
 
 
 def other_user() -> str | None:
-    """Return the user that runs the server when we are root, else None.
+    """Return the user that runs the server if we are root, else None.
 
     Raises:
         NoServer: we are root and there is no other user.
@@ -237,7 +237,7 @@ def other_user() -> str | None:
 
 
 def answering(environment: Mapping[str, str] = os.environ) -> Iterator[str]:
-    """Yield URLs under which a server usually answers on this machine."""
+    """Yield the usual URLs of a server on this machine."""
     user = getpass.getuser()
     port = int(environment.get("PGPORT") or 5432)
     hosts = [environment.get("PGHOST"), "127.0.0.1", "/var/run/postgresql", "/tmp"]  # noqa: S108  where sockets are
@@ -251,17 +251,17 @@ def answering(environment: Mapping[str, str] = os.environ) -> Iterator[str]:
 
 
 def prefix() -> str:
-    """Return how the names of this run's databases begin."""
+    """Return the prefix of the names of this run's databases."""
     return os.environ.setdefault(PREFIX_VARIABLE, f"kirim_test_{secrets.token_hex(4)}_")
 
 
 def hint() -> str:
-    """Say how to install PostgreSQL here."""
+    """Return how to install PostgreSQL on this system."""
     return f"{install('postgresql', brew='postgresql@17')}, or name a server in {VARIABLE}."
 
 
 def install(package: str, *, brew: str) -> str:
-    """Return a sentence's beginning that names the command for this system."""
+    """Return the beginning of a sentence, with the install command of this system."""
     if platform.system() == "Darwin":
         return f"Install it with `brew install {brew}`"
     for manager, command in (("apt-get", "apt install"), ("dnf", "dnf install"), ("pacman", "pacman -S")):
@@ -289,21 +289,21 @@ def at_end(*arguments: str, environment: Mapping[str, str] | None = None) -> Cal
     waiting.wait(TIMEOUT_SECONDS)
 
     def end() -> None:
-        # It writes nothing; its output closes when it is done.
+        # It writes nothing. Its output closes when it ends.
         waiting.communicate(b"\n", TIMEOUT_SECONDS)
 
     return end
 
 
 def _watched(url: str) -> Server:
-    """A server that isn't ours: in the end, what killed processes left is dropped."""
-    # The URL may hold a password, which must not appear in the list of processes.
+    """Return a server that we didn't start. At the end, drop databases that killed processes left behind."""
+    # Not as an argument: the URL can contain a password, and other users see arguments.
     return Server(url, at_end("drop", prefix(), environment={VARIABLE: url}))
 
 
 def _stop(programs: str, folder: str, user: str) -> None:
     run = Runner(Path(programs), Path(folder), user or None, os.environ)
-    # The fast way removes shared memory as well; the immediate one always works.
+    # `fast` also removes shared memory. `immediate` always works.
     for way in ("fast", "immediate"):
         with suppress(NoServer):
             run("pg_ctl", "stop", "-m", way, "-t", "20", "-D", str(Path(folder) / "data"))
@@ -325,7 +325,7 @@ def _drop(beginning: str) -> None:
 
 
 def _parents() -> Iterator[Path]:
-    """Folders for a server's files: another user may not enter the first, or its path may be too long."""
+    """Yield folders for the server's files. The first can be closed to another user, or its path too long."""
     for name in dict.fromkeys((tempfile.gettempdir(), "/tmp", "/var/tmp")):  # noqa: S108  mkdtemp makes it ours alone
         if Path(name).is_dir() and len(os.fsencode(name)) <= LONGEST_PARENT:
             yield Path(name)

@@ -1,4 +1,4 @@
-"""Pytest hooks that choose the tests this machine can run, and report in one line what is left out.
+"""Pytest hooks that select the tests this machine can run, and report in one line which ones are skipped.
 
 A test needs
 
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from tests.harness.machine import BROWSER, MACHINE, POSTGRESQL, Machine, left_out
+from tests.harness.machine import BROWSER, MACHINE, POSTGRESQL, Machine, format_skipped
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -64,7 +64,7 @@ def pytest_configure_node(node: Any) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    # Reading what will be left out anyway takes seconds.
+    # Importing tests that are skipped anyway takes seconds.
     return True if config.option.quick and collection_path == END_TO_END else None
 
 
@@ -121,20 +121,20 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     counted = config.stash[LEFT_OUT]
     output = getattr(config, "workeroutput", None)
     if output is not None:
-        output["left_out"] = dict(counted)
+        output["format_skipped"] = dict(counted)
     elif counted and os.environ.get("CI") and session.exitstatus == pytest.ExitCode.OK:
-        # A machine that checks changes has to bring everything.
+        # A CI machine must have all programs.
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
-    # Each worker collects all tests, so each leaves out the same ones.
+    # Each worker collects all tests, so each skips the same ones.
     counted = node.config.stash[LEFT_OUT]
-    for kind, count in getattr(node, "workeroutput", {}).get("left_out", {}).items():
+    for kind, count in getattr(node, "workeroutput", {}).get("format_skipped", {}).items():
         counted[kind] = max(counted[kind], count)
 
 
 def pytest_terminal_summary(terminalreporter: TerminalReporter, config: pytest.Config) -> None:
     for kind, count in config.stash[LEFT_OUT].items():
-        terminalreporter.write_line(left_out(kind, config.stash[MACHINE].missing[kind], count))
+        terminalreporter.write_line(format_skipped(kind, config.stash[MACHINE].missing[kind], count))

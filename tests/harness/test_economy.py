@@ -1,4 +1,4 @@
-"""The tests' files are kept in memory only where there is room, and where nobody named another place."""
+"""Temporary files of tests are in memory only if there is enough space and no other folder is set."""
 
 import gc
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A quick run looks at a part of the random examples, a whole run at all of them, a long one at as many as wished."""
+"""The number of random examples in a quick run, a full run and a long run."""
 
 import pytest
 

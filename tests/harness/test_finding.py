@@ -1,4 +1,4 @@
-"""Where the tests look for a PostgreSQL server and a Chromium, and what they say when there is none."""
+"""The search for a PostgreSQL server and a Chromium, and the hints if there is none."""
 
 import os
 import platform
@@ -122,10 +122,12 @@ def test_each_system_has_its_way_to_install_it(
 
 
 def test_what_is_left_out_is_one_line_with_its_number_and_how_to_get_it() -> None:
-    line = machine.left_out(machine.POSTGRESQL, "not found", 424)
+    line = machine.format_skipped(machine.POSTGRESQL, "not found", 424)
     assert line.startswith("PostgreSQL not found: 424 tests left out. Install ")
     assert "\n" not in line
-    assert machine.left_out(machine.BROWSER, "not found", 1).startswith("Chromium not found: 1 test left out. Install ")
+    assert machine.format_skipped(machine.BROWSER, "not found", 1).startswith(
+        "Chromium not found: 1 test left out. Install "
+    )
 
 
 @pytest.mark.process

@@ -1,4 +1,4 @@
-"""`make` and `.ci/run` on machines that lack something: tried with programs that only pretend."""
+"""`make` and `.ci/run` on machines that lack programs, tested with fake programs."""
 
 import os
 import shutil
@@ -27,7 +27,7 @@ MAKES_ONE = (
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A folder with a space in its name, with what `make` reads."""
+    """A folder with the files that `make` reads. Its name contains a space."""
     folder = tmp_path / "a b" / "kirim"
     shutil.copytree(ROOT / ".ci", folder / ".ci")
     for name in ("Makefile", "pyproject.toml", "requirements-dev.lock"):
@@ -37,7 +37,7 @@ def project(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def tools(tmp_path: Path) -> Path:
-    """The only folder in which programs are found."""
+    """The only folder on the PATH."""
     folder = tmp_path / "tools"
     folder.mkdir()
     for name in (*TOOLS, "cat", "chmod"):
@@ -62,7 +62,7 @@ def run(project: Path, tools: Path, *command: str) -> subprocess.CompletedProces
 
 
 def sentence(done: subprocess.CompletedProcess[str]) -> str:
-    """What was said before make's own line about the failure."""
+    """Return the output before make's own line about the failure."""
     assert done.returncode != 0
     said, makes = done.stderr.splitlines()
     assert makes.startswith("make: ***")
@@ -121,7 +121,7 @@ def test_a_path_with_spaces_works_for_the_project_and_for_python(project: Path, 
 
 @pytest.fixture
 def ci(tools: Path) -> Path:
-    """A machine on which apt-get and make only write down what they are called with."""
+    """A machine on which apt-get and make only record their arguments."""
     log = tools.parent / "calls"
     for name in ("apt-get", "make", "sudo"):
         (tools / name).unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Tests can be run in another order, which a number gives again; a file stays in one piece."""
+"""Tests can run in another order, which a seed repeats. The tests of a file stay together."""
 
 from itertools import pairwise
 

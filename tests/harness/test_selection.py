@@ -1,4 +1,4 @@
-"""Which tests run on which machine: tried on a small suite with a pytest of its own."""
+"""The selection of tests by machine, tested with a small suite in a separate pytest."""
 
 import sys
 from pathlib import Path
@@ -42,7 +42,7 @@ NOTHING_HERE = {"TEST_POSTGRES_URL": "postgresql://postgres@127.0.0.1:1/none", "
 
 @pytest.fixture(autouse=True)
 def suite(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A project with the tests above and our hooks, on a machine without a server and a browser."""
+    """A project with the tests above and our hooks, on a machine without server and browser."""
     pytester.makepyfile(SUITE)
     pytester.makeconftest("pytest_plugins = ['tests.harness.selection']")
     pytester.makeini(SETTINGS)
@@ -53,14 +53,14 @@ def suite(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def run(pytester: pytest.Pytester, *arguments: str) -> pytest.RunResult:
-    """Run the suite in this process, or in processes of its own when there are workers."""
+    """Run the suite in this process, or in workers."""
     if "-n" in arguments:
         return pytester.run(sys.executable, "-m", "pytest", *arguments)
     return pytester.runpytest_inprocess(*arguments)
 
 
 def names(result: pytest.RunResult) -> list[str]:
-    """The tests that passed."""
+    """Return the names of the tests that passed."""
     return sorted(line.split("::")[1].split()[0] for line in result.outlines if "::" in line and "PASSED" in line)
 
 

@@ -1,4 +1,4 @@
-"""The PostgreSQL server that a test run starts for itself, and what is left when the run ends or is killed."""
+"""The PostgreSQL server that a test run starts, and the cleanup when the run ends or is killed."""
 
 import asyncio
 import os
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.process
 
 ROOT = Path(__file__).resolve().parents[2]
 TIMEOUT_SECONDS = 60
-"""Only guards against hanging."""
+"""A limit against hanging."""
 STARTS_ONE = """
 import signal, sys
 from pathlib import Path
@@ -50,7 +50,7 @@ def programs() -> Path:
 
 @contextmanager
 def folder() -> Iterator[Path]:
-    """A folder whose path is short enough for a socket, which another user may enter."""
+    """A folder that another user may enter, with a path that is short enough for a socket."""
     made = Path(tempfile.mkdtemp(prefix="a b ", dir="/tmp"))
     made.chmod(0o755)
     yield made
@@ -65,7 +65,7 @@ def parent() -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def server(programs: Path) -> Iterator[Server]:
-    """A server of our own, started where variables for clients and for the language are odd."""
+    """A server that was started with unusual variables for clients and language."""
     odd = {"PGPORT": "1", "PGDATA": "/nowhere", "PGOPTIONS": "-c nonsense=1", "LC_ALL": "xx_XX", "LANG": "xx_XX"}
     with folder() as made:
         started = start(programs, made, {**os.environ, **odd})
@@ -85,13 +85,13 @@ def ask(url: str, question: str) -> object:
 
 
 def servers_in(folder: Path) -> list[int]:
-    """The processes of servers whose files are in `folder`."""
+    """Return the processes of servers whose files are in `folder`."""
     commands = ((each.pid, " ".join(each.info["cmdline"] or ())) for each in psutil.process_iter(["cmdline"]))
     return [pid for pid, command in commands if "postgres" in command and f"{folder}/" in command]
 
 
 def until(condition: Callable[[], bool]) -> None:
-    """Wait for what other processes bring about."""
+    """Wait until a condition holds that other processes change."""
     end = time.monotonic() + TIMEOUT_SECONDS
     while not condition():
         assert time.monotonic() < end
@@ -116,7 +116,7 @@ def test_another_beside_it_leaves_nothing_when_it_stops(programs: Path, parent: 
 
 @contextmanager
 def run_with_server(programs: Path, parent: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """A test run in a process group of its own, whose server has started."""
+    """Start a test run in a separate process group, and wait until its server has started."""
     run = subprocess.Popen(
         [sys.executable, "-c", STARTS_ONE, str(programs), str(parent)],
         cwd=ROOT,

@@ -1,4 +1,4 @@
-"""Whether a lock file can be installed on other Pythons and platforms than this one."""
+"""The check whether a lock file can be installed on other Pythons and platforms."""
 
 import hashlib
 import zipfile
@@ -58,7 +58,7 @@ def test_an_extra_counts_only_where_it_is_asked_for() -> None:
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project with a lock file of two packages, one of which has a wheel for Python 3.11 on Linux alone."""
+    """A project with a lock file of two packages. One has a wheel only for Python 3.11 on Linux."""
     index = tmp_path / "index"
     index.mkdir()
     locked = []

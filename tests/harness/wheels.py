@@ -30,7 +30,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PYTHONS = ("3.11", "3.12", "3.13", "3.14", "3.15")
 PLATFORMS = ("linux-x86_64", "linux-aarch64", "macos-arm64")
 NEWEST_GLIBC_MINOR = 28
-"""Wheels for glibc 2.28 run on every Linux that is still maintained."""
+"""Wheels for glibc 2.28 work on every maintained Linux."""
 NEWEST_MACOS = "macosx_14_0"
 AT_ONCE = 4
 
@@ -44,7 +44,7 @@ class Target:
 
     @property
     def markers(self) -> dict[str, str]:
-        """What the conditions of a lock file are compared with."""
+        """The values that the conditions of a lock file are compared with."""
         system, _, machine = self.platform.partition("-")
         linux = system == "linux"
         return {
@@ -62,7 +62,7 @@ class Target:
 
     @property
     def options(self) -> list[str]:
-        """What makes pip choose wheels for it."""
+        """The options that make pip select wheels for this target."""
         system, _, machine = self.platform.partition("-")
         if system == "linux":
             tags = [f"manylinux_2_{minor}_{machine}" for minor in range(NEWEST_GLIBC_MINOR, 4, -1)]
@@ -97,19 +97,19 @@ def wanted(pinned: Iterable[str], target: Target) -> list[str]:
 
 
 def missing(pinned: Sequence[str], target: Target, needed: Sequence[str]) -> list[str]:
-    """Return what stops `target` from installing the lock file; `needed` is what the project asks for."""
+    """Return what prevents the installation of the lock file on `target`. `needed` are the project's requirements."""
     requirements = wanted(pinned, target)
     why, found = _ask(requirements, target)
     if not why:
         return unmet(needed, found, target)
-    # pip stops at the first package that it doesn't find, so each is asked for alone.
+    # pip stops at the first missing package, so each package is requested separately.
     with ThreadPoolExecutor(AT_ONCE) as threads:
         answers = threads.map(lambda line: _ask([line], target)[0], requirements)
         return [f"{line.split()[0]}: {why}" for line, why in zip(requirements, answers, strict=True) if why] or [why]
 
 
 def unmet(needed: Iterable[str], found: Iterable[Mapping[str, Any]], target: Target) -> list[str]:
-    """Return the requirements, of the project and of each package in turn, that the found packages don't meet.
+    """Return the requirements of the project and its packages that the found packages don't meet.
 
     `found` is the metadata of packages: `name`, `version` and, in some, `requires_dist`.
     """
@@ -155,7 +155,7 @@ def _ask(requirements: Sequence[str], target: Target) -> tuple[str, list[Mapping
 
 
 def main(arguments: Sequence[str] | None = None, root: Path = ROOT) -> int:
-    """Print what is missing for each target; the exit code says whether anything is."""
+    """Print what is missing for each target. The exit code is 1 if anything is."""
     parser = argparse.ArgumentParser(prog="make wheels", description=__doc__)
     parser.add_argument("--python", nargs="+", default=PYTHONS)
     parser.add_argument("--platform", nargs="+", choices=PLATFORMS, default=PLATFORMS)

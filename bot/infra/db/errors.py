@@ -9,7 +9,7 @@
     │   └── BrokenSeal   a row can't be read
     └── SchemaMismatch   the tables aren't those that this program expects
 
-Features catch the same errors as `StoreDown`, `RuleBroken` and `RowUnreadable`, which aren't `StoreError`s.
+Features catch `StoreFailure`, `BrokenRule` and `BrokenSeal` as `StoreDown`, `RuleBroken` and `RowUnreadable`.
 """
 
 from sqlalchemy.exc import DBAPIError, IntegrityError
