@@ -1,7 +1,7 @@
-"""Know what Indonesian banks and e-wallets are called, and how long their numbers are.
+"""The names of Indonesian banks and e-wallets, and the usual length of their account numbers.
 
-This only helps searching, and gives hints for questions. The live list is the authority: a destination that isn't known
-here works as well. What is known here is applied only where the live name agrees: a code alone means nothing.
+They help searching, and the bot asks about unusual numbers. The live list decides which destinations exist, and a
+destination that is unknown here works as well. An entry is used only if the live name matches: a code proves nothing.
 """
 
 import json
@@ -20,7 +20,7 @@ _SHARED_WORDS = _GENERIC_WORDS | {"indonesia", "syariah", "internasional", "inte
 
 @dataclass(frozen=True, slots=True)
 class KnownDestination:
-    """One destination as generally known; `digits` is the usual length of its account numbers."""
+    """A destination that we know. `digits` is the usual length of its account numbers."""
 
     code: str
     name: str
@@ -35,20 +35,20 @@ class KnownDestination:
 
 
 def split_words(text: str) -> tuple[str, ...]:
-    """Return the words of a name in lower case, without punctuation."""
+    """Return the words of a name, in lower case and without punctuation."""
     return tuple(re.findall(r"[^\W_]+", plain(text).casefold()))
 
 
 @lru_cache(maxsize=4096)
 def name_forms(text: str) -> frozenset[str]:
-    """Return the forms in which a name is compared: run together, with and without words such as "bank" and "tbk"."""
+    """Return the forms in which names are compared: without spaces, with and without words such as "bank"."""
     found = split_words(text)
     return frozenset({"".join(found), "".join(word for word in found if word not in _GENERIC_WORDS)} - {""})
 
 
 @lru_cache(maxsize=1024)
 def find_known(code: str, name: str) -> KnownDestination | None:
-    """Return what is known of the live pair of `code` and `name`; None where the name says otherwise, or nothing."""
+    """Return what we know about a live pair of code and name. None if the name doesn't match or is unknown."""
     by_name = [known for known in _all_known() if name_forms(name) & _forms_of(known)]
     by_code = [known for known in _all_known() if known.code == code]
     for known in by_code:
@@ -58,7 +58,7 @@ def find_known(code: str, name: str) -> KnownDestination | None:
 
 
 def display_name(method: PayoutMethod) -> str:
-    """Return what people call this destination ("BCA"); the live name where it isn't surely the one we know."""
+    """Return what people call a destination ("BCA"), or its live name if we aren't sure which one it is."""
     known = find_known(method.code, method.name)
     if known is None or not name_forms(method.name) & (name_forms(known.name) | name_forms(known.label)):
         return method.name

@@ -8,7 +8,7 @@ from bot.infra.telegram.ui.callbacks import Callback, Pattern
 
 
 class RecipientAction(StrEnum):
-    """What a button of one recipient does. `SAVE` asks for a name, but leaves the message it is under as it is."""
+    """What a button of one recipient does. `SAVE` asks for a name in a new message."""
 
     PAGE = "page"
     SEND = "send"
@@ -23,7 +23,7 @@ class RecipientAction(StrEnum):
 
 @dataclass(frozen=True)
 class RecipientsButton(Callback, prefix="r:list"):
-    """A button to a page of the list."""
+    """A button that shows a page of the list."""
 
     page: int = 0
 

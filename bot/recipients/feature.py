@@ -1,4 +1,4 @@
-"""Recipients: whom users have sent to, saved to be offered again."""
+"""The feature of recipients: users' saved recipients, which are offered again."""
 
 from bot.infra.feature import Feature, Infra
 from bot.recipients.handlers import RecipientHandlers
@@ -15,7 +15,7 @@ class Recipients:
         users.settings_sections.append(SECTION)
         self.service = RecipientService(infra.database)
         self.handlers = RecipientHandlers(service=self.service)
-        """Features above add the actions of buttons that lead to them."""
+        """Higher features register the handlers of their actions here."""
         self.feature = Feature(
             name="recipients",
             unreadable_rows={"recipients": "recipient.unreadable"},

@@ -1,4 +1,4 @@
-"""Payout methods, account numbers and saved recipients as messages and buttons show them."""
+"""Format payout methods, account numbers and saved recipients for messages and buttons."""
 
 from bot.core.text import plain
 from bot.infra.telegram.ui.formatting import clip
@@ -15,12 +15,12 @@ GROUP_DIGITS = 4
 
 
 def format_method(method: PayoutMethod | None) -> str:
-    """Return what people call a payout method. It is never empty and never longer than a button."""
+    """Return what people call a payout method. The text is never empty, and fits on a button."""
     return clip(plain(display_name(method))) or "?" if method else ""
 
 
 def format_full_method(method: PayoutMethod | None) -> str:
-    """Return what people call a payout method, and its listed name where that says more: "BCA · BANK CENTRAL ASIA"."""
+    """Return what people call a payout method, with its listed name if that differs: "BCA · BANK CENTRAL ASIA"."""
     called = format_method(method)
     listed = clip(plain(method.name), MAX_LISTED_NAME) if method else ""
     if clip(listed) == called:
@@ -29,22 +29,22 @@ def format_full_method(method: PayoutMethod | None) -> str:
 
 
 def format_destination(method: PayoutMethod, number: str) -> str:
-    """Return a recipient with the number masked: "BCA ••••7890". Without a number it is the method alone."""
+    """Return a method with the masked number: "BCA ••••7890". Without a number it is the method alone."""
     return format_method(method) if not number else f"{format_method(method)} {mask_number(number)}"
 
 
 def group_digits(number: str) -> str:
-    """Return an account or mobile number in groups of four, for checking by eye: "1234 5678 90"."""
+    """Return an account or mobile number in groups of four, which are easier to check: "1234 5678 90"."""
     return " ".join(number[start : start + GROUP_DIGITS] for start in range(0, len(number), GROUP_DIGITS))
 
 
 def format_recipient(recipient: SavedRecipient) -> str:
-    """Return a saved recipient for a button: "Ibu · BCA ••••7890". Both names are short, to keep the digits visible."""
+    """Return a saved recipient for a button: "Ibu · BCA ••••7890". Names are cut so that the digits stay visible."""
     where = f"{clip(format_method(recipient.method), MAX_BUTTON_NAME)} {mask_number(recipient.number)}"
     called = clip(plain(recipient_title(recipient)), MAX_BUTTON_NAME)
     return f"{called} · {where}" if called else where
 
 
 def kind_key(method: PayoutMethod) -> str:
-    """Return "bank" or "ewallet", the end of the keys of texts that differ between the two."""
+    """Return "bank" or "ewallet". Keys of texts that differ between the two end with it."""
     return EWALLET if method.kind == EWALLET else BANK

@@ -1,7 +1,7 @@
-"""Saved recipients: `/recipients`, and the buttons under them, at any point of any conversation.
+"""Handle `/recipients` and the buttons of saved recipients, also in the middle of a conversation.
 
-A button carries the recipient's id, which nobody can guess, and works only for the user whose recipient it is. An open
-draft continues behind all this.
+A button carries the recipient's id, which can't be guessed. It works only for the recipient's user. An open draft
+stays open.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -26,7 +26,7 @@ ActionHandler = Callable[[Session, SavedRecipient], Awaitable[None]]
 
 
 class RecipientHandlers:
-    """Show saved recipients, and let their user name, correct and delete them."""
+    """Show saved recipients, and let users name, correct and delete theirs."""
 
     def __init__(self, *, service: RecipientService) -> None:
         self._service = service
@@ -59,7 +59,7 @@ class RecipientHandlers:
         return frozenset(self._actions)
 
     def add_action(self, action: RecipientAction, handler: ActionHandler) -> None:
-        """Let `handler` do what the buttons of recipients with this action say.
+        """Register the handler of an action.
 
         Raises:
             ValueError: the action has a handler already.
@@ -79,7 +79,7 @@ class RecipientHandlers:
         await self._list(session, button.page)
 
     async def recipient_button(self, session: Session, button: RecipientButton) -> None:
-        """Do what a button of one recipient says, if it is this user's."""
+        """Do the action of a recipient's button, if the recipient is this user's."""
         recipient = await self._service.get(session.user.id, button.recipient_id)
         if recipient is None:
             await self._explain_gone(session)
@@ -88,7 +88,7 @@ class RecipientHandlers:
         await self._actions[button.action](session, recipient)
 
     async def name_typed(self, session: Session, recipient_id: str, text: str) -> None:
-        """Name a recipient as it was typed, or show why it can't be and ask again."""
+        """Save the typed name of a recipient. If it can't be used, say why and ask again."""
         try:
             label = recipients.clean_label(text)
             changed = await self._service.rename(questions.mark_answered(session), recipient_id, label)
@@ -102,7 +102,7 @@ class RecipientHandlers:
             await self._show_changed(session, changed, said)
 
     async def holder_typed(self, session: Session, recipient_id: str, text: str) -> None:
-        """Save the holder's name as it was typed, or show why it can't be and ask again."""
+        """Save the typed name of the holder. If it can't be used, say why and ask again."""
         try:
             holder = read_holder(text)
         except Rejection as rejection:
@@ -119,13 +119,13 @@ class RecipientHandlers:
         await session.show(session.with_resume(recipients.show_recipient(session.t, recipient, session.now)))
 
     async def _explain_gone(self, session: Session) -> None:
-        """Say that a recipient isn't there: deleted, or another user's, which nobody may learn."""
+        """Say that a recipient doesn't exist. Another user's recipient gets the same answer, so it stays secret."""
         await session.acknowledge(session.t.plain("recipient.gone"))
         session.notice = session.t("recipient.gone")
         await self._list(session)
 
     async def _save(self, session: Session, recipient: SavedRecipient) -> None:
-        """Ask for a name from under an order's message, which must not be written over."""
+        """Ask for a name in a new message, since the button is under an order's message."""
         session.message_id = None
         await self._ask_name(session, recipient)
 
@@ -158,7 +158,7 @@ class RecipientHandlers:
         rejection: Rejection,
         screen: Callable[[Translator, SavedRecipient], Screen],
     ) -> None:
-        """Say why, and ask again. The question is still open, so there is nothing to save."""
+        """Show the reason, and ask again. The question is still open, so nothing is saved."""
         recipient = await self._service.get(session.user.id, recipient_id)
         if recipient is None:
             await session.save_user(questions.mark_answered(session))

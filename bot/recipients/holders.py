@@ -1,4 +1,4 @@
-"""Read, compare and mask the holder's name: one line of letters, as a bank would print it."""
+"""Read, compare and mask the name of an account's holder: one line, as a bank prints it."""
 
 import unicodedata
 from typing import Final
@@ -16,11 +16,11 @@ _MAX_WORD_LENGTH: Final = 8
 
 
 def clean_holder(text: str) -> str | None:
-    """Return the name in `text` with spaces collapsed, or None if there is none.
+    """Return the name in `text` with single spaces, or None if there is none.
 
     Raises:
         Rejection: `holder.one_line`, `holder.too_long` (`longest`, `actual`), `holder.not_a_name` (digits or
-            punctuation only), `holder.symbols` (emoji and the like, which no bank prints).
+            punctuation only), `holder.symbols` (such as emoji, which no bank prints).
     """
     if any(unicodedata.category(character) == "Cc" for character in text.strip()):
         raise Rejection("holder.one_line")
@@ -37,9 +37,13 @@ def clean_holder(text: str) -> str | None:
 
 
 def read_holder(text: str) -> str:
-    """Return the name in `text`. Raises `Rejection` as `clean_holder` does, and where there is none."""
+    """Return the name in `text`.
+
+    Raises:
+        Rejection: as `clean_holder`, and `holder.not_a_name` for a text without a name.
+    """
     holder = clean_holder(text)
-    if holder is None:  # only invisible characters: a user who wants to skip the question presses its button
+    if holder is None:  # only invisible characters. Users who want to skip the question press its button
         raise Rejection("holder.not_a_name")
     return holder
 
@@ -49,9 +53,9 @@ def _can_be_printed(character: str) -> bool:
 
 
 def is_same_holder(one: str | None, other: str | None) -> bool:
-    """Return whether two names may be one holder's: regardless of case, spaces and punctuation.
+    """Return whether two names can belong to one holder. Case, spaces and punctuation don't count.
 
-    A name that only one side has says nothing.
+    A missing name matches every name.
     """
     ours, theirs = (_letters(name or "") for name in (one, other))
     return not ours or not theirs or ours == theirs
@@ -62,10 +66,10 @@ def _letters(name: str) -> str:
 
 
 def mask_name(name: str) -> str:
-    """Return `name` for a viewer of a receipt: "B••• S••••••". It is empty where there are no letters in it.
+    """Return `name` masked for viewers of a receipt: "B••• S••••••". It is empty if the name has no letters.
 
-    A word shows its first letter and, up to eight, how long it is; of one letter not even that. Letters of scripts
-    that run from right to left are hidden, too: they would reverse the text beside them.
+    A word shows its first letter and its length, up to eight. A word of one letter is hidden. Letters of scripts that
+    are written from right to left are hidden, too, because they would reverse the text next to them.
     """
     words = ["".join(filter(str.isalnum, word)) for word in plain(name).split()]
     masked = [_mask_word(word) for word in words if word]

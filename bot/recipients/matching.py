@@ -1,4 +1,4 @@
-"""Compare two numbers, one of which may be masked, and mask numbers ourselves."""
+"""Compare our number with the service's, which may be masked, and mask numbers."""
 
 import re
 from typing import Final, Literal
@@ -9,7 +9,7 @@ from bot.settlement.model import EWALLET
 NumberMatch = Literal["same", "masked", "different"]
 
 MIN_VISIBLE_DIGITS: Final = 4
-"""Telling digits; a mask that shows fewer fits too many people."""
+"""Distinctive digits that a masked number must show. With fewer it matches too many people."""
 
 VISIBLE_CHARACTERS: Final = 4
 _LONGEST: Final = 64
@@ -18,11 +18,12 @@ _SEPARATORS = re.compile(r"[ .\-()+']+")
 
 
 def compare_numbers(ours: str, theirs: str, kind: str) -> NumberMatch:
-    """Whether the service's `payoutRecipient` is the number that we gave (settlement API, 2.7: "masked"; form unsaid).
+    """Return whether the service's `payoutRecipient` is our number.
 
-    `kind` is the payout method's. An e-wallet's `0812…`, `62812…`, `+62812…` are one number. A masked form is
-    `masked` if the digits it shows are ours in place and at least four of them tell people apart; a mask's length
-    is no evidence, for many services mask with a fixed number of signs.
+    The settlement API says "masked" (2.7), but not in which form. `kind` is the payout method's. For an e-wallet
+    `0812…`, `62812…` and `+62812…` are one number. A masked number is "masked" if the visible digits match ours in
+    place, and at least four of them are distinctive. The length of a mask proves nothing, since many services mask
+    with a fixed number of signs.
     """
     their_digits, our_digits = _normalize(theirs), _normalize(ours)
     if not their_digits or not our_digits or len(theirs) > _LONGEST:
@@ -37,26 +38,26 @@ def compare_numbers(ours: str, theirs: str, kind: str) -> NumberMatch:
 
 
 def _normalize(text: str) -> str:
-    """Digits, and one `*` for each masked stretch; empty if there is anything else."""
-    # NFKC turns an ellipsis into dots and would hide it among separators, so it is marked first.
+    """Return the digits, with one `*` for each masked part. It is empty if the text has other characters."""
+    # NFKC turns an ellipsis into dots, which count as separators, so it is replaced before.
     marked = _MASK.sub("*", plain(text.replace("…", "*")).casefold())
     squeezed = re.sub(r"\*+", "*", _SEPARATORS.sub("", marked))
     return squeezed if re.fullmatch(r"[0-9*]+", squeezed) else ""
 
 
 def _spellings(digits: str) -> set[str]:
-    """All ways to write one Indonesian mobile number, without the plus sign."""
+    """Return all ways to write an Indonesian mobile number, without the plus sign."""
     national = re.sub(r"^(?:00)?62", "", digits).removeprefix("0")
     return {prefix + national for prefix in ("", "0", "62", "620", "0062")}
 
 
 def _count_distinctive_digits(masked: str, kind: str) -> int:
-    """How many digits are shown that differ from person to person; every mobile number begins 08 or 628."""
+    """Return how many visible digits differ between people. Every mobile number begins with 08 or 628."""
     rest = re.sub(r"^(?:00)?(?:620?|6(?=\*)|0)?8?", "", masked) if kind == EWALLET else masked
     return sum(character.isdecimal() for character in rest)
 
 
 def mask_number(number: str) -> str:
-    """Return the last four characters of `number`, fewer where that would be over half of it."""
+    """Return `number` masked: its last four characters, but never more than half of it."""
     shown = min(VISIBLE_CHARACTERS, len(number) // 2)
     return "••••" + (number[-shown:] if shown else "")

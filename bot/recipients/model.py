@@ -1,4 +1,4 @@
-"""Recipients that a user has sent to before, and how one of them is found."""
+"""Recipients, and how a saved one is found."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from bot.settlement.model import PayoutMethod
 
 @dataclass(frozen=True, slots=True)
 class Recipient:
-    """Who receives: `number` as `clean_number` returned it, and the holder's name where one was given."""
+    """Who receives the rupiah. `number` is the result of `clean_number`. `holder` is None if no name was given."""
 
     method: PayoutMethod
     number: str
@@ -19,7 +19,7 @@ class Recipient:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SavedRecipient:
-    """A recipient that is offered again, perhaps under a name that the user gave it ("Ibu")."""
+    """A recipient that is offered again. `label` is the user's own name for it ("Ibu")."""
 
     id: str
     user_id: int
@@ -32,12 +32,12 @@ class SavedRecipient:
 
 
 def recipient_title(recipient: SavedRecipient) -> str:
-    """Return what the recipient is called: the user's own name for it, else the holder's; it may be empty."""
+    """Return the user's own name for the recipient, else the holder's. It may be empty."""
     return recipient.label or recipient.holder or ""
 
 
 def find_current_method(recipient: SavedRecipient, methods: Sequence[PayoutMethod]) -> PayoutMethod | None:
-    """Return the recipient's destination as the live list has it now; None where it has left the list."""
+    """Return the recipient's destination from the live list, or None if it is no longer listed."""
     return next((method for method in methods if _is_at(recipient, method)), None)
 
 
@@ -46,7 +46,7 @@ def find_saved(
 ) -> SavedRecipient | None:
     """Return the recipient at this destination with this number, or None.
 
-    Code and name of a destination are a pair. Numbers are in the form that is sent.
+    Code and name of a destination are compared as a pair. `number` is in the form that is sent.
     """
     if method is None or not number:
         return None
@@ -54,13 +54,13 @@ def find_saved(
 
 
 def find_by_name(recipients: Iterable[SavedRecipient], typed: str) -> tuple[SavedRecipient, ...]:
-    """Return those whose name is `typed`."""
+    """Return the recipients with the typed name."""
     wanted = plain(typed).casefold()
     return tuple(each for each in recipients if wanted and plain(recipient_title(each)).casefold() == wanted)
 
 
 def find_by_beginning(recipients: Iterable[SavedRecipient], typed: str) -> tuple[SavedRecipient, ...]:
-    """Return those whose name begins with `typed`."""
+    """Return the recipients whose name begins with `typed`."""
     wanted = plain(typed).casefold()
     return tuple(each for each in recipients if wanted and plain(recipient_title(each)).casefold().startswith(wanted))
 

@@ -1,4 +1,4 @@
-"""Read account and mobile numbers as people paste them, in the one form that goes to the service."""
+"""Read pasted account and mobile numbers, and return them in the form that is sent to the service."""
 
 import re
 from dataclasses import dataclass
@@ -14,24 +14,25 @@ from bot.settlement.model import EWALLET, PayoutMethod
 
 MIN_ACCOUNT_DIGITS: Final = 5
 MAX_ACCOUNT_DIGITS: Final = 20
-"""Digits. The service says "typically 10 to 16" (settlement API, 4.5), so that is a question; outside of these
-bounds no Indonesian bank numbers its accounts, and something else was pasted."""
+"""Digits. No Indonesian bank has shorter or longer account numbers, so anything else is rejected.
+
+The service says "typically 10 to 16" (settlement API, 4.5), so the bot asks about other lengths."""
 
 TYPICAL_ACCOUNT_DIGITS: Final = range(10, 17)
 MOBILE_DIGITS: Final = range(10, 16)
-"""What the service accepts for an e-wallet (settlement API, 4.5): 10 to 15 digits in all, in the form that is sent."""
+"""Digits that the service accepts for an e-wallet (settlement API, 4.5): 10 to 15, in the form that is sent."""
 
 _SPACING: Final = str.maketrans("", "", " .-'")
 _MOBILE_SPACING: Final = str.maketrans("", "", " .-'()")
 _COUNTRY: Final = 62
 
 LIKE_MOBILE: Final = "number.like_mobile"
-"""The remark on an account number that can also be a mobile number: the user may mean an e-wallet."""
+"""The key of the remark on an account number that can be a mobile number. The user may mean an e-wallet."""
 
 
 @dataclass(frozen=True, slots=True)
 class CleanNumber:
-    """A number in the form to be sent; `remark` is a question to ask before it is taken."""
+    """A number in the form that is sent. If there is a `remark`, the user has to confirm the number."""
 
     number: str
     remark: Remark | None = None
@@ -40,8 +41,8 @@ class CleanNumber:
 def clean_number(method: PayoutMethod, text: str) -> CleanNumber:
     """Return the number in `text` in the form that the service accepts for `method` (settlement API, 4.5).
 
-    Banks: digits only. E-wallets: a mobile number in the local form `08…`, which the documents accept as they do
-    E.164; it is how Indonesians write and recognise it, and it has no plus sign for a validator to trip over.
+    A bank's number has only digits. An e-wallet's is a mobile number in the local form `08…`, which Indonesians use.
+    The API accepts it as well as E.164.
 
     Raises:
         Rejection: `number.missing`, `number.not_digits`, `number.too_short` (`shortest`, `actual`), `number.too_long`
@@ -55,7 +56,7 @@ def clean_number(method: PayoutMethod, text: str) -> CleanNumber:
 
 
 def to_international(text: str) -> str | None:
-    """Return the Indonesian mobile number in `text` as `+628…`, which no bank accepts; None where `text` is none."""
+    """Return the Indonesian mobile number in `text` as `+628…`, or None. No bank accepts this form."""
     try:
         return f"+{_COUNTRY}{_clean_mobile(plain(text)).number.removeprefix('0')}"
     except Rejection:
@@ -95,7 +96,7 @@ def _remark_on_length(method: PayoutMethod, actual: int) -> Remark | None:
 
 
 def _remark_like_mobile(method: PayoutMethod, number: str) -> Remark | None:
-    # Many accounts begin with 8, so only what has the zero or the country's code before it counts.
+    # Many account numbers begin with 8, so a mobile number needs the zero or the country code.
     if not number.startswith(("08", "628")):
         return None
     try:
@@ -122,7 +123,7 @@ def _clean_mobile(typed: str) -> CleanNumber:
 
 
 def _with_country_code(typed: str) -> str:
-    """Digits with a leading plus where the country was given (`+62…`, `0062…`, `62…`)."""
+    """Return the digits, with a plus if the country code was typed (`+62…`, `0062…`, `62…`)."""
     squeezed = typed.translate(_MOBILE_SPACING)
     digits = _check_digits(squeezed.removeprefix("+"))
     if squeezed.startswith("+") or not digits.startswith(("00", "62")):
@@ -139,6 +140,6 @@ def _parse_mobile(dialled: str) -> PhoneNumber:
 
 
 def _accept_unlisted_mobile(number: str) -> CleanNumber:
-    """Return a number that begins like a mobile number but is missing in our numbering plan. The service decides."""
+    """Return a number that begins like a mobile number but isn't in our numbering plan. The user has to confirm it."""
     _check_length(number, MOBILE_DIGITS.start, MOBILE_DIGITS.stop - 1)
     return CleanNumber(number, Remark("number.unusual_mobile", {"actual": len(number)}))

@@ -25,14 +25,14 @@ DELETE_UNUSED = delete(recipients).where(recipients.c.last_used_at < bindparam("
 
 
 class RecipientRepository:
-    """Read and write the recipients to whom users have sent before."""
+    """Read and write saved recipients."""
 
     def __init__(self, tx: Transaction) -> None:
         self._connection = tx.connection
         self._vault = tx.vault
 
     async def get(self, recipient_id: str) -> SavedRecipient | None:
-        """Return the recipient with this id, of whichever user, or None."""
+        """Return the recipient with this id, of any user, or None."""
         row = (await self._connection.execute(ONE, {"id": recipient_id})).mappings().first()
         return encryption.read_row(self._vault, recipients, dict(row), _recipient) if row else None
 
@@ -47,11 +47,11 @@ class RecipientRepository:
         await upsert.insert_or_replace(self._connection, recipients, encryption.seal_row(self._vault, recipients, row))
 
     async def delete(self, recipient_id: str) -> None:
-        """Delete a recipient. Nothing happens where there is none."""
+        """Delete a recipient, if it exists."""
         await self._connection.execute(DELETE, {"id": recipient_id})
 
     async def delete_unused(self, before: datetime) -> int:
-        """Delete the recipients that were last used before then, and return how many they were."""
+        """Delete recipients that were last used before then, and return how many."""
         return (await self._connection.execute(DELETE_UNUSED, {"before": before})).rowcount
 
 

@@ -1,4 +1,4 @@
-"""Saved recipients: the list of them, a page for each, and the questions for changes."""
+"""The screens of saved recipients: the list, one recipient, and the questions for changes."""
 
 import unicodedata
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ SECTION = SettingsSection(position=40, label="settings.recipients", data=Recipie
 
 
 def show_list(t: Translator, recipients: Sequence[SavedRecipient], page: int = 0) -> Screen:
-    """Return one page of the list, the last used first, or that nobody is saved yet."""
+    """Return one page of the list, or that no recipient is saved."""
     if not recipients:
         return Screen(t("recipients.none"), (send_row(t),))
     pages = -(-len(recipients) // PAGE_SIZE)
@@ -34,7 +34,7 @@ def show_list(t: Translator, recipients: Sequence[SavedRecipient], page: int = 0
 
 
 def show_recipient(t: Translator, recipient: SavedRecipient, now: datetime) -> Screen:
-    """Return everything about one recipient. The number is shown in full: the chat is its owner's own."""
+    """Return all about one recipient. The number is shown in full, since the chat is private."""
     label, holder = recipient.label, recipient.holder
     rows: Keyboard = (
         (_button(t, recipient, "recipient.send", RecipientAction.SEND, "primary"),),
@@ -57,7 +57,7 @@ def show_recipient(t: Translator, recipient: SavedRecipient, now: datetime) -> S
 
 
 def masked_line(recipient: SavedRecipient) -> Html:
-    """Return a recipient in a list of text, without the full number: "Ibu · BCA ••••7890"."""
+    """Return a recipient as a line of text with a masked number: "Ibu · BCA ••••7890"."""
     called = recipient.label or recipient.holder
     where = format_destination(recipient.method, recipient.number)
     return as_html(f"{quote_input(called)} · {where}" if called else where)
@@ -86,12 +86,12 @@ def ask_deletion(t: Translator, recipient: SavedRecipient) -> Screen:
 
 
 def offer_row(t: Translator, recipient: SavedRecipient) -> tuple[Button, ...]:
-    """Return the row under an order's message that leads to a name for its recipient."""
+    """Return the row under an order's message that asks for a name for its recipient."""
     return (_button(t, recipient, "recipient.offer", RecipientAction.SAVE),)
 
 
 def clean_label(text: str) -> str | None:
-    """Return the name in `text`; None where nothing of it can be seen, which removes the name.
+    """Return the name in `text`. None, for a text without visible characters, removes the name.
 
     Raises:
         Rejection: `holder.one_line`, `recipient.name_too_long` (`longest`, `actual`).

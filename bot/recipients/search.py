@@ -1,4 +1,4 @@
-"""Find the destination that a few typed letters mean, in the live list and by what people call its entries."""
+"""Find the destination that a user typed, by the names in the live list and by common names."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,18 +14,18 @@ MAX_CANDIDATES: Final = 8
 MAX_QUERY_LENGTH: Final = 64
 
 _MIN_SURE_PREFIX: Final = 3
-"""Letters: fewer fit too much by chance to be taken without asking."""
+"""Letters. Shorter beginnings match too much by chance, so the bot asks."""
 
 _MIN_SURE_TYPO: Final = 5
-"""Letters: in shorter names one wrong letter makes another bank's name (BCA, BNI, BRI, BSI)."""
+"""Letters. In shorter names one wrong letter makes another bank's name (BCA, BNI, BRI, BSI)."""
 
 _MIN_SIMILARITY, _MIN_SURE_SIMILARITY, _MIN_LEAD = 72.0, 79.0, 8.0
-"""Similarities in percent: worth offering; worth taking, if the next one is behind by the lead."""
+"""Similarities in percent: enough to offer, enough to choose, and the lead over the next that a choice needs."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """One clear `hit`; or several `candidates`, the likeliest first; or neither."""
+    """One clear `hit`, or several `candidates` with the likeliest first, or neither."""
 
     hit: PayoutMethod | None = None
     candidates: tuple[PayoutMethod, ...] = ()
@@ -34,8 +34,8 @@ class SearchResult:
 def search(query: str, methods: Sequence[PayoutMethod]) -> SearchResult:
     """Return what `query` ("bca", "gopey", "sea bank") means among the live `methods`.
 
-    Whole names go before beginnings ("bca" is BCA, not BCA Syariah), those before clear typos, those before names
-    within a sentence. A hit is clear if no other method fits as well; what is uncertain is offered, at most eight.
+    Whole names come first ("bca" is BCA, not BCA Syariah), then beginnings, clear typos, and names within a sentence.
+    A hit is clear if no other method fits as well. Otherwise up to eight candidates are offered.
     """
     asked = name_forms(query[: MAX_QUERY_LENGTH + 1])
     if not asked or len(query) > MAX_QUERY_LENGTH:
@@ -69,7 +69,7 @@ def _forms(method: PayoutMethod) -> frozenset[str]:
 def _find_by_beginning(
     asked: frozenset[str], typed: tuple[str, ...], methods: Sequence[PayoutMethod]
 ) -> list[PayoutMethod]:
-    """Return the methods with a name that begins like this. Those that need the fewest letters more come first."""
+    """Return the methods with a name that begins with the query. Names with the fewest further letters come first."""
     start = min(asked, key=len)
     ranked = []
     for place, method in enumerate(methods):

@@ -1,4 +1,4 @@
-"""Remember whom a user has sent to. Only the user names, corrects and deletes their recipients."""
+"""Save the recipients that users send to, and let users name, correct and delete theirs."""
 
 import secrets
 from dataclasses import replace
@@ -13,38 +13,38 @@ from bot.users.model import User
 from bot.users.repository import UserRepository
 
 MAX_UNNAMED: Final = 50
-"""Recipients that the user hasn't named: of more than these, the longest unused are deleted."""
+"""Recipients without a name of the user's. If there are more, those unused for longest are deleted."""
 
 MAX_NAMED: Final = 100
-"""So many may have a name; none of them is ever deleted to make room."""
+"""Recipients with a name of the user's. They are never deleted automatically for lack of space."""
 
 _ALL: Final = MAX_UNNAMED + MAX_NAMED + 1
 
 
 class TooManyNamed(Exception):
-    """The user has given as many names as are kept."""
+    """The user already has the maximum of named recipients."""
 
 
 class RecipientService:
-    """Read and change the recipients of one user. Nobody sees or changes those of another."""
+    """Read and change the recipients of one user. Other users' recipients are out of reach."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def list_all(self, user_id: int) -> tuple[SavedRecipient, ...]:
-        """Return all of them, the last used first."""
+        """Return all recipients of a user, the last used first."""
         async with self._database.reading() as tx:
             return await RecipientRepository(tx).find_by_user(user_id, limit=_ALL)
 
     async def get(self, user_id: int, recipient_id: str) -> SavedRecipient | None:
-        """Return one of them; None where it was deleted, or belongs to another user."""
+        """Return a recipient of a user. None if it doesn't exist, or belongs to another user."""
         async with self._database.reading() as tx:
             return await _find_own(tx, user_id, recipient_id)
 
     async def rename(self, user: User, recipient_id: str, label: str | None) -> SavedRecipient | None:
-        """Name a recipient, or take its name away, and save `user` with it.
+        """Set or remove a recipient's name, and save `user`.
 
-        Returns None where it was deleted meanwhile.
+        Returns None if the recipient no longer exists.
 
         Raises:
             TooManyNamed: nothing was saved.
@@ -57,12 +57,12 @@ class RecipientService:
             return await _change(tx, user, recipient_id, label=label)
 
     async def set_holder(self, user: User, recipient_id: str, holder: str | None) -> SavedRecipient | None:
-        """Correct the holder's name, and save `user` with it. Returns None where it was deleted meanwhile."""
+        """Set or remove the holder's name, and save `user`. Return None if the recipient no longer exists."""
         async with self._database.transaction() as tx:
             return await _change(tx, user, recipient_id, holder=holder)
 
     async def delete(self, user_id: int, recipient_id: str) -> bool:
-        """Delete a recipient, and return whether it was still there."""
+        """Delete a recipient, and return whether it existed."""
         async with self._database.transaction() as tx:
             known = await _find_own(tx, user_id, recipient_id)
             if known is not None:
@@ -71,9 +71,9 @@ class RecipientService:
 
 
 async def save_recipient(tx: Transaction, user_id: int, recipient: Recipient, at: datetime) -> None:
-    """Save whom an order of `at` goes to, in the transaction that saves the order. A recipient is saved once.
+    """Save the recipient of an order placed at `at`, in the transaction that saves the order.
 
-    A holder's name that was given is kept; an order without one doesn't remove it.
+    A known recipient is updated. An order without a holder's name doesn't remove a saved one.
     """
     every = await RecipientRepository(tx).find_by_user(user_id, limit=_ALL)
     known = find_saved(every, recipient.method, recipient.number)

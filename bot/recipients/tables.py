@@ -16,7 +16,7 @@ recipients = Table(
     Column("label", Text, info=SEALED),
     Column("created_at", Instant, nullable=False),
     Column("last_used_at", Instant, nullable=False),
-    # Whose it is, and at which bank.
+    # Seals the user and the bank, so that neither can be swapped.
     Column("payout_seal", Text, info=digest(covers=("user_id", "method"), while_any=("number", "method"))),
     Index(None, "user_id", "last_used_at"),
     Index(None, "last_used_at"),

@@ -1,4 +1,4 @@
-"""Saved recipients as a user's data: shown, exported, deleted, and pruned when nobody uses them any longer."""
+"""Show, export, delete and prune saved recipients as a user's data."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,17 +21,17 @@ DELETE = delete(recipients).where(recipients.c.user_id == bindparam("user", type
 
 @dataclass(frozen=True, slots=True)
 class StoredRecipients(StoredData):
-    """A user's saved recipients, as `/privacy` shows them: with masked numbers, since others may look at a chat."""
+    """A user's saved recipients in `/privacy`. Numbers are masked, since others may see the chat."""
 
     recipients: tuple[SavedRecipient, ...]
 
     def records(self, t: Translator) -> Sequence[str]:
-        """Return how many they are, and the first of them."""
+        """Return the number of recipients, and the first ones."""
         lines = [f"• {masked_line(each)}" for each in self.recipients]
         return ("\n".join([self._count(t), *list_first(lines)]),)
 
     def counts(self, t: Translator) -> Mapping[str, Html]:
-        """Return how many they are."""
+        """Return the number of recipients."""
         return {"recipients": self._count(t)}
 
     def _count(self, t: Translator) -> Html:
@@ -49,7 +49,7 @@ async def has_any(tx: Transaction, user_id: int) -> bool:
 
 
 async def export_user(tx: Transaction, user_id: int) -> Json:
-    """Return the saved recipients of the exported file."""
+    """Return the saved recipients for the exported file."""
     return sections(await RecipientRepository(tx).find_by_user(user_id, limit=ALL))
 
 
@@ -59,17 +59,17 @@ async def delete_user(tx: Transaction, user_id: int, _now: datetime) -> None:
 
 
 async def prune(tx: Transaction, now: datetime, kept: timedelta | None, _limit: int) -> int:
-    """Delete the recipients that were last used too long ago, all at once."""
+    """Delete recipients that were last used too long ago, without a limit."""
     return 0 if kept is None else await RecipientRepository(tx).delete_unused(now - kept)
 
 
 def sections(found: Sequence[SavedRecipient]) -> Json:
-    """Return the saved recipients of the exported file."""
+    """Return the saved recipients for the exported file."""
     return {"recipients": [_recipient(each) for each in found]}
 
 
 def method_json(method: PayoutMethod) -> Json:
-    """Return a destination as the exported file describes it."""
+    """Return a destination for the exported file."""
     return {"code": method.code, "name": method.name, "kind": method.kind}
 
 
