@@ -1,1 +1,1 @@
-"""From a user's wish to a reviewed order: the conversation, one line, and drafts."""
+"""From `/send` to a reviewed order: the conversation, orders in one line, and drafts."""

@@ -1,4 +1,4 @@
-"""Buttons on the screens of an order that is being put together."""
+"""Buttons on the screens of a draft."""
 
 from dataclasses import dataclass
 from enum import StrEnum

@@ -28,7 +28,7 @@ async def review_draft(orders: OrderService, draft: OrderDraft) -> tuple[OrderDr
 
 
 async def place_draft(orders: OrderService, draft: OrderDraft, phrase: str | None = None) -> Order:
-    """Place the order of a draft, once. Return the order, or the one that an earlier tap placed.
+    """Place the order of a draft once, and return it. A second tap gets the order of the first.
 
     `phrase` is as in `PlaceOrder`. Raises as `OrderService.place` does, and `ConfirmationOutdated` for an incomplete
     draft. Nothing is saved then.
@@ -39,7 +39,7 @@ async def place_draft(orders: OrderService, draft: OrderDraft, phrase: str | Non
 
 
 async def _close(draft: OrderDraft, tx: Transaction) -> bool:
-    """Save the draft as placed, and return whether nothing else has changed it meanwhile."""
+    """Save the draft as placed, and return False if something else has changed it since it was read."""
     return await DraftRepository(tx).save(replace(draft, status=DraftStatus.PLACED)) is not None
 
 

@@ -1,7 +1,7 @@
 """The conversation as PTB runs it: each step of `flow.STEPS` is a state with its own handlers (drawn in `flow.mmd`).
 
-PTB's `ConversationHandler` is the map, but not the memory. Draft and step are rows of ours, loaded for each update, and
-the state is read from them: no crash, second process or change elsewhere can leave it behind.
+PTB's `ConversationHandler` picks the handler, but keeps no state. Draft and step are rows that are loaded for each
+update, so a crash, a second process or a change elsewhere can't leave the state behind.
 """
 
 from collections.abc import Awaitable, Callable, Collection
@@ -34,7 +34,7 @@ from bot.users.session import SESSION, Session, as_handler, current_session
 from bot.users.welcome import make_welcome
 
 IdleHook = Callable[[Session, Message], Awaitable[bool]]
-"""Takes a message that is no answer to anything; returns whether it did."""
+"""Takes a message that answers no question. Returns whether it did."""
 
 
 class DraftConversation(ConversationHandler[Context]):
@@ -76,7 +76,7 @@ class QuestionButtons(BaseHandler[Update, Context, object]):
         self.actions = frozenset(actions)
 
     def check_update(self, update: object) -> DraftButton | None:
-        """Return the button that was pressed, where it is one of these."""
+        """Return the pressed button if it is one of these."""
         session = SESSION.get(None)
         button = _button_in(update) if isinstance(update, Update) else None
         draft = None if session is None else session[DRAFT]
@@ -112,7 +112,7 @@ class Conversation:
         return routes
 
     def fallback_routes(self) -> Routes[Session]:
-        """Return the buttons of drafts, which the open question is asked for first."""
+        """Return the buttons of drafts that the open question has not taken."""
         routes = Routes[Session](is_fallback=True)
         routes.add_button(DraftButton, self.other_draft_button)
         return routes
@@ -134,7 +134,7 @@ class Conversation:
         )
 
     async def new_order_button(self, session: Session, _: NewOrderButton) -> None:
-        """Begin a draft. The button is also under notifications of orders, which must not be written over."""
+        """Begin a draft in a new message. The button is also under notifications, which have to stay."""
         await session.acknowledge()
         session.message_id = None
         await self._begin_or_ask(session)
@@ -176,7 +176,7 @@ class Conversation:
             await self._begin_or_ask(session)
 
     async def _begin_or_ask(self, session: Session) -> None:
-        """Begin a draft. Where one with answers is open, ask whether to continue that."""
+        """Begin a draft. If one with answers is open, ask whether to continue it."""
         draft = session[DRAFT]
         if draft is not None and not is_replayed(session) and draft.has_answers:
             await session.show(screens.unfinished(session.t, draft))
@@ -194,7 +194,7 @@ class Conversation:
             await self._questions.take(session, update.effective_message)
 
     async def _show_taken(self, session: Session) -> bool:
-        """Show the question that an answer has led to which was taken before."""
+        """Show the question that follows an answer which was taken in an earlier attempt."""
         if not is_replayed(session):
             return False
         await self._draft_handlers.show(session)
@@ -209,7 +209,7 @@ class Conversation:
             await self._draft_handlers.take_typed(session, message.text)
 
     async def _show_open_question(self, session: Session) -> None:
-        """Show the open question. A second tap on its own message needs no second question."""
+        """Show the open question. A second tap on its message doesn't show it twice."""
         if not session.is_newest_question:
             await session.acknowledge(session.t.plain("stale.button"))
             session.message_id = None
@@ -233,7 +233,7 @@ class Conversation:
         await session.show(screens.nothing_to_cancel(session.t))
 
     async def _take_idle_message(self, session: Session, update: Update) -> None:
-        """Take an order in one line, a message to nobody in particular, or a command that we don't have."""
+        """Take an order in one line, any other message outside a draft, or an unknown command."""
         text, message = _text_of(update), update.effective_message
         if text is not None and await self._is_order(session, update, text):
             await self._one_line.begin(session, text)
@@ -248,7 +248,7 @@ class Conversation:
         await session.show(session.with_resume(await make_welcome(session)))
 
     async def _is_order(self, session: Session, update: Update, text: str) -> bool:
-        """Return whether the user asks for an order. What somebody else wrote and they forward is none."""
+        """Return whether the message asks for an order. A forwarded message never does."""
         message = update.effective_message
         if session[DRAFT] is not None or text.startswith("/") or message is None or message.forward_origin is not None:
             return False

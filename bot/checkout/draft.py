@@ -10,11 +10,11 @@ from bot.payments.tokens import LIGHTNING
 from bot.settlement.model import PayoutMethod, Quote
 
 IDLE_LIMIT = timedelta(minutes=30)
-"""A draft that nobody touched for this long is put away; the user is told and may take it up again."""
+"""An unchanged draft expires after this time. The user is notified and can resume it."""
 
 
 class Step(StrEnum):
-    """What a draft waits for; the conversation's states bear these names, and so do the screens."""
+    """The question that a draft waits for. The states of the conversation and the screens have the same names."""
 
     DESTINATION = "destination"
     NUMBER = "number"
@@ -35,7 +35,7 @@ class DraftStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrderDraft:
-    """What one chat has told us of the order it wants; one open draft a chat at the most."""
+    """The answers that a user has given so far. A chat has up to one open draft."""
 
     id: str
     chat_id: int
@@ -57,11 +57,11 @@ class OrderDraft:
 
     @property
     def has_answers(self) -> bool:
-        """Return whether there is anything in the draft that the user would have to say again."""
+        """Whether the draft has answers that would be lost with it."""
         return self.method is not None or self.amount is not None
 
     def asks_the_same_as(self, other: "OrderDraft") -> bool:
-        """Return whether two drafts ask the same question after the same answers, whatever quotes they showed."""
+        """Return whether two drafts ask the same question after the same answers, even with different quotes."""
         return _answers(self) == _answers(other)
 
 
@@ -70,7 +70,7 @@ def _answers(draft: OrderDraft) -> tuple[object, ...]:
 
 
 def new_draft(*, chat_id: int, user_id: int, now: datetime) -> OrderDraft:
-    """An empty draft, which asks for the destination first."""
+    """Return an empty draft, which asks for the destination first."""
     return OrderDraft(
         id=secrets.token_hex(5),
         chat_id=chat_id,
@@ -81,21 +81,21 @@ def new_draft(*, chat_id: int, user_id: int, now: datetime) -> OrderDraft:
 
 
 def with_method(draft: OrderDraft, method: PayoutMethod) -> OrderDraft:
-    """The draft with another destination. A number belongs to its destination, so it's asked anew."""
+    """Return the draft with another destination. A number belongs to its destination, so it is asked again."""
     if method == draft.method:
         return draft
     return replace(draft, method=method, number=None, doubtful_number=None)
 
 
 def with_number(draft: OrderDraft, number: str) -> OrderDraft:
-    """The draft with a number; another number has another holder, who is asked for again."""
+    """Return the draft with a number. Another number has another holder, so the holder is asked again."""
     if number == draft.number:
         return replace(draft, doubtful_number=None)
     return replace(draft, number=number, doubtful_number=None, holder=None, holder_asked=False)
 
 
 def without_method(draft: OrderDraft) -> OrderDraft:
-    """The draft after its destination has vanished from the live list; number and holder belonged there."""
+    """Return the draft without its destination, number and holder. The live list no longer has the destination."""
     return replace(
         draft,
         method=None,
@@ -109,7 +109,7 @@ def without_method(draft: OrderDraft) -> OrderDraft:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpiredDraft:
-    """An open draft past its time: what is needed to put it away in its chat's own queue."""
+    """An open draft past its time: what its chat's queue needs to expire it."""
 
     id: str
     chat_id: int

@@ -1,4 +1,4 @@
-"""The use cases around a draft: begin, answer, leave, put away after a while, take up again."""
+"""Begin, answer, cancel, expire and resume drafts."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -19,29 +19,29 @@ log = structlog.get_logger(__name__)
 
 
 class Drafts:
-    """Writes drafts. Each save says which update it answers, so that one replayed after a crash changes nothing."""
+    """Save drafts. Each save names the update that it answers, so an update that is replayed changes nothing."""
 
     def __init__(self, store: Database, clock: Clock) -> None:
         self._store = store
         self._clock = clock
 
     async def get(self, draft_id: str) -> OrderDraft | None:
-        """A draft, whatever became of it."""
+        """Return the draft with this id in any status, or None."""
         async with self._store.reading() as tx:
             return await DraftRepository(tx).get(draft_id)
 
     async def begin(
         self, user_id: int, chat_id: int, update_id: int, fill: Callable[[OrderDraft], OrderDraft] | None = None
     ) -> OrderDraft:
-        """A new draft, empty but for what `fill` knows; an open one of this chat is cancelled by that."""
+        """Begin a draft with what `fill` knows. That cancels the open draft of this chat."""
         draft = new_draft(chat_id=chat_id, user_id=user_id, now=self._clock.now())
         return await self._replace_open(replace(fill(draft) if fill else draft, last_update_id=update_id))
 
     def repeat_order(self, order: Order, method: PayoutMethod | None) -> OrderDraft:
-        """Return what `order` asked for as a draft that isn't saved yet.
+        """Return a draft for the same payment as `order`. It isn't saved yet.
 
-        `method` is its destination today, None where it has gone. The draft is at its review, or asks for another
-        destination.
+        `method` is its destination in today's list, or None if the list no longer has it. The draft is at its review,
+        or asks for another destination.
         """
         repeated = replace(
             new_draft(chat_id=order.chat_id, user_id=order.user_id, now=self._clock.now()),
@@ -56,21 +56,21 @@ class Drafts:
         return repeated if method is not None else without_method(repeated)
 
     async def begin_with(self, draft: OrderDraft, update_id: int) -> OrderDraft:
-        """Save `draft` as the chat's open draft. That cancels the one that is open."""
+        """Save `draft` as the chat's open draft. That cancels the present one."""
         return await self._replace_open(replace(draft, last_update_id=update_id))
 
     async def save(self, draft: OrderDraft, update_id: int) -> OrderDraft | None:
-        """Keep an answer; None where the draft has changed since it was read."""
+        """Save an answer and return the draft, or None if the draft has changed since it was read."""
         draft = replace(draft, last_update_id=update_id, expires_at=self._clock.now() + IDLE_LIMIT)
         async with self._store.transaction() as tx:
             return await DraftRepository(tx).save(draft)
 
     async def cancel(self, draft: OrderDraft, update_id: int) -> OrderDraft | None:
-        """Put the draft away for good, as the user wished."""
+        """Cancel the draft, as the user asked."""
         return await self.save(replace(draft, status=DraftStatus.CANCELLED), update_id)
 
     async def resume(self, draft: OrderDraft, update_id: int) -> OrderDraft | None:
-        """Open a draft that has expired; None where another draft is open, or this one was cancelled or placed."""
+        """Open an expired draft again. Return None if another draft is open, or this one was cancelled or placed."""
         if draft.status is DraftStatus.OPEN:
             return draft
         if draft.status is not DraftStatus.EXPIRED:
@@ -93,14 +93,14 @@ class Drafts:
                 log.error("unreadable_draft_closed")  # noqa: TRY400  where it was read says nothing
 
     async def expired(self) -> tuple[ExpiredDraft, ...]:
-        """Open drafts that nobody has touched for too long."""
+        """Return the open drafts that are past their time."""
         async with self._store.reading() as tx:
             return await DraftRepository(tx).expired(self._clock.now())
 
     async def expire(self, draft_id: str) -> bool:
-        """Put a draft away and queue the notification of that, if nobody has touched it meanwhile; whether that was so.
+        """Expire a draft that is still past its time, and queue the notification. Return whether it did.
 
-        One that can't be read is closed without a notification: there is nothing to go on with.
+        An unreadable draft is closed without a notification, because it can't be resumed.
         """
         now = self._clock.now()
         async with self._store.transaction() as tx:

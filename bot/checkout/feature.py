@@ -1,4 +1,4 @@
-"""Checkout: from `/send` to a reviewed order, by questions, by one line, or from what was sent before."""
+"""Checkout: from `/send` to a reviewed order, by questions, in one line, or from an earlier order."""
 
 from bot.checkout.conversation import Conversation
 from bot.checkout.draft import Step

@@ -1,4 +1,4 @@
-"""Drafts that are filled with what is known at once: one line, answers to what it left open, a saved recipient."""
+"""Fill drafts with several answers at once: from one line, from what it left open, or from a saved recipient."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -13,10 +13,10 @@ from bot.settlement.model import PayoutMethod
 
 
 def apply_line(draft: OrderDraft, line: OneLine) -> OrderDraft:
-    """Return the draft with all that is sure in `line`, asking for the first thing that is missing.
+    """Return the draft with all that is certain in `line`. It asks for the first missing answer.
 
-    A number that waits, for a yes or for its destination, is kept in `doubtful_number`; see `waiting_number`. Readings
-    of the sum, candidates and refusals are no part of a draft: the caller shows them.
+    A number that waits for a confirmation or for its destination is kept in `doubtful_number`; see `waiting_number`.
+    Readings of the amount, candidates and rejections aren't part of a draft: the caller shows them.
     """
     number = line.number or line.doubtful_number
     if number is not None:
@@ -30,10 +30,10 @@ def apply_line(draft: OrderDraft, line: OneLine) -> OrderDraft:
 
 
 def take_destination(draft: OrderDraft, method: PayoutMethod) -> OrderDraft:
-    """Return the draft with this destination. A number that waited for it is taken where it is usual there.
+    """Return the draft with this destination, and with a waiting number that is usual there.
 
-    One that is unusual there waits on, for a yes; one that isn't possible there is dropped, and `refusal` says why.
-    With another destination after a number was taken, number and holder are asked anew, as ever.
+    An unusual number waits for a confirmation. An impossible number is dropped, and `refusal` says why. If the draft
+    has a number for another destination, number and holder are asked again.
     """
     waiting = draft.doubtful_number
     if draft.number is not None and method != draft.method:
@@ -50,7 +50,7 @@ def take_destination(draft: OrderDraft, method: PayoutMethod) -> OrderDraft:
 def confirm_number(draft: OrderDraft, number: str) -> OrderDraft:
     """Return the draft with the number that the user typed or confirmed.
 
-    A holder who was named before any number is this number's; another number has another holder (`with_number`).
+    A holder who was named before any number belongs to this number. Another number has another holder (`with_number`).
 
     Raises:
         Rejection: `destination.gone` without a destination; those of `clean_number`.
@@ -64,7 +64,7 @@ def confirm_number(draft: OrderDraft, number: str) -> OrderDraft:
 
 
 def waiting_number(draft: OrderDraft) -> CleanNumber | None:
-    """Return the number that waits for a yes, with the remark to ask about; None where the plain question comes."""
+    """Return the number that waits for a confirmation, with the remark to show, or None."""
     if draft.method is None or draft.number is not None:
         return None
     cleaned = _cleaned(draft.method, draft.doubtful_number)
@@ -78,7 +78,7 @@ def refusal(draft: OrderDraft, method: PayoutMethod) -> Rejection | None:
 
 
 def with_recipient(draft: OrderDraft, recipient: SavedRecipient, method: PayoutMethod) -> OrderDraft:
-    """Return the draft for this recipient at their destination of the live list. What is known isn't asked again."""
+    """Return the draft for this recipient at their destination of the live list. Known answers aren't asked again."""
     filled = replace(
         draft,
         method=method,

@@ -1,6 +1,6 @@
-"""The map of the conversation: its questions in order, what a draft waits for, what leads back, what can be changed.
+"""The questions of the conversation in one table: their order, where Back leads, and what the review can change.
 
-What is asked next, Back, the review's buttons and the drawing (`flow.mmd`) all derive from `STEPS`.
+The next question, Back, the review's buttons and the drawing (`flow.mmd`) are derived from `STEPS`.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -15,10 +15,10 @@ class StepSpec:
 
     Args:
         is_known: whether a draft has the answer, so that the question is left out.
-        back: the question that Back leads to while the draft isn't complete; None for the first one.
-        edit: what the review's button that leads here is called.
+        back: the question that Back leads to while the draft isn't complete. None for the first question.
+        edit: the name of the review's button that leads here.
         only_from_review: never asked on the way to the review.
-        leads_to: where answers lead, and which; for the drawing.
+        leads_to: the questions that answers lead to, each with a label for the drawing.
     """
 
     is_known: Callable[[OrderDraft], bool]
@@ -68,21 +68,21 @@ STEPS: Mapping[Step, StepSpec] = {
         leads_to={Step.DESTINATION: "destination vanished", Step.AMOUNT: "sum no longer fits"},
     ),
 }
-"""The whole conversation, in the order in which it asks."""
+"""All questions, in the order in which they are asked."""
 
 BEGINNINGS: Mapping[Step, str] = {
     Step.DESTINATION: "/send · Send rupiah",
     Step.REVIEW: "/send and one line, or the line alone (what it leaves open is asked first)",
     Step.AMOUNT: "a saved recipient",
 }
-"""Where a conversation begins, and with what; for the drawing."""
+"""Where a conversation begins, each with a label for the drawing."""
 
 EDITS: Mapping[str, Step] = {spec.edit: step for step, spec in STEPS.items() if spec.edit}
 """The review's buttons, and the question that each leads to."""
 
 
 def missing(draft: OrderDraft) -> Step:
-    """Return the first question whose answer is unknown; the review where nothing is missing."""
+    """Return the first question without an answer, or the review."""
     return next(step for step, spec in STEPS.items() if not spec.is_known(draft))
 
 

@@ -1,4 +1,4 @@
-"""Asking and being answered: a question is shown, its answer goes to the step that asked, and the next one is shown.
+"""Show a question, give its answer to the step that asked, and show the next question.
 
 A button of a question that was answered, or of an order that was placed, explains itself and leads back to the open
 question.
@@ -54,7 +54,7 @@ class DraftHandlers:
 
     @property
     def hooks(self) -> ConversationHooks:
-        """Return what features use that a user opens in the middle of a draft."""
+        """Return what other features call when a user opens them in the middle of a draft."""
         return ConversationHooks(
             add_resume_button=_add_resume_button,
             explain=self.explain,
@@ -86,7 +86,7 @@ class DraftHandlers:
         await self._take(session, self._steps[open_draft(session).step].take_typed, text)
 
     async def take_button(self, session: Session, button: DraftButton) -> None:
-        """Do what a button of the open question says: one of its own, or one that every question has."""
+        """Take a button of the open question: one of the step, or one that every question has."""
         draft = open_draft(session)
         common = self.COMMON.get(button.action)
         if common is not None:
@@ -124,7 +124,7 @@ class DraftHandlers:
             await session.show(Screen(session.t(key), (send_row(session.t),)))
 
     async def warn_of_limit(self, session: Session) -> Html | None:
-        """Return what to say at the very beginning to a user who can order nothing now."""
+        """Return the warning for a user who can't order anything now, or None."""
         try:
             await self._orders.check_user(session.user.id)
         except Rejection as rejection:
@@ -140,7 +140,7 @@ class DraftHandlers:
         return True
 
     async def _report_damage(self, session: Session) -> None:
-        """Say that the open draft can't be read, and close it. Otherwise the user would wonder where it went."""
+        """Report that the open draft can't be read, and close it."""
         await session.show_new(screens.damaged(session.t))
         await self._drafts.close_damaged(session.chat_id)
 
@@ -159,13 +159,13 @@ class DraftHandlers:
                 await self._save(session, result)
 
     async def _save(self, session: Session, draft: OrderDraft) -> None:
-        """Save an answer and ask what comes next. A draft that has changed meanwhile is shown as it is now."""
+        """Save an answer and ask the next question. If the draft has changed since, show it as it is now."""
         saved = await self._drafts.save(draft, session.update_id)
         session[DRAFT] = saved or await self._drafts.get(draft.id)
         await self.show(session)
 
     async def _reject(self, session: Session, draft: OrderDraft, rejection: Rejection) -> None:
-        """Say why, and ask the same question again. Where an amount no longer fits, ask for the amount."""
+        """Report the reason and ask the same question again. If the amount no longer fits, ask for the amount."""
         if limit_warning.is_one(rejection):
             await session.show(limit_warning.screen(session.t, draft, session.format_rejection(rejection)))
             return

@@ -28,7 +28,7 @@ class DraftNotification(NotificationKind):
 
 
 def draft_expired_notification(draft: OrderDraft, now: datetime) -> Notification[DraftPayload]:
-    """Return the notification that a draft has expired. One that is continued can expire again."""
+    """Return the notification that a draft has expired. A resumed draft can expire again."""
     return Notification(
         chat_id=draft.chat_id,
         subject=format_subject("draft", draft.id),

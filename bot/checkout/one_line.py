@@ -1,4 +1,4 @@
-"""An order in one line, which may also name somebody the user has sent to before ("500rb ibu")."""
+"""An order in one line. It can also name a saved recipient ("500rb ibu")."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -12,14 +12,14 @@ from bot.recipients.model import SavedRecipient, find_by_beginning, find_current
 from bot.settlement.model import PayoutMethod
 
 LEAST_DIGITS: Final = 8
-"""A line that names nobody known needs a number, which has at least so many."""
+"""A line without a saved recipient needs a number, which has at least so many digits."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a line says, and which of the user's own recipients it may mean: one of them, or a method of `line`.
+    """What a line says, and which saved recipients or methods of `line` it may mean.
 
-    `beginning` is what was said of a recipient's name, where that isn't a whole name.
+    `beginning` is the part of a recipient's name that was typed, if it isn't the whole name.
     """
 
     line: OneLine
@@ -28,26 +28,26 @@ class Wanted:
 
     @property
     def user(self) -> SavedRecipient | None:
-        """Return the one recipient who is surely meant."""
+        """The saved recipient that is certainly meant, or None."""
         is_clear = len(self.people) == 1 and not self.beginning and not self.line.method_candidates
         return self.people[0] if is_clear else None
 
     @property
     def has_choice(self) -> bool:
-        """Return whether it is for the user to say where the money goes."""
+        """Whether the user has to choose the destination."""
         return bool(self.line.method_candidates) or (bool(self.people) and self.user is None)
 
     @property
     def says_more(self) -> bool:
-        """Return whether it says more than a destination's name."""
+        """Whether the line says more than a destination's name."""
         line = self.line
         return bool(line.number or line.doubtful_number or line.amount or line.amount_readings or line.rejections)
 
 
 def read(text: str, methods: Sequence[PayoutMethod], recipients: Sequence[SavedRecipient]) -> Wanted:
-    """Return what `text` says. A recipient's name counts where the rest of the line says nothing but a sum.
+    """Return what `text` says. It means a saved recipient by name only if the rest of the line is an amount.
 
-    In "500rb bca 1234567890 ibu" it is a holder's name, as it stands there.
+    In "500rb bca 1234567890 ibu" the name is that of the holder.
     """
     line = read_line(text, methods)
     for people, rest in _mentioned(text, recipients):
@@ -63,14 +63,14 @@ def read(text: str, methods: Sequence[PayoutMethod], recipients: Sequence[SavedR
 
 
 def may_be_order(text: str, recipients: Sequence[SavedRecipient]) -> bool:
-    """Return whether it's worth while to look into a plain message."""
+    """Return whether a plain message can be an order at all. It is a quick check before `is_order`."""
     return sum(map(str.isdecimal, text)) >= LEAST_DIGITS or any(True for _ in _mentioned(text, recipients))
 
 
 def is_order(text: str, methods: Sequence[PayoutMethod], recipients: Sequence[SavedRecipient]) -> bool:
-    """Return whether a plain message, while no draft is open, begins an order: also by a sum and a recipient's name.
+    """Return whether a plain message begins an order: also by an amount and a saved recipient's name.
 
-    Without a list of methods, no bank's name is understood: a number and a sum are enough then to have it sent again.
+    Without a list of methods, no bank's name is known. Then a number and an amount are enough.
     """
     if looks_like_order(text, methods):
         return True
@@ -84,9 +84,9 @@ def is_order(text: str, methods: Sequence[PayoutMethod], recipients: Sequence[Sa
 def fill(
     draft: OrderDraft, wanted: Wanted, methods: Sequence[PayoutMethod], recipients: Sequence[SavedRecipient]
 ) -> OrderDraft:
-    """Return the draft with all that is sure.
+    """Return the draft with all that is certain.
 
-    Who leaves the holder's name out of a line isn't asked for it; who wrote what may be one is.
+    A line without a holder's name doesn't ask for one. A line with words that may be a name does.
     """
     filled = apply_line(draft, wanted.line)
     user = wanted.user
@@ -101,7 +101,7 @@ def fill(
 
 
 def has_vanished(wanted: Wanted, methods: Sequence[PayoutMethod]) -> bool:
-    """Return whether a recipient is meant whose destination isn't in the live list any more."""
+    """Return whether the line means a saved recipient whose destination is no longer in the live list."""
     return wanted.user is not None and find_current_method(wanted.user, methods) is None
 
 
@@ -114,7 +114,7 @@ def _names_destination(line: OneLine) -> bool:
 
 
 def _unknown_words(line: OneLine) -> str:
-    """Return what may begin a recipient's name, in a line without a destination of its own."""
+    """Return the words that may begin a recipient's name, in a line without a destination."""
     return "" if _names_destination(line) else line.holder or line.doubtful_holder or " ".join(line.leftover)
 
 
@@ -138,7 +138,7 @@ def _place(words: Sequence[Word], name: tuple[str, ...]) -> int | None:
 
 
 def _without(words: Sequence[Word], name: tuple[str, ...]) -> list[Word]:
-    """Return the words around the name. Those that it was between stay parted."""
+    """Return the words before and after the name, still separated."""
     start = _place(words, name) or 0
     before, after = words[:start], words[start + len(name) :]
     return [*before, *(replace(word, parted=True) for word in after[:1]), *after[1:]]

@@ -1,7 +1,7 @@
-"""One line: what is understood is filled in and said back, and only what is missing or doubtful is asked.
+"""Take orders in one line: show what was understood, and ask only for what is missing or ambiguous.
 
-`/send 500rb bca 1234567890 Budi`, the same as a plain message, or typed where the destination is asked for. Nothing is
-placed without the review.
+The line follows `/send`, is a plain message, or answers the question for the destination. Nothing is placed without the
+review.
 """
 
 from collections.abc import Iterator, Sequence
@@ -29,7 +29,7 @@ from bot.users.screens.buttons import send_row
 from bot.users.session import Session
 
 SAID_WHILE_ASKING = frozenset({Step.DESTINATION, Step.NUMBER, Step.HOLDER})
-"""Later questions show all that is known anyway."""
+"""The other questions show all that is known themselves."""
 
 
 class OneLineHandlers:
@@ -75,9 +75,9 @@ class OneLineHandlers:
         await self._ask(session, wanted, methods, notices)
 
     async def take_line(self, session: Session, text: str) -> bool:
-        """Fill the open draft where it asks for the destination.
+        """Fill an open draft that asks for the destination.
 
-        Returns False where `text` is no more than a destination's name.
+        Returns False if `text` is only a destination's name.
         """
         draft = open_draft(session)
         if draft.step is not Step.DESTINATION or draft.status is not DraftStatus.OPEN:
@@ -112,7 +112,7 @@ class OneLineHandlers:
         """Return the live list and the saved recipients.
 
         Raises:
-            ServiceDown: the list is empty. Without it, the name of a bank would be taken for a name of somebody.
+            ServiceDown: the list is empty. Without it, a bank's name would be taken for a holder's name.
         """
         methods = await list_methods(self._catalogue)
         if not methods:
@@ -122,7 +122,7 @@ class OneLineHandlers:
     async def _ask(
         self, session: Session, wanted: Wanted, methods: Sequence[PayoutMethod], notices: Sequence[Html | None]
     ) -> None:
-        """Say what was understood and what wasn't, and ask the first thing that is doubtful or missing."""
+        """Show what was understood and what wasn't, and ask the first ambiguous or missing answer."""
         draft = open_draft(session)
         doubt = _doubt(session.t, draft, wanted)
         parts = [
@@ -138,7 +138,7 @@ class OneLineHandlers:
 
 
 def _doubt(t: Translator, draft: OrderDraft, wanted: Wanted) -> Screen | None:
-    """Return the choice that the line left open about what the draft asks for. An unusual number is the step's own."""
+    """Return the choice that the line left open for this question. The step itself asks about an unusual number."""
     line = wanted.line
     if draft.step is Step.DESTINATION and wanted.has_choice:
         return destination.candidates(t, draft, wanted.beginning, line.method_candidates, wanted.people)
@@ -173,7 +173,7 @@ def _not_taken(t: Translator, draft: OrderDraft, wanted: Wanted, methods: Sequen
 
 
 def _is_a_name(text: str, methods: Sequence[PayoutMethod], known: Sequence[SavedRecipient]) -> bool:
-    """Return whether all of it is the name of one destination or recipient that has figures in it."""
+    """Return whether the whole text is the name of a destination or recipient with digits in it."""
     typed = text.strip().casefold()
     names = (*(recipient_title(each) for each in known), *(name for m in methods for name in (m.name, display_name(m))))
     return typed in {name.casefold() for name in names}

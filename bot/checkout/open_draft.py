@@ -35,9 +35,9 @@ def open_draft(session: Session) -> OrderDraft:
 
 
 def is_replayed(session: Session) -> bool:
-    """Return whether the draft has taken this update in already, before a crash or in an attempt that failed.
+    """Return whether the draft has already taken this update, before a crash or in an attempt that failed.
 
-    Ids say nothing by their order: after a week without updates Telegram begins them at random.
+    The order of ids says nothing: after a week without updates, Telegram begins at a random id.
     """
     draft = session[DRAFT]
     took_now = draft is not None and draft.last_update_id == session.update_id

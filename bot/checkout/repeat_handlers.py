@@ -1,4 +1,4 @@
-"""Orders that begin with what is known: the same order again, a new quote for one, or a saved recipient."""
+"""Begin orders from known answers: the same order again, a new quote, or a saved recipient."""
 
 from datetime import datetime, timedelta
 from typing import Final
@@ -24,9 +24,9 @@ from bot.settlement.model import PayoutMethod, SettlementFailure
 from bot.users.session import Session
 
 DOUBLE_TAP: Final = timedelta(seconds=5)
-"""A press this soon after the same one wants nothing new: what it asked for is just being shown.
+"""A press this soon after the same press is a double tap: the answer is already being shown.
 
-Unless it comes from what is itself the newest question: then what was shown has lost its buttons to that.
+The exception is a press on the newest question, because the answer has lost its buttons to that question.
 """
 
 
@@ -62,14 +62,14 @@ class RepeatHandlers:
             await self._begin_again(session, order)
 
     async def get_new_quote(self, session: Session, order: Order) -> None:
-        """Do the same for an order that wasn't paid. If it was paid meanwhile, show its status instead."""
+        """Begin a draft for an order that wasn't paid. If it has been paid since, show its status instead."""
         if order.is_paid:
             await self._status_messages.reject_outdated_button(session, order)
         else:
             await self.resend(session, order)
 
     async def send_to_recipient(self, session: Session, recipient: SavedRecipient) -> None:
-        """Begin a draft for a saved recipient and ask what is missing. A second press finds the draft there."""
+        """Begin a draft for a saved recipient and ask what is missing. A second press finds the draft of the first."""
         if not is_replayed(session) and not _is_begun(session, recipient):
             method = await self._method_of(recipient)
             has_replaced = _has_answers(session[DRAFT])
@@ -88,7 +88,7 @@ class RepeatHandlers:
         await self._draft_handlers.show(session)
 
     async def _begin_again(self, session: Session, order: Order) -> None:
-        """Begin the draft, and say what has changed, however often the button was pressed."""
+        """Begin the draft, and show what has changed, also after a second press."""
         await session.acknowledge()
         pressed_in_question = session.is_newest_question
         session.message_id = None
@@ -104,9 +104,9 @@ class RepeatHandlers:
         await self._draft_handlers.show(session)
 
     async def _current_method(self, order: Order) -> PayoutMethod | None:
-        """Return the order's destination as the live list has it.
+        """Return the order's destination from the live list.
 
-        A list that can't be read, or is empty, says nothing about it.
+        If the list can't be read or is empty, return the destination as it was.
         """
         try:
             methods = await self._catalogue.methods()
@@ -127,7 +127,7 @@ class RepeatHandlers:
         return find_current_method(recipient, methods) if methods else recipient.method
 
     async def _drop_expired_offer(self, session: Session, order: Order) -> Order:
-        """Drop the order if its offer has expired: asking for another one gives it up."""
+        """Drop the order if its offer has expired: a request for a new quote gives the offer up."""
         if order.phase is not Phase.NEEDS_CONFIRMATION or not order.is_offer_over(session.now):
             return order
         await self._orders.drop(order.reference)

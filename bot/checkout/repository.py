@@ -1,4 +1,4 @@
-"""Drafts: one open draft a chat, and each saved only over the revision that was read."""
+"""Read and write drafts. A chat has one open draft, and each draft is saved only over the revision that was read."""
 
 from collections.abc import Mapping
 from dataclasses import fields, replace
@@ -35,26 +35,26 @@ SET_ASIDE = SET_ASIDE.values(status=constant(DraftStatus.CANCELLED))
 SET_OPEN_ASIDE = update(drafts).where(IS_OPEN_DRAFT, drafts.c.chat_id == bindparam("chat"))
 SET_OPEN_ASIDE = SET_OPEN_ASIDE.values(status=constant(DraftStatus.CANCELLED))
 _other = drafts.alias("other")
-# A draft that is taken up again must not become the second open one of its chat.
+# A resumed draft must not become the second open draft of its chat.
 SAVE_OPEN = SAVE.where(
     ~exists().where(is_open(_other), _other.c.chat_id == bindparam("chat"), _other.c.id != bindparam("key"))
 )
 
 
 class DraftRepository:
-    """Read and write drafts; at most one open draft a chat, which the database itself ensures."""
+    """Read and write drafts. The database itself ensures that a chat has up to one open draft."""
 
     def __init__(self, tx: Transaction) -> None:
         self._connection = tx.connection
         self._vault = tx.vault
 
     async def get(self, draft_id: str) -> OrderDraft | None:
-        """The draft with this id, whatever its status."""
+        """Return the draft with this id in any status, or None."""
         row = (await self._connection.execute(ONE, {"id": draft_id})).mappings().first()
         return self._draft(row) if row else None
 
     async def open_of(self, chat_id: int) -> OrderDraft | None:
-        """The open draft of a chat."""
+        """Return the open draft of a chat, or None."""
         row = (await self._connection.execute(OPEN, {"chat": chat_id})).mappings().first()
         return self._draft(row) if row else None
 
@@ -63,12 +63,12 @@ class DraftRepository:
         return bool((await self._connection.execute(IS_OPEN_IN, {"chat": chat_id})).scalar_one())
 
     async def add(self, draft: OrderDraft) -> bool:
-        """Keep a new draft; False where the chat has an open one already."""
+        """Save a new draft. Return False if the chat already has an open one."""
         await self._connection.execute(MARK_HANDLED, {"taken": draft.last_update_id, "by": HANDLED_BY_DRAFT})
         return await upsert.insert_new(self._connection, drafts, _row(draft, self._vault))
 
     async def save(self, draft: OrderDraft) -> OrderDraft | None:
-        """Save over the same revision and return it with the next one; None where somebody else has saved."""
+        """Save over the same revision. Return the draft with the next one, or None if another update has saved it."""
         after = replace(draft, revision=draft.revision + 1)
         seen: dict[str, object] = {"key": draft.id, "seen": draft.revision}
         statement = SAVE
@@ -81,7 +81,7 @@ class DraftRepository:
         return after
 
     async def expired(self, now: datetime, limit: int = 100) -> tuple[ExpiredDraft, ...]:
-        """Open drafts past their `expires_at`, also those that can't be read."""
+        """Return the open drafts past their `expires_at`, also unreadable ones."""
         found = await self._connection.execute(EXPIRED, {"now": now, "limit": limit})
         return tuple(ExpiredDraft(**row) for row in found.mappings())
 
@@ -94,7 +94,7 @@ class DraftRepository:
         await self._connection.execute(SET_OPEN_ASIDE, {"chat": chat_id})
 
     async def of_user(self, user_id: int) -> tuple[OrderDraft, ...]:
-        """All that are kept and can be read, whatever their status."""
+        """Return the user's readable drafts in any status."""
         found = (await self._connection.execute(OF_USER, {"user": user_id})).mappings()
         return encryption.read_rows(self._vault, drafts, found, _draft)
 

@@ -26,7 +26,7 @@ drafts = Table(
     Column("message_id", BigInteger),
     Column("last_update_id", BigInteger, nullable=False),
     Column("expires_at", Instant, nullable=False),
-    # What the review shows. Buttons carry the revision, so answers of an earlier one can't be put back either.
+    # What the review shows. Buttons carry the revision, so the answers of an earlier revision can't be restored either.
     Column(
         "payout_seal",
         Text,

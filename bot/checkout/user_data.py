@@ -1,4 +1,4 @@
-"""Drafts as a user's data: shown, exported, deleted, and pruned once nobody can resume them."""
+"""Drafts as a user's data: shown, exported, deleted, and pruned once they can't be resumed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -21,7 +21,7 @@ class DraftWorker:
         self._on_notification = on_notification
 
     async def tick(self) -> float:
-        """Do it once, and return the seconds until the next time."""
+        """Expire idle drafts once, and return the seconds until the next time."""
         for draft in await self._drafts.expired():
             self._chat_jobs.run(draft.chat_id, self._expiry(draft.id))
         return EVERY_SECONDS

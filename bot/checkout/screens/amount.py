@@ -1,4 +1,4 @@
-"""How much: in rupiah, thousands, millions, sats or bitcoin; what could mean two things is asked back."""
+"""The question for the amount: in rupiah, thousands, millions, sats or bitcoin. An ambiguous amount is asked about."""
 
 from bot.checkout.buttons import DraftAction, draft_data
 from bot.checkout.draft import OrderDraft
@@ -14,7 +14,7 @@ COMMON = (50_000, 100_000, 200_000, 500_000, 1_000_000, 2_000_000)
 
 
 def screen(t: Translator, draft: OrderDraft, minimum: int) -> Screen:
-    """The question; common sums are one tap."""
+    """Return the question, with a button for each common amount."""
     cap = draft.method.cap if draft.method else None
     sums = [Amount("IDR", idr) for idr in COMMON if idr >= minimum and (cap is None or idr <= cap)]
     text = t("amount.ask", recipient=format_recipient_line(t, draft))
@@ -22,7 +22,7 @@ def screen(t: Translator, draft: OrderDraft, minimum: int) -> Screen:
 
 
 def readings(t: Translator, draft: OrderDraft, text: str, ambiguous: Ambiguous) -> Screen:
-    """What was typed can be read in more than one way, or may be no sum at all: each reading is a button."""
+    """Return the question which reading of the typed text is meant, with a button for each."""
     choices = _choices(t, draft, list(ambiguous.readings), COLUMNS)
     if len(ambiguous.readings) == 1:
         asked = t("amount.is_it", text=quote_input(text), amount=format_amount(t, ambiguous.readings[0]))

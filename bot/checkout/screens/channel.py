@@ -1,4 +1,4 @@
-"""How to pay: Lightning, and the tokens that the service takes just now."""
+"""The question how to pay: with Lightning, or a token that the service accepts now."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from bot.orders.screens.formatting import format_channel
 
 
 def screen(t: Translator, draft: OrderDraft, channels: Sequence[str]) -> Screen:
-    """The ways to pay, the chosen one marked."""
+    """Return the ways to pay, with the chosen one marked."""
     rows = tuple(
         (
             Button(

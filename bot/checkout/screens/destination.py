@@ -1,4 +1,4 @@
-"""Where the rupiah should go: somebody sent to before, a typed name, a whole line, or a leaf of the live list."""
+"""The question where the rupiah go: to a saved recipient, a typed name, or an entry of the live list."""
 
 from collections.abc import Sequence
 
@@ -27,9 +27,9 @@ def screen(
     *,
     recents: Sequence[SavedRecipient] = (),
 ) -> Screen:
-    """The question, with one page of the banks, or of another kind (`tab`), beneath it.
+    """Return the question, with one page of the banks, or of another kind (`tab`).
 
-    Those sent to before stand first, where nobody has begun to leaf.
+    Saved recipients come first, unless the user has turned pages.
     """
     if not methods:
         return Screen(t("destination.none"), (_again_row(t, draft), leave_row(t, draft)))
@@ -52,7 +52,7 @@ def candidates(
     found: Sequence[PayoutMethod],
     saved: Sequence[SavedRecipient] = (),
 ) -> Screen:
-    """Several entries, or people, could be meant by `query` (empty: by a part of a line): each is a button."""
+    """Return the question which entry or recipient `query` means, each a button. `query` is empty for a line."""
     return Screen(
         t("destination.several", query=quote_input(query)) if query else t("destination.which"),
         (
@@ -76,7 +76,7 @@ def _saved(draft: OrderDraft, recipients: Sequence[SavedRecipient]) -> Keyboard:
 
 
 def _kinds(methods: Sequence[PayoutMethod]) -> list[str]:
-    """The kinds there are, as the list has them; a kind that we don't know is one as well."""
+    """Return the kinds of destination in the list, also unknown ones."""
     return list(dict.fromkeys(method.kind for method in methods))
 
 

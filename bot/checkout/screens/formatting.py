@@ -21,7 +21,7 @@ def format_draft_line(t: Translator, draft: OrderDraft) -> str:
 
 
 def format_recipient_line(t: Translator, draft: OrderDraft) -> Html:
-    """Return the recipient as the sender has typed it, for the head of the questions that follow."""
+    """Return the recipient as it was typed, for the head of later questions."""
     key = "draft.recipient_named" if draft.holder else "draft.recipient"
     return t(key, name=format_method(draft.method), number=draft.number or "", holder=draft.holder or "")
 

@@ -1,4 +1,4 @@
-"""The holder's name: welcome, and never required."""
+"""The question for the holder's name, which is never required."""
 
 from dataclasses import replace
 
@@ -11,7 +11,7 @@ from bot.infra.telegram.ui.screen import Button, Screen
 
 
 def screen(t: Translator, draft: OrderDraft) -> Screen:
-    """The question, with the cleaned number shown back."""
+    """Return the question, with the cleaned number."""
     skip = Button(t.plain("holder.skip"), data=draft_data(draft, DraftAction.SKIP))
     known = replace(draft, holder=None)
     return Screen(t("holder.ask", recipient=format_recipient_line(t, known)), ((skip,), leave_row(t, draft)))

@@ -1,4 +1,4 @@
-"""Where a user has reached a limit of orders: why, when again, and the draft kept for then."""
+"""The warning that a user has reached a limit of orders: why, until when, and that the draft is kept."""
 
 from bot.checkout.buttons import DraftAction, draft_data
 from bot.checkout.draft import OrderDraft
@@ -12,12 +12,12 @@ LIMITS = "limits."
 
 
 def is_one(rejection: Rejection) -> bool:
-    """Whether no answer could change what is refused, only time."""
+    """Return whether only time can lift the rejection, and no other answer."""
     return rejection.key.startswith(LIMITS)
 
 
 def screen(t: Translator, draft: OrderDraft, reason: Html) -> Screen:
-    """The reason; trying again shows the review as soon as it is possible."""
+    """Return the reason, with a button that shows the review once it is possible."""
     again = Button(t.plain("button.try_again"), data=draft_data(draft, DraftAction.SHOW), style="primary")
     about = format_draft_line(t, draft)
     text = f"{reason} {t('limits.kept')}"

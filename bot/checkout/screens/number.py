@@ -1,4 +1,4 @@
-"""The account or telephone number: cleaned, shown back, and asked about where it looks unusual."""
+"""The question for the account or telephone number, and about an unusual one."""
 
 from bot.checkout.buttons import DraftAction, draft_data
 from bot.checkout.draft import OrderDraft
@@ -11,13 +11,13 @@ from bot.settlement.model import PayoutMethod
 
 
 def screen(t: Translator, draft: OrderDraft, method: PayoutMethod) -> Screen:
-    """The question for the number of this kind of destination."""
+    """Return the question for the number of this kind of destination."""
     key = "number.ask_ewallet" if method.kind == "ewallet" else "number.ask_bank"
     return Screen(t(key, name=format_full_method(method)), (leave_row(t, draft),))
 
 
 def doubt(t: Translator, draft: OrderDraft, number: str, remark: Remark) -> Screen:
-    """An unusual number is a question, never a refusal."""
+    """Return the question whether an unusual number is right. It can always be confirmed."""
     use = Button(t.plain("number.use_it"), data=draft_data(draft, DraftAction.NUMBER, number), style="primary")
     text = t("number.doubt", name=format_method(draft.method), number=number, remark=t.translate(remark))
     return Screen(text, ((use,), leave_row(t, draft)))

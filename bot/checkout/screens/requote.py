@@ -1,4 +1,4 @@
-"""What the same wish costs now, against what it cost before: for who sends to the same recipient again."""
+"""What the same payment costs now, compared with the earlier order."""
 
 from bot.infra.i18n import Html, Translator
 from bot.orders.order import Order
@@ -6,7 +6,7 @@ from bot.rates.quote import Estimate
 
 
 def difference(t: Translator, order: Order, worth: Estimate) -> Html:
-    """The sentence above the new review: against the price that `order` was last shown with."""
+    """Return the sentence above the new review. It compares with the price that `order` last showed."""
     sats, rupiah = order.last_price
     if order.requested_amount.currency == "SAT":
         return _brings(t, rupiah, worth.idr)

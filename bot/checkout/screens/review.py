@@ -1,4 +1,4 @@
-"""The last look before the service is asked: who, where, how much, the fee, the rate, about how many sats."""
+"""The review before the service is asked: recipient, amount, fee, rate, and about how many sats."""
 
 from datetime import tzinfo
 
@@ -17,14 +17,14 @@ from bot.recipients.formatting import format_full_method, group_digits
 def screen(
     t: Translator, draft: OrderDraft, worth: Estimate, zone: tzinfo, *, other_ways: bool, is_first: bool = False
 ) -> Screen:
-    """Every line that the order will have; each can be changed. Who has no order yet can read what Lightning is."""
+    """Return the review. Each line can be changed, and users without an order can read what Lightning is."""
     parts = (t("review.title"), _figures(t, draft, worth, zone), t("review.irreversible"), t("review.locks"))
     explains = is_first and draft.channel == LIGHTNING
     return Screen("\n\n".join(parts), _keyboard(t, draft, other_ways=other_ways, explains=explains))
 
 
 def confirmed(t: Translator, draft: OrderDraft, reference: str, zone: tzinfo, *, phrase: str | None = None) -> Screen:
-    """What stays in the review's place for good: what was agreed to, the order's name, perhaps the user's phrase."""
+    """Return what replaces the confirmed review: the agreed lines, the order's reference, and the phrase, if any."""
     done = t("review.confirmed", reference=reference)
     if phrase is not None:
         done = Html(f"{done}\n\n{t('phrase.above_the_first', phrase=phrase)}")
@@ -56,7 +56,7 @@ def _keyboard(t: Translator, draft: OrderDraft, *, other_ways: bool, explains: b
 
     label = "review.confirm" if draft.channel == LIGHTNING else "review.confirm_deposit"
     ways = (change("channel"),) if other_ways or draft.channel != LIGHTNING else ()
-    # The number stands there in groups; who wants to paste it elsewhere gets its digits alone.
+    # The review shows the number in groups. The button copies the digits alone.
     copy = (Button(t.plain("review.copy_number"), copy=draft.number),) if draft.number else ()
     return (
         (Button(t.plain(label), data=draft_data(draft, DraftAction.CONFIRM), style="success"),),

@@ -1,1 +1,1 @@
-"""What each step of the conversation asks, and who takes its answers."""
+"""The steps of the conversation: each shows its question and takes its answers."""

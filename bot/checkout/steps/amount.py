@@ -1,4 +1,4 @@
-"""How much: in rupiah, thousands, millions, sats or bitcoin. What could mean two things is asked back."""
+"""Ask for the amount: in rupiah, thousands, millions, sats or bitcoin. Ask about an ambiguous one."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -50,13 +50,13 @@ class AmountStep:
         """Return the draft with this amount.
 
         Raises:
-            Rejection: it is outside the limits. The rejection names an amount that isn't.
+            Rejection: the amount is outside the limits. The rejection names a possible amount.
         """
         draft = replace(draft, amount=amount)
         try:
             await self._orders.estimate_order(draft.user_id, draft.method, amount)
         except SettlementFailure:
-            pass  # the answer is kept all the same: the review checks the sum again
+            pass  # the answer is kept anyway: the review checks the amount again
         except Rejection as rejection:
             if not limit_warning.is_one(rejection):
                 raise

@@ -1,4 +1,4 @@
-"""How to pay: Lightning, and the tokens that the service accepts now."""
+"""Ask how to pay: with Lightning, or a token that the service accepts now."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -44,7 +44,7 @@ class ChannelStep:
 
 
 async def list_channels(catalogue: ServiceCatalogue) -> Sequence[str]:
-    """Return the ways to pay now. Lightning needs no rails, so it is there even when they can't be asked for."""
+    """Return the ways to pay now. Lightning needs no rails, so it is offered even if the rails can't be read."""
     try:
         return await catalogue.channels()
     except SettlementFailure:

@@ -1,4 +1,4 @@
-"""Where the rupiah goes: a saved recipient, a typed name, or an entry of the live list."""
+"""Ask where the rupiah go: to a saved recipient, a typed name, or an entry of the live list."""
 
 from collections.abc import Mapping, Sequence
 
@@ -83,12 +83,12 @@ class DestinationStep:
 
 
 async def list_methods(catalogue: ServiceCatalogue) -> Sequence[PayoutMethod]:
-    """Return the live list. An empty one may only be a failure of the moment, so the service is asked again."""
+    """Return the live list. An empty list may be a passing failure, so the service is asked again."""
     return await catalogue.methods() or await catalogue.methods(fresh=True)
 
 
 def _take_recipient(draft: OrderDraft, recipient: SavedRecipient, methods: Sequence[PayoutMethod]) -> OrderDraft:
-    """Return the draft for a saved recipient, whose destination may have gone from the list since."""
+    """Return the draft for a saved recipient. The list may no longer have their destination."""
     if not methods:  # an empty list says nothing about this destination
         raise ServiceDown
     method = find_current_method(recipient, methods)
@@ -100,7 +100,7 @@ def _take_recipient(draft: OrderDraft, recipient: SavedRecipient, methods: Seque
 def _take_method(
     session: Session, draft: OrderDraft, method: PayoutMethod, known: Sequence[SavedRecipient]
 ) -> OrderDraft:
-    """Return the draft with this destination. A number that waited for it is taken, or it's said why it can't be."""
+    """Return the draft with this destination. Take a number that waited for it, or report why it can't be used."""
     refused = refusal(draft, method)
     if refused is not None:
         session.notice = session.t.translate(refused)
@@ -108,9 +108,9 @@ def _take_method(
 
 
 def _is_clear(people: Sequence[SavedRecipient], typed: str, result: SearchResult) -> bool:
-    """Return whether one of the user's own is meant, and no bank could be.
+    """Return whether a saved recipient is meant, and certainly no bank.
 
-    Their whole name may resemble a bank's, but no more.
+    A recipient's whole name may resemble a bank's name, but not be equal to it.
     """
     if len(people) != 1 or result.hit is not None:
         return False

@@ -1,4 +1,4 @@
-"""What every step of the conversation has."""
+"""The interface of every step of the conversation."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Protocol
@@ -9,9 +9,9 @@ from bot.infra.telegram.ui.screen import Screen
 from bot.users.session import Session
 
 Answer = Callable[[Session, OrderDraft, str], Awaitable[OrderDraft | Screen]]
-"""Takes what was typed, or a button's argument. Returns the draft with it, or what has to be asked first.
+"""Takes typed text, or a button's argument. Returns the draft with it, or a question to ask first.
 
-Raises `Rejection` where it can't be taken: then the question is shown again with the reason.
+Raises `Rejection` if the answer isn't valid. Then the question is shown again with the reason.
 """
 
 

@@ -1,4 +1,4 @@
-"""The account or telephone number: cleaned, and asked about where it looks unusual."""
+"""Ask for the account or telephone number, clean it, and ask about an unusual one."""
 
 from collections.abc import Mapping
 
@@ -26,7 +26,7 @@ class NumberStep:
         return {DraftAction.NUMBER: self._use_anyway}
 
     async def show(self, session: Session, draft: OrderDraft) -> Screen:
-        """Return the question, or the one about an unusual number that a line has brought."""
+        """Return the question, or the question about an unusual number from a line."""
         if draft.method is None:
             raise Rejection("destination.gone")
         waiting = waiting_number(draft)

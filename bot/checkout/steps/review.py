@@ -66,7 +66,7 @@ class ReviewStep:
         raise Rejection("review.press")
 
     async def build_confirmed_screen(self, session: Session, draft: OrderDraft, order: Order) -> Screen:
-        """Return the review once it is confirmed. For a first order it says what the phrase on the invoice is for."""
+        """Return the confirmed review. For a first order it explains the phrase on the invoice."""
         async with self._database.reading() as tx:
             session.user = await UserRepository(tx).get(session.user.id) or session.user
             is_first = len(await OrderRepository(tx).of_user(session.user.id, limit=2)) == 1
