@@ -423,7 +423,7 @@ class _Writer:
         """The pieces with marks between them; in some lines the same tight mark everywhere, or a numbered list."""
         if self.dice.random() < 0.06 and not any(mark in piece for piece in pieces for mark in ",/|;"):
             mark = self.dice.choice(TIGHT)
-            if mark not in ",/" or not any(_is_one_figure(*pair) for pair in pairwise(pieces)):
+            if mark not in ",/" or not any(_is_one_number(*pair) for pair in pairwise(pieces)):
                 return mark.join(pieces)
         if self.dice.random() < 0.03:
             self.ordinary = False
@@ -682,7 +682,7 @@ def _odd_forms(value: int) -> Iterator[str]:
         yield from (f":{value / 1_000_000:g}jt".replace(".", ","), f"{value / 1_000_000:g}".replace(".", ", ") + "jt")
 
 
-def _is_one_figure(before: str, after: str) -> bool:
+def _is_one_number(before: str, after: str) -> bool:
     """Whether two pieces that meet at a comma or stroke would be one figure to everybody: "km 5,26 jt"."""
     return before[-1:].isdecimal() and after[:1].isdecimal()
 

@@ -1,7 +1,7 @@
 """Which words of a line name the destination, and which the holder.
 
-Banks bear the names of people, and people misspell banks. The holder's name is what is left when all else is
-understood, if it reads like one.
+Some banks have names of people, and users misspell banks. The holder's name is what remains when everything else is
+understood, if it looks like a name.
 """
 
 import re
@@ -77,7 +77,7 @@ _NAMED: Final = re.compile(
     r"(?!me[lmnr]|ber|ter)\w{2,}(?:wati|ningsih|nengsih|yanto|yanti|yono|yadi|uddin|udin|ullah|iyah|ansyah|asari|iawan|wijaya|kusuma|atmaja)"
     r"|(?!me[lmnr]|ber|ter)\w{3,}(?:anto|anti|diana|liana|riana|tono|sono|saputra|saputri|putra|putri|hardjo|dinata|kusumo)"
 )
-"""How many names end: "Setyawati", "Rusmiyanto"."""
+"""Common endings of names: "Setyawati", "Rusmiyanto"."""
 
 _FORMS: Final = re.compile(r"me(?:ng|ny|mb|mp|nj|nc|nd|nt|ns)\w{3,}|\w{4,}nya|\w{4,}kan|pe(?:m|n|ng|r)\w{4,}an")
 """Verbs and things in Indonesian, by how they begin and end: "mengirim", "uangnya", "transferkan", "pembayaran"."""
@@ -100,9 +100,9 @@ class Destination:
 def find_destinations(
     words: Sequence[Word], free: Sequence[bool], methods: Sequence[PayoutMethod]
 ) -> list[Destination]:
-    """Return the destinations that the `free` words name; where they name none, those that they resemble.
+    """Return the destinations that the `free` words name or, if there are none, those that they resemble.
 
-    A name that people bear as well ("mega", "dana") gives way to a bank beside it, and to the word that says that a
+    A name that people have too ("mega", "dana") gives way to a bank beside it, and to the word that says that a
     person's name follows ("a/n Mega").
     """
     named = list(_named(words, free, tuple(methods)))
@@ -116,13 +116,13 @@ def find_destinations(
 
 
 def may_be_name(words: Sequence[Word], destination: Destination) -> bool:
-    """Return whether people, too, are called what these words say."""
+    """Return whether these words can be a person's name."""
     text = _text(words, destination.start, destination.stop).casefold()
     return text.removesuffix(" bank") in NAMES_TOO  # "Siti Mega bank mandiri"
 
 
 def is_destination_in_doubt(words: Sequence[Word], destination: Destination) -> bool:
-    """Return whether the words beside it leave it open that the money goes there ("dari bca", "bca atau bni").
+    """Return whether the words beside it leave it unclear whether the money goes there ("dari bca", "bca atau bni").
 
     Or they say that it is no destination, as for names that are words of their own ("hari raya", "dana darurat").
     """
@@ -182,7 +182,7 @@ def _called(text: str, index: dict[str, tuple[PayoutMethod, ...]]) -> tuple[Payo
 
 
 def _may_end_with_initial(words: Sequence[Word], free: Sequence[bool], start: int, stop: int) -> bool:
-    """Return whether a destination's last letter may begin a name: "bca S Rahayu", where "bca s" is a bank as well."""
+    """Return whether a destination's last letter may begin a name: "bca S Rahayu", where "bca s" is a bank too."""
     if stop - start == 1 or len(words[stop - 1].text) > 1 or stop == len(words) or words[stop].parted:
         return False
     return free[stop] and words[stop].folded not in _NO_PART_OF_BANKS | _OTHER_WORDS | GENERIC
@@ -302,7 +302,7 @@ def _begins(text: str, method: PayoutMethod, *, is_bank: bool) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """The holder's name, or why it is refused, and the places of the words that nobody understood.
+    """The holder's name, or why it is refused, and the places of the words that weren't understood.
 
     `doubtful`: what may be a name, or words that we don't know.
     """
@@ -411,7 +411,7 @@ def _reads_like_name(stretch: Sequence[Word], *, is_led: bool) -> bool:
 
 
 def _is_known(stretch: Sequence[Word]) -> bool:
-    """Return whether these words are surely a name: people are called so, or a title stands before them.
+    """Return whether these words are certainly a name: it is a person's name, or a title comes before them.
 
     Of words with a capital each, one that is known is enough.
     """
@@ -424,13 +424,13 @@ def _is_known(stretch: Sequence[Word]) -> bool:
 
 
 def _is_called(word: Word) -> bool:
-    """Return whether people are called so; accents and apostrophes aside."""
+    """Return whether it is a person's name; accents and apostrophes aside."""
     letters = "".join(each for each in unicodedata.normalize("NFD", word.folded) if each.isalpha())
     return letters in KNOWN_NAMES or _NAMED.fullmatch(letters) is not None
 
 
 def _begins_amid(stretch: Sequence[Word]) -> bool:
-    """Return whether a word written small stands before one with a capital: "sayur Budi" are two things."""
+    """Return whether a word written small comes before one with a capital: "sayur Budi" are two things."""
     small = False
     for word in stretch:
         if word.text[:1].isupper() and small:

@@ -1,6 +1,6 @@
-"""The number of a line, out of all figures in it that name no unit: one, or a question.
+"""The account number of a line: one of its groups of digits without a unit, or a question.
 
-Figures side by side may be one number with spaces in it, or a sum without its unit. Every way to divide them is weighed
+Digits side by side may be one number with spaces in it, or a sum without its unit. Every way to divide them is weighed
 by how much of it would be odd. Where the two likeliest ways disagree, nothing is taken: half a number, or one with a
 sum grown on, would send money to a stranger.
 """
@@ -12,15 +12,15 @@ from functools import partial
 from itertools import takewhile
 from typing import Final
 
-from bot.checkout.parser.figures import (
+from bot.checkout.parser.digit_groups import (
     LONGEST_SUM,
     SHORTEST_NUMBER,
     SURE_NUMBER,
     UNITS,
-    Figures,
+    DigitGroup,
     digits_of,
     is_country,
-    is_figures,
+    is_digits,
     is_piece,
     is_short_sum,
     is_spaced_sum,
@@ -49,17 +49,17 @@ from bot.recipients.numbers import LIKE_MOBILE, MAX_ACCOUNT_DIGITS, TYPICAL_ACCO
 from bot.settlement.model import BANK, PayoutMethod
 
 MOST_PIECES: Final = 7
-"""Words of one run that are weighed, for 2⁶ divisions; a number in more pieces than this isn't written by anybody."""
+"""Maximum of words in one run, for 2⁶ divisions. Users don't write a number in more pieces."""
 
 _MOBILE: Final = re.compile(r"(?:\+?62|0)?8\d{8,11}")
 _DOUBT: Final = 2
-"""How much odder a reading may be that still makes a cut doubtful."""
+"""How much less likely a second reading can be and still make the first one uncertain."""
 
-Division = tuple[Figures, ...]
+Division = tuple[DigitGroup, ...]
 LEADING: Final = FILLERS | GENERIC | PHONE_LABELS
 _MOST_LEADING: Final = 4
 LEAST_OF_RIVAL: Final = 8
-"""Digits of figures that may be a number in pieces."""
+"""How many digits a number in pieces can have."""
 
 _LEAST_SPLIT: Final = 3
 """Words of a sum with spaces of which the first may be something else: "Budi 10 250 000"."""
@@ -69,7 +69,7 @@ _PIECES_BESIDE: Final = 3
 
 
 def divide(run: Sequence[str], *, has_sum: bool, fits: Callable[[str], bool] | None = None) -> Division | None:
-    """Return the figures that the words of `run` make; None where that can't be told.
+    """Return the groups of digits that the words of `run` make, or None if that is unclear.
 
     `has_sum`: the line names its sum elsewhere. `fits`: whether a number is usual for the destination, if it's known.
     """
@@ -84,7 +84,7 @@ def divide(run: Sequence[str], *, has_sum: bool, fits: Callable[[str], bool] | N
     return likeliest[0]
 
 
-def is_cut_short(number: Figures, as_sent: Callable[[str], str], fits: Callable[[str], bool] | None) -> bool:
+def is_cut_short(number: DigitGroup, as_sent: Callable[[str], str], fits: Callable[[str], bool] | None) -> bool:
     """Return whether a number in pieces is one without its first or last short pieces, which may be something else.
 
     `as_sent`: the form that goes to the service, for "62 812 …" without its first piece is the same number.
@@ -93,7 +93,7 @@ def is_cut_short(number: Figures, as_sent: Callable[[str], str], fits: Callable[
     whole = as_sent(number.number)
     for place in range(1, len(pieces)):
         for kept, dropped in ((pieces[:place], pieces[place:]), (pieces[place:], pieces[:place])):
-            part = Figures("number", " ".join(kept)).number
+            part = DigitGroup("number", " ".join(kept)).number
             is_short = len(kept) == 1 or all(len(digits_of(piece)) < SHORTEST_NUMBER for piece in dropped)
             if is_short and not is_country(dropped[0]) and as_sent(part) != whole and could_be_whole(part, fits):
                 return True
@@ -106,7 +106,7 @@ def numbers_in(texts: Sequence[str]) -> Iterator[str]:
         for stop in range(start + 1, len(texts) + 1):
             if any(len(text) >= SHORTEST_NUMBER and is_sum(text) for text in texts[start:stop]):
                 break
-            yield Figures("number", " ".join(texts[start:stop])).number
+            yield DigitGroup("number", " ".join(texts[start:stop])).number
 
 
 def could_be_whole(number: str, fits: Callable[[str], bool] | None) -> bool:
@@ -126,7 +126,7 @@ def _divisions(run: tuple[str, ...]) -> Iterator[Division]:
     if not run:
         yield ()
     for end in range(1, len(run) + 1):
-        for first in _figures(run[:end]):
+        for first in _digit_groups(run[:end]):
             yield from ((first, *rest) for rest in _divisions(run[end:]))
 
 
@@ -137,40 +137,40 @@ def _oddness(division: Division, *, has_sum: bool, fits: Callable[[str], bool] |
     return sum(each.odd for each in division) + 3 * (too_many + misfits)
 
 
-def _figures(words: tuple[str, ...]) -> Iterator[Figures]:
+def _digit_groups(words: tuple[str, ...]) -> Iterator[DigitGroup]:
     """Yield what these words can be, taken as one."""
     return _alone(words[0]) if len(words) == 1 else _together(words)
 
 
-def _alone(text: str) -> Iterator[Figures]:
+def _alone(text: str) -> Iterator[DigitGroup]:
     length = len(digits_of(text))
     if is_sum(text) and length >= SURE_NUMBER:
-        yield Figures("huge", text, odd=2)
+        yield DigitGroup("huge", text, odd=2)
     elif is_sum(text):
-        yield Figures("sum", text)
+        yield DigitGroup("sum", text)
     elif is_piece(text) and (length >= SURE_NUMBER or (starts_as_number(text) and length >= SHORTEST_NUMBER)):
-        yield Figures("number", text)
+        yield DigitGroup("number", text)
     elif is_short_sum(text):
-        yield Figures("short", text)
+        yield DigitGroup("short", text)
     elif is_piece(text) and SHORTEST_NUMBER <= length <= LONGEST_SUM:
-        yield Figures("unsure", text, odd=2)
+        yield DigitGroup("unsure", text, odd=2)
     else:
-        yield Figures("short", text, odd=4 if starts_as_number(text) else 2)
+        yield DigitGroup("short", text, odd=4 if starts_as_number(text) else 2)
 
 
-def _together(words: tuple[str, ...]) -> Iterator[Figures]:
+def _together(words: tuple[str, ...]) -> Iterator[DigitGroup]:
     text = " ".join(words)
     if is_spaced_thousands(text):
-        yield Figures("sum" if len(digits_of(text)) < SURE_NUMBER else "huge", text)
+        yield DigitGroup("sum" if len(digits_of(text)) < SURE_NUMBER else "huge", text)
     if not all(is_piece(word) for word in words) or any(word.startswith("+") for word in words[1:]):
         return
     if any(len(digits_of(word)) >= SURE_NUMBER for word in words) and not _is_with_country(words):
         return
     length = len(digits_of(text))
     if SURE_NUMBER <= length <= MAX_ACCOUNT_DIGITS:
-        yield Figures("number", text, odd=_oddness_of_number(words, length))
+        yield DigitGroup("number", text, odd=_oddness_of_number(words, length))
     elif starts_as_number(text) and SHORTEST_NUMBER <= length < SURE_NUMBER:
-        yield Figures("number", text, odd=1)
+        yield DigitGroup("number", text, odd=1)
 
 
 def _is_with_country(words: tuple[str, ...]) -> bool:
@@ -178,7 +178,7 @@ def _is_with_country(words: tuple[str, ...]) -> bool:
 
 
 def _oddness_of_number(words: tuple[str, ...], length: int) -> int:
-    # "62 812 …": nobody means 62 thousand.
+    # "62 812 …": no one means 62 thousand.
     is_mobile = is_country(words[0]) and digits_of(words[1]).startswith("8")
     has_sum_within = any(len(word) > 4 and is_sum(word) for word in words)  # noqa: PLR2004  "1000" is a usual piece
     return (
@@ -206,37 +206,37 @@ def read_runs(
     free: Sequence[bool],
     method: PayoutMethod | None,
     candidates: Sequence[PayoutMethod] = (),
-) -> tuple[list[Figures], list[int]]:
-    """Return all figures without a unit, and the places of words of which nobody can say what they are.
+) -> tuple[list[DigitGroup], list[int]]:
+    """Return all digits without a unit, and the places of words whose meaning is unclear.
 
-    `free`: the words that are neither figures nor part of a destination or a sum. `candidates`: the destinations that
+    `free`: the words that are neither digits nor part of a destination or a sum. `candidates`: the destinations that
     may be meant where `method` isn't known.
     """
     runs = list(_runs(words, sums))
     sure_sums = sum(len(run) == 1 and is_sum(words[run[0]].text) for run in runs)
-    figures, unclear, rivals = list[Figures](), list[int](), 0
+    groups, unclear, rivals = list[DigitGroup](), list[int](), 0
     has_bank = any(each.kind == BANK for each in ((method,) if method else candidates))
     for places in runs:
         run = _Run(words, places, free, method, has_bank)
         others = len(sums) + sure_sums - (len(places) == 1 and is_sum(words[places[0]].text))
-        read = None if run.is_else else run.figures(sums, has_sum=others > 0)
+        read = None if run.is_else else run.groups(sums, has_sum=others > 0)
         if read is None:
             unclear += places
             is_known = run.is_else and len(places) == 1 and method is not None and not words[places.start].doubted
             rivals += (run.may_be_number or run.is_account) and not is_known
         else:
-            figures += read
+            groups += read
             rivals += run.is_account and all(each.kind not in {"number", "unsure"} for each in read)
-    if rivals or any(each.kind == "huge" for each in figures):
+    if rivals or any(each.kind == "huge" for each in groups):
         # What isn't understood may be the number, so nothing else is.
-        unclear += [place for each in figures if each.kind in {"number", "unsure"} for place in each.places]
-        figures = [each for each in figures if each.kind not in {"number", "unsure"}]
-    return figures, unclear
+        unclear += [place for each in groups if each.kind in {"number", "unsure"} for place in each.places]
+        groups = [each for each in groups if each.kind not in {"number", "unsure"}]
+    return groups, unclear
 
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """Words of figures that stand side by side, with what is around them."""
+    """Words of digits that are side by side, with what is around them."""
 
     words: Sequence[Word]
     places: range
@@ -244,7 +244,7 @@ class _Run:
     method: PayoutMethod | None
     has_bank: bool
 
-    def figures(self, sums: Sequence[Sum], *, has_sum: bool) -> list[Figures] | None:
+    def groups(self, sums: Sequence[Sum], *, has_sum: bool) -> list[DigitGroup] | None:
         """Return the numbers and sums that it holds; None where that can't be told."""
         if _has_loose_unit(self.words, sums, self.places):
             return None
@@ -258,22 +258,22 @@ class _Run:
         has_sum = has_sum or any(each.kind == "sum" for each in divided)
         if not has_sum and any(_may_hold_sum(each) for each in divided):
             return None
-        found, start = list[Figures](), places.start
+        found, start = list[DigitGroup](), places.start
         for each in divided:
             at = range(start, start + len(each.text.split()))
             found.append(replace(each, places=at, in_doubt=self._is_doubtful_sum(each, at)))
             start = at.stop
         return found
 
-    def _labelled(self, texts: Sequence[str]) -> tuple[Figures, ...]:
+    def _labelled(self, texts: Sequence[str]) -> tuple[DigitGroup, ...]:
         """Return the whole run as what the word right before calls it: an amount, or a number."""
         label, text = "".join(self._labels()[:1]), " ".join(texts)
         is_amount = label in AMOUNT_LABELS and (is_sum(text) or is_spaced_sum(text) or text.isdecimal())
         if is_amount and not starts_as_number(text) and len(digits_of(text)) < WHOLE_NUMBER:
-            return (Figures("sum", text),)
+            return (DigitGroup("sum", text),)
         is_number = label in NUMBER_LABELS and self._fits is not None and self._fits(digits_of(text))
         if is_number and len(texts) == 1 and text.replace(".", "").isdecimal():
-            return (Figures("number", text),)
+            return (DigitGroup("number", text),)
         return ()
 
     @property
@@ -289,7 +289,7 @@ class _Run:
 
     @property
     def is_else(self) -> bool:
-        """Return whether the words before say that the money doesn't go to these figures, or that they aren't sent."""
+        """Return whether the words before say that the money doesn't go to these digits, or that they aren't sent."""
         first = self.words[self.places.start]
         if any(self.words[place].doubted for place in self.places) and (len(self.places) > 1 or not is_sum(first.text)):
             return True
@@ -312,27 +312,27 @@ class _Run:
         return found
 
     def _starts_with_code(self) -> bool:
-        """Return whether the first word is the bank's own code, which stands before numbers by habit ("bca 014 …")."""
+        """Return whether the first word is the bank's own code, which comes before numbers by habit ("bca 014 …")."""
         if self.method is None or len(self.places) == 1 or self.words[self.places.start].text != self.method.code:
             return False
         return not is_usual(self.method, "".join(digits_of(self.words[place].text) for place in self.places))
 
-    def _is_doubtful_number(self, figures: Figures) -> bool:
-        if figures.kind != "number" or " " not in figures.text:
+    def _is_doubtful_number(self, groups: DigitGroup) -> bool:
+        if groups.kind != "number" or " " not in groups.text:
             return False
         texts = [self.words[place].text for place in self.places]
         if not AMOUNT_LABELS.isdisjoint(self._labels()[:1]) or any(map(_is_unreadable, texts)):
             return True
-        if any(len(text) >= SHORTEST_NUMBER and is_sum(text) for text in figures.text.split()):
+        if any(len(text) >= SHORTEST_NUMBER and is_sum(text) for text in groups.text.split()):
             return True
-        if self._is_beside_figures() or is_cut_short(figures, self._as_sent, self._fits):
+        if self._is_beside_digits() or is_cut_short(groups, self._as_sent, self._fits):
             return True
         if self.method is None or takes_any_number(self.method):
             return False
         return len({self._as_sent(each) for each in numbers_in(texts) if is_usual(self.method, each)}) > 1
 
-    def _is_doubtful_sum(self, figures: Figures, at: range) -> bool:
-        if figures.kind == "number":
+    def _is_doubtful_sum(self, groups: DigitGroup, at: range) -> bool:
+        if groups.kind == "number":
             return False
         is_labelled = at.start == self.places.start and not NUMBER_LABELS.isdisjoint(self._labels()[:1])
         if is_labelled or is_in_doubt(self.words, at.start, at.stop):
@@ -342,16 +342,16 @@ class _Run:
         before = at.start - 1
         is_behind = before >= 0 and not self.words[at.start].parted
         is_loose = is_behind and self.free[before] and self.words[before].folded not in (LEADING | LEADS_TO_NAME)
-        return self._is_beside_figures(or_behind_marks=True) or (len(at) >= _LEAST_SPLIT and is_loose)
+        return self._is_beside_digits(or_behind_marks=True) or (len(at) >= _LEAST_SPLIT and is_loose)
 
-    def _is_beside_figures(self, *, or_behind_marks: bool = False) -> bool:
-        """Return whether a date, a code or a count is right beside, so that nobody can say which figure is whose."""
+    def _is_beside_digits(self, *, or_behind_marks: bool = False) -> bool:
+        """Return whether a date, a code or a count is next to it, so it is unclear which digits belong together."""
         before, after = self.places.start - 1, self.places.stop
         beside = [(before, self.places.start), (after, after)]
         return any(
             0 <= place < len(self.words)
             and (or_behind_marks or not self.words[joint].parted)
-            and _is_odd_figure(self.words[place])
+            and _has_odd_digits(self.words[place])
             for place, joint in beside
         )
 
@@ -364,32 +364,32 @@ class _Run:
 
 
 def _is_unreadable(text: str) -> bool:
-    """Return whether the figures are neither a piece of a number nor a sum: "7,12,8397"."""
+    """Return whether the digits are neither a piece of a number nor a sum: "7,12,8397"."""
     return not is_piece(text) and read_sum(text) is None
 
 
-def _may_hold_sum(figures: Figures) -> bool:
-    """Return whether a piece of the number is long enough for a sum by itself: "1000999 008", where no other sum is."""
-    pieces = figures.text.split() if figures.kind == "number" else []
+def _may_hold_sum(groups: DigitGroup) -> bool:
+    """Return whether a piece of the number is long enough for a sum alone: "1000999 008", where no other sum is."""
+    pieces = groups.text.split() if groups.kind == "number" else []
     return len(pieces) > 1 and any(
         SHORTEST_NUMBER <= len(digits_of(piece)) < WHOLE_NUMBER and not starts_as_number(piece) for piece in pieces
     )
 
 
-def _is_odd_figure(word: Word) -> bool:
-    """Return whether the word has figures that are neither number nor sum: a date, a count, "39/2000"."""
+def _has_odd_digits(word: Word) -> bool:
+    """Return whether the word has digits that are neither number nor sum: a date, a count, "39/2000"."""
     if not any(character.isdecimal() for character in word.text):
         return False
-    return word.odd or not (is_figures(word) or any(character.isalpha() for character in word.text))
+    return word.odd or not (is_digits(word) or any(character.isalpha() for character in word.text))
 
 
 def _runs(words: Sequence[Word], sums: Sequence[Sum]) -> Iterator[range]:
-    """Yield where words of figures stand side by side with nothing but spaces between."""
+    """Yield where words of digits are side by side with nothing but spaces between."""
     taken = {place for each in sums for place in range(each.start, each.stop)}
     start = 0
     while start < len(words):
         stop = start
-        while stop < len(words) and is_figures(words[stop]) and stop not in taken:
+        while stop < len(words) and is_digits(words[stop]) and stop not in taken:
             if stop > start and words[stop].parted:
                 break
             stop += 1
@@ -399,7 +399,7 @@ def _runs(words: Sequence[Word], sums: Sequence[Sum]) -> Iterator[range]:
 
 
 def _has_loose_unit(words: Sequence[Word], sums: Sequence[Sum], run: range) -> bool:
-    """Return whether a unit beside the figures belongs to one of them, but nobody can say to how much of them."""
+    """Return whether a unit beside the digits belongs to one of them, but it is unclear to which of them."""
     taken = {place for each in sums for place in range(each.start, each.stop)}
     beside = [place for place in (run.start - 1, run.stop) if 0 <= place < len(words) and place not in taken]
     if len(run) > 1:
@@ -410,28 +410,28 @@ def _has_loose_unit(words: Sequence[Word], sums: Sequence[Sum], run: range) -> b
     return any(_is_unit_of(words, run.start, place) for place in beside)
 
 
-def _is_unit_of(words: Sequence[Word], figure: int, place: int) -> bool:
-    """Return whether the unit right beside a figure can be its own, and no other figure's: "rp 1234567890"."""
-    if words[max(figure, place)].parted or (words[place].folded in BEFORE_ONLY) != (place < figure):
+def _is_unit_of(words: Sequence[Word], group: int, place: int) -> bool:
+    """Return whether the unit right beside a number can be its own, and no other number's: "rp 1234567890"."""
+    if words[max(group, place)].parted or (words[place].folded in BEFORE_ONLY) != (place < group):
         return False
-    beyond = 2 * place - figure
-    return words[place].folded in UNITS and not (0 <= beyond < len(words) and is_figures(words[beyond]))
+    beyond = 2 * place - group
+    return words[place].folded in UNITS and not (0 <= beyond < len(words) and is_digits(words[beyond]))
 
 
-def decide_number(figures: Sequence[Figures], method: PayoutMethod | None) -> tuple[Number, list[Figures]]:
-    """Return the number, and the figures that are still without a meaning. Of two numbers none is taken."""
-    sure = [each for each in figures if each.kind == "number"]
-    unsure = [each for each in figures if each.kind == "unsure"]
+def decide_number(groups: Sequence[DigitGroup], method: PayoutMethod | None) -> tuple[Number, list[DigitGroup]]:
+    """Return the number, and the digits that are still unused. If there are two numbers, take neither."""
+    sure = [each for each in groups if each.kind == "number"]
+    unsure = [each for each in groups if each.kind == "unsure"]
     chosen = [*sure, *(each for each in unsure if _is_rival(each, method))] or unsure
     if len({as_sent(each.number, method) for each in chosen}) != 1:
-        return Number(), list(figures)
-    rest = [each for each in figures if each not in chosen]
+        return Number(), list(groups)
+    rest = [each for each in groups if each not in chosen]
     return replace(_checked(chosen[0].number, method, sure=bool(sure)), places=chosen[0].places), rest
 
 
-def _is_rival(figures: Figures, method: PayoutMethod | None) -> bool:
+def _is_rival(groups: DigitGroup, method: PayoutMethod | None) -> bool:
     """Return whether a short number may be the one that is meant, though another one is longer."""
-    return len(figures.number) >= LEAST_OF_RIVAL if method is None else is_usual(method, figures.number)
+    return len(groups.number) >= LEAST_OF_RIVAL if method is None else is_usual(method, groups.number)
 
 
 def takes_any_number(method: PayoutMethod) -> bool:
@@ -485,9 +485,9 @@ def has_rival(
 ) -> bool:
     """Return whether something else than `number` may be the number that is meant.
 
-    These are figures of which nobody knows what they are, with digits enough for a number between them; what a word
-    such as "rek" leads to, or beside a phone's number "no" as well; and whatever is on the other side of an "atau".
-    What follows a word such as "kode" may be that code, and not the number. `in_doubt`: figures that may be the sum.
+    These are digits that weren't understood, with digits enough for a number between them; what a word
+    such as "rek" leads to, or beside a phone's number "no" too; and whatever is on the other side of an "atau".
+    What follows a word such as "kode" may be that code, and not the number. `in_doubt`: digits that may be the sum.
     """
     if not number.places:
         return False
@@ -521,7 +521,7 @@ def _may_be_account(words: Sequence[Word], taken: Collection[int]) -> Iterator[b
 
 
 def _in_pieces(words: Sequence[Word], unread: Collection[int]) -> Iterator[list[Word]]:
-    """Yield figures side by side that aren't understood: "6860 3783 49!60 3", "7/1; 5.50, 9, 34".
+    """Yield digits side by side that aren't understood: "6860 3783 49!60 3", "7/1; 5.50, 9, 34".
 
     One alone was weighed before.
     """
@@ -546,7 +546,7 @@ def _digits(word: Word) -> int:
 
 
 def _leads_elsewhere(words: Sequence[Word], place: int, taken: Collection[int], method: PayoutMethod | None) -> bool:
-    """Return whether figures that aren't taken follow the word at `place`, which says that the number follows."""
+    """Return whether digits that aren't taken follow the word at `place`, which says that the number follows."""
     before = _before_labels(words, place)
     if before >= 0 and words[before].folded in NOT_THIS:
         return False
@@ -590,10 +590,10 @@ def may_go_on(
     *,
     has_sum: bool,
 ) -> bool:
-    """Return whether figures beside the number may be the rest of it, or all of it: "0812345678 90", "3733;7308528857".
+    """Return whether digits beside the number may be the rest of it, or all of it: "0812345678 90", "3733;7308528857".
 
-    Nobody understood them, or only a mark cuts them from it, or both have dots in them ("707.280.467.5; 49.684"); and
-    the number would be as usual with them. `has_sum`: one sum is sure, so figures that are a sum are that one.
+    They weren't understood, or only a mark cuts them from it, or both have dots in them ("707.280.467.5; 49.684"); and
+    the number would be as usual with them. `has_sum`: one sum is sure, so digits that are a sum are that one.
     """
     if number.doubt is not None or not number.places:
         return False
@@ -634,5 +634,5 @@ def _piece(word: Word, beside: str, *, is_unread: bool, is_cut: bool, has_sum: b
         return meant_digits(word.text) if is_unread and meant_digits(beside) else ""
     if has_sum and is_sum(word.text):
         return digits if is_unread else ""
-    may_be = is_unread or is_cut or (is_figures(word) and (not has_sum or len(digits) < SHORTEST_NUMBER))
+    may_be = is_unread or is_cut or (is_digits(word) and (not has_sum or len(digits) < SHORTEST_NUMBER))
     return digits if may_be else ""

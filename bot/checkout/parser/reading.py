@@ -1,11 +1,11 @@
-"""One line of text read as an order: each word is given to one part at the most, and what is doubtful is said so."""
+"""One line of text read as an order: each word belongs to one part at most, and what is uncertain is marked as such."""
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from bot.checkout.parser.figures import digits_of, is_figures, is_of_name, set_aside
+from bot.checkout.parser.digit_groups import digits_of, is_digits, is_of_name, set_aside
 from bot.checkout.parser.names import (
     Destination,
     Name,
@@ -26,7 +26,7 @@ from bot.checkout.parser.numbers import (
 )
 from bot.checkout.parser.sums import Sum, decide_money, ends_with_initial, find_sums, has_loose_word, loose_currency
 from bot.checkout.parser.vocabulary import COUNTED, EACH, LEADS_TO_DESTINATION, MONTHS, ROUGHLY
-from bot.checkout.parser.words import WHOLE_NUMBER, Word, begins_as_figures, words_of
+from bot.checkout.parser.words import WHOLE_NUMBER, Word, begins_as_digits, words_of
 from bot.core.errors import Rejection, Remark
 from bot.core.money import Amount
 from bot.recipients.numbers import to_international
@@ -34,17 +34,17 @@ from bot.recipients.search import MAX_CANDIDATES
 from bot.settlement.model import PayoutMethod
 
 LONGEST_LINE: Final = 300
-"""Characters; longer texts are letters, not orders, and nothing is picked out of them."""
+"""Maximum in characters. Longer texts aren't read."""
 
 MOST_WORDS: Final = 40
-_FIGURE_FIRST: Final = re.compile(r"[\W_]*x?[\W_]*\d", re.IGNORECASE)
-"""Words such as "3x", "x3", "@500rb", "500rban": a letter before the figures makes a code of them ("B12")."""
+_DIGITS_FIRST: Final = re.compile(r"[\W_]*x?[\W_]*\d", re.IGNORECASE)
+"""Words such as "3x", "x3", "@500rb", "500rban": a letter before the digits makes a code of them ("B12")."""
 
 _CURRENCY_FIRST: Final = re.compile(r"(?:rp|idr)\.?", re.IGNORECASE)
 _LONGEST_YEAR: Final = 4
 _MOST_SHOWN: Final = 8
 LONGEST_ORDER: Final = 160
-"""Characters; what somebody writes by hand for one order is shorter, forwarded messages seldom are."""
+"""Maximum in characters for a plain message. Orders that users type are shorter."""
 
 _LEAST_DIGITS: Final = 8
 _TALKS = re.compile(r"[?\uff1f]|https?:|www\.|@|^\s*/|t\.me", re.IGNORECASE)
@@ -60,7 +60,7 @@ class OneLine:
     `number_doubt`, the question to ask first (None where no method is known, which decides what is usual).
     `amount`; or none and `amount_readings`, the sums that `amount_text` may mean. `holder`: the name as a bank would
     print it; or none and `doubtful_holder`, words that may be one. `rejections`: what was understood and can't be
-    accepted. `leftover`: the words nobody understood.
+    accepted. `leftover`: the words that weren't understood.
     """
 
     method: PayoutMethod | None = None
@@ -80,7 +80,7 @@ class OneLine:
 def read_line(text: str, methods: Sequence[PayoutMethod]) -> OneLine:
     """Return what `text` ("500rb bca 1234567890 Budi", in any order) says of an order among the live `methods`.
 
-    Never raises, and never guesses: two numbers are no number, two sums are two readings of the sum.
+    Never raises, and never guesses. Two numbers are no number, and two sums are two readings of the sum.
     """
     words = words_of(text) if len(text) <= LONGEST_LINE else []
     if not words:
@@ -94,7 +94,7 @@ def read_words(words: Sequence[Word], methods: Sequence[PayoutMethod]) -> OneLin
         return OneLine(leftover=tuple(word.text for word in words[:_MOST_SHOWN]))
     words = set_aside(words)
     sums = find_sums(words)
-    free = [not _is_odd(word) and not is_figures(word) for word in words]
+    free = [not _is_odd(word) and not is_digits(word) for word in words]
     _take(free, sums)
     places = find_destinations(words, free, methods)
     _take(free, places)
@@ -105,19 +105,19 @@ def _put_together(
     words: Sequence[Word], free: Sequence[bool], sums: Sequence[Sum], places: Sequence[Destination]
 ) -> OneLine:
     method, candidates = _meant(places)
-    figures, unclear = read_runs(words, sums, free, method, candidates)
-    number, rest = decide_number(figures, method)
+    groups, unclear = read_runs(words, sums, free, method, candidates)
+    number, rest = decide_number(groups, method)
     name = find_name(words, free, _torn(words, sums, places, method))
     if not _is_confirmed(words, places, number, name):
-        # Nothing confirms the name of the destination, so it's offered instead of taken.
+        # Nothing confirms the destination's name, so it is offered as a choice.
         method, candidates = None, candidates or tuple(filter(None, (method,)))
-        figures, unclear = read_runs(words, sums, free, None, candidates)
-        number, rest = decide_number(figures, None)
+        groups, unclear = read_runs(words, sums, free, None, candidates)
+        number, rest = decide_number(groups, None)
         name = find_name(words, free, _torn(words, sums, places, None))
     has_number = number.number is not None
     bare_sums = [each.places for each in rest if each.kind == "sum"]
     money, unused = decide_money(sums, rest, has_number=has_number, loose=loose_currency(words, sums))
-    # Banks' own codes stand before numbers by habit ("bca 014 …"); they add nothing to the name.
+    # Banks' own codes come before numbers by habit ("bca 014 …"); they add nothing to the name.
     unread = {place for each in unused for place in each.places if not _is_code(words[place], method)} | set(unclear)
     odd = {place for place, word in enumerate(words) if _is_odd(word) and not is_of_name(words, place)}
     unread |= odd | set(name.leftover)
@@ -130,7 +130,7 @@ def _put_together(
         words, sums, replace(number, doubt=None), range(len(words)), method, has_sum=False
     ):
         money = money.doubted
-    is_odd_rival = any(_may_be_number(words[place]) for place in unread if not is_figures(words[place]))
+    is_odd_rival = any(_may_be_number(words[place]) for place in unread if not is_digits(words[place]))
     in_doubt = {place for each in rest for place in each.places if money.amount is None}
     if is_odd_rival or has_rival(words, sums, number, unread, method, in_doubt=in_doubt):
         unread |= set(number.places)
@@ -140,7 +140,7 @@ def _put_together(
         unread |= set() if telephone else set(number.places)
         number = replace(number, number=telephone, doubtful=None)
     loose = {place for place, word in enumerate(words) if free[place] and has_loose_word(word)}
-    if (number.number or number.doubtful) is None and any(_follows_figures(words, each) for each in sums):
+    if (number.number or number.doubtful) is None and any(_follows_digits(words, each) for each in sums):
         money = money.doubted
     starts = [*(each.start for each in bare_sums), *(each.start for each in sums)]
     if number.number is None and any(words[at].cut for at in starts):
@@ -164,8 +164,8 @@ def _put_together(
 
 
 def _is_odd(word: Word) -> bool:
-    """Return whether the word is neither figures that we read nor letters: "1/2", "⑤", "&"."""
-    return word.odd or not (is_figures(word) or any(each.isalpha() or each == "₿" for each in word.text))
+    """Return whether the word is neither digits that we read nor letters: "1/2", "⑤", "&"."""
+    return word.odd or not (is_digits(word) or any(each.isalpha() or each == "₿" for each in word.text))
 
 
 def _is_code(word: Word, method: PayoutMethod | None) -> bool:
@@ -174,12 +174,12 @@ def _is_code(word: Word, method: PayoutMethod | None) -> bool:
 
 def _may_be_number(word: Word) -> bool:
     """Return whether a word that wasn't understood may be the number: "8661.8600._1", but no code ("JX1234567890")."""
-    return not word.aside and _FIGURE_FIRST.match(word.text) is not None and len(digits_of(word.text)) >= LEAST_OF_RIVAL
+    return not word.aside and _DIGITS_FIRST.match(word.text) is not None and len(digits_of(word.text)) >= LEAST_OF_RIVAL
 
 
-def _follows_figures(words: Sequence[Word], found: Sum) -> bool:
-    """Return whether figures that make no number stand right before a sum, whose first digits may be theirs."""
-    return found.start > 0 and not words[found.start].parted and is_figures(words[found.start - 1])
+def _follows_digits(words: Sequence[Word], found: Sum) -> bool:
+    """Return whether unused digits come right before a sum, whose first digits may belong to them."""
+    return found.start > 0 and not words[found.start].parted and is_digits(words[found.start - 1])
 
 
 def _is_rough(words: Sequence[Word], sums: Sequence[Sum]) -> bool:
@@ -196,15 +196,15 @@ def _casts_doubt(words: Sequence[Word], place: int) -> bool:
         return True
     if word.aside or len(digits_of(word.text)) >= WHOLE_NUMBER:
         return False
-    if begins_as_figures(_CURRENCY_FIRST.sub("", word.text)) and digits_of(word.text):
+    if begins_as_digits(_CURRENCY_FIRST.sub("", word.text)) and digits_of(word.text):
         return True
-    return word.odd or _FIGURE_FIRST.match(word.text) is not None or has_loose_word(word)
+    return word.odd or _DIGITS_FIRST.match(word.text) is not None or has_loose_word(word)
 
 
 def _is_confirmed(words: Sequence[Word], places: Sequence[Destination], number: Number, name: Name) -> bool:
     """Return whether the line says where the money goes without a doubt.
 
-    A misspelt name needs a number that is usual there; one that people and places bear as well needs that, too, where
+    A misspelt name needs a number that is usual there; one that people and places have too needs that, too, where
     the number could be any bank's and the line names no other holder.
     """
     if any(is_destination_in_doubt(words, place) for place in places):
@@ -223,7 +223,7 @@ def _torn(
 ) -> set[int]:
     """Return the places beside a word that may be the rest of a name.
 
-    That is a bank's name that people bear as well, a month's, or the letter at the end of a sum.
+    That is a bank's name that people have too, a month's, or the letter at the end of a sum.
     """
     doubtful = [
         each for each in places if (method is None and not each.sure) or (len(places) > 1 and may_be_name(words, each))
@@ -233,36 +233,36 @@ def _torn(
     torn |= {at for at in range(1, len(words)) if _is_cut_scale(words, at)}
     torn |= {at for at in range(len(words) - 1) if _is_letter_of_code(words, at, sums)}
     torn |= {each.stop for each in sums if _is_counted(words, each.stop)}
-    torn |= {at for at in range(len(words) - 1) if words[at].folded in MONTHS and _is_small_figure(words[at + 1])}
+    torn |= {at for at in range(len(words) - 1) if words[at].folded in MONTHS and _is_small_number(words[at + 1])}
     return torn | {at + 1 for at, word in enumerate(words) if word.aside and word.folded in MONTHS}
 
 
 def _is_cut_scale(words: Sequence[Word], place: int) -> bool:
-    """Return whether a small "k" or "m" behind a few figures is their scale rather than an initial: "500 - k Budi"."""
+    """Return whether a small "k" or "m" behind a few digits is their scale rather than an initial: "500 - k Budi"."""
     before = words[place - 1]
-    return words[place].text in {"k", "m"} and is_figures(before) and len(digits_of(before.text)) < WHOLE_NUMBER
+    return words[place].text in {"k", "m"} and is_digits(before) and len(digits_of(before.text)) < WHOLE_NUMBER
 
 
 def _may_be_scale(words: Sequence[Word], place: int) -> bool:
-    """Return whether a letter that nobody understood may scale the figures right before it: "37000 k mengirim"."""
+    """Return whether an unknown letter may scale the digits right before it: "37000 k mengirim"."""
     before = words[place - 1]
     is_letter = len(words[place].text) == 1 and words[place].text.isalpha()
-    return is_letter and place > 0 and is_figures(before) and len(digits_of(before.text)) < WHOLE_NUMBER
+    return is_letter and place > 0 and is_digits(before) and len(digits_of(before.text)) < WHOLE_NUMBER
 
 
 def _is_letter_of_code(words: Sequence[Word], place: int, sums: Sequence[Sum]) -> bool:
-    """Return whether a letter before a small figure that is in no sum may be that figure's: "Eko H-)1"."""
+    """Return whether a letter before a small number that is in no sum may be that number's: "Eko H-)1"."""
     is_in_sum = any(each.start <= place + 1 < each.stop for each in sums)
-    return len(words[place].text) == 1 and _is_small_figure(words[place + 1]) and not is_in_sum
+    return len(words[place].text) == 1 and _is_small_number(words[place + 1]) and not is_in_sum
 
 
 def _is_counted(words: Sequence[Word], place: int) -> bool:
-    """Return whether a stroke makes the word behind a sum what that is for: "50rb/hari"; Hari is a name as well."""
+    """Return whether a slash and a word say what the sum is for: "50rb/hari"; Hari is a name too."""
     return place < len(words) and words[place].parted and words[place].folded in COUNTED
 
 
-def _is_small_figure(word: Word) -> bool:
-    """Return whether the figure may be a year's or a day's, whatever mark has slipped into it: "202*6"."""
+def _is_small_number(word: Word) -> bool:
+    """Return whether the number may be a year's or a day's, even if a mark has slipped into it: "202*6"."""
     return 0 < len(digits_of(word.text)) <= _LONGEST_YEAR and not any(map(str.isalpha, word.text))
 
 
@@ -282,8 +282,8 @@ def _meant(places: Sequence[Destination]) -> tuple[PayoutMethod | None, tuple[Pa
 def looks_like_order(text: str, methods: Sequence[PayoutMethod]) -> bool:
     """Return whether a message without a command, while no draft is open, begins an order.
 
-    It must hold an account or mobile number, with a destination or a sum, and not a word that isn't understood: a draft
-    that nobody asked for is worse than a question too many.
+    It must have an account or mobile number, with a destination or a sum, and no unknown word: an unwanted draft is
+    worse than one more question.
     """
     if len(text) > LONGEST_ORDER or _TALKS.search(text) or sum(map(str.isdecimal, text)) < _LEAST_DIGITS:
         return False

@@ -5,11 +5,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from bot.checkout.parser.figures import (
+from bot.checkout.parser.digit_groups import (
     SURE_NUMBER,
-    Figures,
+    DigitGroup,
     digits_of,
-    is_figures,
+    is_digits,
     is_spaced_sum,
     is_spaced_thousands,
     is_sum,
@@ -27,7 +27,7 @@ from bot.checkout.parser.vocabulary import (
     NOT_THIS,
     SUM_OF_ELSE,
 )
-from bot.checkout.parser.words import Word, begins_as_figures
+from bot.checkout.parser.words import Word, begins_as_digits
 from bot.core.errors import Rejection
 from bot.core.money import Ambiguous, Amount, parse_amount
 from bot.core.money.vocabulary import CURRENCIES, HUNDREDS, ONE_OF, SCALES, SLANG, TIMES, words_in
@@ -41,7 +41,7 @@ MOST_UNITS: Final = 12
 
 _TELLING: Final = frozenset({*SCALES, *ONE_OF, *SLANG, *TIMES, *HUNDREDS})
 _INITIALS: Final = frozenset({"k", "m"})
-"""Scales of one letter, which are initials of names as well: after a space they need a small figure before them."""
+"""Scales of one letter, which are initials of names too: after a space they need a small number before them."""
 
 _PRICED: Final = re.compile(r"(?:rp|idr)\.?([1-9]\d{0,2})")
 """The currency with the first of a sum's thousands: "Rp1 500 000"."""
@@ -69,12 +69,12 @@ _LETTERS_THEN_SCALE: Final = re.compile(r"[lIOoSB.,]*[lIOoSB](?i:rb|rbu|ribu|jt|
 _SMALL_THEN_COMMA: Final = re.compile(r"\d{1,3},\d")
 _MOST_FILLERS: Final = 3
 Reading = Amount | Ambiguous | Rejection
-"""What a text says as a sum."""
+"""What a text means as a sum."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """What the words from `start` to before `stop` say of the amount; a refusal is a finding, too."""
+    """What the words from `start` to before `stop` say of the amount. It can be a rejection."""
 
     start: int
     stop: int
@@ -84,7 +84,7 @@ class Sum:
 
 def find_sums(words: Sequence[Word]) -> list[Sum]:
     """Return all sums that name a unit, from left to right, the longest reading of each."""
-    if sum(is_money(word) and not is_figures(word) for word in words) > MOST_UNITS:
+    if sum(is_money(word) and not is_digits(word) for word in words) > MOST_UNITS:
         return []
     found, place = list[Sum](), 0
     while place < len(words):
@@ -96,9 +96,9 @@ def find_sums(words: Sequence[Word]) -> list[Sum]:
 
 
 def is_in_doubt(words: Sequence[Word], start: int, stop: int) -> bool:
-    """Return whether what stands at or beside these words leaves it open that they are what is to be sent.
+    """Return whether the words at or beside these leave it unclear whether they are the amount to send.
 
-    They were cut out of more figures, or a sign says "about"; or they are the sum of a fee, so much for each, not so
+    They were cut out of more digits, or a sign says "about"; or they are the sum of a fee, so much for each, not so
     much. Words that only lead to a sum ("biaya sebesar 5rb") are looked past.
     """
     before = start - 1
@@ -112,7 +112,7 @@ def is_in_doubt(words: Sequence[Word], start: int, stop: int) -> bool:
         return False
     if _is_ending(words, stop):
         return True
-    if is_figures(words[stop - 1]) and (_may_be_unit(words[stop : stop + 2]) or _goes_on(words, start, stop)):
+    if is_digits(words[stop - 1]) and (_may_be_unit(words[stop : stop + 2]) or _goes_on(words, start, stop)):
         return True
     behind = COUNTED | ABOUT if words[stop].parted else _BEHIND  # "50rb/orang", "50.000,- lebih"
     return not words[stop].aside and words[stop].folded in behind
@@ -132,9 +132,9 @@ def _begins_before(before: Word, first: Word) -> bool:
 
 
 def _goes_on(words: Sequence[Word], start: int, stop: int) -> bool:
-    """Return whether more digits follow a sum with spaces, in a word that is no figure: "Rp1 950 0:00", "O00"."""
+    """Return whether more digits follow a sum with spaces, in a word that is no number: "Rp1 950 0:00", "O00"."""
     follower = words[stop]
-    if stop - start == 1 or follower.parted or is_figures(follower) or not begins_as_figures(follower.text):
+    if stop - start == 1 or follower.parted or is_digits(follower) or not begins_as_digits(follower.text):
         return False
     return not _begins_name(words, stop)
 
@@ -142,14 +142,14 @@ def _goes_on(words: Sequence[Word], start: int, stop: int) -> bool:
 def _begins_name(words: Sequence[Word], place: int) -> bool:
     """Return whether capital letters at `place` are initials of the name behind them: "I Made Wirawan", "I B Mantra".
 
-    Letters for a whole group of thousands ("O O O Budi") are no initials, and neither is one before more figures.
+    Letters for a whole group of thousands ("O O O Budi") are no initials, and neither is one before more digits.
     """
     stop = place
     while stop < len(words) and _INITIAL.fullmatch(words[stop].text) and not (stop > place and words[stop].parted):
         stop += 1
     if not 0 < stop - place < _GROUP or stop == len(words) or words[stop].parted:
         return False
-    return words[stop].text[0].isalpha() and not begins_as_figures(words[stop].text) and not _has_figures(words[stop])
+    return words[stop].text[0].isalpha() and not begins_as_digits(words[stop].text) and not _has_digits(words[stop])
 
 
 def _may_be_unit(words: Sequence[Word]) -> bool:
@@ -182,20 +182,20 @@ def has_loose_word(word: Word) -> bool:
 
 
 def loose_currency(words: Sequence[Word], sums: Sequence[Sum]) -> str | None:
-    """Return a currency other than rupiah that is in no sum: nobody can say whether it belongs to one."""
+    """Return a currency other than rupiah that is in no sum: it is unclear whether it belongs to one."""
     taken = {place for each in sums for place in range(each.start, each.stop)}
     loose = (word.folded for place, word in enumerate(words) if place not in taken)
     return next((text for text in loose if CURRENCIES.get(text, "IDR") != "IDR"), None)
 
 
 def ends_with_initial(words: Sequence[Word], found: Sum) -> bool:
-    """Return whether the sum's last word is a letter by itself, which may begin the name behind it: "5 m ali"."""
+    """Return whether the sum's last word is a letter alone, which may begin the name behind it: "5 m ali"."""
     return found.stop - found.start > 1 and words[found.stop - 1].folded in _INITIALS
 
 
 def is_money(word: Word) -> bool:
     """Return whether the word belongs to the language of sums."""
-    return not word.odd and (is_figures(word) or _units(word) is not None)
+    return not word.odd and (is_digits(word) or _units(word) is not None)
 
 
 def read_sum(text: str) -> Reading | None:
@@ -222,24 +222,24 @@ def _readings(words: Sequence[Word], start: int) -> Iterator[Sum]:
 
 
 def _doubted(phrase: Sequence[Word], value: Reading) -> Reading:
-    """Return `value`, or the question whether bare figures at an end ("1 500rb", "1 juta 500") are part of it."""
+    """Return `value`, or the question whether bare digits at an end ("1 500rb", "1 juta 500") are part of it."""
     shorter: Sequence[Word] = ()
-    if len(phrase) > 1 and is_figures(phrase[0]) and _has_figures(phrase[1]) and not is_figures(phrase[1]):
+    if len(phrase) > 1 and is_digits(phrase[0]) and _has_digits(phrase[1]) and not is_digits(phrase[1]):
         shorter = phrase[1:]
-    elif _ends_with_short_figure(phrase):
+    elif _ends_with_short_number(phrase):
         shorter = phrase[:-1]
     without = read_sum(" ".join(word.text for word in shorter)) if shorter else None
     both = tuple(dict.fromkeys((*meanings(without), *meanings(value))))
     return Ambiguous(both) if without is not None and both else value
 
 
-def _ends_with_short_figure(phrase: Sequence[Word]) -> bool:
-    """Return whether this is "1 juta 500" or "1jt 5", whose last figures nobody can be sure of."""
+def _ends_with_short_number(phrase: Sequence[Word]) -> bool:
+    """Return whether this is "1 juta 500" or "1jt 5", whose last digits are ambiguous."""
     last = phrase[-1]
-    if len(phrase) == 1 or not is_figures(last) or starts_as_number(last.text) or len(digits_of(last.text)) >= _SMALL:
+    if len(phrase) == 1 or not is_digits(last) or starts_as_number(last.text) or len(digits_of(last.text)) >= _SMALL:
         return False
     before = phrase[-2]
-    return not is_figures(before) and not CURRENCIES.keys() & set(_units(before) or ())
+    return not is_digits(before) and not CURRENCIES.keys() & set(_units(before) or ())
 
 
 def meanings(value: Reading | None) -> tuple[Amount, ...]:
@@ -260,23 +260,23 @@ def _may_be_phrase(words: Sequence[Word], start: int, stop: int) -> bool:
 
 
 def _is_scale(before: Sequence[Word]) -> bool:
-    """Return whether a letter after these words scales a small figure ("50 k"), and begins no name ("50rb M. Ali")."""
-    if not before or not is_figures(before[-1]) or len(digits_of(before[-1].text)) > _SMALL:
+    """Return whether a letter after these words scales a small number ("50 k"), and begins no name ("50rb M. Ali")."""
+    if not before or not is_digits(before[-1]) or len(digits_of(before[-1].text)) > _SMALL:
         return False
-    return len(before) == 1 or not _has_figures(before[-2])
+    return len(before) == 1 or not _has_digits(before[-2])
 
 
 def _tells(word: Word, *, alone: bool) -> bool:
     units = _units(word)
-    if units is None or is_figures(word):
+    if units is None or is_digits(word):
         return False
     return (
-        not _TELLING.isdisjoint(units) or _has_figures(word) or (not alone and not CURRENCIES.keys().isdisjoint(units))
+        not _TELLING.isdisjoint(units) or _has_digits(word) or (not alone and not CURRENCIES.keys().isdisjoint(units))
     )
 
 
 def _starts_well(words: Sequence[Word], start: int, stop: int) -> bool:
-    """Return whether its first figures are one word, or thousands with spaces of which none is left out."""
+    """Return whether its first digits are one word, or thousands with spaces of which none is left out."""
     run = _run(words, start, stop)
     if not run:
         return True
@@ -285,15 +285,15 @@ def _starts_well(words: Sequence[Word], start: int, stop: int) -> bool:
         is_own = is_sum(text) or (len(digits_of(text)) < _SMALL and not starts_as_number(text))
         after = words[start + 1] if start + 1 < stop else None
         return len(run) == 1 and is_own and after is not None and _is_unit(after)
-    return _is_one_figure(words, run)
+    return _is_one_number(words, run)
 
 
 def _is_unit(word: Word) -> bool:
-    """Return whether the word is surely a unit: one letter after pieces of a number begins a name ("789 M. Ali")."""
-    return word.folded not in _INITIALS and not _has_figures(word)
+    """Return whether the word is certainly a unit: one letter after pieces of a number begins a name ("789 M. Ali")."""
+    return word.folded not in _INITIALS and not _has_digits(word)
 
 
-def _is_one_figure(words: Sequence[Word], run: range) -> bool:
+def _is_one_number(words: Sequence[Word], run: range) -> bool:
     text = " ".join(words[place].text for place in run)
     if _is_number_by_itself(words[run[0]].text):
         return False
@@ -303,12 +303,12 @@ def _is_one_figure(words: Sequence[Word], run: range) -> bool:
 
 
 def _ends_well(words: Sequence[Word], start: int, stop: int) -> bool:
-    """Return whether figures at its end follow a currency, and a currency at its end precedes no figures."""
+    """Return whether digits at its end follow a currency, and a currency at its end precedes no digits."""
     last = words[stop - 1]
-    if is_figures(last):
-        is_last = stop == len(words) or not is_figures(words[stop])
-        return _is_told_by_currency(words, start, stop) or (is_last and _ends_with_short_figure(words[start:stop]))
-    follows = stop < len(words) and is_figures(words[stop]) and not words[stop].parted
+    if is_digits(last):
+        is_last = stop == len(words) or not is_digits(words[stop])
+        return _is_told_by_currency(words, start, stop) or (is_last and _ends_with_short_number(words[start:stop]))
+    follows = stop < len(words) and is_digits(words[stop]) and not words[stop].parted
     is_of_next = follows and not _is_number_by_itself(words[stop].text)  # "500 000 rp 1234567890": no sum is so long
     return not (is_of_next and stop - start > 1 and last.folded in BEFORE_ONLY)
 
@@ -319,12 +319,12 @@ def _is_told_by_currency(words: Sequence[Word], start: int, stop: int) -> bool:
     if not (priced or first in CURRENCIES) or _run(words, start + 1, stop) != range(start + 1, stop):
         return False
     rest = [*([priced[1]] if priced else []), *(word.text for word in words[start + 1 : stop])]
-    is_last = stop == len(words) or words[stop].parted or not is_figures(words[stop])
+    is_last = stop == len(words) or words[stop].parted or not is_digits(words[stop])
     if len(rest) > 1:
         return is_spaced_thousands(" ".join(rest)) or (is_last and is_spaced_sum(" ".join(rest)))
     if starts_as_number(rest[0]) or is_sum(rest[0]):
         return is_sum(rest[0])
-    follower = words[stop] if stop < len(words) and not words[stop].parted and is_figures(words[stop]) else None
+    follower = words[stop] if stop < len(words) and not words[stop].parted and is_digits(words[stop]) else None
     is_cut = follower is not None and not _is_number_by_itself(follower.text)
     return len(digits_of(rest[0])) < SURE_NUMBER and not is_cut
 
@@ -334,22 +334,22 @@ def _is_number_by_itself(text: str) -> bool:
 
 
 def _run(words: Sequence[Word], start: int, stop: int) -> range:
-    """Return the words of figures alone that begin at `start`."""
+    """Return the words of digits alone that begin at `start`."""
     end = start
-    while end < stop and is_figures(words[end]):
+    while end < stop and is_digits(words[end]):
         end += 1
     return range(start, end)
 
 
 def _is_within_run(words: Sequence[Word], place: int) -> bool:
-    """Return whether the figures before may belong to the same number; one that is whole already needs no more."""
-    if place == 0 or words[place].parted or not is_figures(words[place - 1]):
+    """Return whether the digits before may belong to the same number; one that is whole already needs no more."""
+    if place == 0 or words[place].parted or not is_digits(words[place - 1]):
         return False
     return len(digits_of(words[place - 1].text)) < SURE_NUMBER
 
 
 def _units(word: Word) -> list[str] | None:
-    """Return the words of money in `word`, figures left out ("500rb", "rp50.000"); None if there are others."""
+    """Return the words of money in `word`, digits left out ("500rb", "rp50.000"); None if there are others."""
     letters = re.sub(r"-?\d[\d.,']*", " ", word.folded.rstrip("."))
     units = list[str]()
     for run in letters.replace(".", " ").split():
@@ -360,7 +360,7 @@ def _units(word: Word) -> list[str] | None:
     return units
 
 
-def _has_figures(word: Word) -> bool:
+def _has_digits(word: Word) -> bool:
     return any(character.isdecimal() for character in word.text)
 
 
@@ -382,37 +382,37 @@ class Money:
 
 
 def decide_money(
-    sums: Sequence[Sum], figures: Sequence[Figures], *, has_number: bool, loose: str | None = None
-) -> tuple[Money, list[Figures]]:
-    """Return the amount, and the figures that stay without a meaning.
+    sums: Sequence[Sum], groups: Sequence[DigitGroup], *, has_number: bool, loose: str | None = None
+) -> tuple[Money, list[DigitGroup]]:
+    """Return the amount, and the digits that stay without a meaning.
 
     `loose`: a currency that is named apart from the sum, which may be in it therefore.
     """
-    told = [(each.text, each.value) for each in sums] + list(_read(figures, {"sum"}))
+    readings = [(each.text, each.value) for each in sums] + list(_read(groups, {"sum"}))
     if loose is not None:
-        told += [(text, other) for text, _ in told if (other := read_sum(f"{text} {loose}")) is not None]
-    if told:
-        return _settled(told), [each for each in figures if each.kind != "sum" or read_sum(each.text) is None]
-    may_be_sum = list(_read(figures, {"short", "unsure"} if has_number else {"short"}))
-    if len(may_be_sum) != 1 or len(may_be_sum) != sum(each.kind != "number" for each in figures):
-        return Money(), list(figures)
-    return _asked(*may_be_sum[0]), [each for each in figures if each.kind == "number"]
+        readings += [(text, other) for text, _ in readings if (other := read_sum(f"{text} {loose}")) is not None]
+    if readings:
+        return _combine(readings), [each for each in groups if each.kind != "sum" or read_sum(each.text) is None]
+    may_be_sum = list(_read(groups, {"short", "unsure"} if has_number else {"short"}))
+    if len(may_be_sum) != 1 or len(may_be_sum) != sum(each.kind != "number" for each in groups):
+        return Money(), list(groups)
+    return _asked(*may_be_sum[0]), [each for each in groups if each.kind == "number"]
 
 
-def _read(figures: Sequence[Figures], kinds: set[str]) -> Iterator[tuple[str, Reading]]:
-    for each in figures:
+def _read(groups: Sequence[DigitGroup], kinds: set[str]) -> Iterator[tuple[str, Reading]]:
+    for each in groups:
         value = read_sum(each.text) if each.kind in kinds else None
         if value is not None:
             yield each.text, in_doubt(value) if each.in_doubt else value
 
 
-def _settled(told: Sequence[tuple[str, Reading]]) -> Money:
-    """Return the one sum that was said, or all that it can be."""
-    texts = " / ".join(dict.fromkeys(text for text, _ in told))
-    values = list(dict.fromkeys(meanings(value) for _, value in told))
-    rejection = next((value for _, value in told if isinstance(value, Rejection)), None)
-    sure = next((value for _, value in told if isinstance(value, Amount)), None)
-    if len(values) == 1 and sure is not None and all(isinstance(value, Amount) for _, value in told):
+def _combine(found: Sequence[tuple[str, Reading]]) -> Money:
+    """Return the one sum that the line names, or all that it can be."""
+    texts = " / ".join(dict.fromkeys(text for text, _ in found))
+    values = list(dict.fromkeys(meanings(value) for _, value in found))
+    rejection = next((value for _, value in found if isinstance(value, Rejection)), None)
+    sure = next((value for _, value in found if isinstance(value, Amount)), None)
+    if len(values) == 1 and sure is not None and all(isinstance(value, Amount) for _, value in found):
         return Money(amount=sure, text=texts)
     readings = tuple(
         sorted({amount for each in values for amount in each}, key=lambda each: (each.currency, each.value))

@@ -33,7 +33,7 @@ def _listed(name: str) -> frozenset[str]:
 
 
 LEADS_TO_NAME: Final = _listed("leads_to_name")
-"""What follows is a person's name, even where it is a bank's as well ("a/n Mega")."""
+"""What follows is a person's name, even where it is a bank's too ("a/n Mega")."""
 
 LEADS_APART: Final = ("a", "n")
 """The same in two words: "a n Budi"."""
@@ -42,10 +42,10 @@ TITLES: Final = _listed("titles")
 """Part of a name as people write it; the word after it is a name and no bank's."""
 
 GENERIC: Final = _listed("generic")
-"""What follows is a destination, even where it is an everyday word as well ("bank mas")."""
+"""What follows is a destination, even where it is an everyday word too ("bank mas")."""
 
 LEADS_TO_DESTINATION: Final = _listed("leads_to_destination")
-"""What follows is where the money goes, even where people are called so as well."""
+"""What follows is where the money goes, even where it is a person's name too."""
 
 ACCOUNT_LABELS: Final = _listed("account_labels")
 """What leads to nothing else than an account number."""
@@ -72,25 +72,25 @@ POLITE_PAIRS: Final = frozenset((first, second) for known in _LANGUAGES for firs
 """Fillers of two words, of which either alone may be a name."""
 
 ASIDE_LABELS: Final = _listed("aside_labels") | {"#"}
-"""The figure after these is a time, a date, a code or a house: neither an account nor a sum."""
+"""The number after these is a time, a date, a code or a house: neither an account nor a sum."""
 
 AFTER_CLOCK: Final = _listed("after_clock")
-"""The figure before these is a time of day."""
+"""The number before these is a time of day."""
 
 COUNTED: Final = _listed("counted") | {"x"}
-"""The figure before these counts something, by which the sum may have to be multiplied."""
+"""The number before these counts something, by which the sum may have to be multiplied."""
 
 NUMBERED_NAMES: Final = frozenset({("bni", "46")})
-"""Destinations that people call by a name and a figure."""
+"""Destinations that people call by a name and a number."""
 
 SUM_OF_ELSE: Final = _listed("sum_of_else")
 """A sum beside these may be another one than is to be sent."""
 
 EITHER: Final = _listed("either")
-"""Of two things with one of these between, nobody can say which is meant."""
+"""Of two things with one of these between, it is unclear which is meant."""
 
 ROUGHLY: Final = _listed("roughly")
-"""Words that are said of sums alone, wherever in the line they stand."""
+"""Words that are said of sums alone, wherever in the line they are."""
 
 ABOUT: Final = ROUGHLY | EITHER
 """A sum beside these is only roughly so, or one of several."""
@@ -102,7 +102,7 @@ NOT_THIS: Final = _listed("not_this")
 """What follows these is not where the money goes, nor what is sent."""
 
 MONTHS: Final = _listed("months")
-"""A day's figure before one of these, or a year after it, makes a date; alone it may be a person's name."""
+"""A day's number before one of these, or a year after it, makes a date; alone it may be a person's name."""
 
 BUSINESS: Final = _listed("business")
 """No part of a person's name, but of a firm's that holds an account ("a.n. Toko Budi")."""
@@ -156,4 +156,4 @@ WORDS_TOO: Final = _words(
     "murni muslim ratu ribut sabar sari sen siang tanjung tari tata teguh titik uni untung surya agung bakti bin imam",
     "iman intan putra putri prima setia sukses abang yo unggul wage wen nana mama tini topan guntur cut han dini",
 )
-"""Names that are words as well: alone they are no name that is taken without a question."""
+"""Names that are words too: alone they are no name that is taken without a question."""

@@ -1,7 +1,7 @@
-"""A line cut into words: at brackets and colons first, then at strokes, and last at commas that are in no figure.
+"""A line cut into words: at brackets and colons first, then at strokes, and last at commas that are in no number.
 
-What stands between two words says whether they may belong together: a space joins, a comma or a line's end parts. A
-cut between two digits ("1:5jt", "12345(67890)") parts them, and neither is sure any more.
+The character between two words says whether they can belong together: a space joins, a comma or the end of a line
+separates. A cut between two digits ("1:5jt", "12345(67890)") parts them, and neither is sure any more.
 """
 
 import re
@@ -55,25 +55,25 @@ _GLUED_LABELS: Final = NUMBER_LABELS | PHONE_LABELS
 
 LOOKALIKES: Final = str.maketrans("oOlISB", "001158")
 _DIGIT_LIKE: Final = frozenset("oOlISB")
-_FIGURES_FIRST: Final = re.compile(r"\d|[oOlISB]{1,3}(?:\d|[kK]\b|rb|jt|\b)")
+_DIGITS_AT_START: Final = re.compile(r"\d|[oOlISB]{1,3}(?:\d|[kK]\b|rb|jt|\b)")
 _BELOW_ZERO: Final = re.compile(r"-(?:[^\W\d]+\.?)?\d{1,9}(?:[.,]\d+)*[^\W\d]*", re.IGNORECASE)
 _TELLING: Final = re.compile(r"[^\W_]|₿")
 _EMPHASIS: Final = "*_~`'"
 _EDGES: Final = " .,!?*_~`'#>•·-=\u2018\u2019"
 
 WHOLE_NUMBER: Final = 10
-"""Digits of a number that is whole by itself, whatever stands beside it."""
+"""Digits of a complete number, which needs none of its neighbours' digits."""
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word in the form of `plain`. `parted`: something other than a space stands between it and the one before.
+    """A word in the form of `plain`. `parted`: something other than a space is between it and the one before.
 
     `odd`: it is shown back as it was typed, and never read: it holds ½, ², ⑤ and the like, of which folding would make
-    new digits; or its figures count or name something else than a sum or a number. `aside`: the latter, where it is
+    new digits; or its digits count or name something else than a sum or a number. `aside`: the latter, where it is
     plain what they are (a time, a date, a code), so that they make nothing else doubtful. `doubted`: it was cut from
     its neighbour's digits, or a sign before it says "about". `glued`: a number that was written on to the word before.
-    `cut`: nothing but a mark stands between its first digit and the last of the word before.
+    `cut`: nothing but a mark is between its first digit and the last of the word before.
     """
 
     text: str
@@ -92,7 +92,7 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class _Gap:
-    """Marks without a word. `parts`: they part the words around them. `loose`: only where these are figures.
+    """Marks without a word. `parts`: they part the words around them. `loose`: only where these are digits.
 
     `about`: the next word is only roughly so.
     """
@@ -134,7 +134,7 @@ def _behind(gaps: Sequence[_Gap], before: Sequence[Word], word: Word) -> Word:
 
 
 def _may_go_on(before: str, after: str) -> bool:
-    """Return whether the two would be read as one figure or sum: "10 250", "500rb lima"."""
+    """Return whether the two would be read as one number or sum: "10 250", "500rb lima"."""
     if before[-1:].isdecimal() and after[:1].isdecimal():
         return True
     return any(map(str.isdecimal, before)) and bool(words_in(after.casefold()))
@@ -194,22 +194,22 @@ def _at_strokes_and_commas(part: str) -> Iterator[tuple[str, str]]:
 
 
 def _at_commas(text: str) -> Iterator[str]:
-    """Cut `text` at its commas, except within a figure. A whole number's digits end at the comma beside them."""
+    """Cut `text` at its commas, except within a number. A whole number's digits end at the comma beside them."""
     start = 0
     for comma in re.finditer(r",+", text):
         before, after = text[start : comma.start()], text[comma.end() :]
-        if not _are_one_figure(before, after):
+        if not _are_one_number(before, after):
             yield before
             start = comma.end()
     yield text[start:]
 
 
-def _are_one_figure(before: str, after: str) -> bool:
-    return _are_digits(before, after) and _longest_figure(before, after) < WHOLE_NUMBER
+def _are_one_number(before: str, after: str) -> bool:
+    return _are_digits(before, after) and _most_digits(before, after) < WHOLE_NUMBER
 
 
-def _longest_figure(before: str, after: str) -> int:
-    """Return how many digits the longer of the two figures has that meet at a mark."""
+def _most_digits(before: str, after: str) -> int:
+    """Return the number of digits in the longer of two numbers that meet at a mark."""
     ends, begins = re.search(r"[\d.\-']+$", before), re.match(r"[\d.\-']+", after)
     return max((sum(map(str.isdecimal, found[0])) for found in (ends, begins) if found), default=0)
 
@@ -250,7 +250,7 @@ def _next(parts: Sequence[tuple[str, str, str]]) -> tuple[str, str]:
 
 
 def _are_digits(before: str, after: str) -> bool:
-    """Return whether digits stand on both sides of what is between two parts."""
+    """Return whether digits are on both sides of what is between two parts."""
     return before[-1:].isdecimal() and after[:1].isdecimal()
 
 
@@ -259,29 +259,29 @@ def meant_digits(text: str) -> str:
     return "".join(filter(str.isdecimal, text.translate(LOOKALIKES)))
 
 
-def begins_as_figures(text: str) -> bool:
+def begins_as_digits(text: str) -> bool:
     """Return whether a digit begins `text`, or a letter that is typed in the place of one: "O00", "l23"."""
-    return _FIGURES_FIRST.match(text) is not None
+    return _DIGITS_AT_START.match(text) is not None
 
 
 def _is_torn(before: str, after: str, marks: str) -> bool:
-    """Return whether marks tear figures apart, or a unit from them.
+    """Return whether marks tear digits apart, or a unit from them.
 
-    Those that stand between two things do so only where neither is a whole number.
+    Those that are between two things do so only where neither is a whole number.
     """
     if before[-1:].isdecimal() and not _TEARING.isdisjoint(marks) and words_in(after.casefold()):
         return True
     if before in _DIGIT_LIKE and after[:1].isdecimal():
         return True
-    if not before[-1:].isdecimal() or not begins_as_figures(after):
+    if not before[-1:].isdecimal() or not begins_as_digits(after):
         return False
-    return not _TEARING.isdisjoint(marks) or _longest_figure(before, after) < WHOLE_NUMBER
+    return not _TEARING.isdisjoint(marks) or _most_digits(before, after) < WHOLE_NUMBER
 
 
 def _bare(word: str) -> str:
     """Return the word without the marks around it.
 
-    A minus before a sum stays, for it is refused later, not overlooked; so does the sign that makes a code of figures.
+    A minus before a sum stays, for it is refused later, not overlooked; so does the sign that makes a code of digits.
     """
     right = word.rstrip(_EDGES)
     bare = right.lstrip(_EDGES)

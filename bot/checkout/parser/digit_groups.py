@@ -1,6 +1,6 @@
 """What a word of digits can be: a piece of a number, a sum, or neither, such as a time, a date, a code or a house.
 
-Figures that are neither part the words around them, and join nothing.
+Digits that are neither separate the words around them.
 """
 
 import re
@@ -22,16 +22,16 @@ from bot.checkout.parser.words import Word
 from bot.core.money.vocabulary import CURRENCIES, SCALES
 
 SURE_NUMBER: Final = 10
-"""Digits from which on nobody means a sum."""
+"""From so many digits on, it can't be a sum."""
 
 LONGEST_SUM: Final = SURE_NUMBER - 1
 SHORTEST_NUMBER: Final = 5
-"""Digits; fewer are no account, so they can only be a sum in short ("50") or a piece of a spaced number."""
+"""Minimum of digits of an account. Fewer can only be a shortened amount ("50") or a piece of a spaced number."""
 
 UNITS: Final = frozenset({*CURRENCIES, *(scale for scale in SCALES if len(scale) > 1)})
 """Words of money that no initial of a name could be."""
 
-_FIGURES = re.compile(r"[+-]?\d[\d.,'\-]*")
+_DIGIT_GROUPS = re.compile(r"[+-]?\d[\d.,'\-]*")
 _NUMBER = re.compile(r"\+?\d+(?:\.\d+)*|\+?\d+(?:-\d+)*")
 _GROUPED = re.compile(r"[1-9]\d{0,2}([.,'])\d{3}(?:\1\d{3})*(?:(?!\1)[.,]\d+)?")
 _NEARLY_GROUPED = re.compile(r"[1-9]\d{0,2}(?:[.,']\d{3})+(?:[.,]\d+)?")
@@ -43,7 +43,7 @@ _COUNTRY: Final = frozenset({"+62", "62", "0062"})
 _ROUND: Final = re.compile(r"[1-9]\d{0,2}|[1-9]\d00")
 Kind = Literal["number", "sum", "short", "unsure", "huge"]
 """`short`: a sum with its thousands perhaps left out. `unsure`: a short number, or an odd sum. `huge`: a sum in groups
-of thousands that nobody sends, or a number that was written so."""
+of thousands that is never sent, or a number that was written so."""
 
 _CLOCK: Final = re.compile(r"\d{1,2}(?::\d{2}){1,2}[^\W\d]*")
 _DATE: Final = re.compile(
@@ -52,22 +52,22 @@ _DATE: Final = re.compile(
 )
 _DAY: Final = re.compile(r"0?[1-9]|[12]\d|3[01]")
 _YEAR: Final = re.compile(r"(?:19|20)\d{2}")
-_FIGURE: Final = re.compile(r"#?\d[\d.,/\-]*")
+_DIGITS: Final = re.compile(r"#?\d[\d.,/\-]*")
 _TIMES: Final = frozenset({"jam", "pukul", "pkl", "tgl", "tanggal"})
 _OF_DAYS: Final = frozenset({"bulan", "bln", "tahun", "thn"})
 _NEXT: Final = frozenset({"ini", "depan", "lalu"})
 _BETWEEN: Final = (NUMBER_LABELS - ACCOUNT_LABELS) | {"bank"}
-"""What stands between a label and its figure."""
+"""What is between a label and its number."""
 
 _MOST_COUNTED: Final = 3
-"""Digits of what is counted; longer figures are sums and numbers."""
+"""Digits of what is counted; longer digits are sums and numbers."""
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class DigitGroup:
     """One number or sum of a run, with spaces as typed; `odd` says how unusual this reading of it is.
 
-    `places`: where its words stand in the line. `in_doubt`: what is around it leaves it open whether it's meant.
+    `places`: where its words are in the line. `in_doubt`: what is around it leaves it open whether it's meant.
     """
 
     kind: Kind
@@ -87,13 +87,13 @@ def digits_of(text: str) -> str:
     return re.sub(r"\D", "", text)
 
 
-def is_figures(word: Word) -> bool:
+def is_digits(word: Word) -> bool:
     """Return whether the word has digits and no letters."""
-    return not word.odd and _FIGURES.fullmatch(word.text) is not None
+    return not word.odd and _DIGIT_GROUPS.fullmatch(word.text) is not None
 
 
 def is_country(text: str) -> bool:
-    """Return whether this is the country code of Indonesia, which stands before a mobile number."""
+    """Return whether this is the country code of Indonesia, which comes before a mobile number."""
     return text in _COUNTRY
 
 
@@ -115,7 +115,7 @@ def is_piece(text: str) -> bool:
 
 
 def is_sum(text: str) -> bool:
-    """Return whether `text` is a sum by itself: grouped, with decimals, or round thousands below ten digits."""
+    """Return whether `text` is a sum alone: grouped, with decimals, or round thousands below ten digits."""
     if text.startswith(("0", "+")) and not _has_decimals(text):
         return False
     if _NEARLY_GROUPED.fullmatch(text) or _SPACED.fullmatch(text) or _has_decimals(text):
@@ -135,7 +135,7 @@ def is_spaced_sum(text: str) -> bool:
 
 
 def is_spaced_thousands(text: str) -> bool:
-    """Return whether `text` is a figure with spaces between its thousands: "1 500 000"."""
+    """Return whether `text` is a number with spaces between its thousands: "1 500 000"."""
     return _SPACED.fullmatch(text) is not None
 
 
@@ -144,9 +144,9 @@ def _has_decimals(text: str) -> bool:
 
 
 def set_aside(words: Sequence[Word]) -> list[Word]:
-    """Return the words, with those marked whose figures are a time, a date, a code, or a count of something.
+    """Return the words, and mark those whose digits are a time, a date, a code, or a count.
 
-    A label ("jam", "kode", "RT") says so of one figure; those that follow it are whatever they are by themselves.
+    A label ("jam", "kode", "RT") counts for one number. Others that follow are read as if there were no label.
     """
     marked = list(words)
     place = 0
@@ -156,12 +156,12 @@ def set_aside(words: Sequence[Word]) -> list[Word]:
 
 
 def is_of_name(words: Sequence[Word], place: int) -> bool:
-    """Return whether the figure at `place` is part of the destination's name before it ("BNI 46")."""
+    """Return whether the number at `place` is part of the destination's name before it ("BNI 46")."""
     return place > 0 and (words[place - 1].folded, _folded(words, place)) in NUMBERED_NAMES
 
 
 def _mark(words: list[Word], place: int) -> int:
-    """Mark what is aside from `place` on, and return where to go on."""
+    """Mark what isn't read from `place` on, and return the next place to read."""
     for rule in (_code, _date, _clock, _labelled, _named, _counted):
         stop = rule(words, place)
         if stop > place:
@@ -202,9 +202,9 @@ def _clock(words: list[Word], place: int) -> int:
 
 
 def _labelled(words: list[Word], place: int) -> int:
-    """Mark a label and its figure: "jam 10", "kode bank no 123", "RT 03/05"; never an account's.
+    """Mark a label and its number: "jam 10", "kode bank no 123", "RT 03/05"; never an account's.
 
-    Such labels are words of their own as well ("token rek 1234567890"), but "rek" says what follows.
+    Such labels are words of their own too ("token rek 1234567890"), but "rek" says what follows.
     """
     label = words[place].folded.strip(".")
     if label not in ASIDE_LABELS:
@@ -212,7 +212,7 @@ def _labelled(words: list[Word], place: int) -> int:
     at = place + 1
     while at <= place + 2 and _folded(words, at) in _BETWEEN:
         at += 1
-    if not _FIGURE.fullmatch(_folded(words, at)) or _folded(words, at + 1) in UNITS - BEFORE_ONLY:
+    if not _DIGITS.fullmatch(_folded(words, at)) or _folded(words, at + 1) in UNITS - BEFORE_ONLY:
         return place
     is_short = len(words[at].text) <= _MOST_COUNTED
     if is_short and _folded(words, at + 1) in COUNTED and not (label in _TIMES and _is_time(words, at)):
@@ -222,23 +222,23 @@ def _labelled(words: list[Word], place: int) -> int:
 
 
 def _is_time(words: Sequence[Word], place: int) -> bool:
-    """Return whether the figure at `place` is an hour or a day: "10 malam", "3 bulan 12"; three months are a count."""
+    """Return whether the number at `place` is an hour or a day: "10 malam", "3 bulan 12"; three months are a count."""
     unit, after = _folded(words, place + 1), _folded(words, place + 2)
-    return unit == "malam" or (unit in _OF_DAYS and (after in _NEXT or _FIGURE.fullmatch(after) is not None))
+    return unit == "malam" or (unit in _OF_DAYS and (after in _NEXT or _DIGITS.fullmatch(after) is not None))
 
 
 def _named(words: list[Word], place: int) -> int:
-    """Mark the figure of a destination's name, but not the name itself."""
+    """Mark the number of a destination's name, but not the name itself."""
     return _aside(words, place + 1, place + 2) if is_of_name(words, place + 1) else place
 
 
 def _counted(words: list[Word], place: int) -> int:
-    """Mark a small figure that counts. It leaves the sum in doubt, which may be meant so many times."""
+    """Mark a small number that counts. It makes the sum uncertain, which may be meant several times."""
     text = words[place].text
     counted = _folded(words, place + 1)
     if not text.isdecimal() or len(text) > _MOST_COUNTED or counted not in COUNTED:
         return place
-    if counted in ASIDE_LABELS and _FIGURE.fullmatch(_folded(words, place + 2)):
+    if counted in ASIDE_LABELS and _DIGITS.fullmatch(_folded(words, place + 2)):
         return place
     words[place] = replace(words[place], odd=True)
     return place + 1
