@@ -36,7 +36,7 @@ RECORD = (
     update(deliveries)
     .where(OF_BROADCAST, deliveries.c.user_id == bindparam("user", type_=deliveries.c.user_id.type))
     .values(
-        status=bindparam("became"),
+        status=bindparam("new_status"),
         at=bindparam("now", type_=deliveries.c.at.type),
         failure=bindparam("why", type_=deliveries.c.failure.type),
     )
@@ -106,18 +106,18 @@ class DeliveryRepository:
 
     async def record(self, deliveries: Sequence[Delivery]) -> None:
         """Save the results of claimed deliveries: their status, time and failure."""
-        became = [
+        results = [
             {
                 "broadcast": each.broadcast_id,
                 "user": each.user_id,
-                "became": each.status,
+                "new_status": each.status,
                 "now": each.at,
                 "why": each.failure,
             }
             for each in deliveries
         ]
-        if became:
-            await self._connection.execute(RECORD, became)
+        if results:
+            await self._connection.execute(RECORD, results)
 
     async def release(self, broadcast_id: str, user_ids: Collection[int]) -> None:
         """Mark claimed deliveries as waiting again. Call this only if they surely weren't sent."""

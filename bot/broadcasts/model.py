@@ -115,40 +115,40 @@ class Broadcast:
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """The languages that its audience reads."""
+        """The languages that the audience reads."""
         return tuple(LOCALES) if self.audience.locale is None else (self.audience.locale,)
 
     @property
     def needs_quote(self) -> bool:
-        """Whether it shows a quote: in the default text, in a variable, or in the rate's chart."""
+        """Whether the broadcast shows a quote: in the default text, in a variable, or in the rate's chart."""
         texts = [self.texts.get(locale) for locale in self.languages]
         return self.chart_period is not None or any(not text or has_variables(text) for text in texts)
 
     @property
     def chart_period(self) -> str | None:
-        """The period of the rate's chart (one of `PERIODS`); None if its picture isn't a chart."""
+        """The period of the rate's chart (one of `PERIODS`); None if the picture isn't a chart."""
         picture = self.picture or ""
         return picture.removeprefix(CHART) if picture.startswith(CHART) else None
 
     @property
     def is_for_later(self) -> bool:
-        """Whether it is a draft for a later time. Its quote is read when it starts."""
+        """Whether this is a draft for a later time. Its quote is read when it starts."""
         is_timed = self.starts_at is not None or self.daily_minute is not None
         return self.status is BroadcastStatus.DRAFT and is_timed
 
     @property
     def is_waiting(self) -> bool:
-        """Whether its time has come and it waits for an operator. A broadcast that was paused later has started."""
+        """Whether the broadcast is due and waits for an operator. A broadcast that was paused later has started."""
         return self.status is BroadcastStatus.PAUSED and self.started_at is None
 
     @property
     def can_be_confirmed(self) -> bool:
-        """Whether it waits for its first or for another confirmation."""
+        """Whether the broadcast waits for its first or for another confirmation."""
         return self.status is BroadcastStatus.DRAFT or self.is_waiting
 
     @property
     def can_be_cancelled(self) -> bool:
-        """Whether it is confirmed and hasn't started."""
+        """Whether the broadcast is confirmed and hasn't started."""
         return self.started_at is None and self.status in {BroadcastStatus.SCHEDULED, BroadcastStatus.PAUSED}
 
     def with_text(self, locale: str, text: str | None) -> Self:
@@ -179,7 +179,7 @@ class BroadcastSender(Protocol):
 
 
 def read_template(html: str) -> str:
-    """Return `html`, which Telegram made from a message, as a template. Raise what `templates.read` raises."""
+    """Return a message's HTML as a template. Raise what `templates.read` raises."""
     return templates.read(html, VARIABLES)
 
 

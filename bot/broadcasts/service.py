@@ -142,7 +142,7 @@ class BroadcastService:
         return confirmed
 
     async def cancel(self, broadcast: Broadcast, by: int) -> Broadcast | None:
-        """Cancel a broadcast that hasn't started. A daily broadcast ends.
+        """Cancel a broadcast that hasn't started, or end a daily broadcast.
 
         Return None if the broadcast has changed since it was read, or has started.
         """

@@ -132,8 +132,8 @@ class Monitor:
 
     async def _get_service_findings(self) -> list[Finding]:
         found = []
-        if (is_taken := self._health.is_key_accepted) is not None:
-            found.append(Finding(AlarmKind.KEY_REFUSED, not is_taken))
+        if (is_accepted := self._health.is_key_accepted) is not None:
+            found.append(Finding(AlarmKind.KEY_REFUSED, not is_accepted))
         if (is_down := self._health.calls.are_failing) is not None:
             found.append(self._get_answers_finding(is_down=is_down))
         if (methods := self._health.methods) is not None:
@@ -165,5 +165,5 @@ class Monitor:
 
 
 def _build_finding(kind: AlarmKind, since: datetime | None) -> Finding:
-    """Return a problem since that time. None means that there is no problem."""
+    """Return a finding about a problem since that time. None means that there is no problem."""
     return Finding(kind, is_wrong=since is not None, facts={"since": since.isoformat()} if since else {})

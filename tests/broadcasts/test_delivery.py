@@ -33,7 +33,7 @@ async def bot(file: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[BotPr
     await bot.stop()
 
 
-async def test_everybody_is_told_once_and_the_report_is_kept(bot: BotProcess) -> None:
+async def test_every_subscriber_gets_it_once_and_the_report_is_saved(bot: BotProcess) -> None:
     people = await bot.add_subscribers(300)
     await bot.begin()
     await bot.deliveries.wait_until_idle()
@@ -43,7 +43,7 @@ async def test_everybody_is_told_once_and_the_report_is_kept(bot: BotProcess) ->
     assert ended.ended_at is not None
 
 
-async def test_where_it_is_quiet_it_comes_without_a_sound(bot: BotProcess) -> None:
+async def test_in_quiet_hours_it_comes_without_a_sound(bot: BotProcess) -> None:
     people = await bot.add_subscribers(30)
     night = replace(Subscription(user_id=7, subscribed_at=bot.clock.now()), quiet_from=16 * 60, quiet_until=17 * 60)
     async with bot.store.transaction() as tx:
@@ -69,7 +69,7 @@ async def test_a_broadcast_to_nobody_ends_at_once(bot: BotProcess) -> None:
     assert (ended.status, ended.report) == (BroadcastStatus.DONE, {})
 
 
-async def test_one_that_ends_before_anybody_has_looked_is_shown_all_the_same(bot: BotProcess) -> None:
+async def test_a_broadcast_that_ends_before_the_first_tick_is_shown(bot: BotProcess) -> None:
     class FakeLiveMessages:
         def __init__(self) -> None:
             self.shown: list[Progress] = []
@@ -89,7 +89,7 @@ async def test_one_that_ends_before_anybody_has_looked_is_shown_all_the_same(bot
     assert (await bot.get_broadcast()).message_id == 7
 
 
-async def test_one_is_begun_once(bot: BotProcess) -> None:
+async def test_a_broadcast_starts_once(bot: BotProcess) -> None:
     people = await bot.add_subscribers(20)
     confirmed = await bot.add_confirmed()
     begun = await asyncio.gather(bot.deliveries.begin(confirmed), bot.deliveries.begin(confirmed))
@@ -132,7 +132,7 @@ async def test_what_telegram_refuses_is_listed_as_failed_and_holds_up_nobody(bot
     assert (await bot.get_broadcast()).report == {"delivered": 48, "failed": 2}
 
 
-async def test_what_may_have_arrived_is_unknown_and_sent_again_only_at_an_operators_word(bot: BotProcess) -> None:
+async def test_what_may_have_arrived_is_unknown_until_an_operator_retries_it(bot: BotProcess) -> None:
     people = await bot.add_subscribers(50)
     bot.sender.script([7, 8], RetryLater(0, maybe_sent=True))
     await bot.begin()
@@ -146,7 +146,7 @@ async def test_what_may_have_arrived_is_unknown_and_sent_again_only_at_an_operat
     assert sorted(bot.sender.reached) == list(people)
 
 
-async def test_a_paused_one_rests_until_it_is_resumed(bot: BotProcess) -> None:
+async def test_a_paused_broadcast_waits_until_it_is_resumed(bot: BotProcess) -> None:
     people = await bot.add_subscribers(200)
     bot.sender.max_requests = 50
     await bot.begin()
@@ -164,7 +164,7 @@ async def test_a_paused_one_rests_until_it_is_resumed(bot: BotProcess) -> None:
     assert sorted(bot.sender.reached) == list(people)
 
 
-async def test_a_stopped_one_ends_with_its_report(bot: BotProcess) -> None:
+async def test_a_stopped_broadcast_ends_with_its_report(bot: BotProcess) -> None:
     await bot.add_subscribers(200)
     bot.sender.max_requests = 50
     await bot.begin()
@@ -178,7 +178,7 @@ async def test_a_stopped_one_ends_with_its_report(bot: BotProcess) -> None:
     assert await bot.deliveries.retry_unknown("b1", OSCAR) == 0
 
 
-async def test_who_paused_resumed_and_stopped_it_is_written_down_once_each(bot: BotProcess) -> None:
+async def test_who_paused_resumed_and_stopped_it_is_recorded_once_each(bot: BotProcess) -> None:
     await bot.add_subscribers(20)
     bot.sender.max_requests = 5
     await bot.begin()
@@ -188,8 +188,8 @@ async def test_who_paused_resumed_and_stopped_it_is_written_down_once_each(bot: 
         await step("b1", OSCAR)
     await act.wait_until_idle()
     async with bot.store.reading() as tx:
-        trail = reversed(await AuditRepository(tx).page())
-    assert [(each.actor_id, each.action, each.subject, each.detail) for each in trail] == [
+        entries = reversed(await AuditRepository(tx).page())
+    assert [(each.actor_id, each.action, each.subject, each.detail) for each in entries] == [
         (OSCAR, AuditAction.BROADCAST, "broadcast:b1", word) for word in ("paused", "running", "paused", "stopped")
     ]
 
@@ -230,7 +230,7 @@ async def test_two_broadcasts_run_beside_one_another(bot: BotProcess) -> None:
     assert Counter(bot.sender.reached) == dict.fromkeys(people, 2)
 
 
-async def test_the_outcome_of_somebody_forgotten_meanwhile_is_nobodys(bot: BotProcess) -> None:
+async def test_the_result_of_a_user_deleted_meanwhile_is_not_saved(bot: BotProcess) -> None:
     await bot.add_subscribers(10)
     bot.sender.max_requests = 0
     await bot.begin()

@@ -24,7 +24,7 @@ async def bot(file: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[BotPr
     await bot.stop()
 
 
-async def test_a_refusal_for_its_frequency_is_no_loss(bot: BotProcess) -> None:
+async def test_a_refusal_for_too_many_messages_loses_nobody(bot: BotProcess) -> None:
     people = await bot.add_subscribers(60)
     bot.sender.script(range(10, 60, 10), RetryLater(0.05), RetryLater(0.05))
     await bot.begin()
@@ -49,7 +49,7 @@ async def test_one_chat_that_is_always_refused_does_not_hold_up_the_others_for_e
     assert (await bot.get_broadcast()).report == {"delivered": 199, "failed": 1}
 
 
-async def test_a_failure_of_ours_before_the_request_is_no_unknown(bot: BotProcess) -> None:
+async def test_an_unexpected_error_after_the_request_is_unknown(bot: BotProcess) -> None:
     await bot.add_subscribers(10)
     bot.sender.script([3], RuntimeError("after it left"))
     await bot.begin()
@@ -57,7 +57,7 @@ async def test_a_failure_of_ours_before_the_request_is_no_unknown(bot: BotProces
     assert (await bot.get_broadcast()).report == {"delivered": 9, "unknown": 1}
 
 
-async def test_a_message_that_everybody_is_refused_pauses_the_broadcast(bot: BotProcess) -> None:
+async def test_a_message_that_is_rejected_for_all_pauses_the_broadcast(bot: BotProcess) -> None:
     people = await bot.add_subscribers(500)
     bot.sender.script(people, Undeliverable("can't parse entities"))
     await bot.begin()
@@ -67,7 +67,7 @@ async def test_a_message_that_everybody_is_refused_pauses_the_broadcast(bot: Bot
     assert MAX_REJECTIONS <= counts[DeliveryStatus.FAILED] < 200
 
 
-async def test_a_crash_leaves_nobody_out_and_tells_nobody_twice_except_those_listed(file: str) -> None:
+async def test_a_crash_leaves_out_and_doubles_nobody_except_those_listed(file: str) -> None:
     first = BotProcess(file)
     people = await first.add_subscribers(300)
     first.sender.max_requests = 120
@@ -90,7 +90,7 @@ async def test_a_crash_leaves_nobody_out_and_tells_nobody_twice_except_those_lis
     await second.stop()
 
 
-async def test_a_calm_ending_leaves_nobody_unknown(file: str) -> None:
+async def test_a_normal_shutdown_leaves_nobody_unknown(file: str) -> None:
     first = BotProcess(file)
     people = await first.add_subscribers(300)
     first.sender.max_requests = 120
@@ -106,7 +106,7 @@ async def test_a_calm_ending_leaves_nobody_unknown(file: str) -> None:
     await second.stop()
 
 
-async def test_one_stopped_in_the_moment_of_a_crash_gets_its_report(file: str) -> None:
+async def test_a_broadcast_stopped_during_a_crash_gets_its_report(file: str) -> None:
     first = BotProcess(file)
     await first.add_subscribers(30)
     first.sender.max_requests = 5

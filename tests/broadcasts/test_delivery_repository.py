@@ -49,7 +49,7 @@ async def users_with(store: Database, status: DeliveryStatus) -> list[int]:
         return [each.user_id for each in await DeliveryRepository(tx).with_status("b1", status)]
 
 
-async def test_the_audience_is_every_subscriber_who_can_be_reached_and_wishes_to_stay(store: Database) -> None:
+async def test_the_audience_is_every_reachable_subscriber_who_is_not_being_deleted(store: Database) -> None:
     for number in (1, 2, 3):
         await add_subscriber(store, number)
     await add_subscriber(store, 4, blocked_at=NOW)
@@ -119,7 +119,7 @@ async def test_who_was_here_lately_is_active(store: Database) -> None:
     assert await users_with(store, WAITING) == [2, 4]
 
 
-async def test_each_is_taken_in_hand_once_in_the_order_of_their_ids(store: Database) -> None:
+async def test_each_delivery_is_claimed_once_in_the_order_of_the_users_ids(store: Database) -> None:
     for number in (5, 3, 1, 4, 2):
         await add_subscriber(store, number)
     await create_deliveries(store)
@@ -132,7 +132,7 @@ async def test_each_is_taken_in_hand_once_in_the_order_of_their_ids(store: Datab
     assert claimed_ids == [1, 2, 3, 4, 5]
 
 
-async def test_some_can_be_passed_over(store: Database) -> None:
+async def test_some_readers_can_be_excluded(store: Database) -> None:
     for number in (1, 2, 3):
         await add_subscriber(store, number)
     await create_deliveries(store)
@@ -141,7 +141,7 @@ async def test_some_can_be_passed_over(store: Database) -> None:
         assert await DeliveryRepository(tx).claim("b1", 9, NOW, excluded=[1, 3]) == ()
 
 
-async def test_what_becomes_of_them_is_kept_and_counted(store: Database) -> None:
+async def test_results_are_saved_and_counted(store: Database) -> None:
     for number in range(1, 7):
         await add_subscriber(store, number)
     await create_deliveries(store)
@@ -159,7 +159,7 @@ async def test_what_becomes_of_them_is_kept_and_counted(store: Database) -> None
         assert [each.user_id for each in await DeliveryRepository(tx).claim("b1", 9, NOW)] == [5, 6]
 
 
-async def test_only_who_is_in_hand_can_be_put_back(store: Database) -> None:
+async def test_only_claimed_deliveries_can_be_released(store: Database) -> None:
     for number in (1, 2):
         await add_subscriber(store, number)
     await create_deliveries(store)
@@ -170,7 +170,7 @@ async def test_only_who_is_in_hand_can_be_put_back(store: Database) -> None:
     assert (await users_with(store, DELIVERED), await users_with(store, WAITING)) == ([1], [2])
 
 
-async def test_what_a_crash_leaves_in_hand_is_unknown_until_an_operator_says_again(store: Database) -> None:
+async def test_what_a_crash_leaves_claimed_is_unknown_until_an_operator_retries_it(store: Database) -> None:
     for number in (1, 2, 3):
         await add_subscriber(store, number)
     await create_deliveries(store)
@@ -187,7 +187,7 @@ async def test_what_a_crash_leaves_in_hand_is_unknown_until_an_operator_says_aga
     assert await users_with(store, WAITING) == [1, 2, 3]
 
 
-async def test_thousands_are_written_and_taken_at_once(store: Database) -> None:
+async def test_thousands_of_deliveries_are_added_and_claimed_at_once(store: Database) -> None:
     now, size = NOW, examples(3_000)
     async with store.transaction() as tx:
         for number in range(1, size + 1):

@@ -46,7 +46,7 @@ async def test_a_broadcast_that_is_paid_for_has_a_pace_of_its_own() -> None:
 
 
 @in_virtual_time
-async def test_edits_take_no_turn_from_messages() -> None:
+async def test_edits_do_not_delay_messages() -> None:
     wire = Wire()
     edits = [asyncio.create_task(wire.send(chat, endpoint="editMessageText")) for chat in range(100, 160)]
     await asyncio.gather(*edits, *(wire.send(chat, "bulk") for chat in range(1, 61)))
@@ -56,7 +56,7 @@ async def test_edits_take_no_turn_from_messages() -> None:
 
 
 @in_virtual_time
-async def test_who_waits_can_tell_whether_the_call_has_left() -> None:
+async def test_a_waiting_sender_knows_whether_the_request_has_started() -> None:
     wire, left = Wire(), []
     ON_SEND.set(lambda: left.append(now()))
     wire.limiter._scheduler.pause(1, 5.0)
@@ -70,7 +70,7 @@ async def test_who_waits_can_tell_whether_the_call_has_left() -> None:
     assert left == wire.times(1)
 
 
-def test_a_late_timer_costs_the_line_nothing_but_a_standstill_brings_no_burst() -> None:
+def test_a_late_timer_keeps_the_rate_but_a_long_pause_causes_no_burst() -> None:
     line = EvenPace(10)
     line.take(waited_since=0.0, now=0.0)
     assert line.get_next_slot() == pytest.approx(0.1)

@@ -50,7 +50,7 @@ async def render(file: str, sent: SentMessages, status: BroadcastStatus, *, mayb
     return outcome
 
 
-async def test_a_waiting_broadcast_is_told_with_its_reasons_and_what_can_be_done(file: str) -> None:
+async def test_a_waiting_broadcast_is_reported_with_its_reasons_and_buttons(file: str) -> None:
     sent = SentMessages(Delivered(7))
     assert await render(file, sent, BroadcastStatus.PAUSED, maybe_sent=True) == Sent(7)
     reasons = "\n".join(f"⚠️ {text(f'broadcast.waits.{warning}')}" for warning in ("stale", "jumped"))
@@ -60,11 +60,11 @@ async def test_a_waiting_broadcast_is_told_with_its_reasons_and_what_can_be_done
 
 
 @pytest.mark.parametrize("status", [each for each in BroadcastStatus if each is not BroadcastStatus.PAUSED])
-async def test_what_was_decided_meanwhile_is_not_told(file: str, status: BroadcastStatus) -> None:
+async def test_a_broadcast_that_was_decided_meanwhile_is_not_reported(file: str, status: BroadcastStatus) -> None:
     sent = SentMessages(Delivered(7))
     assert await render(file, sent, status) == Sent()
     assert sent.texts == []
 
 
-async def test_an_operator_who_blocked_the_bot_is_not_told_again(file: str) -> None:
+async def test_an_operator_who_blocked_the_bot_is_not_notified_again(file: str) -> None:
     assert isinstance(await render(file, SentMessages(Unreachable("blocked")), BroadcastStatus.PAUSED), Undeliverable)

@@ -111,7 +111,7 @@ async def test_those_that_were_confirmed_are_listed_newest_first_in_pages(store:
         assert [each.id for each in await BroadcastRepository(tx).newest(2, 2)] == ["2", "1"]
 
 
-async def test_under_way_are_those_scheduled_running_and_paused_by_the_time_they_begin(store: Database) -> None:
+async def test_in_progress_are_those_scheduled_running_and_paused_by_start_time(store: Database) -> None:
     await add_broadcasts(
         store,
         *(a_broadcast(status, status=status, starts_at=NOW) for status in BroadcastStatus),
@@ -122,7 +122,7 @@ async def test_under_way_are_those_scheduled_running_and_paused_by_the_time_they
     assert found == ["sooner", "paused", "running", "scheduled"]
 
 
-async def test_the_last_quote_told_is_of_the_last_that_began_with_one(store: Database) -> None:
+async def test_the_last_quote_is_of_the_broadcast_that_started_last_with_one(store: Database) -> None:
     await add_broadcasts(
         store,
         a_broadcast("never begun", quote=QUOTE),
@@ -136,7 +136,7 @@ async def test_the_last_quote_told_is_of_the_last_that_began_with_one(store: Dat
     assert found.id == "last"
 
 
-async def test_without_any_there_is_nothing(store: Database) -> None:
+async def test_without_broadcasts_nothing_is_found(store: Database) -> None:
     async with store.reading() as tx:
         assert await BroadcastRepository(tx).last_with_quote() is None
         assert (await BroadcastRepository(tx).newest(), await BroadcastRepository(tx).in_progress()) == ((), ())

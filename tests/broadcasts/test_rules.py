@@ -105,7 +105,7 @@ def test_whatever_is_typed_without_braces_arrives_as_it_was_typed(text: str) -> 
     )
 
 
-def test_a_quote_is_doubted_when_it_is_old_or_has_jumped_either_way() -> None:
+def test_a_quote_gets_warnings_when_it_is_old_or_has_jumped_either_way() -> None:
     last = quote(100_000)
     assert find_warnings(quote(102_000), last, NOW, Decimal(2)) == ()
     assert find_warnings(quote(102_001), last, NOW, Decimal(2)) == (BroadcastWarning.JUMPED,)
@@ -120,7 +120,7 @@ def test_how_far_it_has_moved_has_a_sign() -> None:
     assert calculate_change_percent(quote(100), quote(105)) == 5
 
 
-def test_the_estimate_is_the_size_by_the_pace() -> None:
+def test_the_estimate_is_the_size_by_the_rate() -> None:
     assert estimate_duration(2970, 29.7) == timedelta(seconds=100)
 
 

@@ -170,7 +170,7 @@ def test_every_variable_is_filled_into_a_text_of_ones_own(locale: str) -> None:
     check_screen(ScreenCase("own", Screen(text), (TRANSLATIONS.get(locale).rate(QUOTE.btc_idr),)))
 
 
-def test_a_text_without_variables_is_told_without_a_quote_and_one_with_some_is_not() -> None:
+def test_only_a_text_with_variables_needs_a_quote() -> None:
     t = TRANSLATIONS.get("en")
     assert render_text(a_broadcast(texts={"en": "<b>Hi</b>"}), t) == "<b>Hi</b>"
     with pytest.raises(ValueError, match="no quote"):
@@ -192,7 +192,7 @@ def test_the_usual_text_fits_under_a_picture() -> None:
     check_length(a_broadcast(picture="photo"), TRANSLATIONS)
 
 
-def test_a_second_question_says_by_how_much_the_rate_moved_and_names_its_doubts_in_its_button() -> None:
+def test_a_second_question_says_how_the_rate_moved_and_its_button_has_the_warnings() -> None:
     last = replace(QUOTE, btc_idr=QUOTE.btc_idr / 2)
     preview = Preview(a_broadcast(quote=QUOTE), {"en": 3}, timedelta(0), (BroadcastWarning.JUMPED,), last)
     seen = ScreenCase(

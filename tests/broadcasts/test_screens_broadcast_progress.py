@@ -52,7 +52,7 @@ def test_without_a_pace_it_promises_no_time() -> None:
     assert not says(read_text(show(BroadcastStatus.PAUSED, per_second=29.0)), "delivery.pace")
 
 
-def test_what_telegram_asked_for_is_said() -> None:
+def test_a_pause_that_telegram_asked_for_is_shown() -> None:
     assert starts(read_text(show(is_rate_limited=True)), "delivery.resting")
     assert starts(read_text(show(BroadcastStatus.PAUSED, is_rate_limited=True)), "delivery.paused")
 
@@ -70,7 +70,7 @@ def test_it_offers_what_may_be_done(status: BroadcastStatus, may_be_done: list[s
     assert actions(show(status)) == may_be_done
 
 
-def test_nobody_unknown_is_nobody_to_send_to_again() -> None:
+def test_without_unknown_results_there_is_nothing_to_send_again() -> None:
     seen = show(BroadcastStatus.DONE, {DELIVERED: 10})
     assert actions(seen) == []
     assert not says(read_text(seen), "delivery.count_unknown")

@@ -193,7 +193,7 @@ async def test_a_rate_that_jumped_since_the_last_broadcast_must_be_confirmed_twi
     assert isinstance(await system.broadcasts.confirm(previewed, OSCAR, JAKARTA, both), Broadcast)
 
 
-async def test_own_words_without_a_figure_need_no_rate(system: BroadcastSystem) -> None:
+async def test_own_texts_without_variables_need_no_rate(system: BroadcastSystem) -> None:
     system.service.reads.extend([OutOfReach()] * 2)
     confirmed = await system.confirm(texts=dict.fromkeys(LOCALES, "Hello"))
     assert (confirmed.is_rate, confirmed.quote) == (False, None)
@@ -202,13 +202,13 @@ async def test_own_words_without_a_figure_need_no_rate(system: BroadcastSystem) 
     assert begun.quote is None
 
 
-async def test_words_in_one_language_leave_the_rate_to_the_other(system: BroadcastSystem) -> None:
+async def test_an_own_text_in_one_language_leaves_the_rate_to_the_other(system: BroadcastSystem) -> None:
     changed = await system.drafts.change(replace(await system.drafts.open(OSCAR), texts={"en": "Hello"}))
     assert changed is not None
     assert changed.is_rate
 
 
-async def test_without_any_rate_there_is_no_preview_of_it_and_with_a_recorded_one_it_is_doubted(
+async def test_without_a_rate_there_is_no_preview_and_a_recorded_one_gets_a_warning(
     system: BroadcastSystem,
 ) -> None:
     draft = await system.drafts.open(OSCAR)
@@ -224,7 +224,7 @@ async def test_without_any_rate_there_is_no_preview_of_it_and_with_a_recorded_on
     assert preview.warnings == (BroadcastWarning.STALE,)
 
 
-async def test_nobody_in_the_audience_is_said_and_nothing_is_sent(system: BroadcastSystem) -> None:
+async def test_an_empty_audience_is_rejected_and_nothing_is_sent(system: BroadcastSystem) -> None:
     async with system.store.transaction() as tx:
         await SubscriptionRepository(tx).delete(EMMA)
         await SubscriptionRepository(tx).delete(SARI)
@@ -232,7 +232,7 @@ async def test_nobody_in_the_audience_is_said_and_nothing_is_sent(system: Broadc
         await system.confirm()
 
 
-async def test_one_for_later_takes_the_rate_of_its_own_time(system: BroadcastSystem) -> None:
+async def test_a_scheduled_broadcast_uses_the_rate_of_its_start(system: BroadcastSystem) -> None:
     at = system.clock.now() + timedelta(hours=3)
     confirmed = await system.confirm(starts_at=at)
     assert (confirmed.starts_at, confirmed.quote) == (at, None)
@@ -246,14 +246,14 @@ async def test_one_for_later_takes_the_rate_of_its_own_time(system: BroadcastSys
     assert begun.quote.btc_idr == RATE + 1
 
 
-async def test_one_for_later_whose_time_has_passed_meanwhile_is_refused(system: BroadcastSystem) -> None:
+async def test_a_scheduled_broadcast_whose_time_has_passed_is_rejected(system: BroadcastSystem) -> None:
     previewed = await system.preview(starts_at=system.clock.now() + timedelta(minutes=1))
     system.clock.passes(minutes=1)
     with pytest.raises(Rejection, match="time_passed"):
         await system.broadcasts.confirm(previewed, OSCAR, JAKARTA)
 
 
-async def test_a_rate_that_jumped_before_its_time_waits_for_an_operators_word_and_all_of_them_are_asked(
+async def test_a_rate_that_jumped_before_the_start_makes_all_operators_be_asked(
     system: BroadcastSystem,
 ) -> None:
     await system.begin(await system.confirm())
@@ -278,7 +278,7 @@ async def test_a_rate_that_jumped_before_its_time_waits_for_an_operators_word_an
     assert await system.begin(confirmed) is not None
 
 
-async def test_a_service_that_is_away_for_a_moment_only_delays_one(system: BroadcastSystem) -> None:
+async def test_a_service_that_is_down_for_a_moment_only_delays_the_broadcast(system: BroadcastSystem) -> None:
     at = system.clock.now() + timedelta(hours=1)
     await system.confirm(starts_at=at)
     system.clock.passes(hours=1)
@@ -318,7 +318,7 @@ async def test_numbers_that_were_confirmed_long_before_a_crash_was_over_are_aske
     assert {warnings_of(each) for each in await system.queued_notifications()} == {"l"}
 
 
-async def test_a_daily_one_begets_one_a_day_until_it_is_ended(system: BroadcastSystem) -> None:
+async def test_a_daily_broadcast_creates_one_each_day_until_it_is_cancelled(system: BroadcastSystem) -> None:
     daily = await system.confirm(daily_minute=17 * 60)  # it is 16:00 in Jakarta
     ids = set()
     for _ in range(3):
@@ -336,7 +336,7 @@ async def test_a_daily_one_begets_one_a_day_until_it_is_ended(system: BroadcastS
     assert await system.broadcasts.collect_due() == ()
 
 
-async def test_a_daily_one_begins_though_its_operator_cannot_be_read(system: BroadcastSystem) -> None:
+async def test_a_daily_broadcast_starts_although_its_operator_cannot_be_read(system: BroadcastSystem) -> None:
     async with system.store.transaction() as tx:
         await UserRepository(tx).save(User(id=OSCAR, created_at=system.clock.now(), phrase="winter stair harp"))
     daily = await system.confirm(daily_minute=17 * 60)
@@ -356,7 +356,7 @@ async def test_a_day_on_which_the_bot_was_away_is_left_out(system: BroadcastSyst
     assert (await system.reload(daily)).starts_at == system.clock.now() + timedelta(hours=22, seconds=-1)
 
 
-async def test_what_is_called_off_does_not_begin_and_what_has_begun_is_not_called_off(system: BroadcastSystem) -> None:
+async def test_a_cancelled_broadcast_does_not_start_and_a_started_one_is_not_cancelled(system: BroadcastSystem) -> None:
     first = await system.confirm()
     assert await system.broadcasts.cancel(first, OSCAR) is not None
     assert await system.begin(first) is None
@@ -365,9 +365,9 @@ async def test_what_is_called_off_does_not_begin_and_what_has_begun_is_not_calle
     assert second is not None
     assert await system.broadcasts.cancel(second, OSCAR) is None
     async with system.store.reading() as tx:
-        trail = await AuditRepository(tx).page()
+        entries = await AuditRepository(tx).page()
     about = (f"broadcast:{second.id}", f"broadcast:{first.id}", f"broadcast:{first.id}")
-    assert [(entry.actor_id, entry.subject, entry.detail) for entry in trail] == [
+    assert [(entry.actor_id, entry.subject, entry.detail) for entry in entries] == [
         (OSCAR, *each) for each in zip(about, ("confirmed", "called_off", "confirmed"), strict=True)
     ]
 
@@ -384,7 +384,7 @@ async def test_a_draft_that_lay_for_days_is_listed_by_when_it_was_confirmed(syst
     assert [each.id for each in (await system.drafts.list_page()).broadcasts] == [last.id, other.id]
 
 
-async def test_one_like_another_says_the_same_and_is_a_new_draft(system: BroadcastSystem) -> None:
+async def test_a_copy_has_the_same_content_and_is_a_new_draft(system: BroadcastSystem) -> None:
     shown = await system.confirm(texts={"en": "Hello {rate}"}, picture="photo")
     open_one = await system.drafts.open(OLGA)
     drafted = await system.drafts.copy(shown, OLGA)
@@ -394,7 +394,7 @@ async def test_one_like_another_says_the_same_and_is_a_new_draft(system: Broadca
     assert (await system.reload(open_one)).status == "discarded"
 
 
-async def test_the_list_has_all_that_were_confirmed_with_what_became_of_them(system: BroadcastSystem) -> None:
+async def test_the_list_has_all_confirmed_broadcasts_with_their_results(system: BroadcastSystem) -> None:
     for _ in range(6):
         begun = await system.begin(await system.confirm())
         assert begun is not None

@@ -36,7 +36,9 @@ async def open_kinds(system: OrderSystem) -> list[AlarmKind]:
     return [alarm.kind for alarm in await system.alarms.open()]
 
 
-async def test_an_outage_is_told_once_it_lasts_and_so_is_its_end(system: OrderSystem, service: FakeSettlement) -> None:
+async def test_an_outage_that_lasts_is_reported_once_and_so_is_its_end(
+    system: OrderSystem, service: FakeSettlement
+) -> None:
     service.reads.extend(failing(ServiceDown, 20))
     system.clock.passes(minutes=1)
     await probe_repeatedly(system, 3)
@@ -72,7 +74,7 @@ async def place_without_result(system: OrderSystem, times: int, *, every: float 
         await system.settlement.quote()
 
 
-async def test_a_service_that_answers_all_but_orders_is_told_and_when_it_makes_one(system: OrderSystem) -> None:
+async def test_a_service_that_creates_no_orders_is_reported_until_it_creates_one(system: OrderSystem) -> None:
     await place_without_result(system, 2)
     assert await check_and_deliver(system) == []
     await place_without_result(system, 3)
@@ -85,15 +87,13 @@ async def test_a_service_that_answers_all_but_orders_is_told_and_when_it_makes_o
     assert await check_and_deliver(system) == [AlarmNotification.RAISED, AlarmNotification.CLEARED]
 
 
-async def test_what_became_of_orders_long_ago_says_nothing_of_the_service_now(system: OrderSystem) -> None:
+async def test_failed_orders_of_long_ago_say_nothing_about_the_service_now(system: OrderSystem) -> None:
     await place_without_result(system, 5)
     assert await check_and_deliver(system) == [AlarmNotification.RAISED]
     assert await check_and_deliver(system, after=3600) == [AlarmNotification.RAISED, AlarmNotification.CLEARED]
 
 
-async def test_a_service_that_is_asked_anyway_is_not_asked_by_the_watch(
-    system: OrderSystem, service: FakeSettlement
-) -> None:
+async def test_the_monitor_sends_no_request_while_others_do(system: OrderSystem, service: FakeSettlement) -> None:
     system.clock.passes(seconds=50)
     await system.settlement.quote()
     await probe_repeatedly(system, 9)
@@ -102,9 +102,7 @@ async def test_a_service_that_is_asked_anyway_is_not_asked_by_the_watch(
     assert service.times("methods") == 1
 
 
-async def test_a_request_for_fewer_requests_is_honoured_by_the_watch(
-    system: OrderSystem, service: FakeSettlement
-) -> None:
+async def test_the_monitor_waits_as_long_as_the_service_asks(system: OrderSystem, service: FakeSettlement) -> None:
     service.reads.append(SlowDown(600))
     await probe_repeatedly(system, 12)
     assert service.times("methods") == 1
@@ -114,21 +112,21 @@ async def test_a_request_for_fewer_requests_is_honoured_by_the_watch(
     assert service.times("methods") > 1
 
 
-@pytest.mark.parametrize(("left", "told"), [(51, 0), (50, 1), (1, 1), (0, 1)])
-async def test_a_list_that_shrinks_sharply_is_told_until_it_has_grown_again(
-    system: OrderSystem, service: FakeSettlement, left: int, told: int
+@pytest.mark.parametrize(("left", "alarms"), [(51, 0), (50, 1), (1, 1), (0, 1)])
+async def test_a_list_that_shrinks_sharply_is_an_alarm_until_it_has_grown_again(
+    system: OrderSystem, service: FakeSettlement, left: int, alarms: int
 ) -> None:
     for methods in (MANY, MANY[:left]):
         service.methods = methods
         await system.catalogue.methods(fresh=True)
         await check_and_deliver(system)
-    assert system.sender.kinds(OSCAR) == [AlarmNotification.RAISED] * told
+    assert system.sender.kinds(OSCAR) == [AlarmNotification.RAISED] * alarms
     service.methods = MANY[:80]
     await system.catalogue.methods(fresh=True)
-    assert await check_and_deliver(system) == [AlarmNotification.RAISED, AlarmNotification.CLEARED] * told
+    assert await check_and_deliver(system) == [AlarmNotification.RAISED, AlarmNotification.CLEARED] * alarms
 
 
-async def test_an_empty_list_is_told_though_nobody_knows_what_was_before(
+async def test_an_empty_list_is_an_alarm_even_without_an_earlier_list(
     system: OrderSystem, service: FakeSettlement
 ) -> None:
     service.methods = ()
@@ -168,7 +166,7 @@ async def test_notifications_that_wait_too_long_are_an_alarm_until_they_are_sent
     assert await check_and_deliver(system) == [AlarmNotification.RAISED, AlarmNotification.CLEARED]
 
 
-async def test_a_poller_that_gives_no_sign_of_life_is_told_and_that_it_is_back(system: OrderSystem) -> None:
+async def test_a_silent_poller_is_an_alarm_until_it_is_back(system: OrderSystem) -> None:
     await system.poll()
     for _ in range(13):
         await check_and_deliver(system)
@@ -177,7 +175,7 @@ async def test_a_poller_that_gives_no_sign_of_life_is_told_and_that_it_is_back(s
     assert await check_and_deliver(system) == [AlarmNotification.RAISED, AlarmNotification.CLEARED]
 
 
-async def test_a_poller_that_rests_as_it_was_told_to_is_not_silent(
+async def test_a_poller_that_waits_as_the_service_asked_is_not_silent(
     system: OrderSystem, service: FakeSettlement
 ) -> None:
     await system.place()
@@ -235,7 +233,7 @@ async def fail_after_payment(system: OrderSystem) -> Order:
     return order
 
 
-async def test_a_failed_paid_order_stays_an_alarm_until_an_operator_has_seen_to_it(system: OrderSystem) -> None:
+async def test_a_failed_paid_order_stays_an_alarm_until_an_operator_resolves_it(system: OrderSystem) -> None:
     order = await fail_after_payment(system)
     assert system.sender.kinds(OSCAR) == [OrderWarning.FAILED]
     assert await open_kinds(system) == [AlarmKind.ORDER_FAILED]
@@ -245,7 +243,7 @@ async def test_a_failed_paid_order_stays_an_alarm_until_an_operator_has_seen_to_
     assert await open_kinds(system) == []
 
 
-async def test_who_has_seen_to_it_is_not_told_that_it_is_seen_to(system: OrderSystem) -> None:
+async def test_the_operator_who_resolved_an_alarm_is_not_notified(system: OrderSystem) -> None:
     order = await fail_after_payment(system)
     assert await system.monitor.resolve(AlarmKind.ORDER_FAILED, order.reference, by=OSCAR)
     assert await check_and_deliver(system) == [OrderWarning.FAILED]
@@ -261,14 +259,14 @@ async def test_an_invoice_that_does_not_match_is_an_alarm_as_well(system: OrderS
 
 
 @pytest.mark.parametrize("kind", [AlarmKind.KEY_REFUSED, AlarmKind.SERVICE_DOWN, AlarmKind.OUTBOX_BACKLOG])
-async def test_what_ends_by_itself_is_ended_by_nobodys_word(system: OrderSystem, kind: AlarmKind) -> None:
+async def test_operators_cannot_resolve_alarms_that_end_automatically(system: OrderSystem, kind: AlarmKind) -> None:
     system.health.record_rejected_key()
     await system.deliver()
     assert not await system.monitor.resolve(kind, "", OSCAR)
     assert await open_kinds(system) == [AlarmKind.KEY_REFUSED]
 
 
-async def test_at_a_glance_there_is_what_is_known_and_what_is_not_known_yet(
+async def test_the_summary_has_what_is_known_and_what_is_not_known_yet(
     system: OrderSystem, service: FakeSettlement
 ) -> None:
     unknown = await system.monitor.summary()

@@ -29,7 +29,7 @@ async def left_by_the_bot(database: str) -> None:
     await store.close()
 
 
-async def test_it_seals_everything_anew_and_says_how_far_it_is(database: str) -> None:
+async def test_it_encrypts_everything_again_and_shows_progress(database: str) -> None:
     await left_by_the_bot(database)
     said: list[str] = []
     assert await rotating.run(open_database(database, KEY, OLDER_KEY), said.append) == 0
@@ -44,7 +44,7 @@ async def test_it_seals_everything_anew_and_says_how_far_it_is(database: str) ->
     assert said[0] == "0 of 230 encrypted rows use an older key."
 
 
-async def test_beside_a_bot_that_does_not_know_the_key_it_does_nothing(database: str) -> None:
+async def test_while_a_bot_without_the_key_runs_it_does_nothing(database: str) -> None:
     await left_by_the_bot(database)
     bot, said = Database(database, Vault([OLDER_KEY])), list[str]()
     async with bot.lead():
@@ -56,7 +56,7 @@ async def test_beside_a_bot_that_does_not_know_the_key_it_does_nothing(database:
     await bot.close()
 
 
-async def test_beside_a_bot_that_knows_it_it_does(database: str) -> None:
+async def test_while_a_bot_with_the_key_runs_it_works(database: str) -> None:
     await left_by_the_bot(database)
     bot, said = Database(database, Vault([KEY, OLDER_KEY])), list[str]()
     async with bot.lead():
@@ -74,7 +74,7 @@ async def test_keys_that_do_not_fit_are_refused_before_anything_is_touched(datab
     await store.close()
 
 
-async def test_while_a_row_does_not_open_the_older_key_is_not_given_up(database: str) -> None:
+async def test_the_older_key_is_needed_while_a_row_cannot_be_decrypted(database: str) -> None:
     await left_by_the_bot(database)
     store, said = Database(database, Vault([OLDER_KEY])), list[str]()
     async with store._writer.begin() as connection:
@@ -88,7 +88,7 @@ async def test_while_a_row_does_not_open_the_older_key_is_not_given_up(database:
     await store.close()
 
 
-async def test_the_check_says_which_share_waits_and_changes_nothing(database: str) -> None:
+async def test_the_check_says_which_share_uses_an_older_key_and_changes_nothing(database: str) -> None:
     await left_by_the_bot(database)
     both, alone = partial(open_database, database, KEY, OLDER_KEY), partial(open_database, database, KEY)
     found = await check_keys(both)

@@ -67,7 +67,7 @@ def statistic_line(name: str, value: str) -> str:
 @pytest.mark.parametrize("locale", LOCALES)
 @pytest.mark.parametrize("period", Period)
 @pytest.mark.parametrize("size", SIZES)
-def test_all_figures_fit_under_a_picture(locale: str, period: Period, size: int) -> None:
+def test_all_statistics_fit_in_a_caption(locale: str, period: Period, size: int) -> None:
     t, span = TRANSLATIONS.get(locale), get_recent_span(period, NOW, JAKARTA)
     counted = statistics_of(size, span.parts)
     seen = ScreenCase(
@@ -82,7 +82,7 @@ def test_all_figures_fit_under_a_picture(locale: str, period: Period, size: int)
 
 
 @pytest.mark.parametrize("locale", LOCALES)
-def test_the_figures_say_what_was_counted(locale: str) -> None:
+def test_the_statistics_say_what_was_counted(locale: str) -> None:
     t = TRANSLATIONS.get(locale)
     parts: list[dict[Outcome, Tally]] = [{} for _ in range(7)]
     parts[2] = {Outcome.SENT: Tally(orders=3, idr=1_500_000, sats=88_000), Outcome.UNPAID: Tally(orders=1, idr=9)}
@@ -102,7 +102,7 @@ def test_an_outcome_has_its_sign_and_its_words_in_every_language() -> None:
             assert TRANSLATIONS.get(locale).plain(f"figures.outcome_{outcome}")
 
 
-def test_what_the_service_is_known_to_tell_is_well_formatted() -> None:
+def test_known_values_of_the_service_are_well_formatted() -> None:
     shown_text = show_service(
         {
             "totalOrders": 1234,
@@ -146,7 +146,7 @@ def test_what_the_service_is_known_to_tell_is_well_formatted() -> None:
         ("", 1, "–", "1"),  # noqa: RUF001  meant as a dash
     ],
 )
-def test_whatever_else_it_tells_is_shown_as_its_kind(key: str, value: object, name: str, said: str) -> None:
+def test_unknown_values_of_the_service_are_shown_by_their_type(key: str, value: object, name: str, said: str) -> None:
     assert statistic_line(name, said) in show_service({key: value}).split("\n")
 
 
@@ -167,23 +167,23 @@ def test_any_json_is_shown(stats: dict[str, Any]) -> None:
     show_service(stats, "id")
 
 
-def test_what_is_too_much_is_counted() -> None:
+def test_values_that_do_not_fit_are_counted() -> None:
     many = show_service({f"key{number}": number for number in range(platform.MAX_LINES + 4)})
     assert says(many, "platform.more", count=4)
 
 
-def test_what_came_is_kept_as_it_came_and_in_its_order() -> None:
-    given_by = read_json(
+def test_values_keep_their_form_and_their_order() -> None:
+    values_of = read_json(
         b'{"z": 1.50, "totalOrders": "many", "given": [1], "\\ud800": "\\udfff", "": null, "a": {"b": 2}}'
     )
-    stats = WireStats.model_validate(given_by)
-    assert stats.received == given_by
+    stats = WireStats.model_validate(values_of)
+    assert stats.received == values_of
     assert list(stats.received) == ["z", "totalOrders", "given", "\ud800", "", "a"]
     assert stats.total_orders is None
 
 
 @pytest.mark.parametrize("locale", LOCALES)
-def test_a_service_that_tells_nothing_is_said_to(locale: str) -> None:
+def test_a_service_that_does_not_answer_is_shown_as_such(locale: str) -> None:
     t = TRANSLATIONS.get(locale)
     for service in (ServiceStatistics(None, None), ServiceStatistics(PlatformStats({}), a_rails())):
         check_screen(ScreenCase("the service", platform.show_service_statistics(t, service, JAKARTA)))
@@ -206,7 +206,7 @@ def a_rails() -> DepositRails:
         ("já-é", "Já é"),
     ],
 )
-def test_a_key_is_taken_apart_into_words(key: str, words: str) -> None:
+def test_a_key_is_split_into_words(key: str, words: str) -> None:
     assert format_key(key) == words
 
 

@@ -42,7 +42,7 @@ def one(part: int, outcome: Outcome) -> dict[Outcome, Tally]:
     return {outcome: Tally(orders=part, idr=part * 10, sats=part * 100)}
 
 
-def test_an_order_is_counted_where_it_stands() -> None:
+def test_an_order_is_counted_by_its_outcome() -> None:
     counted = {name: find_outcome(order) for name, order in orders_in_each_state(LISTED_BCA)}
     assert counted["COMPLETED"] is Outcome.SENT
     assert counted["failed paid"] is Outcome.FAILED
@@ -64,7 +64,7 @@ def test_a_deposit_that_failed_without_evidence_counts_neither_as_unpaid_nor_as_
     assert not OrderStatistics(parts=(one(1, Outcome.FAILED_UNKNOWN),), median=None, timed=0).paid.orders
 
 
-def test_paid_orders_are_those_whose_money_came_in_whatever_became_of_it() -> None:
+def test_paid_orders_are_those_with_a_payment_whatever_their_outcome() -> None:
     both = one(4, Outcome.FAILED) | one(8, Outcome.UNDER_WAY)
     parts: list[dict[Outcome, Tally]] = [one(1, Outcome.SENT), one(2, Outcome.WAITING), both, {}]
     statistics = OrderStatistics(parts=tuple(parts), median=None, timed=0)
@@ -113,13 +113,13 @@ def test_no_cell_is_a_formula(name: str) -> None:
 
 
 @given(st.text(), st.text())
-def test_whatever_is_in_it_the_table_keeps_its_shape(name: str, state: str) -> None:
+def test_the_table_keeps_its_shape_with_any_values(name: str, state: str) -> None:
     line = replace(LINE, method=PayoutMethod(name, name, "bank"), state=state)
     rows = read(exporting.header_row() + exporting.order_rows([line, LINE]))
     assert [set(row) for row in rows] == [set(exporting.COLUMNS)] * 2
     assert rows[1]["reference"] == "ABC2345"
 
 
-def test_no_column_tells_of_a_user() -> None:
+def test_no_column_is_about_a_user() -> None:
     forbidden = ("person", "chat", "number", "holder", "recipient", "name_given", "user")
     assert [name for name in exporting.COLUMNS for word in forbidden if word in name] == []

@@ -121,13 +121,19 @@ async def test_orders_are_counted_as_one_by_one(store: Database, seed: int) -> N
             assert await StatisticsRepository(tx).tally_orders(edges) == count_in_python(orders, edges)
 
 
-async def test_every_order_turns_out_in_sql_as_it_does_in_python(store: Database) -> None:
+async def test_every_order_has_the_same_outcome_in_sql_and_in_python(store: Database) -> None:
     every = product(Phase, OrderStep, STATES, (None, NOW), (True, False), ("lightning", "btcb"))
     orders = [
         an_order(
-            f"R{number}", phase=phase, step=step, state=state, paid_at=paid_at, expiry_notified=told, channel=channel
+            f"R{number}",
+            phase=phase,
+            step=step,
+            state=state,
+            paid_at=paid_at,
+            expiry_notified=expiry_notified,
+            channel=channel,
         )
-        for number, (phase, step, state, paid_at, told, channel) in enumerate(every)
+        for number, (phase, step, state, paid_at, expiry_notified, channel) in enumerate(every)
     ]
     await add_orders(store, orders)
     async with store.reading() as tx:
@@ -181,7 +187,7 @@ async def test_payout_times_are_those_of_half_and_of_nine_in_ten(store: Database
         assert times == PayoutTimes(orders=count, median=half, slow=slow)
 
 
-async def test_people_are_counted_as_one_by_one(store: Database) -> None:
+async def test_users_are_counted_as_one_by_one(store: Database) -> None:
     chance = random.Random(7)
     moments = [*NEAR_EDGES, NOW - 100 * HOUR]
     people = [

@@ -36,7 +36,7 @@ def references(export: OrderFile) -> list[str]:
     return [row["reference"] for row in rows]
 
 
-async def test_the_figures_follow_orders_to_their_end(system: OrderSystem, statistics: StatisticsService) -> None:
+async def test_the_statistics_follow_orders_to_their_end(system: OrderSystem, statistics: StatisticsService) -> None:
     sent, waiting = await system.place(EMMA), await system.place(SARI)
     assert sent.service_id
     assert waiting.service_id
@@ -57,19 +57,19 @@ async def test_the_figures_follow_orders_to_their_end(system: OrderSystem, stati
 
 
 @pytest.mark.parametrize("failure", [ServiceDown, SlowDown, KeyRefused])
-async def test_what_the_service_does_not_tell_is_none(
+async def test_what_the_service_does_not_answer_is_none(
     system: OrderSystem, statistics: StatisticsService, failure: type[SettlementFailure]
 ) -> None:
     system.service.reads.append(failure())
-    told = await statistics.load_service_statistics()
-    assert [told.stats is None, told.rails is None].count(True) == 1
-    told = await statistics.load_service_statistics()
-    assert told.stats is not None
-    assert told.rails is not None
+    loaded = await statistics.load_service_statistics()
+    assert [loaded.stats is None, loaded.rails is None].count(True) == 1
+    loaded = await statistics.load_service_statistics()
+    assert loaded.stats is not None
+    assert loaded.rails is not None
 
 
 @pytest.mark.parametrize("count", [1, 3, 4, 7])
-async def test_a_file_is_written_in_portions_of_which_none_is_lost(
+async def test_a_file_is_written_in_batches_of_which_none_is_lost(
     system: OrderSystem, statistics: StatisticsService, monkeypatch: pytest.MonkeyPatch, count: int
 ) -> None:
     monkeypatch.setattr(module, "BATCH_SIZE", 3)

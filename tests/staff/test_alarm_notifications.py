@@ -105,7 +105,7 @@ async def test_the_alarm_of_an_order_that_failed_is_the_operators_and_support_ha
         assert len(await TicketRepository(tx).of_order(reference)) == 1
 
 
-async def test_the_other_operator_hears_that_it_is_seen_to_and_which_order_it_was(
+async def test_the_other_operator_is_notified_which_orders_alarm_is_resolved(
     system: OrderSystem, sent_messages: SentMessages
 ) -> None:
     reference = await fail_after_payment(system)
@@ -132,7 +132,7 @@ async def test_a_reminder_names_all_that_is_wrong_when_it_arrives(
     assert sent_messages.labels(OSCAR) == [label("alarm.seen_to_order", reference=reference), label("alarm.status")]
 
 
-async def test_a_reminder_of_what_has_ended_before_it_could_be_told_makes_no_sound(
+async def test_a_reminder_of_alarms_that_have_ended_is_not_sent(
     system: OrderSystem, sent_messages: SentMessages
 ) -> None:
     reference = await fail_after_payment(system)
@@ -146,7 +146,7 @@ async def test_a_reminder_of_what_has_ended_before_it_could_be_told_makes_no_sou
         assert await OutboxRepository(tx).find_next_due() is None
 
 
-async def test_what_may_have_been_told_before_says_so_when_it_is_told_again(
+async def test_a_message_that_may_have_arrived_says_so_when_it_is_sent_again(
     system: OrderSystem, sent_messages: SentMessages
 ) -> None:
     reference = await fail_after_payment(system)

@@ -38,7 +38,7 @@ async def received_kinds(system: OrderSystem) -> list[str]:
     return system.sender.kinds(OSCAR)
 
 
-async def test_an_incident_is_told_once_and_its_end_once(system: OrderSystem) -> None:
+async def test_an_incident_is_reported_once_and_its_end_once(system: OrderSystem) -> None:
     for _ in range(3):
         system.health.record_rejected_key()
         await system.deliver()
@@ -48,7 +48,7 @@ async def test_an_incident_is_told_once_and_its_end_once(system: OrderSystem) ->
     assert system.sender.kinds(OSCAR) == [AlarmNotification.KEY_REFUSED, AlarmNotification.KEY_WORKS]
 
 
-async def test_a_second_incident_is_told_anew_even_within_the_same_second(system: OrderSystem) -> None:
+async def test_a_second_incident_is_reported_even_within_the_same_second(system: OrderSystem) -> None:
     system.health.record_rejected_key()
     await system.deliver()
     system.health.record_answer()
@@ -68,7 +68,7 @@ async def test_a_hundred_who_raise_it_at_once_raise_one(system: OrderSystem, oth
     assert await received_kinds(system) == [AlarmNotification.KEY_REFUSED]
 
 
-async def test_a_restart_repeats_no_alarm_and_tells_its_end(
+async def test_a_restart_repeats_no_alarm_and_reports_its_end(
     system: OrderSystem, file: str, service: FakeSettlement
 ) -> None:
     system.health.record_rejected_key()
@@ -82,7 +82,7 @@ async def test_a_restart_repeats_no_alarm_and_tells_its_end(
     await again.close()
 
 
-async def test_an_alarm_that_could_not_be_kept_is_raised_by_the_next_look(
+async def test_an_alarm_that_could_not_be_saved_is_raised_by_the_next_check(
     system: OrderSystem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def away() -> None:
@@ -96,7 +96,7 @@ async def test_an_alarm_that_could_not_be_kept_is_raised_by_the_next_look(
     assert await received_kinds(system) == [AlarmNotification.KEY_REFUSED]
 
 
-async def test_every_operator_hears_it(system: OrderSystem) -> None:
+async def test_every_operator_is_notified(system: OrderSystem) -> None:
     alarms = AlarmService(system.store, system.clock, frozenset({OSCAR, 2002}), subjects=AlarmSubjects())
     await alarms.record_findings([REFUSED])
     await system.deliver()
@@ -139,7 +139,7 @@ async def test_only_an_answer_to_our_key_ends_the_alarm(
 
 
 @pytest.mark.parametrize("failure", [Refused("no"), OutOfReach(), OutcomeUnknown()])
-async def test_a_refused_wish_shows_that_the_key_is_taken(
+async def test_a_rejected_order_shows_that_the_key_is_accepted(
     system: OrderSystem, monitored: MonitoredSettlement, service: FakeSettlement, failure: Exception
 ) -> None:
     system.health.record_rejected_key()
@@ -161,7 +161,7 @@ async def test_an_answer_never_waits_for_the_database_in_which_alarms_are_kept(
     assert (await monitored.place(REQUEST)).service_id == "svc-1"
 
 
-async def test_the_watch_is_called_at_once_when_the_key_is_refused_or_taken_again(system: OrderSystem) -> None:
+async def test_the_monitor_is_called_at_once_when_the_key_is_rejected_or_accepted_again(system: OrderSystem) -> None:
     calls = 0
 
     def call() -> None:
@@ -169,12 +169,12 @@ async def test_the_watch_is_called_at_once_when_the_key_is_refused_or_taken_agai
         calls += 1
 
     health = Health(system.clock, system.orders.rules.poll_interval, call)
-    for heard_of in (
+    for record in (
         health.record_answer,
         health.record_rejected_key,
         health.record_rejected_key,
         health.record_failure,
         health.record_answer,
     ):
-        heard_of()
+        record()
     assert calls == 3

@@ -73,7 +73,7 @@ async def test_a_full_last_page_has_none_behind_it(system: OrderSystem, audit_lo
     assert (len(page.entries), page.older, page.is_newest) == (PAGE_SIZE, "", True)
 
 
-async def test_the_trail_of_one_is_theirs_alone(system: OrderSystem, audit_log: AuditLog) -> None:
+async def test_the_entries_of_one_member_of_staff_are_theirs_alone(system: OrderSystem, audit_log: AuditLog) -> None:
     await view_orders(system, 3)
     await view_orders(system, 2, by=OSCAR)
     assert {entry.actor_id for entry in (await audit_log.get_page(actor_id=OSCAR)).entries} == {OSCAR}
@@ -110,7 +110,7 @@ async def test_no_file_where_there_is_nothing_or_too_much(
     assert AuditAction.EXPORTED not in {entry.action for entry in await all_entries(system)}
 
 
-async def test_who_takes_orders_along_is_written_down_with_the_time_they_are_of(system: OrderSystem) -> None:
+async def test_an_export_of_orders_is_recorded_with_its_period(system: OrderSystem) -> None:
     await system.place()
     span = get_recent_span(Period.DAY, system.clock.now() + HOUR, PRESUMED)
     made = await StatisticsService(system.store, system.settlement, system.clock).export_orders(span, OSCAR)
@@ -120,7 +120,7 @@ async def test_who_takes_orders_along_is_written_down_with_the_time_they_are_of(
     assert entry.detail == f"{span.since.isoformat(timespec='seconds')}/{span.until.isoformat(timespec='seconds')}"
 
 
-async def test_an_alarm_settled_by_hand_is_written_down_once_with_whom_it_concerns(system: OrderSystem) -> None:
+async def test_a_resolved_alarm_is_recorded_once_with_the_user_concerned(system: OrderSystem) -> None:
     order = await system.place()
     await raise_order_alarm(system, order.reference)
     assert await system.monitor.resolve(AlarmKind.ORDER_FAILED, order.reference, OSCAR)
@@ -130,7 +130,7 @@ async def test_an_alarm_settled_by_hand_is_written_down_once_with_whom_it_concer
     assert (entry.actor_id, entry.user_id, entry.detail) == (OSCAR, EMMA, "settled")
 
 
-async def test_what_cant_be_written_down_isnt_done(system: OrderSystem, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_cant_be_recorded_isnt_done(system: OrderSystem, monkeypatch: pytest.MonkeyPatch) -> None:
     async def fails(*_: object) -> None:
         raise StoreDown
 
@@ -142,9 +142,7 @@ async def test_what_cant_be_written_down_isnt_done(system: OrderSystem, monkeypa
     assert len(await system.alarms.open()) == 1
 
 
-async def test_a_user_who_is_forgotten_is_in_it_no_more_but_what_staff_did_is(
-    system: OrderSystem, audit_log: AuditLog
-) -> None:
+async def test_a_deleted_user_is_removed_but_what_staff_did_stays(system: OrderSystem, audit_log: AuditLog) -> None:
     await view_orders(system, 2)
     async with system.store.transaction() as tx:
         await delete_user(tx, EMMA)

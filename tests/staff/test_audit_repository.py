@@ -33,7 +33,7 @@ async def get_page(store: Database, **wanted: Any) -> list[AuditEntry]:
 
 
 @pytest.mark.parametrize("action", AuditAction)
-async def test_what_was_written_down_is_read_as_it_was(store: Database, action: AuditAction) -> None:
+async def test_an_entry_is_read_as_it_was_recorded(store: Database, action: AuditAction) -> None:
     entry = an_entry(action=action, detail="the bank asks — «Sari»")
     await add_entries(store, entry)
     (found,) = await get_page(store)
@@ -41,7 +41,7 @@ async def test_what_was_written_down_is_read_as_it_was(store: Database, action: 
     assert replace(found, id="") == entry
 
 
-async def test_the_trail_is_read_backwards_in_pages_that_nothing_new_moves(store: Database) -> None:
+async def test_the_log_is_read_backwards_in_pages_that_new_entries_do_not_move(store: Database) -> None:
     await add_entries(store, *(an_entry(second) for second in range(5)))
     first = await get_page(store, limit=2)
     await add_entries(store, an_entry(9))
@@ -58,7 +58,7 @@ async def test_many_entries_of_one_moment_are_all_there(store: Database) -> None
     assert sorted(entry.detail for entry in seen) == list("0123456")
 
 
-async def test_the_trail_of_one_actor_is_theirs_alone(store: Database) -> None:
+async def test_the_entries_of_one_actor_are_theirs_alone(store: Database) -> None:
     await add_entries(store, an_entry(0), an_entry(1, actor_id=OSCAR), an_entry(2), an_entry(3, actor_id=OSCAR))
     found = await get_page(store, actor_id=OSCAR)
     assert [(entry.actor_id, (entry.at - NOW).seconds) for entry in found] == [(OSCAR, 3), (OSCAR, 1)]
@@ -66,7 +66,7 @@ async def test_the_trail_of_one_actor_is_theirs_alone(store: Database) -> None:
     assert await get_page(store, actor_id=77) == []
 
 
-async def test_a_file_of_the_trail_is_read_forwards_within_its_time_in_portions(store: Database) -> None:
+async def test_the_log_of_a_period_is_read_forwards_in_batches(store: Database) -> None:
     await add_entries(store, *(an_entry(second) for second in range(-1, 4)))
     async with store.reading() as tx:
         first = await AuditRepository(tx).between(NOW, NOW + SECOND * 3, "", 2)
@@ -74,7 +74,7 @@ async def test_a_file_of_the_trail_is_read_forwards_within_its_time_in_portions(
     assert [(entry.at - NOW).total_seconds() for entry in (*first, *rest)] == [0, 1, 2]
 
 
-def test_the_trail_is_added_to_and_read_and_nothing_else() -> None:
+def test_entries_are_added_and_read_and_nothing_else() -> None:
     """Check that the repository has no method that changes or deletes entries."""
     assert {name for name in vars(AuditRepository) if not name.startswith("_")} == {"add", "page", "between"}
 
@@ -96,6 +96,6 @@ async def test_saved_answers_are_listed_by_name_replaced_and_deleted(store: Data
         assert await SavedReplyRepository(tx).get("wait") is None
 
 
-async def test_what_was_written_down_in_one_moment_stays_in_its_order(store: Database) -> None:
+async def test_entries_of_one_moment_stay_in_their_order(store: Database) -> None:
     await add_entries(store, *(an_entry(detail=str(number)) for number in range(9)))
     assert [entry.detail for entry in await get_page(store, limit=9)] == [str(number) for number in reversed(range(9))]

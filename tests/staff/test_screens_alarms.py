@@ -33,7 +33,7 @@ def line(mark: str, kind: AlarmKind, state: str) -> str:
 
 def test_all_is_well_in_one_line_each() -> None:
     seen = ScreenCase("", operator_status.show_status(EN, a_summary(), {}, NOW, JAKARTA))
-    head, table, lately = seen.text.split("\n\n")
+    head, table, recently = seen.text.split("\n\n")
     assert head == text("alarm.glance", time="10:05 WIB")
     assert table.split("\n") == [
         line("✅", AlarmKind.KEY_REFUSED, text("alarm.key_refused_fine")),
@@ -49,7 +49,7 @@ def test_all_is_well_in_one_line_each() -> None:
         line("✅", AlarmKind.ROW_UNREADABLE, text("alarm.row_unreadable_fine")),
         line("✅", AlarmKind.STAFF_CHAT_LOST, text("alarm.staff_chat_lost_fine")),
     ]
-    assert lately == text("alarm.lately", count=0)
+    assert recently == text("alarm.lately", count=0)
     assert [button.label for button in seen.buttons] == [
         label("button.refresh"),
         label("alarm.own_orders"),
@@ -57,13 +57,13 @@ def test_all_is_well_in_one_line_each() -> None:
     ]
 
 
-def test_what_nobody_knows_yet_is_not_called_well() -> None:
+def test_an_unknown_state_is_not_shown_as_fine() -> None:
     shown = ScreenCase("", operator_status.show_status(EN, a_summary(known=False), {}, NOW, JAKARTA)).text.split("\n")
     unknown = (AlarmKind.KEY_REFUSED, AlarmKind.SERVICE_DOWN, AlarmKind.METHODS_SHRUNK)
     assert [each for each in shown if "❔" in each] == [line("❔", kind, text("alarm.unknown")) for kind in unknown]
 
 
-def test_what_is_wrong_stands_in_its_line_and_in_full_with_a_button_where_an_operators_word_counts() -> None:
+def test_an_open_alarm_is_in_its_line_and_in_full_with_a_button_if_it_can_be_resolved() -> None:
     seen = ScreenCase("", operator_status.show_status(EN, a_summary(FAILED, SHRUNK), ORDERS, NOW, JAKARTA))
     assert line("🚨", AlarmKind.ORDER_FAILED, "1") in seen.text.split("\n")
     assert says(seen.text, "alarm.order_failed", since="08:05 WIB", line=ORDER_LINE)
@@ -82,7 +82,7 @@ def test_an_empty_list_is_never_right() -> None:
 
 
 @pytest.mark.parametrize("kind", AlarmKind)
-def test_only_what_does_not_end_by_itself_has_a_button(kind: AlarmKind) -> None:
+def test_only_alarms_that_do_not_end_automatically_have_a_button(kind: AlarmKind) -> None:
     ends_by_hand = {
         AlarmKind.ORDER_STUCK,
         AlarmKind.ORDER_FAILED,

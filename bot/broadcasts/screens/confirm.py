@@ -89,12 +89,12 @@ def show_waiting(reader: Reader, broadcast: Broadcast, warnings: Iterable[Broadc
 
 def waiting_rows(t: Translator, broadcast: Broadcast) -> Keyboard:
     """Return the buttons of a broadcast that waits for an operator: preview it, or cancel it."""
-    look = Button(
+    preview = Button(
         t.plain("broadcast.preview"),
         data=BroadcastButton.for_broadcast(broadcast, BroadcastAction.PREVIEW).pack(),
         style="primary",
     )
-    return ((look,), cancel_row(t, broadcast))
+    return ((preview,), cancel_row(t, broadcast))
 
 
 def cancel_row(t: Translator, broadcast: Broadcast) -> tuple[Button, ...]:

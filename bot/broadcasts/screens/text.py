@@ -40,7 +40,7 @@ def build_keyboard(t: Translator) -> Keyboard:
 
 
 def render_default_text(t: Translator, quote: Quote) -> Html:
-    """Return the quote, and the sats for common sums."""
+    """Return the default text: the quote, and the sats for common sums."""
     values = format_variables(t, quote)
     usdc = "" if quote.usdc_idr is None else t("broadcast.default_usdc", usdc=values["usdc"]) + "\n"
     return t(

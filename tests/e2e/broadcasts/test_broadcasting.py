@@ -180,7 +180,7 @@ async def choose_a_picture(shared_system: System) -> None:
     await oscar.sees(like("broadcast.discarded"))
 
 
-async def test_a_rate_that_jumped_asks_every_operator_and_one_word_counts(tmp_path: Path) -> None:
+async def test_a_rate_that_jumped_asks_every_operator_and_one_answer_counts(tmp_path: Path) -> None:
     async with running_system(tmp_path, OPERATOR_IDS="2001,1002") as shared_system:
         for user in (shared_system.emma, shared_system.sari):
             await user.says("/start")

@@ -26,7 +26,7 @@ async def system_with_staff(kirim: System) -> System:
     return kirim
 
 
-async def test_an_outage_a_failed_order_and_all_of_it_at_a_glance(system_with_staff: System) -> None:
+async def test_an_outage_and_a_failed_order_are_reported_and_shown_in_the_status(system_with_staff: System) -> None:
     emma = await new_user(system_with_staff)
     _, order = await tap_to_invoice(system_with_staff, emma)
     await system_with_staff.oscar.says("/status")

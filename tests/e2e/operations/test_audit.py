@@ -57,7 +57,7 @@ async def download_rows(user: ChatUser, message: Json) -> list[dict[str, str]]:
 
 
 @session_loop
-async def test_an_operator_reads_who_saw_what_and_why_and_takes_it_along(shared_system: System) -> None:
+async def test_an_operator_reads_and_downloads_who_saw_what_and_why(shared_system: System) -> None:
     oscar = ChatUser(shared_system.telegram, shared_system.oscar.id)
     await oscar.speaks("en")
     emma, reference = await reveal_recipient(shared_system, "the bank wants to know")
@@ -81,15 +81,15 @@ async def test_an_operator_reads_who_saw_what_and_why_and_takes_it_along(shared_
 
 
 @session_loop
-async def test_what_operators_do_themselves_is_written_down_too_in_indonesian(shared_system: System) -> None:
+async def test_what_operators_do_themselves_is_recorded_too_in_indonesian(shared_system: System) -> None:
     oscar = ChatUser(shared_system.telegram, shared_system.oscar.id)
     await tap_to_invoice(shared_system, await new_user(shared_system))
     await oscar.speaks("id")
     await oscar.says("/export 3 hari")
     await oscar.sees(like("export.caption", "id"))
     await oscar.says(f"/audit {oscar.id}")
-    trail_of_oscar = text_of(await oscar.sees(like("audit.title_of", "id", actor=str(oscar.id))))
-    assert exported_line(text("audit.of_orders", "id"), "id") in trail_of_oscar
+    entries_of_oscar = text_of(await oscar.sees(like("audit.title_of", "id", actor=str(oscar.id))))
+    assert exported_line(text("audit.of_orders", "id"), "id") in entries_of_oscar
     await oscar.speaks("en")
 
 
@@ -130,7 +130,7 @@ async def test_nobody_but_an_operator_in_private_reads_it(shared_system: System)
 
 
 @session_loop
-async def test_no_button_of_the_trail_changes_it_and_made_up_ones_find_nothing(shared_system: System) -> None:
+async def test_no_button_changes_the_log_and_made_up_ones_find_nothing(shared_system: System) -> None:
     await reveal_recipient(shared_system, "the bank asks again")
     await shared_system.oscar.speaks("en")
     await shared_system.oscar.says("/audit")

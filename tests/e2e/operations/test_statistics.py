@@ -45,12 +45,12 @@ async def ask_for_statistics(oscar: ChatUser) -> tuple[Json, Json]:
     return picture, await oscar.sees(like("platform.head"))
 
 
-async def test_an_operator_sees_what_was_ordered_paid_and_sent_and_takes_it_along(kirim: System) -> None:
+async def test_an_operator_sees_and_downloads_what_was_ordered_paid_and_sent(kirim: System) -> None:
     # In a system of its own, because orders of other tests would be counted, too.
     oscar, emma = ChatUser(kirim.telegram, kirim.oscar.id), await new_user(kirim)
     await oscar.speaks("en")
     before, service = await ask_for_statistics(oscar)
-    assert not any(re.search(figure, text_of(before)) for figure in (ORDERS, VOLUME))
+    assert not any(re.search(pattern, text_of(before)) for pattern in (ORDERS, VOLUME))
     assert f"{text('platform.rails')}\n• {text('platform.bitcoin_onchain')}" in service["text"]
     _, order = await tap_to_invoice(kirim, emma)
     await kirim.service.pays(order)
@@ -99,28 +99,28 @@ async def test_a_time_is_typed_and_the_service_may_be_away(shared_system: System
     await shared_system.service.fails_with("html", method="GET", path="/v1/platform/stats", times=None)
     await oscar.says("/stats")
     await oscar.sees(like("figures.head", "id", period=text("figures.week", "id")))
-    told = await oscar.sees(like("platform.no_stats", "id"))
-    assert f"{text('platform.rails', 'id')}\n• {text('platform.bitcoin_onchain', 'id')}" in told["text"]
+    shown = await oscar.sees(like("platform.no_stats", "id"))
+    assert f"{text('platform.rails', 'id')}\n• {text('platform.bitcoin_onchain', 'id')}" in shown["text"]
 
 
-async def test_what_the_live_service_tells_without_rails(tmp_path: Path) -> None:
+async def test_statistics_of_a_service_without_rails(tmp_path: Path) -> None:
     async with running_system(tmp_path, "live") as live:
         oscar = live.oscar
         await oscar.speaks("id")
         await live.service.does("settings", configured=False)
         await oscar.says("/stats")
-        told = await oscar.sees(like("platform.figure", "id", name=text("platform.tagline", "id")))
-    figures = (("total_orders", r"\d+"), ("total_volume_idr", r"Rp[\d.]+"), ("total_volume_sats", r"[\d.]+ sats"))
+        shown = await oscar.sees(like("platform.figure", "id", name=text("platform.tagline", "id")))
+    values = (("total_orders", r"\d+"), ("total_volume_idr", r"Rp[\d.]+"), ("total_volume_sats", r"[\d.]+ sats"))
     written = (
         like("platform.figure", "id", name=text(f"platform.{name}", "id"), value=re.compile(value))
-        for name, value in figures
+        for name, value in values
     )
-    assert re.search("\n".join(written) + "\n", told["text"])
-    assert says(told["text"], "platform.unconfigured", "id")
+    assert re.search("\n".join(written) + "\n", shown["text"])
+    assert says(shown["text"], "platform.unconfigured", "id")
 
 
 @session_loop
-async def test_whoever_is_no_operator_meets_an_unknown_command_and_an_old_button(shared_system: System) -> None:
+async def test_other_users_get_an_unknown_command_and_an_old_button(shared_system: System) -> None:
     emma, oscar = await new_user(shared_system), ChatUser(shared_system.telegram, shared_system.oscar.id)
     await emma.says("/start")
     greeting = await emma.sees(like("start.text"))
@@ -138,7 +138,7 @@ async def test_whoever_is_no_operator_meets_an_unknown_command_and_an_old_button
         assert (await oscar.presses(asking, button, force=True))["text"]
 
 
-async def test_whoever_was_an_operator_when_a_question_was_asked_isnt_one_when_it_is_answered(kirim: System) -> None:
+async def test_a_user_who_is_no_longer_an_operator_cannot_answer_the_question(kirim: System) -> None:
     await kirim.oscar.speaks("en")
     await kirim.oscar.says("/export")
     await kirim.oscar.sees(like("export.ask"))
