@@ -1,4 +1,4 @@
-"""Read the price of an alert as people type it, and compare it with today's rate."""
+"""Read the typed price of an alert, and compare it with the current rate."""
 
 import re
 from collections.abc import Iterator
@@ -10,16 +10,16 @@ from bot.core.money import Ambiguous, parse_amount
 from bot.core.text import plain
 
 PERCENT_STEPS: Final = (1, 2, 5)
-"""Percent up or down that can be chosen with one tap."""
+"""Percent up or down that have a button."""
 
 COOLDOWN_HOURS: Final = (6, 24)
-"""Hours until a repeated alert is sent again."""
+"""Hours until a repeated alert can be sent again."""
 
 DURATION_DAYS: Final = (30, 90)
-"""How long an alert can last."""
+"""Days after which an alert expires."""
 
 MAX_FACTOR: Final = 5
-"""An alert at more than so many times the rate, or less than that part of it, is a typing mistake."""
+"""A price further than this factor above or below the rate is a typing mistake."""
 
 _SIGNIFICANT_DIGITS: Final = 4
 _PERCENT: Final = re.compile(r"(?P<sign>[+-]?) ?(?P<size>\d{1,3}(?:[.,]\d{1,2})?) ?(?:%|persen|percent)", re.ASCII)
@@ -27,21 +27,21 @@ _SCALES_TO_TRY: Final = ("", " miliar", " juta")
 
 
 def shift_rate(rate: Decimal, percent: Decimal | int) -> Decimal:
-    """Return the rate that is `percent` away, in whole rupiah with four significant digits."""
+    """Return the rate changed by `percent`, in whole rupiah with four significant digits."""
     exact = rate * (100 + percent) / 100
     last = max(exact.adjusted() - _SIGNIFICANT_DIGITS + 1, 0)
     return Decimal(int(exact.quantize(Decimal(1).scaleb(last))))
 
 
 def is_sensible(threshold: Decimal, rate: Decimal) -> bool:
-    """Return whether a user can mean this price while the rate is `rate`."""
+    """Return whether the price is near enough to `rate` to be meant."""
     return rate / MAX_FACTOR <= threshold <= rate * MAX_FACTOR
 
 
 def read_threshold(text: str, rate: Decimal) -> Decimal:
     """Return the price of one bitcoin in rupiah that `text` names ("1,75 M", "1.2 miliar", "1750", "-3%").
 
-    Of several meanings it is the one near `rate`. The word for millions or miliar can be left out.
+    Of several meanings the one near `rate` is taken. The words "juta" and "miliar" can be left out.
 
     Raises:
         Rejection: `subscription.alert_unreadable`, `subscription.alert_too_far` (with `lowest` and `highest`),
@@ -59,7 +59,7 @@ def read_threshold(text: str, rate: Decimal) -> Decimal:
 
 
 def _readings(text: str, rate: Decimal) -> Iterator[Decimal]:
-    """Yield all that it can mean: first as written, then with a word that was left out."""
+    """Yield all prices that `text` can mean: first as written, then with "miliar" and "juta" added."""
     percent = _PERCENT.fullmatch(plain(text).casefold())
     if percent is not None:
         size = Decimal(percent["size"].replace(",", "."))

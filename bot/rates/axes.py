@@ -1,4 +1,4 @@
-"""Place the lines of a chart's grid: round rates across, round times of the reader's own clock below."""
+"""Choose the grid of a chart: round rates, and round times of the reader's clock."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta, tzinfo
@@ -7,10 +7,10 @@ from typing import Final
 
 _STEPS: Final = tuple(map(Decimal, (1, 2, 5, 10)))
 _MIN_SPREAD: Final = Decimal("0.002")
-"""Of the rate: what moves less than this is drawn as the nearly flat line that it is."""
+"""A share of the rate. The chart covers at least this range, so that small changes look small."""
 
 _MARGIN: Final = Decimal("0.08")
-"""Space above the highest and below the lowest, as a share of what lies between them."""
+"""Space above the highest and below the lowest rate, as a share of the difference."""
 
 _MINUTES: Final = (1, 2, 5, 10, 15, 30, 60, 120, 240, 360, 720)
 _DAYS: Final = (1, 2, 7, 14)
@@ -19,7 +19,7 @@ _DAY: Final = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """The range of a chart, with the round values in it, `step` apart."""
+    """The range of a chart, and the round values in it at distances of `step`."""
 
     bottom: Decimal
     top: Decimal
@@ -27,25 +27,25 @@ class Scale:
     levels: tuple[Decimal, ...]
 
     def share(self, value: Decimal) -> float:
-        """Return where a value is: 0 at the bottom, 1 at the top."""
+        """Return the position of a value: 0 at the bottom, 1 at the top."""
         return float((value - self.bottom) / (self.top - self.bottom))
 
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """Round times of a reader's clock, `step` apart."""
+    """Round times of a reader's clock at distances of `step`."""
 
     step: timedelta
     moments: tuple[datetime, ...]
 
     @property
     def are_days(self) -> bool:
-        """Whether each is the beginning of a day."""
+        """Whether all are midnights."""
         return self.step >= _DAY
 
 
 def make_scale(lowest: Decimal, highest: Decimal, most: int = 4) -> Scale:
-    """Return a scale that shows everything from `lowest` to `highest` (0 or more), with up to `most` levels."""
+    """Return a scale from below `lowest` to above `highest` (0 or more), with up to `most` levels."""
     middle, spread = (lowest + highest) / 2, highest - lowest
     spread = max(spread * (1 + 2 * _MARGIN), middle * _MIN_SPREAD) or Decimal(1)
     bottom, top = middle - spread / 2, middle + spread / 2
@@ -77,7 +77,7 @@ def make_times(since: datetime, until: datetime, zone: tzinfo, most: float = 4.5
 def _times_within(
     since: datetime, until: datetime, zone: tzinfo, *, days: int = 1, minutes: int = 24 * 60
 ) -> tuple[datetime, ...]:
-    """Return every so many `minutes` of a day, of every so many `days`. Weeks begin on Mondays."""
+    """Return a time every `minutes` of each day, or of every `days`-th day. Weeks begin on Mondays."""
     found = set()
     day, last = since.astimezone(zone).date(), until.astimezone(zone).date()
     while day <= last:

@@ -11,7 +11,7 @@ from bot.rates.history import Period
 class SubscriptionAction(StrEnum):
     """What a button of rate updates does.
 
-    `OPEN` and `END` do the same as `SHOW` and `STOP`, but leave the message they are under as it is.
+    `OPEN` and `END` do the same as `SHOW` and `STOP`, but in a new message.
     """
 
     SHOW = "show"

@@ -1,4 +1,4 @@
-"""Draw the charts of the rate, once for all who see the same one: under `/rate` and in broadcasts."""
+"""Draw the charts of the rate for `/rate` and broadcasts, and cache them."""
 
 import asyncio
 from collections import OrderedDict
@@ -22,14 +22,14 @@ MAX_CACHED: Final = 64
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A picture, and what it shows."""
+    """A picture, and the history that it shows."""
 
     png: bytes = field(repr=False)
     history: RateHistory
 
 
 class Charts:
-    """Draw charts and keep the last ones. The same quote, period, language and zone give the same picture."""
+    """Draw charts, and cache the last ones by quote, period, language and time zone."""
 
     def __init__(self, quotes: QuoteService, remembered: int = MAX_CACHED) -> None:
         self._quotes = quotes
@@ -39,9 +39,9 @@ class Charts:
         self._drawing = asyncio.Lock()
 
     async def of(self, t: Translator, period: Period, quote: Quote, zone: tzinfo = PRESUMED) -> Chart:
-        """Return the chart of `period` up to `quote`, in the reader's language and time."""
+        """Return the chart of `period` up to `quote`, in the reader's language and time zone."""
         key = (quote, period, t.locale, str(zone))
-        # Who asks for the same one meanwhile waits for it.
+        # A request for the same chart waits here until it is drawn.
         async with self._drawing:
             if key not in self._kept:
                 _keep(self._kept, key, await self._draw(t, period, quote, zone), self._remembered)

@@ -1,4 +1,4 @@
-"""Rates: the current quote, its chart, and rate updates by subscription."""
+"""The feature of rates: the current quote, its chart, and rate updates by subscription."""
 
 from bot.infra.feature import Feature, Infra, Worker
 from bot.infra.workers import Wakeup
@@ -20,7 +20,7 @@ from bot.users.feature import Users
 class Rates:
     """Build the feature.
 
-    `record_seconds` is the time between two quotes that are recorded.
+    `record_seconds` is the time between two recorded quotes.
     """
 
     def __init__(

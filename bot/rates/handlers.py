@@ -1,4 +1,4 @@
-"""The rate: `/rate`, and the buttons of the periods that its chart shows."""
+"""Handle `/rate`, and the buttons for the period of its chart."""
 
 from bot.infra.telegram.ui.router import Routes
 from bot.infra.telegram.ui.screen import Screen
@@ -37,7 +37,7 @@ class RateHandlers:
         await session.show_new(session.with_resume(screen))
 
     async def rate_button(self, session: Session, button: RateButton) -> None:
-        """Show another period in the same message. Without a current rate the picture stays as it is."""
+        """Show another period in the same message. Without a current rate the picture isn't changed."""
         quote = await self._quote()
         if quote is None or quote.is_stale(session.now):
             await session.acknowledge(session.t.plain("rate.none"), alert=True)
@@ -46,7 +46,7 @@ class RateHandlers:
             await session.show(session.with_resume(await self._screen(session, button.period, quote)))
 
     async def _quote(self) -> Quote | None:
-        """Return the shared quote, or None."""
+        """Return the cached quote, or None."""
         try:
             return await self._catalogue.quote()
         except SettlementFailure:
@@ -60,5 +60,5 @@ class RateHandlers:
         return rate.show_rate(session.t, quote, session.zone, chart, subscribed=subscribed)
 
     async def _subscribed(self, session: Session) -> bool:
-        """Return whether there are rate updates to stop."""
+        """Return whether the user gets any rate updates."""
         return not (await self._subscriptions.get_updates(session.user.id)).is_empty

@@ -1,4 +1,4 @@
-"""The history of the rate over a period, with no more points than a picture can show."""
+"""The history of the rate over a period, with as many points as a picture can show."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from bot.settlement.model import Quote
 
 MAX_POINTS: Final = 300
 _GAP_DIVISOR: Final = 24
-"""A gap is this part of what is shown (an hour of a day) without a record. No line is drawn across it."""
+"""A gap is this part of the history (an hour of a day) without a record. No line is drawn across a gap."""
 
 _USUAL_INTERVALS: Final = 5
 
@@ -39,7 +39,7 @@ _LENGTHS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class RatePoint:
-    """Rupiah for one bitcoin at a time."""
+    """Rupiah for one bitcoin at a point in time."""
 
     at: datetime
     rate: Decimal
@@ -64,7 +64,7 @@ class RateHistory:
 
     @property
     def is_whole(self) -> bool:
-        """Whether it covers the whole period. A new bot knows only the end of it."""
+        """Whether the history covers the whole period. A new bot has recorded only the end of it."""
         return self.until - self.since >= self.period.length * (1 - 1 / _GAP_DIVISOR)
 
     @property
@@ -79,7 +79,7 @@ class RateHistory:
 
     @property
     def change_percent(self) -> Decimal | None:
-        """The change from the first to the last, in percent; None where there is only one, or the first is 0."""
+        """The change from the first rate to the last, in percent. None for a single rate, or if the first is 0."""
         first = self.points[0].rate
         if len(self.points) == 1 or not first:
             return None
@@ -87,7 +87,7 @@ class RateHistory:
 
     @property
     def runs(self) -> tuple[tuple[RatePoint, ...], ...]:
-        """The points without the gaps between them."""
+        """The points, split at the gaps."""
         longest = self._longest_silence()
         runs: list[list[RatePoint]] = []
         for point in self.points:
@@ -98,30 +98,30 @@ class RateHistory:
         return tuple(tuple(run) for run in runs)
 
     def _longest_silence(self) -> timedelta:
-        """Return the longest time between two points that isn't a gap yet."""
+        """Return the longest time between two points that doesn't count as a gap."""
         between = sorted(after.at - before.at for before, after in pairwise(self.points))
         usual = between[len(between) // 2] if between else timedelta(0)
         return max((self.until - self.since) / _GAP_DIVISOR, usual * _USUAL_INTERVALS)
 
 
 def to_points(quotes: Iterable[Quote]) -> tuple[RatePoint, ...]:
-    """Return the points of quotes."""
+    """Return the point of each quote."""
     return tuple(RatePoint(quote.fetched_at, quote.btc_idr) for quote in quotes)
 
 
 def make_history(period: Period, seen: Iterable[RatePoint], quote: Quote) -> RateHistory:
-    """Return the history of the period that ends with `quote`, thinned. The quote is always the last point."""
+    """Return the thinned history of the period before `quote`. The quote is the last point."""
     since = quote.fetched_at - period.length
     before = [point for point in seen if since <= point.at < quote.fetched_at]
     return RateHistory(period, (*thin_points(before, MAX_POINTS - 1), *to_points([quote])))
 
 
 def thin_points(points: Sequence[RatePoint], most: int) -> tuple[RatePoint, ...]:
-    """Return up to `most` (4 or more) of `points`, evenly over time: first, last, and the lows and highs between."""
+    """Return up to `most` (4 or more) of `points`: the first, the last, and the lows and highs of equal parts."""
     if len(points) <= most:
         return tuple(points)
     first, last = points[0], points[-1]
-    # Two of each part are kept.
+    # Each part keeps two points.
     count = max((most - 2) // 2, 1)
     parts: dict[int, list[RatePoint]] = {}
     for point in points[1:-1]:
@@ -131,6 +131,6 @@ def thin_points(points: Sequence[RatePoint], most: int) -> tuple[RatePoint, ...]
 
 
 def _extremes(part: Sequence[RatePoint]) -> list[RatePoint]:
-    """Return the lowest and the highest, in the order of their times."""
+    """Return the lowest and the highest point, in the order of their times."""
     by_rate = {min(part, key=lambda point: point.rate), max(part, key=lambda point: point.rate)}
     return sorted(by_rate, key=lambda point: point.at)

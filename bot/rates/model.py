@@ -25,9 +25,9 @@ class RateAlert:
     """An alert that is sent when one bitcoin is above (or below) `threshold` rupiah.
 
     Attributes:
-        cooldown_seconds: seconds until it may be sent again; None where it is sent once.
-        cooldown_until: it isn't checked before then.
-        expires_at: it isn't checked after that.
+        cooldown_seconds: seconds until the alert can be sent again. None if it is sent once.
+        cooldown_until: the alert isn't checked before then.
+        expires_at: the alert isn't checked after that.
     """
 
     id: str
@@ -40,26 +40,26 @@ class RateAlert:
     expires_at: datetime
 
     def is_met_by(self, rate: Decimal) -> bool:
-        """Return whether this rate has reached the threshold."""
+        """Return whether a rate reaches the threshold."""
         return rate >= self.threshold if self.is_above else rate <= self.threshold
 
 
 @dataclass(frozen=True, slots=True)
 class RateUpdates:
-    """All that a user gets about the rate; alerts oldest first."""
+    """All rate updates of a user. Alerts are in the order of their creation."""
 
     subscription: Subscription | None = None
     alerts: tuple[RateAlert, ...] = ()
 
     @property
     def is_empty(self) -> bool:
-        """Whether the user gets nothing."""
+        """Whether the user gets no rate updates."""
         return self.subscription is None and not self.alerts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlertRequest:
-    """An alert as a user asks for it: `cooldown_hours` in hours, None where it is sent once; it lasts for `days`."""
+    """An alert that a user requests. `cooldown_hours` is None if it is sent once. It expires after `days`."""
 
     is_above: bool
     threshold: Decimal

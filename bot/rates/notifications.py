@@ -1,4 +1,4 @@
-"""Notifications about the rate: daily quotes, and alerts whose price was reached. Quiet hours make them silent."""
+"""Notifications about the rate: daily quotes and price alerts. In quiet hours they are silent."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,15 +16,15 @@ from bot.settlement.model import Quote
 from bot.users.readers import RenderContext, Renderer
 
 RATE_SUBJECT: Final = "rate:"
-"""What the subjects of all notifications about the rate begin with."""
+"""The beginning of the subjects of all notifications about the rate."""
 
 MAX_DELAY: Final = timedelta(hours=2)
-"""A daily quote that is later than this is left out: nobody who asked for it in the morning wants it at night."""
+"""A daily quote that is later than this isn't sent: users who want it in the morning don't want it at night."""
 
 
 @dataclass(frozen=True, slots=True)
 class DailyQuote:
-    """The rate of the day, and its change since the day before in percent."""
+    """The quote of the day, and the change since the day before in percent."""
 
     quote: Quote
     change: Decimal | None
@@ -32,7 +32,7 @@ class DailyQuote:
 
 @dataclass(frozen=True, slots=True)
 class PriceReached:
-    """The quote that met an alert, and the alert. `cooldown_until` is None for one that is sent once."""
+    """The quote that met an alert, and the alert. `cooldown_until` is None if the alert is sent once."""
 
     quote: Quote
     is_above: bool
@@ -48,7 +48,7 @@ class RateNotification(NotificationKind):
 
 
 def daily_quote(user_id: int, due_at: datetime, payload: DailyQuote, now: datetime) -> Notification[DailyQuote]:
-    """Return the daily quote that a user asked for at `due_at`."""
+    """Return the notification of a daily quote that was due at `due_at`."""
     return Notification(
         chat_id=user_id,
         subject=RATE_SUBJECT + format_subject("daily", due_at.isoformat()),
@@ -63,7 +63,7 @@ def daily_quote(user_id: int, due_at: datetime, payload: DailyQuote, now: dateti
 def price_alert(
     alert: RateAlert, quote: Quote, cooldown_until: datetime | None, now: datetime
 ) -> Notification[PriceReached]:
-    """Return the notification that a quote has met an alert."""
+    """Return the notification of an alert that `quote` met."""
     return Notification(
         chat_id=alert.user_id,
         subject=RATE_SUBJECT + format_subject("alert", alert.id, quote.fetched_at.isoformat()),
@@ -76,9 +76,9 @@ def price_alert(
 
 
 async def render_daily(notification: Notification[DailyQuote], context: RenderContext) -> DeliveryOutcome:
-    """Send the quote if its user still subscribes to it."""
+    """Send a daily quote if the user is still a subscriber."""
     subscription = await _subscription(context)
-    # A quote that may have been read is no loss, and one that comes at night is a nuisance.
+    # A repeated or late quote would only disturb.
     if subscription is None or notification.maybe_sent or context.now - notification.created_at > MAX_DELAY:
         return Sent()
     screen = screens.show_daily_quote(context.t, notification.payload.quote, notification.payload.change, context.zone)
@@ -90,7 +90,7 @@ async def render_daily(notification: Notification[DailyQuote], context: RenderCo
 
 
 async def render_alert(notification: Notification[PriceReached], context: RenderContext) -> DeliveryOutcome:
-    """Send the alert if its user still subscribes to rate updates."""
+    """Send an alert if the user is still a subscriber."""
     subscription = await _subscription(context)
     if subscription is None:
         return Sent()
@@ -107,7 +107,7 @@ async def render_alert(notification: Notification[PriceReached], context: Render
 
 
 async def _subscription(context: RenderContext) -> Subscription | None:
-    """Return the reader's subscription; None where there is none, or the reader asked to be deleted."""
+    """Return the reader's subscription. None if there is none, or if the reader asked for deletion."""
     user = context.user
     if user is None or user.deletion_requested_at is not None:
         return None

@@ -1,4 +1,4 @@
-"""What an amount costs at a quote, and how much worse a locked price is than the reviewed one."""
+"""Estimates at a quote, and the difference between the reviewed and the locked price."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -9,7 +9,7 @@ from bot.settlement.model import Quote
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What an order costs at a quote: whole sats to pay and whole rupiah to arrive."""
+    """What an order costs at a quote: whole sats to pay, and whole rupiah that arrive."""
 
     sats: int
     idr: int
@@ -27,9 +27,10 @@ def estimate(amount: Amount, quote: Quote) -> Estimate:
 
 
 def price_drift_percent(*, expected_sats: int, expected_idr: int, sats: int, idr: int) -> Decimal:
-    """Return how much worse for the payer the locked price is than the reviewed one, in percent; negative is better.
+    """Return how much worse for the payer the locked price is than the reviewed one, in percent.
 
-    Compared as sats a rupiah, so that it holds whichever of the two amounts the user gave.
+    A negative result means a better price. The prices are compared in sats for one rupiah, so the result doesn't depend
+    on which amount the user typed.
     """
     if min(expected_sats, expected_idr, sats, idr) <= 0:
         return Decimal("Infinity")

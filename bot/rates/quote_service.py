@@ -16,7 +16,7 @@ log = structlog.get_logger(__name__)
 
 MAX_AGE: Final = timedelta(days=400)
 QUERY_SPAN: Final = timedelta(days=1)
-"""So much is read in one query: a month has many thousand rows, and others wait for the loop."""
+"""The time span of one query. A month has many thousand rows, which would block the event loop."""
 
 POINTS_PER_QUERY: Final = 300
 
@@ -31,7 +31,7 @@ class QuoteService:
         self._on_recorded = on_recorded
 
     async def record(self) -> bool:
-        """Save the current quote. Returns False where it is saved already, or the service has none."""
+        """Save the current quote. Return False if it is already saved, or if the service has none."""
         try:
             quote = await self._settlement.quote()
         except SettlementFailure as failure:
@@ -49,7 +49,7 @@ class QuoteService:
             return await QuoteRepository(tx).delete_before(self._clock.now() - MAX_AGE)
 
     async def history(self, period: Period, quote: Quote) -> RateHistory:
-        """Return the history of the period that ends with `quote`, which doesn't have to be recorded."""
+        """Return the history of the period before `quote`. The quote itself doesn't have to be recorded."""
         seen: list[RatePoint] = []
         for since, until in _query_spans(quote.fetched_at - period.length, quote.fetched_at):
             async with self._store.reading() as tx:
@@ -58,7 +58,7 @@ class QuoteService:
 
 
 def _query_spans(since: datetime, until: datetime) -> list[tuple[datetime, datetime]]:
-    """Return parts of this time, one after the other, without overlap."""
+    """Return consecutive spans that cover this time without overlap."""
     count = -(-(until - since) // QUERY_SPAN)
     last = timedelta(microseconds=1)
     return [(since + n * QUERY_SPAN, min(since + (n + 1) * QUERY_SPAN, until) - last) for n in range(count)]

@@ -75,7 +75,7 @@ class QuoteRepository:
         self._vault = tx.vault
 
     async def add(self, quote: Quote) -> bool:
-        """Insert a quote. Returns False where the service's quote of this time is there already."""
+        """Insert a quote. Return False if the quote of this time is already stored."""
         return await upsert.insert_new(
             self._connection,
             quotes,
@@ -88,7 +88,7 @@ class QuoteRepository:
         )
 
     async def find_between(self, since: datetime, until: datetime) -> tuple[Quote, ...]:
-        """Return the quotes of these times and between them, oldest first."""
+        """Return the quotes from `since` to `until`, both included, oldest first."""
         found = await self._connection.execute(QUOTES_BETWEEN, {"since": since, "until": until})
         return encryption.read_rows(self._vault, quotes, found.mappings(), _quote)
 
@@ -103,7 +103,7 @@ class QuoteRepository:
 
 
 class SubscriptionRepository:
-    """Read and write subscriptions, and the alerts of subscribers."""
+    """Read and write subscriptions and alerts."""
 
     def __init__(self, tx: Transaction) -> None:
         self._connection = tx.connection
@@ -128,7 +128,7 @@ class SubscriptionRepository:
         return int((await self._connection.execute(COUNT)).scalar_one())
 
     async def find_quiet(self, user_ids: Collection[int], now: datetime) -> frozenset[int]:
-        """Return those of these users who have quiet hours now, by their own clocks."""
+        """Return which of these users have quiet hours now, in their own time zones."""
         quiet = set[int]()
         for these in upsert.split_into_batches(user_ids):
             for user_id, zone, start, end in await self._connection.execute(QUIET, {"these": these}):
@@ -137,17 +137,17 @@ class SubscriptionRepository:
         return frozenset(quiet)
 
     async def find_due(self, now: datetime, limit: int = 500) -> tuple[Subscription, ...]:
-        """Return the subscriptions whose daily quote is due, the longest waiting first."""
+        """Return the subscriptions whose daily quote is due, the earliest first."""
         found = await self._connection.execute(DUE, {"now": now, "limit": limit})
         return encryption.read_rows(self._vault, subscriptions, found.mappings(), _subscription)
 
     async def set_next_daily(self, user_id: int, due_at: datetime, next_at: datetime | None) -> bool:
-        """Set the time after the daily quote that was due at `due_at`. Returns False where it was changed since."""
+        """Replace the due time `due_at` of the daily quote. Return False if it has changed since it was read."""
         these = {"user": user_id, "due_at": due_at}
         return (await self._connection.execute(SET_NEXT_DAILY.values(next_daily_at=next_at), these)).rowcount == 1
 
     async def clear_daily_quote(self, user_id: int) -> None:
-        """End a daily quote that can't be sent, because a row can't be read."""
+        """End a daily quote that can't be sent because its row can't be read."""
         await self._connection.execute(CLEAR_DAILY, {"user": user_id})
 
     async def find_alerts(self, user_id: int) -> tuple[RateAlert, ...]:
@@ -156,7 +156,7 @@ class SubscriptionRepository:
         return encryption.read_rows(self._vault, rate_alerts, found.mappings(), _alert)
 
     async def get_alert(self, alert_id: str) -> RateAlert | None:
-        """Return the alert with this id, of whichever user, or None."""
+        """Return the alert with this id, of any user, or None."""
         row = (await self._connection.execute(ALERT, {"id": alert_id})).mappings().first()
         return encryption.read_row(self._vault, rate_alerts, dict(row), _alert) if row else None
 
@@ -169,17 +169,17 @@ class SubscriptionRepository:
         return (await self._connection.execute(DELETE_ALERT, {"id": alert_id})).rowcount == 1
 
     async def start_cooldown(self, alert_id: str, now: datetime, until: datetime) -> bool:
-        """Let an alert rest. Returns False where it rests already or has expired."""
+        """Start the cooldown of an alert. Return False if it is in one, or has expired."""
         these = {"alert": alert_id, "now": now}
         return (await self._connection.execute(START_COOLDOWN.values(cooldown_until=until), these)).rowcount == 1
 
     async def find_active_alerts(self, now: datetime) -> tuple[RateAlert, ...]:
-        """Return the alerts that neither rest nor have expired."""
+        """Return the alerts that aren't in a cooldown and haven't expired."""
         found = await self._connection.execute(ACTIVE_ALERTS, {"now": now})
         return encryption.read_rows(self._vault, rate_alerts, found.mappings(), _alert)
 
     async def delete_expired(self, expired_before: datetime) -> int:
-        """Delete the alerts that expired before then, and return how many."""
+        """Delete alerts that expired before then, and return how many."""
         return (await self._connection.execute(DELETE_EXPIRED, {"now": expired_before})).rowcount
 
 

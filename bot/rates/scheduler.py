@@ -1,8 +1,7 @@
-"""Queue notifications about the rate: daily quotes as they fall due, and alerts as quotes meet them.
+"""Queue notifications about the rate: daily quotes that are due, and alerts that a quote meets.
 
-All of them go through the outbox, a few at a time: however many users asked for a quote at eight o'clock, messages
-about money don't wait behind them. A subscription is advanced in the transaction that queues its notification, so
-that nothing is sent twice.
+They go through the outbox a few at a time, so that messages about money don't wait behind thousands of quotes at eight
+o'clock. The next due time is saved in the transaction that queues a notification, so nothing is sent twice.
 """
 
 from collections.abc import Callable
@@ -23,13 +22,13 @@ from bot.settlement.model import Quote, SettlementFailure
 from bot.users.repository import UserRepository
 
 MAX_QUEUED: Final = 24
-"""How many of these notifications may be on their way; more would only wait in another queue."""
+"""The maximum of these notifications in the outbox. More would only wait there."""
 
 _A_DAY, _ABOUT = timedelta(days=1), timedelta(minutes=30)
 
 
 class RateScheduler:
-    """Queues what is due by the clock, and what a new quote meets. `on_notification` is called after each one added."""
+    """Queue daily quotes and alerts. `on_notification` is called after notifications were queued."""
 
     def __init__(
         self,
@@ -47,7 +46,7 @@ class RateScheduler:
         self._met: dict[str, tuple[RateAlert, Quote]] = {}
 
     async def queue_due(self) -> bool:
-        """Queue daily quotes that are due, and leave out those that are late. Return whether to look again at once."""
+        """Queue daily quotes that are due, and skip late ones. Return whether to call again soon."""
         now = self._clock.now()
         async with self._store.reading() as tx:
             due = await SubscriptionRepository(tx).find_due(now, MAX_QUEUED)
@@ -66,7 +65,7 @@ class RateScheduler:
         return bool(taken) or (bool(due) and capacity <= 0)
 
     async def _set_unreadable_aside(self) -> None:
-        """End daily quotes whose row can't be read: they would be read again and again before those of others."""
+        """End daily quotes whose row can't be read. They would be due again at each call, before all others."""
         found = self._store.unreadable_keys("subscriptions") - self._aside
         if found:
             async with self._store.transaction() as tx:
@@ -75,14 +74,14 @@ class RateScheduler:
             self._aside |= found
 
     async def check_latest(self) -> None:
-        """Check the alerts if a quote has been recorded since the last time."""
+        """Check the alerts if there is a new quote since the last check."""
         async with self._store.reading() as tx:
             latest = await QuoteRepository(tx).get_latest()
         if latest is not None and latest != self._checked:
             await self.check(latest)
 
     async def check(self, quote: Quote) -> int:
-        """Note the alerts that `quote` meets, for `queue_met`. Return how many. A stale quote meets none."""
+        """Collect the alerts that `quote` meets for `queue_met`, and return how many. A stale quote meets none."""
         now = self._clock.now()
         self._checked = quote
         if quote.is_stale(now):
@@ -99,7 +98,7 @@ class RateScheduler:
         return len(met)
 
     async def queue_met(self) -> bool:
-        """Queue the alerts that were met. Return whether there are more."""
+        """Queue alerts that were met, and return whether there are more."""
         if not self._met:
             return False
         now = self._clock.now()
@@ -114,7 +113,7 @@ class RateScheduler:
         return bool(self._met)
 
     async def _quote(self, now: datetime) -> Quote | None:
-        """Return a quote that can be shown, or None."""
+        """Return the current quote. None if there is none, or if it is stale."""
         try:
             quote = await self._catalogue.quote()
         except SettlementFailure:
@@ -127,10 +126,10 @@ def _is_late(subscription: Subscription, now: datetime) -> bool:
 
 
 async def _queue_daily_quote(tx: Transaction, due: Subscription, now: datetime, payload: DailyQuote | None) -> None:
-    """Set the next day's time, and queue today's quote unless it is left out."""
+    """Save the next due time, and queue today's quote. With payload None today's quote is skipped."""
     user = await UserRepository(tx).get_if_readable(due.user_id)
     if user is None or due.next_daily_at is None:
-        # It would be due again at once, for ever.
+        # It would be due again at each call.
         await SubscriptionRepository(tx).clear_daily_quote(due.user_id)
         return
     upcoming = None if due.daily_minute is None else next_at(due.daily_minute, user.zone, now)
@@ -142,7 +141,7 @@ async def _queue_daily_quote(tx: Transaction, due: Subscription, now: datetime, 
 
 
 async def _queue_alert(tx: Transaction, alert: RateAlert, quote: Quote, now: datetime) -> None:
-    """Queue an alert if it still exists. One that is sent once is deleted, another one rests."""
+    """Queue an alert if it still exists. Then delete it, or start its cooldown."""
     if alert.cooldown_seconds is None:
         is_due = await SubscriptionRepository(tx).delete_alert(alert.id)
         cooldown_until = None
@@ -154,7 +153,7 @@ async def _queue_alert(tx: Transaction, alert: RateAlert, quote: Quote, now: dat
 
 
 async def _daily_change(tx: Transaction, quote: Quote) -> Decimal | None:
-    """By how many percent the rate differs from that of the day before; None where none was recorded then."""
+    """Return the change of the rate since the day before in percent, or None without a record of that day."""
     then = quote.fetched_at - _A_DAY
     around = await QuoteRepository(tx).find_between(then - _ABOUT, then + _ABOUT)
     if not around:

@@ -1,4 +1,4 @@
-"""Rate updates: the daily quote, price alerts and quiet hours, by buttons and by typed answers."""
+"""Handle the buttons and typed answers of rate updates: the daily quote, price alerts and quiet hours."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from decimal import Decimal
@@ -24,7 +24,7 @@ DAILY_TIME: Final = "daily_hour"
 QUIET_HOURS: Final = "quiet_hours"
 ALERT_PRICE: Final = "alert_price"
 NEW_MESSAGE_ACTIONS: Final = frozenset({SubscriptionAction.OPEN, SubscriptionAction.END})
-"""What leaves the message it was pressed under as it is."""
+"""The actions that answer with a new message."""
 
 _ALERT_PARTS: Final = 4
 _MAX_DIGITS: Final = 15
@@ -33,7 +33,7 @@ _Action = Callable[["SubscriptionHandlers", Session, str], Awaitable[bool]]
 
 
 class SubscriptionHandlers:
-    """Let users subscribe to the rate, and end all of it."""
+    """Let users set up rate updates, and end them."""
 
     def __init__(self, *, database: Database, catalogue: ServiceCatalogue, subscriptions: SubscriptionService) -> None:
         self._database = database
@@ -55,8 +55,8 @@ class SubscriptionHandlers:
         }
 
     async def subscription_button(self, session: Session, button: SubscriptionButton) -> None:
-        """Do what a button of rate updates says."""
-        # Pictures have no text that could become another screen's.
+        """Do the action of a button of rate updates."""
+        # A picture has no text to replace.
         if button.action in NEW_MESSAGE_ACTIONS or not session.has_text:
             session.message_id = None
         pressed = button.pack()
@@ -68,7 +68,7 @@ class SubscriptionHandlers:
         session.record_tap(pressed)
 
     async def daily_time_typed(self, session: Session, _: str, text: str) -> None:
-        """Set the time of the daily quote as it was typed, or ask again."""
+        """Set the typed time of the daily quote. Ask again if it can't be read."""
         minute = read_time(text)
         if minute is None:
             session.notice = session.t("subscription.time_unreadable")
@@ -78,7 +78,7 @@ class SubscriptionHandlers:
         await self._show_daily_set(session)
 
     async def quiet_hours_typed(self, session: Session, _: str, text: str) -> None:
-        """Set the quiet hours as they were typed, or ask again."""
+        """Set the typed quiet hours. Ask again if they can't be read."""
         hours = read_span(text)
         if hours is None:
             session.notice = session.t("subscription.span_unreadable")
@@ -88,7 +88,7 @@ class SubscriptionHandlers:
         await self._show(session)
 
     async def price_typed(self, session: Session, _: str, text: str) -> None:
-        """Show what is understood of a price, or of a change in percent. The question stays open until it is set."""
+        """Show the options for a typed price or change in percent. The question stays open until the alert is set."""
         quote = await self._quote()
         if quote is None:
             await session.show(session.with_resume(alert_screens.explain_no_rate(session.t)))
@@ -160,7 +160,7 @@ class SubscriptionHandlers:
         return True
 
     async def _set_price(self, session: Session, argument: str) -> bool:
-        """Ask about an alert at the price of the button."""
+        """Show the options for an alert at the price of a button."""
         quote = await self._quote()
         if quote is None:
             return await self._ask_price(session)
@@ -172,7 +172,7 @@ class SubscriptionHandlers:
         return True
 
     async def _set_alert(self, session: Session, argument: str) -> bool:
-        """Set the alert that the button names. A second tap sets it once."""
+        """Set the alert of a button. A second tap doesn't set another."""
         request = _parse_alert(argument)
         if request is None:
             return False
@@ -186,14 +186,14 @@ class SubscriptionHandlers:
         return True
 
     async def _delete_alert(self, session: Session, alert_id: str) -> bool:
-        """Delete an alert. One that is gone already counts as deleted."""
+        """Delete an alert. If it no longer exists, the answer is the same."""
         await self._subscriptions.delete_alert(session.user.id, alert_id)
         await session.acknowledge(session.t.plain("subscription.alert_dropped"))
         await self._show_overview(session)
         return True
 
     async def _end(self, session: Session, _: str) -> bool:
-        """End everything in one tap. A user who had nothing on also reads that it is off."""
+        """End all rate updates. The answer is the same for a user who had none."""
         await self._subscriptions.end(session.user.id)
         await session.acknowledge(session.t.plain("subscription.stopped_short"))
         session.notice = session.t("subscription.stopped")
@@ -201,7 +201,7 @@ class SubscriptionHandlers:
         return True
 
     async def _quote(self) -> Quote | None:
-        """Return the current quote; while the service is away, the last one that was recorded."""
+        """Return the current quote, or the last recorded one if the service is down."""
         try:
             return await self._catalogue.quote()
         except SettlementFailure:
@@ -222,17 +222,17 @@ class SubscriptionHandlers:
         SubscriptionAction.SET_ALERT: _set_alert,
         SubscriptionAction.DELETE_ALERT: _delete_alert,
     }
-    """What a button does; it returns whether the button could be understood."""
+    """The handler of each action. It returns False for an argument that it can't read."""
 
 
 def _parse_minute(text: str) -> int | None:
-    """Return a minute of the day in a button's data; None for what no button of ours could have."""
+    """Return a minute of the day from a button's data, or None if the data is forged."""
     minute = int(text) if text.isdecimal() and len(text) < len(str(MINUTES)) + 1 else MINUTES
     return minute if minute < MINUTES else None
 
 
 def _parse_alert(argument: str) -> AlertRequest | None:
-    """Return what a button of the last screen wrote; None for what no button of ours could have."""
+    """Return the alert from a button's data, or None if the data is forged."""
     parts = argument.split(":")
     if len(parts) != _ALERT_PARTS or parts[0] not in {alert_screens.ABOVE, alert_screens.BELOW}:
         return None

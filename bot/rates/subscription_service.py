@@ -1,6 +1,6 @@
-"""Change what users get about the rate: a daily quote, alerts and quiet hours, and end all of it.
+"""Set up and end rate updates: the daily quote, alerts and quiet hours.
 
-A user who gets any of it is a subscriber and gets operators' broadcasts, too; the screens say so.
+A user with any rate update is a subscriber, who also gets operators' broadcasts. The screens say so.
 """
 
 import hashlib
@@ -18,13 +18,13 @@ from bot.users.model import User
 from bot.users.repository import UserRepository
 
 MAX_ALERTS: Final = 10
-"""So many alerts one user may have."""
+"""The maximum of alerts of one user."""
 
 
 class SubscriptionService:
-    """Read and change the subscription of a user, each in the queue of their own chat.
+    """Read and change the subscription of a user, in the queue of their chat.
 
-    What takes a user saves them, too: what they typed may have answered an open question.
+    Methods with a `user` save the user, too, because a typed answer closes the open question.
     """
 
     def __init__(self, database: Database, clock: Clock) -> None:
@@ -32,7 +32,7 @@ class SubscriptionService:
         self._clock = clock
 
     async def get_updates(self, user_id: int) -> RateUpdates:
-        """Return what a user gets, without alerts that have expired."""
+        """Return the rate updates of a user, without expired alerts."""
         now = self._clock.now()
         async with self._database.reading() as tx:
             alerts = await SubscriptionRepository(tx).find_alerts(user_id)
@@ -42,7 +42,7 @@ class SubscriptionService:
             )
 
     async def set_daily_time(self, user: User, minute: int | None) -> None:
-        """Send a quote each day at this minute of the user's day (0 to 1,439); None ends that."""
+        """Set the daily quote's time, in minutes of the user's day (0 to 1,439). None ends the daily quote."""
         now = self._clock.now()
         async with self._database.transaction() as tx:
             await UserRepository(tx).save(user)
@@ -52,7 +52,7 @@ class SubscriptionService:
             )
 
     async def set_quiet_hours(self, user: User, hours: tuple[int, int] | None) -> None:
-        """Send rate updates without a sound between these minutes of the user's day; None is never."""
+        """Set the quiet hours, in minutes of the user's day. None removes them."""
         start, end = hours or (None, None)
         async with self._database.transaction() as tx:
             await UserRepository(tx).save(user)
@@ -60,7 +60,7 @@ class SubscriptionService:
             await SubscriptionRepository(tx).save(replace(subscription, quiet_from=start, quiet_until=end))
 
     async def set_alert(self, user: User, request: AlertRequest) -> bool:
-        """Set an alert, or begin the same one again. Returns False where the user has as many as one may."""
+        """Set an alert, or restart the same one. Return False if the user has the maximum of alerts."""
         now, alert_id = self._clock.now(), _alert_id(user.id, request)
         async with self._database.transaction() as tx:
             others = [each for each in await SubscriptionRepository(tx).find_alerts(user.id) if each.id != alert_id]
@@ -72,7 +72,7 @@ class SubscriptionService:
         return True
 
     async def delete_alert(self, user_id: int, alert_id: str) -> bool:
-        """Delete one of the user's own alerts, and return whether there was one."""
+        """Delete an alert of the user, and return whether it existed."""
         async with self._database.transaction() as tx:
             alert = await SubscriptionRepository(tx).get_alert(alert_id)
             if alert is None or alert.user_id != user_id:
@@ -85,7 +85,7 @@ class SubscriptionService:
             return await SubscriptionRepository(tx).delete(user_id)
 
     async def move_daily_quote(self, tx: Transaction, user: User) -> None:
-        """Plan the daily quote of a user for the same hour in their new time zone (a hook of `UserService`)."""
+        """Move a user's daily quote to the same hour in their new time zone (a hook of `UserService`)."""
         subscription = await SubscriptionRepository(tx).get(user.id)
         if subscription is not None and subscription.daily_minute is not None:
             await SubscriptionRepository(tx).save(_with_next_daily(subscription, user, self._clock.now()))
@@ -116,7 +116,7 @@ def _make_alert(alert_id: str, user_id: int, request: AlertRequest, now: datetim
 
 
 def _alert_id(user_id: int, request: AlertRequest) -> str:
-    """Return an id that the same request always has, so that a second tap sets nothing twice."""
+    """Return the alert's id. Equal requests have the same id, so a second tap doesn't set another alert."""
     identity = f"{user_id}:{request.is_above}:{request.threshold}:{request.cooldown_hours}"
     return hashlib.sha256(identity.encode()).hexdigest()[:16]
 
@@ -124,7 +124,7 @@ def _alert_id(user_id: int, request: AlertRequest) -> str:
 async def end_subscription(tx: Transaction, chat_id: int, now: datetime) -> None:
     """Delete the subscription and alerts of a user who can't be reached (a hook of the outbox and of `UserService`).
 
-    A user who blocked the bot and comes back doesn't want quotes from before.
+    A user who comes back later has to subscribe again.
     """
     del now
     await SubscriptionRepository(tx).delete(chat_id)

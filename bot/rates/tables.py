@@ -8,7 +8,7 @@ from bot.infra.db.metadata import metadata
 quotes = Table(
     "quotes",
     metadata,
-    # The service's own time of a quote: what it has cached is recorded once, however often it is asked.
+    # The service's own time, so that a quote that the service has cached is stored once.
     Column("fetched_at", Instant, primary_key=True),
     Column("btc_idr", ExactDecimal, nullable=False),
     Column("usdc_idr", ExactDecimal),

@@ -1,4 +1,4 @@
-"""Rate messages and alerts as a user's data: shown, exported and deleted."""
+"""Show, export and delete rate updates as a user's data."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from bot.users.user_data import Json, StoredData, UserData, format_time
 
 @dataclass(frozen=True, slots=True)
 class StoredRateMessages(StoredData):
-    """The rate updates that a user gets."""
+    """A user's rate updates in `/privacy`."""
 
     subscription: Subscription | None
     alerts: tuple[RateAlert, ...]
@@ -40,7 +40,7 @@ async def has_any(tx: Transaction, user_id: int) -> bool:
 
 
 async def export_user(tx: Transaction, user_id: int) -> Json:
-    """Return the subscription and the alerts of the exported file."""
+    """Return the subscription and the alerts for the exported file."""
     found = await stored(tx, user_id)
     return {
         "rate_news": _subscription(found.subscription),
@@ -77,7 +77,7 @@ def _alert(alert: RateAlert) -> Json:
 
 
 def _format_minute(minute: int | None) -> str | None:
-    """Return a minute of the user's own day: "07:30"."""
+    """Return a minute of the user's day as a time: "07:30"."""
     return None if minute is None else f"{minute // 60:02}:{minute % 60:02}"
 
 

@@ -10,11 +10,11 @@ from bot.rates.scheduler import RateScheduler
 PRUNE_EVERY: Final = timedelta(hours=6)
 EVERY_SECONDS: Final = 5.0
 SOON_SECONDS: Final = 0.5
-"""While there is more to queue: when Telegram may have accepted a part of it."""
+"""The pause while there is more to queue. By then Telegram may have accepted some messages."""
 
 
 class QuoteRecorder:
-    """Record one quote per `tick`. `interval` is the seconds between two."""
+    """Record a quote at each `tick`. `interval` is the seconds between two."""
 
     def __init__(self, quotes: QuoteService, clock: Clock, interval: float) -> None:
         self._quotes = quotes
@@ -23,7 +23,7 @@ class QuoteRecorder:
         self._prune_at: datetime | None = None
 
     async def tick(self) -> float:
-        """Record the current quote, and return the seconds until the next time."""
+        """Record the current quote, and return the seconds until the next call."""
         await self._quotes.record()
         now = self._clock.now()
         if self._prune_at is None or now >= self._prune_at:
@@ -33,13 +33,13 @@ class QuoteRecorder:
 
 
 class SubscriptionWorker:
-    """Queue daily quotes that are due, and alerts that the newest quote has met, at each `tick`."""
+    """Queue due daily quotes, and alerts that the newest quote meets, at each `tick`."""
 
     def __init__(self, scheduler: RateScheduler) -> None:
         self._scheduler = scheduler
 
     async def tick(self) -> float:
-        """Queue what there is room for, and return the seconds until the next time."""
+        """Queue as many notifications as the outbox may hold, and return the seconds until the next call."""
         dailies_left = await self._scheduler.queue_due()
         await self._scheduler.check_latest()
         alerts_left = await self._scheduler.queue_met()

@@ -1,4 +1,4 @@
-"""Set an alert: at which price, and whether it is sent once or again."""
+"""The screens that set a price alert."""
 
 from datetime import tzinfo
 from decimal import Decimal
@@ -13,18 +13,18 @@ from bot.settlement.model import Quote
 
 ABOVE, BELOW = "a", "b"
 ONCE = "0"
-"""Stands for "no cool-down" in a button's data."""
+"""Means "no cooldown" in a button's data."""
 
 
 def ask_price(t: Translator, quote: Quote, zone: tzinfo) -> Screen:
-    """Return the question for the price: a few percent away in one tap, any other typed."""
+    """Return the question for the price. Prices a few percent away have buttons, and others are typed."""
     steps = tuple(tuple(_step_button(t, quote, sign * percent) for percent in PERCENT_STEPS) for sign in (1, -1))
     text = t("subscription.ask_alert", rate=t.rate(quote.btc_idr), at=format_clock(t, quote.fetched_at, zone))
     return Screen(text, (*steps, (_back_button(t),)))
 
 
 def ask_frequency(t: Translator, threshold: Decimal, quote: Quote) -> Screen:
-    """Return what is understood, with how often and how long to choose from. Only that tap sets the alert."""
+    """Return the understood price, with buttons for how often and how long. A tap on one sets the alert."""
     is_above = threshold > quote.btc_idr
     text = t(
         "subscription.ask_how_often",
@@ -41,18 +41,18 @@ def ask_frequency(t: Translator, threshold: Decimal, quote: Quote) -> Screen:
 
 
 def explain_no_rate(t: Translator) -> Screen:
-    """Return that there is no rate to compare a price with."""
+    """Return that there is no rate, so no alert can be set."""
     return Screen(t("subscription.no_rate"), ((_back_button(t),),))
 
 
 def format_condition(t: Translator, threshold: Decimal, *, is_above: bool) -> Html:
-    """Return when an alert is sent: "above Rp1,750,000,000"."""
+    """Return the condition of an alert: "above Rp1,750,000,000"."""
     return t("subscription.above" if is_above else "subscription.below", threshold=t.rate(threshold))
 
 
 def _step_button(t: Translator, quote: Quote, percent: int) -> Button:
     label = f"{'▲ +' if percent > 0 else '▼ −'}{t.percent(abs(percent))}"  # noqa: RUF001  a minus, as it is written
-    # The button carries the price itself, so that it means what its screen said, however old it gets.
+    # The button carries the price itself, so that an old button still means the price that was shown.
     at = SubscriptionButton(SubscriptionAction.SET_PRICE, str(int(shift_rate(quote.btc_idr, percent))))
     return Button(label, data=at.pack())
 

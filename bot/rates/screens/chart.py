@@ -22,7 +22,7 @@ _SIGNS: Final = {Trend.UP: "↑ ", Trend.DOWN: "↓ ", Trend.FLAT: ""}
 
 
 def make_chart_facts(t: Translator, history: RateHistory, quote: Quote, zone: tzinfo) -> ChartFacts:
-    """Return what the picture shows."""
+    """Return all that the picture shows."""
     ground = make_scale(history.lowest, history.highest)
     return ChartFacts(
         brand=BRAND,
@@ -41,13 +41,13 @@ def make_chart_facts(t: Translator, history: RateHistory, quote: Quote, zone: tz
 
 
 def format_change(t: Translator, history: RateHistory) -> str:
-    """Return by how much the rate changed: "↑ 1.25%"; empty where nothing is known of before."""
+    """Return the change of the rate: "↑ 1.25%". It is empty if there is no earlier rate."""
     percent = history.change_percent
     return "" if percent is None else _SIGNS[get_trend(history)] + t.percent(abs(percent))
 
 
 def get_trend(history: RateHistory) -> Trend:
-    """Return the direction of the change, as far as the rounded number shows it."""
+    """Return the direction of the change after rounding."""
     shown = round(history.change_percent or Decimal(0), 2)
     if not shown:
         return Trend.FLAT
@@ -70,7 +70,7 @@ def _place_runs(history: RateHistory, ground: Scale) -> tuple[tuple[tuple[float,
 
 
 def _time_marks(t: Translator, history: RateHistory, zone: tzinfo) -> tuple[Mark, ...]:
-    """Hours; midnights, and weeks, by their date."""
+    """Return the marks of the time axis: hours, and dates at midnight."""
     span = history.until - history.since
     if not span:
         return ()
@@ -98,14 +98,14 @@ def _format_footer(t: Translator, quote: Quote, zone: tzinfo) -> str:
 
 
 def _format_rate(t: Translator, rate: Decimal) -> str:
-    """Return a rate, short enough for three columns."""
+    """Return a rate, short enough for a column."""
     if rate < _SHORT_FROM:
         return t.rupiah(int(rate.to_integral_value()))
     return f"Rp{_format_millions(t, rate, _FINE)}"
 
 
 def _format_millions(t: Translator, rate: Decimal, precision: Decimal) -> str:
-    """Return a rate in millions, with as many decimals as `precision` (rupiah) has."""
+    """Return a rate in millions, with the decimals that `precision` (in rupiah) needs."""
     if rate < _SHORT_FROM:
         return t.number(int(rate.to_integral_value()))
     places = max(0, -(precision / _MILLION).adjusted())

@@ -1,4 +1,4 @@
-"""Notifications about the rate: the daily quote, and an alert whose price was reached."""
+"""The messages of rate updates: the daily quote and the price alert."""
 
 from datetime import datetime, tzinfo
 from decimal import Decimal
@@ -16,7 +16,7 @@ EXAMPLES = (100_000, 1_000_000)
 
 
 def show_daily_quote(t: Translator, quote: Quote, change: Decimal | None, zone: tzinfo) -> Screen:
-    """Return the rate of the day, its change since the day before (in percent), and what common amounts cost."""
+    """Return the rate of the day, its change since the day before (in percent), and examples."""
     lines = [_format_rate(t, quote, change)]
     if quote.usdc_idr is not None:
         lines.append(t("subscription.daily_usdc", rate=t.whole_rate(quote.usdc_idr)))
@@ -37,7 +37,7 @@ def show_daily_quote(t: Translator, quote: Quote, change: Decimal | None, zone: 
 def show_price_alert(
     t: Translator, quote: Quote, threshold: Decimal, zone: tzinfo, *, is_above: bool, cooldown_until: datetime | None
 ) -> Screen:
-    """Return the price that was reached, and whether the alert will be sent again."""
+    """Return the reached price, and whether the alert can be sent again."""
     text = t(
         "subscription.rings",
         condition=format_condition(t, threshold, is_above=is_above),

@@ -1,4 +1,4 @@
-"""The current rate, and how it changed, under its chart."""
+"""The screens of the current rate, with or without its chart."""
 
 from datetime import tzinfo
 
@@ -19,7 +19,7 @@ EXAMPLES = (100_000, 1_000_000)
 
 
 def show_rate(t: Translator, quote: Quote, zone: tzinfo, chart: Chart | None = None, *, subscribed: bool) -> Screen:
-    """Return the rate, its time and source, and what common amounts cost; with the chart, how it changed."""
+    """Return the rate, its time, its source, and examples. With a chart, add how the rate changed."""
     paragraphs = ["\n".join(_rate_lines(t, quote, zone)), "\n".join(_example_lines(t, quote))]
     if chart is None:
         return Screen("\n\n".join(paragraphs), (*subscription.subscription_rows(t, subscribed=subscribed), send_row(t)))
@@ -59,11 +59,11 @@ def _example_lines(t: Translator, quote: Quote) -> list[Html]:
 
 
 def _change_paragraphs(t: Translator, history: RateHistory) -> list[Html]:
-    """Return how the rate changed, for users who can't see the picture."""
+    """Return how the rate changed as text, for users who can't see the picture."""
     if len(history.points) == 1:
         return []
     lowest, highest = (t.rupiah(int(rate.to_integral_value())) for rate in (history.lowest, history.highest))
-    # What a new bot has seen is less than the period that is asked for: the picture says since when.
+    # A new bot has no history of the whole period. The picture says when it begins.
     key = "rate.went" if history.is_whole else "rate.went_so_far"
     period = t.plain(f"rate.period_{history.period}")
     return [t(key, period=period, change=rate_chart.format_change(t, history), lowest=lowest, highest=highest)]

@@ -1,4 +1,4 @@
-"""Rate updates: what a user gets at a glance, the time of the daily quote, and the quiet hours."""
+"""The screens of rate updates: the overview, the time of the daily quote, and the quiet hours."""
 
 from bot.core.time_of_day import DEFAULT_QUIET_HOURS
 from bot.infra.i18n import Html, Translator
@@ -20,7 +20,7 @@ QUIET_HOURS = ((21 * 60, 6 * 60), DEFAULT_QUIET_HOURS, (23 * 60, 8 * 60))
 
 
 def subscription_rows(t: Translator, *, subscribed: bool) -> Keyboard:
-    """Return the rows under the rate: a daily quote, an alert, my rate updates; for subscribers also their end."""
+    """Return the rows under the rate: daily quote, alert, rate updates. Subscribers also get a button to stop them."""
     new = (
         _button(t, "subscription.daily", SubscriptionAction.ASK_DAILY),
         _button(t, "subscription.alert", SubscriptionAction.ASK_PRICE),
@@ -30,7 +30,7 @@ def subscription_rows(t: Translator, *, subscribed: bool) -> Keyboard:
 
 
 def update_rows(t: Translator) -> Keyboard:
-    """Return the rows under each rate update: its reader can change it, or end all of it in one tap."""
+    """Return the rows under each rate update: buttons to change rate updates, and to stop them."""
     return (
         (
             _button(t, "subscription.mine", SubscriptionAction.OPEN),
@@ -40,7 +40,7 @@ def update_rows(t: Translator) -> Keyboard:
 
 
 def show_updates(reader: Reader, updates: RateUpdates) -> Screen:
-    """Return all that a user gets, and the ways to change it."""
+    """Return all rate updates of a user, with buttons to change them."""
     t = reader.t
     new = (
         _button(t, "subscription.daily", SubscriptionAction.ASK_DAILY),
@@ -67,7 +67,7 @@ def show_updates(reader: Reader, updates: RateUpdates) -> Screen:
 
 
 def ask_daily_time(reader: Reader, updates: RateUpdates) -> Screen:
-    """Return the question for the time of the daily quote: common ones in one tap, any other typed."""
+    """Return the question for the time of the daily quote. Common times have buttons, and others are typed."""
     t = reader.t
     hours = tuple(
         Button(t.time_of_day(hour * 60), data=SubscriptionButton(SubscriptionAction.SET_DAILY, str(hour * 60)).pack())
@@ -141,7 +141,7 @@ def _format_alert(reader: Reader, alert: RateAlert) -> Html:
 
 
 def format_frequency(t: Translator, seconds: int | None) -> str:
-    """Return whether an alert is sent once, or again after so many seconds."""
+    """Return how often an alert is sent: once, or again after `seconds`."""
     return t.plain("subscription.once") if seconds is None else t.plain("subscription.again", hours=seconds // 3600)
 
 
