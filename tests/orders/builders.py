@@ -1,4 +1,4 @@
-"""Orders for tests, which name only the fields that they are about."""
+"""Builders of orders. A test names only the fields that matter to it."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -28,11 +28,11 @@ PICTURES: Final = (OrderNotification.INVOICE, OrderNotification.INVOICE_TEXT, Or
 REMOVALS: Final = (OrderNotification.TAKE_DOWN, OrderNotification.TAKE_DOWN_PICTURE)
 STATUS_MESSAGES: Final = (OrderNotification.CARD, OrderNotification.CARD_EDIT)
 REPORTS: Final = tuple(kind for kind in OrderNotification if kind not in {*PICTURES, *REMOVALS, *STATUS_MESSAGES})
-"""The notifications that report an event in a text of their own."""
+"""The notifications that are messages about an event."""
 
 
 def an_order(reference: str = "R2345AB", **changes: Any) -> Order:
-    """Return an intent of Emma's to send Rp250,000 to BCA."""
+    """Return Emma's intent to send Rp250,000 to BCA."""
     values: dict[str, Any] = {
         "reference": reference,
         "user_id": 1001,
@@ -89,7 +89,7 @@ def a_deposit_order(channel: str, method: PayoutMethod = LISTED_BCA) -> Order:
 
 
 def as_sent(order: Order) -> Order:
-    """Return an order after the rupiah were sent."""
+    """Return an order as completed."""
     end = {"phase": Phase.DONE, "state": "COMPLETED", "step": OrderStep.SENT, "ended_at": screens.NOW}
     return replace(order, **end, paid_at=screens.NOW - timedelta(minutes=2))  # type: ignore[arg-type]
 
@@ -126,7 +126,7 @@ def orders_in_each_state(method: PayoutMethod = LISTED_BCA) -> Iterator[tuple[st
 
 
 def every_event_of(order: Order) -> list[OrderEvent]:
-    """Return one event of each kind, as an order's log could hold them."""
+    """Return one event of each kind."""
     noted = [(phase, "", "") for phase in Phase] + [(Phase.OPEN, "", note) for note in EventNote]
     reported = [(Phase.OPEN, state, "") for state in ("IDLE", order.state, "FAILED")]
     moments = [screens.NOW - timedelta(days=800 >> place) for place in range(len(noted) + len(reported))]

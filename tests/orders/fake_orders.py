@@ -1,4 +1,4 @@
-"""Orders in memory, a service that answers in a while, and when each order was polled: for `Poller` in virtual time."""
+"""A fake database, service and observer for `Poller` in virtual time. They record when each order is polled."""
 
 import asyncio
 from collections import OrderedDict
@@ -27,7 +27,7 @@ class LoopClock:
 
 
 class FakeOrders:
-    """`count` orders that never change, of which the oldest `paid` are paid. It is store, service and observer."""
+    """`count` orders that never change. The oldest `paid` are paid. It acts as database, service and observer."""
 
     def __init__(self, count: int, paid: int = 0, takes: float = 0.2) -> None:
         self.paid = paid
@@ -36,7 +36,7 @@ class FakeOrders:
         self.polled: dict[int, list[float]] = {number: [] for number in range(count)}
         self.viewed = ViewedOrders(LoopClock())
         self._orders = [self._order(number) for number in range(count)]
-        # All have the same interval: the one that was polled last is due last.
+        # All have the same interval, so the order that was polled last is due last.
         self._due_at: dict[bool, OrderedDict[int, datetime]] = {True: OrderedDict(), False: OrderedDict()}
         for number, order in enumerate(self._orders):
             self._due_at[order.is_paid][number] = ZERO
@@ -60,7 +60,7 @@ class FakeOrders:
     async def watch(
         self, seconds: float, budget: Budget, meanwhile: Callable[["FakeOrders"], None] = lambda _: None
     ) -> None:
-        """Poll for so long; `meanwhile` is called before each tick."""
+        """Poll for `seconds`. Call `meanwhile` before each tick."""
         poller, end = self.poller(budget), now() + seconds
         with mock.patch("bot.orders.tracking.poller.OrderRepository", return_value=self):
             while now() < end:
@@ -68,7 +68,7 @@ class FakeOrders:
                 await asyncio.sleep(await poller.tick())
 
     def worst_gap(self, number: int, begin: float, end: float) -> float:
-        """The longest time without a look at this order between two moments."""
+        """Return the longest time between two polls of an order within a period."""
         inner = (at for at in self.polled[number] if begin < at < end)
         return max(later - earlier for earlier, later in pairwise([begin, *inner, end]))
 
@@ -76,7 +76,7 @@ class FakeOrders:
         step = OrderStep.PAID if number < self.paid else OrderStep.CREATED
         return an_order(f"R{number}", service_id=str(number), phase=Phase.OPEN, state="IDLE", step=step)
 
-    # The database and its orders, as far as the poller looks into them.
+    # The database and its repository, as far as the poller uses them.
     def reading(self) -> Any:
         return self
 

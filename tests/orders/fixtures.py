@@ -1,4 +1,4 @@
-"""Pytest fixtures with the parts that place and follow orders, for the tests of all features about orders."""
+"""Fixtures with the parts that place and track orders."""
 
 from collections.abc import AsyncIterator
 
@@ -11,7 +11,7 @@ from tests.settlement.fake_settlement import FakeSettlement, MovedClock
 
 @pytest.fixture
 def clock() -> MovedClock:
-    """A clock that stands at the moment that the screens of the tests are made at."""
+    """A clock that is set to the time of the screens in tests."""
     clock = MovedClock()
     clock.at = NOW
     return clock

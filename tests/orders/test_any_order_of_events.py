@@ -1,6 +1,6 @@
-"""Two processes, a person who taps anything at any time, and a service that answers as it likes: invariants only.
+"""Two processes, a user who presses any button at any time, and an unreliable service. The tests check invariants only.
 
-The sequences are random but the same in every run. Each seed is a life of one wish and its orders.
+The sequences are random but the same in every run. Each seed is one draft and its orders.
 """
 
 import asyncio
@@ -32,8 +32,8 @@ MONEY = [
 ]
 
 
-class Life:
-    """Random steps of one wish's life; `posts` counts the decisions that allow a POST."""
+class RandomSteps:
+    """Take random steps with one draft. `posts` counts the user's decisions that allow a POST."""
 
     def __init__(self, seed: int, systems: list[OrderSystem], draft: OrderDraft) -> None:
         self.chance = random.Random(seed)
@@ -42,16 +42,16 @@ class Life:
         self.draft = draft
         self.posts = 0
         self.steps: list[Any] = [
-            self.confirms,
-            self.tries_again,
-            self.drops,
-            self.accepts,
-            self.looks,
+            self.confirm,
+            self.try_again,
+            self.drop,
+            self.accept,
+            self.reconcile,
             self.poll,
             self.deliver,
-            self.time_passes,
-            self.service_changes,
-            self.service_pays,
+            self.pass_time,
+            self.change_service,
+            self.pay_order,
         ]
 
     @property
@@ -59,11 +59,11 @@ class Life:
         return self.chance.choice(self.systems)
 
     async def step(self) -> None:
-        """Some things at the same time."""
+        """Take some steps at the same time."""
         at_once = self.chance.choices(self.steps, k=self.chance.randint(1, 3))
         await asyncio.gather(*(each(self.system) for each in at_once))
 
-    async def confirms(self, system: OrderSystem) -> None:
+    async def confirm(self, system: OrderSystem) -> None:
         with suppress(ConfirmationOutdated, ServiceDown, SlowDown, KeyRefused):
             await system.confirm(self.draft)
             self.posts = max(self.posts, 1)
@@ -72,22 +72,22 @@ class Life:
         orders = await system.all_orders()
         return self.chance.choice(orders) if orders else None
 
-    async def tries_again(self, system: OrderSystem) -> None:
+    async def try_again(self, system: OrderSystem) -> None:
         order = await self.latest(system)
         if order is not None and await system.orders.try_again(order.reference):
             self.posts += 1
 
-    async def drops(self, system: OrderSystem) -> None:
+    async def drop(self, system: OrderSystem) -> None:
         order = await self.latest(system)
         if order is not None and self.chance.random() < 0.3:
             await system.orders.drop(order.reference)
 
-    async def accepts(self, system: OrderSystem) -> None:
+    async def accept(self, system: OrderSystem) -> None:
         order = await self.latest(system)
         if order is not None:
             await system.orders.accept_price(order.reference)
 
-    async def looks(self, system: OrderSystem) -> None:
+    async def reconcile(self, system: OrderSystem) -> None:
         await system.reconciler.run_once()
 
     async def poll(self, system: OrderSystem) -> None:
@@ -97,10 +97,10 @@ class Life:
     async def deliver(self, system: OrderSystem) -> None:
         await system.deliver()
 
-    async def time_passes(self, system: OrderSystem) -> None:
+    async def pass_time(self, system: OrderSystem) -> None:
         system.clock.passes(seconds=self.chance.choice([1, 5, 20, 61, 61, 900]))
 
-    async def service_changes(self, _: OrderSystem) -> None:
+    async def change_service(self, _: OrderSystem) -> None:
         self.service.listed = self.chance.random() < 0.7
         self.service.places.append(self.chance.choice(ANSWERS))
         self.service.locked_rate = self.chance.choice([None, self.service.rate / Decimal(2)])
@@ -110,7 +110,7 @@ class Life:
         if self.chance.random() < 0.3:
             self.service.reads.append(self.chance.choice([ServiceDown(), SlowDown(3), KeyRefused()]))
 
-    async def service_pays(self, system: OrderSystem) -> None:
+    async def pay_order(self, system: OrderSystem) -> None:
         shown = set(system.sender.payment_requests())
         for service_id, record in self.service.records.items():
             if record.bolt11 in shown and record.state in {"ROUTE_SHOWN", "LN_INVOICE_PAID"}:
@@ -122,15 +122,15 @@ async def test_no_order_of_events_shows_two_invoices_or_posts_unasked(
     system: OrderSystem, other_system: OrderSystem, service: FakeSettlement, seed: int
 ) -> None:
     other_system.sender.sent = system.sender.sent
-    life = Life(seed, [system, other_system], await system.draft())
+    steps = RandomSteps(seed, [system, other_system], await system.draft())
     for _ in range(60):
-        await life.step()
-        assert service.times("place") <= life.posts
+        await steps.step()
+        assert service.times("place") <= steps.posts
     if service.gate is not None:
         service.gate.set()
-    for each in life.systems:
+    for each in steps.systems:
         await each.orders.submission.wait()
-    await settles_down(life)
+    await wait_until_settled(steps)
     assert len(set(system.sender.payment_requests())) <= 1
     kinds = system.sender.kinds()
     for notice in MONEY:
@@ -139,11 +139,11 @@ async def test_no_order_of_events_shows_two_invoices_or_posts_unasked(
     assert kinds.count(OrderNotification.SENT) + kinds.count(OrderNotification.FAILED) <= 1
 
 
-async def settles_down(life: Life) -> None:
-    """Days later nothing is left open, looked for or untold."""
-    life.service.reads.clear()
-    life.service.listed = True
-    system = life.systems[0]
+async def wait_until_settled(steps: RandomSteps) -> None:
+    """Let days pass. Then no order is open or searched for, and all notifications are sent."""
+    steps.service.reads.clear()
+    steps.service.listed = True
+    system = steps.systems[0]
     for _ in range(20):
         system.clock.passes(hours=3)
         await system.reconciler.run_once()

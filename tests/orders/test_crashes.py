@@ -37,7 +37,7 @@ class Payment:
     draft: OrderDraft
     confirmed: bool = False
     sent: list[SentMessage] = field(default_factory=list)
-    taps_again: bool = True
+    presses_again: bool = True
 
     def system(self, countdown: CrashCountdown) -> OrderSystem:
         return OrderSystem(
@@ -49,51 +49,51 @@ class Payment:
             sender=CrashingSender(self.service.clock, countdown, self.sent),
         )
 
-    async def goes_on(self, system: OrderSystem, rounds: int) -> None:
+    async def run(self, system: OrderSystem, rounds: int) -> None:
         """Some time of the bot's life: its start, the replayed tap, and its workers."""
         await system.delivery.recover()
-        await self.confirms(system)
+        await self.confirm(system)
         for _ in range(rounds):
             system.clock.passes(seconds=10)
             await system.reconciler.run_once()
             await system.poller.tick()
             await system.observer.close_offers()
-            await self.hears(system)
-            await self.taps_try_again(system)
-            self.pays()
+            await self.deliver(system)
+            await self.press_try_again(system)
+            self.pay()
             if OrderNotification.SENT in [each.kind for each in self.sent]:
                 break
 
-    async def confirms(self, system: OrderSystem) -> None:
+    async def confirm(self, system: OrderSystem) -> None:
         if not self.confirmed:
             draft = await system.drafts.get(self.draft.id)
             assert draft is not None
             with suppress(ConfirmationOutdated):
                 await system.confirm(draft)
             self.confirmed = True
-        await self.posts_end(system)
+        await self.await_requests(system)
 
-    async def posts_end(self, system: OrderSystem) -> None:
+    async def await_requests(self, system: OrderSystem) -> None:
         tasks = list(system.orders.submission._tasks.values())
         await system.orders.submission.wait()
         for task in tasks:
             if isinstance(task.exception(), Crash):
                 raise Crash
 
-    async def hears(self, system: OrderSystem) -> None:
+    async def deliver(self, system: OrderSystem) -> None:
         while await system.delivery.start_due():
             tasks = list(system.delivery._tasks.values())
             await system.delivery.wait_until_sent()
             if any(isinstance(task.exception(), Crash) for task in tasks):
                 raise Crash
 
-    async def taps_try_again(self, system: OrderSystem) -> None:
-        if self.taps_again and [each.kind for each in self.sent].count(OrderNotification.UNRESOLVED):
+    async def press_try_again(self, system: OrderSystem) -> None:
+        if self.presses_again and [each.kind for each in self.sent].count(OrderNotification.UNRESOLVED):
             orders = await system.all_orders()
             await system.orders.try_again(orders[0].reference)
-            await self.posts_end(system)
+            await self.await_requests(system)
 
-    def pays(self) -> None:
+    def pay(self) -> None:
         """Pay what was shown, once; then the service moves it on by one state."""
         for service_id, record in self.service.records.items():
             if record.bolt11 in {each.payment_request for each in self.sent}:
@@ -106,10 +106,10 @@ async def run(payment: Payment, countdown: CrashCountdown) -> None:
     """A payment whose first process dies when the fuse has burnt down, and whose second one doesn't."""
     first = payment.system(countdown)
     with suppress(Crash):
-        await payment.goes_on(first, rounds=14)
+        await payment.run(first, rounds=14)
     await close(first)
     second = payment.system(CrashCountdown(None))
-    await payment.goes_on(second, rounds=25)
+    await payment.run(second, rounds=25)
     await ends_well(payment, second, f"killed at moment {countdown.steps}")
     await close(second)
 

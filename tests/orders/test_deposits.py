@@ -1,4 +1,4 @@
-"""Of two open deposits of the same sum at the same address, exactly one is shown, whoever asks."""
+"""Of two open deposits of the same amount and address, exactly one is shown."""
 
 from dataclasses import replace
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""A deposit that another program opened with the same key keeps the bot from showing an equal one."""
+"""The bot doesn't show a deposit if another program with the same key has an equal one."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -26,14 +26,14 @@ SAME: dict[str, Any] = {"amount": SAT, "channel": "cbbtc"}
 AGENTS = OrderRequest(method=BRI, number="9876543210", holder=None, amount=SAT, channel="cbbtc")
 
 
-def agent_orders(service: FakeSettlement, *, ago: timedelta = timedelta(0), request: OrderRequest = AGENTS) -> str:
-    """Another program creates an order with our key. Returns its id."""
+def place_agent_order(service: FakeSettlement, *, ago: timedelta = timedelta(0), request: OrderRequest = AGENTS) -> str:
+    """Let another program create an order with our key, and return its id."""
     made = service.make(request).service_id
     service.records[made] = replace(service.records[made], created_at=service.now() - ago)
     return made
 
 
-async def held(system: OrderSystem, service: FakeSettlement) -> Order:
+async def order_to_confirm(system: OrderSystem, service: FakeSettlement) -> Order:
     service.locked_rate = Decimal(1_600_000_000)
     order = await system.place(**SAME)
     service.locked_rate = None
@@ -41,7 +41,7 @@ async def held(system: OrderSystem, service: FakeSettlement) -> Order:
     return order
 
 
-def lists_fail(service: FakeSettlement, monkeypatch: pytest.MonkeyPatch, failure: SettlementFailure) -> None:
+def fail_lists(service: FakeSettlement, monkeypatch: pytest.MonkeyPatch, failure: SettlementFailure) -> None:
     async def newest(_: int = LONGEST_LIST) -> Any:
         await asyncio.sleep(0)
         raise failure
@@ -70,7 +70,7 @@ async def is_shown(system: OrderSystem, order: Order) -> None:
 async def test_a_deposit_like_that_of_an_agent_is_not_shown_until_the_agents_is_done(
     system: OrderSystem, service: FakeSettlement, channel: str
 ) -> None:
-    agents = agent_orders(service, request=replace(AGENTS, channel=channel))
+    agents = place_agent_order(service, request=replace(AGENTS, channel=channel))
     await is_withheld(system, await system.place(amount=SAT, channel=channel))
     service.becomes(agents, "USDT_RECEIVED")
     await is_shown(system, await system.place(SARI, amount=SAT, channel=channel))
@@ -87,7 +87,7 @@ async def test_a_deposit_like_that_of_an_agent_is_not_shown_until_the_agents_is_
 async def test_what_an_agent_can_no_longer_be_paid_and_another_sum_keep_nothing_back(
     system: OrderSystem, service: FakeSettlement, becomes: Callable[[FakeSettlement, str], None]
 ) -> None:
-    becomes(service, agent_orders(service))
+    becomes(service, place_agent_order(service))
     await is_shown(system, await system.place(**SAME))
 
 
@@ -96,7 +96,7 @@ async def test_of_two_orders_at_once_the_later_one_is_withheld(system: OrderSyst
     order = await system.confirm(await system.draft(**SAME))
     await asyncio.sleep(0)
     assert service.times("place") == 1
-    agent_orders(service)
+    place_agent_order(service)
     service.gate.set()
     await system.orders.submission.wait()
     await is_shown(system, order)
@@ -105,8 +105,8 @@ async def test_of_two_orders_at_once_the_later_one_is_withheld(system: OrderSyst
 async def test_an_agents_order_that_appears_before_the_question_is_answered_is_seen(
     system: OrderSystem, service: FakeSettlement
 ) -> None:
-    order = await held(system, service)
-    agent_orders(service, ago=timedelta(minutes=1))
+    order = await order_to_confirm(system, service)
+    place_agent_order(service, ago=timedelta(minutes=1))
     accepted = await system.orders.accept_price(order.reference)
     assert accepted is not None
     await is_withheld(system, accepted)
@@ -115,9 +115,9 @@ async def test_an_agents_order_that_appears_before_the_question_is_answered_is_s
 async def test_an_agents_later_order_does_not_keep_a_price_from_being_accepted(
     system: OrderSystem, service: FakeSettlement
 ) -> None:
-    order = await held(system, service)
+    order = await order_to_confirm(system, service)
     system.clock.passes(seconds=1)
-    agent_orders(service)
+    place_agent_order(service)
     assert await system.orders.accept_price(order.reference)
     await is_shown(system, order)
 
@@ -128,11 +128,11 @@ async def test_a_question_whose_order_was_pushed_out_of_the_list_waits_for_any_e
     service: FakeSettlement,
     is_alike: bool,  # noqa: FBT001
 ) -> None:
-    order = await held(system, service)
+    order = await order_to_confirm(system, service)
     system.clock.passes(seconds=1)
     for number in range(LONGEST_LIST):
         same = is_alike and number == LONGEST_LIST // 2
-        agent_orders(service, request=AGENTS if same else replace(AGENTS, amount=Amount("SAT", 30_000 + number)))
+        place_agent_order(service, request=AGENTS if same else replace(AGENTS, amount=Amount("SAT", 30_000 + number)))
     assert await system.orders.accept_price(order.reference)
     await (is_withheld if is_alike else is_shown)(system, order)
 
@@ -141,10 +141,10 @@ async def test_a_question_whose_order_was_pushed_out_of_the_list_waits_for_any_e
 async def test_a_price_is_not_accepted_while_the_list_cannot_say_what_is_open(
     system: OrderSystem, service: FakeSettlement, failure: SettlementFailure | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    order = await held(system, service)
+    order = await order_to_confirm(system, service)
     service.listed = False  # an empty list, as while the service's database is away
     if failure is not None:
-        lists_fail(service, monkeypatch, failure)
+        fail_lists(service, monkeypatch, failure)
     with pytest.raises(SettlementFailure):
         await system.orders.accept_price(order.reference)
     assert (await system.order(order.reference)).phase is Phase.NEEDS_CONFIRMATION
@@ -160,7 +160,7 @@ async def test_a_deposit_waits_for_a_list_that_has_its_order(
 ) -> None:
     service.listed = False
     if failure is not None:
-        lists_fail(service, monkeypatch, failure)
+        fail_lists(service, monkeypatch, failure)
     order = await system.place(**SAME)
     await system.deliver()
     assert system.sender.kinds(EMMA) == [OrderNotification.CHECKING]
@@ -176,7 +176,7 @@ async def test_a_deposit_waits_for_a_list_that_has_its_order(
 async def test_a_list_that_never_comes_back_ends_in_a_question_to_the_sender(
     system: OrderSystem, service: FakeSettlement, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lists_fail(service, monkeypatch, ServiceDown())
+    fail_lists(service, monkeypatch, ServiceDown())
     order = await system.place(**SAME)
     await system.reconcile(after=61)
     assert (await system.order(order.reference)).phase is Phase.UNRESOLVED
@@ -198,14 +198,14 @@ async def test_a_list_that_hangs_keeps_no_sender_waiting(
 async def test_an_invoice_needs_no_list(
     system: OrderSystem, service: FakeSettlement, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lists_fail(service, monkeypatch, ServiceDown())
+    fail_lists(service, monkeypatch, ServiceDown())
     assert (await system.place()).phase is Phase.OPEN
 
 
 async def test_a_lost_order_that_is_found_is_compared_with_an_agents(
     system: OrderSystem, service: FakeSettlement
 ) -> None:
-    agent_orders(service)
+    place_agent_order(service)
     service.places.append("lost_after")
     order = await system.place(**SAME)
     assert order.phase is Phase.UNKNOWN
@@ -223,7 +223,7 @@ async def test_another_attempt_is_compared_with_an_agents_order_and_not_with_its
     monkeypatch.setattr(system, "draft", lambda chat_id=EMMA, **_: OrderSystem.draft(system, chat_id, **SAME))
     lost = await place_unresolved(system, service, "lost_after")
     if is_agents:
-        agent_orders(service)
+        place_agent_order(service)
     system.clock.passes(seconds=1)
     again = await system.orders.try_again(lost.reference)
     assert again is not None
@@ -237,7 +237,7 @@ async def test_where_two_could_be_the_lost_order_one_of_them_is_an_agents(
     monkeypatch.setattr(system, "draft", lambda chat_id=EMMA, **_: OrderSystem.draft(system, chat_id, **SAME))
     lost = await place_unresolved(system, service, "lost_after")
     copy = replace(AGENTS, method=lost.method, number=lost.number)
-    agent_orders(service, request=copy, ago=service.now() - lost.created_at)
+    place_agent_order(service, request=copy, ago=service.now() - lost.created_at)
     again = await system.orders.try_again(lost.reference)
     assert again is not None
     await system.orders.submission.wait()
@@ -251,15 +251,15 @@ async def test_an_order_whose_recipient_is_masked_is_not_taken_for_the_lost_one(
     monkeypatch.setattr(system, "draft", lambda chat_id=EMMA, **_: OrderSystem.draft(system, chat_id, **SAME))
     lost = await place_unresolved(system, service, "lost_before")
     other = replace(AGENTS, method=lost.method, number=f"12345{lost.number[-4:]}")
-    agent_orders(service, request=other, ago=service.now() - lost.created_at)
+    place_agent_order(service, request=other, ago=service.now() - lost.created_at)
     again = await system.orders.try_again(lost.reference)
     assert again is not None
     await system.orders.submission.wait()
     await is_withheld(system, again)
 
 
-class Both:
-    """The bot and an agent at one service, with the same key."""
+class BotAndAgent:
+    """The bot and an agent, at one service with the same key."""
 
     def __init__(self, system: OrderSystem, agents: AgentWorld) -> None:
         self.system, self.agents = system, agents
@@ -282,27 +282,27 @@ class Both:
 
 
 @pytest.fixture(params=["documented", "live"])
-async def both(request: pytest.FixtureRequest, file: str) -> AsyncIterator[Both]:
+async def bot_and_agent(request: pytest.FixtureRequest, file: str) -> AsyncIterator[BotAndAgent]:
     async with agent_world(request.param) as agents:
         clock = MovedClock()
         clock.at = agents.service.clock.now
         async with agents.service.client() as client:
             system = OrderSystem(file, FakeSettlement(clock), settlement=SettlementAdapter(client))
-            yield Both(system, agents)
+            yield BotAndAgent(system, agents)
             await system.close()
 
 
-async def test_the_bot_withholds_what_is_like_an_agents_deposit(both: Both) -> None:
-    assert await both.agent_shows()
-    assert not await both.bot_shows()
-    await both.system.deliver()
-    assert both.system.sender.kinds() == [OrderNotification.DEPOSIT_TAKEN]
+async def test_the_bot_withholds_what_is_like_an_agents_deposit(bot_and_agent: BotAndAgent) -> None:
+    assert await bot_and_agent.agent_shows()
+    assert not await bot_and_agent.bot_shows()
+    await bot_and_agent.system.deliver()
+    assert bot_and_agent.system.sender.kinds() == [OrderNotification.DEPOSIT_TAKEN]
 
 
-async def test_an_agent_withholds_what_is_like_the_bots_deposit(both: Both) -> None:
-    assert await both.bot_shows()
-    assert not await both.agent_shows()
+async def test_an_agent_withholds_what_is_like_the_bots_deposit(bot_and_agent: BotAndAgent) -> None:
+    assert await bot_and_agent.bot_shows()
+    assert not await bot_and_agent.agent_shows()
 
 
-async def test_of_a_bot_and_an_agent_at_once_exactly_one_shows_its_deposit(both: Both) -> None:
-    assert sorted(await asyncio.gather(both.bot_shows(), both.agent_shows())) == [False, True]
+async def test_of_a_bot_and_an_agent_at_once_exactly_one_shows_its_deposit(bot_and_agent: BotAndAgent) -> None:
+    assert sorted(await asyncio.gather(bot_and_agent.bot_shows(), bot_and_agent.agent_shows())) == [False, True]

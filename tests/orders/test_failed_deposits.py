@@ -1,4 +1,4 @@
-"""A deposit that failed without evidence may have been paid: its sender, staff and support are told so."""
+"""A failed deposit may have been paid. The sender, the staff and support are notified."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""A person's orders in pages: newest first, each met once, whatever arrives while somebody leafs through them."""
+"""A user's orders in pages: newest first, each order once, even if new orders arrive in between."""
 
 from datetime import timedelta
 
@@ -11,16 +11,16 @@ from tests.orders.order_system import EMMA, SARI, OrderSystem
 from tests.times import NOW, SECOND
 
 
-async def ordered(system: OrderSystem, *places: int, user_id: int = EMMA, apart: timedelta = SECOND) -> None:
-    """Orders R000, R001 and so on of these places, each a while after the one before."""
+async def save_orders(system: OrderSystem, *places: int, user_id: int = EMMA, apart: timedelta = SECOND) -> None:
+    """Save the orders R000, R001 and so on with these numbers, each a while after the one before."""
     async with system.store.transaction() as tx:
         for place in places:
             order = an_order(f"R{place:03}", user_id=user_id, chat_id=user_id, created_at=NOW + place * apart)
             assert await OrderRepository(tx).add(order)
 
 
-def on(page: HistoryPage) -> list[int]:
-    """The places of the orders on a page."""
+def numbers_on(page: HistoryPage) -> list[int]:
+    """Return the numbers of the orders on a page."""
     return [int(order.reference[1:]) for order in page.orders]
 
 
@@ -29,13 +29,13 @@ def on(page: HistoryPage) -> list[int]:
 async def test_leafing_to_the_end_and_back_meets_each_order_once(
     system: OrderSystem, count: int, apart: timedelta
 ) -> None:
-    await ordered(system, *range(count), apart=apart)
+    await save_orders(system, *range(count), apart=apart)
     history = OrderHistory(system.store)
     page = await history.get_page(EMMA)
-    met, ways = on(page), [(page.first, page.before, page.total)]
+    met, ways = numbers_on(page), [(page.first, page.before, page.total)]
     while page.older is not None:
         page = await history.get_page(EMMA, page.older)
-        met += on(page)
+        met += numbers_on(page)
         ways.append((page.first, page.before, page.total))
     assert met == list(reversed(range(count)))
     assert [(before, total) for _, before, total in ways] == [(n * PAGE, count) for n in range(len(ways))]
@@ -47,33 +47,33 @@ async def test_leafing_to_the_end_and_back_meets_each_order_once(
 
 
 async def test_orders_that_arrive_while_somebody_leafs_move_no_page(system: OrderSystem) -> None:
-    await ordered(system, *range(20))
+    await save_orders(system, *range(20))
     history = OrderHistory(system.store)
     first = await history.get_page(EMMA)
-    assert on(first) == [19, 18, 17, 16, 15, 14]
-    await ordered(system, 20, 21)
+    assert numbers_on(first) == [19, 18, 17, 16, 15, 14]
+    await save_orders(system, 20, 21)
     second = await history.get_page(EMMA, str(first.older))
-    assert on(second) == [13, 12, 11, 10, 9, 8]
+    assert numbers_on(second) == [13, 12, 11, 10, 9, 8]
     assert (second.before, second.total) == (8, 22)
     back = await history.get_page(EMMA, str(second.newer))
-    assert on(back) == on(first)
+    assert numbers_on(back) == numbers_on(first)
     assert back.newer == NEWEST
-    assert on(await history.get_page(EMMA, NEWEST)) == [21, 20, 19, 18, 17, 16]
+    assert numbers_on(await history.get_page(EMMA, NEWEST)) == [21, 20, 19, 18, 17, 16]
 
 
 async def test_a_page_of_nobody_or_of_somebody_else_is_ones_own_newest(system: OrderSystem) -> None:
-    await ordered(system, *range(8))
-    await ordered(system, *range(100, 120), user_id=SARI)
+    await save_orders(system, *range(8))
+    await save_orders(system, *range(100, 120), user_id=SARI)
     history = OrderHistory(system.store)
     newest = await history.get_page(EMMA)
-    assert on(newest) == [7, 6, 5, 4, 3, 2]
+    assert numbers_on(newest) == [7, 6, 5, 4, 3, 2]
     for first in ("R110", "NOBODYS", "1", "99999"):
         assert await history.get_page(EMMA, first) == newest
     assert (await history.get_page(4711, "R110")).orders == ()
 
 
 async def test_the_way_back_leads_to_the_page_on_which_the_order_stands(system: OrderSystem) -> None:
-    await ordered(system, *range(20))
+    await save_orders(system, *range(20))
     history = OrderHistory(system.store)
     pages = [await history.get_page(EMMA)]
     while pages[-1].older is not None:
@@ -84,15 +84,15 @@ async def test_the_way_back_leads_to_the_page_on_which_the_order_stands(system: 
 
 
 async def test_the_way_back_to_the_newest_page_has_what_is_new_on_it(system: OrderSystem) -> None:
-    await ordered(system, 0, 1)
+    await save_orders(system, 0, 1)
     history = OrderHistory(system.store)
     older = (await history.get_page(EMMA)).orders[-1]
-    await ordered(system, 2)
-    assert on(await history.get_page_with(older)) == [2, 1, 0]
+    await save_orders(system, 2)
+    assert numbers_on(await history.get_page_with(older)) == [2, 1, 0]
 
 
 async def test_an_order_that_its_user_has_deleted_is_on_no_page(system: OrderSystem) -> None:
-    await ordered(system, 0)
-    await ordered(system, 1, user_id=0)
+    await save_orders(system, 0)
+    await save_orders(system, 1, user_id=0)
     history = OrderHistory(system.store)
-    assert on(await history.get_page(EMMA, "R001")) == [0]
+    assert numbers_on(await history.get_page(EMMA, "R001")) == [0]

@@ -1,4 +1,4 @@
-"""An order is looked at often while something may happen, then less and less, and not for ever."""
+"""An order is polled often while changes are expected, then less and less, and finally never."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""What one person may order: what counts, and that the moment which is told is the very one."""
+"""The limits of one user: which orders count, and whether the time in a rejection is exact."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -22,14 +22,14 @@ INSTANT = timedelta(microseconds=1)
 
 
 def ordered(minutes_ago: float, idr: int = 250_000, **changes: Any) -> Order:
-    """An order whose invoice can be paid for an hour."""
+    """Return an order whose invoice can be paid for an hour."""
     created_at = NOW - timedelta(minutes=minutes_ago)
     known = {"created_at": created_at, "expires_at": created_at + HOUR, "idr": idr, "expected_idr": idr}
     return an_open_order(**{**known, **changes})
 
 
 def paid(minutes_ago: float, idr: int = 250_000, **changes: Any) -> Order:
-    """One that was paid at once, unless said otherwise."""
+    """Return an order that was paid at once, unless `changes` say otherwise."""
     return ordered(
         minutes_ago, idr, **{"paid_at": NOW - timedelta(minutes=minutes_ago), "step": OrderStep.PAID, **changes}
     )

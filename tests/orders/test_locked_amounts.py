@@ -1,4 +1,4 @@
-"""What the service has locked is checked against the limits wherever something payable could be shown."""
+"""The amounts that the service has locked are checked against the limits before an invoice is shown."""
 
 from dataclasses import replace
 from decimal import Decimal

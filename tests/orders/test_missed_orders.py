@@ -1,4 +1,4 @@
-"""Every order about which Telegram refused a message is shown at the user's next visit, and none is lost."""
+"""Every order about which Telegram rejected a message is shown at the next visit of its user."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
@@ -31,7 +31,7 @@ Does = Callable[[], Awaitable[None]]
 
 
 class Telegram:
-    """What it accepts is in the chat. `fates` are what becomes of the next messages."""
+    """A fake Telegram, which keeps the messages it accepts. `fates` are the results of the next messages."""
 
     def __init__(self) -> None:
         self.chat: list[str] = []
@@ -66,15 +66,15 @@ class World:
         self.sessions.after_update.append(missed.show)
 
     async def orders(self, *references: str) -> None:
-        """Place orders."""
+        """Place some orders of Emma."""
         async with self.store.transaction() as tx:
             for reference in references:
                 assert await OrderRepository(tx).add(
                     an_open_order(reference=reference, draft_id=reference, service_id=reference)
                 )
 
-    async def refuses(self, *references: str, kind: OrderNotification = OrderNotification.PAID) -> None:
-        """Let Telegram refuse a message about each order for good, one after the other."""
+    async def reject_messages(self, *references: str, kind: OrderNotification = OrderNotification.PAID) -> None:
+        """Let Telegram reject a message about each order, one after the other."""
         for reference in references:
             self.clock.passes(seconds=1)
             now = self.clock.now()
@@ -90,7 +90,7 @@ class World:
                 await follow_ups(frozenset())[kind](tx, notification, Undeliverable("message is too long"), now)
 
     async def session(self, chat_id: int = EMMA, language: str = "en", does: Does | None = None) -> list[str]:
-        """Let Emma write something, which `does` something, and return the new messages in her chat."""
+        """Let Emma send a message with the effect `does`, and return the new messages in her chat."""
         before = len(self.telegram.chat)
         user = {"id": EMMA, "is_bot": False, "first_name": "Emma", "language_code": language}
         chat = {"id": chat_id, "type": "private" if chat_id == EMMA else "supergroup"}
@@ -113,8 +113,8 @@ async def world(sqlite_store: Database, clock: MovedClock, monkeypatch: pytest.M
     return world
 
 
-def shows(seen: list[str], *references: str, language: str = "en") -> bool:
-    """Whether these are the messages of these orders, in this order."""
+def are_messages_of(seen: list[str], *references: str, language: str = "en") -> bool:
+    """Return whether these are the messages of these orders, in this sequence."""
     notice = TRANSLATIONS.get(language)("talk.missed")
     return len(seen) == len(references) and all(
         message.startswith(notice) and reference in message for message, reference in zip(seen, references, strict=True)
@@ -123,21 +123,21 @@ def shows(seen: list[str], *references: str, language: str = "en") -> bool:
 
 async def test_all_of_them_are_shown_once_oldest_first(world: World) -> None:
     await world.orders("AAA2345", "BBB2345", "CCC2345")
-    await world.refuses("CCC2345", kind=OrderNotification.INVOICE)
-    await world.refuses("AAA2345", kind=OrderNotification.PAID)
-    await world.refuses("BBB2345", kind=OrderNotification.FAILED)
-    assert shows(await world.session(), "CCC2345", "AAA2345", "BBB2345")
+    await world.reject_messages("CCC2345", kind=OrderNotification.INVOICE)
+    await world.reject_messages("AAA2345", kind=OrderNotification.PAID)
+    await world.reject_messages("BBB2345", kind=OrderNotification.FAILED)
+    assert are_messages_of(await world.session(), "CCC2345", "AAA2345", "BBB2345")
     assert await world.session() == []
 
 
 async def test_what_telegram_does_not_accept_now_is_shown_at_the_next_visit(world: World) -> None:
     await world.orders("AAA2345", "BBB2345", "CCC2345")
-    await world.refuses("AAA2345", "BBB2345", "CCC2345")
+    await world.reject_messages("AAA2345", "BBB2345", "CCC2345")
     world.telegram.fates = [None, *[TryLater(0)] * 3]
-    assert shows(await world.session(), "AAA2345")
+    assert are_messages_of(await world.session(), "AAA2345")
     world.telegram.fates = [Unreachable("blocked")]
     assert await world.session() == []
-    assert shows(await world.session(), "BBB2345", "CCC2345")
+    assert are_messages_of(await world.session(), "BBB2345", "CCC2345")
     assert await world.session() == []
 
 
@@ -148,7 +148,7 @@ async def test_after_a_kill_behind_telegrams_answer_they_are_shown_again(world: 
 
     references = [f"AAA234{n}" for n in range(count)]
     await world.orders(*references)
-    await world.refuses(*references)
+    await world.reject_messages(*references)
     world.telegram.fates = [is_killed]
     with pytest.raises(Crash):
         await world.session()
@@ -164,33 +164,33 @@ async def test_of_many_the_newest_are_shown_and_a_message_points_to_the_others(
 ) -> None:
     references = [f"AAA234{n}" for n in range(older + 5)]
     await world.orders(*references)
-    await world.refuses(*references)
+    await world.reject_messages(*references)
     seen = await world.session(language=language)
     if older:
         assert seen.pop(0) == TRANSLATIONS.get(language).plural("talk.missed_older", older)
-    assert shows(seen, *references[older:], language=language)
+    assert are_messages_of(seen, *references[older:], language=language)
     assert await world.session(language=language) == []
 
 
 async def test_an_order_whose_status_telegram_refuses_too_keeps_no_other_from_being_shown(world: World) -> None:
     await world.orders("AAA2345", "BBB2345")
-    await world.refuses("AAA2345", "BBB2345")
+    await world.reject_messages("AAA2345", "BBB2345")
     world.telegram.fates = [Invalid("message is too long")]
     named, *shown = await world.session()
     assert named == TRANSLATIONS.get("en")("talk.missed_elsewhere", reference="AAA2345")
-    assert shows(shown, "BBB2345")
+    assert are_messages_of(shown, "BBB2345")
     assert await world.session() == []
 
 
 async def test_an_order_that_is_refused_again_while_it_is_shown_is_shown_again(world: World) -> None:
     async def is_refused_again() -> None:
-        await world.refuses("AAA2345", kind=OrderNotification.FAILED)
+        await world.reject_messages("AAA2345", kind=OrderNotification.FAILED)
 
     await world.orders("AAA2345")
-    await world.refuses("AAA2345")
+    await world.reject_messages("AAA2345")
     world.telegram.fates = [is_refused_again]
     for _ in range(2):
-        assert shows(await world.session(), "AAA2345")
+        assert are_messages_of(await world.session(), "AAA2345")
     assert await world.session() == []
 
 
@@ -199,7 +199,7 @@ async def test_a_setting_that_is_saved_meanwhile_loses_none(world: World) -> Non
     async with world.store.reading() as tx:
         before = await UserRepository(tx).get(EMMA)
     assert before is not None
-    await world.refuses("AAA2345")
+    await world.reject_messages("AAA2345")
     async with world.store.transaction() as tx:
         await UserRepository(tx).save(replace(before, locale="en"))
     assert len(await world.session()) == 1
@@ -207,7 +207,7 @@ async def test_a_setting_that_is_saved_meanwhile_loses_none(world: World) -> Non
 
 async def test_nothing_is_shown_for_what_a_user_writes_in_a_group(world: World) -> None:
     await world.orders("AAA2345")
-    await world.refuses("AAA2345")
+    await world.reject_messages("AAA2345")
     assert await world.session(GROUP) == []
     assert len(await world.session()) == 1
 
@@ -215,7 +215,7 @@ async def test_nothing_is_shown_for_what_a_user_writes_in_a_group(world: World) 
 async def test_one_who_deletes_their_data_at_that_visit_is_shown_nothing(world: World) -> None:
     references = [f"AAA234{n}" for n in range(7)]
     await world.orders(*references)
-    await world.refuses(*references)
+    await world.reject_messages(*references)
 
     async def deletes_all() -> None:
         async with world.store.transaction() as tx:

@@ -1,4 +1,4 @@
-"""The orders about which users missed a message, in both databases."""
+"""The repository of missed orders, in both databases."""
 
 from datetime import datetime
 

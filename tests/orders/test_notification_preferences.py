@@ -1,4 +1,4 @@
-"""What a person has chosen is kept to where their orders are placed and observed, and other people's is not touched."""
+"""The user's notification preferences apply to all notifications of their orders, and to nobody else's."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from tests.settlement.fake_settlement import FakeSettlement
 STEPS = (OrderNotification.CONVERTING, OrderNotification.SENDING)
 
 
-async def lives(system: OrderSystem, user_id: int = EMMA, **changes: Any) -> User:
+async def users(system: OrderSystem, user_id: int = EMMA, **changes: Any) -> User:
     user = User(id=user_id, created_at=system.clock.now(), **changes)
     async with system.store.transaction() as tx:
         await UserRepository(tx).save(user)
@@ -30,8 +30,8 @@ async def phrase_of(system: OrderSystem, user_id: int = EMMA) -> str | None:
     return user.phrase
 
 
-async def goes_through(system: OrderSystem, user_id: int = EMMA) -> list[str]:
-    """Place an order, have it paid and carried out, and list what of the small steps is told."""
+async def complete_order(system: OrderSystem, user_id: int = EMMA) -> list[str]:
+    """Place an order, let it be paid and completed, and return the notifications of its steps."""
     order = await system.place(user_id)
     for state in ("LN_INVOICE_PAID", "LN_SWAP_PENDING", "USDT_RECEIVED", "IDR_SETTLED", "COMPLETED"):
         await system.apply_report(order.reference, OrderReport(service_id=order.service_id or "", state=state))
@@ -41,20 +41,20 @@ async def goes_through(system: OrderSystem, user_id: int = EMMA) -> list[str]:
 
 @pytest.mark.parametrize("notices", [None, {"sent": "silent"}, {"steps": "card"}, {"steps": "loud"}])
 async def test_small_steps_are_left_to_the_card(system: OrderSystem, notices: dict[str, str] | None) -> None:
-    await lives(system, notification_preferences=notices)
-    assert await goes_through(system) == []
+    await users(system, notification_preferences=notices)
+    assert await complete_order(system) == []
 
 
 @pytest.mark.parametrize("way", ["sound", "silent"])
 async def test_who_wishes_hears_of_each_small_step_once(system: OrderSystem, way: str) -> None:
-    await lives(system, notification_preferences={"steps": way})
-    await lives(system, SARI)
-    assert await goes_through(system) == [*STEPS]
-    assert await goes_through(system, SARI) == []
+    await users(system, notification_preferences={"steps": way})
+    await users(system, SARI)
+    assert await complete_order(system) == [*STEPS]
+    assert await complete_order(system, SARI) == []
 
 
 async def test_steps_passed_between_two_looks_are_told_as_the_last_of_them(system: OrderSystem) -> None:
-    await lives(system, notification_preferences={"steps": "sound"})
+    await users(system, notification_preferences={"steps": "sound"})
     order = await system.place()
     for state in ("LN_INVOICE_PAID", "IDR_SETTLED", "LN_SWAP_PENDING", "IDR_SETTLED"):
         await system.apply_report(order.reference, OrderReport(service_id=order.service_id or "", state=state))
@@ -63,13 +63,13 @@ async def test_steps_passed_between_two_looks_are_told_as_the_last_of_them(syste
 
 
 async def test_a_phrase_is_given_together_with_the_order(system: OrderSystem) -> None:
-    await lives(system)
+    await users(system)
     await system.confirm(await system.draft(), "kopi perahu ungu")
     assert await phrase_of(system) == "kopi perahu ungu"
 
 
 async def test_a_phrase_that_was_chosen_is_never_replaced_by_ordering(system: OrderSystem) -> None:
-    await lives(system, phrase="hujan di bulan juni", locale="en")
+    await users(system, phrase="hujan di bulan juni", locale="en")
     draft = await system.draft()
     await system.confirm(draft, "kopi perahu ungu")
     await system.confirm(draft, "teh sampan biru")  # a second tap
@@ -77,7 +77,7 @@ async def test_a_phrase_that_was_chosen_is_never_replaced_by_ordering(system: Or
 
 
 async def test_no_order_no_phrase(system: OrderSystem, service: FakeSettlement) -> None:
-    await lives(system)
+    await users(system)
     draft = await system.draft(amount=Amount("IDR", 1))
     with pytest.raises(Rejection):
         await system.confirm(draft, "kopi perahu ungu")

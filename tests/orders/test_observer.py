@@ -1,4 +1,4 @@
-"""What the service says and what the clock says become notifications once, whoever sees it and however often."""
+"""Reports of the service and the passing of time become notifications once, in whichever process they are seen."""
 
 import asyncio
 from collections import deque
@@ -33,7 +33,7 @@ async def placed(system: OrderSystem, **changes: Any) -> Order:
 
 
 async def says(system: OrderSystem, order: Order, state: str, **more: Any) -> None:
-    """The service reports, and it is sent."""
+    """Apply a report of the service, and send the notifications."""
     report = OrderReport(service_id=order.service_id or "", state=state, **more)
     await system.apply_report(order.reference, report)
     await system.deliver()
@@ -117,7 +117,7 @@ async def test_an_order_that_was_paid_at_the_last_moment_is_not_told_as_expired(
 
     async def slow_look(service_id: str) -> OrderReport:
         report = await look_up(service_id)
-        system.clock.passes(seconds=3)  # the answer arrives after the expiry, and says what was true before it
+        system.clock.passes(seconds=3)  # the answer arrives after the expiry, but shows the state before it
         asked.set()
         return report
 
@@ -218,7 +218,7 @@ async def test_an_unpaid_order_is_no_longer_followed_a_day_after_its_expiry(
 ) -> None:
     order = await placed(system)
     looks = 0
-    for after in [60] * 120 + [600] * 276:  # a minute at a time while it matters; two days in all
+    for after in [60] * 120 + [600] * 276:  # in steps of a minute while it matters, two days in all
         before = service.times("look_up")
         await system.poll(after=after)
         looks += service.times("look_up") - before

@@ -1,4 +1,4 @@
-"""A payment can be told apart from any other: one hash, one deposit, one request of a sender, one order."""
+"""Each payment belongs to one order: no two orders share a payment hash, an open deposit, or a request of a sender."""
 
 import asyncio
 from dataclasses import replace
@@ -79,7 +79,7 @@ async def test_an_invoice_that_a_withheld_order_had_is_not_shown_with_another_on
 async def test_the_invoice_of_an_order_that_was_ordered_again_is_not_shown_with_another_one(
     system: OrderSystem, service: FakeSettlement
 ) -> None:
-    first, second = await lost_then_ordered_again(system, service)
+    first, second = await place_twice_after_loss(system, service)
     for _ in range(5):
         await system.reconcile(after=60)
     assert (await system.order(first.reference)).phase is Phase.ABANDONED
@@ -104,7 +104,7 @@ async def test_a_second_deposit_of_the_same_sum_to_the_same_address_waits_for_th
     assert (await system.place(amount=SAT, channel="cbbtc")).phase is Phase.OPEN
 
 
-async def lost_then_ordered_again(system: OrderSystem, service: FakeSettlement) -> tuple[Any, Any]:
+async def place_twice_after_loss(system: OrderSystem, service: FakeSettlement) -> tuple[Any, Any]:
     service.places.append("lost_after")
     service.listed = False
     first = await system.place()
@@ -118,7 +118,7 @@ async def lost_then_ordered_again(system: OrderSystem, service: FakeSettlement) 
 async def test_an_order_that_its_sender_has_typed_again_is_never_shown_when_it_is_found(
     system: OrderSystem, service: FakeSettlement
 ) -> None:
-    first, second = await lost_then_ordered_again(system, service)
+    first, second = await place_twice_after_loss(system, service)
     assert (first.phase, second.phase) == (Phase.UNRESOLVED, Phase.OPEN)
     for _ in range(5):
         await system.reconcile(after=60)
@@ -278,8 +278,8 @@ async def test_the_oldest_of_very_many_are_given_up_in_time(system: OrderSystem,
     assert (await system.order(old.reference)).phase is Phase.ABANDONED
 
 
-class Refusing:
-    """A database whose next transactions fail: `outages` of them."""
+class FailingTransactions:
+    """A database of which the next `outages` transactions fail."""
 
     def __init__(self, store: Any) -> None:
         self._store, self.outages = store, 0
@@ -298,7 +298,7 @@ class Refusing:
 async def test_the_answer_to_a_post_is_saved_however_often_the_database_fails(
     file: str, service: FakeSettlement, doing: str
 ) -> None:
-    system = OrderSystem(file, service, wrap=Refusing)
+    system = OrderSystem(file, service, wrap=FailingTransactions)
     pauses: list[float] = []
 
     async def sleep(seconds: float) -> None:
@@ -306,7 +306,7 @@ async def test_the_answer_to_a_post_is_saved_however_often_the_database_fails(
 
     system.orders.submission._sleep = sleep
     service.places.append(doing)
-    service.listed = False  # as with an order that the service keeps in memory alone
+    service.listed = False  # as if the service kept the order in memory only
     store: Any = system.store
     draft = await system.draft()
     placing = system.confirm(draft)
@@ -325,7 +325,7 @@ async def test_the_answer_to_a_post_is_saved_however_often_the_database_fails(
 async def test_while_an_answer_waits_to_be_saved_nothing_else_looks_for_the_order(
     file: str, service: FakeSettlement
 ) -> None:
-    system = OrderSystem(file, service, wrap=Refusing)
+    system = OrderSystem(file, service, wrap=FailingTransactions)
     released = asyncio.Event()
     system.orders.submission._sleep = lambda _: released.wait()
     store: Any = system.store

@@ -1,4 +1,4 @@
-"""An order moves on whatever the service says and in whatever order: never back, and nothing about money twice."""
+"""An order only moves forward, whichever reports arrive in whichever sequence. Notifications aren't repeated."""
 
 from collections import Counter
 from dataclasses import replace
@@ -36,8 +36,8 @@ def report(state: str, *, paid: bool = False) -> OrderReport:
     return OrderReport(service_id="svc", state=state, paid_at=NOW if paid else None)
 
 
-def told(order: Order, *states: str, now: datetime = NOW) -> tuple[Order, list[OrderNotification]]:
-    """The order after these states, and all the notifications of them."""
+def apply_states(order: Order, *states: str, now: datetime = NOW) -> tuple[Order, list[OrderNotification]]:
+    """Return the order after these states, and all notifications about them."""
     notifications: list[OrderNotification] = []
     for state in states:
         order, more = advance(order, report(state), now)
@@ -84,28 +84,28 @@ def test_nothing_that_can_happen_takes_an_order_back_or_tells_twice(
 
 @given(st.lists(st.sampled_from(STATES), max_size=12), st.sampled_from(["COMPLETED", "FAILED"]))
 def test_the_last_word_of_the_service_is_the_last(states: list[str], end: str) -> None:
-    ended, _ = told(open_order(), end)
-    after, notifications = told(ended, *states)
+    ended, _ = apply_states(open_order(), end)
+    after, notifications = apply_states(ended, *states)
     assert after == ended
     assert notifications == []
 
 
 @pytest.mark.parametrize("state", UNPAID)
 def test_an_unpaid_state_notifies_nobody(state: str) -> None:
-    order, notifications = told(open_order(), state)
+    order, notifications = apply_states(open_order(), state)
     assert notifications == []
     assert order.last_polled_at == NOW
 
 
 def test_a_payment_takes_the_code_down_and_is_told() -> None:
-    order, notifications = told(open_order(), "LN_INVOICE_PAID")
+    order, notifications = apply_states(open_order(), "LN_INVOICE_PAID")
     assert notifications == [OrderNotification.TAKE_DOWN, OrderNotification.CARD_EDIT, OrderNotification.PAID]
     assert (order.paid_at, order.is_paid) == (NOW, True)
 
 
 @pytest.mark.parametrize("state", ["LN_SWAP_PENDING", "USDT_RECEIVED", "USDC_SWAPPED", "P2PM_ORDER_PLACED"])
 def test_a_payment_seen_by_a_later_state_is_told_as_the_payment(state: str) -> None:
-    assert told(open_order(), state)[1] == [
+    assert apply_states(open_order(), state)[1] == [
         OrderNotification.TAKE_DOWN,
         OrderNotification.CARD_EDIT,
         OrderNotification.PAID,
@@ -113,7 +113,7 @@ def test_a_payment_seen_by_a_later_state_is_told_as_the_payment(state: str) -> N
 
 
 def test_an_order_seen_again_only_at_its_end_is_told_by_its_end() -> None:
-    order, notifications = told(open_order(), "COMPLETED")
+    order, notifications = apply_states(open_order(), "COMPLETED")
     assert notifications == [
         OrderNotification.TAKE_DOWN,
         OrderNotification.CARD_EDIT,
@@ -125,11 +125,11 @@ def test_an_order_seen_again_only_at_its_end_is_told_by_its_end() -> None:
 
 def test_each_step_edits_the_card_and_repetitions_do_not() -> None:
     states = ["LN_INVOICE_PAID", "LN_SWAP_PENDING", "USDT_RECEIVED", "USDC_SWAPPED", "IDR_SETTLED", "IDR_SETTLED"]
-    assert told(open_order(), *states)[1].count(OrderNotification.CARD_EDIT) == 3
+    assert apply_states(open_order(), *states)[1].count(OrderNotification.CARD_EDIT) == 3
 
 
 def test_a_stale_state_is_kept_as_said_but_takes_no_step_back() -> None:
-    order, notifications = told(open_order(), "USDC_SWAPPED", "LN_INVOICE_PAID")
+    order, notifications = apply_states(open_order(), "USDC_SWAPPED", "LN_INVOICE_PAID")
     assert (order.state, order.step) == ("LN_INVOICE_PAID", OrderStep.CONVERTING)
     assert notifications == [OrderNotification.TAKE_DOWN, OrderNotification.CARD_EDIT, OrderNotification.PAID]
 
@@ -138,7 +138,7 @@ def test_a_late_payment_is_said_to_be_late() -> None:
     late = NOW + timedelta(hours=2)
     expired, notifications = expire(open_order(), late)
     assert notifications == (OrderNotification.TAKE_DOWN, OrderNotification.CARD_EDIT, OrderNotification.EXPIRED)
-    assert told(expired, "LN_INVOICE_PAID", now=late)[1] == [
+    assert apply_states(expired, "LN_INVOICE_PAID", now=late)[1] == [
         OrderNotification.TAKE_DOWN,
         OrderNotification.CARD_EDIT,
         OrderNotification.PAID_LATE,
@@ -146,7 +146,7 @@ def test_a_late_payment_is_said_to_be_late() -> None:
 
 
 def test_a_payment_seen_before_the_expiry_was_told_is_not_called_late() -> None:
-    assert told(open_order(), "LN_INVOICE_PAID", now=NOW + timedelta(hours=2))[1][-1] is OrderNotification.PAID
+    assert apply_states(open_order(), "LN_INVOICE_PAID", now=NOW + timedelta(hours=2))[1][-1] is OrderNotification.PAID
 
 
 def test_an_expiry_is_told_once_and_not_before_its_time() -> None:
@@ -158,7 +158,7 @@ def test_an_expiry_is_told_once_and_not_before_its_time() -> None:
 
 @pytest.mark.parametrize("state", ["LN_INVOICE_PAID", "COMPLETED", "FAILED"])
 def test_what_is_paid_or_ended_does_not_expire(state: str) -> None:
-    order, _ = told(open_order(), state)
+    order, _ = apply_states(open_order(), state)
     assert expire(order, NOW + timedelta(days=1))[1] == ()
 
 
@@ -169,21 +169,23 @@ def test_a_deposit_has_no_expiry() -> None:
 @pytest.mark.parametrize("minutes", [58, 60, 600])
 def test_the_documented_failure_of_an_expired_order_is_told_as_an_expiry_once(minutes: int) -> None:
     now = NOW + timedelta(minutes=minutes)
-    order, notifications = told(open_order(), "FAILED", now=now)
+    order, notifications = apply_states(open_order(), "FAILED", now=now)
     assert notifications == [OrderNotification.TAKE_DOWN, OrderNotification.CARD_EDIT, OrderNotification.EXPIRED]
     assert expire(order, now + timedelta(hours=1))[1] == ()
     expired, _ = expire(open_order(), NOW + timedelta(hours=1))
-    assert OrderNotification.EXPIRED not in told(expired, "FAILED", now=NOW + timedelta(hours=2))[1]
+    assert OrderNotification.EXPIRED not in apply_states(expired, "FAILED", now=NOW + timedelta(hours=2))[1]
 
 
 def test_a_failure_well_before_the_expiry_is_a_failure() -> None:
-    order, notifications = told(open_order(), "FAILED", now=NOW + timedelta(minutes=57))
+    order, notifications = apply_states(open_order(), "FAILED", now=NOW + timedelta(minutes=57))
     assert notifications == [OrderNotification.TAKE_DOWN, OrderNotification.CARD_EDIT, OrderNotification.FAILED]
     assert not order.is_paid
 
 
 def test_a_failed_deposit_is_a_failure_however_late() -> None:
-    assert OrderNotification.FAILED in told(open_order(expires_at=None), "FAILED", now=NOW + timedelta(days=3))[1]
+    assert (
+        OrderNotification.FAILED in apply_states(open_order(expires_at=None), "FAILED", now=NOW + timedelta(days=3))[1]
+    )
 
 
 def test_a_failure_with_evidence_of_a_payment_is_a_paid_failure_even_after_the_expiry() -> None:
@@ -195,7 +197,7 @@ def test_a_failure_with_evidence_of_a_payment_is_a_paid_failure_even_after_the_e
 
 
 def test_a_paid_order_that_fails_is_told_so() -> None:
-    assert told(open_order(), "LN_INVOICE_PAID", "FAILED")[1][-2:] == [
+    assert apply_states(open_order(), "LN_INVOICE_PAID", "FAILED")[1][-2:] == [
         OrderNotification.CARD_EDIT,
         OrderNotification.FAILED,
     ]

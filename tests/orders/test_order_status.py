@@ -1,4 +1,4 @@
-"""Where an order stands at each moment, whether it may be sent again, and the price that its user was last shown."""
+"""The status of an order, whether it can be sent again, and the price that its user saw last."""
 
 from dataclasses import replace
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Money that came in and went no further is told by itself, once, to its sender and to the staff; then it goes on."""
+"""The sender and the staff are notified once of a paid order that takes too long. Then it continues."""
 
 import asyncio
 from functools import partial
@@ -24,7 +24,7 @@ STAFFED = rules(support_ids=frozenset({RINA}))
 
 @pytest.fixture
 def system(file: str, service: FakeSettlement) -> OrderSystem:
-    """Its staff are an operator and a supporter; paid orders may take half an hour."""
+    """The staff are an operator and a support agent. Paid orders may take half an hour."""
     return OrderSystem(file, service, rules=STAFFED)
 
 
@@ -35,7 +35,7 @@ async def _leaves(system: OrderSystem) -> Any:
 
 
 async def paid(system: OrderSystem, **changes: Any) -> Order:
-    """An order whose payment has just come in and been told."""
+    """Return an order whose payment has just arrived and been reported."""
     order = await system.place(**changes)
     system.service.becomes("svc-1", "LN_INVOICE_PAID")
     await system.poll()
@@ -43,8 +43,8 @@ async def paid(system: OrderSystem, **changes: Any) -> Order:
     return await system.order(order.reference)
 
 
-async def waits(system: OrderSystem, minutes: float) -> None:
-    """Time passes while the order is polled as it is every five seconds."""
+async def pass_time(system: OrderSystem, minutes: float) -> None:
+    """Let time pass, and poll the order every five seconds."""
     system.clock.passes(minutes=minutes)
     await system.poller.tick()
     await system.observer.mark_overdue()
@@ -53,10 +53,10 @@ async def waits(system: OrderSystem, minutes: float) -> None:
 
 async def test_a_paid_order_that_is_not_done_in_time_is_told_once_to_sender_and_staff(system: OrderSystem) -> None:
     order = await paid(system)
-    await waits(system, 29.9)
+    await pass_time(system, 29.9)
     assert system.sender.kinds() == []
     for _ in range(5):
-        await waits(system, 1)
+        await pass_time(system, 1)
     assert system.sender.kinds() == [OrderNotification.CARD_EDIT, OrderNotification.STUCK, TicketNotification.OPENED]
     assert system.sender.kinds(OSCAR) == [OrderWarning.STUCK]
     assert system.sender.kinds(RINA) == [StaffNotification.NEW_CARD]
@@ -74,14 +74,14 @@ async def test_a_paid_order_that_is_not_done_in_time_is_told_once_to_sender_and_
     ],
 )
 async def test_a_stuck_order_is_followed_and_its_end_is_told_as_any_other(
-    system: OrderSystem, state: str, told: list[OrderNotification], staff: list[OrderNotification]
+    system: OrderSystem, state: str, notifications: list[OrderNotification], staff: list[OrderNotification]
 ) -> None:
     order = await paid(system)
-    await waits(system, 31)
+    await pass_time(system, 31)
     system.sender.sent.clear()
     system.service.becomes("svc-1", state)
-    await waits(system, 1)
-    assert system.sender.kinds() == [OrderNotification.CARD_EDIT, *told]
+    await pass_time(system, 1)
+    assert system.sender.kinds() == [OrderNotification.CARD_EDIT, *notifications]
     assert system.sender.kinds(OSCAR) == staff
     ended = await system.order(order.reference)
     assert (ended.phase, ended.is_overdue) == (Phase.DONE, False)
@@ -91,11 +91,11 @@ async def test_a_stuck_order_is_followed_and_its_end_is_told_as_any_other(
 async def test_the_log_has_the_alarm_with_its_order_and_its_end(system: OrderSystem, end: str) -> None:
     order = await paid(system)
     with capture_logs() as logs:
-        await waits(system, 31)
+        await pass_time(system, 31)
         if end == "alarm_closed":
             await system.monitor.resolve(AlarmKind.ORDER_STUCK, order.reference, OSCAR)
         system.service.becomes("svc-1", "COMPLETED")
-        await waits(system, 1)
+        await pass_time(system, 1)
     alarms = [(each["event"], each["alarm"], each["order"]) for each in logs if each["event"].startswith("alarm_")]
     assert alarms == [(event, AlarmKind.ORDER_STUCK, order.reference) for event in ("alarm_raised", end)]
 
@@ -121,7 +121,7 @@ async def test_a_failure_of_an_unpaid_order_is_nothing_to_the_staff(system: Orde
 async def test_an_unpaid_order_is_never_stuck_however_long_it_waits(system: OrderSystem) -> None:
     await system.place(channel="cbbtc")
     for _ in range(3):
-        await waits(system, 60 * 24)
+        await pass_time(system, 60 * 24)
     assert OrderNotification.STUCK not in system.sender.kinds()
 
 
@@ -146,9 +146,9 @@ async def test_what_ended_while_the_bot_was_away_is_not_called_stuck_before_it_i
 async def test_a_service_that_cannot_be_asked_keeps_nobody_from_being_told(system: OrderSystem) -> None:
     await paid(system)
     system.service.reads.extend(failing(KeyRefused, 1000))
-    await waits(system, 31)
+    await pass_time(system, 31)
     assert system.sender.kinds() == []
-    await waits(system, 2)
+    await pass_time(system, 2)
     assert system.sender.kinds() == [OrderNotification.CARD_EDIT, OrderNotification.STUCK, TicketNotification.OPENED]
 
 
@@ -179,7 +179,7 @@ async def test_nothing_is_lost_or_doubled_wherever_the_bot_is_killed_while_it_te
             wrap=partial(CrashingStore, countdown=countdown),
             sender=CrashingSender(service.clock, countdown, sent),
         )
-        await dies_or_tells(first)
+        await run_process(first)
         moments += 1
         service.clock.passes(minutes=1)
         if countdown.remaining:
@@ -191,14 +191,16 @@ async def test_nothing_is_lost_or_doubled_wherever_the_bot_is_killed_while_it_te
         (OSCAR, OrderWarning.STUCK),
         (RINA, StaffNotification.NEW_CARD),
     ):
-        told = [each for each in sent if (each.chat_id, each.kind) == (chat, notice)]
-        assert told, kinds
-        assert [each.maybe_sent for each in told[1:]] == [True] * len(told[1:]), "a repetition says so"
+        notifications = [each for each in sent if (each.chat_id, each.kind) == (chat, notice)]
+        assert notifications, kinds
+        assert [each.maybe_sent for each in notifications[1:]] == [True] * len(notifications[1:]), (
+            "a repetition says so"
+        )
     assert moments > 4
 
 
-async def dies_or_tells(system: OrderSystem) -> None:
-    """One process's life: it takes up what is left, tells what is stuck, and may be killed at any of it."""
+async def run_process(system: OrderSystem) -> None:
+    """Run one process, which continues where the last one ended. It may be killed at any step."""
     try:
         await system.delivery.recover()
         await system.observer.mark_overdue()

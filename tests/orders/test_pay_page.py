@@ -1,4 +1,4 @@
-"""What a wallet page says at each moment, and that it says nothing else."""
+"""What a payment page shows in each status, and that it shows nothing else."""
 
 import json
 import re
@@ -57,8 +57,8 @@ STATES = {
 }
 
 
-class Seen(HTMLParser):
-    """A page as a browser without scripts reads it."""
+class ReadPage(HTMLParser):
+    """A page as a browser without JavaScript shows it."""
 
     def __init__(self, source: str) -> None:
         super().__init__()
@@ -171,7 +171,7 @@ def test_no_user_recipient_or_reference_stands_on_a_page(name: str) -> None:
     "hostile", ["<script>alert(1)</script>", "\"' onload=alert(1) x='", "</code><img src=x>", "&lt;b&gt;"]
 )
 def test_what_comes_from_outside_stays_text(hostile: str) -> None:
-    seen = Seen(page_of(an_open_order(bolt11=hostile)))
+    seen = ReadPage(page_of(an_open_order(bolt11=hostile)))
     assert hostile in seen.text
     assert [tag for tag in seen.all("a") if tag.get("href") == f"lightning:{hostile}"] != []
     assert len(seen.all("script")) == 1
@@ -182,7 +182,7 @@ def test_what_comes_from_outside_stays_text(hostile: str) -> None:
 @pytest.mark.parametrize("locale", LOCALES)
 def test_a_page_works_without_scripts(locale: str) -> None:
     source = page_of(an_open_order(), locale)
-    seen = Seen(source)
+    seen = ReadPage(source)
     assert re.search(r"<noscript><meta http-equiv=\"refresh\" content=\"20\"></noscript>", source)
     assert seen.all("html") == [{"lang": locale}]
     assert {"29,412 sats", "29.412 sats"} & set(re.findall(r"29[.,]412 sats?", seen.text))
@@ -201,7 +201,7 @@ def test_without_scripts_a_page_looks_again_as_soon_as_its_invoice_expires() -> 
 @pytest.mark.parametrize("locale", LOCALES)
 def test_a_deposit_is_shown_as_a_transfer_and_as_its_parts(channel: str, locale: str) -> None:
     order = a_deposit_order(channel)
-    seen = Seen(page_of(order, locale))
+    seen = ReadPage(page_of(order, locale))
     offered = get_payment_details(order)
     assert offered.transfer is not None
     for part in ("0.00029412", DEPOSIT_ADDRESS, offered.transfer.token.contract, offered.transfer.token.symbol):
@@ -257,7 +257,7 @@ def test_each_button_says_what_it_copies(channel: str, sources: list[str], local
     page = page_of(an_open_order() if channel == "lightning" else a_deposit_order(channel), locale)
     labels = [label("page.copy_invoice" if each == "invoice" else f"pay.copy_{each}", locale) for each in sources]
     assert re.findall(r"<button [^>]*>(.*?)</button>", page) == [escape(each) for each in labels]
-    buttons = Seen(page).all("button")
+    buttons = ReadPage(page).all("button")
     assert [button["data-copies"] for button in buttons] == sources
     assert {button["data-done"] for button in buttons} == {label("page.copied", locale)}
 

@@ -1,4 +1,4 @@
-"""Wallet pages over HTTP, on a real database: what is answered at every address, and what never is."""
+"""Payment pages over HTTP, with a real database: the answers at every address, and what they never contain."""
 
 import asyncio
 import html
@@ -56,7 +56,7 @@ Change = Callable[..., Awaitable[None]]
 
 
 class CountingStore(Database):
-    """A store that counts what pages ask it, and fails when told to; `inner` is how a test writes."""
+    """A database that counts the queries of pages, and can fail. Tests write through `inner`."""
 
     def __init__(self, url: str) -> None:
         super().__init__(url, VAULT)
@@ -108,18 +108,18 @@ async def browser(store: CountingStore, clock: MovedClock) -> AsyncIterator[http
 
 
 @pytest.fixture
-async def becomes(store: CountingStore) -> Change:
-    """Keeps an order that waits for its payment; called, it changes it, and makes what pages know of it old."""
+async def change_order(store: CountingStore) -> Change:
+    """Save an order that waits for its payment, and return a function that changes it for the pages."""
     async with store.inner.transaction() as tx:
         assert await OrderRepository(tx).add(an_open_order(page_token=TOKEN))
 
-    async def become(**changes: Any) -> None:
+    async def change(**changes: Any) -> None:
         async with store.inner.transaction() as tx:
             order = await OrderRepository(tx).get("ABC2345")
             assert order is not None
             assert await OrderRepository(tx).save(replace(order, **changes)) is not None
 
-    return become
+    return change
 
 
 @pytest.fixture
@@ -128,7 +128,7 @@ def always_fresh(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def heading(answer: httpx.Response) -> str:
-    """What a page says first."""
+    """Return the heading of a page."""
     (found,) = re.findall(r"<h1[^>]*>(.*?)</h1>", answer.text)
     return html.unescape(found)
 
@@ -148,7 +148,7 @@ async def test_a_page_shows_its_payment_in_the_language_asked_for(browser: httpx
 
 
 async def test_only_a_page_that_can_be_paid_says_how_long_transfers_took(
-    store: CountingStore, clock: MovedClock, becomes: Change
+    store: CountingStore, clock: MovedClock, change_order: Change
 ) -> None:
     async def times() -> PayoutTimes:
         return PayoutTimes(orders=20, median=timedelta(minutes=3), slow=timedelta(minutes=11))
@@ -156,7 +156,7 @@ async def test_only_a_page_that_can_be_paid_says_how_long_transfers_took(
     said = html.escape(label("help.measured", days=30, median="3 minutes", slow="11 minutes"), quote=False)
     async with client(store, clock, times=times) as browser:
         assert said in (await browser.get(PAGE)).text
-        await becomes(paid_at=NOW)
+        await change_order(paid_at=NOW)
         clock.at += timedelta(minutes=1)
     async with client(store, clock, times=times) as browser:
         assert said not in (await browser.get(PAGE)).text
@@ -242,11 +242,11 @@ async def test_the_qr_code_reads_back_to_what_the_link_opens(
     ],
 )
 async def test_the_invoice_is_gone_from_every_answer_once_it_is_not_to_be_paid(
-    browser: httpx.AsyncClient, becomes: Change, state: str, changes: dict[str, Any]
+    browser: httpx.AsyncClient, change_order: Change, state: str, changes: dict[str, Any]
 ) -> None:
     assert (await browser.get(QR)).status_code == 200
     etag = (await browser.get(STATE)).headers["etag"]
-    await becomes(**changes)
+    await change_order(**changes)
     page, told, qr = await browser.get(PAGE), await browser.get(STATE, headers={"if-none-match": etag}), None
     assert page.status_code == told.status_code == 200
     assert f'data-state="{state}"' in page.text
@@ -257,19 +257,19 @@ async def test_the_invoice_is_gone_from_every_answer_once_it_is_not_to_be_paid(
 
 
 async def test_what_can_be_paid_with_is_never_given_out_from_memory(
-    browser: httpx.AsyncClient, becomes: Change
+    browser: httpx.AsyncClient, change_order: Change
 ) -> None:
     for _ in range(3):
         assert (await browser.get(STATE)).json()["state"] == "waiting"
-    await becomes(paid_at=NOW)
+    await change_order(paid_at=NOW)
     assert INVOICE not in (await browser.get(PAGE)).text
     assert (await browser.get(QR)).status_code == 410
 
 
 async def test_an_invoice_expires_by_our_own_clock(
-    browser: httpx.AsyncClient, becomes: Change, clock: MovedClock
+    browser: httpx.AsyncClient, change_order: Change, clock: MovedClock
 ) -> None:
-    await becomes(expires_at=NOW + timedelta(seconds=5))
+    await change_order(expires_at=NOW + timedelta(seconds=5))
     assert (await browser.get(STATE)).json()["state"] == "waiting"
     clock.passes(seconds=5)
     assert (await browser.get(STATE)).json()["state"] == "expired"
@@ -371,8 +371,8 @@ async def test_files_change_their_address_with_their_content(browser: httpx.Asyn
     assert "v=" in style
 
 
-async def kept(store: CountingStore, count: int) -> list[str]:
-    """Orders with pages; their tokens."""
+async def save_orders_with_pages(store: CountingStore, count: int) -> list[str]:
+    """Save orders with pages, and return their tokens."""
     tokens = [f"{number:032}" for number in range(count)]
     async with store.inner.transaction() as tx:
         for number, token in enumerate(tokens):
@@ -383,7 +383,7 @@ async def kept(store: CountingStore, count: int) -> list[str]:
 
 
 async def test_many_pages_are_looked_up_in_a_few_reads_one_at_a_time(store: CountingStore) -> None:
-    tokens = await kept(store, 300)
+    tokens = await save_orders_with_pages(store, 300)
     lookup = Lookup(store, seconds=lambda: 0.0)
     found = await asyncio.gather(*(lookup.find_recent(token) for token in tokens * 2))
     assert [order.reference for order in found if order] == [f"R{number}" for number in range(300)] * 2
@@ -396,7 +396,7 @@ async def test_many_pages_are_looked_up_in_a_few_reads_one_at_a_time(store: Coun
 
 
 async def test_what_pages_never_show_is_not_kept_for_them(store: CountingStore) -> None:
-    (token,) = await kept(store, 1)
+    (token,) = await save_orders_with_pages(store, 1)
     order = await Lookup(store).find(token)
     assert order is not None
     assert (order.number, order.holder, order.refusal) == ("", None, None)
@@ -406,7 +406,7 @@ async def test_when_too_many_ask_the_later_ones_are_turned_away_and_the_others_s
     store: CountingStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("bot.orders.pay_page.lookup.MAX_WAITING", 10)
-    tokens = await kept(store, 30)
+    tokens = await save_orders_with_pages(store, 30)
     lookup = Lookup(store)
     found = await asyncio.gather(*(lookup.find(token) for token in tokens), return_exceptions=True)
     assert sum(isinstance(each, Order) for each in found) == 10
@@ -415,7 +415,7 @@ async def test_when_too_many_ask_the_later_ones_are_turned_away_and_the_others_s
 
 
 async def test_one_that_goes_away_does_not_take_the_others_answer_along(store: CountingStore) -> None:
-    (token,) = await kept(store, 1)
+    (token,) = await save_orders_with_pages(store, 1)
     lookup = Lookup(store)
     first, second = (asyncio.create_task(lookup.find(token)) for _ in range(2))
     await asyncio.sleep(0)
@@ -426,7 +426,7 @@ async def test_one_that_goes_away_does_not_take_the_others_answer_along(store: C
 async def test_a_reading_that_something_else_cancels_keeps_no_later_page_waiting(
     store: CountingStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (token,) = await kept(store, 1)
+    (token,) = await save_orders_with_pages(store, 1)
     lookup, reached = Lookup(store), asyncio.Event()
 
     @asynccontextmanager
@@ -446,7 +446,7 @@ async def test_a_reading_that_something_else_cancels_keeps_no_later_page_waiting
 
 
 async def test_a_read_that_fails_fails_for_those_who_asked_and_for_nobody_after_them(store: CountingStore) -> None:
-    (token,) = await kept(store, 1)
+    (token,) = await save_orders_with_pages(store, 1)
     lookup = Lookup(store)
     store.down = True
     failed = await asyncio.gather(lookup.find(token), lookup.find(token), return_exceptions=True)

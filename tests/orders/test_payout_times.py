@@ -1,4 +1,4 @@
-"""How long transfers take is measured from the bot's own orders, and said only where enough of them show it."""
+"""Payout times are measured from the bot's own orders, and shown only if there are enough of them."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -25,7 +25,7 @@ MINUTE, DAY = timedelta(minutes=1), timedelta(days=1)
 
 
 class FailingStore(Database):
-    """A store that counts how often it is read, and fails when told to."""
+    """A database that counts how often it is read, and can fail."""
 
     reads, down = 0, False
 
@@ -46,7 +46,7 @@ async def store(file: str) -> AsyncIterator[FailingStore]:
 
 
 async def keep(store: Database, count: int, *, age: timedelta, took: Callable[[int], timedelta]) -> None:
-    """Keep orders that were sent, created this long ago."""
+    """Save completed orders that were created this long ago."""
     created = NOW - age
     sent: dict[str, Any] = {"state": "COMPLETED", "phase": Phase.DONE, "step": OrderStep.SENT, "paid_at": created}
     async with store.transaction() as tx:

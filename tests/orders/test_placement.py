@@ -1,4 +1,4 @@
-"""An order is placed exactly once, whatever taps, crashes and processes there are."""
+"""An order is placed exactly once, despite repeated taps, crashes and a second process."""
 
 import asyncio
 from dataclasses import replace

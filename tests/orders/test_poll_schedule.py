@@ -1,4 +1,4 @@
-"""Which due orders are polled: unpaid ones never starve behind paid ones, nor others behind what somebody looks at."""
+"""Which due orders are polled: paid orders never starve unpaid ones, and viewed orders never starve others."""
 
 from collections import deque
 from datetime import timedelta
@@ -81,11 +81,11 @@ def test_all_places_are_used_and_each_group_gets_its_own(
 def test_the_gap_of_an_unpaid_order_is_bounded_whatever_number_of_paid_ones_there_is(
     unpaid: int, paid: int, viewed: int, places: int
 ) -> None:
-    """All are due all the time, which is the worst there is; the viewed ones, paid and unpaid, are viewed for ever."""
+    """All orders are always due, which is the worst case. The viewed orders, paid and unpaid, are always viewed."""
     waiting = deque(f"unpaid {place}" for place in range(unpaid))
     others = due("paid", viewed, paid)
     gaps = dict.fromkeys(waiting, 0)
-    # A third of the places, and half of that beside viewed ones.
+    # A third of the requests, and half of that beside viewed orders.
     bound = -(-unpaid // (-(-places // 3) // 2))
     for _ in range(3 * bound):
         selected = set(select_orders(others, DueOrders(due("seen", viewed, 0).urgent, list(waiting)), places))

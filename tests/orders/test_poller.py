@@ -1,4 +1,4 @@
-"""Orders under way are watched by the document's rules: one by id, many by the list, and no hammering."""
+"""Open orders are polled as the settlement API says: one by id, many by the list, and never too often."""
 
 import asyncio
 from typing import Any

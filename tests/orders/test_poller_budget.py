@@ -1,4 +1,4 @@
-"""Whatever number of orders there is, the service is asked no more than the budget allows, in any second."""
+"""The poller stays within the request budget in every second, however many orders there are."""
 
 from itertools import pairwise
 
@@ -15,7 +15,7 @@ async def watch(orders: FakeOrders, seconds: float) -> None:
     await orders.watch(seconds, Budget(PER_SECOND, clock=now))
 
 
-def most_in_a_second(orders: FakeOrders) -> int:
+def count_busiest_second(orders: FakeOrders) -> int:
     times = [at for at, _ in orders.asked]
     return max(sum(1 for at in times[index : index + 30] if at < start + 0.999) for index, start in enumerate(times))
 
@@ -29,7 +29,7 @@ def test_the_budget_is_kept_in_every_second(count: int) -> None:
         await watch(orders, 60)
 
     a_minute()
-    assert most_in_a_second(orders) <= PER_SECOND
+    assert count_busiest_second(orders) <= PER_SECOND
     per_order = [[at for at, about in orders.asked if about == str(number)] for number in range(min(count, 300))]
     gaps = [later - earlier for times in per_order for earlier, later in pairwise(times)]
     assert all(gap >= 1 for gap in gaps)

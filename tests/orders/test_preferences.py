@@ -1,4 +1,4 @@
-"""Every kind of notification has one place in the table of how it arrives, and a user's choice of it is kept to."""
+"""Every kind of notification is in one topic, and the mode that a user has chosen applies."""
 
 from dataclasses import replace
 
@@ -117,6 +117,6 @@ def test_a_small_step_of_a_paid_order_is_a_notification_once() -> None:
 def test_a_step_that_a_bigger_notification_reports_has_none_of_its_own() -> None:
     fresh = an_open_order()
     converting = replace(fresh, state="LN_SWAP_PENDING", step=OrderStep.CONVERTING, paid_at=NOW)
-    assert step_notification(fresh, converting) is None  # "payment received" is told just now
+    assert step_notification(fresh, converting) is None  # "payment received" is being sent
     assert step_notification(converting, replace(converting, state="COMPLETED", step=OrderStep.SENT)) is None
     assert step_notification(converting, replace(converting, state="FAILED", step=OrderStep.SENDING)) is None

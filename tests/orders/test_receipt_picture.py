@@ -1,4 +1,4 @@
-"""Receipt pictures: everything in its place, everything readable, and drawing that doesn't delay other work."""
+"""Receipt pictures: everything is in its place and readable, and drawing doesn't delay other work."""
 
 import asyncio
 import io

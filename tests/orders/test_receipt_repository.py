@@ -1,4 +1,4 @@
-"""Receipts on both databases: one an order with one code, true for whoever has it, for as long as the order is kept."""
+"""Receipts in both databases: each order has one code, which is valid for as long as the order is kept."""
 
 import asyncio
 from dataclasses import replace
@@ -26,7 +26,7 @@ UNKNOWN = "K7QM-2XPA-9RTW"
 
 
 class StoppedClock:
-    """Always the same moment."""
+    """A clock that always shows the same time."""
 
     def now(self) -> datetime:
         return NOW
@@ -36,7 +36,7 @@ CLOCK: Clock = StoppedClock()
 
 
 async def sent(store: Database, reference: str = "R2345AB") -> Order:
-    """An order of Emma's that was sent."""
+    """Save a completed order of Emma."""
     order = an_order(reference, state="COMPLETED", ended_at=NOW)
     async with store.transaction() as tx:
         assert await OrderRepository(tx).add(order)
@@ -105,7 +105,7 @@ async def test_what_is_no_code_is_false_as_well_and_costs_a_guess(store: Databas
 
 
 async def test_after_too_many_misses_a_genuine_code_is_not_looked_up_either(store: Database) -> None:
-    """Or the limit would tell a hit from a miss, and be none."""
+    """Otherwise the limit would reveal which codes exist."""
     receipts = ReceiptService(store, CLOCK)
     code = (await receipt_of(receipts, await sent(store))).code
     for _ in range(10):
@@ -131,7 +131,7 @@ async def test_a_forgotten_users_receipt_stays_true_of_what_is_left(store: Datab
     found = await receipts.verify(STRANGER, code)
     assert found is not None
     assert (found.number, found.holder, found.idr or found.expected_idr) == ("", None, 250_000)
-    # And nobody can be shown it again: its code is known to those alone who have the picture.
+    # Nobody can get the receipt again. Only those who have the picture know its code.
     assert await receipts.get_or_create(order) is None
     assert await receipts.get_or_create(found) is None
 

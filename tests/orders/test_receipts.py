@@ -1,4 +1,4 @@
-"""The receipt comes right after the message that the rupiah were sent, and no kill makes two codes."""
+"""The receipt follows the message that the rupiah were sent, and an order never gets two codes after a crash."""
 
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -18,14 +18,14 @@ STATES = ("LN_INVOICE_PAID", "IDR_SETTLED", "COMPLETED")
 
 @dataclass
 class Chat:
-    """What reached Emma, over all lives of the bot."""
+    """The messages and codes that Emma got from all processes of the bot."""
 
     sent: list[SentMessage] = field(default_factory=list)
     codes: list[str] = field(default_factory=list)
 
 
-class Forwarder(CrashingSender):
-    """A teller that makes each receipt as the real one does, and writes down which code was shown."""
+class ReceiptSender(CrashingSender):
+    """A sender that creates each receipt as the real one does, and records its code."""
 
     def __init__(self, clock: MovedClock, countdown: CrashCountdown, chat: Chat) -> None:
         super().__init__(clock, countdown, chat.sent)
@@ -39,19 +39,19 @@ class Forwarder(CrashingSender):
             assert order is not None
             receipt = await ReceiptService(self.store, self.clock).get_or_create(order)
             assert receipt is not None
-        told = await super().send(notification)
+        result = await super().send(notification)
         if receipt is not None:
             self._codes.append(receipt.code)
-        return told
+        return result
 
 
-async def life(file: str, service: FakeSettlement, chat: Chat, countdown: CrashCountdown) -> None:
-    """The bot follows an order until it dies or all is told."""
+async def run_process(file: str, service: FakeSettlement, chat: Chat, countdown: CrashCountdown) -> None:
+    """Run the bot until it is killed or has sent everything."""
     system = OrderSystem(
         file,
         service,
         wrap=lambda store: CrashingStore(store, countdown),
-        sender=Forwarder(service.clock, countdown, chat),
+        sender=ReceiptSender(service.clock, countdown, chat),
     )
     with suppress(Crash):
         await system.delivery.recover()
@@ -102,8 +102,8 @@ async def test_wherever_the_bot_is_killed_one_order_has_one_code(migrated_file: 
         order = await system.place()
         await system.close()
         service.becomes(order.service_id or "", "COMPLETED")
-        await life(file, service, chat, countdown)
-        await life(file, service, chat, CrashCountdown(None))
+        await run_process(file, service, chat, countdown)
+        await run_process(file, service, chat, CrashCountdown(None))
         assert chat.codes, f"killed at moment {at}"
         assert len(set(chat.codes)) == 1, f"killed at moment {at}"
         kinds = [each.kind for each in chat.sent]

@@ -1,4 +1,4 @@
-"""An order whose creation was never answered is found if it surely is ours; otherwise its person decides."""
+"""A lost order is found if it is certainly ours. Otherwise its user decides."""
 
 import asyncio
 from dataclasses import replace

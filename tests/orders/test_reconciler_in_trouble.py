@@ -1,4 +1,4 @@
-"""Finding lost orders while the service, its list or our own database fails, and without wearing the service out."""
+"""Lost orders are found while the service, its list or our database fails, without too many requests."""
 
 import asyncio
 from typing import Any

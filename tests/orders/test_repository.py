@@ -1,4 +1,4 @@
-"""Orders: one for each confirmation, found by whatever they are looked for by."""
+"""The repository of orders: one order for each confirmation, and every query."""
 
 import asyncio
 from collections.abc import Sequence
@@ -115,7 +115,7 @@ async def test_a_user_sees_the_newest_first(store: Database) -> None:
 
 
 async def test_a_users_orders_are_read_on_from_one_of_them_in_both_directions(store: Database) -> None:
-    # Of three in one moment the reference decides; another person's stand between them.
+    # The reference decides between three orders of one moment. Another user's orders are between them.
     places = {"R0": 0, "RA": 1, "RB": 1, "RC": 1, "R5": 2}
     async with store.transaction() as tx:
         for reference, second in places.items():

@@ -1,4 +1,4 @@
-"""The card tells an order's whole way at a glance."""
+"""The status message shows all steps of an order."""
 
 from dataclasses import replace
 
@@ -27,7 +27,7 @@ WAYS = {
     "failed paid between two looks": "✅ created|✅ paid|❌ failed",
     "never heard of": "✅ created|⏳ payment|▫️ converting|▫️ sending|▫️ sent",
 }
-"""Each step with its mark; `created` stands for the text of `step.created`."""
+"""Return the steps with their emoji. `created` stands for the text of `step.created`."""
 
 PRICES = {
     "IDLE": "card.price_to_pay",
@@ -43,22 +43,22 @@ PRICES = {
     "expired": "",
     "no longer followed": "",
 }
-"""What stands beside the price; nothing where it must not be paid any more."""
+"""The label of the price, or "" if the order must no longer be paid."""
 
 
-def the_card(order: Order, locale: str = "en", *, help_offered: bool = True) -> ScreenCase:
+def status_text(order: Order, locale: str = "en", *, help_offered: bool = True) -> ScreenCase:
     screen = status_message.screen(Reader(TRANSLATIONS.get(locale), JAKARTA, NOW), order, help_offered=help_offered)
     return ScreenCase("card", screen)
 
 
 def labels(order: Order, *, help_offered: bool = True) -> list[str]:
-    return [button.label for button in the_card(order, help_offered=help_offered).buttons]
+    return [button.label for button in status_text(order, help_offered=help_offered).buttons]
 
 
 @pytest.mark.parametrize(("moment", "way"), WAYS.items())
 def test_each_moment_of_an_order_has_its_picture(moment: str, way: str) -> None:
     steps = [step.split() for step in way.split("|")]
-    shown = the_card(MOMENTS[moment]).text.split("\n\n")[1]
+    shown = status_text(MOMENTS[moment]).text.split("\n\n")[1]
     assert shown.split("\n") == [f"{mark} {text(f'step.{name}')}" for mark, name in steps]
 
 
@@ -78,8 +78,8 @@ def test_the_heading_says_amount_recipient_price_and_reference_and_the_holder_if
 
 
 def heading(order: Order, locale: str = "en") -> list[str]:
-    """The lines above the steps."""
-    return the_card(order, locale).text.split("\n\n")[0].split("\n")
+    """Return the lines above the steps."""
+    return status_text(order, locale).text.split("\n\n")[0].split("\n")
 
 
 @pytest.mark.parametrize("locale", LOCALES)
@@ -93,13 +93,13 @@ def test_only_what_can_be_paid_now_says_what_to_pay(moment: str, said: str, loca
 @pytest.mark.parametrize("locale", LOCALES)
 def test_a_deposit_that_is_followed_no_longer_does_not_wait_for_a_payment(locale: str) -> None:
     order = an_open_order(channel="cbbtc", bolt11=None, expires_at=None, phase=Phase.DONE, state="ROUTE_SHOWN")
-    seen = the_card(order, locale)
+    seen = status_text(order, locale)
     assert seen.text.endswith(text("order_page.given_up", locale))
     assert text("step.payment", locale) not in seen.text
 
 
 def test_an_order_that_can_be_paid_says_until_when_in_its_readers_zone() -> None:
-    seen = the_card(MOMENTS["IDLE"])
+    seen = status_text(MOMENTS["IDLE"])
     assert seen.text.endswith(f"{text('card.pay_before', at='11:05 WIB')}\n{text('card.may_not_pay')}")
     assert '<tg-time unix="' in seen.screen.text
 
@@ -121,13 +121,13 @@ def test_a_failed_order_leads_to_a_user_where_there_is_one() -> None:
 
 def test_an_expired_order_is_never_said_to_be_unpaid() -> None:
     for moment in ("expired", "failed expired"):
-        assert the_card(MOMENTS[moment]).text.split("\n\n")[-1] == text("card.expired")
+        assert status_text(MOMENTS[moment]).text.split("\n\n")[-1] == text("card.expired")
 
 
 def test_an_e_wallet_is_not_called_a_bank() -> None:
     sent = an_open_order(replace(MOMENTS["IDLE"].method, kind="ewallet"), state="COMPLETED", step=OrderStep.SENT)
     sent = replace(sent, phase=Phase.DONE, paid_at=NOW, ended_at=NOW)
-    assert the_card(sent).text.split("\n\n")[-1] == text("card.sent_ewallet")
+    assert status_text(sent).text.split("\n\n")[-1] == text("card.sent_ewallet")
     assert labels(sent) == [label("button.resend"), label("button.receipt")]
 
 

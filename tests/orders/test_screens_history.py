@@ -1,4 +1,4 @@
-"""The list of all orders, and one order's page: what is there to see, and what can be done."""
+"""The list of all orders, and the page of an order with its buttons."""
 
 from collections.abc import Sequence
 from dataclasses import replace

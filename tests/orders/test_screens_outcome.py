@@ -1,4 +1,4 @@
-"""News say what happened, whether money left the wallet, and what can be done; and nothing that has been overtaken."""
+"""Messages say what happened, whether money left the wallet, and what the user can do. Outdated ones aren't sent."""
 
 from dataclasses import replace
 
@@ -18,7 +18,9 @@ from tests.texts import TRANSLATIONS, label, starts, text
 MOMENTS = dict(orders_in_each_state())
 
 
-def told(notice: OrderNotification, order: Order, locale: str = "en", *, help_offered: bool = True) -> ScreenCase:
+def message_screen(
+    notice: OrderNotification, order: Order, locale: str = "en", *, help_offered: bool = True
+) -> ScreenCase:
     t = TRANSLATIONS.get(locale)
     return ScreenCase(notice, order_messages.screen(notice, Reader(t, JAKARTA, NOW), order, help_offered=help_offered))
 
@@ -28,7 +30,7 @@ def labels(seen: ScreenCase) -> list[str]:
 
 
 def test_a_moved_price_is_a_question_with_both_prices() -> None:
-    seen = told(OrderNotification.PRICE_MOVED, MOMENTS["held"])
+    seen = message_screen(OrderNotification.PRICE_MOVED, MOMENTS["held"])
     assert seen.text == text(
         "news.price_moved",
         line=ORDER_LINE,
@@ -42,31 +44,31 @@ def test_a_moved_price_is_a_question_with_both_prices() -> None:
 
 @pytest.mark.parametrize("locale", LOCALES)
 def test_the_question_whether_an_order_is_theirs_shows_the_price_before_and_now(locale: str) -> None:
-    """Its invoice follows a yes without another question, at whatever price the service has locked."""
+    """If the user accepts, the invoice is shown at the locked price without another question."""
     order = replace(MOMENTS["held"], sats=44_115, idr=500_000)
-    seen = told(OrderNotification.RECIPIENT_MASKED, order, locale)
+    seen = message_screen(OrderNotification.RECIPIENT_MASKED, order, locale)
     for figure in ("29", "410", "44", "115"):
         assert figure in seen.text
 
 
 def test_an_offer_that_is_over_can_not_be_accepted_any_more() -> None:
-    seen = told(OrderNotification.PRICE_MOVED, MOMENTS["offer over"])
+    seen = message_screen(OrderNotification.PRICE_MOVED, MOMENTS["offer over"])
     assert seen.text == text("news.offer_over", line=ORDER_LINE)
     assert labels(seen) == [label("button.requote")]
 
 
 def test_a_refusal_quotes_the_service_as_text_and_says_that_nothing_is_to_be_paid() -> None:
-    seen = told(OrderNotification.REFUSED, replace(MOMENTS["refused"], refusal="<b>too</b> much & more"))
+    seen = message_screen(OrderNotification.REFUSED, replace(MOMENTS["refused"], refusal="<b>too</b> much & more"))
     assert seen.text == text("news.refused_because", line=ORDER_LINE, reason="<b>too</b> much & more")
     assert labels(seen) == [label("button.back_to_review")]
-    assert told(OrderNotification.REFUSED, MOMENTS["refused"]).text == text("news.refused", line=ORDER_LINE)
+    assert message_screen(OrderNotification.REFUSED, MOMENTS["refused"]).text == text("news.refused", line=ORDER_LINE)
 
 
 def test_an_unknown_outcome_asks_for_patience_and_the_decision_is_the_users() -> None:
-    checking = told(OrderNotification.CHECKING, MOMENTS["unknown"])
+    checking = message_screen(OrderNotification.CHECKING, MOMENTS["unknown"])
     assert checking.text == text("news.checking", line=ORDER_LINE)
     assert labels(checking) == []
-    unresolved = told(OrderNotification.UNRESOLVED, MOMENTS["unresolved"])
+    unresolved = message_screen(OrderNotification.UNRESOLVED, MOMENTS["unresolved"])
     assert unresolved.text == text("news.unresolved", line=ORDER_LINE)
     assert labels(unresolved) == [label("button.try_again"), label("button.drop")]
 
@@ -84,18 +86,18 @@ def test_an_unknown_outcome_asks_for_patience_and_the_decision_is_the_users() ->
 def test_a_failure_says_whether_money_left_the_wallet(
     moment: str, locale: str, key: str, facts: dict[str, str]
 ) -> None:
-    seen = told(OrderNotification.FAILED, MOMENTS[moment], locale)
+    seen = message_screen(OrderNotification.FAILED, MOMENTS[moment], locale)
     assert starts(seen.text, key, locale, **facts)
     assert labels(seen)[-1] == label("button.help", locale)
-    without_staff = labels(told(OrderNotification.FAILED, MOMENTS[moment], locale, help_offered=False))
+    without_staff = labels(message_screen(OrderNotification.FAILED, MOMENTS[moment], locale, help_offered=False))
     assert label("button.help", locale) not in without_staff
 
 
 def test_sent_names_the_place() -> None:
     bank = replace(MOMENTS["COMPLETED"], paid_at=NOW)
     wallet = replace(bank, method=replace(bank.method, kind="ewallet"))
-    assert told(OrderNotification.SENT, bank).text == text("news.sent_bank", line=ORDER_LINE)
-    assert told(OrderNotification.SENT, wallet).text == text("news.sent_ewallet", line=ORDER_LINE)
+    assert message_screen(OrderNotification.SENT, bank).text == text("news.sent_bank", line=ORDER_LINE)
+    assert message_screen(OrderNotification.SENT, wallet).text == text("news.sent_ewallet", line=ORDER_LINE)
 
 
 def test_what_has_been_overtaken_is_not_told_any_more() -> None:

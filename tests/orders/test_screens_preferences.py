@@ -1,4 +1,4 @@
-"""The notification preferences show what holds, and each of their buttons does what it says."""
+"""The notification preferences show the current modes, and each button does what it says."""
 
 from itertools import product
 

@@ -1,4 +1,4 @@
-"""What stands on a receipt, and what a stranger with its code is told: the same facts, and nothing to be misused."""
+"""A receipt and the answer to its code show the same facts, and nothing that can be misused."""
 
 import io
 from dataclasses import replace
@@ -88,7 +88,7 @@ def test_a_forgotten_recipient_leaves_the_rest_standing() -> None:
 
 
 def test_a_payment_first_seen_at_its_end_is_given_no_time() -> None:
-    """The bot was away: when it saw the payment says nothing of when it came in."""
+    """The bot was down, so the time at which it saw the payment isn't the time of the payment."""
     late = replace(ORDER, paid_at=NOW + timedelta(hours=1))
     assert [each for each, _ in facts(late).rows][-2:] == [label("receipt.paid"), label("receipt.sent_at")]
 

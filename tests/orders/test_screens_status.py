@@ -1,4 +1,4 @@
-"""The list of orders under way, and what is offered to who comes back to an unpaid one."""
+"""The list of open orders, and the buttons of an unpaid order."""
 
 from dataclasses import replace
 from decimal import Decimal
@@ -91,7 +91,7 @@ def test_a_new_quote_says_what_changed_for_the_payer(given: Amount, rupiah_for_o
     "never_shown",
     [
         {"sats": None, "idr": None, "bolt11": None},
-        {"sats": 99, "idr": 1, "bolt11": None},  # what the service asked for beyond what was agreed
+        {"sats": 99, "idr": 1, "bolt11": None},  # an invoice for more than was agreed
     ],
 )
 def test_an_order_that_never_had_a_price_is_compared_with_its_review(never_shown: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""When money came in and went no further, people read what is known, what comes next, and whom they can ask."""
+"""If an order was paid and no rupiah were sent, users read what we know, what happens next, and whom to ask."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -26,7 +26,7 @@ TROUBLE = (
 EN, ID = TRANSLATIONS.get("en"), TRANSLATIONS.get("id")
 
 
-def told(
+def message_screen(
     notice: OrderNotification, moment: str, locale: str = "en", *, offered: bool = True, staff: bool = True
 ) -> ScreenCase:
     t, order = TRANSLATIONS.get(locale), MOMENTS[moment]
@@ -41,7 +41,7 @@ def told(
 def test_it_says_that_the_money_came_in_how_much_and_when(
     notice: OrderNotification, moment: str, locale: str, paid: str, at: str
 ) -> None:
-    assert starts(told(notice, moment, locale).text, KEYS[notice], locale, paid=paid, at=at)
+    assert starts(message_screen(notice, moment, locale).text, KEYS[notice], locale, paid=paid, at=at)
 
 
 def test_a_payment_of_another_day_says_which() -> None:
@@ -55,16 +55,16 @@ def test_a_payment_of_another_day_says_which() -> None:
 
 @pytest.mark.parametrize(("notice", "moment"), TROUBLE)
 def test_it_has_one_button_and_that_leads_to_a_user(notice: OrderNotification, moment: str) -> None:
-    assert [button.data for button in told(notice, moment).buttons] == ["o:ABC2345:help"]
-    assert [button.data for button in told(notice, moment, staff=False).buttons] == ["o:ABC2345:help"]
+    assert [button.data for button in message_screen(notice, moment).buttons] == ["o:ABC2345:help"]
+    assert [button.data for button in message_screen(notice, moment, staff=False).buttons] == ["o:ABC2345:help"]
 
 
 @pytest.mark.parametrize(("notice", "moment"), TROUBLE)
 def test_what_comes_next_is_only_what_is_true(notice: OrderNotification, moment: str) -> None:
     happened = text(KEYS[notice], line=ORDER_LINE, paid="29,412 sats", at="10:05 WIB")
-    assert told(notice, moment).text == f"{happened}\n\n{text('news.staff_know')}"
-    assert told(notice, moment, staff=False).text == f"{happened}\n\n{text('news.ask_a_person')}"
-    alone = told(notice, moment, offered=False, staff=False)
+    assert message_screen(notice, moment).text == f"{happened}\n\n{text('news.staff_know')}"
+    assert message_screen(notice, moment, staff=False).text == f"{happened}\n\n{text('news.ask_a_person')}"
+    alone = message_screen(notice, moment, offered=False, staff=False)
     assert alone.text == f"{happened}\n\n{text('news.keep_reference')}"
     assert alone.buttons == []
 

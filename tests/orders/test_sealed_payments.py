@@ -1,4 +1,4 @@
-"""Who can write a row can't redirect a payment: what an order is paid with opens only as it was written."""
+"""Someone who can write to the database can't redirect a payment: a changed invoice or deposit isn't shown."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -38,7 +38,7 @@ COPIED = ("payment_seal", "method", "channel", "sats", "bolt11", "deposit")
 
 
 def shown(reference: str, **changes: Any) -> Order:
-    """An order whose invoice its person has been shown."""
+    """Return an order whose invoice its user has seen."""
     known = {
         "phase": Phase.OPEN,
         "sats": 15_000,
@@ -50,7 +50,7 @@ def shown(reference: str, **changes: Any) -> Order:
 
 
 def by_deposit(reference: str, **changes: Any) -> Order:
-    """One that is paid by a deposit."""
+    """Return an order with a deposit."""
     return shown(reference, **{"channel": "base", "bolt11": None, "deposit": SAFE, **changes})
 
 
@@ -61,7 +61,7 @@ async def keep(store: Database, *kept: Order) -> None:
 
 
 async def execute(store: Database, *statements: str) -> None:
-    """What somebody does who can write to the database and has no key."""
+    """Change a row, as someone can who has access to the database but no key."""
     async with store._writer.begin() as connection:
         for statement in statements:
             await connection.execute(text(statement))
@@ -153,7 +153,7 @@ async def test_a_forgotten_order_that_is_given_an_invoice_is_refused(store: Data
 async def test_a_change_of_keys_keeps_the_seals(database: str) -> None:
     old, both, new = (Database(database, Vault(keys)) for keys in ([OLDER_KEY], [KEY, OLDER_KEY], [KEY]))
     await old.register_first_key()
-    # Nothing but the payment of the second one is sealed.
+    # Only the payment of the second order is sealed.
     await keep(old, shown("R1"), by_deposit("R2", number="", holder=None))
     await both.register_first_key()
     assert await rotate_all(both) == {"orders": 2}

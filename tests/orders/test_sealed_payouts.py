@@ -1,4 +1,4 @@
-"""Who can write a row can't redirect a payout: drafts and recipients open only as they were written."""
+"""Someone who can write to the database can't redirect a payout: changed drafts and recipients can't be read."""
 
 from dataclasses import replace
 from decimal import Decimal
@@ -51,7 +51,7 @@ LATER = NOW.replace(year=2027)
 
 
 def reviewed(draft_id: str = "d1", **changes: Any) -> OrderDraft:
-    """A draft at its review."""
+    """Return a draft at its review."""
     known: dict[str, Any] = {
         "step": Step.REVIEW,
         "method": BCA,
@@ -65,7 +65,7 @@ def reviewed(draft_id: str = "d1", **changes: Any) -> OrderDraft:
 
 
 def saved(recipient_id: str = "r1", **changes: Any) -> SavedRecipient:
-    """A recipient of Emma's at BCA."""
+    """Return a saved recipient of Emma at BCA."""
     known: dict[str, Any] = {"user_id": 1001, "method": BCA, "number": "8620123456", "label": "Ibu"}
     return SavedRecipient(id=recipient_id, **{**known, "created_at": NOW, "last_used_at": NOW, **changes})
 
@@ -160,7 +160,7 @@ async def test_what_was_sealed_for_another_recipient_is_refused(store: Database)
 async def test_a_change_of_keys_keeps_the_seals(database: str) -> None:
     old, both, new = (Database(database, Vault(keys)) for keys in ([OLDER_KEY], [KEY, OLDER_KEY], [KEY]))
     await old.register_first_key()
-    # Nothing but the digest of this draft is sealed.
+    # Only the digest of this draft is sealed.
     await keep(old, a_draft(method=BCA), saved())
     await both.register_first_key()
     assert await rotate_all(both) == {"drafts": 1, "recipients": 1}

@@ -1,4 +1,4 @@
-"""A database alone reveals no bank account, and what is sealed opens in its own row alone."""
+"""The database alone reveals no bank account, and sealed values can be read only in their own rows."""
 
 import pytest
 from sqlalchemy import text
@@ -39,7 +39,7 @@ SECRETS = (
 
 
 async def keep_all(store: Database) -> None:
-    """Something in every sealed column."""
+    """Save a value in every sealed column."""
     async with store.transaction() as tx:
         await OrderRepository(tx).add(an_order(refusal="the account 8620100000 is closed"))
         await DraftRepository(tx).add(a_draft(number="8620100001", doubtful_number="8620100002", holder="SARI DEWI"))

@@ -1,4 +1,4 @@
-"""Nothing is shown to a payer but what was agreed: wrong invoices, wrong deposits, and prices that moved."""
+"""A payer sees only what was agreed: no wrong invoices or deposits, and no changed prices."""
 
 from datetime import timedelta
 from decimal import Decimal
@@ -21,8 +21,8 @@ SATS = 14_706
 IDR, SAT = Amount("IDR", 250_000), Amount("SAT", SATS)
 
 
-async def shows_nothing(system: OrderSystem, **changes: Any) -> None:
-    """Place an order that must not be shown, and of which staff hear."""
+async def place_withheld_order(system: OrderSystem, **changes: Any) -> None:
+    """Place an order that must not be shown, and check that the staff are warned."""
     order = await system.place(**changes)
     await system.deliver()
     assert (order.phase, order.bolt11, order.deposit) == (Phase.ABANDONED, None, None)
@@ -38,18 +38,18 @@ async def test_an_invoice_over_another_sum_is_not_shown(
     system: OrderSystem, service: FakeSettlement, sats: int
 ) -> None:
     service.answers.append({"bolt11": service.invoice(sats)})
-    await shows_nothing(system)
+    await place_withheld_order(system)
 
 
 async def test_an_invoice_of_another_network_is_not_shown(system: OrderSystem, service: FakeSettlement) -> None:
     service.answers.append({"bolt11": service.invoice(SATS, network="bc")})
-    await shows_nothing(system)
+    await place_withheld_order(system)
 
 
 async def test_an_expired_invoice_is_not_shown(system: OrderSystem, service: FakeSettlement) -> None:
     hour_ago = system.clock.now() - timedelta(hours=1)
     service.answers.append({"bolt11": service.invoice(SATS, timestamp=hour_ago)})
-    await shows_nothing(system)
+    await place_withheld_order(system)
 
 
 @pytest.mark.parametrize("bolt11", [None, "", "lnbcrt1", "https://pay.example/invoice"])
@@ -57,7 +57,7 @@ async def test_what_is_no_invoice_is_not_shown(
     system: OrderSystem, service: FakeSettlement, bolt11: str | None
 ) -> None:
     service.answers.append({"bolt11": bolt11})
-    await shows_nothing(system)
+    await place_withheld_order(system)
 
 
 @pytest.mark.parametrize("answer", [{"idr": 250_001}, {"idr": 249_999}, {"idr": 0}, {"sats": 0}])
@@ -65,19 +65,19 @@ async def test_an_order_over_another_sum_is_not_shown(
     system: OrderSystem, service: FakeSettlement, answer: dict[str, int]
 ) -> None:
     service.answers.append(answer)
-    await shows_nothing(system)
+    await place_withheld_order(system)
 
 
 async def test_sats_that_were_given_must_come_back_exactly(system: OrderSystem, service: FakeSettlement) -> None:
     service.answers.append({"sats": SATS + 1, "bolt11": service.invoice(SATS + 1)})
-    await shows_nothing(system, amount=SAT)
+    await place_withheld_order(system, amount=SAT)
 
 
 async def test_an_order_that_says_it_is_over_is_not_shown_though_its_invoice_lasts(
     system: OrderSystem, service: FakeSettlement
 ) -> None:
     service.answers.append({"expires_at": system.clock.now()})
-    await shows_nothing(system)
+    await place_withheld_order(system)
 
 
 @pytest.mark.parametrize("channel", TOKENS)
@@ -96,7 +96,7 @@ async def test_a_deposit_of_another_token_chain_or_address_is_not_shown(
     system: OrderSystem, service: FakeSettlement, channel: str, wrong: dict[str, Any]
 ) -> None:
     service.answers.append({"deposit": a_deposit(channel, **wrong)})
-    await shows_nothing(system, channel=channel)
+    await place_withheld_order(system, channel=channel)
 
 
 @pytest.mark.parametrize("deposit", [None, a_deposit("btcb")])
@@ -104,14 +104,14 @@ async def test_a_deposit_in_another_channel_than_asked_for_is_not_shown(
     system: OrderSystem, service: FakeSettlement, deposit: Deposit | None
 ) -> None:
     service.answers.append({"deposit": deposit})
-    await shows_nothing(system, channel="cbbtc")
+    await place_withheld_order(system, channel="cbbtc")
 
 
 async def test_an_invoice_beside_deposit_instructions_is_not_shown(
     system: OrderSystem, service: FakeSettlement
 ) -> None:
     service.answers.append({"bolt11": service.invoice(SATS)})
-    await shows_nothing(system, channel="cbbtc")
+    await place_withheld_order(system, channel="cbbtc")
 
 
 @pytest.mark.parametrize("channel", TOKENS)
@@ -159,7 +159,7 @@ async def test_the_share_is_a_setting(file: str, service: FakeSettlement) -> Non
     await system.close()
 
 
-async def held(system: OrderSystem, service: FakeSettlement, **changes: Any) -> str:
+async def order_to_confirm(system: OrderSystem, service: FakeSettlement, **changes: Any) -> str:
     service.locked_rate = service.rate / 2
     order = await system.place(**changes)
     await system.deliver()
@@ -168,7 +168,7 @@ async def held(system: OrderSystem, service: FakeSettlement, **changes: Any) -> 
 
 
 async def test_an_accepted_price_shows_the_invoice_once(system: OrderSystem, service: FakeSettlement) -> None:
-    reference = await held(system, service)
+    reference = await order_to_confirm(system, service)
     assert await system.orders.accept_price(reference)
     assert await system.orders.accept_price(reference) is None
     await system.deliver()
@@ -177,7 +177,7 @@ async def test_an_accepted_price_shows_the_invoice_once(system: OrderSystem, ser
 
 
 async def test_an_accepted_order_is_followed_like_any_other(system: OrderSystem, service: FakeSettlement) -> None:
-    reference = await held(system, service)
+    reference = await order_to_confirm(system, service)
     await system.orders.accept_price(reference)
     service.becomes("svc-1", "LN_INVOICE_PAID")
     await system.poll()
@@ -187,7 +187,7 @@ async def test_an_accepted_order_is_followed_like_any_other(system: OrderSystem,
 async def test_a_payment_right_after_a_late_acceptance_is_seen_quickly(
     system: OrderSystem, service: FakeSettlement
 ) -> None:
-    reference = await held(system, service, channel="btcb")
+    reference = await order_to_confirm(system, service, channel="btcb")
     system.clock.passes(hours=20)
     await system.orders.accept_price(reference)
     for _ in range(3):
@@ -198,7 +198,7 @@ async def test_a_payment_right_after_a_late_acceptance_is_seen_quickly(
 
 
 async def test_a_declined_price_never_shows_its_invoice(system: OrderSystem, service: FakeSettlement) -> None:
-    reference = await held(system, service)
+    reference = await order_to_confirm(system, service)
     assert await system.orders.drop(reference)
     assert not await system.orders.drop(reference)
     assert await system.orders.accept_price(reference) is None
@@ -210,7 +210,7 @@ async def test_a_declined_price_never_shows_its_invoice(system: OrderSystem, ser
 async def test_a_price_is_not_accepted_once_its_invoice_has_run_out(
     system: OrderSystem, service: FakeSettlement
 ) -> None:
-    reference = await held(system, service)
+    reference = await order_to_confirm(system, service)
     system.clock.passes(hours=1)
     assert await system.orders.accept_price(reference) is None
     await system.observer.close_offers()
@@ -224,7 +224,7 @@ async def test_a_price_is_not_accepted_once_its_invoice_has_run_out(
 async def test_an_offer_without_an_expiry_of_its_own_stands_for_a_day(
     system: OrderSystem, service: FakeSettlement
 ) -> None:
-    reference = await held(system, service, channel="btcb")
+    reference = await order_to_confirm(system, service, channel="btcb")
     system.clock.passes(hours=23, minutes=59)
     await system.observer.close_offers()
     assert (await system.order(reference)).phase is Phase.NEEDS_CONFIRMATION
@@ -235,7 +235,7 @@ async def test_an_offer_without_an_expiry_of_its_own_stands_for_a_day(
 
 
 async def test_a_held_order_is_not_looked_at(system: OrderSystem, service: FakeSettlement) -> None:
-    await held(system, service)
+    await order_to_confirm(system, service)
     await system.poll()
     assert service.times("look_up") == 0
 

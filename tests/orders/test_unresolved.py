@@ -1,4 +1,4 @@
-"""What isn't found in time is its person's decision, and no decision ever shows two invoices for one wish."""
+"""If an order isn't found in time, its user decides. No decision shows two invoices for one request."""
 
 import asyncio
 from dataclasses import replace

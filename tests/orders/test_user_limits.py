@@ -1,4 +1,4 @@
-"""A person's limits hold whoever asks and however often, and what they hold back stays ready to be placed."""
+"""A user's limits apply in every process and at every attempt. A rejected draft can be placed later."""
 
 import asyncio
 from collections.abc import Iterator
@@ -155,7 +155,7 @@ async def test_a_moved_price_can_be_accepted_at_the_limit_for_its_order_holds_th
 async def test_two_devices_cannot_pass_together_where_there_is_room_for_one(file: str, service: FakeSettlement) -> None:
     first = with_limits(file, service, open_orders=3)
     second = with_limits(file, service, open_orders=3)
-    await race(first, second)
+    await confirm_together(first, second)
     await first.close()
     await second.close()
 
@@ -170,13 +170,13 @@ def postgresql(postgresql_server: str) -> Iterator[str]:
 async def test_two_processes_on_postgresql_cannot_pass_together(postgresql: str, service: FakeSettlement) -> None:
     first = with_limits(postgresql, service, open_orders=3)
     second = with_limits(postgresql, service, open_orders=3)
-    await race(first, second)
+    await confirm_together(first, second)
     await first.close()
     await second.close()
 
 
-async def race(first: OrderSystem, second: OrderSystem) -> None:
-    """Eight drafts of one person in eight chats, confirmed in one moment; and others', which don't mind."""
+async def confirm_together(first: OrderSystem, second: OrderSystem) -> None:
+    """Confirm eight drafts of one user in eight chats at the same moment, and other users' drafts beside them."""
     systems = [first, second] * 4
     drafts = [await one_of_emmas(system, chat) for chat, system in enumerate(systems, start=5000)]
     placing = [system.confirm(draft) for system, draft in zip(systems, drafts, strict=True)]

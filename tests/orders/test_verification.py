@@ -1,4 +1,4 @@
-"""Codes of receipts: read as people type them, and worth nothing to whoever steals the database."""
+"""Verification codes are read as people type them. Their hashes are useless to someone who steals the database."""
 
 import hashlib
 import string
@@ -26,7 +26,7 @@ def test_the_alphabet_is_crockfords() -> None:
 def test_every_place_of_a_code_takes_every_character() -> None:
     codes = [compact_code(new_code()) for _ in range(2_000)]
     assert len(set(codes)) == len(codes)
-    # That one of 12 * 32 is missed by chance happens once in 10^25 runs.
+    # By chance, one of the 12 * 32 is missing once in 10^25 runs.
     assert all(set(place) == set(ALPHABET) for place in zip(*codes, strict=True))
 
 
@@ -142,7 +142,7 @@ def test_without_the_pepper_a_stolen_hash_cant_be_compared() -> None:
 
 
 def test_a_hash_stays_the_same_from_version_to_version() -> None:
-    """Or every receipt in the world would turn false."""
+    """Otherwise all existing receipts would become invalid."""
     assert code_hash(CODE, PEPPER) == "5a72e79562f9f7cf343b61e4a80d0818d01d0da740db27604b16c9a83f0f7915"
 
 

@@ -1,4 +1,4 @@
-"""Who looks at an order is remembered for half a minute, and the most recent only."""
+"""Viewed orders are remembered for half a minute, and only the most recent ones."""
 
 from bot.orders.tracking.viewed_orders import MAX_VIEWED, VIEWED_FOR, ViewedOrders
 from tests.settlement.fake_settlement import MovedClock

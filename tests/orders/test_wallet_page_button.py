@@ -1,4 +1,4 @@
-"""The button to the wallet page as Telegram gets it: under every invoice, and never in its way."""
+"""The button to the payment page is under every invoice, and never prevents one from being sent."""
 
 from dataclasses import replace
 from typing import Any, cast
@@ -30,7 +30,7 @@ URL = f"https://pay.example/p/{TOKEN}?l=en"
 
 
 class Telegram:
-    """Takes messages, or refuses those with an address in a button."""
+    """A fake Telegram that keeps messages, and can reject those with an address in a button."""
 
     def __init__(self, *, takes_addresses: bool = True, takes_photos: bool = True, takes_texts: bool = True) -> None:
         self.takes_addresses, self.takes_photos, self.takes_texts = takes_addresses, takes_photos, takes_texts
@@ -54,7 +54,7 @@ class Telegram:
         return Delivered(100)
 
 
-async def told(
+async def send_notification(
     store: Database,
     telegram: Telegram,
     order: Order,
@@ -82,7 +82,7 @@ def renderers_of(store: Database, telegram: object, messages: OrderMessages) -> 
 
 
 def sender_of(store: Database, telegram: object, public_url: str = "https://pay.example") -> Renderers[RenderContext]:
-    """What sends notifications in this Telegram."""
+    """Return the sender of notifications with this Telegram."""
     return renderers_of(store, telegram, messages_of(public_url))
 
 
@@ -95,34 +95,34 @@ async def test_every_kind_of_invoice_has_the_button(sqlite_store: Database) -> N
     long_one = an_open_order(
         reference="R1", draft_id="1", service_id="1", bolt11=INVOICE + "q" * 2000, page_token=TOKEN
     )
-    await told(sqlite_store, telegram, long_one)
+    await send_notification(sqlite_store, telegram, long_one)
     assert labels(telegram.photos[0]) == [URL]
     assert telegram.texts == []
-    await told(sqlite_store, telegram, long_one, notice=OrderNotification.INVOICE_TEXT)
+    await send_notification(sqlite_store, telegram, long_one, notice=OrderNotification.INVOICE_TEXT)
     assert INVOICE in telegram.texts[0]
 
 
 async def test_the_buttons_of_a_deposit_stay(sqlite_store: Database) -> None:
     telegram = Telegram()
-    await told(sqlite_store, telegram, replace(a_deposit_order("cbbtc"), page_token=TOKEN))
+    await send_notification(sqlite_store, telegram, replace(a_deposit_order("cbbtc"), page_token=TOKEN))
     assert labels(telegram.photos[0]) == [URL, label("pay.copy_address"), label("pay.copy_amount")]
 
 
 async def test_without_a_public_address_there_is_none(sqlite_store: Database) -> None:
     telegram = Telegram()
-    await told(sqlite_store, telegram, an_open_order(page_token=TOKEN), public_url="")
+    await send_notification(sqlite_store, telegram, an_open_order(page_token=TOKEN), public_url="")
     assert telegram.photos == [()]
 
 
 async def test_an_order_from_before_there_were_pages_has_none(sqlite_store: Database) -> None:
     telegram = Telegram()
-    await told(sqlite_store, telegram, an_open_order(page_token=None))
+    await send_notification(sqlite_store, telegram, an_open_order(page_token=None))
     assert telegram.photos == [()]
 
 
 async def test_an_address_that_telegram_refuses_costs_nobody_the_invoice(sqlite_store: Database) -> None:
     telegram = Telegram(takes_addresses=False)
-    assert isinstance(await told(sqlite_store, telegram, an_open_order(page_token=TOKEN)), Sent)
+    assert isinstance(await send_notification(sqlite_store, telegram, an_open_order(page_token=TOKEN)), Sent)
     assert telegram.photos == [()]
 
 
@@ -130,21 +130,23 @@ async def test_an_invoice_whose_picture_is_refused_is_sent_as_text_with_the_link
     sqlite_store: Database,
 ) -> None:
     telegram = Telegram(takes_photos=False)
-    assert await told(sqlite_store, telegram, an_open_order(page_token=TOKEN)) == Sent(100, without_picture=True)
+    assert await send_notification(sqlite_store, telegram, an_open_order(page_token=TOKEN)) == Sent(
+        100, without_picture=True
+    )
     assert INVOICE in telegram.texts[0]
     assert labels(telegram.keyboards[0]) == [URL]
 
 
 async def test_an_invoice_whose_picture_failed_twice_is_sent_as_text(sqlite_store: Database) -> None:
     telegram = Telegram()
-    assert await told(sqlite_store, telegram, an_open_order(page_token=TOKEN), attempts=1) == Sent(1)
+    assert await send_notification(sqlite_store, telegram, an_open_order(page_token=TOKEN), attempts=1) == Sent(1)
     order = an_open_order(reference="R2", draft_id="2", service_id="2", page_token="other" + TOKEN[5:])
-    assert await told(sqlite_store, telegram, order, attempts=2) == Sent(100, without_picture=True)
+    assert await send_notification(sqlite_store, telegram, order, attempts=2) == Sent(100, without_picture=True)
     assert len(telegram.photos) == 1
 
 
-class TriedTelegram(Telegram):
-    """What becomes of each picture in turn."""
+class ScriptedTelegram(Telegram):
+    """A fake Telegram with the results of the next pictures."""
 
     def __init__(self, *outcomes: Outcome) -> None:
         super().__init__()
@@ -159,7 +161,7 @@ async def test_an_attempt_that_sent_nothing_is_no_failure_of_the_picture(
     sqlite_store: Database, unsent: Outcome
 ) -> None:
     failed = to_outcome(Unanswered("no answer"))
-    sender = sender_of(sqlite_store, TriedTelegram(unsent, unsent, failed, unsent, failed))
+    sender = sender_of(sqlite_store, ScriptedTelegram(unsent, unsent, failed, unsent, failed))
     order = an_open_order(page_token=TOKEN)
     async with sqlite_store.transaction() as tx:
         await OrderRepository(tx).add(order)
@@ -174,7 +176,7 @@ async def test_attempts_that_sent_nothing_are_not_counted_without_end(
 ) -> None:
     monkeypatch.setattr("bot.orders.notifications.rendering.MAX_UNSENT_COUNTED", 3)
     messages = messages_of()
-    sender = renderers_of(sqlite_store, TriedTelegram(*[to_outcome(SlowDown(7))] * 5, Delivered(1)), messages)
+    sender = renderers_of(sqlite_store, ScriptedTelegram(*[to_outcome(SlowDown(7))] * 5, Delivered(1)), messages)
     order = an_open_order(page_token=TOKEN)
     async with sqlite_store.transaction() as tx:
         await OrderRepository(tx).add(order)
@@ -188,13 +190,15 @@ async def test_attempts_that_sent_nothing_are_not_counted_without_end(
 
 async def test_an_invoice_that_is_refused_as_picture_and_as_text_is_refused(sqlite_store: Database) -> None:
     telegram = Telegram(takes_photos=False, takes_texts=False)
-    assert isinstance(await told(sqlite_store, telegram, an_open_order(page_token=TOKEN)), Undeliverable)
+    assert isinstance(await send_notification(sqlite_store, telegram, an_open_order(page_token=TOKEN)), Undeliverable)
 
 
 async def test_an_invoice_that_fits_under_its_picture_has_no_text_of_its_own(sqlite_store: Database) -> None:
     telegram = Telegram()
     assert (
-        await told(sqlite_store, telegram, an_open_order(page_token=TOKEN), notice=OrderNotification.INVOICE_TEXT)
+        await send_notification(
+            sqlite_store, telegram, an_open_order(page_token=TOKEN), notice=OrderNotification.INVOICE_TEXT
+        )
         == Sent()
     )
     assert telegram.texts == []

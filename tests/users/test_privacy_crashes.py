@@ -55,19 +55,19 @@ class Departure:
         self.service.becomes(order.service_id or "", "COMPLETED")
         await system.close()
 
-    async def goes_on(self, system: OrderSystem) -> None:
+    async def run(self, system: OrderSystem) -> None:
         privacy = PrivacyService(system.store, system.clock, 365, USER_DATA)
         await system.delivery.recover()
         for _ in range(6):
             system.clock.passes(seconds=20)
             await system.poller.tick()
-            await self.hears(system)
+            await self.deliver(system)
             for user_id in await privacy.find_deletable():
                 await privacy.delete_as_requested(user_id)
-            await self.hears(system)
+            await self.deliver(system)
             await privacy.clean_up()
 
-    async def hears(self, system: OrderSystem) -> None:
+    async def deliver(self, system: OrderSystem) -> None:
         while await system.delivery.start_due():
             tasks = list(system.delivery._tasks.values())
             await system.delivery.wait_until_sent()
@@ -86,13 +86,13 @@ async def test_wherever_the_bot_was_killed_nothing_is_lost_and_nobody_is_half_fo
         await leaving.begins()
         first = leaving.system(countdown)
         with suppress(Crash):
-            await leaving.goes_on(first)
+            await leaving.run(first)
         for task in list(first.delivery._tasks.values()):
             task.cancel()
         with suppress(Crash):
             await first.close()
         second = leaving.system(CrashCountdown(None))
-        await leaving.goes_on(second)
+        await leaving.run(second)
         await ends_well(leaving, second, f"killed at moment {at}")
         await second.close()
         assert find_texts(path, [NUMBER]) == {}
