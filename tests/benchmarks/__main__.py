@@ -1,4 +1,4 @@
-"""`make bench`: measures, compares and prints one Markdown table. Nothing here passes or fails."""
+"""`make bench`: measures, compares and prints one Markdown table. Benchmarks can't fail."""
 
 import argparse
 import asyncio
@@ -29,7 +29,7 @@ BENCHMARKS = {
 
 
 async def main(names: list[str], *, quick: bool) -> list[report.Row]:
-    """Run the benchmarks of these names; their rows."""
+    """Run the benchmarks with these names. Return their rows."""
     rows: list[report.Row] = []
     for name in names:
         began = time.perf_counter()
@@ -50,7 +50,7 @@ def _say(text: str) -> None:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", help=f"which: {', '.join(BENCHMARKS)} (all by default)")
-    parser.add_argument("--quick", action="store_true", help="only to see that everything runs; the figures say little")
+    parser.add_argument("--quick", action="store_true", help="a short check that everything runs, not a measurement")
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the table there, too")
     arguments = parser.parse_args()
     if unknown := set(arguments.names) - set(BENCHMARKS):
@@ -59,7 +59,7 @@ def _arguments() -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    # Only what is measured is to be seen; errors still are.
+    # Only the results and errors are printed.
     logging.basicConfig(level=logging.ERROR)
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
     given = _arguments()

@@ -1,4 +1,4 @@
-"""What a page's look is compared with: Starlette on uvicorn, both as they come, and one fixed answer of its size."""
+"""The server that wallet pages are compared with: plain Starlette on uvicorn, with a fixed answer of a page's size."""
 
 import sys
 
@@ -12,7 +12,7 @@ BODY = b"{" + b" " * 380 + b"}"
 
 
 async def answer(_request: Request) -> Response:
-    """The same for everybody."""
+    """Return the fixed answer."""
     return Response(BODY, media_type="application/json")
 
 

@@ -1,8 +1,7 @@
-"""A Bot API server that costs next to nothing, so that the bot in front of it is what is measured.
+"""A minimal Bot API server, so that benchmarks measure the bot and not the server.
 
-It answers what bots ask at their start, deals out updates made beforehand, and counts the messages that come back.
-The sandbox's own server checks and keeps everything as Telegram does: at a thousand messages a second that, and not
-the bot, would be the measurement.
+It answers the calls of a starting bot, delivers prepared updates, and counts the messages that the bot sends. The
+sandbox's server checks and stores everything as Telegram does, which is too slow for a thousand messages a second.
 """
 
 import asyncio
@@ -25,11 +24,11 @@ OFFSET = re.compile(rb"(?:^|&)offset=(\d+)")
 
 @dataclass(slots=True)
 class Stub:
-    """What it deals out and what it has seen. Times are of `time.perf_counter`.
+    """The updates to deliver, and what the bot has called. Times are of `time.perf_counter`.
 
     Attributes:
-        answer_seconds: how long the way to Telegram and back takes.
-        acknowledged: how many updates a poll has acknowledged, which don't come again.
+        answer_seconds: the seconds until each call is answered, as with a distant Telegram.
+        acknowledged: the number of updates that polls have acknowledged. They aren't delivered again.
     """
 
     address: str = ""
@@ -42,7 +41,7 @@ class Stub:
     done: asyncio.Event = field(default_factory=asyncio.Event)
 
     def respond(self, path: str, body: bytes) -> tuple[bytes, float]:
-        """The answer to one call, and after how many seconds it is given."""
+        """Return the answer to one call, and the seconds after which it is sent."""
         address = urlsplit(path)
         method = address.path.rsplit("/", 1)[-1].lower()
         if method == "getupdates":
@@ -69,7 +68,7 @@ class Stub:
 
 @asynccontextmanager
 async def serving(stub: Stub) -> AsyncIterator[Stub]:
-    """Serve on a free port of this machine."""
+    """Serve on a free port of this machine within the block."""
     server = await asyncio.get_running_loop().create_server(lambda: _Connection(stub), HOST, 0)
     stub.address = f"http://{HOST}:{server.sockets[0].getsockname()[1]}"
     try:
@@ -79,7 +78,7 @@ async def serving(stub: Stub) -> AsyncIterator[Stub]:
 
 
 class _Connection(asyncio.Protocol):
-    """Just enough HTTP/1.1 for a client that sends one request after another with a Content-Length."""
+    """Minimal HTTP/1.1, for a client that sends one request after another with a Content-Length."""
 
     def __init__(self, stub: Stub) -> None:
         self._stub = stub
@@ -87,12 +86,12 @@ class _Connection(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Remember where answers go."""
+        """Keep the transport for the answers."""
         if isinstance(transport, asyncio.Transport):
             self._transport = transport
 
     def data_received(self, data: bytes) -> None:
-        """Answer each request that is whole."""
+        """Answer each complete request."""
         self._received += data
         while (end := self._received.find(b"\r\n\r\n")) >= 0:
             head = self._received[:end]

@@ -1,9 +1,9 @@
-"""(h) A broadcast to 10,000 subscribers at Telegram's real limits, while people pay and hear of their money.
+"""(h) A broadcast to 10,000 subscribers at Telegram's real limits, while users pay and are notified.
 
-Telegram (the sandbox's) counts 30 messages a second in all and refuses what is more. How long it took is read from
-its own log of calls; the limit's own time is what the same number of messages takes at exactly 30 a second. Payments
-are made at moments all over the broadcast; what is told of them is timed from the service's change to the message in
-the chat, and, without the time until the bot asks the service, from the commit of a notification to Telegram's answer.
+The sandbox's Telegram accepts 30 messages a second and rejects more. Its log of calls shows how long the broadcast
+took. It is compared with the time of as many messages at exactly 30 a second. Users pay throughout the broadcast. Two
+delays of their notifications are measured: from the service's change to the message in the chat, and from the commit
+of the notification to Telegram's answer. The second one doesn't include the wait until the bot polls the service.
 """
 
 import asyncio
@@ -29,10 +29,10 @@ from bot.rates.repository import SubscriptionRepository
 from bot.settlement.model import Quote
 from bot.users.model import User
 from bot.users.repository import UserRepository
-from tests.benchmarks import crowd
-from tests.benchmarks.crowd import Followed
+from tests.benchmarks import active_orders
+from tests.benchmarks.active_orders import Followed
 from tests.benchmarks.report import Row, Spread, seconds, times_as_much
-from tests.benchmarks.stage import Json, Stage, stage
+from tests.benchmarks.sandbox_system import Json, SandboxSystem, open_system
 from tests.infra.keys import VAULT
 from tests.texts import like
 
@@ -41,7 +41,7 @@ PAYMENTS, FEW_PAYMENTS = 50, 5
 PER_SECOND = 30
 WITHIN = 2.0
 OPERATOR = 2001
-TO_BE_TOLD = ((crowd.PAID_STATE, like("news.paid")), ("COMPLETED", like("news.sent_bank")))
+TO_BE_TOLD = ((active_orders.PAID_STATE, like("news.paid")), ("COMPLETED", like("news.sent_bank")))
 MESSAGES = frozenset({"sendMessage", "sendPhoto"})
 LOOK_EVERY = 10.0
 TOO_MANY = 429
@@ -49,44 +49,44 @@ TOO_MANY = 429
 
 @dataclass(slots=True)
 class Findings:
-    """What was seen. `calls` are Telegram's own notes; `pushes` and `told` are delays in seconds."""
+    """The measurements. `calls` come from Telegram's log. `pushes` and `deliveries` are delays in seconds."""
 
     calls: list[Json] = field(default_factory=list)
     pushes: list[float] = field(default_factory=list)
-    told: list[float] = field(default_factory=list)
+    deliveries: list[float] = field(default_factory=list)
     report: dict[str, int] = field(default_factory=dict)
 
 
 async def run(*, quick: bool) -> list[Row]:
-    """The rows of this benchmark."""
+    """Run the benchmark. Return its rows."""
     subscribers, payments = (FEW_SUBSCRIBERS, FEW_PAYMENTS) if quick else (SUBSCRIBERS, PAYMENTS)
-    async with stage(telegram_limits=True) as hall:
-        hall.environment["POLL_INTERVAL_SECONDS"] = "1"
-        await hall.says(OPERATOR, "/start")
-        answer = await hall.telegram.post("/sandbox/crowd", json={"count": subscribers, "languages": ["en", "id"]})
+    async with open_system(telegram_limits=True) as system:
+        system.environment["POLL_INTERVAL_SECONDS"] = "1"
+        await system.says(OPERATOR, "/start")
+        answer = await system.telegram.post("/sandbox/crowd", json={"count": subscribers, "languages": ["en", "id"]})
         readers: list[int] = answer.raise_for_status().json()["ids"]
-        paying = await _payments(hall, payments)
-        store = Database(hall.database, VAULT)
+        paying = await _payments(system, payments)
+        store = Database(system.database, VAULT)
         await _subscribe(store, readers)
-        async with hall.bot():
-            await asyncio.sleep(3.0)  # the greetings have been answered by then
-            await _show_cards(hall, store, paying)
-            found = await _watch(hall, store, readers, paying)
+        async with system.bot():
+            await asyncio.sleep(3.0)  # the bot has answered the greetings by then
+            await _show_cards(system, store, paying)
+            found = await _watch(system, store, readers, paying)
         await store.close()
     return _rows(readers, payments, found)
 
 
-async def _payments(hall: Stage, count: int) -> list[Followed]:
-    ids = await crowd.make(hall, count)
-    return await crowd.follow(hall, ids, watched=ids)
+async def _payments(system: SandboxSystem, count: int) -> list[Followed]:
+    ids = await active_orders.create_orders(system, count)
+    return await active_orders.insert_orders(system, ids, watched=ids)
 
 
-async def _show_cards(hall: Stage, store: Database, paying: Sequence[Followed]) -> None:
-    """Each order has its live card, as if its person had confirmed it here: the answer to their greeting becomes it."""
+async def _show_cards(system: SandboxSystem, store: Database, paying: Sequence[Followed]) -> None:
+    """Make the bot's answer to each user's greeting the status message of their order, as after a confirmation."""
     now = datetime.now(UTC)
     async with store.transaction() as tx:
         for order in paying:
-            reference = crowd.reference_of(order.service_id)
+            reference = active_orders.reference_of(order.service_id)
             card = Notification(
                 chat_id=order.chat_id,
                 subject=f"order:{reference}",
@@ -96,7 +96,7 @@ async def _show_cards(hall: Stage, store: Database, paying: Sequence[Followed]) 
                 created_at=now,
             )
             await OutboxRepository(tx).add([card])
-        shown = {order.chat_id: hall.sights.seen[order.chat_id][-1].message["message_id"] for order in paying}
+        shown = {order.chat_id: system.chat_events.seen[order.chat_id][-1].message["message_id"] for order in paying}
         for notification in await OutboxRepository(tx).find_heads(now, limit=2 * len(paying)):
             if notification.chat_id in shown and notification.kind == OrderNotification.CARD:
                 await OutboxRepository(tx).record_sent(notification.id, shown[notification.chat_id], now)
@@ -110,15 +110,17 @@ async def _subscribe(store: Database, readers: Sequence[int]) -> None:
             await SubscriptionRepository(tx).save(Subscription(user_id=user_id, subscribed_at=now))
 
 
-async def _watch(hall: Stage, store: Database, readers: Sequence[int], paying: Sequence[Followed]) -> Findings:
+async def _watch(
+    system: SandboxSystem, store: Database, readers: Sequence[int], paying: Sequence[Followed]
+) -> Findings:
     found = Findings()
     broadcast = a_broadcast()
     async with store.transaction() as tx:
         await BroadcastRepository(tx).add(broadcast)
     lasts = len(readers) / PER_SECOND
     moments = sorted(random.uniform(2, lasts * 0.9) for _ in paying)
-    watching = asyncio.create_task(_collect(hall, found))
-    delays = await asyncio.gather(*(_pay(hall, order, at) for order, at in zip(paying, moments, strict=True)))
+    watching = asyncio.create_task(_collect(system, found))
+    delays = await asyncio.gather(*(_pay(system, order, at) for order, at in zip(paying, moments, strict=True)))
     found.pushes = [delay for each in delays for delay in each]
     async with asyncio.timeout(lasts * 2 + 60):
         while not found.report:
@@ -128,13 +130,13 @@ async def _watch(hall: Stage, store: Database, readers: Sequence[int], paying: S
             found.report = dict((kept.report if kept else None) or {})
     await asyncio.sleep(LOOK_EVERY / 5)
     watching.cancel()
-    await _collect_once(hall, found)
-    found.told = await _told(store, [order.chat_id for order in paying])
+    await _collect_once(system, found)
+    found.deliveries = await _delivery_delays(store, [order.chat_id for order in paying])
     return found
 
 
 def a_broadcast() -> Broadcast:
-    """The usual text, confirmed just now."""
+    """Return a confirmed broadcast with the usual text."""
     now = datetime.now(UTC)
     return Broadcast(
         id=f"{random.getrandbits(40):010x}",
@@ -149,43 +151,43 @@ def a_broadcast() -> Broadcast:
     )
 
 
-async def _pay(hall: Stage, order: Followed, at: float) -> list[float]:
-    """Pay at that moment and let it come to its end; how long after the service's change each notification came."""
+async def _pay(system: SandboxSystem, order: Followed, at: float) -> list[float]:
+    """Pay an order at this time, and move it to its end. Return the delay of each notification."""
     await asyncio.sleep(at)
     delays = []
     for state, text in TO_BE_TOLD:
         began = time.perf_counter()
-        if state == crowd.PAID_STATE:
-            await hall.service.does("pay", orderId=order.service_id)
+        if state == active_orders.PAID_STATE:
+            await system.service.does("pay", orderId=order.service_id)
         else:
-            await hall.service.does("advance", orderId=order.service_id, state=state)
-        delays.append((await hall.sights.first(order.chat_id, text, began)).at - began)
+            await system.service.does("advance", orderId=order.service_id, state=state)
+        delays.append((await system.chat_events.first(order.chat_id, text, began)).at - began)
         await asyncio.sleep(2.0)
     return delays
 
 
-async def _collect(hall: Stage, found: Findings) -> None:
+async def _collect(system: SandboxSystem, found: Findings) -> None:
     while True:
         await asyncio.sleep(LOOK_EVERY)
-        await _collect_once(hall, found)
+        await _collect_once(system, found)
 
 
-async def _collect_once(hall: Stage, found: Findings) -> None:
+async def _collect_once(system: SandboxSystem, found: Findings) -> None:
     after = found.calls[-1]["seq"] if found.calls else 0
-    answer = await hall.telegram.get("/sandbox/calls", params={"after": after})
+    answer = await system.telegram.get("/sandbox/calls", params={"after": after})
     found.calls += answer.raise_for_status().json()["calls"]
 
 
-async def _told(store: Database, chats: Sequence[int]) -> list[float]:
-    """From the commit that has the notification to its message's arrival, for all that the paying were told."""
+async def _delivery_delays(store: Database, chats: Sequence[int]) -> list[float]:
+    """Return the delays from each notification's commit to its message, for all users who paid."""
     async with store._reader.connect() as connection:
         found = await connection.execute(
             select(outbox.c.created_at, outbox.c.sent_at).where(
                 outbox.c.chat_id.in_(chats), outbox.c.sent_at.is_not(None)
             )
         )
-        delays = [(told - created).total_seconds() for created, told in found.tuples()]
-    return [delay for delay in delays if delay > 0]  # the cards were written down as told
+        delays = [(delivered - created).total_seconds() for created, delivered in found.tuples()]
+    return [delay for delay in delays if delay > 0]  # the status messages were saved as sent
 
 
 def _rows(readers: Sequence[int], payments: int, found: Findings) -> list[Row]:
@@ -223,12 +225,12 @@ def _rows(readers: Sequence[int], payments: int, found: Findings) -> list[Row]:
             f" / {found.report.get('unknown', 0)}",
         ),
         _delays(f"{what}: the service's change to its message in the chat", found.pushes),
-        _delays(f"{what}: from saving a message to Telegram's answer", found.told),
+        _delays(f"{what}: from saving a message to Telegram's answer", found.deliveries),
     ]
 
 
 def _delays(what: str, delays: Sequence[float]) -> Row:
-    spread = Spread.of(delays)
+    spread = Spread.from_times(delays)
     return Row(
         part="h",
         measured=f"{what}, median / p99 / slowest of {len(delays)}",

@@ -21,7 +21,7 @@ from tests.infra.keys import VAULT
 
 
 async def main(address: str, database: str) -> None:
-    """Run until SIGTERM, put together as `bot.app` does it."""
+    """Run until SIGTERM, built as in `bot.app`."""
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
     polls, store, clock = TelegramRequest(connections=1), Database(database, VAULT), SystemClock()

@@ -1,4 +1,4 @@
-"""(j) One line: a hundred thousand lines with a known truth, what came of them, and how long a line takes."""
+"""(j) A hundred thousand orders in one line: how many are read correctly, and how long a line takes."""
 
 import time
 from typing import Final
@@ -10,11 +10,11 @@ from tests.checkout.order_lines import METHODS, Case, Tally, cases, slipped
 SEEDS: Final = (100_000, 200_000, 300_000, 400_000)
 LINES, FEW_LINES = 25_000, 500
 SLIPPED, FEW_SLIPPED = 5_000, 125
-"""Of each seed."""
+"""Lines for each seed."""
 
 
 async def run(*, quick: bool) -> list[Row]:
-    """The rows of this benchmark."""
+    """Run the benchmark. Return its rows."""
     read_line("500rb bca 1234567890 Budi", METHODS)
     tally, times = Tally(), list[float]()
     torn, count_torn = Tally(), 0
@@ -39,7 +39,7 @@ async def run(*, quick: bool) -> list[Row]:
             measured=f"{count_torn:,} lines with a mark slipped in among figures: a wrong part accepted without asking",
             ours=_wrong(torn),
         ),
-        Row(part="j", measured="reading one line: processor time, median / p99", ours=str(Spread.of(times))),
+        Row(part="j", measured="reading one line: processor time, median / p99", ours=str(Spread.from_times(times))),
     ]
 
 

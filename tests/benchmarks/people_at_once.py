@@ -1,7 +1,7 @@
-"""(a) Many people at once, each step waiting 300 ms for the service: queues beside plain ways of processing.
+"""(a) Many users at once, each step waiting 300 ms for the service: our queues compared with python-telegram-bot alone.
 
-The skeleton, the service and the (offline) Telegram are the same everywhere. Plain sequential is python-telegram-bot's
-default, plain concurrent is `concurrent_updates(256)`; ours commits each update to the inbox, then goes by queues.
+The skeleton, the service and the offline Telegram are the same in all runs. "Sequential" is python-telegram-bot's
+default, and "concurrent" is `concurrent_updates(256)`. Ours commits each update to the inbox, and then uses the queues.
 """
 
 import asyncio
@@ -36,35 +36,35 @@ Opened = AbstractAsyncContextManager[App]
 
 
 @dataclass(slots=True)
-class Hall:
-    """People in front of a bot: they speak, and hear when they are answered."""
+class Users:
+    """Users of a bot. They write, and record when the bot answers."""
 
     submit: Submit | None = None
     heard: dict[int, asyncio.Queue[float]] = field(default_factory=lambda: defaultdict(asyncio.Queue))
     numbers: "itertools.count[int]" = field(default_factory=lambda: itertools.count(1))
 
-    def answered(self, chat_id: int) -> None:
-        """The bot has written to a chat."""
+    def record_answer(self, chat_id: int) -> None:
+        """Record an answer of the bot to a chat."""
         self.heard[chat_id].put_nowait(time.perf_counter())
 
     async def say(self, chat_id: int, text: str) -> float:
-        """Say something; when that was."""
+        """Write to the bot. Return the time."""
         if self.submit is None:
             raise RuntimeError("the bot is not there yet")
         said_at = time.perf_counter()
         await self.submit(skeleton.update(next(self.numbers), chat_id, text))
         return said_at
 
-    async def patient(self, chat_id: int, texts: Sequence[str]) -> list[float]:
-        """Wait for each answer before going on; the answer times."""
+    async def write_after_answers(self, chat_id: int, texts: Sequence[str]) -> list[float]:
+        """Write each text after the answer to the one before. Return the answer times."""
         times = []
         for text in texts:
             said_at = await self.say(chat_id, text)
             times.append(await self.heard[chat_id].get() - said_at)
         return times
 
-    async def impatient(self, chat_id: int, texts: Sequence[str]) -> None:
-        """Type on without waiting, and leave it at that until nothing more is said."""
+    async def write_at_once(self, chat_id: int, texts: Sequence[str]) -> None:
+        """Write all texts without waiting for answers. Return when the bot has stopped answering."""
         for text in texts:
             await self.say(chat_id, text)
             await asyncio.sleep(RETRY_SECONDS)
@@ -74,30 +74,30 @@ class Hall:
 
 
 @asynccontextmanager
-async def plain(hall: Hall, concurrent: int) -> AsyncIterator[App]:
-    """python-telegram-bot by itself; 0: one update at a time, as it does by default."""
-    application = skeleton.offline(hall.answered, SERVICE_SECONDS, concurrent=concurrent)
+async def open_plain(users: Users, concurrent: int) -> AsyncIterator[App]:
+    """Run python-telegram-bot alone. With 0 it handles one update at a time, which is its default."""
+    application = skeleton.offline(users.record_answer, SERVICE_SECONDS, concurrent=concurrent)
     async with application:
         await application.start()
 
         async def submit(update: Json) -> None:
             await application.update_queue.put(Update.de_json(update, application.bot))
 
-        hall.submit = submit
+        users.submit = submit
         yield application
         await application.stop()
 
 
 @asynccontextmanager
-async def ours(hall: Hall, folder: Path) -> AsyncIterator[App]:
-    """The receiver, the inbox and the queues around the same skeleton."""
-    application = skeleton.offline(hall.answered, SERVICE_SECONDS)
+async def open_ours(users: Users, folder: Path) -> AsyncIterator[App]:
+    """Run the same skeleton behind our receiver, inbox and queues."""
+    application = skeleton.offline(users.record_answer, SERVICE_SECONDS)
     store, feed, clock = Database(f"sqlite:///{folder / 'inbox.db'}", VAULT), _Feed(), SystemClock()
     await store.upgrade()
     async with application:
         queues = ChatQueues(store, application.process_update, clock, application.bot)
         receiving = asyncio.create_task(Receiver(feed, store, queues, clock).run())
-        hall.submit = feed.arrived.put
+        users.submit = feed.arrived.put
         yield application
         receiving.cancel()
         await queues.drain()
@@ -117,14 +117,14 @@ class _Feed:
 
 
 async def run(*, quick: bool) -> list[Row]:
-    """The rows of this benchmark."""
+    """Run the benchmark. Return its rows."""
     people = FEW_PEOPLE if quick else PEOPLE
-    alone = Spread.of(await _answer_times(_queues, 1, skeleton.SAID * 2))
-    plain_alone = Spread.of(await _answer_times(_sequential, 1, skeleton.SAID * 2))
-    at_once = Spread.of(await _answer_times(_queues, people, skeleton.SAID))
-    concurrent = Spread.of(await _answer_times(_concurrent, people, skeleton.SAID))
-    # One step is enough here: it takes a minute, as everybody waits for all before them.
-    sequential = Spread.of(await _answer_times(_sequential, people, skeleton.SAID[:1]))
+    alone = Spread.from_times(await _answer_times(_queues, 1, skeleton.SAID * 2))
+    plain_alone = Spread.from_times(await _answer_times(_sequential, 1, skeleton.SAID * 2))
+    at_once = Spread.from_times(await _answer_times(_queues, people, skeleton.SAID))
+    concurrent = Spread.from_times(await _answer_times(_concurrent, people, skeleton.SAID))
+    # One step is enough: it takes a minute, because each user waits for all users before them.
+    sequential = Spread.from_times(await _answer_times(_sequential, people, skeleton.SAID[:1]))
     what = f"{people} people at once, {seconds(SERVICE_SECONDS)} of service a step: answer time, median / p99"
     rows = [
         Row(part="a", measured=what, ours=str(at_once), versus=name, theirs=str(other), ratio=at_once.over(other))
@@ -134,7 +134,7 @@ async def run(*, quick: bool) -> list[Row]:
             (f"plain concurrent (concurrent_updates({CONCURRENT}))", concurrent),
         )
     ]
-    right, plain_right = await _kept(_queues, people), await _kept(_concurrent, people)
+    right, plain_right = await _count_complete(_queues, people), await _count_complete(_concurrent, people)
     return [
         Row(
             part="a",
@@ -155,31 +155,31 @@ async def run(*, quick: bool) -> list[Row]:
     ]
 
 
-def _queues(hall: Hall, folder: Path) -> Opened:
-    return ours(hall, folder)
+def _queues(users: Users, folder: Path) -> Opened:
+    return open_ours(users, folder)
 
 
-def _concurrent(hall: Hall, _: Path) -> Opened:
-    return plain(hall, CONCURRENT)
+def _concurrent(users: Users, _: Path) -> Opened:
+    return open_plain(users, CONCURRENT)
 
 
-def _sequential(hall: Hall, _: Path) -> Opened:
-    return plain(hall, 0)
+def _sequential(users: Users, _: Path) -> Opened:
+    return open_plain(users, 0)
 
 
-async def _answer_times(way: Callable[[Hall, Path], Opened], people: int, texts: Sequence[str]) -> list[float]:
-    hall = Hall()
+async def _answer_times(way: Callable[[Users, Path], Opened], people: int, texts: Sequence[str]) -> list[float]:
+    users = Users()
     with tempfile.TemporaryDirectory() as folder:
-        async with way(hall, Path(folder)):
-            times = await asyncio.gather(*(hall.patient(FIRST_ID + user, texts) for user in range(people)))
+        async with way(users, Path(folder)):
+            times = await asyncio.gather(*(users.write_after_answers(FIRST_ID + user, texts) for user in range(people)))
     return list(itertools.chain.from_iterable(times))
 
 
-async def _kept(way: Callable[[Hall, Path], Opened], people: int) -> int:
-    """How many conversations hold what their persons have said."""
-    hall = Hall()
+async def _count_complete(way: Callable[[Users, Path], Opened], people: int) -> int:
+    """Return how many conversations have all texts of their users."""
+    users = Users()
     everybody = range(FIRST_ID, FIRST_ID + people)
     with tempfile.TemporaryDirectory() as folder:
-        async with way(hall, Path(folder)) as application:
-            await asyncio.gather(*(hall.impatient(user, skeleton.SAID) for user in everybody))
+        async with way(users, Path(folder)) as application:
+            await asyncio.gather(*(users.write_at_once(user, skeleton.SAID) for user in everybody))
     return sum(skeleton.answers_of(application, user) == skeleton.SAID[1:] for user in everybody)

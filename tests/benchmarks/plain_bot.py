@@ -1,6 +1,6 @@
 """The skeleton on python-telegram-bot alone, as a process: `python -m tests.benchmarks.plain_bot ADDRESS [CONCURRENT]`.
 
-Its updater, its HTTPXRequest, no inbox, no limiter, and not one import of Kirim's.
+It uses python-telegram-bot's updater and HTTPXRequest, without inbox or limiter, and imports nothing of Kirim.
 """
 
 import signal

@@ -1,8 +1,8 @@
 """(i) Paid and unpaid orders that share the request budget: the longest that one goes without being polled.
 
-The poller is the bot's own, in virtual time: service, store and clock are models, and no order ever changes. The oldest
-orders are paid, the newest hundred are on the list, and a request takes a fifth of a second. The lower bound is
-reckoned: each class by id in turn, with the looks that the other doesn't need or its own share, whichever is more.
+The bot's poller runs in virtual time. Service, store and clock are models, and no order ever changes. The oldest orders
+are paid, the newest hundred are on the list, and a request takes a fifth of a second. The lower bound is computed: each
+class by id in turn, with the requests that the other class leaves, or its own share if that is more.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ PER_SECOND = 10.0
 LISTED = 100
 EVERY = INTERVAL.total_seconds()
 SETTLES, ROUNDS = 30.0, 2.0
-"""Seconds before the measuring begins, and how many rounds of the slower class are measured."""
+"""Seconds before measuring, and the number of rounds of the slower class that are measured."""
 
 SIZES = (
     *((paid, unpaid) for paid in (46, 100, 300) for unpaid in (30, 60, 400)),
@@ -31,7 +31,7 @@ FEW = ((46, 30), (300, 400))
 
 @dataclass(frozen=True, slots=True)
 class Gaps:
-    """The worst gap of each class in seconds, and how many requests there were in a second on average."""
+    """The longest gap of each class in seconds, and the average number of requests a second."""
 
     paid: float
     unpaid: float
@@ -39,7 +39,7 @@ class Gaps:
 
 
 async def run(*, quick: bool) -> list[Row]:
-    """The rows of this benchmark."""
+    """Run the benchmark. Return its rows."""
     return [row for paid, unpaid in (FEW if quick else SIZES) for row in await asyncio.to_thread(_rows, paid, unpaid)]
 
 
@@ -54,14 +54,14 @@ def _rows(paid: int, unpaid: int) -> list[Row]:
 
 
 def lower_bounds(paid: int, unpaid: int) -> tuple[float, float]:
-    """Return the gaps of the paid and of the unpaid orders that aren't on the list, if no look is ever wasted."""
+    """Return the gaps of paid and unpaid orders that aren't on the list, if no request is wasted."""
     by_id = PER_SECOND - 1  # the list takes one request a second
     paid_by_id, unpaid_by_id = max(paid - max(LISTED - unpaid, 0), 0), max(unpaid - LISTED, 0)
     return _bound(paid_by_id, unpaid_by_id, by_id), _bound(unpaid_by_id, paid_by_id, by_id)
 
 
 def _bound(number: int, others: int, by_id: float) -> float:
-    # Each class is entitled to what the other leaves, and to the share that a stretched interval is reckoned with.
+    # Each class gets the requests that the other leaves, and at least the share of a stretched interval.
     return max(EVERY, number / max(by_id - others / EVERY, by_id * STRETCHED_SHARE))
 
 

@@ -1,4 +1,4 @@
-"""Bots as processes of their own: started, measured from outside, ended."""
+"""Bots in separate processes: they are started, measured from outside, and ended."""
 
 import asyncio
 import os
@@ -17,7 +17,7 @@ Process = asyncio.subprocess.Process
 
 @asynccontextmanager
 async def running(*module: str, log: Path, environment: Mapping[str, str] | None = None) -> AsyncIterator[Process]:
-    """`python -m MODULE ARGUMENTS`; what it says goes into `log`."""
+    """Run `python -m MODULE ARGUMENTS` within the block, with its output in `log`."""
     inherited = {name: os.environ[name] for name in KEPT if name in os.environ}
     with log.open("ab") as file:
         process = await asyncio.create_subprocess_exec(
@@ -30,10 +30,10 @@ async def running(*module: str, log: Path, environment: Mapping[str, str] | None
 
 
 async def until(event: asyncio.Event, process: Process, log: Path, within: float) -> None:
-    """Wait for something that the process brings about.
+    """Wait for an event that the process causes.
 
     Raises:
-        RuntimeError: it ended before, or took too long; with the end of its log.
+        RuntimeError: the process ended before, or took too long. The text has the end of its log.
     """
     waiting, ended = asyncio.create_task(event.wait()), asyncio.create_task(process.wait())
     await asyncio.wait({waiting, ended}, timeout=within, return_when=asyncio.FIRST_COMPLETED)
@@ -44,7 +44,7 @@ async def until(event: asyncio.Event, process: Process, log: Path, within: float
 
 
 def memory(process: Process) -> float:
-    """Resident memory in megabytes."""
+    """Return the resident memory in megabytes."""
     return float(psutil.Process(process.pid).memory_info().rss) / MEGABYTE
 
 

@@ -14,15 +14,15 @@ CODES, FEW_CODES = 100, 20
 TICK_SECONDS = 0.001
 CHARACTERS = "023456789acdefghjklmnpqrstuvwxyz"
 LENGTHS = (300, 400)
-"""Invoices with a short description and without route hints have about so many characters."""
+"""The usual length of invoices with a short description and no route hints."""
 
 
 async def run(*, quick: bool) -> list[Row]:
-    """The rows of this benchmark."""
+    """Run the benchmark. Return its rows."""
     payloads = [qr.invoice_qr_payload(_invoice(number)) for number in range(FEW_CODES if quick else CODES)]
     qr.render_png(payloads[0])
-    ours = Spread.of([took(lambda p=payload: qr.render_png(p)) for payload in payloads])  # type: ignore[misc]
-    plain = Spread.of([took(lambda p=payload: _plainly(p)) for payload in payloads[:20]])  # type: ignore[misc]
+    ours = Spread.from_times([took(lambda p=payload: qr.render_png(p)) for payload in payloads])  # type: ignore[misc]
+    plain = Spread.from_times([took(lambda p=payload: _plainly(p)) for payload in payloads[:20]])  # type: ignore[misc]
     what = f"drawing an invoice's QR code ({LENGTHS[0]} to {LENGTHS[1]} characters), median / p99"
     off = await loop_delay(lambda: _off_the_loop(payloads))
     on = await loop_delay(lambda: _on_the_loop(payloads))
@@ -48,7 +48,7 @@ def _invoice(number: int) -> str:
 
 
 def took(draw: Callable[[], object]) -> float:
-    """How many seconds drawing once takes."""
+    """Return the seconds that drawing once takes."""
     began = time.perf_counter()
     draw()
     return time.perf_counter() - began
@@ -71,7 +71,7 @@ async def _on_the_loop(payloads: list[str]) -> None:
 
 
 async def loop_delay(work: Callable[[], Awaitable[object]]) -> Spread:
-    """By how much a timer came late while `work` went on."""
+    """Return how late a timer fired while `work` ran."""
     delays: list[float] = []
     working = asyncio.ensure_future(work())
     while not working.done():
@@ -79,4 +79,4 @@ async def loop_delay(work: Callable[[], Awaitable[object]]) -> Spread:
         await asyncio.sleep(TICK_SECONDS)
         delays.append(max(time.perf_counter() - due, 0.0))
     await working
-    return Spread.of(delays)
+    return Spread.from_times(delays)

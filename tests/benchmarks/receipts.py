@@ -38,8 +38,8 @@ async def run(*, quick: bool) -> list[Row]:
     """The rows of this benchmark."""
     receipts = [_receipt(number) for number in range(FEW_RECEIPTS if quick else RECEIPTS)]
     full_colour = Image.open(io.BytesIO(render_receipt(receipts[0]))).convert("RGB")
-    ours = Spread.of([took(lambda r=receipt: render_receipt(r)) for receipt in receipts])  # type: ignore[misc]
-    saving = Spread.of([took(lambda: full_colour.save(io.BytesIO(), "PNG")) for _ in receipts[:20]])
+    ours = Spread.from_times([took(lambda r=receipt: render_receipt(r)) for receipt in receipts])  # type: ignore[misc]
+    saving = Spread.from_times([took(lambda: full_colour.save(io.BytesIO(), "PNG")) for _ in receipts[:20]])
     off = await loop_delay(lambda: _off_the_loop(receipts))
     on = await loop_delay(lambda: _on_the_loop(receipts))
     waits = f"what the event loop waits while {len(receipts)} receipts are drawn, median / p99"

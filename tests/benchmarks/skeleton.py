@@ -1,6 +1,6 @@
-"""One bot skeleton for every way of processing: a conversation whose steps each wait for the service.
+"""One bot skeleton for all comparisons: a conversation in which each step waits for the service.
 
-What differs between the measurements is who hands the updates over and who carries the answers, never the skeleton.
+The measurements differ only in how updates are received and how answers are sent.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ from telegram.request import BaseRequest, RequestData
 TOKEN = "424242:benchmark-token-not-secret-AAAAAAAAAAAAAA"
 QUESTIONS = ("Where to?", "Which number?", "How much?", "Please check.")
 SAID = ("/send", "bca", "1234567890", "500rb")
-"""A whole conversation; each message gets one answer."""
+"""A complete conversation. The bot answers each message once."""
 
 ME = {"id": 424242, "is_bot": True, "first_name": "Skeleton", "username": "skeleton_bot"}
 Context = ContextTypes.DEFAULT_TYPE
@@ -33,26 +33,26 @@ Json = dict[str, Any]
 
 
 class OfflineRequest(BaseRequest):
-    """Telegram without a network: every call succeeds at once, and `on_answer` hears which chat was written to."""
+    """Telegram without a network. Every call succeeds at once. `on_answer` gets the chat of each message."""
 
     def __init__(self, on_answer: Callable[[int], None]) -> None:
         self._on_answer = on_answer
 
     @property
     def read_timeout(self) -> float | None:
-        """None needed."""
+        """Return None: no time-out is needed."""
         return None
 
     async def initialize(self) -> None:
-        """Nothing to open."""
+        """Do nothing: there is no connection."""
 
     async def shutdown(self) -> None:
-        """Nothing to close."""
+        """Do nothing: there is no connection."""
 
     async def do_request(
         self, url: str, method: str, request_data: RequestData | None = None, *_: object, **__: object
     ) -> tuple[int, bytes]:
-        """Answer as the Bot API would."""
+        """Answer like the Bot API."""
         del method
         parameters = request_data.parameters if request_data else {}
         if urlsplit(url).path.endswith("/getMe"):
@@ -63,7 +63,7 @@ class OfflineRequest(BaseRequest):
 
 
 def with_conversation(application: App, service_seconds: float) -> App:
-    """Add the conversation; each of its steps waits so long for the service, then answers."""
+    """Add the conversation. Each step waits `service_seconds` for the service, and then answers."""
     text = filters.TEXT & ~filters.COMMAND
     application.add_handler(
         ConversationHandler(
@@ -77,25 +77,25 @@ def with_conversation(application: App, service_seconds: float) -> App:
 
 
 def offline(on_answer: Callable[[int], None], service_seconds: float, *, concurrent: int = 0) -> App:
-    """The skeleton without a network, fed by hand."""
+    """Return the skeleton without a network. The benchmark passes the updates."""
     request = OfflineRequest(on_answer)
     builder = ApplicationBuilder().token(TOKEN).request(request).get_updates_request(request).updater(None)
     return with_conversation(builder.concurrent_updates(concurrent or False).build(), service_seconds)
 
 
 def answers_of(application: App, user_id: int) -> tuple[str, ...]:
-    """What the conversation has understood of a person."""
+    """Return the answers of a user that the conversation has saved."""
     return tuple(application.user_data[user_id].get("answers", ()))
 
 
 def update(update_id: int, chat_id: int, text: str) -> Json:
-    """A private message as Telegram delivers it."""
+    """Return the update with a private message."""
     sender = {"id": chat_id, "is_bot": False, "first_name": f"Person {chat_id}", "language_code": "en"}
     return {"update_id": update_id, "message": message(chat_id, update_id, text, sender=sender)}
 
 
 def message(chat_id: int, message_id: int, text: str, *, sender: Json) -> Json:
-    """A Message object."""
+    """Return a Message object."""
     chat = {"id": chat_id, "type": "private", "first_name": f"Person {chat_id}"}
     made = {"message_id": message_id, "date": 1_767_225_600, "chat": chat, "from": sender, "text": text}
     if text.startswith("/"):
@@ -104,7 +104,7 @@ def message(chat_id: int, message_id: int, text: str, *, sender: Json) -> Json:
 
 
 def parameters_of(body: bytes) -> dict[str, str]:
-    """The parameters of a form, as bots send them."""
+    """Return the parameters of a form that a bot sent."""
     return dict(parse_qsl(body.decode()))
 
 

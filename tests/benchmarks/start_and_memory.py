@@ -1,4 +1,4 @@
-"""(e) From the command to the first `getUpdates`, and the memory of a bot at rest."""
+"""(e) The time from the command to the first `getUpdates`, and the memory of an idle bot."""
 
 import asyncio
 import statistics
@@ -18,19 +18,19 @@ ROUNDS = 3
 REST_SECONDS = 1.5
 TIMEOUT_SECONDS = 60.0
 NOBODY = "http://127.0.0.1:9"
-"""The settlement service of a bot without orders, which asks it nothing."""
+"""An address without a service. A bot without orders never calls it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """One start: seconds to the first poll, and megabytes a while after."""
+    """One start: the seconds to the first poll, and the megabytes some time later."""
 
     seconds: float
     megabytes: float
 
 
 async def run(*, quick: bool) -> list[Row]:
-    """The rows of this benchmark."""
+    """Run the benchmark. Return its rows."""
     rounds = 1 if quick else ROUNDS
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -1,4 +1,4 @@
-"""The whole bot, unmodified but for Telegram's limits on sending: what is left is the bot's own time."""
+"""The whole bot without its limits for sending, so that only the bot's own time is measured."""
 
 from bot import __main__, app
 from bot.infra.telegram.outbound.limiter import SendLimiter

@@ -18,7 +18,7 @@ TIMEOUT_SECONDS = 120.0
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """A bot: its name in the table, and its module and arguments."""
+    """A bot: its name in the table, its module and its arguments."""
 
     name: str
     module: str
@@ -32,7 +32,7 @@ CONCURRENT = Way("plain concurrent (concurrent_updates(256))", "tests.benchmarks
 
 @dataclass(frozen=True, slots=True)
 class Distance:
-    """How far the server is, and how many updates are enough to tell a rate there."""
+    """The distance of the server, and the number of updates that is enough to measure a rate."""
 
     what: str
     seconds: float
@@ -52,13 +52,13 @@ AWAY = Distance(
 
 
 async def run(*, quick: bool) -> list[Row]:
-    """The rows of this benchmark."""
+    """Run the benchmark. Return its rows."""
     return [*await _compare(HERE, quick=quick), *await _compare(AWAY, quick=quick)]
 
 
 async def _compare(distance: Distance, *, quick: bool) -> list[Row]:
     rates: dict[Way, list[float]] = {way: [] for way in distance.updates}
-    for _ in range(1 if quick else distance.rounds):  # in turn, so that a busy moment of the machine meets all of them
+    for _ in range(1 if quick else distance.rounds):  # in turn, so that other load on the machine affects all of them
         for way, count in distance.updates.items():
             rates[way].append(await updates_a_second(way, count // 10 if quick else count, distance.seconds))
     medians = {way: statistics.median(found) for way, found in rates.items()}
@@ -77,7 +77,7 @@ async def _compare(distance: Distance, *, quick: bool) -> list[Row]:
 
 
 async def updates_a_second(way: Way, count: int, answer_seconds: float) -> float:
-    """Let a bot work off so many updates; how many it did a second."""
+    """Let a bot handle `count` updates. Return how many it handled a second."""
     updates = [skeleton.update(number, 1000 + number % CHATS, "/send") for number in range(1, count + 1)]
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "bot.log"

@@ -1,9 +1,9 @@
-"""(g) 500 people on 500 wallet pages of a running bot: what they wait, and what somebody in the chat notices.
+"""(g) 500 viewers on 500 wallet pages of a running bot: how long they wait, and how the chat slows down.
 
-The viewers do what the page does: load it with its QR code, then ask for the state every two seconds with its ETag,
-each over a connection of their own. They share this process with the sandbox, so part of what is measured is theirs;
-the same viewers are therefore sent to bare Starlette, too. How the bot itself bears them is told by its answers in a
-chat and by its share of a core, with the viewers and without.
+Each viewer does what the page does: load it with its QR code, and then read the state every two seconds with its ETag,
+over a separate connection. The viewers run in the same process as the sandbox, which costs part of the measured time.
+So they are measured against plain Starlette, too. The load on the bot is measured by its answers in a chat and its
+share of a core, with and without viewers.
 """
 
 import asyncio
@@ -22,21 +22,21 @@ import psutil  # type: ignore[import-untyped]  # it has no stubs of its own
 from bot.infra.db.database import Database
 from bot.orders.order import new_page_token
 from bot.orders.repository import OrderRepository
-from tests.benchmarks import crowd
+from tests.benchmarks import active_orders
 from tests.benchmarks.processes import Process, running
 from tests.benchmarks.report import Row, Spread, times_as_much
-from tests.benchmarks.stage import Stage, stage
+from tests.benchmarks.sandbox_system import SandboxSystem, open_system
 from tests.infra.keys import VAULT
 from tests.texts import like
 
 VIEWERS, FEW_VIEWERS = 500, 20
 SECONDS, FEW_SECONDS = 30.0, 6.0
 COME_WITHIN = 1 / 3
-"""The share of that time within which everybody has come."""
+"""The share of the time within which all viewers have opened their page."""
 
 EVERY = 2.0
 CHATS, BETWEEN_CHATS = 12, 0.2
-"""So many take turns that Telegram's pace of one message a second in a chat holds nobody up."""
+"""Enough chats that Telegram's limit of one message a second in a chat delays no answer."""
 
 TIMEOUT_SECONDS = 20.0
 BARE = "tests.benchmarks.bare_pages"
@@ -44,7 +44,7 @@ BARE = "tests.benchmarks.bare_pages"
 
 @dataclass(slots=True)
 class Waits:
-    """How long viewers waited, in seconds; `others` counts answers that were none."""
+    """How long viewers waited, in seconds. `others` counts failed requests."""
 
     pages: list[float] = field(default_factory=list)
     pictures: list[float] = field(default_factory=list)
@@ -53,57 +53,57 @@ class Waits:
 
 
 @dataclass(frozen=True, slots=True)
-class Borne:
-    """What the bot did meanwhile: its answers in a chat, and its share of one core."""
+class BotLoad:
+    """The load on the bot: its answer times in chats, and its share of one core."""
 
     answers: Spread
     share: float
 
 
 async def run(*, quick: bool) -> list[Row]:
-    """The rows of this benchmark."""
+    """Run the benchmark. Return its rows."""
     count, lasting = (FEW_VIEWERS, FEW_SECONDS) if quick else (VIEWERS, SECONDS)
-    async with stage() as hall:
-        address = _serves_pages(hall)
-        tokens = await _orders(hall, count)
-        async with hall.bot() as process:
-            people = [await hall.user(number) for number in range(CHATS)]
-            alone = await _beside(hall, people, process, asyncio.sleep(lasting))
+    async with open_system() as system:
+        address = _serves_pages(system)
+        tokens = await _orders(system, count)
+        async with system.bot() as process:
+            people = [await system.user(number) for number in range(CHATS)]
+            alone = await _beside(system, people, process, asyncio.sleep(lasting))
             one, many = Waits(), Waits()
             await _look(address, tokens[:1], lasting / 2, one)
-            borne = await _beside(hall, people, process, _look(address, tokens, lasting, many))
+            load = await _beside(system, people, process, _look(address, tokens, lasting, many))
     bare = Waits()
     async with _bare() as plain:
         await _look(plain, tokens, lasting, bare)
     if many.others or bare.others:
         raise RuntimeError(f"{many.others} answers of the bot and {bare.others} others were refusals")
-    return [*_of_pages(count, one, many, bare), *_of_the_bot(alone, borne)]
+    return [*_of_pages(count, one, many, bare), *_of_the_bot(alone, load)]
 
 
-def _serves_pages(hall: Stage) -> str:
+def _serves_pages(system: SandboxSystem) -> str:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     address = f"http://127.0.0.1:{port}"
-    hall.environment.update({"PUBLIC_URL": address, "HTTP_PORT": str(port)})
+    system.environment.update({"PUBLIC_URL": address, "HTTP_PORT": str(port)})
     return address
 
 
-async def _orders(hall: Stage, count: int) -> list[str]:
-    """Orders that wait for their payment, with a page each; the pages' tokens. Nothing else is to be done for them."""
-    store = Database(hall.database, VAULT)
+async def _orders(system: SandboxSystem, count: int) -> list[str]:
+    """Insert unpaid orders with a page each, which the bot doesn't poll. Return the pages' tokens."""
+    store = Database(system.database, VAULT)
     tokens = [new_page_token() for _ in range(count)]
     await store.upgrade()
     async with store.transaction() as tx:
         for number, token in enumerate(tokens):
-            order = crowd.an_order(f"page{number:08}", crowd.ELSEWHERE + number, paid=False, within=0)
+            order = active_orders.an_order(f"page{number:08}", active_orders.ELSEWHERE + number, paid=False, within=0)
             await OrderRepository(tx).add(replace(order, page_token=token, next_poll_at=None))
     await store.close()
     return tokens
 
 
 async def _look(address: str, tokens: list[str], lasting: float, waits: Waits) -> None:
-    """Everybody comes some time at the beginning, and stays."""
+    """Let all viewers open their page at a random time at the beginning, and keep it open."""
     until = time.perf_counter() + lasting
     comes = [random.uniform(0, lasting * COME_WITHIN) for _ in tokens]
     pages = [f"{address}/p/{token}" for token in tokens]
@@ -131,8 +131,8 @@ async def _asks(browser: aiohttp.ClientSession, url: str, times: list[float], wa
         return answer.headers.get("etag", "")
 
 
-async def _beside(hall: Stage, people: list[int], process: Process, work: Awaitable[object]) -> Borne:
-    """People chat with the bot in turn for as long as `work` goes on."""
+async def _beside(system: SandboxSystem, people: list[int], process: Process, work: Awaitable[object]) -> BotLoad:
+    """Let users chat with the bot in turn while `work` runs. Return the load on the bot."""
     watched = psutil.Process(process.pid)
     before, began, answers = watched.cpu_times(), time.perf_counter(), list[float]()
     working = asyncio.ensure_future(work)
@@ -140,14 +140,14 @@ async def _beside(hall: Stage, people: list[int], process: Process, work: Awaita
     while not working.done():
         user = next(turn)
         said = time.perf_counter()
-        await hall.says(user, "/help")
-        sight = await hall.sights.first(user, like("help.text"), said)
-        answers.append(sight.at - said)
+        await system.says(user, "/help")
+        event = await system.chat_events.first(user, like("help.text"), said)
+        answers.append(event.at - said)
         await asyncio.sleep(BETWEEN_CHATS)
     await working
     after = watched.cpu_times()
     used = after.user + after.system - before.user - before.system
-    return Borne(Spread.of(answers), used / (time.perf_counter() - began))
+    return BotLoad(Spread.from_times(answers), used / (time.perf_counter() - began))
 
 
 @asynccontextmanager
@@ -174,30 +174,30 @@ async def _listens(port: int) -> None:
 
 def _of_pages(count: int, one: Waits, many: Waits, bare: Waits) -> list[Row]:
     what = f"{count} people on {count} wallet pages, each every {EVERY:.0f} s: answer time, median / p99"
-    states = Spread.of(many.states)
+    states = Spread.from_times(many.states)
     return [
-        _row(what, states, "one page alone", Spread.of(one.states)),
-        _row(what, states, "bare Starlette, a fixed answer, the same people", Spread.of(bare.states)),
+        _row(what, states, "one page alone", Spread.from_times(one.states)),
+        _row(what, states, "bare Starlette, a fixed answer, the same people", Spread.from_times(bare.states)),
         _row(
             f"the same: the page itself, {count} loaded within {SECONDS * COME_WITHIN:.0f} s",
-            Spread.of(many.pages),
+            Spread.from_times(many.pages),
             "bare Starlette",
-            Spread.of(bare.pages),
+            Spread.from_times(bare.pages),
         ),
     ]
 
 
-def _of_the_bot(alone: Borne, borne: Borne) -> list[Row]:
+def _of_the_bot(alone: BotLoad, load: BotLoad) -> list[Row]:
     nobody = "with no one at the pages"
     return [
-        _row("the same: the bot's answer to /help during that, median / p99", borne.answers, nobody, alone.answers),
+        _row("the same: the bot's answer to /help during that, median / p99", load.answers, nobody, alone.answers),
         Row(
             part="g",
             measured="the same: the bot's share of one core",
-            ours=f"{borne.share:.0%}",
+            ours=f"{load.share:.0%}",
             versus=nobody,
             theirs=f"{alone.share:.0%}",
-            ratio=times_as_much(borne.share, alone.share),
+            ratio=times_as_much(load.share, alone.share),
         ),
     ]
 

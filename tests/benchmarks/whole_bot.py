@@ -1,9 +1,9 @@
-"""(a) The whole bot in a process of its own: 200 people on their way to a review, beside one person alone.
+"""(a) The whole bot in a separate process: 200 users on their way to a review, compared with one user alone.
 
-The service takes 300 ms for each read. An answer is timed from the person's message to the moment its answer stands
-in the chat, as the sandbox's Telegram shows it. Telegram takes 30 messages a second, so whatever 200 people do in one
-moment takes seven seconds to answer: that is measured beside the limit alone, and people who pause to think, as people
-do, beside one alone. Without the limit, what is left to measure is how many answers a second the bot is good for.
+The service takes 300 ms for each read. An answer time is the time from a user's message until the sandbox's Telegram
+shows the answer. Telegram accepts 30 messages a second, so 200 simultaneous messages take seven seconds to answer.
+That is compared with the limit alone. Users who pause to think are compared with one user. Without the limit, the
+benchmark measures how many answers a second the bot can give.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from tests.benchmarks.report import Row, Spread, seconds, times_as_much
-from tests.benchmarks.stage import Json, Stage, stage
+from tests.benchmarks.sandbox_system import Json, SandboxSystem, open_system
 from tests.texts import label, like
 
 SERVICE_SECONDS = 0.3
@@ -26,7 +26,7 @@ UNLIMITED = "tests.benchmarks.unlimited_bot"
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What a person does (a label in brackets is a button) and what they see then."""
+    """A user's action (a label in brackets is a button), and the text that they then see."""
 
     does: str
     sees: str
@@ -42,19 +42,19 @@ WAY = (
 
 
 async def run(*, quick: bool) -> list[Row]:
-    """The rows of this benchmark."""
+    """Run the benchmark. Return its rows."""
     count = FEW_PEOPLE if quick else PEOPLE
-    async with _served() as hall, hall.bot(UNLIMITED):
-        people = [await hall.user(number) for number in range(count + 3)]
-        alone = Spread.of([took for user in people[count:] for took in await _walk(hall, user, WAY)])
+    async with _served() as system, system.bot(UNLIMITED):
+        people = [await system.user(number) for number in range(count + 3)]
+        alone = Spread.from_times([took for user in people[count:] for took in await _walk(system, user, WAY)])
         began = time.perf_counter()
-        answers = len(await _all_walk(hall, people[:count], WAY))
+        answers = len(await _all_walk(system, people[:count], WAY))
         rate = answers / (time.perf_counter() - began)
-    async with _served() as hall, hall.bot():
-        people = [await hall.user(number) for number in range(2 * count)]
-        same_moment = Spread.of(await _all_walk(hall, people[:count], WAY[:1]))
-        pauses = Spread.of(await _all_walk(hall, people[count:], WAY[:2], (0.5, 1.5) if quick else THINKING))
-    limit = Spread.of([turn / PER_SECOND for turn in range(1, count + 1)])
+    async with _served() as system, system.bot():
+        people = [await system.user(number) for number in range(2 * count)]
+        same_moment = Spread.from_times(await _all_walk(system, people[:count], WAY[:1]))
+        pauses = Spread.from_times(await _all_walk(system, people[count:], WAY[:2], (0.5, 1.5) if quick else THINKING))
+    limit = Spread.from_times([turn / PER_SECOND for turn in range(1, count + 1)])
     what = f"whole bot, service {seconds(SERVICE_SECONDS)} a read, {count} people"
     thinking = f"{THINKING[0]:.0f} to {THINKING[1]:.0f} s of thinking"
     return [
@@ -88,39 +88,41 @@ def _row(what: str, ours: Spread, versus: str, theirs: Spread) -> Row:
 
 
 @asynccontextmanager
-async def _served() -> AsyncIterator[Stage]:
-    async with stage() as made:
+async def _served() -> AsyncIterator[SandboxSystem]:
+    async with open_system() as made:
         await made.service.fails_with("delay", method="GET", path="/v1", seconds=SERVICE_SECONDS)
         yield made
 
 
 async def _all_walk(
-    hall: Stage, people: Sequence[int], way: Sequence[Step], thinking: tuple[float, float] = (0.0, 0.0)
+    system: SandboxSystem, people: Sequence[int], way: Sequence[Step], thinking: tuple[float, float] = (0.0, 0.0)
 ) -> list[float]:
-    walks = await asyncio.gather(*(_walk(hall, user, way, thinking) for user in people))
+    walks = await asyncio.gather(*(_walk(system, user, way, thinking) for user in people))
     return [took for walk in walks for took in walk]
 
 
-async def _walk(hall: Stage, user: int, way: Sequence[Step], thinking: tuple[float, float] = (0.0, 0.0)) -> list[float]:
-    """One person's way; the answer times."""
+async def _walk(
+    system: SandboxSystem, user: int, way: Sequence[Step], thinking: tuple[float, float] = (0.0, 0.0)
+) -> list[float]:
+    """Let one user take all steps. Return the answer times."""
     pauses, last = random.Random(user), Json()
     times: list[float] = []
     for step in way:
         await asyncio.sleep(pauses.uniform(*thinking))
         began = time.perf_counter()
-        acting = asyncio.create_task(_act(hall, user, step, last))
-        sight = await hall.sights.first(user, step.sees, began)
-        times.append(sight.at - began)
-        last = sight.message
+        acting = asyncio.create_task(_act(system, user, step, last))
+        event = await system.chat_events.first(user, step.sees, began)
+        times.append(event.at - began)
+        last = event.message
         await acting
     return times
 
 
-async def _act(hall: Stage, user: int, step: Step, last: Json) -> None:
+async def _act(system: SandboxSystem, user: int, step: Step, last: Json) -> None:
     if not step.does.startswith("["):
-        await hall.says(user, step.does)
+        await system.says(user, step.does)
         return
     buttons = [button for row in last["reply_markup"]["inline_keyboard"] for button in row]
     data = next(button["callback_data"] for button in buttons if step.does.strip("[]") in button["text"])
     press = {"from": user, "message_id": last["message_id"], "data": data, "timeout": 0}
-    (await hall.telegram.post(f"/sandbox/chats/{user}/press", json=press)).raise_for_status()
+    (await system.telegram.post(f"/sandbox/chats/{user}/press", json=press)).raise_for_status()

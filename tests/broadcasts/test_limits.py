@@ -7,7 +7,7 @@ import pytest
 from bot.infra.telegram.errors import SlowDown
 from bot.infra.telegram.outbound.limiter import ON_SEND
 from bot.infra.telegram.outbound.pace import EvenPace, Limits
-from tests.settlement.wire import Wire, most_in_any
+from tests.infra.telegram_wire import Wire, most_in_any
 from tests.virtual_time import in_virtual_time, now
 
 

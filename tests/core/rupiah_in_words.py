@@ -1,4 +1,4 @@
-"""Sums as Indonesians say them: "dua juta lima ratus ribu"."""
+"""Amounts in Indonesian words, such as "dua juta lima ratus ribu"."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Waits between tries grow by their factor, and never beyond their limit."""
+"""Waits between attempts grow by their factor, up to their limit."""
 
 from itertools import islice
 

@@ -1,4 +1,4 @@
-"""A daily time comes once each day of the person's own, whatever the clocks do; typed times are read or refused."""
+"""A daily time comes once a day in the user's zone, even when the clocks change. Typed times are read or rejected."""
 
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo

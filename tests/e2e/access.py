@@ -1,7 +1,7 @@
 """What nobody may reach who isn't meant to: every button and command there is, and all that a try may have changed.
 
 Buttons and commands are read from the bot's own handlers, and from the tables of what their buttons do, so that a new
-one can't be left out: `tests/e2e/processes/test_never.py` says so where nothing here tries it.
+one can't be left out: `tests/e2e/processes/test_access.py` says so where nothing here tries it.
 """
 
 import base64

@@ -11,7 +11,7 @@ from bot.infra.telegram.errors import SlowDown, Unsent
 from bot.infra.telegram.outbound.limiter import SendLimiter
 from bot.infra.telegram.outbound.scheduler import Priority
 from tests.examples import examples
-from tests.settlement.wire import Wire, most_in_any
+from tests.infra.telegram_wire import Wire, most_in_any
 from tests.virtual_time import VirtualLoop, in_virtual_time, now
 
 GROUP = -100200300

@@ -117,7 +117,7 @@ async def served(
             opened.set()
             await stop.wait()
 
-    # In a task of its own: a fixture ends in another task than it began in, which the SDK doesn't support.
+    # A separate task: a fixture can end in another task than it began in, which the SDK doesn't support.
     serving = asyncio.create_task(serve())
     await opened.wait()
     try:

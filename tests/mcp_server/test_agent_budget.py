@@ -26,7 +26,7 @@ REQUESTS: tuple[tuple[str, Request], ...] = (
 
 
 class NotedClient:
-    """A client that notes when each request begins, and gets no answer."""
+    """A client that records when each request begins, and gets no answer."""
 
     def __init__(self) -> None:
         self.begun: list[tuple[str, float]] = []

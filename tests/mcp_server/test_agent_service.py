@@ -10,7 +10,7 @@ from tests.virtual_time import in_virtual_time, now
 
 
 class NotedOrders:
-    """A client that notes which orders are read."""
+    """A client that records which orders are read."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []

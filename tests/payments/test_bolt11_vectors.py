@@ -1,4 +1,4 @@
-"""Every example of the BOLT11 document, valid and invalid, as data beside this file."""
+"""Every example of the BOLT11 document, valid and invalid. The examples are in a data file in this folder."""
 
 import json
 from datetime import UTC, datetime, timedelta

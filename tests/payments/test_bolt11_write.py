@@ -1,4 +1,4 @@
-"""IncomingMessage invoices read back the same, and equal the document's examples to the letter."""
+"""Written invoices read back the same, and equal the document's examples character by character."""
 
 import json
 from datetime import UTC, datetime, timedelta, timezone

@@ -1,4 +1,4 @@
-"""The ways to pay: each fact of a token as it is on its chain, and everything else derived from it."""
+"""The ways to pay: each token has its true values on its chain, and everything else is derived from them."""
 
 import re
 
@@ -16,7 +16,7 @@ ON_CHAIN = {
     "cbbtc": ("baseCbbtc", "cbBTC", 8453, "Base", "0xcbB7C0000aB88B473b1f5aFd9ef808440eed33Bf", 8),
     "btcb": ("bscBtcb", "BTCB", 56, "BNB Chain", "0x7130d2A12B9BCbFAe4f2634d864A1Ee1Ce3Ead9c", 18),
 }
-"""IncomingMessage a second time, since a payer's money goes where these say."""
+"""Repeated here from the chains' documents, because a payer's money goes to these contracts."""
 
 
 def test_each_token_is_the_one_on_its_chain() -> None:

@@ -1,4 +1,4 @@
-"""Checks the sandbox's answers against what the Bot API 10.1 says about itself, in machine-readable form."""
+"""Checks the sandbox's answers against a machine-readable description of the Bot API 10.1."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _PLAIN: dict[str, type] = {"Integer": int, "String": str, "Float": float}
 
 
 def problems(value: Any, kinds: list[str], where: str) -> list[str]:
-    """What is wrong with a value that should be one of `kinds`; [] if nothing is."""
+    """Return what is wrong with a value that should be one of `kinds`, or an empty list."""
     found = [_problems(value, kind, where) for kind in kinds]
     return min(found, key=len)
 

@@ -1,4 +1,4 @@
-"""The chat page in a real Chromium, with both sandboxes behind it over real HTTP, and a bot that tests move by hand."""
+"""The chat page in a real Chromium, with both sandboxes over real HTTP, and a bot that the tests control."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ BCA = {"partnerBankCode": "014", "partnerBankName": "BANK CENTRAL ASIA", "recipi
 
 @dataclass
 class ChatPage:
-    """The page in a browser; `emma` is her place on it, `troubles` what the browser complained of."""
+    """The page in a browser. `emma` is her part of the page. `troubles` are the browser's errors."""
 
     page: Page
     emma: Locator
@@ -35,7 +35,7 @@ class ChatPage:
     troubles: list[str]
 
     async def emma_says_hello(self) -> None:
-        # A bot cannot write to people who have never written to it.
+        # A bot can't write to users who have never written to it.
         await self.emma.get_by_test_id("start").click()
         await expect(self.emma.get_by_test_id("message")).to_have_count(1)
 

@@ -1,4 +1,4 @@
-"""Serves an application of the sandbox's kind on loopback, for as long as a block lasts."""
+"""Serves a sandbox application on loopback within a block."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @asynccontextmanager
 async def serving(app: Any, port: int = 0) -> AsyncIterator[str]:
-    """Serve on `port` (0: a free one); yields the address. Calls that come before it is up wait in the socket."""
+    """Serve on `port` (0 for any free one), and yield the address. Early calls wait in the socket."""
     listener = socket.create_server(("127.0.0.1", port))
     port = listener.getsockname()[1]
     server = uvicorn.Server(server_config(app, "127.0.0.1", port))

@@ -20,7 +20,7 @@ ORDERS = "/v1/offramp/orders"
 
 
 class Clock:
-    """True time, which only a test moves."""
+    """A clock that only the test moves."""
 
     def __init__(self) -> None:
         self.now = START

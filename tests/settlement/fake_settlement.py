@@ -39,7 +39,7 @@ NODE_KEY = bytes(range(1, 33))
 
 
 class MovedClock:
-    """Our own time, which only a test moves."""
+    """The bot's clock, which only the test moves."""
 
     def __init__(self) -> None:
         self.at = BEGINNING
@@ -126,7 +126,7 @@ class FakeSettlement:
         return NewestOrders(reports, self.now())
 
     def make(self, request: OrderRequest) -> Placed:
-        """Create an order, as the service does once the request has arrived."""
+        """Create an order, as the service does after it received the request."""
         rate = self.locked_rate or self.rate
         given = request.amount.value
         sats = given if request.amount.currency == "SAT" else int(sats_for_rupiah(given, rate))

@@ -1,4 +1,4 @@
-"""The budget finds out what the service takes: it grows up to the setting, and a rejection halves it."""
+"""The budget adapts to the service: it grows up to the setting, and a rejection halves it."""
 
 import asyncio
 from datetime import timedelta

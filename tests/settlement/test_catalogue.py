@@ -1,4 +1,4 @@
-"""The list, the quote and the rails are fetched once for all who ask, kept a short while, and never kept broken."""
+"""Simultaneous reads of the list, the quote and the rails share one request. Failures aren't cached."""
 
 import asyncio
 from datetime import timedelta
@@ -28,7 +28,7 @@ def catalogue(service: FakeSettlement, clock: MovedClock) -> ServiceCatalogue:
 
 
 class Fetch:
-    """A request that ends when the test says so."""
+    """A request that the test answers."""
 
     def __init__(self) -> None:
         self.started = 0

@@ -1,4 +1,4 @@
-"""A small budget and many paid orders that don't move: whoever pays another order is told in time all the same."""
+"""With a small budget and many unchanged paid orders, a user who pays another order is still notified in time."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -22,7 +22,7 @@ FIVE_PEOPLE = tuple(range(3001, 3006))
 
 
 def with_budget(system: OrderSystem, per_second: float = PER_SECOND) -> None:
-    """Let each request take its turn, by the clock of the test."""
+    """Limit the requests, by the test's clock."""
 
     async def sleep(seconds: float) -> None:
         system.clock.passes(seconds=seconds)
@@ -37,7 +37,7 @@ async def polls_for(system: OrderSystem, seconds: float) -> None:
 
 
 async def placed(system: OrderSystem, people: Iterable[int], *, paid: bool = False) -> list[Order]:
-    """Orders that have been placed a while ago, without all that placing one takes."""
+    """Insert orders that were placed some time ago."""
     made, now = [], system.clock.now()
     async with system.store.transaction() as tx:
         for user in people:

@@ -1,4 +1,4 @@
-"""The service's thirteen states are five steps to a person, and no state takes a step back."""
+"""Users see the service's thirteen states as five steps, and no state goes back a step."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Values of the wire are read exactly or not at all. Resources survive undocumented values."""
+"""Values in the service's JSON are read exactly or rejected. Undocumented values don't break a resource."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The body of a new order holds exactly the given fields, or isn't created at all."""
+"""The body of a new order has exactly the fields that were set. An invalid one can't be created."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tools over http for an operator: settings, stops, a kill, and the log."""
+"""The tools over http as a process: its settings, shutdown, a kill, and the log."""
 
 import asyncio
 import json

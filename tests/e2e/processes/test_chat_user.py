@@ -1,4 +1,4 @@
-"""What a person of these tests takes for new: a message or another text, and not the buttons that an older one lost."""
+"""Users in end-to-end tests wait for new messages and texts. A message that only loses its buttons isn't new."""
 
 import httpx
 
@@ -12,7 +12,7 @@ def listed(message_id: int, text: str = "The list", markup: Json | None = BUTTON
 
 
 def user_of(*looks: list[Json]) -> ChatUser:
-    """Somebody who finds these messages, one list a look."""
+    """Return a user of a chat that has these messages, one list for each read."""
     coming, numbers = iter(looks), iter(range(len(looks)))
 
     def answer(request: httpx.Request) -> httpx.Response:

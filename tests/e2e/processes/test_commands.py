@@ -1,4 +1,4 @@
-"""The commands as whoever runs the bot meets them: what they say, what they never say, and how they end."""
+"""The commands of the program: their output, their exit codes, and that they never print secrets."""
 
 import asyncio
 import signal
@@ -22,7 +22,7 @@ NOWHERE = "http://127.0.0.1:9"
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def settings(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[dict[str, str]]:
-    """The environment of a bot in a sandbox that has none."""
+    """Return the environment of a bot in a sandbox without a bot."""
     state = tmp_path_factory.mktemp("servers")
     async with servers(SandboxOptions(state=state, page_port=0, service_port=0)) as addresses:
         yield bot_environment(state, addresses)

@@ -1,4 +1,4 @@
-"""SIGTERM at any moment ends the bot within five seconds with code 0, and the next start takes up what was left."""
+"""SIGTERM at any time ends the bot within five seconds with code 0. The next start continues unfinished work."""
 
 import signal
 from collections.abc import AsyncIterator
@@ -92,7 +92,7 @@ async def test_sigterm_while_the_service_is_asked_for_a_quote(lasting: System, s
 async def test_sigterm_while_telegram_does_not_answer_the_first_call(lasting: System) -> None:
     await ends_well(lasting)
     async with hold_call(calls_of(lasting, "getMe")):
-        # It can't say that it runs, so it is started here and not by the world.
+        # This bot never logs that it runs, so the test starts it itself.
         started = running_program(lasting.state, "run", environment=lasting.environment)
         bot = await started.__aenter__()
         await bot.says('"process_started"')
@@ -118,7 +118,7 @@ async def test_a_second_bot_stands_by_answers_nobody_and_takes_over_when_the_fir
         await sender.chat.taps(label("review.confirm"))
         await is_shown_one_invoice(sender)
         assert await sender.chat.count(like("review.figures", amount="Rp250,000")) == 1
-        # A third one that is to stand by is ended like any other.
+        # A third process on standby ends like any other.
         async with running_program(tmp_path, "run", environment=lasting.environment) as third:
             await third.says('"standby_started"')
             assert await third.ends_on(signal.SIGINT) == 0

@@ -1,4 +1,4 @@
-"""The report of a failed test: what its users saw and what the bot and the service did, from its own beginning."""
+"""The report of a failed test: its users' messages, and the logs of bot and service since the test began."""
 
 from tests.e2e import failure_report
 from tests.e2e.chat_user import NotSeen

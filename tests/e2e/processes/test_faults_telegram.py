@@ -1,4 +1,4 @@
-"""What Telegram and its persons do to messages: what surely failed comes again, what may have arrived says so."""
+"""Failures of Telegram: the bot resends a message that certainly failed. One that may have arrived is marked."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 SHOWN, PAID = like("card.pay_before"), like("news.paid")
 FAILURES = {"500": 1, "html": 1, "drop_before": 1, "drop_after": 2, "429": 1}
-"""What fails the send of an invoice, and how many copies of it the person then has."""
+"""How sending an invoice fails, and how many copies of it the user then has."""
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -37,7 +37,7 @@ async def ready(telegram: System) -> list[Sender]:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module", autouse=True)
 async def waiting(telegram: System, ready: list[Sender]) -> dict[str, Sender]:
-    """For each failure somebody whose invoice meets it. What may have arrived is repeated after a while."""
+    """Let each failure hit the invoice of another user. An invoice that may have arrived is repeated after a while."""
     senders = {fault: ready.pop() for fault in FAILURES}
     for fault, sender in senders.items():
         where: Json = {"chat_id": sender.chat.id, "times": 1}
@@ -75,7 +75,7 @@ async def test_polls_that_fail_lose_no_update(sender: Sender, fault: str) -> Non
     await sender.system.telegram_fails(fault, "getUpdates", times=2, retry_after=1)
     await sender.chat.taps(label("review.edit.amount"), wait=0)
     await sender.chat.sees(like("amount.ask"))
-    # The poll after the one that brought the press fails, and the next.
+    # The two polls after the one with the button press fail.
     await sender.chat.says("250rb")
     await sender.chat.sees(like("review.figures", amount="Rp250,000"))
     assert await are_used_up(sender.system)
@@ -133,7 +133,7 @@ async def test_a_second_poller_only_makes_the_bot_wait(sender: Sender) -> None:
 
 
 async def second_poller_is_noticed(made: System) -> bool:
-    """Poll beside the bot. Of two polls the later ends the earlier, which can be either; updates end none."""
+    """Poll at the same time as the bot. A later poll ends an earlier one, whichever program made it."""
     token = made.environment["TELEGRAM_BOT_TOKEN"]
     await made.telegram.get(f"/bot{token}/getUpdates", params={"timeout": 1})
     return "second_poller_detected" in made.log.read_text()
@@ -152,7 +152,7 @@ async def test_an_invoice_that_may_have_arrived_is_repeated_and_says_so_and_no_o
 
 
 async def deleted(made: System, message: Json) -> None:
-    """Take a message away behind the bot's back."""
+    """Delete a message without notifying the bot."""
     token = made.environment["TELEGRAM_BOT_TOKEN"]
     where = {"chat_id": message["chat"]["id"], "message_id": message["message_id"]}
     (await made.telegram.post(f"/bot{token}/deleteMessage", json=where)).raise_for_status()

@@ -1,4 +1,4 @@
-"""Keys as whoever runs the bot meets them: wrong ones are named at once, and they are changed beside a running bot."""
+"""Encryption keys for operators: wrong ones are reported at once, and keys can be rotated while the bot runs."""
 
 import asyncio
 import signal
@@ -26,7 +26,7 @@ NUMBER = "7731008811"
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def settings(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[dict[str, str]]:
-    """The environment of a bot in a sandbox that has none."""
+    """Return the environment of a bot in a sandbox without a bot."""
     state = tmp_path_factory.mktemp("servers")
     async with servers(SandboxOptions(state=state, page_port=0, service_port=0)) as addresses:
         yield bot_environment(state, addresses) | {"LOG_FORMAT": "json"}
@@ -42,14 +42,14 @@ def with_keys(environment: dict[str, str], *keys: str) -> dict[str, str]:
 
 
 async def runs_once(folder: Path, environment: dict[str, str]) -> None:
-    """The bot is started and ended."""
+    """Start the bot, and end it."""
     async with running_program(folder, "run", environment=environment) as bot:
         await bot.says('"bot_started"')
         assert await bot.ends_on(signal.SIGTERM) == 0
 
 
 async def writes_orders(environment: dict[str, str], count: int) -> None:
-    """What a bot with these settings would have left."""
+    """Create the database that a bot with these settings would leave."""
     store = create_database(load(None, **{name.lower(): value for name, value in environment.items()}))
     async with store.transaction() as tx:
         for n in range(count):

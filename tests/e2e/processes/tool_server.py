@@ -1,4 +1,4 @@
-"""Kirim's tools over http as a process of their own, and the official client."""
+"""Kirim's tools over http in a separate process, and the official client."""
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager

@@ -12,7 +12,7 @@ from tests.virtual_time import now
 
 
 class Wire:
-    """Replaces Telegram: notes when each call arrives, and rejects what the test lists."""
+    """Replaces Telegram. It records when each call arrives, and rejects the calls that the test lists."""
 
     def __init__(self, limits: Limits | None = None, *, takes: float = 0.03) -> None:
         self.limiter = SendLimiter(limits)

@@ -1,7 +1,6 @@
-"""Both sandbox servers in this process, the bot in one of its own, and everything that people see, with its time.
+"""Both sandbox servers in this process, the bot in a separate one, and the times of all messages that users see.
 
-`Sights` reads the sandbox's stream of events instead of asking each chat again and again: with 200 people the asking
-would be what is measured.
+`ChatEvents` reads the sandbox's stream of events. Polling 200 chats would disturb the measurement.
 """
 
 import asyncio
@@ -29,8 +28,8 @@ Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
-    """Something that appeared or changed in a chat; `at` by `time.perf_counter`."""
+class ChatEvent:
+    """A new or edited message in a chat. `at` is a time of `time.perf_counter`."""
 
     at: float
     kind: str
@@ -38,70 +37,70 @@ class Sight:
 
 
 @dataclass(slots=True)
-class Sights:
-    """What the bot shows, by chat."""
+class ChatEvents:
+    """The bot's messages by chat."""
 
-    seen: dict[int, list[Sight]] = field(default_factory=lambda: defaultdict(list))
+    seen: dict[int, list[ChatEvent]] = field(default_factory=lambda: defaultdict(list))
     changed: dict[int, asyncio.Event] = field(default_factory=lambda: defaultdict(asyncio.Event))
 
     def take(self, event: Json) -> None:
-        """Note one event of the stream."""
+        """Record one event of the stream."""
         if event["type"] in {"message", "edit"} and event["message"].get("from", {}).get("is_bot"):
             chat_id = event["chat_id"]
-            self.seen[chat_id].append(Sight(time.perf_counter(), event["type"], event["message"]))
+            self.seen[chat_id].append(ChatEvent(time.perf_counter(), event["type"], event["message"]))
             self.changed[chat_id].set()
 
-    async def first(self, chat_id: int, text: str, since: float, within: float = TIMEOUT_SECONDS) -> Sight:
-        """The first thing seen in a chat since then whose text matches.
+    async def first(self, chat_id: int, text: str, since: float, within: float = TIMEOUT_SECONDS) -> ChatEvent:
+        """Return the first message in a chat since then whose text matches.
 
         Raises:
-            TimeoutError: it did not come in time.
+            TimeoutError: no such message arrived in time.
         """
         async with asyncio.timeout(within):
             while True:
                 self.changed[chat_id].clear()
-                for sight in self.seen[chat_id]:
-                    if sight.at >= since and re.search(text, text_of(sight.message)):
-                        return sight
+                for found in self.seen[chat_id]:
+                    if found.at >= since and re.search(text, text_of(found.message)):
+                        return found
                 await self.changed[chat_id].wait()
 
 
 @dataclass(slots=True, kw_only=True)
-class Stage:
-    """The servers and the ways to act on them."""
+class SandboxSystem:
+    """The servers, and the actions of users."""
 
     folder: Path
     environment: dict[str, str]
     telegram: httpx.AsyncClient
     control: httpx.AsyncClient
     service: ServiceControl
-    sights: Sights
+    chat_events: ChatEvents
 
     @property
     def log(self) -> Path:
-        """What the bot has said."""
+        """Return the path of the bot's log."""
         return self.folder / "bot.log"
 
     @property
     def database(self) -> str:
-        """The bot's own."""
+        """Return the URL of the bot's database."""
         return self.environment["DATABASE_URL"]
 
     async def user(self, number: int) -> int:
-        """Somebody new who writes in English; their id, which is also their chat's."""
+        """Add a user who writes in English. Return their id, which is also their chat's."""
         answer = await self.telegram.post(
             "/sandbox/people", json={"first_name": f"Person {number}", "language_code": "en"}
         )
         return int(answer.raise_for_status().json()["id"])
 
     async def says(self, user: int, text: str) -> None:
-        """Write to the bot. Before that it may not write to anybody."""
+        """Write to the bot. It can only write to users who have written to it."""
         said = {"from": user, "text": text}
         (await self.telegram.post(f"/sandbox/chats/{user}/send", json=said)).raise_for_status()
 
     @asynccontextmanager
     async def bot(self, module: str = "bot") -> AsyncIterator[Process]:
-        """A running bot."""
+        """Run the bot within the block."""
         starts = self._starts()
         async with running(module, "run", log=self.log, environment=self.environment) as process:
             await self._runs(process, starts)
@@ -119,8 +118,8 @@ class Stage:
 
 
 @asynccontextmanager
-async def stage(*, telegram_limits: bool = False) -> AsyncIterator[Stage]:
-    """A new world without a bot. Orders move only when they are told to."""
+async def open_system(*, telegram_limits: bool = False) -> AsyncIterator[SandboxSystem]:
+    """Yield new servers without a bot. Orders only change when the benchmark changes them."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         options = SandboxOptions(state=folder, page_port=0, service_port=0)
@@ -129,28 +128,28 @@ async def stage(*, telegram_limits: bool = False) -> AsyncIterator[Stage]:
             httpx.AsyncClient(base_url=addresses.page, timeout=TIMEOUT_SECONDS) as telegram,
             httpx.AsyncClient(base_url=addresses.service, timeout=TIMEOUT_SECONDS) as control,
         ):
-            # The bot has to open what `crowd` seals into its database.
+            # The bot must be able to decrypt the orders that `active_orders` inserts.
             settings = {"ENCRYPTION_KEYS": ENCRYPTION_KEYS, "LOG_FORMAT": "json", "LOG_LEVEL": "info"}
-            # Nobody types as fast as the people who never pause.
+            # Simulated users write faster than these limits allow.
             settings |= {"MAX_MESSAGES_PER_MINUTE": "0", "MAX_OPEN_ORDERS": "0", "MAX_ORDERS_PER_HOUR": "0"}
             environment = bot_environment(folder, addresses) | settings
-            made = Stage(
+            made = SandboxSystem(
                 folder=folder,
                 environment=environment,
                 telegram=telegram,
                 control=control,
                 service=ServiceControl(control),
-                sights=Sights(),
+                chat_events=ChatEvents(),
             )
             (await telegram.post("/sandbox/limits", json={"enforce": telegram_limits})).raise_for_status()
             await made.service.does("settings", speedSeconds=None)
-            watching = asyncio.create_task(_watch(telegram, made.sights))
+            watching = asyncio.create_task(_watch(telegram, made.chat_events))
             yield made
             watching.cancel()
 
 
-async def _watch(telegram: httpx.AsyncClient, sights: Sights) -> None:
+async def _watch(telegram: httpx.AsyncClient, chat_events: ChatEvents) -> None:
     async with telegram.stream("GET", "/sandbox/events", params={"after": 0}, timeout=None) as stream:
         async for line in stream.aiter_lines():
             if line.startswith("data: "):
-                sights.take(json.loads(line.removeprefix("data: ")))
+                chat_events.take(json.loads(line.removeprefix("data: ")))

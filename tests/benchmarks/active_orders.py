@@ -1,4 +1,4 @@
-"""Many active orders at once: in the service's books, and in the bot's as if their people had just confirmed them."""
+"""Many active orders, created at the service and inserted into the bot's database as newly confirmed ones."""
 
 import hashlib
 import random
@@ -13,12 +13,12 @@ from bot.orders.order import REFERENCE_ALPHABET, REFERENCE_LENGTH, Order, Phase
 from bot.orders.repository import OrderRepository
 from bot.settlement.model import PayoutMethod
 from bot.settlement.steps import OrderStep
-from tests.benchmarks.stage import Stage
+from tests.benchmarks.sandbox_system import SandboxSystem
 from tests.infra.keys import VAULT
 
 PAID_STATE = "LN_INVOICE_PAID"
 ELSEWHERE = 5_000_000_000
-"""Chats of orders that nothing happens to: nobody need be there."""
+"""The first chat id of orders that never change. No user has such a chat."""
 
 EXPIRES = timedelta(minutes=55)
 AT_ONCE = 1000
@@ -26,30 +26,33 @@ AT_ONCE = 1000
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """One order under way, and the chat that hears of it."""
+    """An active order, and the chat that is notified."""
 
     service_id: str
     chat_id: int
 
 
-async def make(hall: Stage, count: int, *, paid: bool = False) -> list[str]:
-    """Orders of the service, unpaid or just paid; their ids, oldest first."""
+async def create_orders(system: SandboxSystem, count: int, *, paid: bool = False) -> list[str]:
+    """Create orders at the service, unpaid or just paid. Return their ids, oldest first."""
     ids: list[str] = []
     while len(ids) < count:
-        wish = {"count": min(AT_ONCE, count - len(ids))} | ({"state": PAID_STATE} if paid else {})
-        answer = await hall.service.does("bulk", **wish)
+        request = {"count": min(AT_ONCE, count - len(ids))} | ({"state": PAID_STATE} if paid else {})
+        answer = await system.service.does("bulk", **request)
         ids += answer["orderIds"]
     return ids
 
 
-async def follow(
-    hall: Stage, ids: Sequence[str], *, watched: Sequence[str], paid: bool = False, within: float = 5.0
+async def insert_orders(
+    system: SandboxSystem, ids: Sequence[str], *, watched: Sequence[str], paid: bool = False, within: float = 5.0
 ) -> list[Followed]:
-    """Let the bot follow orders, first looks spread over `within` seconds; those `watched` have a person."""
-    chats = {service_id: await hall.user(number) for number, service_id in enumerate(watched)}
+    """Insert orders into the bot's database, with their first polls spread over `within` seconds.
+
+    The `watched` ones belong to users.
+    """
+    chats = {service_id: await system.user(number) for number, service_id in enumerate(watched)}
     for user in chats.values():
-        await hall.says(user, "/start")
-    store = Database(hall.database, VAULT)
+        await system.says(user, "/start")
+    store = Database(system.database, VAULT)
     await store.upgrade()
     async with store.transaction() as tx:
         for number, service_id in enumerate(ids):
@@ -66,7 +69,7 @@ def reference_of(service_id: str) -> str:
 
 
 def an_order(service_id: str, chat_id: int, *, paid: bool, within: float) -> Order:
-    """One that was shown a moment ago, unpaid or just paid; first looked at `within` seconds."""
+    """Return an order that was just confirmed, unpaid or just paid, and is first polled within `within` seconds."""
     now = datetime.now(UTC)
     return Order(
         reference=reference_of(service_id),
