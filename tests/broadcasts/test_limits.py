@@ -72,11 +72,11 @@ async def test_a_waiting_sender_knows_whether_the_request_has_started() -> None:
 
 def test_a_late_timer_keeps_the_rate_but_a_long_pause_causes_no_burst() -> None:
     line = EvenPace(10)
-    line.take(waited_since=0.0, now=0.0)
+    line.take_slot(waited_since=0.0, now=0.0)
     assert line.get_next_slot() == pytest.approx(0.1)
-    line.take(waited_since=0.0, now=0.16)
+    line.take_slot(waited_since=0.0, now=0.16)
     assert line.get_next_slot() == pytest.approx(0.2), "counted from the slot, which was missed by 0.06"
-    line.take(waited_since=0.0, now=5.0)
+    line.take_slot(waited_since=0.0, now=5.0)
     assert line.get_next_slot() == pytest.approx(5.0), "a tenth of a second is made good, and no more"
-    line.take(waited_since=9.0, now=9.0)
+    line.take_slot(waited_since=9.0, now=9.0)
     assert line.get_next_slot() == pytest.approx(9.1), "nobody waited, so nothing is made good"

@@ -11,7 +11,7 @@ from tests.infra.keys import KEY, OLDER_KEY
 
 
 def main() -> None:
-    """Run the command of the command line."""
+    """Run the command from the command line."""
     work, url = sys.argv[1:]
     asyncio.run(rotate(url) if work == "rotate" else upgrade(url))
 

@@ -111,7 +111,7 @@ STORED: tuple[tuple[object, Mapping[str, object]], ...] = (
         {"ticket": "T-22222", "chat": -100_3001, "topics": [5], "messages": [11, 12]},
     ),
 )
-"""A payload of each type, and its JSON in the row. Rows survive upgrades, so a change here needs a migration."""
+"""A payload of each type, and its JSON in the row. Rows survive upgrades, so a change needs a migration."""
 
 KINDS = [kind for kinds in NotificationKind.__subclasses__() for kind in kinds]
 

@@ -73,7 +73,7 @@ class Database:
         return frozenset(self._vault.unreadable)
 
     def unreadable_keys(self, table: str) -> frozenset[str]:
-        """Return the keys of the unreadable rows of one table. Workers skip them; the monitor raises the alarm."""
+        """Return the keys of the unreadable rows of one table. Workers skip them, and the monitor raises an alarm."""
         start = f"{table} "
         return frozenset(row.removeprefix(start) for row in self._vault.unreadable if row.startswith(start))
 

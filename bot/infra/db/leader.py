@@ -60,7 +60,7 @@ async def lead(address: Address, waiting: Callable[[], None] | None = None) -> A
     """
     lock = await _create_lock(address)
     try:
-        await _wait_for(lock.take, waiting)
+        await _wait_for(lock.acquire, waiting)
         leadership = Leadership(lock.is_held)
         lock.on_lost(leadership.lost.set)
         watching = asyncio.create_task(_watch(leadership), name="leader")
@@ -85,19 +85,19 @@ async def _watch(leadership: Leadership) -> None:
         leadership.lost.set()
 
 
-async def _wait_for(take: Callable[[], Awaitable[bool]], waiting: Callable[[], None] | None) -> None:
-    if await take():
+async def _wait_for(acquire: Callable[[], Awaitable[bool]], waiting: Callable[[], None] | None) -> None:
+    if await acquire():
         return
     if waiting is not None:
         waiting()
-    while not await take():  # noqa: ASYNC110  no process announces that it released the lock
+    while not await acquire():  # noqa: ASYNC110  no process announces that it released the lock
         await asyncio.sleep(POLL_SECONDS)
 
 
 class _Lock(Protocol):
     """A lock that only one process can hold. It is released when that process dies."""
 
-    async def take(self) -> bool:
+    async def acquire(self) -> bool:
         """Take the lock if it is free. Return whether this process holds it. Raises `StoreFailure`."""
         ...
 
@@ -130,7 +130,7 @@ class _FileLock:
         self._path = path
         self._handle = _open(path)
 
-    async def take(self) -> bool:
+    async def acquire(self) -> bool:
         if self._is_deleted():
             deleted, self._handle = self._handle, _open(self._path)
             os.close(deleted)
@@ -174,7 +174,7 @@ class _SessionLock:
         # A connection runs one query at a time.
         self._query_lock = asyncio.Lock()
 
-    async def take(self) -> bool:
+    async def acquire(self) -> bool:
         try:
             taken = bool(await self._connection.fetchval("SELECT pg_try_advisory_lock($1)", LOCK_KEY))
             if taken:

@@ -17,7 +17,7 @@ DRAWN: Final = (
 ) - frozenset(_ABSENT)
 """The characters of the font files, without the space."""
 
-_TWINS: Final = {"\u02bb": "‘", "\u02bc": "’", "\u2011": "-"}  # noqa: RUF001 - as fonts draw them
+_TWINS: Final = {"\u02bb": "‘", "\u02bc": "’", "\u2011": "-"}  # noqa: RUF001 - characters that fonts draw alike
 _SILENT = frozenset(
     {"Cc", "Cf", "Cn", "Co", "Cs", "Mn", "Mc", "Me", "Sk", "So", "Sm", "Sc", "Ps", "Pe", "Pi", "Pf", "Po"}
 )

@@ -159,11 +159,11 @@ class OutboxRepository:
         return encryption.read_rows(self._vault, outbox, found.mappings(), _notification)
 
     async def count_due(self, subject_start: str, now: datetime) -> int:
-        """Return how many rows whose subject starts so are due or being sent."""
+        """Return how many rows are due or being sent, of subjects that begin with `subject_start`."""
         return int((await self._connection.execute(COUNT_DUE, {"start": subject_start, "now": now})).scalar_one())
 
     async def get_backlog(self, before: datetime) -> Backlog:
-        """Return the notifications that wait since before that time, without those about the rate."""
+        """Return how many notifications have waited since before that time. Those about the rate don't count."""
         count, since = (await self._connection.execute(BACKLOG, {"before": before})).one()
         return Backlog(count, None if since is MALFORMED else since)
 

@@ -21,12 +21,12 @@ _RENDERER = ThreadPoolExecutor(max_workers=1, thread_name_prefix="chart")
 
 
 def render_chart(facts: ChartFacts) -> bytes:
-    """Draw a line chart as a PNG, 1080 pixels wide. Pure and synchronous; the same facts give the same bytes."""
+    """Draw a line chart as a PNG, 1080 pixels wide. Pure and synchronous. The same facts give the same bytes."""
     return _render(facts, build_line(facts))
 
 
 def render_bars(facts: BarFacts) -> bytes:
-    """Draw a bar chart as a PNG, 1080 pixels wide. Pure and synchronous; the same facts give the same bytes."""
+    """Draw a bar chart as a PNG, 1080 pixels wide. Pure and synchronous. The same facts give the same bytes."""
     return _render(facts, build_bars(facts))
 
 

@@ -48,7 +48,7 @@ class UpdateSource(Protocol):
 
 
 class UpdateQueues(Protocol):
-    """The queues that get updates after these are saved in the inbox."""
+    """The queues of chats, which get updates after the inbox has saved them."""
 
     def submit_updates(self, items: Sequence[InboxItem]) -> None:
         """Queue new updates."""

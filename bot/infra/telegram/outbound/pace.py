@@ -52,7 +52,7 @@ class EvenPace:
         """Return the time of the next slot. It is in the past if a slot is free now."""
         return self._next
 
-    def take(self, waited_since: float, now: float) -> None:
+    def take_slot(self, waited_since: float, now: float) -> None:
         """Take the current slot. Compute the next one from its time, even if the timer was late.
 
         At most `MAX_LATENESS` is made up for, so that a pause causes no burst.
@@ -72,7 +72,7 @@ class _Allowance:
     def ready_at(self) -> float:
         return self._full_at - self._slack
 
-    def take(self, now: float) -> None:
+    def count_call(self, now: float) -> None:
         self._full_at = max(self._full_at, now) + self._gap
 
     def is_full(self, now: float) -> bool:
@@ -95,9 +95,9 @@ class ChatPace:
         """Return when the next call may be sent. It is in the past if that is now."""
         return max(self._allowances[kind].ready_at(), self._paused_until, self._minute_ready_at())
 
-    def take(self, kind: Kind, now: float) -> None:
+    def count_call(self, kind: Kind, now: float) -> None:
         """Count a call that is sent now."""
-        self._allowances[kind].take(now)
+        self._allowances[kind].count_call(now)
         if self._per_minute:
             self._latest.append(now)
 

@@ -220,9 +220,9 @@ class SendScheduler:
         if call.granted is None or call.granted.done():  # cancelled, but its task hasn't run since
             return
         chat.busy[call.rank] = True
-        chat.pace.take(call.kind, now)
+        chat.pace.count_call(call.kind, now)
         for pace in self._get_group(call).paces:
-            pace.take(chat.placed_at, now)
+            pace.take_slot(chat.placed_at, now)
         call.granted.set_result(None)
 
     def _set_timer(self) -> None:
