@@ -67,7 +67,7 @@ async def test_a_paid_order_that_is_not_done_in_time_is_told_once_to_sender_and_
 
 
 @pytest.mark.parametrize(
-    ("state", "told", "staff"),
+    ("state", "notifications", "staff"),
     [
         ("COMPLETED", [OrderNotification.SENT, OrderNotification.RECEIPT], [AlarmNotification.CLEARED]),
         ("FAILED", [OrderNotification.FAILED], [OrderWarning.FAILED]),

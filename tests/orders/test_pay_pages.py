@@ -133,7 +133,7 @@ def heading(answer: httpx.Response) -> str:
     return html.unescape(found)
 
 
-@pytest.mark.usefixtures("becomes")
+@pytest.mark.usefixtures("change_order")
 async def test_a_page_shows_its_payment_in_the_language_asked_for(browser: httpx.AsyncClient) -> None:
     english, indonesian = await browser.get(PAGE), await browser.get(f"{PAGE}?l=id")
     assert english.status_code == indonesian.status_code == 200
@@ -162,7 +162,7 @@ async def test_only_a_page_that_can_be_paid_says_how_long_transfers_took(
         assert said not in (await browser.get(PAGE)).text
 
 
-@pytest.mark.usefixtures("becomes")
+@pytest.mark.usefixtures("change_order")
 async def test_every_answer_keeps_itself_to_itself(browser: httpx.AsyncClient) -> None:
     for path in (PAGE, STATE, QR, "/healthz", *NOWHERE):
         headers = (await browser.get(path)).headers
@@ -177,7 +177,7 @@ async def test_every_answer_keeps_itself_to_itself(browser: httpx.AsyncClient) -
     assert {word for rule in CONTENT_SECURITY_POLICY.split("; ") for word in rule.split()[1:]} == {"'none'", "'self'"}
 
 
-@pytest.mark.usefixtures("becomes")
+@pytest.mark.usefixtures("change_order")
 async def test_no_answer_repeats_the_name_it_was_asked_by(browser: httpx.AsyncClient) -> None:
     for path in (PAGE, STATE, *NOWHERE):
         answer = await browser.get(path)
@@ -189,7 +189,7 @@ async def test_a_plain_address_is_never_told_to_be_encrypted(store: CountingStor
         assert "strict-transport-security" not in (await browser.get("/healthz")).headers
 
 
-@pytest.mark.usefixtures("becomes")
+@pytest.mark.usefixtures("change_order")
 async def test_what_is_not_there_and_what_never_was_answer_alike(browser: httpx.AsyncClient) -> None:
     answers = [await browser.get(path) for path in NOWHERE]
     assert {answer.status_code for answer in answers} == {404}
@@ -204,7 +204,7 @@ async def test_only_what_may_be_a_token_is_looked_up(browser: httpx.AsyncClient,
     assert store.reads == 0
 
 
-@pytest.mark.usefixtures("becomes")
+@pytest.mark.usefixtures("change_order")
 async def test_head_answers_as_get_does(browser: httpx.AsyncClient) -> None:
     for path in (PAGE, STATE, QR, "/healthz"):
         head, get = await browser.head(path), await browser.get(path)
@@ -275,7 +275,7 @@ async def test_an_invoice_expires_by_our_own_clock(
     assert (await browser.get(STATE)).json()["state"] == "expired"
 
 
-@pytest.mark.usefixtures("becomes")
+@pytest.mark.usefixtures("change_order")
 async def test_whoever_has_a_page_open_has_its_order_polled_first(store: CountingStore, clock: MovedClock) -> None:
     viewed = ViewedOrders(clock)
     async with client(store, clock, on_viewed=viewed.record_viewed_page) as browser:
@@ -285,7 +285,7 @@ async def test_whoever_has_a_page_open_has_its_order_polled_first(store: Countin
     assert viewed.references() == ("ABC2345",)
 
 
-@pytest.mark.usefixtures("becomes")
+@pytest.mark.usefixtures("change_order")
 async def test_an_unchanged_state_is_told_without_words_and_with_the_time(
     browser: httpx.AsyncClient, clock: MovedClock
 ) -> None:
@@ -309,7 +309,7 @@ async def test_a_row_that_names_another_token_is_not_shown(browser: httpx.AsyncC
     assert (await browser.get(QR)).status_code == 410
 
 
-@pytest.mark.usefixtures("becomes")
+@pytest.mark.usefixtures("change_order")
 async def test_without_its_database_a_page_asks_for_a_moment_and_health_says_so(
     browser: httpx.AsyncClient, store: CountingStore
 ) -> None:
@@ -337,7 +337,7 @@ async def test_health_asks_the_database_once_however_often_it_is_asked(
     assert store.reads == 1
 
 
-@pytest.mark.usefixtures("becomes")
+@pytest.mark.usefixtures("change_order")
 async def test_without_a_public_address_there_is_nothing_but_health(store: CountingStore, clock: MovedClock) -> None:
     async with client(store, clock, "") as browser:
         assert (await browser.get("/healthz")).status_code == 200
