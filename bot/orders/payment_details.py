@@ -56,7 +56,7 @@ def get_transfer(order: Order) -> Transfer:
     )
     return Transfer(
         token=token,
-        amount=erc681.amount_text(token, order.sats),
+        amount=erc681.format_token_amount(token, order.sats),
         to_address=deposit.to_address,
         uri=erc681.transfer_uri(token, deposit.to_address, order.sats),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.payments.amount import CURRENCIES, MSAT_PER_SAT
-from bot.payments.bolt11_read import bare, decode
+from bot.payments.bolt11_read import decode, normalize
 from bot.payments.bolt11_write import encode
 from bot.payments.errors import (
     AlreadyExpired,
@@ -35,10 +35,10 @@ __all__ = [
     "UnwritableInvoice",
     "WrongAmount",
     "WrongNetwork",
-    "bare",
     "check",
     "decode",
     "encode",
+    "normalize",
 ]
 
 

@@ -43,7 +43,7 @@ _NEEDS = {BASIC_MPP: PAYMENT_SECRET, PAYMENT_SECRET: VAR_ONION}
 _LAST_KNOWN_FALLBACK = 18
 
 
-def split(groups: Sequence[int]) -> TaggedFields:
+def split_fields(groups: Sequence[int]) -> TaggedFields:
     """Split the data between timestamp and signature into fields by tag. Ignore fields of a wrong length.
 
     Raises:
@@ -59,20 +59,20 @@ def split(groups: Sequence[int]) -> TaggedFields:
     return fields
 
 
-def hex_of(fields: TaggedFields, tag: str) -> str | None:
+def read_hex(fields: TaggedFields, tag: str) -> str | None:
     """Read a field of bytes as hex. Return None if it is absent."""
     return groups_to_bytes(fields[tag][0]).hex() if tag in fields else None
 
 
-def required_hex(fields: TaggedFields, tag: str) -> str:
+def read_required_hex(fields: TaggedFields, tag: str) -> str:
     """Read a required field of bytes as hex."""
-    value = hex_of(fields, tag)
+    value = read_hex(fields, tag)
     if value is None:
         raise MalformedInvoice(f"field {tag} is missing")
     return value
 
 
-def description(fields: TaggedFields) -> str | None:
+def read_description(fields: TaggedFields) -> str | None:
     """Read the description. Return None if the invoice has a description hash instead.
 
     Raises:
@@ -88,7 +88,7 @@ def description(fields: TaggedFields) -> str | None:
         raise MalformedInvoice("the description is not UTF-8") from None
 
 
-def expiry(fields: TaggedFields) -> timedelta:
+def read_expiry(fields: TaggedFields) -> timedelta:
     """Read how long the invoice can be paid. The default is an hour."""
     if "x" not in fields:
         return DEFAULT_EXPIRY
@@ -98,12 +98,12 @@ def expiry(fields: TaggedFields) -> timedelta:
     return timedelta(seconds=seconds)
 
 
-def min_final_cltv(fields: TaggedFields) -> int:
+def read_min_final_cltv(fields: TaggedFields) -> int:
     """Read the blocks that the last hop must leave. The default is 18."""
     return groups_to_int(fields["c"][0]) if "c" in fields else DEFAULT_MIN_FINAL_CLTV
 
 
-def features(fields: TaggedFields) -> frozenset[int]:
+def read_features(fields: TaggedFields) -> frozenset[int]:
     """Read the feature bits.
 
     Raises:
@@ -120,7 +120,7 @@ def features(fields: TaggedFields) -> frozenset[int]:
     return found
 
 
-def route_hints(fields: TaggedFields) -> tuple[tuple[RouteHop, ...], ...]:
+def read_route_hints(fields: TaggedFields) -> tuple[tuple[RouteHop, ...], ...]:
     """Read the private routes that lead to the payee.
 
     Raises:
@@ -129,7 +129,7 @@ def route_hints(fields: TaggedFields) -> tuple[tuple[RouteHop, ...], ...]:
     return tuple(tuple(_hops(groups_to_bytes(content))) for content in fields.get("r", []))
 
 
-def fallbacks(fields: TaggedFields) -> tuple[Fallback, ...]:
+def read_fallbacks(fields: TaggedFields) -> tuple[Fallback, ...]:
     """Read the on-chain addresses, most preferred first. Unknown versions are skipped."""
     return tuple(
         Fallback(content[0], groups_to_bytes(content[1:]).hex())

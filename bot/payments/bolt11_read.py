@@ -33,27 +33,27 @@ def decode(text: str) -> Invoice:
     currency, amount_msat = parse_front(front)
     if len(groups) < TIMESTAMP_GROUPS + SIGNATURE_GROUPS:
         raise MalformedInvoice("too short")
-    fields = bolt11_fields.split(groups[TIMESTAMP_GROUPS:-SIGNATURE_GROUPS])
+    fields = bolt11_fields.split_fields(groups[TIMESTAMP_GROUPS:-SIGNATURE_GROUPS])
     return Invoice(
         currency=currency,
         amount_msat=amount_msat,
         timestamp=datetime.fromtimestamp(bech32.groups_to_int(groups[:TIMESTAMP_GROUPS]), tz=UTC),
-        expiry=bolt11_fields.expiry(fields),
-        payment_hash=bolt11_fields.required_hex(fields, "p"),
-        payment_secret=bolt11_fields.required_hex(fields, "s"),
-        description=bolt11_fields.description(fields),
-        description_hash=bolt11_fields.hex_of(fields, "h"),
-        payee=_verified_payee(front, groups, bolt11_fields.hex_of(fields, "n")),
-        features=bolt11_fields.features(fields),
-        min_final_cltv=bolt11_fields.min_final_cltv(fields),
-        route_hints=bolt11_fields.route_hints(fields),
-        fallbacks=bolt11_fields.fallbacks(fields),
-        metadata=bolt11_fields.hex_of(fields, "m"),
+        expiry=bolt11_fields.read_expiry(fields),
+        payment_hash=bolt11_fields.read_required_hex(fields, "p"),
+        payment_secret=bolt11_fields.read_required_hex(fields, "s"),
+        description=bolt11_fields.read_description(fields),
+        description_hash=bolt11_fields.read_hex(fields, "h"),
+        payee=_verified_payee(front, groups, bolt11_fields.read_hex(fields, "n")),
+        features=bolt11_fields.read_features(fields),
+        min_final_cltv=bolt11_fields.read_min_final_cltv(fields),
+        route_hints=bolt11_fields.read_route_hints(fields),
+        fallbacks=bolt11_fields.read_fallbacks(fields),
+        metadata=bolt11_fields.read_hex(fields, "m"),
         text=text.lower(),
     )
 
 
-def bare(text: str) -> str:
+def normalize(text: str) -> str:
     """Return the canonical spelling of an invoice: lower case, without spaces and `lightning:`."""
     return _without_scheme(text).lower()
 

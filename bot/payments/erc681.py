@@ -19,9 +19,9 @@ from bot.payments.tokens import TOKENS, Token
 
 __all__ = [
     "DepositCheckError",
-    "amount_text",
+    "add_checksum",
     "check_deposit",
-    "checksummed",
+    "format_token_amount",
     "transfer_uri",
     "units_for_sats",
 ]
@@ -81,7 +81,7 @@ def transfer_uri(token: Token, to_address: str, sats: int) -> str:
     return f"ethereum:{token.contract}@{token.chain.id}/transfer?address={to_address}&uint256={units}"
 
 
-def amount_text(token: Token, sats: int) -> str:
+def format_token_amount(token: Token, sats: int) -> str:
     """Write the exact amount of tokens for a payer to type: 29412 sats are "0.00029412".
 
     Raises:
@@ -91,7 +91,7 @@ def amount_text(token: Token, sats: int) -> str:
     return text.rstrip("0").rstrip(".")
 
 
-def checksummed(address: str) -> str:
+def add_checksum(address: str) -> str:
     """Write 0x and 40 hex digits in mixed case with the EIP-55 checksum."""
     digits = address[2:].lower()
     marks = keccak.new(digest_bits=256, data=digits.encode()).hexdigest()
@@ -104,7 +104,7 @@ def _check_recipient(to_address: str) -> None:
     if not _ADDRESS.fullmatch(to_address):
         raise DepositCheckError("toAddress", expected="0x and 40 hex digits", actual=to_address)
     is_mixed = to_address[2:] not in {to_address[2:].lower(), to_address[2:].upper()}
-    if is_mixed and to_address != checksummed(to_address):
+    if is_mixed and to_address != add_checksum(to_address):
         raise DepositCheckError("toAddress", expected="a checksum that holds (EIP-55)", actual=to_address)
     lost = {_ZERO_ADDRESS, *(token.contract.lower() for token in TOKENS.values())}
     if to_address.lower() in lost:

@@ -10,7 +10,7 @@ from bot.core.money import Amount
 from bot.orders.notifications.kinds import OrderNotification
 from bot.orders.order import EventNote, Order, OrderEvent, Phase
 from bot.orders.receipts.model import Receipt
-from bot.payments.erc681 import checksummed
+from bot.payments.erc681 import add_checksum
 from bot.payments.tokens import TOKENS
 from bot.settlement.model import Deposit, PayoutMethod
 from bot.settlement.steps import STEP_OF_STATE, OrderStep
@@ -20,7 +20,7 @@ from tests.texts import text
 from tests.times import NOW
 
 INVOICE: Final = "lnbcrt294120n1" + "q" * 300
-DEPOSIT_ADDRESS: Final = checksummed("0x" + "ab" * 20)
+DEPOSIT_ADDRESS: Final = add_checksum("0x" + "ab" * 20)
 ORDER_LINE: Final = text("order.line", amount="Rp500,000", destination="BCA ••••7890", reference="ABC2345")
 """The line of `an_open_order()` in messages about it."""
 

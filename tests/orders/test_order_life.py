@@ -560,7 +560,7 @@ class Life(RuleBasedStateMachine):
             return
         created = answer.structured_content
         record, actual_orders = self.service.records[created["orderId"]], self.service.actual_orders[created["orderId"]]
-        assert created["bolt11"] == bolt11.bare(record.bolt11 or "")
+        assert created["bolt11"] == bolt11.normalize(record.bolt11 or "")
         self.is_as_agreed(created["bolt11"], actual_orders.request, record.idr, record.sats)
         self.agent_shown.add(created["orderId"])
 
@@ -615,7 +615,9 @@ class Life(RuleBasedStateMachine):
 
     def payable(self) -> list[str]:
         """The service's orders that somebody could pay, because they were shown how."""
-        shown = {bolt11.bare(each.bolt11): each.service_id for each in self.service.records.values() if each.bolt11}
+        shown = {
+            bolt11.normalize(each.bolt11): each.service_id for each in self.service.records.values() if each.bolt11
+        }
         by_invoice = {shown[paying] for paying in self.shown if paying in shown}
         by_deposit = {service_id for service_id in self.shown.values() if service_id in self.service.records}
         found = by_invoice | by_deposit | self.agent_shown
@@ -658,7 +660,7 @@ class Life(RuleBasedStateMachine):
             draft.channel,
         )
         if INVOICE.fullmatch(paying):
-            assert paying == bolt11.bare(record.bolt11 or "")
+            assert paying == bolt11.normalize(record.bolt11 or "")
         else:
             assert f"uint256={record.sats}" in paying
         self.is_as_agreed(paying, wish, record.idr, record.sats)

@@ -75,7 +75,7 @@ CHECKSUMMED = (
 
 @pytest.mark.parametrize("address", CHECKSUMMED)
 def test_an_address_in_mixed_case_must_have_the_checksum_that_holds(address: str) -> None:
-    assert erc681.checksummed(address.lower()) == address
+    assert erc681.add_checksum(address.lower()) == address
     erc681.check_deposit(**_GOOD | {"to_address": address})
     first = next(place for place, letter in enumerate(address) if letter.isalpha() and place > 1)
     wrong = address[:first] + address[first].swapcase() + address[first + 1 :]
@@ -113,7 +113,7 @@ def test_no_transfer_is_written_to_an_address_that_loses_the_money() -> None:
 
 @pytest.mark.parametrize("sats", [0, -1, 21 * 10**14 + 1])
 def test_an_amount_that_cannot_be_is_refused(sats: int) -> None:
-    for convert in (erc681.units_for_sats, erc681.amount_text):
+    for convert in (erc681.units_for_sats, erc681.format_token_amount):
         with pytest.raises(erc681.DepositCheckError):
             convert(_BTCB, sats)
 
@@ -130,12 +130,12 @@ def test_an_amount_that_cannot_be_is_refused(sats: int) -> None:
     ],
 )
 def test_the_amount_is_shown_as_a_payer_types_it(sats: int, text: str) -> None:
-    assert erc681.amount_text(_CBBTC, sats) == erc681.amount_text(_BTCB, sats) == text
+    assert erc681.format_token_amount(_CBBTC, sats) == erc681.format_token_amount(_BTCB, sats) == text
 
 
 @given(_tokens, _sats)
 def test_the_amount_shown_is_exactly_the_amount_asked(token: Token, sats: int) -> None:
-    text = erc681.amount_text(token, sats)
+    text = erc681.format_token_amount(token, sats)
     units = erc681.units_for_sats(token, sats)
     assert Decimal(text) * 10**token.decimals == units
     assert Decimal(text) * 10**8 == sats

@@ -7,7 +7,7 @@ import pytest
 from bot.infra.i18n import LOCALES, read_catalogue
 from bot.mcp_server.tools.formats import join_words
 from bot.operations.screens.platform import NAMES
-from bot.payments.erc681 import checksummed
+from bot.payments.erc681 import add_checksum
 from bot.payments.tokens import CHAIN_NAMES, CODES, LIGHTNING, TOKENS, Token, name_key
 from bot.settlement.client.wire import DepositRails
 from tests.architecture.documents import DOCUMENTS, ROOT
@@ -31,7 +31,7 @@ def test_each_token_is_the_one_on_its_chain() -> None:
 def test_the_facts_of_a_token_are_well_formed(token: Token) -> None:
     assert re.fullmatch(r"[a-z0-9]+", token.code)
     assert re.fullmatch(r"[a-z][a-zA-Z0-9]+", token.rail)
-    assert checksummed(token.contract) == token.contract
+    assert add_checksum(token.contract) == token.contract
     assert token.decimals >= 8
     assert CHAIN_NAMES[token.chain.id] == token.chain.name
 

@@ -13,7 +13,7 @@ from bot.core.money import Amount
 from bot.mcp_server.tools.answers import Output
 from bot.orders.limits import AmountLimits
 from bot.orders.placement.invoice_check import CheckedPayment, Unpayable, check_placed
-from bot.payments.erc681 import amount_text, transfer_uri, units_for_sats
+from bot.payments.erc681 import format_token_amount, transfer_uri, units_for_sats
 from bot.payments.qr import invoice_qr_payload
 from bot.payments.tokens import LIGHTNING, LIGHTNING_SCHEME, TOKENS
 from bot.settlement.adapter import to_deposit, to_placed
@@ -118,7 +118,7 @@ def _deposit_out(deposit: Deposit, sats: int) -> DepositOut:
         token_address=token.contract,
         to_address=deposit.to_address,
         decimals=token.decimals,
-        amount=amount_text(token, sats),
+        amount=format_token_amount(token, sats),
         amount_units=str(units_for_sats(token, sats)),
         qr_value=transfer_uri(token, deposit.to_address, sats),
     )

@@ -227,7 +227,7 @@ def _is_another_invoice(order: Order, report: OrderReport) -> bool:
 def _payment_target(invoice: str | None, deposit: Deposit | None) -> str | None:
     """Return the invoice or the address in lower case, so that both can be compared."""
     if invoice:
-        return bolt11.bare(invoice)
+        return bolt11.normalize(invoice)
     return deposit.to_address.casefold() if deposit else None
 
 

@@ -33,7 +33,7 @@ class PayoutMethod:
 
 
 class MethodsList:
-    """The current payout methods, the cached copy, and the format of the profile."""
+    """The payout methods: the current list, and the cached copy that the service answers with."""
 
     def __init__(self) -> None:
         self._rows = _shipped()

@@ -13,7 +13,7 @@ from bot.orders.receipts.codes import compact_code
 from bot.orders.receipts.model import Receipt
 from bot.orders.receipts.picture import ReceiptFacts
 from bot.orders.screens.formatting import format_order_line, order_button
-from bot.payments.erc681 import amount_text
+from bot.payments.erc681 import format_token_amount
 from bot.payments.tokens import TOKENS
 from bot.recipients.formatting import format_destination, format_full_method, kind_key
 from bot.recipients.holders import mask_name
@@ -86,7 +86,7 @@ def _recipient(order: Order) -> str:
 def _paid(t: Translator, order: Order) -> str:
     """Return what the user paid: sats, or a token."""
     token, sats = TOKENS.get(order.channel), order.sats or order.expected_sats
-    return f"{amount_text(token, sats)} {token.symbol}" if token else t.sats(sats)
+    return f"{format_token_amount(token, sats)} {token.symbol}" if token else t.sats(sats)
 
 
 def _times(order: Order) -> list[tuple[str, datetime]]:

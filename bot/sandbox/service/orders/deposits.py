@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import Final
 
-from bot.payments.erc681 import checksummed
+from bot.payments.erc681 import add_checksum
 from bot.payments.tokens import ARBITRUM, LIGHTNING, TOKENS, Token
 
 SATS_PER_BITCOIN_DIGITS: Final = 8
@@ -13,7 +13,7 @@ SATS_PER_BITCOIN_DIGITS: Final = 8
 
 def safe_address(tenant: str) -> str:
     """Return the tenant's smart account: always the same, and different for every tenant."""
-    return checksummed(f"0x{hashlib.sha256(f'safe/{tenant}'.encode()).hexdigest()[:40]}")
+    return add_checksum(f"0x{hashlib.sha256(f'safe/{tenant}'.encode()).hexdigest()[:40]}")
 
 
 def instructions(token: Token, *, tenant: str, sats: int, plain_qr: bool, wrong: str | None) -> dict[str, object]:
