@@ -1,7 +1,4 @@
-"""What all tests share: a browser, a database server, and how long property tests look for a counterexample.
-
-They look a little in each run, and long when somebody wishes.
-"""
+"""The fixtures of all tests: a browser, a database server, and the number of examples of property tests."""
 
 from __future__ import annotations
 
@@ -38,16 +35,16 @@ pytest_plugins = [
 def pytest_configure(config: pytest.Config) -> None:
     if config.option.quick:
         be_quick()
-    # The same examples in each run, on any machine; others only where they are asked for. Time is never asserted.
+    # Each run tries the same examples, unless `HYPOTHESIS_EXAMPLES` is set. No test asserts durations.
     settings.register_profile("kirim", settings(), max_examples=examples(), derandomize=not CHOSEN, deadline=None)
     settings.load_profile("kirim")
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def browser(request: pytest.FixtureRequest) -> AsyncIterator[Browser]:
-    """One Chromium for all tests of a process: starting it costs more than most of them do.
+    """One Chromium for all tests of a process, because its start takes longer than most tests.
 
-    Its tests are marked for the session's loop, and each has a context of its own, as fresh as a new browser.
+    Its tests use the session's event loop. Each opens its own context, which is like a new browser.
     """
     async with chromium(get_program(request.config, BROWSER)) as made:
         yield made
@@ -61,7 +58,7 @@ def postgresql_server(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(scope="session", autouse=True)
 def one_ssl_context() -> Iterator[None]:
-    """Share one context between all clients: making one takes 20 ms, and no test needs it."""
+    """Share one SSL context between all clients: making one takes 20 ms, and tests don't need it."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ssl, "create_default_context", functools.cache(ssl.create_default_context))
         yield
@@ -69,7 +66,7 @@ def one_ssl_context() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def prompt_servers() -> Iterator[None]:
-    """Let uvicorn look a hundred times a second whether it should end, not ten: most servers live for one test."""
+    """Let uvicorn check for its end a hundred times a second instead of ten: most servers live for one test."""
 
     class Prompt:
         def __getattr__(self, name: str) -> object:

@@ -28,7 +28,7 @@ def as_image(content: bytes) -> Image.Image:
 def qr_texts(picture: Image.Image | bytes) -> list[str]:
     """Read the QR codes, as a wallet's camera does.
 
-    Other kinds of codes are not looked for: the noise inside two of a thousand QR codes passes for a bar code.
+    Other codes are ignored: the noise in two of a thousand QR codes looks like a bar code.
     """
     image = as_image(picture) if isinstance(picture, bytes) else picture
     return [

@@ -1,7 +1,7 @@
-"""Ports on loopback that stay free until the program that is told to use one has opened it.
+"""Ports on loopback that stay free until a program opens them.
 
-A port that the system picks may go to another process as soon as it is let go. These lie below the range that systems
-pick from, and no two test processes get the same one.
+A port that the system picks can go to another process when it is released. These ports are below the range from which
+systems pick, and no two test processes get the same one.
 """
 
 import atexit
@@ -33,7 +33,7 @@ def free_port() -> int:
 
 @cache
 def closed_port() -> int:
-    """Return a port that refuses connections: it is bound, and nothing listens on it."""
+    """Return a port that refuses connections. It is bound, but nothing listens on it."""
     taken = socket.socket()
     taken.bind(("127.0.0.1", 0))
     _kept.callback(taken.close)

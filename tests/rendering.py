@@ -1,4 +1,4 @@
-"""Render notifications in tests: for a given reader, through all that delivers them but the database."""
+"""Render notifications in tests, without the user's row in a database."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -16,7 +16,7 @@ from tests.texts import TRANSLATIONS
 def context_for(
     user: User | None, *, store: Any, messenger: Any, now: datetime, t: Translator | None = None
 ) -> RenderContext:
-    """Return what a renderer is given for a message to this user."""
+    """Return the context of a message to this user."""
     return RenderContext(
         user=user,
         t=t or translator_for(TRANSLATIONS, user, "en"),
@@ -28,7 +28,7 @@ def context_for(
 
 
 def renderers_for(context: RenderContext, *features: Mapping[NotificationKind, Renderer]) -> Renderers[RenderContext]:
-    """Return renderers whose messages all have this one context."""
+    """Return renderers that all use this context."""
 
     async def open_context(_: int) -> RenderContext:
         return context
@@ -37,7 +37,7 @@ def renderers_for(context: RenderContext, *features: Mapping[NotificationKind, R
 
 
 class PartialSender:
-    """Sends the notifications of some kinds. All others count as sent."""
+    """Sends notifications of some kinds. All others count as sent."""
 
     def __init__(self, renderers: Renderers[RenderContext]) -> None:
         self._renderers = renderers

@@ -1,4 +1,4 @@
-"""What the bot says, looked up by key: a test that uses these stays green when somebody improves a text.
+"""The bot's texts by key. A test that uses them still passes when a text is improved.
 
 For example::
 
@@ -24,7 +24,7 @@ _OPEN: Final = "\ue000"
 
 
 def text(key: str, /, locale: str = "en", **arguments: object) -> str:
-    """Return the message of `key` as its reader sees it: arguments filled in, without markup."""
+    """Return the message of `key` as its reader sees it: with its arguments, without markup."""
     t, forms = _look_up(key, locale, arguments)
     count = arguments.get("count")
     if isinstance(count, int) and len(forms) > 1:
@@ -64,7 +64,7 @@ def like(key: str, /, locale: str = "en", **given: object) -> str:
 
 
 def in_any_language(key: str, /, **given: object) -> str:
-    """Return a regular expression for the message of `key`, in whichever language its reader has chosen."""
+    """Return a regular expression for the message of `key` in any language."""
     return _one_of(like(key, locale, **given) for locale in LOCALES)
 
 
@@ -86,7 +86,7 @@ def readable(markup: str) -> str:
 def _look_up(key: str, locale: str, given: dict[str, object]) -> tuple[Translator, tuple[str, ...]]:
     """Return the translator and the forms of `key`.
 
-    An argument that the message doesn't show would prove nothing, so it is refused.
+    Raises an error for an argument that the message doesn't show, because it would prove nothing.
     """
     t = TRANSLATIONS.get(locale)
     forms = t._catalogue.sentences.get(key) or (t(key),)  # an unknown key raises
@@ -99,7 +99,7 @@ def _look_up(key: str, locale: str, given: dict[str, object]) -> tuple[Translato
 
 
 def _taken_out(given: dict[str, object]) -> tuple[dict[int, str], dict[str, object]]:
-    """Put a character that no text holds in the place of each regular expression among the arguments."""
+    """Replace each regular expression among the arguments by a character that no text contains."""
     expressions = {name: value for name, value in given.items() if isinstance(value, re.Pattern)}
     places = {name: ord(_OPEN) + number for number, name in enumerate(expressions, 1)}
     table = {places[name]: f"(?:{expression.pattern})" for name, expression in expressions.items()}

@@ -1,6 +1,6 @@
-"""An event loop whose time passes only when there is nothing else to do, and then at once.
+"""An event loop that skips the time in which nothing happens.
 
-A test that waits an hour in it is over in a moment, and the order of events is what it would be in real time.
+A test that waits an hour ends at once, and events come in the same order as in real time.
 """
 
 import asyncio
@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 class _JumpingSelector(selectors.DefaultSelector):
-    """Where the loop would sleep until its next timer, jump there."""
+    """A selector that jumps to the next timer instead of sleeping."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -37,7 +37,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
 
 def in_virtual_time(test: Callable[[], Coroutine[Any, Any, T]]) -> Callable[[], T]:
-    """Run an async test in virtual time. No threads, no network: they take real time."""
+    """Run an async test in virtual time. It can't use threads or the network, which take real time."""
 
     def run() -> T:
         with asyncio.Runner(loop_factory=VirtualLoop) as runner:

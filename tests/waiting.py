@@ -1,7 +1,7 @@
-"""Wait for what a test expects to happen.
+"""Wait for what a test expects.
 
-`TIMEOUT_SECONDS` only keeps a test from hanging when the event never comes. No result depends on its value: a test that
-waits ends as soon as the event is there, however slow the machine is.
+`TIMEOUT_SECONDS` only stops a test that would wait forever. A test goes on as soon as the event has
+happened, so no result depends on its value.
 """
 
 import asyncio
@@ -12,7 +12,7 @@ TIMEOUT_SECONDS: Final = 120.0
 """Seconds. The only limit of this kind in the tests."""
 
 LOOK_EVERY: Final = 0.1
-"""Seconds between two looks at something that can't say by itself that it has changed."""
+"""Seconds between two calls, for values without an event for their change."""
 
 T = TypeVar("T")
 
@@ -27,10 +27,10 @@ async def until(holds: Callable[[], Awaitable[bool]], *, what: str = "it") -> No
 
 
 async def found(look: Callable[[], Awaitable[T]], fits: Callable[[T], bool], *, what: str = "it") -> T:
-    """Look again and again until the result fits, and return it.
+    """Call `look` until its result fits, and return the result.
 
     Raises:
-        AssertionError: `what` has not happened; it says what was found last.
+        AssertionError: `what` has not happened. The error has the last result.
     """
     result = await look()
     try:

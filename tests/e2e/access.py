@@ -1,7 +1,7 @@
-"""What nobody may reach who isn't meant to: every button and command there is, and all that a try may have changed.
+"""All buttons and commands that users could misuse, and all stored rows that a misuse could change.
 
-Buttons and commands are read from the bot's own handlers, and from the tables of what their buttons do, so that a new
-one can't be left out: `tests/e2e/processes/test_access.py` says so where nothing here tries it.
+Buttons and commands come from the bot's own handlers and routes, so that a new one can't be left out. A test in
+`tests/e2e/processes/test_access.py` fails for a button or command that nothing here tries.
 """
 
 import base64
@@ -73,16 +73,16 @@ from tests.e2e.system import System
 from tests.waiting import TIMEOUT_SECONDS
 
 BOOKKEEPING = frozenset({"inbox", "quotes", "sealing_keys"})
-"""Tables that tell of the bot and the market, and of nobody."""
+"""Tables without data of users."""
 
 MOVING = {"orders": frozenset({"last_polled_at", "next_poll_at", "version"})}
-"""What the poller changes all the time."""
+"""Columns that the poller changes all the time."""
 
 THEIR_OWN = frozenset({"users", "drafts", "recipients", "subscriptions", "rate_alerts", "user_events", "outbox"})
-"""Where something of whoever tries may stand afterwards: their language, a draft they have begun."""
+"""Tables in which an attempt may change the user's own rows, such as a language or a draft."""
 
 ABOUT_SOMETHING = re.compile(r"^(?:[dorht]|tk|rv|lu|sa|au|bc|bd|al):")
-"""Buttons about something that is somebody's; others are about whoever presses them."""
+"""Buttons about one user's data. Other buttons are about the user who presses them."""
 
 Rows = frozenset[tuple[str, str]]
 
@@ -92,30 +92,30 @@ FEATURES = build_declared_features()
 
 @dataclass(frozen=True, slots=True)
 class PrivateData:
-    """What is somebody's, and nobody else's: their orders and tickets, and the words that give them away."""
+    """The orders and tickets of one user, and the texts that would give them away."""
 
     user_id: int
     orders: tuple[str, ...]
     tickets: tuple[str, ...]
     secrets: frozenset[str]
     seen: frozenset[str]
-    """Callback data of every button that she or staff were ever shown."""
+    """The callback data of every button that the user or staff have seen."""
 
-    def told_in(self, text: str) -> list[str]:
-        """Which of the secrets a text gives away."""
+    def leaked_in(self, text: str) -> list[str]:
+        """Return the secrets that a text contains."""
         return sorted(secret for secret in self.secrets if re.search(rf"(?<!\w){re.escape(secret)}(?!\w)", text))
 
 
 @cache
 def all_handlers() -> tuple[BaseHandler[Any, Any, Any], ...]:
-    """All of them, those of the conversation's states too."""
+    """Return all handlers, with those of the conversation's states."""
     application = ApplicationBuilder().token("1:" + "a" * 35).updater(None).build()
     updates.register_handlers(application, FEATURES)
     return tuple(_flat(handler for group in application.handlers.values() for handler in group))
 
 
 def button_patterns() -> frozenset[str]:
-    """What each handler of buttons looks for."""
+    """Return the pattern of each handler of buttons."""
     found = [handler.pattern for handler in all_handlers() if isinstance(handler, CallbackQueryHandler)]
     routed = {kind for routes in updates.collect_routes(FEATURES) for kind in routes.button_kinds()}
     return frozenset(
@@ -125,13 +125,13 @@ def button_patterns() -> frozenset[str]:
 
 
 def command_names(*, in_groups: bool = False) -> frozenset[str]:
-    """Every command; or those that are heard in groups, too."""
+    """Return the names of all commands, or of those that groups can use."""
     found = [handler for handler in all_handlers() if isinstance(handler, CommandHandler)]
     return frozenset(name for each in found if not (in_groups and _is_private(each)) for name in each.commands)
 
 
 def button_prefixes(audience: Audience) -> frozenset[str]:
-    """How the data of the buttons begins that are for this audience."""
+    """Return the prefixes of the buttons for this audience."""
     routes = (
         route
         for route in updates.list_routes(FEATURES)
@@ -141,21 +141,21 @@ def button_prefixes(audience: Audience) -> frozenset[str]:
 
 
 def buttons_to_try(matters: PrivateData, language: str = "en") -> tuple[str, ...]:
-    """All that can be pressed about somebody's matters: what was shown, and everything that can be made up.
+    """Return all buttons about a user's data: those that were shown, and forged ones.
 
-    `language` is that of whoever presses, who keeps it.
+    `language` is the language of the user who presses. The language button must not change it.
     """
     shown = {each for each in matters.seen if ABOUT_SOMETHING.match(each)}
     return tuple(sorted({*shown, *_made_up(matters), LanguageButton(language).pack()}))
 
 
 def commands_to_try(matters: PrivateData, wanted: Iterable[str]) -> Iterator[str]:
-    """These commands, as whoever is curious would try them."""
+    """Yield these commands with arguments that a stranger could try."""
     about: Mapping[str, tuple[str, ...]] = {
         "order": (matters.orders[0], matters.tickets[0]),
         "person": (str(matters.user_id), "@newcomer"),
         "find": ("bca",),
-        "send": (),  # it says back whatever it doesn't understand
+        "send": (),  # it repeats text that it doesn't understand
         "start": (f"v_{matters.orders[0]}",),
     }
     for command in sorted(wanted):
@@ -164,7 +164,7 @@ def commands_to_try(matters: PrivateData, wanted: Iterable[str]) -> Iterator[str
 
 
 def stored_rows(system: System, but: Iterable[int] = ()) -> Rows:
-    """All rows of all tables but those about these persons alone."""
+    """Return all rows of all tables, except the own rows of these users."""
     own, vault = frozenset(but), Vault((base64.urlsafe_b64decode(system.environment["ENCRYPTION_KEYS"]),))
     engine = create_engine(
         f"sqlite:///file:{system.state / 'kirim.db'}?mode=ro&uri=true",
@@ -173,7 +173,7 @@ def stored_rows(system: System, but: Iterable[int] = ()) -> Rows:
     )
     with engine.connect() as database:
         return frozenset(
-            (table, repr(_still(vault, table, row)))
+            (table, repr(_stable_values(vault, table, row)))
             for table in metadata.tables.keys() - BOOKKEEPING
             for row in map(dict, database.execute(select(metadata.tables[table])).mappings())
             if not _is_of(table, row, own)
@@ -181,7 +181,7 @@ def stored_rows(system: System, but: Iterable[int] = ()) -> Rows:
 
 
 def is_idle(system: System, update_id: int = 0) -> bool:
-    """Whether the bot is done with every update up to this one, and all notifications are sent."""
+    """Return whether the bot has handled every update up to this one, and has sent all notifications."""
     with closing(
         sqlite3.connect(f"file:{system.state / 'kirim.db'}?mode=ro", uri=True, timeout=TIMEOUT_SECONDS)
     ) as database:
@@ -194,7 +194,7 @@ def is_idle(system: System, update_id: int = 0) -> bool:
 
 
 def last_update_id(system: System) -> int:
-    """The last update that the bot has taken in."""
+    """Return the id of the last update that the bot has saved."""
     with closing(
         sqlite3.connect(f"file:{system.state / 'kirim.db'}?mode=ro", uri=True, timeout=TIMEOUT_SECONDS)
     ) as database:
@@ -202,22 +202,22 @@ def last_update_id(system: System) -> int:
 
 
 def button_data_in(messages: Iterable[Json]) -> frozenset[str]:
-    """The callback data of every button in these messages."""
+    """Return the callback data of every button in these messages."""
     rows = (row for message in messages for row in (message.get("reply_markup") or {}).get("inline_keyboard", []))
     return frozenset(button["callback_data"] for row in rows for button in row if "callback_data" in button)
 
 
 async def last_event(system: System) -> int:
-    """The number of what could last be seen to happen, in any chat."""
+    """Return the number of the last event in any chat."""
     return int((await system.telegram.get("/sandbox/state")).raise_for_status().json()["seq"])
 
 
 async def shown_since(system: System, number: int) -> list[Json]:
-    """The messages that could be seen since, in any chat: also one that stood there only until its next change."""
+    """Return the messages shown after an event in any chat, also those that were replaced since."""
     last = await last_event(system)
     shown: list[Json] = []
     if last > number:
-        # What has no end needs a connection, to be hung up.
+        # A stream without an end needs a real connection, which can be closed.
         connected = httpx.AsyncClient(base_url=system.addresses.page)
         async with connected, connected.stream("GET", "/sandbox/events", params={"after": number}) as stream:
             async for line in stream.aiter_lines():
@@ -230,7 +230,7 @@ async def shown_since(system: System, number: int) -> list[Json]:
 
 
 def bot_messages(messages: Iterable[Json]) -> dict[int, str]:
-    """What the bot's messages say, with their buttons."""
+    """Return the text and buttons of the bot's messages, by their ids."""
     return {
         message["message_id"]: f"{text_of(message)}\n{message.get('reply_markup')}"
         for message in messages
@@ -313,8 +313,8 @@ def _looked_up(matters: PrivateData) -> Iterator[str]:
     yield "lu:nothing:1"
 
 
-def _still(vault: Vault, table: str, row: dict[str, Any]) -> dict[str, object]:
-    """What a row says: the poller writes an open order anew at each look, and seals the same words otherwise."""
+def _stable_values(vault: Vault, table: str, row: dict[str, Any]) -> dict[str, object]:
+    """Return a row without what changes all the time. Sealed values are opened, since each sealing differs."""
     opened = open_row(vault, metadata.tables[table], dict(row))
     return {name: value for name, value in opened.items() if name not in MOVING.get(table, ())}
 

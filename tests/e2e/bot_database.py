@@ -1,4 +1,4 @@
-"""The bot's database, read and changed beside the bot."""
+"""Read and change the bot's database while the bot runs."""
 
 import base64
 import sqlite3
@@ -25,7 +25,7 @@ async def open_transaction(system: System) -> AsyncIterator[Transaction]:
 
 
 def row_of(system: System, order: Json) -> dict[str, object]:
-    """What the bot has written down about an order of the service."""
+    """Return the bot's row of an order of the service, or an empty dictionary."""
     with closing(sqlite3.connect(system.state / "kirim.db")) as database:
         database.row_factory = sqlite3.Row
         row = database.execute("SELECT * FROM orders WHERE service_id = ?", (order["id"],)).fetchone()
@@ -33,11 +33,11 @@ def row_of(system: System, order: Json) -> dict[str, object]:
 
 
 async def expire_order(system: System, order: Json) -> None:
-    """Let the time to pay an order be over, by the service's clock and by the bot's."""
+    """Let an order's time to pay end, for the service and for the bot."""
     await system.service.does("expire", orderId=order["id"])
     now = f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S.%f}"
     with closing(sqlite3.connect(system.state / "kirim.db", timeout=TIMEOUT_SECONDS)) as database:
-        # Another version: what the bot has read before must not be written over this.
+        # A new version keeps the bot from overwriting this with what it read before.
         changed = database.execute(
             "UPDATE orders SET expires_at = :now, next_poll_at = :now, version = version + 1 WHERE service_id = :id",
             {"now": now, "id": order["id"]},
@@ -47,7 +47,7 @@ async def expire_order(system: System, order: Json) -> None:
 
 
 async def wait_for_row(system: System, order: Json, **facts: object) -> None:
-    """Wait until the bot has written these facts about an order down."""
+    """Wait until the bot's row of an order has these values."""
 
     async def row() -> dict[str, object]:
         return row_of(system, order)
@@ -56,12 +56,12 @@ async def wait_for_row(system: System, order: Json, **facts: object) -> None:
 
 
 async def wait_until_undeliverable(system: System, user: ChatUser) -> None:
-    """Wait until the bot has given up the notifications of this chat, all that there are."""
+    """Wait until the bot has given up all notifications of this chat."""
     await _notifications_become(system, user.chat_id, {"undeliverable"})
 
 
 async def wait_until_all_sent(system: System, user: ChatUser) -> None:
-    """Wait until the bot has saved that it sent all notifications of this chat: a kill repeats none."""
+    """Wait until the bot has saved that all notifications of this chat are sent. A kill then repeats none."""
     await _notifications_become(system, user.chat_id, set())
 
 
@@ -76,7 +76,7 @@ async def _notifications_become(system: System, chat_id: int, wished: set[str]) 
 
 
 def expire_drafts(system: System, user: ChatUser) -> None:
-    """Make it seem that this person has been quiet for longer than a draft waits."""
+    """Make the user's open draft expire."""
     with closing(sqlite3.connect(system.state / "kirim.db", timeout=TIMEOUT_SECONDS)) as database:
         changed = database.execute(
             "UPDATE drafts SET expires_at = '2026-01-01 00:00:00.000000' WHERE chat_id = ? AND status = 'open'",

@@ -1,6 +1,6 @@
-"""The chat page in a real browser: who looks at it on what, and what people do there.
+"""Steps on the chat page in a real browser.
 
-`SCREENSHOTS=folder` keeps pictures of the way.
+`SCREENSHOTS=folder` saves screenshots of each step.
 """
 
 import os
@@ -24,7 +24,7 @@ Pictures = Path(os.environ["SCREENSHOTS"]) if os.environ.get("SCREENSHOTS") else
 
 @dataclass(frozen=True)
 class Viewer:
-    """Whose chat it is, in which language, and the screen it is looked at on."""
+    """The user whose chat is open, their language, and the size of the screen."""
 
     name: str
     user: int
@@ -33,23 +33,23 @@ class Viewer:
     locale: str = "en"
 
     def label(self, key: str, /, **arguments: object) -> str:
-        """Return what stands on a button, or in a heading, of `key`."""
+        """Return the text of a button or heading with this key."""
         return label(key, self.locale, **arguments)
 
     def reads(self, key: str, /, **given: object) -> re.Pattern[str]:
-        """Return what finds the message of `key` on a page, which breaks its lines elsewhere."""
+        """Return a pattern for the message of `key`. The page can break its lines at other places."""
         return re.compile(re.sub(r"(?:\\\s)+", r"\\s*", like(key, self.locale, **given)))
 
 
 async def wait_for_users(page: Page, kirim: System) -> None:
-    """Wait until the page shows the people as they are: it loads again for a new one, and for another language."""
+    """Wait until the page shows the current users. It reloads for a new user or another language."""
     people = (await kirim.telegram.get("/sandbox/state")).raise_for_status().json()["people"]
     drawn = ",".join(f"{each['id']} {each['language_code']}" for each in people)
     await expect(page.locator("body")).to_have_attribute("data-people", drawn)
 
 
 async def show_chat(page: Page, kirim: System, place: int) -> None:
-    """Choose whose chat is on the screen."""
+    """Select the chat of a user."""
     await wait_for_users(page, kirim)
     await page.get_by_test_id(f"show-{place}").click()
 
@@ -71,7 +71,7 @@ async def send_text(pane: Locator, text: str) -> None:
     before = await pane.get_by_test_id("message").count()
     await pane.get_by_test_id("composer").fill(text)
     await pane.get_by_test_id("send").click()
-    # The person's own message and the bot's answer to it.
+    # The user's own message, and the bot's answer.
     await expect(pane.get_by_test_id("message").nth(before + 1)).to_be_visible()
 
 
@@ -93,7 +93,7 @@ async def save_screenshot(page: Page, who: Viewer, step: str) -> None:
 @asynccontextmanager
 async def open_page(browser: Browser, kirim: System, who: Viewer) -> AsyncIterator[Page]:
     colours: Literal["dark", "light"] = "dark" if who.dark else "light"
-    # What moves is drawn sixty times a second by a processor; it is seen moving in tests/sandbox.
+    # Animations cost much processor time. They are tested in tests/sandbox.
     async with await browser.new_context(viewport=who.screen, color_scheme=colours, reduced_motion="reduce") as context:
         context.set_default_timeout(TIMEOUT_SECONDS * 1000)
         page = await context.new_page()

@@ -1,4 +1,4 @@
-"""A person of an end-to-end test: says things, sends files, taps what they see, and waits until they see something."""
+"""A user of an end-to-end test: writes, sends files, presses buttons, and waits for messages."""
 
 import asyncio
 import base64
@@ -22,7 +22,7 @@ Json = dict[str, Any]
 
 
 class NotSeen(AssertionError):
-    """What a user waited for did not come. The failure report shows the chat of `chat_id` first."""
+    """A message that a user waited for did not come. The failure report shows the chat of `chat_id` first."""
 
     def __init__(self, awaited: str, chat_id: int) -> None:
         super().__init__(f"{awaited}, in chat {chat_id}")
@@ -30,7 +30,7 @@ class NotSeen(AssertionError):
 
 
 class ChatUser:
-    """One person in their private chat with the bot (or in a group, if `chat_id` says so)."""
+    """A user in their private chat with the bot, or in the group `chat_id`."""
 
     def __init__(self, http: httpx.AsyncClient, user_id: int, chat_id: int | None = None) -> None:
         self._http = http
@@ -42,36 +42,36 @@ class ChatUser:
         """What was shown since the last act, or else the first look, as it was then."""
 
     async def messages(self, **how: float) -> list[Json]:
-        """All that stands in the chat, oldest first; `how` as the sandbox takes it."""
+        """Return all messages in the chat, oldest first. `how` is passed on to the sandbox."""
         since = {} if self._seen_until is None else {"shown_after": self._seen_until}
         where = f"/sandbox/chats/{self.chat_id}/messages"
         answer = await self._http.get(where, params={"limit": 500, **since, **how})
         told: Json = answer.raise_for_status().json()
-        if told["seq"] > (self._seen_until or 0):  # of two looks at once the later may come first
+        if told["seq"] > (self._seen_until or 0):  # answers to simultaneous requests can arrive in another order
             self._seen_until = told["seq"]
             self._shown += told.get("shown", ())
         found: list[Json] = told["messages"]
         return found
 
     async def looks(self) -> AsyncIterator[list[Json]]:
-        """All that stands in the chat, now and whenever that may have changed, until patience ends."""
+        """Yield all messages in the chat now, and again after each change, until the time is up."""
         deadline = time.monotonic() + TIMEOUT_SECONDS
         yield await self.messages()
         while time.monotonic() < deadline:
             yield await self.messages(changed_after=self._seen_until or 0, changed_within=CHANGED_WITHIN)
 
     async def says(self, text: str, *, reply_to: Json | None = None, topic: int | None = None) -> Json:
-        """Write a message, perhaps in answer to another; what `sees` finds from here on is newer than this."""
+        """Send a text, possibly as a reply. After it, `sees` finds only newer messages."""
         topic = topic or (reply_to or {}).get("message_thread_id")
         return await self.sends(text=text, reply_to=reply_to and reply_to["message_id"], thread_id=topic)
 
     async def sends(self, **what: object) -> Json:
-        """Send anything that a person can: see `bot/sandbox/bot_api/people/acting.py`."""
+        """Send anything that a user can send: see `bot/sandbox/bot_api/people/acting.py`."""
         await self._remember()
         return await self._sends(**what)
 
     async def says_all(self, lines: Iterable[str]) -> None:
-        """Write one line after another, without waiting for what comes of them."""
+        """Send texts one after another, without waiting for answers."""
         await self._remember()
         for line in lines:
             await self._sends(text=line)
@@ -82,11 +82,11 @@ class ChatUser:
         return message
 
     async def sends_photo(self, picture: bytes, text: str = "", **how: Any) -> Json:
-        """Send a picture with words under it; `reply_to` and `topic` as in `says`, `album` as in the sandbox."""
+        """Send a picture with a caption. `reply_to` and `topic` are as in `says`, `album` as in the sandbox."""
         return await self._sends_file({"picture": as_base64(picture)}, text, **how)
 
     async def sends_document(self, name: str, content: bytes, text: str = "", **how: Any) -> Json:
-        """Send a file as it is; otherwise as `sends_photo`."""
+        """Send a file. The parameters are as in `sends_photo`."""
         return await self._sends_file({"file": {"name": name, "content": as_base64(content)}}, text, **how)
 
     async def _sends_file(
@@ -97,20 +97,20 @@ class ChatUser:
         return await self.sends(text=text, **what, **place, **more)
 
     async def forwards(self, message: Json, **how: object) -> Json:
-        """Send a message of any chat that one can see on to this one; `topic` as in `says`."""
+        """Forward a message of any chat to this one. `topic` is as in `says`."""
         source = {"chat_id": message["chat"]["id"], "message_id": message["message_id"]}
         return await self.sends(forward=source, thread_id=how.get("topic"))
 
     async def forwards_of(self, user: "ChatUser", text: str) -> Json:
-        """Send on what somebody has written elsewhere."""
+        """Forward a text of another user."""
         return await self.sends(forward_from=user.id, text=text)
 
     async def edits(self, message: Json, text: str) -> None:
-        """Correct what one wrote, also under a picture or a file."""
+        """Edit one's own message or caption."""
         await self._acts("edit", message_id=message["message_id"], text=text)
 
     async def deletes(self, message: Json) -> None:
-        """Delete what one wrote, for everybody; no bot hears of it."""
+        """Delete one's own message for everyone. Bots aren't notified of it."""
         await self._acts("delete", message_id=message["message_id"])
 
     async def _acts(self, act: str, **what: object) -> None:
@@ -119,15 +119,15 @@ class ChatUser:
         answer.raise_for_status()
 
     async def finds(self, message: Json) -> Json | None:
-        """A message as it is now, if it still is."""
+        """Return a message as it is now, or None if it was deleted."""
         return next((each for each in await self.messages() if each["message_id"] == message["message_id"]), None)
 
     async def reaction(self, message: Json) -> str:
-        """What the bot has put under a message, "" for nothing."""
+        """Return the bot's reaction to a message, or an empty string."""
         return _reaction(await self.messages(), message)
 
     async def sees_reaction(self, message: Json, emoji: str) -> None:
-        """Wait until the bot's reaction under a message is this one ("": none)."""
+        """Wait until the bot's reaction to a message is `emoji`. An empty string means no reaction."""
         seen = ""
         async for messages in self.looks():
             if (seen := _reaction(messages, message)) == emoji:
@@ -135,17 +135,17 @@ class ChatUser:
         raise NotSeen(f"no {emoji!r} under {text_of(message)!r}, but {seen!r}", self.chat_id)
 
     async def taps(self, label: str, *, message: Json | None = None, wait: float = TIMEOUT_SECONDS) -> Json:
-        """Press the newest button whose label contains `label`; the toast that came back."""
+        """Press the newest button whose label contains `label`, and return the answer."""
         button_on, button = await self._find_button(label, message)
         return await self.presses(button_on, button["callback_data"], wait=wait)
 
     async def presses(self, message: Json, data: str, *, wait: float = TIMEOUT_SECONDS, force: bool = False) -> Json:
-        """Press a button by its data, as a double tap or a stale message would."""
+        """Press a button by its data, as a double tap or an old message would."""
         await self._remember()
         return await self._presses(message, data, wait=wait, force=force)
 
     async def presses_all(self, message: Json, pressed: Iterable[str], *, wait: float = TIMEOUT_SECONDS) -> list[Json]:
-        """Press all of these, there or not, without waiting for one before the next; the answers in their order."""
+        """Press all these buttons at once, also ones that aren't there, and return the answers in order."""
         await self._remember()
         few = asyncio.Semaphore(AT_ONCE)
 
@@ -165,17 +165,17 @@ class ChatUser:
         return result
 
     async def sees(self, text: str, *, anywhere: bool = False) -> Json:
-        """Wait for another's message that contains `text` (a regular expression): new or edited since the last act.
+        """Wait for a message of someone else that matches `text`, sent or edited since the last action.
 
-        A message counts that has changed again meanwhile: then it is returned as it was. One that has only lost its
-        buttons says nothing new: the bot takes those of the question before away at any time after the answer.
+        A message that has changed again since is returned as it was. A message that only lost its buttons isn't new:
+        the bot removes those of an answered question at any time.
         """
         return await self.waits_for(
             lambda message: re.search(text, text_of(message)) is not None, anywhere=anywhere, what=text
         )
 
     async def waits_for(self, fits: Callable[[Json], bool], *, anywhere: bool = False, what: str = "it") -> Json:
-        """Wait for another's message that `fits`; otherwise as `sees`."""
+        """Wait for a message of someone else that `fits`. The rest is as in `sees`."""
         messages: list[Json] = []
         async for messages in self.looks():
             stands, stood = ((message, anywhere) for message in reversed(messages)), reversed(self._shown)
@@ -186,7 +186,7 @@ class ChatUser:
         raise NotSeen(f"no {what!r}; the last message is {text_of(messages[-1]) if messages else ''!r}", self.chat_id)
 
     async def sees_times(self, count: int, text: str) -> None:
-        """Wait until so many messages contain `text`."""
+        """Wait until exactly `count` messages match `text`."""
         seen = 0
         async for messages in self.looks():
             if (seen := _count(messages, text)) == count:
@@ -194,27 +194,27 @@ class ChatUser:
         raise NotSeen(f"{text!r} is there {seen} times instead of {count}", self.chat_id)
 
     async def count(self, text: str) -> int:
-        """How many messages contain `text` now."""
+        """Return how many messages match `text` now."""
         return _count(await self.messages(), text)
 
     async def buttons(self) -> list[str]:
-        """The labels of the newest message that has any."""
+        """Return the labels of the newest message with buttons."""
         for message in reversed(await self.messages()):
             if labels := [button["text"] for button in _buttons(message)]:
                 return labels
         return []
 
     async def reads(self, *, last: int = 1) -> list[str]:
-        """The newest messages' words."""
+        """Return the texts of the newest messages."""
         return [text_of(message) for message in (await self.messages())[-last:]]
 
     async def button(self, label: str) -> tuple[Json, str]:
-        """The newest message with this button, and the button's data: to be pressed when its time has passed."""
+        """Return the newest message with this button, and the button's data, to press it later."""
         message, button = await self._find_button(label, None)
         return message, str(button["callback_data"])
 
     async def labels_of(self, message: Json) -> list[str]:
-        """The buttons of a message as it is now."""
+        """Return the labels of a message's current buttons."""
         for current in await self.messages():
             if current["message_id"] == message["message_id"]:
                 rows = (current.get("reply_markup") or {}).get("inline_keyboard", [])
@@ -222,22 +222,22 @@ class ChatUser:
         return []
 
     async def sends_a_sticker(self) -> None:
-        """What the bot can't read."""
+        """Send a sticker, which the bot can't read."""
         await self._remember()
         answer = await self._http.post(f"/sandbox/chats/{self.chat_id}/send", json={"from": self.id, "sticker": True})
         answer.raise_for_status()
 
     async def scans(self, message: Json) -> bytes:
-        """The picture of a message."""
+        """Return the picture of a message."""
         answer = await self._http.get(f"/sandbox/files/{message['photo'][-1]['file_id']}")
         return answer.raise_for_status().content
 
     async def speaks(self, language: str) -> None:
-        """Change the app's language."""
+        """Change the language of the user's app."""
         await self._change({"language_code": language})
 
     async def blocks(self, *, blocked: bool = True) -> None:
-        """Block the bot, or no longer."""
+        """Block or unblock the bot."""
         await self._change({"blocked": blocked})
 
     async def _change(self, body: Json) -> None:
@@ -245,7 +245,7 @@ class ChatUser:
 
     async def _remember(self) -> None:
         messages = await self.messages()
-        # Each also as it will be without its buttons.
+        # Remember each message also without its buttons.
         self._known = {_shape(each) for message in messages for each in (message, {**message, "reply_markup": None})}
         self._shown.clear()
 
@@ -262,7 +262,7 @@ class ChatUser:
 
 
 def text_of(message: Json) -> str:
-    """A message's text, or its caption."""
+    """Return a message's text or caption."""
     return str(message.get("text") or message.get("caption") or "")
 
 
@@ -285,5 +285,5 @@ def _shape(message: Json) -> tuple[int, str, str]:
 
 
 def as_base64(content: bytes) -> str:
-    """A file as the sandbox takes it."""
+    """Return a file in the form that the sandbox accepts."""
     return base64.b64encode(content).decode()

@@ -17,21 +17,21 @@ KILLED = pytest.StashKey[bool]()
 
 @pytest.fixture
 async def kirim(tmp_path: Path) -> AsyncIterator[System]:
-    """A world with the documented service."""
+    """A system with the documented service."""
     async with running_system(tmp_path) as made:
         yield made
 
 
 @pytest.fixture(params=["documented", "live"])
 async def either(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[System]:
-    """A world with each profile of the service in turn."""
+    """A system with each profile of the service in turn."""
     async with running_system(tmp_path, request.param) as made:
         yield made
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def long_lived(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[System]:
-    """One world, with one bot, for all stories that need no bot of their own."""
+    """One system with one bot, for all tests that don't need their own."""
     async with running_system(tmp_path_factory.mktemp("shared")) as made:
         request.session.stash[SHARED_SYSTEM] = made
         yield made
@@ -39,12 +39,12 @@ async def long_lived(request: pytest.FixtureRequest, tmp_path_factory: pytest.Te
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def shared_system(request: pytest.FixtureRequest, long_lived: System) -> AsyncIterator[System]:
-    """The long-lived world, calm again after each story. Its tests are marked for the session's loop.
+    """The long-lived system, with defaults restored after each test. Its tests use the session's event loop.
 
-    What the bot still has to do for the story before is waited for: its messages would be taken for this story's.
+    It waits until the bot is idle, because messages of the previous test could be mistaken for this test's.
     """
     if request.session.stash.get(KILLED, False):
-        # In another order of files more stories follow, and its end may not have been noticed yet.
+        # With another order of files more tests can follow before the end of the bot is noticed.
         request.session.stash[KILLED] = False
         await long_lived.kill_bot()
     if long_lived.bot is None or long_lived.bot.returncode is not None:
@@ -56,7 +56,7 @@ async def shared_system(request: pytest.FixtureRequest, long_lived: System) -> A
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol() -> Generator[None, object, object]:
-    """Let the report of a failure begin where the test does; what the sandbox logs belongs there alone."""
+    """Begin the failure report with the test, and capture what the sandbox logs."""
     with capture_logs() as logged:
         failure_report.begins(logged)
         return (yield)
@@ -64,7 +64,7 @@ def pytest_runtest_protocol() -> Generator[None, object, object]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(call: pytest.CallInfo[None]) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Print below an error what the users, the bot and the service have seen of it."""
+    """Print below an error what users, bot and service did."""
     report = yield
     if report.failed:
         report.sections += failure_report.sections(call.excinfo and call.excinfo.value)
@@ -72,7 +72,7 @@ def pytest_runtest_makereport(call: pytest.CallInfo[None]) -> Generator[None, py
 
 
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
-    """After stories in a row the shared bot ends: a bot that waits costs the other tests a share of their processor."""
+    """Stop the shared bot after a row of end-to-end tests, so that it takes no processor time from others."""
     long_lived = item.session.stash.get(SHARED_SYSTEM, None)
     if long_lived is not None and long_lived.bot is not None and not _is_story(nextitem):
         long_lived.bot.kill()

@@ -1,7 +1,7 @@
-"""What an end-to-end test that fails shows: the chats as the users saw them, the bot's log, the service's journal.
+"""The report of a failed end-to-end test: the users' chats, the bot's log, and the service's journal.
 
-All of it begins where the test began, also in a world that several tests share, and is cut to its last part. It is read
-from the sandbox's memory without waiting, because no event loop runs while pytest makes its report.
+It begins where the test began, also in a shared system, and shows the last part. It is read from the sandbox's memory,
+since no event loop runs while pytest makes its report.
 """
 
 import json
@@ -31,7 +31,7 @@ Section = tuple[str, str]
 
 @dataclass
 class Start:
-    """Where a test found a world: the numbers of the last event, call and request, and the length of the log."""
+    """Where a system was when the test began: the numbers of the last event, call and request, and the log's length."""
 
     event: int = 0
     call: int = 0
@@ -41,7 +41,7 @@ class Start:
 
 @dataclass
 class Story:
-    """What belongs to the test that runs now."""
+    """What belongs to the current test."""
 
     systems: "dict[System, Start]" = field(default_factory=dict)
     closed: list[Section] = field(default_factory=list)
@@ -57,35 +57,35 @@ _now = Story()
 
 
 def begins(logged: Sequence[Mapping[str, Any]]) -> None:
-    """Note where all open worlds are: a test begins. `logged` is what the sandbox logs from now on."""
+    """Save where all open systems are when a test begins. `logged` is what the sandbox logs from now on."""
     _now.systems = {system: _start_of(system) for system in _open}
     _now.closed, _now.logs, _now.logged = [], [], logged
 
 
 def opened(system: "System") -> None:
-    """Follow a world from now on."""
+    """Include a system in the report."""
     _open.append(system)
     _now.systems[system] = Start()
 
 
 def failed(system: "System", error: BaseException) -> None:
-    """Keep what a world shows, because it is about to be closed by the error that ends the test."""
+    """Save the report of a system before an error closes it."""
     _now.closed += _sections(system, _now.systems.get(system, Start()), error)
 
 
 def closed(system: "System") -> None:
-    """Stop following a world."""
+    """Leave a system out of the report."""
     _open.remove(system)
     _now.systems.pop(system, None)
 
 
 def started_program(log: Path) -> None:
-    """Show this log as well if the test fails."""
+    """Include this log in the report."""
     _now.logs.append(log)
 
 
 def sections(error: BaseException | None = None) -> list[Section]:
-    """Return what to print below the error of the test that has just failed."""
+    """Return what to print below the error of the failed test."""
     found = list(_now.closed)
     for system, start in _now.systems.items():
         if _box(system).events.seq > start.event:
@@ -124,7 +124,7 @@ def _service(system: "System") -> "Service":
 
 
 def _chats(box: "Sandbox", start: Start, waited_in: int | None) -> Iterator[Section]:
-    """The chats in which something happened: first the one in which the test waited, then the latest."""
+    """Return the chats in which something happened: first the one in which the test waited, then the latest."""
     since = max(start.event, box.events.seq - KEPT_EVENTS)
     newest = {event["chat_id"]: event["seq"] for event in box.events.since(since) if event.get("chat_id")}
     latest_first = sorted(newest, key=lambda chat_id: (chat_id == waited_in, newest[chat_id]), reverse=True)
@@ -168,7 +168,7 @@ def _read(log: Path, after: int) -> str:
 
 
 def _log_lines(text: str) -> list[str]:
-    """Write each event in one line; what is no event, such as a traceback, stays as it is."""
+    """Write each event in one line. Other lines, such as a traceback, aren't changed."""
     return [_cut(_log_line(line), LONGEST_LINE) for line in text.splitlines()]
 
 
@@ -211,7 +211,7 @@ def _facts(fault: Any) -> str:
 
 
 def _together(lines: Iterable[str]) -> list[str]:
-    """Join equal lines in a row into one, with their number."""
+    """Join equal consecutive lines into one, with their number."""
     counted = ((line, len(list(same))) for line, same in groupby(lines))
     return [line if count == 1 else f"{line} ({count} times)" for line, count in counted]
 

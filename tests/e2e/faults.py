@@ -1,4 +1,4 @@
-"""Bringing trouble about at a chosen moment: a call is held in the air, the bot is killed while it hangs there."""
+"""Cause faults at a chosen moment: hold a call, and kill the bot while it waits."""
 
 import re
 import sqlite3
@@ -15,7 +15,7 @@ from tests.texts import label, like, says
 from tests.waiting import TIMEOUT_SECONDS, found, until
 
 HOLD_SECONDS = 300.0
-"""Seconds: longer than any test. What is held for so long never gets there."""
+"""Seconds, longer than any test. A call that is held for so long never arrives."""
 
 ORDERS = "/v1/offramp/orders"
 INVOICE = re.compile(r"lnbcrt\w+")
@@ -29,25 +29,25 @@ class Calls:
     method: str
 
     async def count(self, chat_id: int | None = None) -> int:
-        """How many were carried out or refused, perhaps in one chat alone."""
+        """Return how many calls were carried out or rejected, in all chats or in one."""
         calls = await self.system.calls(self.method)
         return sum(chat_id in {None, call["chat_id"]} for call in calls)
 
     async def are_more_than(self, known: int, chat_id: int | None = None) -> bool:
-        """Whether there have been more since."""
+        """Return whether there were more than `known` calls."""
         return await self.count(chat_id) > known
 
 
 def calls_of(system: System, method: str) -> Calls:
-    """The calls of `method`."""
+    """Return the bot's calls of a method of the Bot API."""
     return Calls(system, method)
 
 
 @asynccontextmanager
 async def hold_call(calls: Calls, user: ChatUser | None = None, fault: str = "delay") -> AsyncIterator[None]:
-    """Hold the next of these calls (to this person's chat); the block causes it, and at its end the call hangs.
+    """Hold the next of these calls (to this user's chat). The block causes it, and at its end the call hangs.
 
-    `delay` holds the call itself, so that nothing of it has happened; `delay_after` only its answer.
+    `delay` holds the call itself, so it has no effect yet. `delay_after` holds only its answer.
     """
     where = {} if user is None else {"chat_id": user.chat_id}
     known = await calls.count(**where)
@@ -60,7 +60,7 @@ async def hold_call(calls: Calls, user: ChatUser | None = None, fault: str = "de
 
 @asynccontextmanager
 async def hold_service(system: System, fault: str = "delay", **where: Any) -> AsyncIterator[None]:
-    """Hold the next request to the service: a POST of an order, where nothing else is said."""
+    """Hold the next request to the service. The default is the POST of an order."""
     wanted: dict[str, Any] = {"method": "POST", "path": ORDERS, "seconds": HOLD_SECONDS} | where
     await system.service.fails_with(fault, times=1, **wanted)
     yield
@@ -68,20 +68,20 @@ async def hold_service(system: System, fault: str = "delay", **where: Any) -> As
 
 
 async def kill_and_restart(system: System, **settings: str) -> None:
-    """Kill -9, good weather, and a new start."""
+    """Kill the bot (SIGKILL), clear all faults, and start it again."""
     await system.kill_bot()
     await clear_faults(system)
     await system.start_bot(**settings)
 
 
 async def clear_faults(system: System) -> None:
-    """No faults at all."""
+    """Switch all faults off."""
     await system.telegram_heals()
     await system.service.heals()
 
 
 async def wait_until_idle(system: System) -> None:
-    """Wait until the bot has handled all that it was sent, and has sent all that follows from it."""
+    """Wait until the bot has handled all updates, and has sent all notifications."""
     token, handled = system.environment["TELEGRAM_BOT_TOKEN"], "SELECT count(*) FROM inbox WHERE finished_at IS NULL"
     told = "SELECT count(*) FROM outbox WHERE status IN ('waiting', 'sending')"
 
@@ -95,9 +95,9 @@ async def wait_until_idle(system: System) -> None:
 
 
 def assert_copies_are_marked(copies: Sequence[str], *, kills: int) -> None:
-    """Assert what holds wherever a kill falls: the message arrives, and each copy after the first says that it is one.
+    """Assert that the message arrived, and that each further copy says that it is a repetition.
 
-    The first copy may say so as well: a kill before it is sent leaves the bot in doubt.
+    The first copy can say so as well: after a kill the bot doesn't know whether it was sent.
     """
     marked = [says(copy, "news.again") for copy in copies]
     assert 1 <= len(copies) <= 1 + kills, copies
@@ -105,22 +105,22 @@ def assert_copies_are_marked(copies: Sequence[str], *, kills: int) -> None:
 
 
 async def confirm_found_order(sender: ChatUser) -> None:
-    """Answer the question about an order whose answer was lost.
+    """Confirm that a found order is the user's own, after its answer was lost.
 
-    The documented service's list shows only the end of the recipient's number, so the bot can't know it for certain.
+    The documented service lists only the end of the recipient's number, so the bot has to ask.
     """
     question = await sender.sees(like("news.recipient_masked"), anywhere=True)
     await sender.taps(label("button.found_is_mine"), message=question)
 
 
 async def count_posts(system: System) -> int:
-    """How many orders the bot has asked the service for, answered or not."""
+    """Return how many orders the bot has posted to the service, answered or not."""
     asked: Counter[str] = Counter((await system.service.requests())["routes"])
     return asked[f"POST {ORDERS}"]
 
 
 async def invoices_in(user: ChatUser) -> set[str]:
-    """The different invoices that stand in a chat."""
+    """Return the different invoices in a chat."""
     return {found for message in await user.messages() for found in INVOICE.findall(text_of(message))}
 
 
@@ -135,7 +135,7 @@ async def _is_used(system: System) -> bool:
 
 
 STAFF = [user for user in default_people() if user.role != "sender"]
-CALM: Json = {
+DEFAULT_SETTINGS: Json = {
     "speedSeconds": None,
     "invoiceExpirySeconds": 3600,
     "lockedPricePercent": 0,
@@ -143,7 +143,7 @@ CALM: Json = {
     "wrongDeposit": None,
     "dailyCapIdr": None,
 }
-KEPT_BY_THE_BOT: Json = {
+CACHED_BY_THE_BOT: Json = {
     "profile": "documented",
     "configured": True,
     "quoteCacheSeconds": None,
@@ -153,24 +153,24 @@ KEPT_BY_THE_BOT: Json = {
 
 
 async def restore_defaults(system: System) -> None:
-    """The service and Telegram as on a good day; staff with their languages.
+    """Restore the defaults of the service, of Telegram, and of the languages of staff.
 
     Raises:
-        AssertionError: the story changed what the bot keeps for a while: it needs a world of its own.
+        AssertionError: the test changed what the bot caches, so it needs its own system.
     """
     await system.service.heals()
     await system.telegram_heals()
-    await system.service.does("settings", **CALM)
-    assert await _not_as_usual(system) == {}, "a story that changes this needs a world of its own"
+    await system.service.does("settings", **DEFAULT_SETTINGS)
+    assert await _changed_settings(system) == {}, "a story that changes this needs a world of its own"
     for user in STAFF:
         await ChatUser(system.telegram, user.id).speaks(user.language_code)
 
 
-async def _not_as_usual(system: System) -> Json:
-    """What the bot remembers of the service and a story has changed; it is as usual again afterwards."""
+async def _changed_settings(system: System) -> Json:
+    """Return the cached settings of the service that the test changed, and restore them."""
     settings: Json = (await system.control.get("/control/settings")).raise_for_status().json()
-    changed = {name: settings[name] for name, usual in KEPT_BY_THE_BOT.items() if settings[name] != usual}
-    await system.service.does("settings", **KEPT_BY_THE_BOT)
+    changed = {name: settings[name] for name, usual in CACHED_BY_THE_BOT.items() if settings[name] != usual}
+    await system.service.does("settings", **CACHED_BY_THE_BOT)
     listed = await system.service.methods()
     await system.service.lists_all_methods()
     return changed if listed == await system.service.methods() else {**changed, "methods": len(listed)}

@@ -1,4 +1,4 @@
-"""Clocks as users read them, so that no story's result depends on the time of day at which it is told."""
+"""Times as users read them, so that no test depends on the time of day."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -6,11 +6,11 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 JAKARTA: Final = ZoneInfo("Asia/Jakarta")
-"""The zone of everybody who has not chosen one."""
+"""The time zone of users who haven't chosen one."""
 
 DAY: Final = r"\d+ [A-Z][a-z]{2}(?: \d{4})?"
 TIME: Final = re.compile(rf"(?:{DAY}, )?\d\d:\d\d WIB")
-"""A time in English, with its day where that isn't today."""
+"""A time in English, with its day if that isn't today."""
 
 
 def now_in_jakarta() -> datetime:
@@ -19,19 +19,19 @@ def now_in_jakarta() -> datetime:
 
 
 def is_today(moment: datetime) -> bool:
-    """Return whether `moment` (aware) is on the day that it is now in Jakarta."""
+    """Return whether `moment` (aware) is on today's date in Jakarta."""
     return moment.astimezone(JAKARTA).date() == now_in_jakarta().date()
 
 
 def hour_far_from_now(*hours: int) -> int:
-    """Return the first of `hours` (0 to 23) that is at least two hours away: nothing falls due then by itself."""
+    """Return the first of `hours` (0 to 23) that is over two hours from now, so nothing falls due in the test."""
     return next(hour for hour in hours if 2 < (hour - now_in_jakarta().hour) % 24 < 22)
 
 
 def minutes_between(since: datetime, until: datetime) -> list[datetime]:
     """Return all full minutes from `since` to the one that ends `until` (aware), in Jakarta.
 
-    A time to come is shown rounded up, so what was counted from a moment between the two is among them.
+    Screens round future times up, so a time counted from a moment between the two is among them.
     """
     first = since.astimezone(UTC).replace(second=0, microsecond=0)
     count = (until - first) // timedelta(minutes=1) + 2

@@ -1,4 +1,4 @@
-"""Newcomers: persons whom the bot has never met, so that stories in one world don't meet one another."""
+"""New users, so that tests in a shared system don't affect each other."""
 
 import asyncio
 import itertools
@@ -11,7 +11,7 @@ from tests.waiting import found
 
 
 async def new_user(system: System, language: str | None = "en") -> ChatUser:
-    """Somebody new whose app speaks `language`."""
+    """Return a new user whose app has this language."""
     about = {"first_name": "Newcomer", "language_code": language, "role": "sender"}
     answer = await system.telegram.post("/sandbox/people", json=about)
     return ChatUser(system.telegram, answer.raise_for_status().json()["id"])
@@ -23,35 +23,35 @@ INVOICE = r"lnbcrt\w+"
 
 @dataclass(frozen=True, slots=True)
 class Sender:
-    """Somebody new, and the account that only they send to."""
+    """A new user, and an account number that only they send to."""
 
     chat: ChatUser
     number: str
     system: System
 
     async def orders(self) -> list[Json]:
-        """What the service has made of this person's wishes, newest first."""
+        """Return the service's orders to this number, newest first."""
         return await self.system.service.orders(self.number)
 
     async def has_order(self) -> Json:
-        """Wait for the service to have made one."""
+        """Wait until the service has an order to this number, and return it."""
         return (await found(self.orders, bool, what=f"an order to {self.number}"))[0]
 
 
 async def new_sender(system: System, *, language: str = "en") -> Sender:
-    """A person whom the bot has never met."""
+    """Return a new sender."""
     answer = await system.telegram.post("/sandbox/people", json={"first_name": "Nadia", "language_code": language})
     user_id = answer.raise_for_status().json()["id"]
     return Sender(ChatUser(system.telegram, user_id), str(next(NUMBERS)), system)
 
 
 async def new_sender_at_review(system: System) -> Sender:
-    """A newcomer who needs only to confirm."""
+    """Return a new sender who only has to confirm the review."""
     sender = await new_sender(system)
     await type_to_review(sender.chat, number=sender.number)
     return sender
 
 
 async def new_senders_at_review(system: System, count: int) -> list[Sender]:
-    """Several newcomers at once: each alone would wait for the pace that Telegram sets a chat."""
+    """Return several new senders at the review. Together they are faster, because each chat is rate-limited."""
     return await asyncio.gather(*(new_sender_at_review(system) for _ in range(count)))

@@ -1,6 +1,6 @@
-"""Runs `python -m bot …` as somebody at a terminal would: in a folder of its own, with an environment of its own.
+"""Run `python -m bot …` as in a terminal: in its own folder, with its own environment.
 
-Each is a fork of a process that has read the code, unless a story asks for a `cold` start, which is one at a terminal.
+The program is forked from a process that has imported the code. With `cold` it is a new interpreter.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ ROOT = Path(bot.__file__).parents[1]
 
 @dataclass(frozen=True, slots=True)
 class ProgramResult:
-    """How a program ended, and all that it said."""
+    """The exit code and output of a program."""
 
     code: int
     out: str
@@ -49,13 +49,13 @@ async def run_program(
 
 @dataclass(frozen=True, slots=True)
 class RunningProgram:
-    """A program that goes on, and the file that takes all it says."""
+    """A running program, and the file with its output."""
 
     process: asyncio.subprocess.Process | Child
     log: Path
 
     async def says(self, words: str) -> str:
-        """Wait until it has said this; all that it said so far."""
+        """Wait until the program has written `words`, and return its output so far."""
 
         async def said() -> str:
             ended = self.process.returncode is not None
@@ -66,7 +66,7 @@ class RunningProgram:
         return await found(said, lambda so_far: words in so_far, what=repr(words))
 
     async def ends_on(self, sent: signal.Signals) -> int:
-        """Send a signal; its exit code."""
+        """Send a signal, and return the exit code."""
         self.process.send_signal(sent)
         return await asyncio.wait_for(self.process.wait(), TIMEOUT_SECONDS)
 
@@ -75,7 +75,7 @@ class RunningProgram:
 async def running_program(
     folder: Path, *arguments: str, environment: Mapping[str, str], cold: bool = False
 ) -> AsyncIterator[RunningProgram]:
-    """Start a command of the bot; ended at the end of the block if it is still there, with whatever it has started."""
+    """Start a command of the bot, and stop it with all its children at the end of the block."""
     log = _file(folder, arguments, "log")
     failure_report.started_program(log)
     with log.open("wb") as sink:
@@ -93,7 +93,7 @@ async def running_program(
 
 
 def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:
-    """These settings and no others; the program is found wherever it is started."""
+    """Return only these settings, and what the program needs to start."""
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
     return {**kept, "PYTHONPATH": str(ROOT), **environment}
 

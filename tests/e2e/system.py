@@ -1,7 +1,7 @@
-"""A world for end-to-end tests: both sandbox servers over real HTTP, an unmodified bot in a process of its own.
+"""The system of end-to-end tests: both sandbox servers over real HTTP, and an unmodified bot in its own process.
 
-Persons are driven as persons act: they say things, tap what they see, and wait until they see something. Nothing here
-looks into the bot; what it did is read from the chats and from the service's own books.
+Tests act as users do: they write, press buttons, and wait for messages. They read the results from the chats and from
+the service.
 """
 
 import asyncio
@@ -32,38 +32,38 @@ A_DAY = 86_400
 USUAL = {
     "POLL_INTERVAL_SECONDS": "1",
     "LOG_FORMAT": "json",
-    # Telegram's limits, and the bot's keeping to them, are for the tests that are about them.
+    # Only the tests of Telegram's limits need them.
     "CHAT_MESSAGES_PER_SECOND": "30",
     "GROUP_MESSAGES_PER_MINUTE": "1800",
 }
 
 
 class ServiceControl:
-    """The settlement service, seen from behind its counter."""
+    """Control of the settlement service of the sandbox."""
 
     def __init__(self, http: httpx.AsyncClient) -> None:
         self._http = http
 
     async def orders(self, recipient: str | None = None) -> list[Json]:
-        """All orders of all tenants, newest first; or those to one recipient's number."""
+        """Return all orders, or those to one recipient's number, newest first."""
         answer = await self._http.get("/control/orders", params={"limit": ALL})
         found: list[Json] = answer.raise_for_status().json()["orders"]
         return [order for order in found if recipient in {None, order["payoutRecipient"]}]
 
     async def order(self, order_id: str) -> Json:
-        """One order as it is now."""
+        """Return an order as it is now."""
         answer = await self._http.get("/control/orders", params={"orderId": order_id})
         (found,) = answer.raise_for_status().json()["orders"]
         return dict(found)
 
     async def does(self, action: str, /, **body: object) -> Json:
-        """POST to the control endpoint of this name."""
+        """POST to the control endpoint `action`."""
         answer = await self._http.post(f"/control/{action}", json=body)
         result: Json = answer.raise_for_status().json()
         return result
 
     async def pays(self, order: Json, *, late: bool = False) -> Json:
-        """Pay an order of the service's list."""
+        """Pay an order."""
         return await self.does("pay", orderId=order["id"], late=late)
 
     async def fails_with(
@@ -73,48 +73,48 @@ class ServiceControl:
         await self.does("faults", fault=fault, method=method, path=path, **more)
 
     async def heals(self) -> None:
-        """All faults off."""
+        """Switch all faults off."""
         (await self._http.delete("/control/faults")).raise_for_status()
 
     async def forgets_method(self, code: str) -> None:
-        """Take a destination off the live list."""
+        """Remove a destination from the live list."""
         answer = await self._http.request("DELETE", "/control/methods", json={"bankCode": code, "flush": True})
         answer.raise_for_status()
 
     async def methods(self) -> list[Json]:
-        """The destinations that it pays out to now."""
+        """Return the destinations of the live list."""
         listed: list[Json] = (await self._http.get("/control/methods")).raise_for_status().json()["methods"]
         return listed
 
     async def lists_all_methods(self) -> None:
-        """Put every destination back on the live list."""
+        """Put all destinations back on the live list."""
         (await self._http.request("DELETE", "/control/methods", json={"flush": True})).raise_for_status()
 
     async def keeps_its_quote(self, btc_idr: float | None = None) -> None:
-        """Quote this rate, or the one of now, from here on: it doesn't move with time, as the market's does."""
+        """Keep quoting this rate, or the current one. Without this the rate changes over time."""
         await self.does("settings", quoteCacheSeconds=A_DAY)
         await self.does("quote", btcIdr=btc_idr)
 
     async def requests(self) -> Json:
-        """Counters and the recent requests."""
+        """Return the counters of requests, and the recent ones."""
         answer: Json = (await self._http.get("/control/requests")).raise_for_status().json()
         return answer
 
 
 class System:
-    """Everything, with the bot to be started, killed and started again."""
+    """The sandbox servers, and the bot, which can be started and killed."""
 
     def __init__(self, addresses: Addresses, environment: Mapping[str, str], state: Path) -> None:
         self.addresses = addresses
         self.environment = dict(environment)
         self.state = state
         self.log = state / "bot.log"
-        # The bot asks over real HTTP; persons, who ask far more often, need no connection.
+        # The bot uses real HTTP. Users send far more requests, so theirs go to the application directly.
         self.telegram = httpx.AsyncClient(
-            base_url=addresses.page, timeout=TIMEOUT_SECONDS, transport=_at_hand(addresses.page_app)
+            base_url=addresses.page, timeout=TIMEOUT_SECONDS, transport=_in_process(addresses.page_app)
         )
         self.control = httpx.AsyncClient(
-            base_url=addresses.service, timeout=TIMEOUT_SECONDS, transport=_at_hand(addresses.service_app)
+            base_url=addresses.service, timeout=TIMEOUT_SECONDS, transport=_in_process(addresses.service_app)
         )
         self.service = ServiceControl(self.control)
         self.emma = ChatUser(self.telegram, 1001)
@@ -124,7 +124,7 @@ class System:
         self.bot: Child | None = None
 
     async def start_bot(self, **settings: str) -> None:
-        """Start the bot and wait until it says that it runs."""
+        """Start the bot, and wait until it runs."""
         self.environment |= settings
         before = self._starts()
         with self.log.open("ab") as log:
@@ -133,20 +133,20 @@ class System:
         await until(partial(self._has_started, before), what="the bot's start")
 
     async def kill_bot(self) -> None:
-        """Kill -9."""
+        """Kill the bot with SIGKILL."""
         if self.bot is not None and self.bot.returncode is None:
             self.bot.kill()
             await self.bot.wait()
 
     async def stop_bot(self) -> int:
-        """SIGTERM; the exit code. It fails where the bot waits for what is held up `HOLD_SECONDS` (`faults.py`)."""
+        """Stop the bot with SIGTERM, and return its exit code. A held call (`faults.py`) makes this fail."""
         assert self.bot is not None
         self.bot.send_signal(signal.SIGTERM)
         return await asyncio.wait_for(self.bot.wait(), TIMEOUT_SECONDS)
 
     @asynccontextmanager
     async def another_bot(self, **settings: str) -> AsyncIterator[None]:
-        """Kill the bot and run one with other settings for as long as the block lasts; then one as before."""
+        """Run a bot with other settings within the block, and the usual one after it."""
         usual = dict(self.environment)
         await self.kill_bot()
         await self.start_bot(**settings)
@@ -163,17 +163,17 @@ class System:
         answer.raise_for_status()
 
     async def telegram_heals(self) -> None:
-        """All of its faults off."""
+        """Switch all faults of the Bot API off."""
         (await self.telegram.delete("/sandbox/faults")).raise_for_status()
 
     async def calls(self, method: str | None = None) -> list[Json]:
-        """The calls of the Bot API so far, perhaps of one method alone."""
+        """Return the calls of the Bot API so far, of all methods or of one."""
         answer = await self.telegram.get("/sandbox/calls", params={"method": method} if method else {})
         found: list[Json] = answer.raise_for_status().json()["calls"]
         return found
 
     async def close(self) -> None:
-        """End everything."""
+        """Stop the bot, and close all connections."""
         await self.kill_bot()
         await self.telegram.aclose()
         await self.control.aclose()
@@ -189,7 +189,7 @@ class System:
 
 @asynccontextmanager
 async def running_system(state: Path, profile: str = "documented", **settings: str) -> AsyncIterator[System]:
-    """The servers and a running bot; `settings` go into the bot's environment."""
+    """Start the servers and the bot. `settings` are added to the bot's environment."""
     options = SandboxOptions(state=state, profile=profile, page_port=0, service_port=0)
     async with servers(options) as addresses:
         environment = bot_environment(state, addresses) | USUAL
@@ -212,28 +212,28 @@ async def running_system(state: Path, profile: str = "documented", **settings: s
 
 @cache
 def _empty_database() -> Path:
-    """A database with its tables, made once a process: that a bot makes them itself is seen in `test_processes*.py`."""
+    """Return a database with empty tables, made once for each process. Other tests cover that the bot makes them."""
     folder = tempfile.TemporaryDirectory(prefix="kirim-empty-")
     atexit.register(folder.cleanup)
     path = Path(folder.name) / "kirim.db"
-    # It has a loop of its own, which a thread that has one already doesn't take.
+    # It needs its own event loop, and this thread has one.
     thread = threading.Thread(target=asyncio.run, args=[migrate.upgrade(str(path))])
     thread.start()
     thread.join()
     return path
 
 
-class _AtHand(httpx.ASGITransport):
-    """An application in this process, whose answers come to an end in time as those from elsewhere do."""
+class _InProcessTransport(httpx.ASGITransport):
+    """Transport to an application in this process, with a timeout."""
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Its answer."""
-        async with asyncio.timeout(2 * TIMEOUT_SECONDS):  # a press waits for its answer as long as anything may take
+        """Send a request, and return the answer."""
+        async with asyncio.timeout(2 * TIMEOUT_SECONDS):  # a button press waits for its answer for up to the timeout
             return await super().handle_async_request(request)
 
 
-def _at_hand(app: ASGIApp | None) -> _AtHand | None:
-    return None if app is None else _AtHand(app)
+def _in_process(app: ASGIApp | None) -> _InProcessTransport | None:
+    return None if app is None else _InProcessTransport(app)
 
 
 def _inherited() -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Wallet pages in a world: a port for the bot to serve them on, the way to one, and a phone that looks at it."""
+"""Wallet pages in end-to-end tests: their settings, their address, and a phone that shows one."""
 
 import re
 from collections.abc import AsyncIterator
@@ -16,13 +16,13 @@ TOKEN = re.compile(r"/p/([A-Za-z0-9_-]{32})\?l=(en|id)$")
 
 
 def page_settings() -> dict[str, str]:
-    """The settings of a bot that serves its pages on a port of its own."""
+    """Return the settings of a bot that serves wallet pages on its own port."""
     port = free_port()
     return {"PUBLIC_URL": f"http://127.0.0.1:{port}", "HTTP_PORT": str(port)}
 
 
 async def page_address(user: ChatUser) -> str | None:
-    """Where the newest invoice's button leads."""
+    """Return the address of the newest invoice's button."""
     photo = next(message for message in reversed(await user.messages()) if message.get("photo"))
     rows = (photo.get("reply_markup") or {}).get("inline_keyboard", [])
     addresses = [str(button["url"]) for row in rows for button in row if "url" in button]
@@ -30,7 +30,7 @@ async def page_address(user: ChatUser) -> str | None:
 
 
 async def scan_qr_code(page: Page) -> list[str]:
-    """Read the QR codes off the screen, once the picture is there: the page is shown before its picture has come."""
+    """Read the QR codes on the page, after the picture has loaded."""
     code = page.locator("img.qr")
     await code.evaluate("image => image.decode()")
     return qr_texts(await code.screenshot())
@@ -38,24 +38,24 @@ async def scan_qr_code(page: Page) -> list[str]:
 
 @dataclass(slots=True)
 class Phone:
-    """A page on a small screen, and whatever was wrong with it."""
+    """A page on a small screen, and its errors."""
 
     page: Page
     troubles: list[str] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
 
     async def sees(self, state: str) -> None:
-        """Wait until the page has come to this state by itself."""
+        """Wait until the page shows this state without a reload."""
         await expect(self.page.locator(f'main[data-state="{state}"]')).to_be_visible()
 
     async def source(self) -> str:
-        """All that is in the page now."""
+        """Return the page's current HTML."""
         return await self.page.content()
 
 
 @asynccontextmanager
 async def open_phone(browser: Browser, *, scripts: bool = True, dark: bool = False) -> AsyncIterator[Phone]:
-    """360 by 640 points. At its end nothing may have gone wrong, and nobody else may have been asked."""
+    """Open a phone of 360 by 640 points. At its end, assert no errors and no requests to other servers."""
     context = await browser.new_context(
         viewport={"width": 360, "height": 640},
         device_scale_factor=2,
@@ -78,6 +78,6 @@ async def open_phone(browser: Browser, *, scripts: bool = True, dark: bool = Fal
 
 
 def _note_failure(shown: Phone, request: Request) -> None:
-    # Chromium calls a 304 "aborted", since it has no body to be read.
+    # Chromium calls a 304 "aborted", because it has no body.
     if request.failure != "net::ERR_ABORTED" or "/state?" not in request.url:
         shown.troubles.append(f"{request.failure} {request.url}")

@@ -10,13 +10,13 @@ from tests.texts import label, like
 from tests.waiting import TIMEOUT_SECONDS, found
 
 DESTINATION_QUESTION = f"{like('destination.ask')}|{like('destination.ask_again')}"
-"""The question for a destination; people who have sent before are offered their recipients with it."""
+"""The question for a destination, with or without saved recipients."""
 
 
 def review_pattern(locale: str = "en", **figures: object) -> str:
-    """Return a regular expression for the review of an order with these figures: `amount`, `bank`, `number`, `holder`.
+    """Return a regular expression for the review of an order with this `amount`, `bank`, `number` and `holder`.
 
-    Figures that aren't given match anything; the others match whole. `number` is given without spaces.
+    Arguments that are left out match anything. The others match whole. `number` is without spaces.
     """
     if "number" in figures:
         figures["number"] = group_digits(str(figures["number"]))
@@ -24,7 +24,7 @@ def review_pattern(locale: str = "en", **figures: object) -> str:
 
 
 async def tap_to_review(user: ChatUser, *, amount: str = "Rp500,000", number: str = "1234567890") -> Json:
-    """The quick way to a review, mostly by buttons, in English: BCA, no name."""
+    """Go to the review mostly by buttons, in English: BCA, no name. Return its message."""
     await user.says("/send")
     await user.sees(DESTINATION_QUESTION)
     await user.taps("BCA")
@@ -38,7 +38,7 @@ async def tap_to_review(user: ChatUser, *, amount: str = "Rp500,000", number: st
 
 
 async def tap_to_invoice(system: System, user: ChatUser, *, number: str = "1234567890") -> tuple[Json, Json]:
-    """On to the card; its message, and the service's order."""
+    """Go to the invoice mostly by buttons. Return the status message, and the service's order."""
     await tap_to_review(user, number=number)
     await user.taps(label("review.confirm"))
     card = await user.sees(like("card.pay_before"))
@@ -48,7 +48,7 @@ async def tap_to_invoice(system: System, user: ChatUser, *, number: str = "12345
 async def type_to_review(
     user: ChatUser, *, bank: str = "bca", number: str = "1234567890", amount: str = "500rb"
 ) -> Json:
-    """From /send to the review, by typing, in English."""
+    """Go from /send to the review by typing, in English. Return its message."""
     await user.says("/send")
     await user.sees(DESTINATION_QUESTION)
     await user.says(bank)
@@ -62,7 +62,7 @@ async def type_to_review(
 
 
 async def type_to_invoice(system: System, user: ChatUser, **answers: str) -> tuple[Json, Json]:
-    """On to the invoice and the card; the card's message and the service's order."""
+    """Go to the invoice by typing. Return the status message, and the service's order."""
     await type_to_review(user, **answers)
     await user.taps(label("review.confirm"))
     await user.sees("lnbcrt")
@@ -71,7 +71,7 @@ async def type_to_invoice(system: System, user: ChatUser, **answers: str) -> tup
 
 
 async def complete_order(system: System, order: Json) -> None:
-    """The service moves a paid order to its end."""
+    """Move a paid order to its end."""
     while True:
         if (await system.service.order(order["id"]))["state"] in {"COMPLETED", "FAILED"}:
             return
@@ -79,7 +79,7 @@ async def complete_order(system: System, order: Json) -> None:
 
 
 async def order_of(system: System, user: ChatUser) -> Json:
-    """The newest order of this person, as the service has it. The bot's own row says which: others order as well."""
+    """Return the service's newest order of this user. The bot's row says which one it is."""
 
     async def service_id() -> str | None:
         newest = "SELECT service_id FROM orders WHERE user_id = ? ORDER BY created_at DESC LIMIT 1"

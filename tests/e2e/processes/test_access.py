@@ -266,7 +266,7 @@ async def target(chat: ChatUser) -> Json:
 
 def faults(shared: AccessSystem, attempt: Attempt, pressed: str, answer: Json) -> list[str]:
     """Return what is wrong with the answer to a press."""
-    found = [f"tells {secret}" for secret in shared.private.told_in(answer["text"])]
+    found = [f"tells {secret}" for secret in shared.private.leaked_in(answer["text"])]
     if not answer["answered"]:
         found.append("isn't answered")
     expected = attempt.refusal(pressed)
@@ -294,7 +294,7 @@ async def secrets_shown_since(shared: AccessSystem, recorded: RecordedMessages) 
         for number, text in access.bot_messages([message]).items()
         if recorded.by_chat[message["chat"]["id"]].get(number) != text
     }
-    return [f"{chat}: {secret} in {text[:200]!r}" for chat, text in fresh for secret in shared.private.told_in(text)]
+    return [f"{chat}: {secret} in {text[:200]!r}" for chat, text in fresh for secret in shared.private.leaked_in(text)]
 
 
 def test_every_button_there_is_is_tried() -> None:

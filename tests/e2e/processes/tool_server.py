@@ -20,7 +20,7 @@ TOKEN = "wG7pXkq2sVd4yB0nTz-3fLr8hJc5mE_aUo1QvSiN6Kw"
 
 @dataclass(frozen=True, slots=True)
 class ToolServer:
-    """The process that serves the tools, and its log."""
+    """The process that serves the tools, its address, and a plain HTTP client."""
 
     program: RunningProgram
     address: str
