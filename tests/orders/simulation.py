@@ -170,9 +170,9 @@ class ServiceModel(FakeSettlement):
 
     def fail_order(self, service_id: str) -> None:
         """Let an order fail. The record keeps the time of a Lightning payment, but not of a deposit."""
-        record, actual_orders = self.records[service_id], self.actual_orders[service_id]
+        record, actual = self.records[service_id], self.actual_orders[service_id]
         if record.state not in {"COMPLETED", "FAILED"}:
-            paid_at = actual_orders.paid_at if record.deposit is None else None
+            paid_at = actual.paid_at if record.deposit is None else None
             self.records[service_id] = replace(record, state="FAILED", paid_at=paid_at)
 
 

@@ -1,8 +1,8 @@
-"""The whole life of orders: two bots on one database, an agent with the same key, people, payers and crashes.
+"""Orders from beginning to end: two bots on one database, an agent with the same key, users, payers and crashes.
 
-Hypothesis chooses what happens, and shrinks what breaks a promise to a short story. Each step is one thing that a
-person, a payer, the service, Telegram or a worker does; a plan says at which of its calls a process hangs, dies or is
-answered with a failure. `HYPOTHESIS_EXAMPLES` makes it look longer.
+Hypothesis chooses the steps, and reduces a failure to a short sequence. Each step is one action of a user, a payer, the
+service, Telegram or a worker. A plan says at which of its calls a process hangs, is killed or gets an error.
+`HYPOTHESIS_EXAMPLES` sets the number of examples.
 """
 
 import asyncio
@@ -83,16 +83,16 @@ AMOUNTS = tuple(Amount("IDR", value) for value in (50_000, 20_000, 10_000_000)) 
     Amount("SAT", value) for value in (1_200, 588_000)
 )
 MINIMUM, CAP = 20_000, GOPAY.cap or 0
-WORST, BEST = Decimal(1), Decimal(-5)
-AGENTS_WORST = Decimal("10.1")
-"""Percent by which a locked price may be worse or better than the reviewed one without a question."""
+MAX_WORSE, MAX_BETTER = Decimal(1), Decimal(-5)
+AGENT_MAX_WORSE = Decimal("10.1")
+"""By how many percent a locked price may be worse or better than the reviewed one without a question."""
 
 QUESTIONS = (OrderNotification.UNRESOLVED, OrderNotification.PRICE_MOVED, OrderNotification.RECIPIENT_MASKED)
 MONEY_ENDS = (OrderNotification.PAID, OrderNotification.PAID_LATE, OrderNotification.SENT, OrderNotification.FAILED)
 CONVENIENCES = {"receipt", "ticket_reply"}
 EXPECTED = (ConfirmationOutdated, MethodVanished, Rejection, SettlementFailure, StoreDown, Refusal, Crash)
 
-wishes = st.tuples(
+requests = st.tuples(
     st.sampled_from([(BCA, 0), (BCA, 1), (GOPAY, 0)]), st.sampled_from(AMOUNTS), st.sampled_from(["lightning", "cbbtc"])
 )
 plans = st.dictionaries(st.integers(0, 14), st.sampled_from(Fault), max_size=2)
@@ -112,30 +112,30 @@ STORIES = (
     "an agent starts again",
 )
 stories = st.tuples(st.sampled_from(STORIES), people, bots, st.integers(0, 11))
-"""What happens, to whom, through which bot, and in which way."""
+"""A story, its user, the bot, and a variant."""
 
 ORDERED = (
     people,
-    wishes,
+    requests,
     bots,
     plans | st.fixed_dictionaries({5: st.sampled_from(Fault), 6: st.sampled_from(Fault)}),
     st.sampled_from([None, None, None, None, *ANOMALIES]),
     st.sampled_from([0, 0, 0, 0, -2, 2]),
 )
-"""Who orders what, through which bot, what happens to it, how the service slips, and how far the price moves before."""
+"""The user, the request, the bot, the faults, the anomaly of the service, and the change of the price before."""
 
 
 @dataclass
 class Running:
-    """Something that a process is doing; of its kind it does one thing at a time."""
+    """A step in progress. A process takes one step of each name at a time."""
 
     bot: Any
-    what: str
+    name: str
     task: Any
 
 
-class Life(RuleBasedStateMachine):
-    """The machine. `folder` has an empty database."""
+class OrderLifeMachine(RuleBasedStateMachine):
+    """Runs the steps and checks the invariants. `folder` has an empty database."""
 
     folder: Path
 
@@ -147,63 +147,65 @@ class Life(RuleBasedStateMachine):
         self.telegram = FakeTelegram(self.clock)
         self.hanging_calls: list[HangingCall] = []
         self.steps: list[Running] = []
-        self.kept = rules(limits=Limits(open_orders=OPEN_AT_ONCE, idr_per_day=25_000_000))
+        self.rules_used = rules(limits=Limits(open_orders=OPEN_AT_ONCE, idr_per_day=25_000_000))
         path = self.folder / "life.db"
         for each in self.folder.glob("life.db*"):
             each.unlink()
         shutil.copy(self.folder / "empty.db", path)
         self.sql = Database(f"sqlite:///{path}", VAULT)
-        self.bots = [self.begin_bot("old"), self.begin_bot("new")]
+        self.bots = [self.start_bot("old"), self.start_bot("new")]
         self.agent = Agent(self.service, self.hanging_calls)
         self.drafts: list[OrderDraft] = []
-        self.tried_again: Counter[str] = Counter()
+        self.retries: Counter[str] = Counter()
         self.accepted: set[str] = set()
         self.dropped: set[str] = set()
         self.shown: dict[str, str] = {}
         self.checked: set[tuple[int, int]] = set()
-        self.paying: dict[int, str] = {}
-        self.agent_shown: set[str] = set()
+        self.payment_request: dict[int, str] = {}
+        self.agent_invoices: set[str] = set()
         self.rates: list[Decimal] = [self.service.rate]
         self.known: list[Order] = []
         self.read_at = -1
-        self.loop.run_reading(self.meet())
+        self.loop.run_reading(self.add_users())
 
-    async def meet(self) -> None:
+    async def add_users(self) -> None:
         async with self.sql.transaction() as tx:
             for each in (EMMA, SARI, OSCAR):
                 await UserRepository(tx).save(User(id=each, created_at=self.clock.now(), language_code="en"))
 
-    def begin_bot(self, name: str) -> Bot:
-        return Bot(KillableProcess(name, self.hanging_calls), self.sql, self.service, self.telegram, self.kept)
+    def start_bot(self, name: str) -> Bot:
+        return Bot(KillableProcess(name, self.hanging_calls), self.sql, self.service, self.telegram, self.rules_used)
 
-    # what processes do
+    # processes
 
-    def starts(self, bot: Any, what: str, work: Coroutine[Any, Any, Any], plan: dict[int, Fault] | None = None) -> Any:
-        """Begin a step and run it as far as it comes; its task, or None where it was still at that."""
+    def run_step(
+        self, bot: Any, name: str, work: Coroutine[Any, Any, Any], plan: dict[int, Fault] | None = None
+    ) -> Any:
+        """Start a step and run it until it waits. Return its task, or None if that step is still running."""
         self.steps = [each for each in self.steps if not each.task.done()]
-        if any(each.bot is bot and each.what == what for each in self.steps):
+        if any(each.bot is bot and each.name == name for each in self.steps):
             work.close()
             return None
         FAULT_PLAN.set(FaultPlan(plan or {}))
         task = self.loop.create_task(work)
         FAULT_PLAN.set(None)
-        self.steps.append(Running(bot, what, task))
+        self.steps.append(Running(bot, name, task))
         self.loop.run_until_idle()
-        self.revive()
+        self.restart_killed()
         if task.done() and not task.cancelled() and (error := task.exception()) and not isinstance(error, EXPECTED):
             raise error
         return task
 
-    def revive(self) -> None:
-        """Who has died is started again, as by its supervisor, and takes up what was left."""
+    def restart_killed(self) -> None:
+        """Restart killed processes. A new process continues where the killed one ended."""
         for place, bot in enumerate(self.bots):
             if bot.process.is_dead:
                 for each in self.hanging_calls:
                     if each.process is bot.process:
                         each.resume()
                 self.loop.run_until_idle()
-                self.bots[place] = self.begin_bot(bot.process.name)
-                self.starts(self.bots[place], "recover", self.bots[place].delivery.recover())
+                self.bots[place] = self.start_bot(bot.process.name)
+                self.run_step(self.bots[place], "recover", self.bots[place].delivery.recover())
         if self.agent.process.is_dead:
             for each in self.hanging_calls:
                 if each.process is self.agent.process:
@@ -218,34 +220,34 @@ class Life(RuleBasedStateMachine):
         skew=st.sampled_from([0, 90, -3600]),
         masked=st.booleans(),
         first=st.tuples(*ORDERED),
-        told=st.lists(stories, min_size=4, max_size=4, unique_by=lambda story: story[0]),
+        first_stories=st.lists(stories, min_size=4, max_size=4, unique_by=lambda story: story[0]),
     )
-    def begins(self, skew: int, first: Any, told: Any, *, masked: bool) -> None:
+    def begin_story(self, skew: int, first: Any, first_stories: Any, *, masked: bool) -> None:
         self.service.skew = timedelta(seconds=skew)
         if masked:
             self.service.masks = lambda number: "*" * (len(number) - 4) + number[-4:]
-        for story in told:
-            self.something_happens(story)
-        self.orders_something(*first)
+        for story in first_stories:
+            self.tell_story(story)
+        self.place_order_with(*first)
 
-    # what happens seldom by chance
+    # sequences that random steps rarely produce
 
     @rule(story=stories)
-    def something_happens(self, story: Any) -> None:
-        """The service slips in one chosen way, and people do what people would do then."""
-        what, who, number, way = story
-        getattr(self, f"story_of_{STORIES.index(what)}")(who, number, way)
+    def tell_story(self, story: Any) -> None:
+        """Run a story: an anomaly of the service, and what its users do then."""
+        title, who, number, way = story
+        getattr(self, f"story_of_{STORIES.index(title)}")(who, number, way)
 
     def story_of_0(self, who: int, number: int, way: int) -> None:
-        """A price moves: the sender is asked, and answers, perhaps twice and in two processes."""
+        """The price changes, so the sender is asked. The sender answers, perhaps twice and in two processes."""
         amount = AMOUNTS[way % 2]
         anomaly = ("worse", "better")[way // 2 % 2]
-        self.orders_something(who, ((BCA, way % 2), amount, "lightning"), number, {}, anomaly, 0)
-        self.tells(number, {})
+        self.place_order_with(who, ((BCA, way % 2), amount, "lightning"), number, {}, anomaly, 0)
+        self.deliver(number, {})
         if way >= 6:
-            self.replies(self.newest(), "drop", number, {})
-        self.replies(self.newest(), "accept", 1 - number, {})
-        self.tells(number, {})
+            self.answer_question(self.newest_order(), "drop", number, {})
+        self.answer_question(self.newest_order(), "accept", 1 - number, {})
+        self.deliver(number, {})
 
     def story_of_1(self, who: int, number: int, way: int) -> None:
         """An amount in sats is just within the limits at the review, and just outside at the locked price."""
@@ -255,118 +257,118 @@ class Life(RuleBasedStateMachine):
         )[way % 2]
         amount = Amount("SAT", int(edge / self.service.rate * 10**8))
         channel = ("lightning", "cbbtc")[way // 2 % 2]
-        self.orders_something(who, ((GOPAY, 0), amount, channel), number, {}, anomaly, 0)
-        self.tells(number, {})
+        self.place_order_with(who, ((GOPAY, 0), amount, channel), number, {}, anomaly, 0)
+        self.deliver(number, {})
 
     def story_of_2(self, who: int, number: int, way: int) -> None:
-        self.orders_something(who, ((BCA, way % 2), AMOUNTS[0], "lightning"), number, {}, "network", 0)
-        self.tells(number, {})
+        self.place_order_with(who, ((BCA, way % 2), AMOUNTS[0], "lightning"), number, {}, "network", 0)
+        self.deliver(number, {})
 
     def story_of_3(self, who: int, number: int, way: int) -> None:
         for anomaly in (None, "hash"):
-            self.orders_something(who, ((BCA, way % 2), AMOUNTS[0], "lightning"), number, {}, anomaly, 0)
-            order = self.newest()
+            self.place_order_with(who, ((BCA, way % 2), AMOUNTS[0], "lightning"), number, {}, anomaly, 0)
+            order = self.newest_order()
             assert order is None or order.phase is not Phase.INTENDED, "an answer was not saved"
-            self.tells(number, {})
+            self.deliver(number, {})
             who, way = EMMA + SARI - who, way + 1
 
     def story_of_4(self, who: int, number: int, way: int) -> None:
-        """An order isn't found, because it was never made or is on no list: the sender tries again or drops it."""
+        """An order isn't found, because it wasn't created or isn't listed. The sender tries again or drops it."""
         listed, self.service.listed = self.service.listed, False
         lost = {5 + way % 2: Fault.FAIL}
-        self.orders_something(who, ((BCA, way // 2 % 2), AMOUNTS[0], "lightning"), number, lost, None, 0)
+        self.place_order_with(who, ((BCA, way // 2 % 2), AMOUNTS[0], "lightning"), number, lost, None, 0)
         self.clock.passes(seconds=61)
-        self.everybody_works(number)
+        self.run_all_workers(number)
         self.service.listed = listed
-        asked = self.newest()
-        self.replies(asked, "again" if way < 10 else "drop", number, {6: Fault.FAIL} if way >= 8 else {})
-        self.replies(asked, "again", 1 - number, {})
-        self.tells(number, {})
+        asked = self.newest_order()
+        self.answer_question(asked, "again" if way < 10 else "drop", number, {6: Fault.FAIL} if way >= 8 else {})
+        self.answer_question(asked, "again", 1 - number, {})
+        self.deliver(number, {})
 
     def story_of_5(self, who: int, number: int, way: int) -> None:
-        """The answer is lost, the order is on the list; where its recipient is masked, the sender is asked."""
+        """The answer is lost, but the order is listed. If its recipient is masked, the sender is asked."""
         listed, self.service.listed = self.service.listed, True
         anomaly, amount = (None, "worse", "network")[way // 4], Amount("IDR", 70_000 + way)
-        self.orders_something(who, ((BCA, way % 2), amount, "lightning"), number, {6: Fault.FAIL}, anomaly, 0)
-        self.everybody_works(number)
+        self.place_order_with(who, ((BCA, way % 2), amount, "lightning"), number, {6: Fault.FAIL}, anomaly, 0)
+        self.run_all_workers(number)
         self.service.listed = listed
-        self.replies(self.newest(), ("accept", "drop")[way // 2 % 2], number, {})
-        self.tells(number, {})
+        self.answer_question(self.newest_order(), ("accept", "drop")[way // 2 % 2], number, {})
+        self.deliver(number, {})
 
     def story_of_6(self, who: int, number: int, way: int) -> None:
-        """An order is lost before it is made, and an agent makes nearly the same one."""
+        """A request is lost before the order is created, and an agent creates nearly the same order."""
         listed, self.service.listed = self.service.listed, True
-        amount = Amount("IDR", 60_000 + way)  # no other story's
+        amount = Amount("IDR", 60_000 + way)  # no other story has this amount
         other = (amount, AMOUNTS[1])[way // 10]
-        self.orders_something(who, ((BCA, way % 2), amount, "lightning"), number, {5: Fault.FAIL}, None, 0)
-        self.an_agent_orders(((BCA, (way + 1 + way // 2) % 2), other, "lightning"), {})
-        self.everybody_works(number)
+        self.place_order_with(who, ((BCA, way % 2), amount, "lightning"), number, {5: Fault.FAIL}, None, 0)
+        self.agent_places_order(((BCA, (way + 1 + way // 2) % 2), other, "lightning"), {})
+        self.run_all_workers(number)
         self.service.listed = listed
 
     def story_of_7(self, who: int, number: int, way: int) -> None:
-        """An order is paid and sent, or fails, with or without a look between."""
-        self.orders_something(who, ((GOPAY, 0), AMOUNTS[0], ("lightning", "cbbtc")[way % 2]), number, {}, None, 0)
-        self.tells(number, {})
-        self.what_is_shown_is_what_was_agreed()
+        """An order is paid, and then sent or failed, with or without a poll in between."""
+        self.place_order_with(who, ((GOPAY, 0), AMOUNTS[0], ("lightning", "cbbtc")[way % 2]), number, {}, None, 0)
+        self.deliver(number, {})
+        self.check_messages()
         payable = self.payable()
         if payable:
             self.service.receive_payment(payable[-1])
             for steps in ((6,), (1, 6), (0,))[way // 2 % 3]:
-                self.a_look_later(number)
+                self.poll_later(number)
                 self.service.advance(payable[-1], steps)
             if way // 2 % 3 == 2:
                 self.service.fail_order(payable[-1])
-            self.a_look_later(1 - number)
+            self.poll_later(1 - number)
 
-    def a_look_later(self, number: int) -> None:
+    def poll_later(self, number: int) -> None:
         self.clock.passes(seconds=6)
-        self.everybody_works(number)
+        self.run_all_workers(number)
 
     def story_of_8(self, who: int, number: int, way: int) -> None:
-        """A process hangs or dies while it tells, and what it told comes again."""
-        self.orders_something(who, ((BCA, way % 2), AMOUNTS[way % 2], "lightning"), number, {}, None, 0)
-        self.tells(number, {3 + way: (Fault.KILL, Fault.FAIL)[way % 2]})
+        """A process is killed or fails while it sends a message, and the message is repeated."""
+        self.place_order_with(who, ((BCA, way % 2), AMOUNTS[way % 2], "lightning"), number, {}, None, 0)
+        self.deliver(number, {3 + way: (Fault.KILL, Fault.FAIL)[way % 2]})
         self.clock.passes(seconds=61)
-        self.tells(number, {})
+        self.deliver(number, {})
 
     def story_of_9(self, _who: int, _number: int, way: int) -> None:
-        """An agent's order isn't what was asked for; its server starts again, and the agent looks."""
+        """An agent's order isn't as requested. Its server restarts, and the agent reads the order."""
         anomaly = ("worse", "slightly better", "network", "amount", None, "better")[way % 6]
         destination, amount = (BCA, 0), AMOUNTS[0]
         if anomaly == "slightly better":
             destination = (GOPAY, 0)
             amount = Amount("SAT", int(CAP * Decimal("0.998") / self.service.rate * 10**8))
         self.service.anomaly = anomaly
-        self.an_agent_orders((destination, amount, "lightning"), {})
+        self.agent_places_order((destination, amount, "lightning"), {})
         self.service.anomaly = None
-        self.agent_is_killed()
+        self.kill_agent()
         if way % 2 and self.service.records:
-            self.an_agent_reads_one(len(self.service.records) - 1, {})
+            self.agent_reads_order(len(self.service.records) - 1, {})
         else:
-            self.an_agent_looks({})
+            self.agent_lists_orders({})
 
-    def newest(self) -> Order | None:
-        """The order of the last draft, if there is one."""
+    def newest_order(self) -> Order | None:
+        """Return the order of the last draft, or None."""
         return next((order for order in self.orders() if order.draft_id == self.drafts[-1].id), None)
 
-    # what people do
+    # users
 
     @rule(ordered=st.tuples(*ORDERED))
-    def a_user_orders(self, ordered: Any) -> None:
-        self.orders_something(*ordered)
+    def user_places_order(self, ordered: Any) -> None:
+        self.place_order_with(*ordered)
 
-    def orders_something(  # noqa: PLR0917  they are drawn together
-        self, who: int, wish: Any, number: int, plan: dict[int, Fault], anomaly: str | None, percent: int
+    def place_order_with(  # noqa: PLR0917  they are drawn together
+        self, who: int, request: Any, number: int, plan: dict[int, Fault], anomaly: str | None, percent: int
     ) -> None:
-        """Review and confirm; the price may move between the two, and the service may slip."""
-        (method, chosen), amount, channel = wish
+        """Review and confirm an order. In between, the price may change, and the service may have an anomaly."""
+        (method, chosen), amount, channel = request
         self.drafts.append(self.loop.run_reading(self.review(who, method, NUMBERS[method][chosen], amount, channel)))
         self.service.anomaly = anomaly
-        self.the_price_moves(percent)
-        self.confirms(number, 0, plan)
+        self.change_price(percent)
+        self.confirm_draft(number, 0, plan)
 
     async def review(self, who: int, method: Any, number: str, amount: Amount, channel: str) -> OrderDraft:
-        bot = self.begin_bot("review")
+        bot = self.start_bot("review")
         draft = await bot.drafts.begin(who, who, 1)
         known = {"method": method, "number": number, "amount": amount, "channel": channel, "step": Step.REVIEW}
         quote = await self.service.quote()
@@ -376,59 +378,59 @@ class Life(RuleBasedStateMachine):
 
     @precondition(lambda self: self.drafts)
     @rule(number=bots, pick=picks, plan=plans)
-    def confirms(self, number: int, pick: int, plan: dict[int, Fault]) -> None:
-        """A tap on one of the last drafts, perhaps its second one and in another process."""
+    def confirm_draft(self, number: int, pick: int, plan: dict[int, Fault]) -> None:
+        """Confirm one of the last drafts, perhaps again and in another process."""
         draft, bot = self.drafts[-1 - pick % len(self.drafts)], self.bots[number]
-        self.starts(bot, f"chat {draft.chat_id}", bot.confirm(draft), plan)
+        self.run_step(bot, f"chat {draft.chat_id}", bot.confirm(draft), plan)
 
     @precondition(lambda self: self.orders())
     @rule(number=bots, pick=picks, plan=plans, answer=st.sampled_from(["again", "accept", "drop", "refresh"]))
-    def answers(self, number: int, pick: int, plan: dict[int, Fault], answer: str) -> None:
-        """A tap under a question, or on Refresh; on what was asked last, where something was."""
+    def user_answers(self, number: int, pick: int, plan: dict[int, Fault], answer: str) -> None:
+        """Answer the last question, or refresh an order."""
         orders = self.orders()
         asked = [order for order in orders if self.was_asked(order, *QUESTIONS)]
         if asked and answer != "refresh":
             orders = asked
-        self.replies(orders[pick % len(orders)], answer, number, plan)
+        self.answer_question(orders[pick % len(orders)], answer, number, plan)
 
-    def replies(self, order: Order | None, answer: str, number: int, plan: dict[int, Fault]) -> None:
-        """Tap, if the buttons are there."""
+    def answer_question(self, order: Order | None, answer: str, number: int, plan: dict[int, Fault]) -> None:
+        """Press a button, if it is shown."""
         if order is None:
             return
-        bot, what = self.bots[number], f"chat {order.chat_id}"
+        bot, name = self.bots[number], f"chat {order.chat_id}"
         if answer == "again" and self.was_asked(order, OrderNotification.UNRESOLVED):
-            self.tried_again[order.draft_id] += 1
-            self.starts(bot, what, bot.orders.try_again(order.reference), plan)
+            self.retries[order.draft_id] += 1
+            self.run_step(bot, name, bot.orders.try_again(order.reference), plan)
         elif answer == "accept" and self.was_asked(
             order, OrderNotification.PRICE_MOVED, OrderNotification.RECIPIENT_MASKED
         ):
             self.accepted.add(order.reference)
-            self.starts(bot, what, bot.orders.accept_price(order.reference), plan)
+            self.run_step(bot, name, bot.orders.accept_price(order.reference), plan)
         elif answer == "drop" and self.was_asked(order, *QUESTIONS):
-            if self.result(self.starts(bot, what, bot.orders.drop(order.reference), plan)):
+            if self.result(self.run_step(bot, name, bot.orders.drop(order.reference), plan)):
                 self.dropped.add(order.reference)
         elif answer == "refresh":
-            self.starts(bot, what, self.refreshes(bot, order), plan)
+            self.run_step(bot, name, self.refresh_order(bot, order), plan)
 
     def was_asked(self, order: Order, *notices: OrderNotification) -> bool:
         return bool(self.telegram.messages_about(order_subject(order), *notices))
 
-    async def refreshes(self, bot: Bot, order: Order) -> None:
-        none: Any = None  # neither the database nor Telegram is asked
+    async def refresh_order(self, bot: Bot, order: Order) -> None:
+        none: Any = None  # refreshing uses neither the database nor Telegram
         messages = StatusMessages(
             database=none, messenger=none, settlement=bot.settlement, observer=bot.observer, contacts=none
         )
         session = SimpleNamespace(now=self.clock.now(), t=lambda key: key)
         await messages.refresh_order(session, order)  # type: ignore[arg-type]
 
-    # what workers do
+    # workers
 
     @rule(number=bots, plan=plans, worker=st.sampled_from(["poll", "reconcile", "expire", "clean up"]))
-    def works(self, number: int, plan: dict[int, Fault], worker: str) -> None:
+    def run_worker(self, number: int, plan: dict[int, Fault], worker: str) -> None:
         bot = self.bots[number]
-        self.starts(bot, worker, self.work_of(bot, worker), plan)
+        self.run_step(bot, worker, self.worker_task(bot, worker), plan)
 
-    def work_of(self, bot: Bot, worker: str) -> Any:
+    def worker_task(self, bot: Bot, worker: str) -> Any:
         workers = OrderWorkers(bot.observer, bot.reconciler)
         ticks: dict[str, Callable[[], Awaitable[object]]] = {
             "poll": bot.poller.tick,
@@ -444,18 +446,18 @@ class Life(RuleBasedStateMachine):
         await MalformedOrderFinder(bot.store, self.clock).tick()
 
     @rule(number=bots, plan=plans | st.fixed_dictionaries({6: st.sampled_from(Fault), 7: st.sampled_from(Fault)}))
-    def tells(self, number: int, plan: dict[int, Fault]) -> None:
-        """The outbox's worker, until nothing more is due; then no message about money may stand behind another kind."""
-        self.loop.run_until_idle()  # what waited for the time that has passed may queue messages, too
-        self.revive()
+    def deliver(self, number: int, plan: dict[int, Fault]) -> None:
+        """Send due messages until none is left. Then no message about money may wait for one of another kind."""
+        self.loop.run_until_idle()  # tasks that waited for the time may queue messages, too
+        self.restart_killed()
         bot, before = self.bots[number], self.hanging_calls[:]
-        task = self.starts(bot, "outbox", bot.delivery.start_due(), plan)
+        task = self.run_step(bot, "outbox", bot.delivery.start_due(), plan)
         while self.result(task):
-            task = self.starts(bot, "outbox", bot.delivery.start_due())
+            task = self.run_step(bot, "outbox", bot.delivery.start_due())
         if self.result(task) == 0 and not bot.process.is_dead and before == self.hanging_calls:
-            self.no_money_waits(bot)
+            self.check_no_money_waits(bot)
 
-    def no_money_waits(self, bot: Bot) -> None:
+    def check_no_money_waits(self, bot: Bot) -> None:
         rows = self.loop.run_reading(self.rows())
         for chat in {row.chat_id for row in rows}:
             money = [row for row in rows if row.chat_id == chat and row.kind not in CONVENIENCES]
@@ -469,46 +471,46 @@ class Life(RuleBasedStateMachine):
             return [row for chat in (EMMA, SARI, OSCAR) for row in await OutboxRepository(tx).find_unsent(chat)]
 
     @rule(number=bots, seconds=st.sampled_from([2, 10, 65]), pays=st.booleans())
-    def a_while_passes(self, number: int, seconds: int, *, pays: bool) -> None:
-        """All workers of a bot have their turn, and somebody may pay."""
+    def pass_time_with_workers(self, number: int, seconds: int, *, pays: bool) -> None:
+        """Let time pass, run all workers of a bot, and perhaps pay an order."""
         payable = self.payable()
         if pays and payable:
             self.service.receive_payment(payable[0])
         self.clock.passes(seconds=seconds)
-        self.everybody_works(number)
+        self.run_all_workers(number)
 
     @precondition(lambda self: self.hanging_calls)
     @rule(pick=picks, fault=st.sampled_from([Fault.NONE, Fault.FAIL, Fault.ODD_ANSWER, Fault.KILL]))
-    def lets_go(self, pick: int, fault: Fault) -> None:
-        """What hung goes on, however late."""
+    def resume_call(self, pick: int, fault: Fault) -> None:
+        """Resume a hanging call, however late."""
         self.hanging_calls[pick % len(self.hanging_calls)].resume(fault)
         self.loop.run_until_idle()
-        self.revive()
+        self.restart_killed()
 
     @rule(number=bots)
-    def is_killed(self, number: int) -> None:
+    def kill_bot(self, number: int) -> None:
         self.bots[number].process.is_dead = True
-        self.revive()
+        self.restart_killed()
 
-    # what the world does
+    # time, prices, the service and Telegram
 
     @rule(seconds=st.sampled_from([1, 6, 20, 61, 61, 700, 3700, 90_000, 200_000]))
-    def time_passes(self, seconds: int) -> None:
+    def pass_time(self, seconds: int) -> None:
         self.clock.passes(seconds=seconds)
         self.loop.run_until_idle()
-        self.revive()
+        self.restart_killed()
 
-    def the_price_moves(self, percent: int) -> None:
+    def change_price(self, percent: int) -> None:
         self.service.rate *= 1 + Decimal(percent) / 100
         self.rates.append(self.service.rate)
 
     @rule()
-    def the_list_goes_away_or_comes_back(self) -> None:
+    def toggle_list(self) -> None:
         self.service.listed = not self.service.listed
 
     @rule(pictures=st.booleans())
-    def telegram_is_in_a_mood_or_no_longer(self, *, pictures: bool) -> None:
-        """It refuses pictures until further notice, or can't be reached at all."""
+    def toggle_telegram_faults(self, *, pictures: bool) -> None:
+        """Let Telegram reject pictures or be down, or end that."""
         if pictures:
             self.telegram.rejects_pictures = not self.telegram.rejects_pictures
         else:
@@ -516,14 +518,14 @@ class Life(RuleBasedStateMachine):
 
     @precondition(lambda self: self.payable())
     @rule(pick=picks)
-    def a_payer_pays(self, pick: int) -> None:
+    def pay_order(self, pick: int) -> None:
         payable = self.payable()
         self.service.receive_payment(payable[pick % len(payable)])
 
     @precondition(lambda self: self.service.records)
     @rule(pick=picks, steps=st.sampled_from([1, 1, 2, 5]), fails=st.sampled_from([False, False, True]))
-    def the_service_goes_on(self, pick: int, steps: int, *, fails: bool) -> None:
-        """With a paid order, or to the failure of any."""
+    def advance_order(self, pick: int, steps: int, *, fails: bool) -> None:
+        """Move a paid order on, or let any order fail."""
         known = sorted(self.service.records)
         service_id = known[pick % len(known)]
         if fails:
@@ -532,78 +534,78 @@ class Life(RuleBasedStateMachine):
             self.service.advance(service_id, steps)
 
     @rule(who=st.sampled_from([EMMA, SARI]))
-    def support_sends_a_file(self, who: int) -> None:
-        self.loop.run_reading(self.file_for(who))
+    def send_support_file(self, who: int) -> None:
+        self.loop.run_reading(self.queue_support_file(who))
 
-    async def file_for(self, who: int) -> None:
+    async def queue_support_file(self, who: int) -> None:
         now, number = self.clock.now(), len(self.telegram.messages)
         async with self.sql.transaction() as tx:
             about = AboutEntry("T", number)
             row = ticket_notification(who, TicketNotification.REPLY, about, now, str(number))
             await OutboxRepository(tx).add([row])
 
-    # what an agent does
+    # agents
 
-    @rule(wish=wishes, plan=plans)
-    def an_agent_orders(self, wish: Any, plan: dict[int, Fault]) -> None:
-        (method, chosen), amount, _ = wish
+    @rule(request=requests, plan=plans)
+    def agent_places_order(self, request: Any, plan: dict[int, Fault]) -> None:
+        (method, chosen), amount, _ = request
         given = {"idrAmount": amount.value} if amount.currency == "IDR" else {"satAmount": amount.value}
         number = NUMBERS[method][chosen]
         POSTING.set(f"agent:{method.code}:{number}:{amount}")
         work = OrderCreation(self.agent.service).create_offramp_order(method.code, method.name, number, **given)
-        task = self.starts(self.agent, "order", work, plan)
+        task = self.run_step(self.agent, "order", work, plan)
         POSTING.set("")
-        self.agent_is_shown(self.result(task))
+        self.check_agent_invoice(self.result(task))
 
-    def agent_is_shown(self, answer: Any) -> None:
+    def check_agent_invoice(self, answer: Any) -> None:
         if answer is None:
             return
         created = answer.structured_content
-        record, actual_orders = self.service.records[created["orderId"]], self.service.actual_orders[created["orderId"]]
+        record, actual = self.service.records[created["orderId"]], self.service.actual_orders[created["orderId"]]
         assert created["bolt11"] == bolt11.normalize(record.bolt11 or "")
-        self.is_as_agreed(created["bolt11"], actual_orders.request, record.idr, record.sats)
-        self.agent_shown.add(created["orderId"])
+        self.check_amounts(created["bolt11"], actual.request, record.idr, record.sats)
+        self.agent_invoices.add(created["orderId"])
 
     @rule(plan=plans)
-    def an_agent_looks(self, plan: dict[int, Fault]) -> None:
+    def agent_lists_orders(self, plan: dict[int, Fault]) -> None:
         answer = self.result(
-            self.starts(self.agent, "list", OrderTools(self.agent.service).list_offramp_orders(), plan)
+            self.run_step(self.agent, "list", OrderTools(self.agent.service).list_offramp_orders(), plan)
         )
         for record in answer.structured_content["orders"] if answer else ():
-            self.agent_reads(record)
+            self.check_agent_record(record)
 
     @precondition(lambda self: self.service.records)
     @rule(pick=picks, plan=plans)
-    def an_agent_reads_one(self, pick: int, plan: dict[int, Fault]) -> None:
+    def agent_reads_order(self, pick: int, plan: dict[int, Fault]) -> None:
         known = sorted(self.service.records)
         work = OrderTools(self.agent.service).get_offramp_order(known[pick % len(known)])
-        answer = self.result(self.starts(self.agent, "read", work, plan))
+        answer = self.result(self.run_step(self.agent, "read", work, plan))
         if answer:
-            self.agent_reads(answer.structured_content)
+            self.check_agent_record(answer.structured_content)
 
-    def agent_reads(self, record: dict[str, Any]) -> None:
-        """What its own server created and compared may be paid; anything else within what can be known."""
+    def check_agent_record(self, record: dict[str, Any]) -> None:
+        """Check a record that an agent reads. The server warns about orders that it didn't compare."""
         if not record["invoiceBolt11"] and not record["depositToAddress"]:
             return
-        actual_orders, sats, idr = self.service.actual_orders[record["id"]], record["satAmount"], record["idrAmount"]
-        assert record["paymentWarnings"] or record["id"] in self.agent_shown
+        actual, sats, idr = self.service.actual_orders[record["id"]], record["satAmount"], record["idrAmount"]
+        assert record["paymentWarnings"] or record["id"] in self.agent_invoices
         assert idr >= MINIMUM
-        assert actual_orders.request.method.cap is None or idr <= actual_orders.request.method.cap
+        assert actual.request.method.cap is None or idr <= actual.request.method.cap
         if record["invoiceBolt11"]:
             bolt11.check(bolt11.decode(record["invoiceBolt11"]), sats=sats, network="bcrt", now=self.clock.now())
         if record["paymentWarnings"]:
             worse = min(Decimal(sats) / idr * rate / 10**8 - 1 for rate in self.rates) * 100
-            assert worse <= AGENTS_WORST, f"an agent was shown a price that is {worse:.1f}% worse"
+            assert worse <= AGENT_MAX_WORSE, f"an agent was shown a price that is {worse:.1f}% worse"
 
     @rule()
-    def agent_is_killed(self) -> None:
+    def kill_agent(self) -> None:
         self.agent.process.is_dead = True
-        self.revive()
+        self.restart_killed()
 
-    # what must hold
+    # invariants
 
     def orders(self) -> list[Order]:
-        """All people's orders, the newest first."""
+        """Return all users' orders, the newest first."""
         if self.read_at != self.loop.steps:
             self.known, self.read_at = self.loop.run_reading(self._orders()), self.loop.steps
         return self.known
@@ -614,25 +616,25 @@ class Life(RuleBasedStateMachine):
         return sorted(found, key=lambda order: order.reference, reverse=True)
 
     def payable(self) -> list[str]:
-        """The service's orders that somebody could pay, because they were shown how."""
+        """Return the ids of the service's orders that somebody was shown and could pay."""
         shown = {
             bolt11.normalize(each.bolt11): each.service_id for each in self.service.records.values() if each.bolt11
         }
-        by_invoice = {shown[paying] for paying in self.shown if paying in shown}
+        by_invoice = {shown[payment_request] for payment_request in self.shown if payment_request in shown}
         by_deposit = {service_id for service_id in self.shown.values() if service_id in self.service.records}
-        found = by_invoice | by_deposit | self.agent_shown
+        found = by_invoice | by_deposit | self.agent_invoices
         return sorted(each for each in found if self.service.is_payable(each))
 
     @invariant()
-    def what_is_shown_is_what_was_agreed(self) -> None:
+    def check_messages(self) -> None:
         fresh = [each for each in self.telegram.messages if (each.id, each.versions) not in self.checked]
         for message in fresh:
             self.checked.add((message.id, message.versions))
-            paying = None if message.is_deleted else message.payment_request()
-            # Too old to be deleted, a message loses its text first and its picture later: that shows nothing new.
-            if paying and self.paying.get(message.id) != paying:
-                self.check_payable(message, paying)
-                self.paying[message.id] = paying
+            payment_request = None if message.is_deleted else message.payment_request()
+            # A message that is too old to delete loses its text first and its picture later. That shows nothing new.
+            if payment_request and self.payment_request.get(message.id) != payment_request:
+                self.check_payable(message, payment_request)
+                self.payment_request[message.id] = payment_request
             if message.kind == OrderNotification.EXPIRED:
                 self.check_expired(message)
             if message.kind == OrderNotification.FAILED:
@@ -643,58 +645,60 @@ class Life(RuleBasedStateMachine):
         reference = message.notification.payload["reference"]
         return next(order for order in self.orders() if order.reference == reference)
 
-    def check_payable(self, message: Message, paying: str) -> None:
+    def check_payable(self, message: Message, payment_request: str) -> None:
         order = self.order_of(message)
         record = self.service.records[order.service_id or ""]
-        wish, draft = (
+        request, draft = (
             self.service.actual_orders[record.service_id].request,
             next(d for d in self.drafts if d.id == order.draft_id),
         )
         assert message.chat_id == order.chat_id == draft.chat_id
         assert order.reference not in self.dropped, "shown although its sender had dropped it"
         if order.reference not in self.accepted:
-            assert (wish.method.pair, wish.number) == ((draft.method and draft.method.pair), draft.number)
-        assert (wish.method.pair, wish.amount, wish.channel) == (
+            assert (request.method.pair, request.number) == ((draft.method and draft.method.pair), draft.number)
+        assert (request.method.pair, request.amount, request.channel) == (
             draft.method and draft.method.pair,
             draft.amount,
             draft.channel,
         )
-        if INVOICE.fullmatch(paying):
-            assert paying == bolt11.normalize(record.bolt11 or "")
+        if INVOICE.fullmatch(payment_request):
+            assert payment_request == bolt11.normalize(record.bolt11 or "")
         else:
-            assert f"uint256={record.sats}" in paying
-        self.is_as_agreed(paying, wish, record.idr, record.sats)
+            assert f"uint256={record.sats}" in payment_request
+        self.check_amounts(payment_request, request, record.idr, record.sats)
         if order.reference not in self.accepted:
             locked = Decimal(record.sats or 0) / (record.idr or 1)
             drift = (locked * order.expected_idr / order.expected_sats - 1) * 100
-            assert BEST <= drift <= WORST, f"shown at a price that is {drift:.1f}% worse"
-        if not INVOICE.fullmatch(paying) and self.is_done(self.shown.get(paying)):
-            self.shown.pop(paying)  # all deposits go to one address: the same sum is free once its order is done
-        before = self.shown.setdefault(paying, record.service_id)
+            assert MAX_BETTER <= drift <= MAX_WORSE, f"shown at a price that is {drift:.1f}% worse"
+        if not INVOICE.fullmatch(payment_request) and self.is_done(self.shown.get(payment_request)):
+            self.shown.pop(
+                payment_request
+            )  # all deposits share an address: the amount is available again once its order is done
+        before = self.shown.setdefault(payment_request, record.service_id)
         assert before == record.service_id, "one payment for two orders"
-        same_wish = {o.reference for o in self.orders() if o.draft_id == order.draft_id}
+        same_request = {o.reference for o in self.orders() if o.draft_id == order.draft_id}
         shown = {
             m.notification.subject
             for m in self.telegram.messages
-            if m.payment_request() and m.notification.payload["reference"] in same_wish
+            if m.payment_request() and m.notification.payload["reference"] in same_request
         }
         assert len(shown) <= 1, "two invoices for one request"
 
     def is_done(self, service_id: str | None) -> bool:
         return any(order.service_id == service_id and order.phase is Phase.DONE for order in self.orders())
 
-    def is_as_agreed(self, paying: str, wish: Any, idr: int | None, sats: int | None) -> None:
-        cap = wish.method.cap
+    def check_amounts(self, payment_request: str, request: Any, idr: int | None, sats: int | None) -> None:
+        cap = request.method.cap
         assert idr is not None
         assert idr >= MINIMUM
         assert cap is None or idr <= cap
-        assert wish.amount.value == (idr if wish.amount.currency == "IDR" else sats)
-        if INVOICE.fullmatch(paying):
-            assert paying.startswith("lnbcrt")
-            bolt11.check(bolt11.decode(paying), sats=sats or 0, network="bcrt", now=self.clock.now())
+        assert request.amount.value == (idr if request.amount.currency == "IDR" else sats)
+        if INVOICE.fullmatch(payment_request):
+            assert payment_request.startswith("lnbcrt")
+            bolt11.check(bolt11.decode(payment_request), sats=sats or 0, network="bcrt", now=self.clock.now())
 
     def check_expired(self, message: Message) -> None:
-        """An invoice can't be paid after its expiry, and the service was asked after that."""
+        """Check that an expired order is unpaid: the service was polled after the expiry."""
         assert self.paid_at(self.order_of(message)) is None, "told as expired though it was paid"
 
     def check_failed(self, message: Message) -> None:
@@ -702,40 +706,44 @@ class Life(RuleBasedStateMachine):
             assert not says(message.html, "news.failed_unpaid"), "told as unpaid though it was paid"
 
     def paid_at(self, order: Order) -> Any:
-        actual_orders = self.service.actual_orders.get(order.service_id or "")
-        return actual_orders and actual_orders.paid_at
+        actual = self.service.actual_orders.get(order.service_id or "")
+        return actual and actual.paid_at
 
     def check_repeated(self, message: Message) -> None:
-        """One copy of a message may come unmarked; all others say that they may be repetitions."""
+        """Check that only one copy of a message has no note that it may be a repetition."""
         mark = text("news.again")
         if message.kind in {"ticket_reply", OrderNotification.CARD_EDIT, OrderNotification.INVOICE_TEXT}:
             return
-        copies = [m for m in self.telegram.messages if what(m.notification) == what(message.notification)]
+        copies = [
+            m
+            for m in self.telegram.messages
+            if notification_key(m.notification) == notification_key(message.notification)
+        ]
         unmarked = [m for m in copies if mark not in readable(m.sent_html)]
         assert len({m.chat_id for m in unmarked}) == len(unmarked), (
             f"{message.notification.kind} came twice and didn't say so"
         )
 
     @invariant()
-    def nothing_is_posted_twice(self) -> None:
+    def check_no_double_post(self) -> None:
         posts = Counter(each for each in self.service.posts if not each.startswith("agent:"))
         assert all(times == 1 for times in posts.values()), "an intent was posted twice"
         orders = {order.reference: order for order in self.orders()}
         assert posts.keys() <= orders.keys(), "posted without a saved intent"
         per_draft = Counter(orders[reference].draft_id for reference in posts)
-        assert all(times <= 1 + self.tried_again[draft] for draft, times in per_draft.items())
+        assert all(times <= 1 + self.retries[draft] for draft, times in per_draft.items())
 
     @invariant()
-    def nobody_has_more_open_than_they_may(self) -> None:
+    def check_open_limit(self) -> None:
         waiting = Counter(o.user_id for o in self.orders() if can_still_be_paid(o, self.clock.now()))
         assert all(count <= OPEN_AT_ONCE for count in waiting.values())
 
-    # how it ends
+    # end of a run
 
     def teardown(self) -> None:
         try:
-            self.settles_down()
-            self.ends_well()
+            self.let_everything_finish()
+            self.check_end()
         finally:
             for task in asyncio.all_tasks(self.loop):
                 task.cancel()
@@ -743,71 +751,71 @@ class Life(RuleBasedStateMachine):
             self.loop.run_reading(self.sql.close())
             self.loop.close()
 
-    def settles_down(self) -> None:
-        """All that hung goes on, one bot is left, the service is well, and time passes."""
+    def let_everything_finish(self) -> None:
+        """Resume all calls, keep one bot, end all faults of the service, and let time pass."""
         self.service.listed, self.service.anomaly, self.telegram.is_down = True, None, False
         while self.hanging_calls:
-            self.lets_go(0, Fault.NONE)
+            self.resume_call(0, Fault.NONE)
         self.bots[0].process.is_dead = True
-        self.revive()
+        self.restart_killed()
         pauses = (1, 6, 10, 65, 70, 700, 3700, 20_000, 70_000, 90_000, 90_000, 300_000, 300_000)
         for pause in pauses:
-            self.everybody_works()
-            self.what_is_shown_is_what_was_agreed()
+            self.run_all_workers()
+            self.check_messages()
             self.clock.passes(seconds=pause)
             if pause > 60:
                 for service_id in self.service.records:
                     self.service.advance(service_id, 2)
-        self.everybody_works()
+        self.run_all_workers()
 
-    def everybody_works(self, number: int = 1) -> None:
+    def run_all_workers(self, number: int = 1) -> None:
         bot = self.bots[number]
         for worker in ("reconcile", "poll", "expire", "clean up"):
-            self.starts(bot, worker, self.work_of(bot, worker))
-        self.tells(number, {})
+            self.run_step(bot, worker, self.worker_task(bot, worker))
+        self.deliver(number, {})
 
-    def ends_well(self) -> None:
-        self.what_is_shown_is_what_was_agreed()
+    def check_end(self) -> None:
+        self.check_messages()
         rows = self.loop.run_reading(self.rows())
         assert not rows, f"never told: {[row.kind for row in rows]}"
         for order in self.orders():
-            self.is_resolved(order)
-            self.is_told(order)
-            self.is_taken_down(order)
+            self.check_resolved(order)
+            self.check_notifications(order)
+            self.check_invoice_removed(order)
         for who in (EMMA, SARI):
             self.loop.run_reading(self.bots[1].orders.check_user(who))
 
-    def is_resolved(self, order: Order) -> None:
+    def check_resolved(self, order: Order) -> None:
         ends = {Phase.REFUSED, Phase.ABANDONED, Phase.DONE}
         state = self.service.records[order.service_id].state if order.service_id else ""
         assert order.phase in ends, f"{order.reference} stays {order.phase}"
         if order.phase is Phase.DONE:
             assert order.state == state or not self.paid_at(order)
 
-    def is_told(self, order: Order) -> None:
+    def check_notifications(self, order: Order) -> None:
         events = self.loop.run_reading(self.events(order))
         if not any(event.phase is Phase.OPEN for event in events):
             return
         about, subject = self.telegram.messages_about, order_subject(order)
         refused = {each.kind for each in self.telegram.rejected if each.subject == subject}
-        told = {each.kind for each in about(subject, *OrderNotification)} | refused
-        state, actual_orders = self.service.records[order.service_id or ""].state, self.paid_at(order)
-        if actual_orders:
-            assert told & set(MONEY_ENDS), f"nothing told of the payment of {order.reference}"
+        sent = {each.kind for each in about(subject, *OrderNotification)} | refused
+        state, actual = self.service.records[order.service_id or ""].state, self.paid_at(order)
+        if actual:
+            assert sent & set(MONEY_ENDS), f"nothing told of the payment of {order.reference}"
         if state == "COMPLETED":
-            assert OrderNotification.SENT in told
+            assert OrderNotification.SENT in sent
         elif state == "FAILED":
-            assert told & {OrderNotification.FAILED, *(() if actual_orders else (OrderNotification.EXPIRED,))}
-            assert not actual_orders or about(subject, OrderWarning.FAILED) or OrderWarning.FAILED in refused
-        elif not actual_orders and order.expires_at:
-            assert OrderNotification.EXPIRED in told
+            assert sent & {OrderNotification.FAILED, *(() if actual else (OrderNotification.EXPIRED,))}
+            assert not actual or about(subject, OrderWarning.FAILED) or OrderWarning.FAILED in refused
+        elif not actual and order.expires_at:
+            assert OrderNotification.EXPIRED in sent
 
     async def events(self, order: Order) -> Any:
         async with self.sql.reading() as tx:
             return await OrderRepository(tx).events(order.reference)
 
-    def is_taken_down(self, order: Order) -> None:
-        """What was sent once is taken away; of copies, the bot knows where one is."""
+    def check_invoice_removed(self, order: Order) -> None:
+        """Check that invoices are removed. If one was sent twice, the bot knows only one copy."""
         if order.is_paid or order.is_ended or order.phase is Phase.DONE or order.is_expired(self.clock.now()):
             for notice in (OrderNotification.INVOICE, OrderNotification.INVOICE_TEXT):
                 copies = self.telegram.messages_about(order_subject(order), notice)
@@ -815,17 +823,17 @@ class Life(RuleBasedStateMachine):
                 assert len(left) <= max(len(copies) - 1, 0), f"{order.reference} can still be paid in the chat"
 
 
-def what(notification: StoredNotification) -> tuple[str, str, str]:
-    """What is unique in a chat."""
+def notification_key(notification: StoredNotification) -> tuple[str, str, str]:
+    """Return what identifies a notification in a chat."""
     return notification.subject, notification.kind, notification.mark
 
 
 def test_no_life_of_an_order_breaks_a_promise(migrated_file: Path, tmp_path: Path) -> None:
     shutil.copy(migrated_file, tmp_path / "empty.db")
-    Life.folder = tmp_path
+    OrderLifeMachine.folder = tmp_path
     with predictable_output():
         run_state_machine_as_test(
-            Life,
+            OrderLifeMachine,
             settings=settings(
                 max_examples=max(settings().max_examples // 2, 1),
                 stateful_step_count=20,
