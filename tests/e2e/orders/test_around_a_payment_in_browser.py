@@ -1,6 +1,6 @@
-"""Everything around a payment, as people meet it on a phone: a phrase, one line, the page, the receipt, what is kept.
+"""Everything around a payment on a phone: phrase, order in one line, payment page, receipt, and settings.
 
-`SCREENSHOTS=folder` keeps pictures of the way.
+`SCREENSHOTS=folder` saves screenshots.
 """
 
 import re
@@ -83,7 +83,7 @@ async def orders_in_one_line(page: Page, pane: Locator, who: Viewer, phrase: str
 
 
 async def pays_beside_the_page(kirim: System, page: Page, pane: Locator, who: Viewer) -> dict[str, object]:
-    """The page stands open on the phone while the wallet pays, and follows by itself."""
+    """Pay with the wallet while the payment page is open on the phone. The page updates without a reload."""
     async with page.context.expect_page() as opening:
         await tap_button(pane, who.label("pay.page"))
     wallet_page = await opening.value
@@ -176,7 +176,7 @@ async def lets_an_invoice_expire(kirim: System, page: Page, pane: Locator, who: 
     orders = await found(kirim.service.orders, lambda made: len(made) > already, what="an order")
     await wait_for_row(kirim, orders[0], phase="open")
     await expire_order(kirim, orders[0])
-    # Until the service has ended it, a deletion has to wait for it.
+    # A deletion has to wait until the service has ended the order.
     await wait_for_row(kirim, orders[0], state="FAILED")
     requote = pane.get_by_test_id("inline-button").filter(has_text=who.label("button.requote"))
     await expect(requote.last).to_be_visible()

@@ -1,4 +1,4 @@
-"""Somebody changes a row in the database: its person reads that it is damaged, and nothing payable comes of it."""
+"""Someone changes a row in the database. The user reads that it is damaged, and nothing can be paid."""
 
 import sqlite3
 from contextlib import closing
@@ -19,7 +19,7 @@ TO_A_THIEF = "UPDATE orders SET bolt11 = 'lnbc of a thief' WHERE service_id = ?"
 
 
 def changes(kirim: System, statement: str, *values: object) -> None:
-    """What somebody does who can write to the database and has no key."""
+    """Change a row, as someone can who has access to the database but no key."""
     with closing(sqlite3.connect(kirim.state / "kirim.db", timeout=TIMEOUT_SECONDS)) as database:
         assert database.execute(statement, values).rowcount == 1
         database.commit()

@@ -1,4 +1,4 @@
-"""What happens to an order that is watched while the service fails: notifications come late, once; nobody hammers."""
+"""The service fails while orders are tracked: notifications come late but once, with few requests."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -26,7 +26,7 @@ REFUSED, TAKEN = like("news.staff_key_refused"), like("news.staff_key_works")
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def senders(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[list[Sender]]:
-    """Persons with an invoice in front of them, all in one world."""
+    """Users with an invoice, all in one system."""
     async with running_system(tmp_path_factory.mktemp("kirim")) as made:
         await made.oscar.says("/start")
         ready = await new_senders_at_review(made, 4)
@@ -68,7 +68,7 @@ async def test_an_order_passed_in_leaps_tells_the_last_of_its_steps(sender: Send
 
 
 async def test_a_request_for_fewer_requests_is_honoured_to_the_second(tmp_path: Path) -> None:
-    # With one order alone no other request is on its way when one is refused.
+    # With only one order, no other request is in progress when one is rejected.
     async with running_system(tmp_path) as made:
         sender = await new_sender_at_review(made)
         await sender.chat.taps(label("review.confirm"))
@@ -97,7 +97,7 @@ async def test_a_key_that_is_refused_for_a_while_is_told_to_operators_once_and_s
     oscar = sender.system.oscar
     await sender.system.service.fails_with("401", method="GET", path="/v1")
     await until(partial(reads, oscar, REFUSED), what="the alarm")
-    # A bot that asks as often as it may leaves no such gap: the next request follows within a tenth of a second.
+    # A bot at its request limit leaves no such gap: the next request follows within a tenth of a second.
     await until(partial(has_rested, sender.system), what="a rest after a refusal")
     await pays(sender)
     await sender.chat.taps(label("button.refresh"))
@@ -116,7 +116,7 @@ async def test_a_revoked_key_is_told_to_operators_at_once_and_its_service_not_ha
         await sender.chat.taps(label("review.confirm"))
         await sender.chat.sees(like("service.down"), anywhere=True)
         await until(partial(reads, made.oscar, REFUSED), what="the alarm")
-        # Each press may ask again. It is no new incident.
+        # Each press may send a request. It is no new outage.
         await sender.chat.taps(label("button.try_again"))
         await sender.chat.taps(label("review.confirm"), wait=0)
         await wait_until_idle(made)
@@ -135,7 +135,7 @@ async def reads(user: ChatUser, text: str) -> bool:
 
 
 async def has_rested(made: System) -> bool:
-    """Whether the service was left alone for a second between two requests that it refused."""
+    """Return whether a second passed between two rejected requests."""
     recent = [request for request in (await made.service.requests())["recent"] if request["path"].startswith(ORDERS)]
     times = [datetime.fromisoformat(request["time"]) for request in recent if request["status"] == 401]
     return any(later - earlier >= timedelta(seconds=0.9) for later, earlier in pairwise(times))

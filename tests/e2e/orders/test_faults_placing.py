@@ -1,4 +1,4 @@
-"""Every way in which the request for an order can end: what the person reads, and that one wish is one order."""
+"""Every result of the request for an order: what the user reads, and that one request is one order."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -25,7 +25,7 @@ SHOWN = like("card.pay_before")
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def ready(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[dict[str, list[Sender]]]:
-    """For each profile of the service a world, and in it persons who need only to confirm."""
+    """Return a system for each profile of the service, with users who only need to confirm."""
     folder = tmp_path_factory.mktemp("worlds")
     async with (
         running_system(folder / "documented", "documented", RECONCILE_SECONDS="1") as documented,
@@ -38,7 +38,7 @@ async def ready(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[dict[
 
 @pytest_asyncio.fixture(loop_scope="module", params=["documented"])
 async def sender(ready: dict[str, list[Sender]], request: pytest.FixtureRequest) -> AsyncIterator[Sender]:
-    """Somebody who needs only to confirm; good weather afterwards."""
+    """Return a user who only needs to confirm. End all faults after the test."""
     chosen = ready[request.param].pop()
     yield chosen
     await clear_faults(chosen.system)
@@ -49,7 +49,7 @@ async def sender(ready: dict[str, list[Sender]], request: pytest.FixtureRequest)
 
 
 def each_profile(name: str, documented: Sequence[str], live: Sequence[str]) -> pytest.MarkDecorator:
-    """Cases of `name` for the profiles."""
+    """Return the test parameters of `name`, one for each profile."""
     cases = [("documented", case) for case in documented] + [("live", case) for case in live]
     return pytest.mark.parametrize(("sender", name), cases, indirect=["sender"])
 
@@ -75,7 +75,7 @@ async def test_an_order_whose_answer_was_lost_is_found_and_shown_once(
     before = await count_posts(sender.system)
     await sender.system.service.fails_with(fault, times=1)
     await sender.chat.taps(label("review.confirm"))
-    # That it is looked for is only told if it isn't found before.
+    # The user is only notified of the search if the order isn't found before.
     if request.node.callspec.params["sender"] == "documented":
         await confirm_found_order(sender.chat)
     await is_shown_one_invoice(sender)
@@ -177,7 +177,7 @@ async def test_a_destination_that_vanished_before_confirming_is_told_and_asked_f
     await sender.chat.sees(like("holder.ask"))
     await sender.chat.taps(label("holder.skip"))
     await sender.chat.sees(like("review.title"))
-    await sender.chat.taps(label("review.confirm"))  # from here on the bot has the whole list again
+    await sender.chat.taps(label("review.confirm"))  # from here on the bot can read the whole list again
     await is_shown_one_invoice(sender)
     assert await count_posts(sender.system) == before + 1
 

@@ -1,4 +1,4 @@
-"""Money came in and the rupiah don't go out: the person is told by themselves, and reaches a person in one tap."""
+"""The payment arrived and no rupiah were sent: the user is notified, and reaches support with one tap."""
 
 import re
 from collections.abc import AsyncIterator
@@ -68,7 +68,7 @@ async def test_a_failure_after_the_payment_is_told_by_itself_to_sender_and_staff
     await budi.speaks("id")
     await budi.says("/status")
     await budi.sees(like("status.title", "id"))
-    # The bot sees both at once: with some time in between, the transfer would take longer than usual first.
+    # The bot sees both at once. With time in between, it would first report that the transfer takes long.
     await kirim.service.fails_with("503", method="GET")
     await kirim.service.pays(order)
     await kirim.service.does("fail", orderId=order["id"])
@@ -90,7 +90,7 @@ async def test_killed_while_it_tells_the_bot_repeats_what_may_not_have_arrived_a
     await kirim.oscar.sees(staff_note("stuck", reference), anywhere=True)
     await sari.sees(STUCK, anywhere=True)
     assert await kirim.oscar.count(staff_note("stuck", reference)) == 1
-    # Hers may have been on its way, too: then it comes once more, and says that it may be a repetition.
+    # Her message may have been in transit, too. Then it is sent again, with a note that it may be a repetition.
     told = [text_of(message) for message in await sari.messages() if re.search(STUCK, text_of(message))]
     assert_copies_are_marked(told, kills=1)
 
@@ -106,7 +106,7 @@ async def test_where_there_are_no_staff_the_contact_is_named(kirim: System) -> N
 
 
 async def paid(kirim: System, user: ChatUser) -> tuple[Json, str]:
-    """An order that is paid and then hangs at the service."""
+    """Return an order that is paid and then makes no progress at the service."""
     card, order = await tap_to_invoice(kirim, user)
     await kirim.service.pays(order)
     await wait_for_row(kirim, order, is_paid=1)

@@ -1,4 +1,4 @@
-"""All orders in pages, one order's page, and sending to the same recipient again in one tap."""
+"""The list of orders in pages, the page of an order, and sending to the same recipient again with one tap."""
 
 import asyncio
 import base64
@@ -32,7 +32,7 @@ SENT: Mapping[str, Any] = {"phase": Phase.DONE, "state": "COMPLETED", "step": Or
 
 
 async def has_ordered(system: System, user: ChatUser, *orders: Mapping[str, Any]) -> list[Order]:
-    """Orders of another day, an hour apart, written down as the bot would have: one a mapping, oldest first."""
+    """Save orders of another day, an hour apart, as the bot would: one for each mapping, oldest first."""
     days_ago = datetime.now(UTC) - timedelta(days=3)
     keys = [base64.urlsafe_b64decode(key) for key in system.environment["ENCRYPTION_KEYS"].split(",")]
     store = Database(system.environment["DATABASE_URL"], Vault(keys))
@@ -52,24 +52,24 @@ async def has_ordered(system: System, user: ChatUser, *orders: Mapping[str, Any]
 
 
 def references(message: Json) -> list[str]:
-    """The orders of a page, in their order."""
+    """Return the orders on a page, in their sequence."""
     return re.findall(r"^([0-9A-Z]{7}) · ", message["text"], re.MULTILINE)
 
 
 def at_a_time(key: str) -> str:
-    """A line of the timeline, below its day where another one began."""
+    """Return the pattern of a line of the timeline, with its day if that changes."""
     day = rf"(?:(?:{re.escape(text('timeline.today'))}|{DAY})\n)?"
     return day + like("timeline.line", at=re.compile(r"\d\d:\d\d WIB"), what=text(key))
 
 
 async def asks_for_orders(user: ChatUser) -> Json:
-    """The newest page."""
+    """Open the newest page."""
     await user.says("/orders")
     return await user.sees(in_any_language("history.title"))
 
 
 async def opens(user: ChatUser, reference: str) -> Json:
-    """An order's page, from the list that has it."""
+    """Open an order's page from the list that has it."""
     await user.taps(reference)
     return await user.sees(like("order_page.reference", reference=reference))
 
@@ -149,7 +149,7 @@ async def test_a_page_follows_its_order_and_never_writes_over_what_was_told(shar
 
 
 def is_page(message: Json, known: set[int]) -> bool:
-    """Whether this is the page of an order that was sent, and none of the messages known."""
+    """Return whether this is the page of a completed order, and a new message."""
     page = f"✅ {like('status.sent')}\n(?s:.*){at_a_time('step.sent')}\n\n{like('card.sent_bank')}"
     return message["message_id"] not in known and re.search(page, text_of(message)) is not None
 
@@ -176,8 +176,8 @@ async def from_its_notification(shared_system: System) -> None:
     assert await emma.count(like("draft.replaced")) == 0
     reference = str(row_of(shared_system, order)["reference"])
     await asks_for_orders(emma)
-    page = await opens(emma, reference)  # which takes the review's buttons away
-    # On the page: a tap elsewhere within some seconds of the first is taken for a second one.
+    page = await opens(emma, reference)  # which removes the review's buttons
+    # Tap on the page, because a second tap elsewhere within seconds would count as a double tap.
     await emma.taps(label("button.resend"), message=page)
     review = await emma.sees(like("review.title"))
     assert await emma.count(like("draft.replaced")) == 0

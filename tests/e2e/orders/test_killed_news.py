@@ -1,4 +1,4 @@
-"""Kill -9 between an order and its notifications, and during each send: all are sent, and a repeat says so."""
+"""Kill -9 between an order and its notifications, and during each send: all are sent, and repetitions are marked."""
 
 import asyncio
 import re
@@ -22,11 +22,11 @@ async def test_kill_9_before_and_after_every_send_of_an_order_loses_no_notificat
     untold, told = await asyncio.gather(new_sender_at_review(kirim), new_sender_at_review(kirim))
     pair = (untold, told)
     await interrupted(kirim, "sendPhoto", pair, lambda: each(pair, confirms))
-    await interrupted(kirim, "sendMessage", pair, kirim.start_bot)  # the card
+    await interrupted(kirim, "sendMessage", pair, kirim.start_bot)  # the status message
     assert [await untold.chat.count("lnbcrt"), await told.chat.count("lnbcrt")] == [1, 2]
     assert [await untold.chat.count(AGAIN), await told.chat.count(AGAIN)] == [1, 1]
-    await interrupted(kirim, "deleteMessage", pair, lambda: starts_and(kirim, pair, pays))  # the QR is taken down
-    await interrupted(kirim, "editMessageText", pair, kirim.start_bot)  # the card says paid
+    await interrupted(kirim, "deleteMessage", pair, lambda: starts_and(kirim, pair, pays))  # the invoice is removed
+    await interrupted(kirim, "editMessageText", pair, kirim.start_bot)  # the status message says paid
     await interrupted(kirim, "sendMessage", pair, kirim.start_bot)  # "payment received"
     await interrupted(kirim, "editMessageText", pair, lambda: starts_and(kirim, pair, goes_to_the_end))
     await interrupted(kirim, "sendMessage", pair, kirim.start_bot)  # "sent to the bank"
@@ -40,7 +40,7 @@ async def test_kill_9_before_and_after_every_send_of_an_order_loses_no_notificat
 
 
 async def interrupted(system: System, method: str, pair: tuple[Sender, Sender], cause: Cause) -> None:
-    """Kill the bot while the first one's notification hangs before Telegram and the other one's just arrived."""
+    """Kill the bot while the first user's notification hangs before Telegram, and the other user's just arrived."""
     async with AsyncExitStack() as air:
         for sender, fault in zip(pair, ("delay", "delay_after"), strict=True):
             await air.enter_async_context(hold_call(calls_of(system, method), sender.chat, fault))
@@ -50,7 +50,7 @@ async def interrupted(system: System, method: str, pair: tuple[Sender, Sender], 
 
 
 async def everything_was_told(sender: Sender) -> None:
-    """Whatever was repeated says so, the live card shows the end, and there never was but one invoice."""
+    """Check that repetitions are marked, the status message shows the end, and there was only one invoice."""
     messages = await sender.chat.messages()
     for notification in (PAID, SENT):
         told = [text_of(message) for message in messages if re.search(notification, text_of(message))]

@@ -1,7 +1,7 @@
-"""Kill -9 while an order is being placed: never two orders for one wish, never two invoices, and nothing forgotten.
+"""Kill -9 while an order is placed: a request never gets two orders or two invoices, and no order is forgotten.
 
-After a kill the bot can't know whether its request is still on its way, so the person is only asked after the longest
-time that one can take. The one who waits for that does so in a world of their own, while the other tests run.
+After a kill, the bot can't know whether its request is still in progress. So the user is only asked after the longest
+time that a request can take. The test that waits for that has a system of its own, and runs beside the others.
 """
 
 from collections.abc import AsyncIterator
@@ -33,7 +33,7 @@ ASKED = like("news.unresolved")
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module", autouse=True)
 async def waiting(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Sender]:
-    """Somebody whose bot was killed during a request that came to nothing."""
+    """Return a user whose bot was killed during a request that created nothing."""
     async with running_system(tmp_path_factory.mktemp("waiting"), "live", RECONCILE_SECONDS="2") as made:
         sender = await new_sender_at_review(made)
         async with hold_service(made):
@@ -44,20 +44,20 @@ async def waiting(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Sen
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def lasting(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[System]:
-    """One world for the other tests: its persons tell them apart."""
+    """Start one system for the other tests. Each has its own users."""
     async with running_system(tmp_path_factory.mktemp("kirim"), RECONCILE_SECONDS="2") as made:
         yield made
 
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def sender(lasting: System) -> Sender:
-    """Somebody who needs only to confirm."""
+    """Return a user who only needs to confirm."""
     await clear_faults(lasting)
     return await new_sender_at_review(lasting)
 
 
 async def is_shown_one_invoice(sender: Sender, *, orders: int = 1) -> None:
-    """The invoice and the card come, once, however many orders the service has by the person's own decision."""
+    """Check that the invoice and the status message come once, even if the user decided on a second order."""
     await sender.chat.sees(like("card.pay_before"), anywhere=True)
     shown = await invoices_in(sender.chat)
     made = await sender.orders()
@@ -78,7 +78,7 @@ async def test_an_order_that_was_made_before_the_kill_is_found_and_paid_as_if_no
     await is_shown_one_invoice(sender)
     await lasting.service.pays(order)
     await sender.chat.sees(like("news.paid"))
-    # The request that was held is only counted once it is answered, which it never was.
+    # A request is counted when it is answered. The delayed one never was.
     assert await count_posts(lasting) == asked
 
 
@@ -111,7 +111,7 @@ async def test_kill_9_while_the_confirmation_is_being_shown_places_one_order(
     async with hold_call(calls_of(lasting, "editMessageText"), sender.chat, fault):
         await sender.chat.taps(label("review.confirm"), wait=0)
     await kill_and_restart(lasting)
-    # The kill can fall before the request or before its answer. Only an order without an answer is asked about.
+    # The kill can come before the request or before its answer. The user is asked only about an order without answer.
     seen = await sender.chat.sees(f"{like('card.pay_before')}|{like('news.recipient_masked')}", anywhere=True)
     if says(text_of(seen), "news.recipient_masked"):
         await confirm_found_order(sender.chat)
@@ -156,7 +156,7 @@ async def test_an_order_that_is_made_after_the_question_is_adopted_and_the_quest
     await made_late(sender)
     await confirm_found_order(sender.chat)
     await is_shown_one_invoice(sender)
-    # The button still stands there. It must not make a second one.
+    # The button is still there. It must not create a second order.
     await sender.chat.presses(question, button(question), force=True)
     await sender.chat.sees(f"{like('stale.order')}|{like('card.pay_before')}", anywhere=True)
     await is_shown_one_invoice(sender)
@@ -187,7 +187,7 @@ async def test_whoever_has_no_order_after_a_kill_is_asked_and_only_they_try_agai
 
 
 async def made_late(sender: Sender) -> None:
-    """The service makes, long after it was asked, what the bot has asked it for."""
+    """Let the service create the bot's order long after the request."""
     key = sender.system.environment["SERVICE_API_KEY"]
     wish = {
         "idrAmount": 500_000,
@@ -201,13 +201,13 @@ async def made_late(sender: Sender) -> None:
 
 
 def button(message: Json) -> str:
-    """The data of a message's first button."""
+    """Return the data of a message's first button."""
     data: str = message["reply_markup"]["inline_keyboard"][0][0]["callback_data"]
     return data
 
 
 async def all_received(kirim: System) -> bool:
-    """Whether Telegram has nothing left that the bot hasn't acknowledged."""
+    """Return whether the bot has acknowledged all updates."""
     token = kirim.environment["TELEGRAM_BOT_TOKEN"]
     answer = await kirim.telegram.get(f"/bot{token}/getWebhookInfo")
     pending: int = answer.json()["result"]["pending_update_count"]

@@ -1,4 +1,4 @@
-"""One person's limits: each refusal says when it will be possible again, and nothing that was typed is lost."""
+"""A user's limits: each rejection says when the user can order again, and the draft is kept."""
 
 import re
 import time
@@ -77,7 +77,7 @@ async def test_a_flood_is_told_once_and_is_none_where_the_bot_was_away(kirim: Sy
     sabar, rusuh, tenang = await new_user(kirim), await new_user(kirim), await new_user(kirim)
     for _ in range(7):
         last = await sabar.says("/status")
-    # Telegram's times are whole seconds: the bot is to begin in a later one, to which the message doesn't belong.
+    # Telegram's times are whole seconds. The bot must start in a later second than the message.
     await until(partial(is_before, last["date"] + 1), what="another second")
     async with kirim.another_bot(MAX_MESSAGES_PER_MINUTE="4"):
         for _ in range(9):
@@ -97,7 +97,7 @@ async def is_before(second: int) -> bool:
 
 
 async def ordered(system: System, user: ChatUser, amount: str) -> Json:
-    """An order with its invoice in front of the person, as the service knows it."""
+    """Place an order, and return it as the service has it."""
     await user.says("/send")
     await user.sees(DESTINATION_QUESTION)
     await goes_to_amount(user)
@@ -109,7 +109,7 @@ async def ordered(system: System, user: ChatUser, amount: str) -> Json:
 
 
 async def goes_to_amount(user: ChatUser) -> None:
-    """By buttons; who has sent before finds the recipient as the first of them."""
+    """Go to the amount by buttons. A saved recipient is the first choice."""
     await user.taps("BCA")
     seen = await user.sees(f"{like('number.ask_bank')}|{like('amount.ask')}")
     if not says(text_of(seen), "amount.ask"):
@@ -120,7 +120,7 @@ async def goes_to_amount(user: ChatUser) -> None:
 
 
 def assert_is_told(text: str, since: datetime, *, in_: timedelta, with_day: bool = False) -> None:
-    """The text names the minute, in the person's zone, that comes `in_` after what they did between `since` and now."""
+    """Assert that the text names the minute, in the user's time zone, that is `in_` after an action since `since`."""
     possible = minutes_between(since + in_, now_in_jakarta() + in_)
     assert any(f"{at:%H:%M} WIB" in text.replace(".", ":") for at in possible), text
     if with_day:

@@ -1,4 +1,4 @@
-"""The main job: a person sends rupiah from a chat, pays, and watches them being sent."""
+"""The main job: a user sends rupiah from a chat, pays, and gets the notification that they were sent."""
 
 from tests.e2e.orders.steps import complete_order, type_to_invoice
 from tests.e2e.system import System

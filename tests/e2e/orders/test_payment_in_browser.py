@@ -1,6 +1,6 @@
-"""What a newcomer does first, in a real browser: open the page, send rupiah, pay in the wallet, see them sent.
+"""What a new user does first in a real browser: open the page, send rupiah, pay with the wallet, and see them sent.
 
-`SCREENSHOTS=folder` keeps pictures of the way.
+`SCREENSHOTS=folder` saves screenshots.
 """
 
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
 @dataclass(frozen=True, kw_only=True)
 class Story(Viewer):
-    """Who pays, with which service."""
+    """The user who pays, and the service."""
 
     profile: str
 

@@ -1,4 +1,4 @@
-"""Receipts: one picture for who sent, and the truth about it for whoever was shown it, in private and in groups."""
+"""Receipts: one picture for the sender, and the result of its code for anyone, in private chats and in groups."""
 
 import asyncio
 import re
@@ -30,7 +30,7 @@ AGAIN = like("news.again")
 
 
 async def orders(system: System, user: ChatUser, *, holder: str | None = None) -> Json:
-    """To the invoice; the service's order."""
+    """Go to the invoice, and return the service's order."""
     await tap_to_review(user)
     if holder:
         await user.taps(label("review.edit.holder"))
@@ -43,7 +43,7 @@ async def orders(system: System, user: ChatUser, *, holder: str | None = None) -
 
 
 async def is_sent(system: System, user: ChatUser, **answers: str) -> Json:
-    """A whole payment; the message with its receipt."""
+    """Place and complete an order, and return the message with its receipt."""
     order = await orders(system, user, **answers)
     await system.service.pays(order)
     await complete_order(system, order)
@@ -57,12 +57,12 @@ def code_on(receipt: Json) -> str:
 
 
 def changed(code: str) -> str:
-    """The code with another last character."""
+    """Return the code with another last character."""
     return code[:-1] + ALPHABET[(ALPHABET.index(code[-1]) + 1) % len(ALPHABET)]
 
 
 async def in_a_group(shared_system: System, *members: ChatUser) -> list[ChatUser]:
-    """The same persons in a group of theirs, with the bot."""
+    """Put the same users and the bot into a group."""
     wanted = {"title": "Family", "members": [member.id for member in members], "bot": "member"}
     group = (await shared_system.telegram.post("/sandbox/chats", json=wanted)).raise_for_status().json()
     return [ChatUser(shared_system.telegram, member.id, group["id"]) for member in members]
@@ -124,7 +124,7 @@ async def verified_however_one_comes_by_it(shared_system: System, code: str) -> 
     await sari.sees(FALSE)
     await sari.says("/verify <b>nonsense</b>")
     await sari.sees(FALSE)
-    await sari.says(changed(code))  # the question was answered: this comes by itself
+    await sari.says(changed(code))  # the question was answered, so this code is recognised alone
     await sari.sees(FALSE)
     await sari.says("/send")
     await sari.sees(like("destination.ask"))
@@ -239,6 +239,6 @@ async def test_a_kill_around_the_picture_leaves_one_receipt_with_one_code(kirim:
 
 
 def codes_of(system: System) -> list[str]:
-    """The hashes of all codes there are."""
+    """Return the hashes of all codes."""
     with closing(sqlite3.connect(system.state / "kirim.db")) as database:
         return [row[0] for row in database.execute("SELECT code_hash FROM receipts ORDER BY reference")]

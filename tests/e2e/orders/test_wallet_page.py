@@ -1,6 +1,6 @@
-"""The wallet page of a real bot: from the button under the invoice to the rupiah that were sent.
+"""The payment page of a real bot, from the button under the invoice until the rupiah were sent.
 
-`SCREENSHOTS=folder` keeps pictures.
+`SCREENSHOTS=folder` saves screenshots.
 """
 
 import os
@@ -46,7 +46,7 @@ async def lasting(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Sys
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def paged(lasting: System) -> System:
-    """A world whose bot serves pages, also where a story before has ended it."""
+    """Return a system whose bot serves pages. Restart it if the last test stopped it."""
     if lasting.bot is None or lasting.bot.returncode is not None:
         await lasting.start_bot()
     return lasting
@@ -100,13 +100,13 @@ def one_of(texts: Iterable[str]) -> re.Pattern[str]:
 
 
 def in_minutes(minutes: int) -> str:
-    """How a page without scripts says when its invoice expires."""
+    """Return how a page without JavaScript says when its invoice expires."""
     now = datetime.now(UTC)
     return text("page.expires", soon=TRANSLATIONS.get("en").until(now + timedelta(minutes=minutes), now))
 
 
 async def can_be_paid(shown: Phone, invoice: str) -> None:
-    """By a camera, by a tap, by the clipboard; and for how long is counted."""
+    """Check that it can be paid by camera, by link and by clipboard, and that the time is counted down."""
     await fits_the_screen(shown)
     assert await scan_qr_code(shown.page) == [f"LIGHTNING:{invoice.upper()}"]
     await expect(shown.page.locator("a.primary")).to_have_attribute("href", f"lightning:{invoice}")
@@ -132,7 +132,7 @@ async def test_a_page_without_scripts_says_the_same_and_leads_into_the_wallet(pa
         await expect(shown.page.locator("h1")).to_have_text(label("page.waiting", "id"))
         await paged.service.pays(order)
         await emma.sees(like("news.paid"), anywhere=True)
-        # What the page does by itself every 20 seconds.
+        # What the page does every 20 seconds.
         await shown.page.reload()
         await expect(shown.page.locator("h1")).to_have_text(label("page.paid", "id"))
 
@@ -144,9 +144,9 @@ async def test_an_invoice_that_expires_leaves_the_page_by_itself(paged: System, 
     address = await page_address(emma)
     assert address is not None
     async with open_phone(browser) as shown:
-        # Not the browser driver's own clock: on a busy machine it was seen to wait for the empty page without end.
+        # We don't use the browser driver's clock: on a busy machine it waited for the empty page without end.
         await shown.page.add_init_script(MOVABLE_CLOCK)
-        # No answer reaches the page from the start, not even one to its first request: it counts down alone.
+        # No answer reaches the page from the start, not even one to its first request. So it counts down without them.
         await shown.page.route(STATE, lambda route: route.abort("aborted"))
         await shown.page.goto(address)
         await expect(shown.page.locator("#left")).to_have_text(LEFT)
@@ -157,8 +157,8 @@ async def test_an_invoice_that_expires_leaves_the_page_by_itself(paged: System, 
         await shown.sees("expired")
         assert order["invoiceBolt11"][:40] not in (await shown.source()).lower()
         await expect(shown.page.locator("h1")).to_have_text(label("page.expired"))
-        # Nor does it come back when the server answers again. The server may keep a state for a second, and the order
-        # was changed behind its back, so wait for its answer first.
+        # The invoice doesn't come back when the server answers again. The server may reuse a status for a second, and
+        # the order was changed directly in the database, so wait for its answer first.
         await expire_order(paged, order)
         async with httpx.AsyncClient() as other:
             state = address.replace("?", "/state?")
@@ -173,7 +173,7 @@ async def test_an_invoice_that_expires_leaves_the_page_by_itself(paged: System, 
 
 
 async def moves_on(shown: Phone, seconds: int) -> None:
-    """Let the page's clock be later at once. Its timers run as before."""
+    """Move the page's clock ahead at once. Its timers run as before."""
     await shown.page.evaluate("seconds => { ahead += seconds * 1000; }", seconds)
 
 
@@ -238,7 +238,7 @@ async def test_without_a_public_address_no_invoice_has_a_button(tmp_path: Path) 
         async with httpx.AsyncClient(base_url=settings["PUBLIC_URL"]) as other:
             assert (await other.get("/healthz")).json() == {"status": "ok", "database": True, "workers": True}
             assert (await other.get("/p/abcdefghijklmnopqrstuvwxyz_-0123")).status_code == 404
-        # Open connections hold nothing up, and a second bot can't have the same port.
+        # Open connections don't block the end, and a second bot can't have the same port.
         async with httpx.AsyncClient(base_url=settings["PUBLIC_URL"]) as other:
             await other.get("/healthz")
             assert await made.stop_bot() == 0
