@@ -34,7 +34,7 @@ from bot.users.repository import UserRepository
 from tests.harness.databases import on_sqlite
 from tests.infra.builders import a_notification, an_update
 from tests.orders.builders import an_order
-from tests.rates.test_subscription_repository import an_alert, wished
+from tests.rates.builders import a_subscription, an_alert
 from tests.support.builders import a_post, a_ticket, an_entry
 from tests.times import DAY, NOW, SECOND
 from tests.users.builders import EMMA, SARI, a_user
@@ -77,7 +77,7 @@ async def two_alerts(tx: Transaction) -> None:
 async def two_subscriptions(tx: Transaction) -> None:
     await two_users(tx)
     for user_id in (EMMA, SARI):
-        await SubscriptionRepository(tx).save(wished(user_id, next_daily_at=NOW))
+        await SubscriptionRepository(tx).save(a_subscription(user_id, next_daily_at=NOW))
 
 
 async def two_tickets(tx: Transaction) -> None:

@@ -158,7 +158,7 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
     ),
     "old entries": (lambda tx: support_data.delete_entries(tx, NOW, 9), "ix_tickets_closed_at"),
     "closed_drafts": (lambda tx: checkout_data.delete_closed(tx, NOW, 9), "ix_drafts_closed_expires_at"),
-    "farewells": (lambda tx: DeletionRepository(tx).delete_last_messages(), "ix_outbox_last_messages"),
+    "last messages": (lambda tx: DeletionRepository(tx).delete_last_messages(), "ix_outbox_last_messages"),
     "drafts of_person": (lambda tx: DraftRepository(tx).of_user(1001), "ix_drafts_user_id"),
     "delete_unused": (lambda tx: RecipientRepository(tx).delete_unused(NOW), "ix_recipients_last_used_at"),
     "orders of a time": (

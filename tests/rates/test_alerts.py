@@ -1,4 +1,4 @@
-"""The price of an alert is read as people write such sums, near the rate of the day, or refused with a reason."""
+"""A typed price of an alert is read as people write such amounts, near the current rate, or rejected with a reason."""
 
 from decimal import Decimal
 

@@ -1,4 +1,4 @@
-"""A chart's axes: round numbers and round times, few enough to be readable."""
+"""The axes of a chart have round numbers and round times, few enough to be readable."""
 
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal

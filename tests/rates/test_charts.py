@@ -1,4 +1,4 @@
-"""A chart is drawn once for all who look at the same."""
+"""A chart is drawn once for all readers of the same chart."""
 
 import asyncio
 from collections.abc import AsyncIterator

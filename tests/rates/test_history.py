@@ -1,4 +1,4 @@
-"""Looking back over the rate: what was lowest and highest is never thinned away, and gaps are told apart."""
+"""Thinning the history keeps the lowest and the highest rate, and gaps are recognised."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -16,7 +16,7 @@ TWO_MINUTES = timedelta(minutes=2)
 
 
 def at(minutes: float, rate: int = 1_600_000_000) -> RatePoint:
-    """So many minutes ago."""
+    """Return the time this many minutes ago."""
     return RatePoint(NOW - timedelta(minutes=minutes), Decimal(rate))
 
 

@@ -1,4 +1,4 @@
-"""How notifications about the rate arrive: each in its reader's language and hours, to nobody who stopped them."""
+"""Notifications about the rate: in the reader's language, silent in quiet hours, and not after unsubscribing."""
 
 import asyncio
 from collections.abc import Mapping
@@ -34,62 +34,62 @@ ENGLISH = Translations.load(strict=True).get("en")
 
 
 @dataclass
-class Phone:
-    """Takes messages down instead of sending them."""
+class FakeMessenger:
+    """Records messages instead of sending them."""
 
     outcome: Outcome = field(default_factory=Delivered)
-    taken: list[Mapping[str, Any]] = field(default_factory=list)
+    sent: list[Mapping[str, Any]] = field(default_factory=list)
 
     async def send_text(
         self, chat_id: int, markup: str, keyboard: Keyboard, *, priority: str, silent: bool, **_: object
     ) -> Outcome:
-        self.taken.append(
+        self.sent.append(
             {"chat": chat_id, "text": readable(markup), "buttons": keyboard, "priority": priority, "silent": silent}
         )
         return self.outcome
 
 
-class Listening(SlowSender):
-    """Says when messages about money have come through."""
+class MoneyListener(SlowSender):
+    """Sets an event when all messages about money were sent."""
 
     def __init__(self, system: OrderSystem) -> None:
         super().__init__(system)
-        self.of_money = asyncio.Event()
+        self.money_sent = asyncio.Event()
 
     async def send(self, notification: StoredNotification) -> Sent | RetryLater | Undeliverable:
         outcome = await super().send(notification)
         if notification.kind == "paid":
-            self.of_money.set()
+            self.money_sent.set()
         return outcome
 
 
 @dataclass
-class Reader:
-    """Emma, who wishes to hear of the rate, with her phone."""
+class Subscriber:
+    """Emma, a subscriber, with her phone."""
 
     system: OrderSystem
     user: User
-    phone: Phone
+    phone: FakeMessenger
     subscribing: SubscriptionService
 
-    async def reads(self, notification: StoredNotification) -> DeliveryOutcome:
+    async def render(self, notification: StoredNotification) -> DeliveryOutcome:
         system = self.system
         context = context_for(self.user, store=system.store, messenger=self.phone, now=system.clock.now(), t=ENGLISH)
         return await renderers_for(context, RENDERERS).send(notification)
 
 
 @pytest.fixture
-async def emma(system: OrderSystem) -> Reader:
+async def emma(system: OrderSystem) -> Subscriber:
     user, subscribing = User(id=EMMA, created_at=BEGINNING), SubscriptionService(system.store, system.clock)
     await subscribing.set_daily_time(user, 8 * 60)
-    wish = AlertRequest(is_above=True, threshold=Decimal(1_800_000_000), cooldown_hours=6, days=30)
-    assert await subscribing.set_alert(user, wish)
-    return Reader(system, user, Phone(), subscribing)
+    request = AlertRequest(is_above=True, threshold=Decimal(1_800_000_000), cooldown_hours=6, days=30)
+    assert await subscribing.set_alert(user, request)
+    return Subscriber(system, user, FakeMessenger(), subscribing)
 
 
 @pytest.fixture
-async def told(emma: Reader) -> dict[str, StoredNotification]:
-    """A daily quote and an alert as the outbox hands them over, at eight in the morning."""
+async def queued(emma: Subscriber) -> dict[str, StoredNotification]:
+    """Render a daily quote and an alert at eight in the morning."""
     system = emma.system
     scheduler = RateScheduler(system.store, system.catalogue, system.clock)
     system.clock.at = EIGHT
@@ -105,11 +105,11 @@ async def told(emma: Reader) -> dict[str, StoredNotification]:
 
 
 async def test_a_daily_quote_gives_way_to_talk_and_an_alert_does_not(
-    emma: Reader, told: dict[str, StoredNotification]
+    emma: Subscriber, queued: dict[str, StoredNotification]
 ) -> None:
     for kind in (RateNotification.DAILY_QUOTE, RateNotification.PRICE_ALERT):
-        assert await emma.reads(told[kind]) == Sent()
-    daily, alert = emma.phone.taken
+        assert await emma.render(queued[kind]) == Sent()
+    daily, alert = emma.phone.sent
     assert (daily["priority"], daily["silent"], alert["priority"], alert["silent"]) == ("bulk", False, "talk", False)
     assert says(daily["text"], "subscription.daily_rate", rate=ENGLISH.rate(RATE))
     above = text("subscription.above", threshold="Rp1,800,000,000")
@@ -118,50 +118,52 @@ async def test_a_daily_quote_gives_way_to_talk_and_an_alert_does_not(
     assert {row[-1].data for row in (daily["buttons"][-1], alert["buttons"][-1])} == {"sub:end"}
 
 
-async def test_at_night_it_comes_without_a_sound(emma: Reader, told: dict[str, StoredNotification]) -> None:
+async def test_at_night_it_comes_without_a_sound(emma: Subscriber, queued: dict[str, StoredNotification]) -> None:
     emma.system.clock.at = EIGHT.replace(hour=23)  # six in the morning, in Jakarta
-    await emma.reads(told[RateNotification.PRICE_ALERT])
-    assert emma.phone.taken[0]["silent"]
+    await emma.render(queued[RateNotification.PRICE_ALERT])
+    assert emma.phone.sent[0]["silent"]
     await emma.subscribing.set_quiet_hours(emma.user, None)
-    await emma.reads(told[RateNotification.PRICE_ALERT])
-    assert not emma.phone.taken[1]["silent"]
+    await emma.render(queued[RateNotification.PRICE_ALERT])
+    assert not emma.phone.sent[1]["silent"]
 
 
 async def test_what_may_have_arrived_is_repeated_only_if_it_was_waited_for(
-    emma: Reader, told: dict[str, StoredNotification]
+    emma: Subscriber, queued: dict[str, StoredNotification]
 ) -> None:
     for kind in (RateNotification.DAILY_QUOTE, RateNotification.PRICE_ALERT):
-        await emma.reads(replace(told[kind], maybe_sent=True))
-    assert [message["priority"] for message in emma.phone.taken] == ["talk"]
-    assert text("news.again") in emma.phone.taken[0]["text"]
+        await emma.render(replace(queued[kind], maybe_sent=True))
+    assert [message["priority"] for message in emma.phone.sent] == ["talk"]
+    assert text("news.again") in emma.phone.sent[0]["text"]
 
 
 async def test_a_daily_quote_that_comes_through_too_late_is_dropped(
-    emma: Reader, told: dict[str, StoredNotification]
+    emma: Subscriber, queued: dict[str, StoredNotification]
 ) -> None:
     emma.system.clock.passes(hours=2, seconds=1)
-    assert await emma.reads(told[RateNotification.DAILY_QUOTE]) == Sent()
-    assert emma.phone.taken == []
+    assert await emma.render(queued[RateNotification.DAILY_QUOTE]) == Sent()
+    assert emma.phone.sent == []
 
 
 async def test_whoever_has_stopped_or_wishes_to_be_forgotten_reads_nothing(
-    emma: Reader, told: dict[str, StoredNotification]
+    emma: Subscriber, queued: dict[str, StoredNotification]
 ) -> None:
     leaving = replace(emma, user=replace(emma.user, deletion_requested_at=EIGHT))
-    assert await leaving.reads(told[RateNotification.DAILY_QUOTE]) == Sent()
+    assert await leaving.render(queued[RateNotification.DAILY_QUOTE]) == Sent()
     await emma.subscribing.end(EMMA)
     for kind in (RateNotification.DAILY_QUOTE, RateNotification.PRICE_ALERT):
-        assert await emma.reads(told[kind]) == Sent()
-    assert emma.phone.taken == []
+        assert await emma.render(queued[kind]) == Sent()
+    assert emma.phone.sent == []
 
 
-async def test_one_who_has_blocked_the_bot_is_out_of_reach(emma: Reader, told: dict[str, StoredNotification]) -> None:
+async def test_one_who_has_blocked_the_bot_is_out_of_reach(
+    emma: Subscriber, queued: dict[str, StoredNotification]
+) -> None:
     emma.phone.outcome = Unreachable("blocked")
-    assert await emma.reads(told[RateNotification.DAILY_QUOTE]) == Undeliverable("blocked", whole_chat=True)
+    assert await emma.render(queued[RateNotification.DAILY_QUOTE]) == Undeliverable("blocked", whole_chat=True)
 
 
 async def test_a_slow_crowd_of_them_holds_up_no_message_about_money(system: OrderSystem) -> None:
-    sender, now = Listening(system), system.clock.now()
+    sender, now = MoneyListener(system), system.clock.now()
     delivery = OutboxDelivery(system.store, sender, system.clock)
     crowd = range(1, RATE_SLOTS * 4)
     sender.locks = {chat_id: asyncio.Event() for chat_id in crowd}
@@ -171,7 +173,7 @@ async def test_a_slow_crowd_of_them_holds_up_no_message_about_money(system: Orde
         await OutboxRepository(tx).add([a_notification(chat_id=9_999, due_at=now, created_at=now)])
     await delivery.start_due()
     async with asyncio.timeout(TIMEOUT_SECONDS):
-        await sender.of_money.wait()
+        await sender.money_sent.wait()
     assert len(sender.sent) == 1
     await delivery.close(0)
 

@@ -1,4 +1,4 @@
-"""A quote: what a wish comes to, when it is too old, and how much worse a locked price is than the reviewed one."""
+"""Quotes: the cost of an amount, when a quote is stale, and how much worse a locked price is than the reviewed one."""
 
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal

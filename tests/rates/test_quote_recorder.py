@@ -1,4 +1,4 @@
-"""The recorder records at each tick, and forgets now and then."""
+"""The recorder records a quote at each tick, and prunes at intervals."""
 
 from typing import Any
 
@@ -6,8 +6,8 @@ from bot.rates.workers import PRUNE_EVERY, QuoteRecorder
 from tests.settlement.fake_settlement import MovedClock
 
 
-class NotedQuotes:
-    """Notes what is asked of it."""
+class FakeQuoteService:
+    """Counts the calls."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []
@@ -22,7 +22,7 @@ class NotedQuotes:
 
 
 async def test_each_tick_records_and_the_old_ones_are_forgotten_now_and_then() -> None:
-    quotes, clock = NotedQuotes(), MovedClock()
+    quotes, clock = FakeQuoteService(), MovedClock()
     recorded: Any = quotes
     recorder = QuoteRecorder(recorded, clock, interval=120)
     assert [await recorder.tick() for _ in range(3)] == [120, 120, 120]

@@ -1,4 +1,4 @@
-"""The quotes that were seen, on both databases: each once, exactly, in their order."""
+"""Quotes are stored once, exactly, and read in order, on both databases."""
 
 from datetime import timedelta
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""The rate in words and as a picture's facts: the same figures, in each reader's way of writing them."""
+"""The rate as text and as a picture: the same numbers, in the format of each language."""
 
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -22,7 +22,7 @@ QUOTE = Quote(Decimal("1612345678.25"), NOW, Decimal("16250.4"), "sandbox")
 
 
 def history(*before: tuple[float, int], period: Period = Period.DAY, quote: Quote = QUOTE) -> RateHistory:
-    """(hours ago, million rupiah)."""
+    """Return a history of pairs: hours ago, and million rupiah."""
     seen = [Quote(Decimal(millions) * 10**6, NOW - timedelta(hours=hours)) for hours, millions in before]
     return make_history(period, to_points(seen), quote)
 

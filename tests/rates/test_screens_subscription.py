@@ -1,4 +1,4 @@
-"""News of the rate: each screen says what holds, and each of its buttons is one that is answered."""
+"""Each screen of rate updates shows the saved values, and each of its buttons has a handler."""
 
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,16 +1,14 @@
-"""Who wishes to hear of the rate, on both databases: kept as it was wished, claimed once, gone with the person."""
+"""Subscriptions on both databases: stored as chosen, claimed once, and deleted with the user."""
 
 from dataclasses import replace
 from datetime import timedelta
-from decimal import Decimal
-from typing import Any
 
 import pytest
 
 from bot.infra.db.database import Database
-from bot.rates.model import RateAlert, Subscription
 from bot.rates.repository import SubscriptionRepository
 from bot.users.repository import UserRepository
+from tests.rates.builders import a_subscription, an_alert
 from tests.times import DAY, NOW, SECOND
 from tests.users.builders import EMMA, SARI, a_user
 from tests.users.stored_data import delete_user
@@ -18,53 +16,39 @@ from tests.users.stored_data import delete_user
 HOUR = timedelta(hours=1)
 
 
-def wished(user_id: int = EMMA, **changes: Any) -> Subscription:
-    return Subscription(user_id=user_id, subscribed_at=NOW, **changes)
-
-
-def an_alert(alert_id: str = "a1", user_id: int = EMMA, **changes: Any) -> RateAlert:
-    known: dict[str, Any] = {
-        "is_above": True,
-        "threshold": Decimal("1750000000.500"),
-        "created_at": NOW,
-        "expires_at": NOW + 30 * DAY,
-    }
-    return RateAlert(id=alert_id, user_id=user_id, **{**known, **changes})
-
-
 @pytest.fixture
-async def peopled(store: Database) -> Database:
+async def store_with_users(store: Database) -> Database:
     async with store.transaction() as tx:
         await UserRepository(tx).save(a_user(EMMA))
         await UserRepository(tx).save(a_user(SARI))
     return store
 
 
-async def test_a_subscription_comes_back_as_it_was_and_is_replaced(peopled: Database) -> None:
-    whole = wished(daily_minute=450, next_daily_at=NOW + HOUR, quiet_from=1320, quiet_until=420)
-    async with peopled.transaction() as tx:
+async def test_a_subscription_comes_back_as_it_was_and_is_replaced(store_with_users: Database) -> None:
+    whole = a_subscription(daily_minute=450, next_daily_at=NOW + HOUR, quiet_from=1320, quiet_until=420)
+    async with store_with_users.transaction() as tx:
         assert await SubscriptionRepository(tx).get(EMMA) is None
         await SubscriptionRepository(tx).save(whole)
         assert await SubscriptionRepository(tx).get(EMMA) == whole
-        await SubscriptionRepository(tx).save(wished())
-        assert await SubscriptionRepository(tx).get(EMMA) == wished()
+        await SubscriptionRepository(tx).save(a_subscription())
+        assert await SubscriptionRepository(tx).get(EMMA) == a_subscription()
         assert await SubscriptionRepository(tx).count() == 1
 
 
-async def test_what_is_due_comes_the_longest_waiting_first(peopled: Database) -> None:
-    async with peopled.transaction() as tx:
-        await SubscriptionRepository(tx).save(wished(EMMA, daily_minute=1, next_daily_at=NOW))
-        await SubscriptionRepository(tx).save(wished(SARI, daily_minute=1, next_daily_at=NOW - SECOND))
+async def test_what_is_due_comes_the_longest_waiting_first(store_with_users: Database) -> None:
+    async with store_with_users.transaction() as tx:
+        await SubscriptionRepository(tx).save(a_subscription(EMMA, daily_minute=1, next_daily_at=NOW))
+        await SubscriptionRepository(tx).save(a_subscription(SARI, daily_minute=1, next_daily_at=NOW - SECOND))
         assert [each.user_id for each in await SubscriptionRepository(tx).find_due(NOW)] == [SARI, EMMA]
         assert [each.user_id for each in await SubscriptionRepository(tx).find_due(NOW, 1)] == [SARI]
         assert [each.user_id for each in await SubscriptionRepository(tx).find_due(NOW - SECOND)] == [SARI]
-        await SubscriptionRepository(tx).save(wished(SARI))
+        await SubscriptionRepository(tx).save(a_subscription(SARI))
         assert [each.user_id for each in await SubscriptionRepository(tx).find_due(NOW + DAY)] == [EMMA]
 
 
-async def test_a_daily_quote_is_taken_up_once_and_not_after_a_change(peopled: Database) -> None:
-    due = wished(daily_minute=1, next_daily_at=NOW, quiet_from=5, quiet_until=6)
-    async with peopled.transaction() as tx:
+async def test_a_daily_quote_is_taken_up_once_and_not_after_a_change(store_with_users: Database) -> None:
+    due = a_subscription(daily_minute=1, next_daily_at=NOW, quiet_from=5, quiet_until=6)
+    async with store_with_users.transaction() as tx:
         assert not await SubscriptionRepository(tx).set_next_daily(EMMA, NOW, NOW + DAY)
         await SubscriptionRepository(tx).save(due)
         assert not await SubscriptionRepository(tx).set_next_daily(EMMA, NOW + SECOND, NOW + DAY)
@@ -75,9 +59,9 @@ async def test_a_daily_quote_is_taken_up_once_and_not_after_a_change(peopled: Da
         assert await SubscriptionRepository(tx).find_due(NOW + 9 * DAY) == ()
 
 
-async def test_an_alert_comes_back_as_it_was_and_is_replaced(peopled: Database) -> None:
+async def test_an_alert_comes_back_as_it_was_and_is_replaced(store_with_users: Database) -> None:
     resting = an_alert(is_above=False, cooldown_seconds=3600, cooldown_until=NOW + HOUR)
-    async with peopled.transaction() as tx:
+    async with store_with_users.transaction() as tx:
         await SubscriptionRepository(tx).save_alert(an_alert())
         assert await SubscriptionRepository(tx).get_alert("a1") == an_alert()
         await SubscriptionRepository(tx).save_alert(resting)
@@ -90,8 +74,8 @@ async def test_an_alert_comes_back_as_it_was_and_is_replaced(peopled: Database) 
         assert not await SubscriptionRepository(tx).delete_alert("a1")
 
 
-async def test_awake_is_what_neither_rests_nor_has_expired(peopled: Database) -> None:
-    async with peopled.transaction() as tx:
+async def test_awake_is_what_neither_rests_nor_has_expired(store_with_users: Database) -> None:
+    async with store_with_users.transaction() as tx:
         await SubscriptionRepository(tx).save_alert(an_alert("awake"))
         await SubscriptionRepository(tx).save_alert(an_alert("rested", cooldown_until=NOW))
         await SubscriptionRepository(tx).save_alert(an_alert("rests", cooldown_until=NOW + SECOND))
@@ -101,8 +85,8 @@ async def test_awake_is_what_neither_rests_nor_has_expired(peopled: Database) ->
         assert await SubscriptionRepository(tx).get_alert("over") is None
 
 
-async def test_only_an_alert_that_is_awake_is_laid_to_rest(peopled: Database) -> None:
-    async with peopled.transaction() as tx:
+async def test_only_an_alert_that_is_awake_is_laid_to_rest(store_with_users: Database) -> None:
+    async with store_with_users.transaction() as tx:
         await SubscriptionRepository(tx).save_alert(an_alert(cooldown_seconds=3600))
         assert await SubscriptionRepository(tx).start_cooldown("a1", NOW, NOW + HOUR)
         assert not await SubscriptionRepository(tx).start_cooldown("a1", NOW, NOW + 2 * HOUR)
@@ -122,49 +106,49 @@ async def test_it_is_quiet_by_each_users_own_clock(store: Database) -> None:
         # 18:30 in Tokyo, 16:30 in Jakarta
         for user_id, hours in {1: (18, 19), 2: (18, 19), 3: (None, None)}.items():
             start, end = (None if hour is None else hour * 60 for hour in hours)
-            await SubscriptionRepository(tx).save(wished(user_id, quiet_from=start, quiet_until=end))
+            await SubscriptionRepository(tx).save(a_subscription(user_id, quiet_from=start, quiet_until=end))
         assert await SubscriptionRepository(tx).find_quiet([1, 2, 3, 4, 5], NOW) == {1}
         assert await SubscriptionRepository(tx).find_quiet([2, 3], NOW) == frozenset()
         assert await SubscriptionRepository(tx).find_quiet([], NOW) == frozenset()
 
 
-async def test_stopping_ends_all_of_one_user_alone(peopled: Database) -> None:
-    async with peopled.transaction() as tx:
+async def test_stopping_ends_all_of_one_user_alone(store_with_users: Database) -> None:
+    async with store_with_users.transaction() as tx:
         for user_id in (EMMA, SARI):
-            await SubscriptionRepository(tx).save(wished(user_id))
+            await SubscriptionRepository(tx).save(a_subscription(user_id))
             await SubscriptionRepository(tx).save_alert(an_alert(f"a{user_id}", user_id))
         assert await SubscriptionRepository(tx).delete(EMMA)
         assert not await SubscriptionRepository(tx).delete(EMMA)
         assert await SubscriptionRepository(tx).get(EMMA) is None
         assert await SubscriptionRepository(tx).find_alerts(EMMA) == ()
-        assert await SubscriptionRepository(tx).get(SARI) == wished(SARI)
+        assert await SubscriptionRepository(tx).get(SARI) == a_subscription(SARI)
         assert len(await SubscriptionRepository(tx).find_alerts(SARI)) == 1
 
 
-async def test_an_alert_alone_is_something_to_stop(peopled: Database) -> None:
-    async with peopled.transaction() as tx:
+async def test_an_alert_alone_is_something_to_stop(store_with_users: Database) -> None:
+    async with store_with_users.transaction() as tx:
         await SubscriptionRepository(tx).save_alert(an_alert())
         assert await SubscriptionRepository(tx).delete(EMMA)
 
 
-async def test_a_forgotten_user_wishes_for_nothing(peopled: Database) -> None:
-    async with peopled.transaction() as tx:
-        await SubscriptionRepository(tx).save(wished(daily_minute=1, next_daily_at=NOW))
+async def test_a_forgotten_user_wishes_for_nothing(store_with_users: Database) -> None:
+    async with store_with_users.transaction() as tx:
+        await SubscriptionRepository(tx).save(a_subscription(daily_minute=1, next_daily_at=NOW))
         await SubscriptionRepository(tx).save_alert(an_alert())
         await SubscriptionRepository(tx).save_alert(an_alert("b1", SARI))
-    async with peopled.transaction() as tx:
+    async with store_with_users.transaction() as tx:
         assert await delete_user(tx, EMMA)
-    async with peopled.reading() as tx:
+    async with store_with_users.reading() as tx:
         assert await SubscriptionRepository(tx).find_due(NOW) == ()
         assert await SubscriptionRepository(tx).get_alert("a1") is None
         assert await SubscriptionRepository(tx).get_alert("b1") is not None
         assert await SubscriptionRepository(tx).count() == 0
 
 
-async def test_keeping_a_user_keeps_their_wishes(peopled: Database) -> None:
-    async with peopled.transaction() as tx:
-        await SubscriptionRepository(tx).save(wished())
+async def test_keeping_a_user_keeps_their_wishes(store_with_users: Database) -> None:
+    async with store_with_users.transaction() as tx:
+        await SubscriptionRepository(tx).save(a_subscription())
         await SubscriptionRepository(tx).save_alert(an_alert())
         await UserRepository(tx).save(a_user(EMMA, locale="id"))
-        assert await SubscriptionRepository(tx).get(EMMA) == wished()
+        assert await SubscriptionRepository(tx).get(EMMA) == a_subscription()
         assert await SubscriptionRepository(tx).find_alerts(EMMA) == (an_alert(),)

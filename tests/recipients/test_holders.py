@@ -1,4 +1,4 @@
-"""Holders' names on what is made to be forwarded: enough for who knows them, nothing for who doesn't."""
+"""Masked names of holders on receipts: enough for someone who knows the holder, and nothing for others."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Whether the service speaks of our recipient, also where it masks; and our own masking."""
+"""Comparing our number with the service's, which may be masked, and masking numbers."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Account and mobile numbers, and holders' names, as people paste them."""
+"""Account numbers, mobile numbers and holders' names as people paste them."""
 
 import pytest
 from hypothesis import given

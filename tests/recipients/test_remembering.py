@@ -1,4 +1,4 @@
-"""Whom an order goes to is remembered with the order itself: once, and not where no order was made."""
+"""The recipient of an order is saved together with the order, once, and only if there is an order."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Whom a person has sent to, on both databases: kept once, dropped when there are too many, and nobody else's."""
+"""Saved recipients on both databases: stored once, deleted when there are too many, and never shown to other users."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -20,7 +20,7 @@ EMMA, SARI = 1001, 1002
 
 
 async def has_ordered(store: Database, *orders: Order) -> tuple[SavedRecipient, ...]:
-    """What is kept of Emma's recipients after these orders."""
+    """Return Emma's saved recipients after these orders."""
     for order in orders:
         async with store.transaction() as tx:
             recipient = Recipient(order.method, order.number, order.holder)
@@ -62,7 +62,7 @@ async def test_of_many_the_longest_unused_go_but_never_one_with_a_name(store: Da
     orders = [an_order(number=f"{place}", created_at=NOW + place * SECOND) for place in range(1, MAX_UNNAMED + 3)]
     kept = await has_ordered(store, *orders)
     assert [each.number for each in kept] == [*(order.number for order in reversed(orders[2:])), "named"]
-    # One of those there are takes nobody's place.
+    # An update of a saved recipient deletes no other.
     assert len(await has_ordered(store, replace(orders[5], created_at=NOW + timedelta(days=1)))) == MAX_UNNAMED + 1
 
 

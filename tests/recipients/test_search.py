@@ -1,4 +1,4 @@
-"""Finding a destination in the live list by what people type."""
+"""Finding a destination in the live list by typed text."""
 
 import json
 from importlib.resources import files
@@ -97,7 +97,7 @@ def test_any_text_gives_a_hit_or_candidates_but_never_both(typed: str) -> None:
     assert result.hit is None or not result.candidates
 
 
-# A short word that loses a letter says nothing any more ("B Bank Indonesia", "Bank OK Indonesia").
+# A short word without one letter identifies nothing ("B Bank Indonesia", "Bank OK Indonesia").
 TELLING = [each for each in METHODS if all(len(word) > 4 for word in each.name.split() if word != "BANK")]
 
 

@@ -1,4 +1,4 @@
-"""Two answers to one question, or a deletion in the middle of an order: one counts, and nothing is shown twice."""
+"""Two answers to one question, or a deletion during an order: one counts, and nothing is shown twice."""
 
 import asyncio
 from decimal import Decimal

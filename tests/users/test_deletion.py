@@ -1,4 +1,4 @@
-"""A person is forgotten in every table and in every file; their orders keep a skeleton that leads to nobody."""
+"""A deleted user is in no table and no file. Their orders stay, without anything that leads to the user."""
 
 import json
 import sqlite3
@@ -183,16 +183,16 @@ async def test_the_farewell_outlives_the_user_until_it_is_told(store: Database, 
     assert await tables_that_name(store, EMMA) == ["outbox"]
     await privacy.clean_up()
     async with store.transaction() as tx:
-        (farewell,) = [
+        (last_message,) = [
             notification
             for notification in await OutboxRepository(tx).find_heads(NOW + DAY * 4000)
             if notification.chat_id == EMMA
         ]
-        assert (farewell.kind, farewell.payload) == (
+        assert (last_message.kind, last_message.payload) == (
             UserNotification.DATA_DELETED,
             {"locale": "id", "language_code": "en"},
         )
-        await OutboxRepository(tx).record_sent(farewell.id, 7, NOW)
+        await OutboxRepository(tx).record_sent(last_message.id, 7, NOW)
     await privacy.clean_up()
     assert await tables_that_name(store, EMMA) == []
 

@@ -1,4 +1,4 @@
-"""What users did is read as it was recorded, on both databases, and deleted when it is old."""
+"""Events of users are read as they were recorded, on both databases, and are deleted when they are old."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The bot is killed at every moment of a deletion: the last notifications about money and the last message are sent."""
+"""The bot is killed at every moment of a deletion: notifications about money and the last message are still sent."""
 
 import shutil
 from contextlib import suppress
@@ -25,8 +25,8 @@ pytestmark = pytest.mark.usefixtures("sqlite_in_the_loop")
 
 
 @dataclass
-class Departure:
-    """Emma has paid and wishes to be forgotten; then her order completes."""
+class RequestedDeletion:
+    """Emma has paid and asked for deletion. Then her order completes."""
 
     file: str
     service: FakeSettlement
@@ -40,7 +40,7 @@ class Departure:
             sender=CrashingSender(self.service.clock, countdown, self.sent),
         )
 
-    async def begins(self) -> None:
+    async def place_and_pay(self) -> None:
         system = OrderSystem(self.file, self.service)
         async with system.store.transaction() as tx:
             await UserRepository(tx).save(User(id=EMMA, created_at=system.clock.now()))
@@ -82,18 +82,18 @@ async def test_wherever_the_bot_was_killed_nothing_is_lost_and_nobody_is_half_fo
     while True:
         path = tmp_path / f"{at}.db"
         shutil.copy(migrated_file, path)
-        leaving, countdown = Departure(f"sqlite:///{path}", FakeSettlement(MovedClock())), CrashCountdown(at)
-        await leaving.begins()
-        first = leaving.system(countdown)
+        deletion, countdown = RequestedDeletion(f"sqlite:///{path}", FakeSettlement(MovedClock())), CrashCountdown(at)
+        await deletion.place_and_pay()
+        first = deletion.system(countdown)
         with suppress(Crash):
-            await leaving.run(first)
+            await deletion.run(first)
         for task in list(first.delivery._tasks.values()):
             task.cancel()
         with suppress(Crash):
             await first.close()
-        second = leaving.system(CrashCountdown(None))
-        await leaving.run(second)
-        await ends_well(leaving, second, f"killed at moment {at}")
+        second = deletion.system(CrashCountdown(None))
+        await deletion.run(second)
+        await check_result(deletion, second, f"killed at moment {at}")
         await second.close()
         assert find_texts(path, [NUMBER]) == {}
         if countdown.remaining:
@@ -102,13 +102,13 @@ async def test_wherever_the_bot_was_killed_nothing_is_lost_and_nobody_is_half_fo
     assert at > 8
 
 
-async def ends_well(leaving: Departure, system: OrderSystem, told_as: str) -> None:
-    kinds = [each.kind for each in leaving.sent]
-    assert kinds.index(OrderNotification.SENT) < kinds.index(UserNotification.DATA_DELETED), told_as
-    farewells = [each.maybe_sent for each in leaving.sent if each.kind == UserNotification.DATA_DELETED]
-    assert farewells in ([False], [False, True], [True]), told_as
+async def check_result(deletion: RequestedDeletion, system: OrderSystem, context: str) -> None:
+    kinds = [each.kind for each in deletion.sent]
+    assert kinds.index(OrderNotification.SENT) < kinds.index(UserNotification.DATA_DELETED), context
+    last_messages = [each.maybe_sent for each in deletion.sent if each.kind == UserNotification.DATA_DELETED]
+    assert last_messages in ([False], [False, True], [True]), context
     async with system.store.reading() as tx:
-        assert await UserRepository(tx).get(EMMA) is None, told_as
-        assert await OrderRepository(tx).of_user(EMMA) == (), told_as
-        assert await OutboxRepository(tx).find_next_due() is None, told_as
-        assert not await DeletionRepository(tx).has_notifications(EMMA), told_as
+        assert await UserRepository(tx).get(EMMA) is None, context
+        assert await OrderRepository(tx).of_user(EMMA) == (), context
+        assert await OutboxRepository(tx).find_next_due() is None, context
+        assert not await DeletionRepository(tx).has_notifications(EMMA), context

@@ -1,4 +1,4 @@
-"""What nobody has used for the set time deletes itself, and what is still needed doesn't."""
+"""Rows that weren't used for the retention period are deleted, and rows that are still needed aren't."""
 
 from dataclasses import replace
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""What is said of one's data is true to the settings, fits into a message, and shows no number in full."""
+"""The screens of `/privacy` match the settings, fit into a message, and show no number in full."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -50,7 +50,7 @@ def the_order(method: PayoutMethod, typed: str) -> Order:
 
 
 def stored(method: PayoutMethod = LISTED_BCA, typed: str = "Ibu", times: int = 1, **about: Any) -> Overview:
-    """What is stored about somebody; `times` as many recipients and orders."""
+    """Return an overview of a user's data, with `times` as many recipients and orders."""
     return overview((the_order(method, typed),) * times, method, typed, times, **about)
 
 

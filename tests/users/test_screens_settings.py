@@ -1,4 +1,4 @@
-"""What the settings show is what holds, and each of their buttons does what it says."""
+"""The settings show the saved values, and each button does what its label says."""
 
 from zoneinfo import ZoneInfo
 
@@ -29,7 +29,7 @@ def read(screen: Screen) -> str:
 
 
 def pressed(screen: Screen) -> list[tuple[str, str, str]]:
-    """Each button of the settings themselves: its label, action and argument."""
+    """Return the label, action and argument of each button of the settings themselves."""
     buttons = [button for row in screen.keyboard for button in row if (button.data or "").startswith("s:")]
     read = [(button.label, SettingsButton.read(button.data or "")) for button in buttons]
     return [(label, each.action if each else "", each.argument if each else "") for label, each in read]

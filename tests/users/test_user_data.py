@@ -1,4 +1,4 @@
-"""What the columns say about users holds: it is deleted with them, exported, and pruned, in every feature's tables."""
+"""What columns declare about users is true: values are deleted, exported and pruned, in every feature's tables."""
 
 import importlib
 import json
@@ -30,19 +30,19 @@ from tests.users.stored_data import USER_DATA, delete_user, fill_every_table
 
 SOMEBODY = re.compile(r"(person|user|chat|customer|sender|author|staff|actor|operator)_id$|_by$")
 OF_THE_KERNEL = {"inbox", "outbox"}
-"""Tables below the features: `bot.users.deletion_repository` deletes what is in them, with its own."""
+"""Tables below the features, which `bot.users.deletion_repository` deletes together with its own."""
 
 HANDLED = "inbox.body"
-"""Emptied as soon as the update was handled. One that waits is answered first, even if its user was deleted."""
+"""Emptied when the update was handled. An update that waits is answered first, even if its user was deleted."""
 
 LATER = NOW + DAY * 1000
 
 Values = Mapping[str, list[Any]]
-"""Column -> what is in it, of all rows, without what is empty."""
+"""Column -> its values in all rows, without empty ones."""
 
 
 def columns(**info: object) -> Iterator[Column[Any]]:
-    """The columns of all tables that say this about themselves."""
+    """Return the columns of all tables with this declaration."""
     for table in metadata.sorted_tables:
         yield from (column for column in table.columns if info.items() <= column.info.items())
 
@@ -52,12 +52,12 @@ PERSONAL = [*columns(personal=True)]
 
 
 def says(name: str, column: Column[Any]) -> bool:
-    """Whether the column or its whole table gives a reason for this."""
+    """Return whether a column or its table gives a reason for this."""
     return name in column.info or name in column.table.info
 
 
 def feature_of(table: Table) -> str:
-    """The package that defines a table."""
+    """Return the package that defines a table."""
     (name,) = {
         name.split(".")[1]
         for name, module in sys.modules.items()
@@ -67,7 +67,7 @@ def feature_of(table: Table) -> str:
 
 
 async def contents(store: Database) -> Values:
-    """What is in each column as the tables have it: sealed texts stay sealed."""
+    """Return the values of each column as they are stored: sealed texts stay sealed."""
     found = {}
     async with store._reader.connect() as connection:
         for table in metadata.sorted_tables:
@@ -78,7 +78,7 @@ async def contents(store: Database) -> Values:
 
 
 def strings_in(value: object) -> list[str]:
-    """The texts of a value: JSON may have several."""
+    """Return the texts of a value. JSON can have several."""
     if isinstance(value, dict):
         return [text for each in value.values() for text in strings_in(each)]
     return [value] if isinstance(value, str) else []

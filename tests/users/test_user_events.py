@@ -1,4 +1,4 @@
-"""Whatever people do about their orders, support reads it in words, in either language."""
+"""Support reads every event of a user as text, in both languages."""
 
 import pytest
 

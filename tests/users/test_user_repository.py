@@ -1,4 +1,4 @@
-"""Users in the database, and what a writer counts on."""
+"""Users in the database: how transactions are isolated, and what saving a user leaves unchanged."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""The rate as a picture that tells how it went, from what the bot has seen itself."""
+"""`/rate` shows a picture of the recorded rates."""
 
 from pathlib import Path
 
@@ -33,7 +33,7 @@ async def test_the_rate_is_a_picture_whose_period_changes_in_place(tmp_path: Pat
 
 
 async def what_cannot_be_had(kirim: System, emma: ChatUser) -> None:
-    """Nothing is taken away from who looks at a picture while the service is down."""
+    """A reader of a picture keeps it while the service is down."""
     await kirim.kill_bot()
     await kirim.service.fails_with("503", method="GET", path="/v1/quote")
     await kirim.start_bot()

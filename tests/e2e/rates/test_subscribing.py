@@ -1,4 +1,4 @@
-"""News of the rate: asked for by taps and by words, told at its hour and at its price, and ended in one tap."""
+"""Rate updates: set by buttons and by typing, sent at their hour and at their price, and ended in one tap."""
 
 import asyncio
 import re
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
 def condition(side: str, locale: str = "en") -> re.Pattern[str]:
-    """Above or below which price somebody wants to hear."""
+    """Return the condition of an alert."""
     return re.compile(like(f"subscription.{side}", locale, threshold=re.compile(r"Rp[\d,.]+")))
 
 
@@ -35,12 +35,12 @@ RATE = "|".join(
 
 
 def daily_at(time_of_day: str, locale: str = "en") -> str:
-    """The page of rate updates, with a daily quote at this time."""
+    """Return a pattern for the overview with a daily quote at this time."""
     return like("subscription.text", locale, daily=text("subscription.each_day", locale, time=time_of_day))
 
 
 def executed(shared_system: System, statement: str, *values: object) -> list[tuple[object, ...]]:
-    """What the bot has written down, or what time has made of it."""
+    """Execute a statement on the bot's database."""
     with closing(sqlite3.connect(shared_system.state / "kirim.db", timeout=TIMEOUT_SECONDS)) as database:
         rows = database.execute(statement, values).fetchall()
         database.commit()
@@ -53,14 +53,14 @@ def daily_falls_due(shared_system: System, user: ChatUser, *, ago: timedelta = t
 
 
 def price_comes(shared_system: System, user: ChatUser) -> None:
-    """The bot has recorded the price that this person's alert waits for."""
+    """Let the bot record the price of this user's alert."""
     now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S.%f")
     (rate,) = executed(shared_system, "SELECT threshold FROM rate_alerts WHERE user_id = ? AND is_above", user.id)[0]
     executed(shared_system, "INSERT INTO quotes (fetched_at, btc_idr, source) VALUES (?, ?, 'test')", now, rate)
 
 
 def updates_of(shared_system: System, user: ChatUser) -> tuple[int, int]:
-    """Subscriptions and alerts."""
+    """Return the numbers of subscriptions and alerts of a user."""
     (subscribed,) = executed(shared_system, "SELECT count(*) FROM subscriptions WHERE user_id = ?", user.id)[0]
     (alerts,) = executed(shared_system, "SELECT count(*) FROM rate_alerts WHERE user_id = ?", user.id)[0]
     return int(str(subscribed)), int(str(alerts))
@@ -74,7 +74,7 @@ async def opens(user: ChatUser, locale: str = "en") -> Json:
 
 
 async def takes_a_daily_quote(user: ChatUser) -> str:
-    """Choose a time at which none comes during this story; how it is shown."""
+    """Choose a time at which no quote falls due during the test, and return the time as it is shown."""
     hour = hour_far_from_now(6, 12, 19)
     await user.taps(label("subscription.daily"))
     await user.taps(f"{hour:02}:00")

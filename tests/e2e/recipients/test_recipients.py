@@ -1,4 +1,4 @@
-"""Whom one has sent to before: offered first, named, corrected, deleted, and nobody else's."""
+"""Saved recipients: offered first, named, corrected, deleted, and never shown to other users."""
 
 import asyncio
 from dataclasses import replace
@@ -19,7 +19,7 @@ TO_BUDI = like("amount.ask", recipient="BCA · 1234567890 · Budi Santoso")
 
 
 async def has_sent(shared_system: System) -> ChatUser:
-    """Somebody who has ordered once: to Budi Santoso, at BCA, 1234567890."""
+    """Return a new user who has ordered once: to Budi Santoso, at BCA, 1234567890."""
     user = await new_user(shared_system)
     await user.says("/send 500rb bca 1234567890 Budi Santoso")
     await user.sees(like("review.title"))
@@ -29,7 +29,7 @@ async def has_sent(shared_system: System) -> ChatUser:
 
 
 async def opens(user: ChatUser, label: str) -> None:
-    """To the page of one recipient."""
+    """Open the page of one recipient."""
     await user.says("/recipients")
     await user.sees(like("recipients.ask"))
     await user.taps(label)
@@ -46,7 +46,7 @@ async def is_called(user: ChatUser, before: str, name: str) -> None:
 
 
 async def its_bank_was(shared_system: System, user: ChatUser, name: str) -> None:
-    """Make it seem that this person's recipient is at a bank of this name, which the live list doesn't have."""
+    """Move this user's recipient to a bank of this name, which the live list doesn't have."""
     async with open_transaction(shared_system) as tx:
         (known,) = await RecipientRepository(tx).find_by_user(user.id)
         await RecipientRepository(tx).save(replace(known, method=replace(known.method, name=name)))
@@ -65,7 +65,7 @@ async def the_last_recipient_is_one_tap_and_is_asked_nothing_but_the_sum(shared_
     await emma.sees(like("card.pay_before"))
     await emma.says("/recipients")
     await emma.sees(like("recipients.ask"))
-    assert await emma.buttons() == ["Budi Santoso · BCA ••••7890"]  # sent to twice, kept once
+    assert await emma.buttons() == ["Budi Santoso · BCA ••••7890"]  # sent to twice, saved once
 
 
 async def the_holders_name_of_an_earlier_order_is_reused_where_its_number_is_typed(shared_system: System) -> None:

@@ -1,4 +1,4 @@
-"""One's own data: seen, taken along, and gone from the database's files once nothing is open any more."""
+"""The user's own data: shown, exported, and removed from the database's files when nothing is open."""
 
 import asyncio
 import json
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
 def rows_of(shared_system: System, user: ChatUser) -> dict[str, list[sqlite3.Row]]:
-    """What the database has of a person, table by table; tables without anything are left out."""
+    """Return the rows of a user by table, without tables that have none."""
     where = {
         "users": "id",
         "recipients": "user_id",
@@ -40,7 +40,7 @@ def rows_of(shared_system: System, user: ChatUser) -> dict[str, list[sqlite3.Row
 
 
 def sealed_of(shared_system: System, user: ChatUser) -> list[str]:
-    """The sealed texts that the database has of a person's recipients."""
+    """Return the sealed texts of a user's recipients."""
     with closing(sqlite3.connect(shared_system.state / "kirim.db", timeout=TIMEOUT_SECONDS)) as database:
         rows = database.execute(
             "SELECT number FROM orders WHERE user_id = :p UNION SELECT number FROM recipients WHERE user_id = :p"
@@ -51,7 +51,7 @@ def sealed_of(shared_system: System, user: ChatUser) -> list[str]:
 
 
 async def becomes_unknown(shared_system: System, user: ChatUser) -> None:
-    """Wait until nothing leads to the person any more; the last update's own row is dropped when it is two days old."""
+    """Wait until no row leads to the user. The row of the last update is deleted after two days."""
 
     async def rows() -> dict[str, list[sqlite3.Row]]:
         return rows_of(shared_system, user)
@@ -61,7 +61,7 @@ async def becomes_unknown(shared_system: System, user: ChatUser) -> None:
 
 
 async def sent_by(shared_system: System, user: ChatUser, number: str) -> tuple[Json, Json]:
-    """A payment to `number`, from the first word to the last."""
+    """Order and pay a transfer to `number`."""
     card, order = await type_to_invoice(shared_system, user, number=number)
     await shared_system.service.pays(order)
     await complete_order(shared_system, order)
@@ -70,13 +70,13 @@ async def sent_by(shared_system: System, user: ChatUser, number: str) -> tuple[J
 
 
 async def file_of(user: ChatUser, message: Json) -> tuple[str, Json]:
-    """A document's name and what is in it."""
+    """Return a document's name and content."""
     answer = await user._http.get(f"/sandbox/files/{message['document']['file_id']}")
     return message["document"]["file_name"], json.loads(answer.raise_for_status().content)
 
 
 async def asks_to_be_deleted(user: ChatUser) -> Json:
-    """From the command to the second question."""
+    """Go from the command to the confirmation."""
     await user.says("/privacy")
     await user.sees(like("privacy.text"))
     await user.taps(label("privacy.delete"))
@@ -125,7 +125,7 @@ async def test_a_second_tap_deletes_nothing_else_and_leaves_nothing_behind(share
     await asyncio.gather(emma.presses(question, yes), emma.presses(question, yes))
     await emma.sees(like("privacy.deleted"), anywhere=True)
     await becomes_unknown(shared_system, emma)
-    # Whoever has begun anew keeps what they have done since, whatever stands further up in the chat.
+    # A user who started again keeps their new data, whatever old buttons are in the chat.
     await type_to_review(emma, number="7731004477")
     await emma.presses(question, yes, force=True)
     await emma.sees(like("privacy.done_before"))

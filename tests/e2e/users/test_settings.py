@@ -1,4 +1,4 @@
-"""To taste: one's own phrase, language and time zone, and which notifications come with sound, silently, or not."""
+"""The settings: the phrase, the language, the time zone, and how notifications arrive."""
 
 import asyncio
 import re
@@ -36,7 +36,7 @@ def is_silent(message: Json) -> bool:
 
 
 async def where_it_stands(user: ChatUser, phrase: str) -> list[str]:
-    """Return the messages that hold the phrase, besides invoices and receipts."""
+    """Return the messages with the phrase, without invoices and receipts."""
     texts = [each["text"] for each in await user.messages() if "text" in each]
     return [words for words in texts if phrase in words]
 
@@ -124,7 +124,7 @@ async def suggested_at_the_start_and_given_without_a_press(shared_system: System
 
 
 async def _suggested_code(user: ChatUser) -> str:
-    """The phrase that the newest message suggests, as its button has it."""
+    """Return the code of the phrase that the newest message suggests."""
     message = await user.waits_for(lambda each: "ph:use:" in str(each.get("reply_markup")))
     found = re.search(r"ph:use:([a-z0-9-]+)", str(message["reply_markup"]))
     assert found is not None
@@ -216,7 +216,7 @@ async def changed_and_on_the_next_invoice(shared_system: System) -> None:
 
 
 async def choose(user: ChatUser, *taps: tuple[str, int]) -> None:
-    """Open the notices, and tap these lines so many times."""
+    """Open the notification settings, and tap these lines so many times."""
     await user.says("/settings")
     await user.sees(like("settings.text"))
     await user.taps(label("settings.notices"))
