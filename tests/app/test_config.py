@@ -28,7 +28,7 @@ def bare_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def given(monkeypatch: pytest.MonkeyPatch) -> Any:
+def read_settings(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Return a function that sets the required variables and others, and reads the settings."""
 
     def settings(**more: str) -> Settings:
@@ -39,8 +39,8 @@ def given(monkeypatch: pytest.MonkeyPatch) -> Any:
     return settings
 
 
-def test_four_settings_are_enough(given: Any) -> None:
-    settings = given()
+def test_four_settings_are_enough(read_settings: Any) -> None:
+    settings = read_settings()
     assert settings.telegram_bot_token.get_secret_value() == TOKEN
     assert settings.service_api_key.get_secret_value() == API_KEY
     assert settings.service_base_url == "https://service.example"
@@ -88,8 +88,8 @@ def test_four_settings_are_enough(given: Any) -> None:
         ("LOG_FORMAT", "console", "console"),
     ],
 )
-def test_each_setting_is_taken(given: Any, name: str, value: str, means: object) -> None:
-    assert getattr(given(**{name: value}), name.lower()) == means
+def test_each_setting_is_taken(read_settings: Any, name: str, value: str, means: object) -> None:
+    assert getattr(read_settings(**{name: value}), name.lower()) == means
 
 
 @pytest.mark.parametrize(
@@ -154,9 +154,9 @@ def test_each_setting_is_taken(given: Any, name: str, value: str, means: object)
         ("LOG_FORMAT", "xml"),
     ],
 )
-def test_each_bad_setting_is_named_and_never_quoted(given: Any, name: str, value: str) -> None:
+def test_each_bad_setting_is_named_and_never_quoted(read_settings: Any, name: str, value: str) -> None:
     with pytest.raises(ConfigError) as failure:
-        given(**{name: value})
+        read_settings(**{name: value})
     lines = str(failure.value).splitlines()[1:]
     assert [line.partition(":")[0].strip() for line in lines] == [name]
     assert PASSWORD not in str(failure.value)
@@ -192,16 +192,18 @@ def test_all_that_is_missing_or_bad_is_named_at_once(monkeypatch: pytest.MonkeyP
         ("SUPPORT_CONTACT", "@" * 201, ("200 characters",)),
     ],
 )
-def test_a_bad_setting_says_what_it_accepts(given: Any, name: str, value: str, accepted: tuple[str, ...]) -> None:
+def test_a_bad_setting_says_what_it_accepts(
+    read_settings: Any, name: str, value: str, accepted: tuple[str, ...]
+) -> None:
     with pytest.raises(ConfigError) as failure:
-        given(**{name: value})
+        read_settings(**{name: value})
     said = str(failure.value).splitlines()[1]
     assert all(fact in said for fact in accepted), said
     assert not any(word in said for word in ("Input", "String", "pattern", "parse", "Error")), said
 
 
-def test_no_secret_shows_in_what_is_printed_or_logged(given: Any) -> None:
-    settings = given(DATABASE_URL=f"postgresql://kirim:{PASSWORD}@db/kirim")
+def test_no_secret_shows_in_what_is_printed_or_logged(read_settings: Any) -> None:
+    settings = read_settings(DATABASE_URL=f"postgresql://kirim:{PASSWORD}@db/kirim")
     for shown in (repr(settings), str(settings)):
         assert TOKEN.partition(":")[2] not in shown
         assert API_KEY.partition(".")[2] not in shown
@@ -209,9 +211,9 @@ def test_no_secret_shows_in_what_is_printed_or_logged(given: Any) -> None:
     assert "s3cr3t" not in settings.key_id
 
 
-def test_settings_cannot_be_changed(given: Any) -> None:
+def test_settings_cannot_be_changed(read_settings: Any) -> None:
     with pytest.raises(Exception, match="frozen"):
-        given().min_order_idr = 1
+        read_settings().min_order_idr = 1
 
 
 def test_an_env_file_is_read_and_the_environment_goes_before_it(
@@ -233,39 +235,39 @@ def test_an_env_file_that_cannot_be_read_is_said_without_quoting_it(tmp_path: Pa
     assert not any(word in str(failure.value) for word in ("secret", "Error"))
 
 
-def test_an_empty_setting_is_one_that_is_not_set(given: Any) -> None:
-    settings = given(OPERATOR_IDS="", POLL_INTERVAL_SECONDS="", DATABASE_URL="", LOG_LEVEL="")
+def test_an_empty_setting_is_one_that_is_not_set(read_settings: Any) -> None:
+    settings = read_settings(OPERATOR_IDS="", POLL_INTERVAL_SECONDS="", DATABASE_URL="", LOG_LEVEL="")
     assert (settings.operator_ids, settings.poll_interval_seconds) == (frozenset(), 5)
     assert (settings.database_url, settings.log_level) == (DEFAULT_DATABASE, "info")
     with pytest.raises(ConfigError, match="SERVICE_BASE_URL: required"):
-        given(SERVICE_BASE_URL="")
+        read_settings(SERVICE_BASE_URL="")
 
 
 @pytest.mark.parametrize(("is_terminal", "form"), [(True, "console"), (False, "json")])
 def test_logs_are_for_eyes_only_where_there_are_eyes(
-    given: Any, monkeypatch: pytest.MonkeyPatch, form: str, *, is_terminal: bool
+    read_settings: Any, monkeypatch: pytest.MonkeyPatch, form: str, *, is_terminal: bool
 ) -> None:
     monkeypatch.setattr("sys.stderr.isatty", lambda: is_terminal, raising=False)
-    assert given().log_format == form
+    assert read_settings().log_format == form
 
 
-def test_wallet_pages_need_a_server(given: Any) -> None:
+def test_wallet_pages_need_a_server(read_settings: Any) -> None:
     with pytest.raises(ConfigError, match="PUBLIC_URL needs HTTP_PORT"):
-        given(PUBLIC_URL="https://kirim.example")
-    settings = given(PUBLIC_URL="https://kirim.example/", HTTP_PORT="8080")
+        read_settings(PUBLIC_URL="https://kirim.example")
+    settings = read_settings(PUBLIC_URL="https://kirim.example/", HTTP_PORT="8080")
     assert (settings.public_url, settings.http_port) == ("https://kirim.example", 8080)
 
 
-def test_pages_without_tls_are_for_this_machine_alone(given: Any) -> None:
-    assert given(PUBLIC_URL="http://127.0.0.1:8482", HTTP_PORT="8482").public_url == "http://127.0.0.1:8482"
+def test_pages_without_tls_are_for_this_machine_alone(read_settings: Any) -> None:
+    assert read_settings(PUBLIC_URL="http://127.0.0.1:8482", HTTP_PORT="8482").public_url == "http://127.0.0.1:8482"
 
 
 @pytest.mark.parametrize(
     "contact",
     ["@kirim_help", "help@kirim.example", "https://kirim.example", "https://kirim.example:8443/help?order=1&x#y", ""],
 )
-def test_a_support_contact_is_an_at_name_a_mail_or_a_web_address(given: Any, contact: str) -> None:
-    assert given(SUPPORT_CONTACT=f" {contact} ").support_contact == contact
+def test_a_support_contact_is_an_at_name_a_mail_or_a_web_address(read_settings: Any, contact: str) -> None:
+    assert read_settings(SUPPORT_CONTACT=f" {contact} ").support_contact == contact
 
 
 @pytest.mark.parametrize(
@@ -285,15 +287,15 @@ def test_a_support_contact_is_an_at_name_a_mail_or_a_web_address(given: Any, con
         "+62 812 3456 7890",
     ],
 )
-def test_anything_else_is_no_support_contact(given: Any, contact: str) -> None:
+def test_anything_else_is_no_support_contact(read_settings: Any, contact: str) -> None:
     with pytest.raises(ConfigError, match=r"SUPPORT_CONTACT: must be .*@name.*email.*https"):
-        given(SUPPORT_CONTACT=contact)
+        read_settings(SUPPORT_CONTACT=contact)
 
 
 @pytest.mark.parametrize("name", ["TERMS_URL", "PRIVACY_URL"])
 @pytest.mark.parametrize("address", ["https://kirim.example/terms", "https://kirim.example:8443/a?b=1&c#d", ""])
-def test_the_terms_and_the_privacy_policy_are_https_addresses(given: Any, name: str, address: str) -> None:
-    assert getattr(given(**{name: f" {address} "}), name.lower()) == address
+def test_the_terms_and_the_privacy_policy_are_https_addresses(read_settings: Any, name: str, address: str) -> None:
+    assert getattr(read_settings(**{name: f" {address} "}), name.lower()) == address
 
 
 @pytest.mark.parametrize("name", ["TERMS_URL", "PRIVACY_URL"])
@@ -309,20 +311,20 @@ def test_the_terms_and_the_privacy_policy_are_https_addresses(given: Any, name: 
         "@kirim_help",
     ],
 )
-def test_terms_at_any_other_address_are_refused(given: Any, name: str, address: str) -> None:
+def test_terms_at_any_other_address_are_refused(read_settings: Any, name: str, address: str) -> None:
     with pytest.raises(ConfigError, match=f"{name}: must be an https address"):
-        given(**{name: address})
+        read_settings(**{name: address})
 
 
-def test_the_operators_name_is_one_line(given: Any) -> None:
-    assert given().operator_name == given().terms_url == given().privacy_url == ""
-    assert given(OPERATOR_NAME=" PT Kirim & Co. ").operator_name == "PT Kirim & Co."
+def test_the_operators_name_is_one_line(read_settings: Any) -> None:
+    assert read_settings().operator_name == read_settings().terms_url == read_settings().privacy_url == ""
+    assert read_settings(OPERATOR_NAME=" PT Kirim & Co. ").operator_name == "PT Kirim & Co."
     with pytest.raises(ConfigError, match="OPERATOR_NAME: must be one line of printable characters"):
-        given(OPERATOR_NAME="PT Kirim\nEverything is free")
+        read_settings(OPERATOR_NAME="PT Kirim\nEverything is free")
 
 
-def test_a_day_that_is_smaller_than_the_smallest_order_is_refused(given: Any) -> None:
+def test_a_day_that_is_smaller_than_the_smallest_order_is_refused(read_settings: Any) -> None:
     with pytest.raises(ConfigError, match=r"MAX_IDR_PER_DAY .*MIN_ORDER_IDR"):
-        given(MAX_IDR_PER_DAY="19999")
-    assert given(MAX_IDR_PER_DAY="0").max_idr_per_day == 0
-    assert given(MAX_IDR_PER_DAY="20000").max_idr_per_day == 20_000
+        read_settings(MAX_IDR_PER_DAY="19999")
+    assert read_settings(MAX_IDR_PER_DAY="0").max_idr_per_day == 0
+    assert read_settings(MAX_IDR_PER_DAY="20000").max_idr_per_day == 20_000

@@ -40,27 +40,27 @@ class Users:
     """Users of a bot. They write, and record when the bot answers."""
 
     submit: Submit | None = None
-    heard: dict[int, asyncio.Queue[float]] = field(default_factory=lambda: defaultdict(asyncio.Queue))
+    answered_at: dict[int, asyncio.Queue[float]] = field(default_factory=lambda: defaultdict(asyncio.Queue))
     numbers: "itertools.count[int]" = field(default_factory=lambda: itertools.count(1))
 
     def record_answer(self, chat_id: int) -> None:
         """Record an answer of the bot to a chat."""
-        self.heard[chat_id].put_nowait(time.perf_counter())
+        self.answered_at[chat_id].put_nowait(time.perf_counter())
 
     async def say(self, chat_id: int, text: str) -> float:
         """Write to the bot. Return the time."""
         if self.submit is None:
             raise RuntimeError("the bot is not there yet")
-        said_at = time.perf_counter()
+        sent_at = time.perf_counter()
         await self.submit(skeleton.update(next(self.numbers), chat_id, text))
-        return said_at
+        return sent_at
 
     async def write_after_answers(self, chat_id: int, texts: Sequence[str]) -> list[float]:
         """Write each text after the answer to the one before. Return the answer times."""
         times = []
         for text in texts:
-            said_at = await self.say(chat_id, text)
-            times.append(await self.heard[chat_id].get() - said_at)
+            sent_at = await self.say(chat_id, text)
+            times.append(await self.answered_at[chat_id].get() - sent_at)
         return times
 
     async def write_at_once(self, chat_id: int, texts: Sequence[str]) -> None:
@@ -70,7 +70,7 @@ class Users:
             await asyncio.sleep(RETRY_SECONDS)
         with suppress(TimeoutError):
             for _ in texts:
-                await asyncio.wait_for(self.heard[chat_id].get(), 10 * SERVICE_SECONDS)
+                await asyncio.wait_for(self.answered_at[chat_id].get(), 10 * SERVICE_SECONDS)
 
 
 @asynccontextmanager
@@ -119,12 +119,12 @@ class _Feed:
 async def run(*, quick: bool) -> list[Row]:
     """Run the benchmark. Return its rows."""
     people = FEW_PEOPLE if quick else PEOPLE
-    alone = Spread.from_times(await _answer_times(_queues, 1, skeleton.SAID * 2))
-    plain_alone = Spread.from_times(await _answer_times(_sequential, 1, skeleton.SAID * 2))
-    at_once = Spread.from_times(await _answer_times(_queues, people, skeleton.SAID))
-    concurrent = Spread.from_times(await _answer_times(_concurrent, people, skeleton.SAID))
+    alone = Spread.from_times(await _answer_times(_queues, 1, skeleton.TEXTS * 2))
+    plain_alone = Spread.from_times(await _answer_times(_sequential, 1, skeleton.TEXTS * 2))
+    at_once = Spread.from_times(await _answer_times(_queues, people, skeleton.TEXTS))
+    concurrent = Spread.from_times(await _answer_times(_concurrent, people, skeleton.TEXTS))
     # One step is enough: it takes a minute, because each user waits for all users before them.
-    sequential = Spread.from_times(await _answer_times(_sequential, people, skeleton.SAID[:1]))
+    sequential = Spread.from_times(await _answer_times(_sequential, people, skeleton.TEXTS[:1]))
     what = f"{people} people at once, {seconds(SERVICE_SECONDS)} of service a step: answer time, median / p99"
     rows = [
         Row(part="a", measured=what, ours=str(at_once), versus=name, theirs=str(other), ratio=at_once.over(other))
@@ -181,5 +181,5 @@ async def _count_complete(way: Callable[[Users, Path], Opened], people: int) -> 
     everybody = range(FIRST_ID, FIRST_ID + people)
     with tempfile.TemporaryDirectory() as folder:
         async with way(users, Path(folder)) as application:
-            await asyncio.gather(*(users.write_at_once(user, skeleton.SAID) for user in everybody))
-    return sum(skeleton.answers_of(application, user) == skeleton.SAID[1:] for user in everybody)
+            await asyncio.gather(*(users.write_at_once(user, skeleton.TEXTS) for user in everybody))
+    return sum(skeleton.answers_of(application, user) == skeleton.TEXTS[1:] for user in everybody)

@@ -95,8 +95,8 @@ class SandboxSystem:
 
     async def says(self, user: int, text: str) -> None:
         """Write to the bot. It can only write to users who have written to it."""
-        said = {"from": user, "text": text}
-        (await self.telegram.post(f"/sandbox/chats/{user}/send", json=said)).raise_for_status()
+        message_body = {"from": user, "text": text}
+        (await self.telegram.post(f"/sandbox/chats/{user}/send", json=message_body)).raise_for_status()
 
     @asynccontextmanager
     async def bot(self, module: str = "bot") -> AsyncIterator[Process]:

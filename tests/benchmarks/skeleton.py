@@ -23,7 +23,7 @@ from telegram.request import BaseRequest, RequestData
 
 TOKEN = "424242:benchmark-token-not-secret-AAAAAAAAAAAAAA"
 QUESTIONS = ("Where to?", "Which number?", "How much?", "Please check.")
-SAID = ("/send", "bca", "1234567890", "500rb")
+TEXTS = ("/send", "bca", "1234567890", "500rb")
 """A complete conversation. The bot answers each message once."""
 
 ME = {"id": 424242, "is_bot": True, "first_name": "Skeleton", "username": "skeleton_bot"}
@@ -112,14 +112,14 @@ def _step(state: int | None, service_seconds: float) -> Callable[[Update, Contex
     following = 0 if state is None else state + 1
 
     async def take(update: Update, context: Context) -> int:
-        said, user = update.effective_message, context.user_data
-        if said is None or user is None:
+        incoming, user = update.effective_message, context.user_data
+        if incoming is None or user is None:
             raise TypeError("the skeleton understands messages only")
         known = list(user.get("answers", ())) if state is not None else []
         if service_seconds:
             await asyncio.sleep(service_seconds)
-        user["answers"] = known + ([said.text] if state is not None else [])
-        await said.reply_text(QUESTIONS[following])
+        user["answers"] = known + ([incoming.text] if state is not None else [])
+        await incoming.reply_text(QUESTIONS[following])
         return following if following < len(QUESTIONS) - 1 else ConversationHandler.END
 
     return take

@@ -139,10 +139,10 @@ async def _beside(system: SandboxSystem, people: list[int], process: Process, wo
     turn = cycle(people)
     while not working.done():
         user = next(turn)
-        said = time.perf_counter()
+        text = time.perf_counter()
         await system.says(user, "/help")
-        event = await system.chat_events.first(user, like("help.text"), said)
-        answers.append(event.at - said)
+        event = await system.chat_events.first(user, like("help.text"), text)
+        answers.append(event.at - text)
         await asyncio.sleep(BETWEEN_CHATS)
     await working
     after = watched.cpu_times()

@@ -27,19 +27,19 @@ class Tools:
     """A server whose tools answer, wait, or fail."""
 
     def __init__(self) -> None:
-        self.held, self.asked = asyncio.Event(), asyncio.Event()
+        self.may_end, self.has_started = asyncio.Event(), asyncio.Event()
         self.server: MCPServer[Any] = MCPServer(name="Tools of a test", version="1.2.3")
         for tool in (self.repeat, self.wait):
             self.server.add_tool(tool)
 
-    async def repeat(self, said: str) -> str:
+    async def repeat(self, text: str) -> str:
         """Repeat the text."""
-        return said
+        return text
 
     async def wait(self) -> str:
         """Answer late."""
-        self.asked.set()
-        await self.held.wait()
+        self.has_started.set()
+        await self.may_end.wait()
         return "late"
 
 

@@ -49,7 +49,7 @@ class Child:
     stdout: asyncio.StreamReader
     log: Path
     lines: list[bytes] = field(default_factory=list)
-    asked: int = 0
+    last_id: int = 0
 
     async def writes(self, *lines: bytes) -> None:
         self.stdin.write(b"".join(line + b"\n" for line in lines))
@@ -57,10 +57,10 @@ class Child:
 
     async def asks(self, method: str, params: object = None) -> int:
         """Send a request. Return its id."""
-        self.asked += 1
-        request = {"jsonrpc": "2.0", "id": self.asked, "method": method}
+        self.last_id += 1
+        request = {"jsonrpc": "2.0", "id": self.last_id, "method": method}
         await self.writes(json.dumps(request if params is None else request | {"params": params}).encode())
-        return self.asked
+        return self.last_id
 
     async def reads(self) -> dict[str, Any]:
         """Return the next message."""
@@ -70,9 +70,9 @@ class Child:
         message: dict[str, Any] = json.loads(line)
         return message
 
-    async def answers(self, asked: int) -> dict[str, Any]:
+    async def answers(self, request_id: int) -> dict[str, Any]:
         """Return the answer to a request. Earlier messages are skipped."""
-        while (message := await self.reads()).get("id") != asked:
+        while (message := await self.reads()).get("id") != request_id:
             pass
         return message
 
@@ -141,18 +141,18 @@ class Sandbox:
     """The sandbox's service and its control endpoints."""
 
     url: str
-    back_room: httpx.AsyncClient
+    control_client: httpx.AsyncClient
 
     async def control(self, where: str, /, **body: object) -> None:
-        (await self.back_room.post(f"{self.url}/control/{where}", json=body)).raise_for_status()
+        (await self.control_client.post(f"{self.url}/control/{where}", json=body)).raise_for_status()
 
     async def orders_made(self) -> int:
-        return len((await self.back_room.get(f"{self.url}/control/orders")).json()["orders"])
+        return len((await self.control_client.get(f"{self.url}/control/orders")).json()["orders"])
 
 
 @contextlib.asynccontextmanager
 async def sandbox(profile: str = "documented") -> AsyncIterator[Sandbox]:
     """Serve the service on a free port, in real time."""
     app = create_app(SettlementSandboxSettings(profile=profile, clock=lambda: datetime.now(UTC)))
-    async with serving(app) as url, httpx.AsyncClient() as back_room:
-        yield Sandbox(url, back_room)
+    async with serving(app) as url, httpx.AsyncClient() as control_client:
+        yield Sandbox(url, control_client)

@@ -70,7 +70,7 @@ async def agent_tools(*, per_minute: int = 10_000) -> AsyncIterator[Tools]:
             yield Tools(address, service, go_on)
 
 
-async def told(client: Client, tool: str, **arguments: object) -> dict[str, Any]:
+async def call_tool(client: Client, tool: str, **arguments: object) -> dict[str, Any]:
     """Return the typed content of a call that must succeed."""
     result = await client.call_tool(tool, dict(arguments))
     assert isinstance(result, CallToolResult)

@@ -68,7 +68,7 @@ def test_of_a_library_only_the_fixed_sentence_is_logged(name: str, kept: str) ->
 
 
 @pytest.mark.parametrize(
-    ("line", "asked", "code"),
+    ("line", "request_id", "code"),
     [
         (b"{", None, -32700),
         (b'{"jsonrpc":"2.0","id":"a"}', "a", -32600),
@@ -76,9 +76,9 @@ def test_of_a_library_only_the_fixed_sentence_is_logged(name: str, kept: str) ->
         (b"[]", None, -32600),
     ],
 )
-def test_a_line_that_is_no_message_gets_the_answer_it_deserves(line: bytes, asked: str | None, code: int) -> None:
+def test_a_line_that_is_no_message_gets_the_answer_it_deserves(line: bytes, request_id: str | None, code: int) -> None:
     with pytest.raises(ValidationError) as problem:
         jsonrpc_message_adapter.validate_json(line)
     refusal = reject_line(problem.value)
     assert isinstance(refusal, JSONRPCError)
-    assert (refusal.id, refusal.error.code) == (asked, code)
+    assert (refusal.id, refusal.error.code) == (request_id, code)

@@ -21,7 +21,7 @@ def bare_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def given(monkeypatch: pytest.MonkeyPatch) -> Any:
+def read_settings(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Set the key and more variables. Return the resulting settings."""
 
     def settings(**more: str) -> AgentSettings:
@@ -32,8 +32,8 @@ def given(monkeypatch: pytest.MonkeyPatch) -> Any:
     return settings
 
 
-def test_the_key_alone_is_enough_for_stdio(given: Any) -> None:
-    settings = given()
+def test_the_key_alone_is_enough_for_stdio(read_settings: Any) -> None:
+    settings = read_settings()
     assert settings.service_api_key.get_secret_value() == API_KEY
     assert (settings.service_base_url, settings.is_service_assumed) == (STANDARD_SERVICE, True)
     assert (settings.service_mcp_transport, settings.service_mcp_http_token) == ("stdio", None)
@@ -55,8 +55,8 @@ def test_the_key_alone_is_enough_for_stdio(given: Any) -> None:
         ("INVOICE_NETWORK", "bcrt", "bcrt"),
     ],
 )
-def test_what_is_set_counts(given: Any, name: str, value: str, means: object) -> None:
-    settings = given(**{name: value})
+def test_what_is_set_counts(read_settings: Any, name: str, value: str, means: object) -> None:
+    settings = read_settings(**{name: value})
     assert getattr(settings, name.lower()) == means
     assert settings.is_service_assumed is (name != "SERVICE_BASE_URL")
 
@@ -69,8 +69,8 @@ def test_what_is_set_counts(given: Any, name: str, value: str, means: object) ->
         ("SERVICE_MCP_RATE_LIMIT_PER_MINUTE", "5", 5),
     ],
 )
-def test_what_is_set_for_http_counts_there(given: Any, name: str, value: str, means: object) -> None:
-    assert getattr(given(**HTTP, **{name: value}), name.lower()) == means
+def test_what_is_set_for_http_counts_there(read_settings: Any, name: str, value: str, means: object) -> None:
+    assert getattr(read_settings(**HTTP, **{name: value}), name.lower()) == means
 
 
 @pytest.mark.parametrize(
@@ -83,17 +83,17 @@ def test_what_is_set_for_http_counts_there(given: Any, name: str, value: str, me
         ({"SERVICE_MCP_PORT": "4000", "PORT": ""}, 4000),
     ],
 )
-def test_the_platforms_port_goes_before_our_own(given: Any, ports: dict[str, str], port: int) -> None:
-    assert given(**HTTP, **ports).http_port == port
+def test_the_platforms_port_goes_before_our_own(read_settings: Any, ports: dict[str, str], port: int) -> None:
+    assert read_settings(**HTTP, **ports).http_port == port
 
 
-def test_nothing_set_is_the_same_as_not_set(given: Any) -> None:
+def test_nothing_set_is_the_same_as_not_set(read_settings: Any) -> None:
     empty = {name.upper(): "" for name in AgentSettings.model_fields if name != "service_api_key"}
-    assert given(**empty) == given()
+    assert read_settings(**empty) == read_settings()
 
 
-def test_over_stdio_what_only_http_needs_is_not_even_looked_at(given: Any) -> None:
-    settings = given(
+def test_over_stdio_what_only_http_needs_is_not_even_looked_at(read_settings: Any) -> None:
+    settings = read_settings(
         PORT="unix:/somewhere",
         SERVICE_MCP_PORT="many",
         SERVICE_MCP_ALLOWED_HOSTS="no host at all",
@@ -103,9 +103,9 @@ def test_over_stdio_what_only_http_needs_is_not_even_looked_at(given: Any) -> No
     assert (settings.http_port, settings.service_mcp_allowed_hosts) == (3333, ())
 
 
-def test_a_file_that_lies_about_is_nobodys_business(given: Any, tmp_path: Path) -> None:
+def test_a_file_that_lies_about_is_nobodys_business(read_settings: Any, tmp_path: Path) -> None:
     (tmp_path / ".env").write_text("SERVICE_MCP_NAME=somebody else\nSERVICE_BASE_URL=https://elsewhere.example\n")
-    assert (given().service_mcp_name, given().service_base_url) == ("kirim", STANDARD_SERVICE)
+    assert (read_settings().service_mcp_name, read_settings().service_base_url) == ("kirim", STANDARD_SERVICE)
 
 
 @pytest.mark.parametrize(
@@ -130,9 +130,9 @@ def test_a_file_that_lies_about_is_nobodys_business(given: Any, tmp_path: Path) 
         (HTTP | {"SERVICE_MCP_RATE_LIMIT_PER_MINUTE": "0"}, "SERVICE_MCP_RATE_LIMIT_PER_MINUTE"),
     ],
 )
-def test_a_bad_one_is_named_without_its_value(given: Any, settings: dict[str, str], named: str) -> None:
+def test_a_bad_one_is_named_without_its_value(read_settings: Any, settings: dict[str, str], named: str) -> None:
     with pytest.raises(ConfigError, match=named) as refused:
-        given(**settings)
+        read_settings(**settings)
     assert "hunter2" not in str(refused.value).lower()
     assert TOKEN not in str(refused.value)
 
@@ -147,6 +147,6 @@ def test_all_that_is_wrong_is_named_at_once(monkeypatch: pytest.MonkeyPatch) -> 
         assert f"  {name}: " in str(refused.value)
 
 
-def test_secrets_are_not_shown_by_the_settings_themselves(given: Any) -> None:
-    assert "s3cr3t" not in repr(given(**HTTP))
-    assert TOKEN not in repr(given(**HTTP))
+def test_secrets_are_not_shown_by_the_settings_themselves(read_settings: Any) -> None:
+    assert "s3cr3t" not in repr(read_settings(**HTTP))
+    assert TOKEN not in repr(read_settings(**HTTP))

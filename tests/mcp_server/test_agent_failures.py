@@ -42,20 +42,20 @@ UNKNOWN = "THE OUTCOME IS UNKNOWN"
 def test_a_failed_creation_says_whether_there_is_an_order(
     error: SettlementError, happened: str, outcome: str, next_step: str
 ) -> None:
-    said = str(creation_failure(error, WANTED))
-    assert happened in said
-    assert outcome in said
-    assert next_step in said
+    text = str(creation_failure(error, WANTED))
+    assert happened in text
+    assert outcome in text
+    assert next_step in text
     # An unknown outcome never suggests another try, and names the order to look for.
-    assert (UNKNOWN in said) == (MADE_NONE not in said)
+    assert (UNKNOWN in text) == (MADE_NONE not in text)
     if outcome == UNKNOWN:
-        assert WANTED in said
-        assert "again now" in said
-        assert "then call" not in said
+        assert WANTED in text
+        assert "again now" in text
+        assert "then call" not in text
 
 
 @pytest.mark.parametrize(
-    ("error", "told"),
+    ("error", "expected"),
     [
         (ServerError(500, error="oops"), "status 500: “oops”. Nothing was changed. Call again in 5 seconds"),
         (RateLimited(429, retry_after=9.6), "Wait 10 seconds"),
@@ -64,11 +64,11 @@ def test_a_failed_creation_says_whether_there_is_an_order(
         (NoAnswer("silence"), "no answer in time. Nothing was changed"),
     ],
 )
-def test_a_failed_look_says_that_nothing_changed_and_when_to_look_again(error: SettlementError, told: str) -> None:
-    assert told in str(read_failure(error))
+def test_a_failed_look_says_that_nothing_changed_and_when_to_look_again(error: SettlementError, expected: str) -> None:
+    assert expected in str(read_failure(error))
 
 
 def test_the_services_words_are_one_line_of_bounded_length() -> None:
-    said = str(read_failure(ServerError(500, error="a\n\n  b" + "c" * 5000)))
-    assert "“a bccc" in said
-    assert len(said) < 700
+    text = str(read_failure(ServerError(500, error="a\n\n  b" + "c" * 5000)))
+    assert "“a bccc" in text
+    assert len(text) < 700

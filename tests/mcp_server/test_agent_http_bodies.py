@@ -109,7 +109,7 @@ async def test_a_client_that_leaves_in_the_middle_of_its_body_leaves_no_trace(ca
             writer.write((head + "content-length: 100\r\n\r\n{").encode())
             await writer.drain()
             writer.transport.abort()
-        assert (await tool_server.calls(call("repeat", said="still here"))).status_code == 200
+        assert (await tool_server.calls(call("repeat", text="still here"))).status_code == 200
     assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
 
 

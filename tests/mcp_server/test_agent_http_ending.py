@@ -29,14 +29,14 @@ def closing(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
 async def test_a_call_under_way_is_answered_before_the_end(closing: asyncio.Event) -> None:
     async def answers_once_the_end_has_begun(tool_server: ToolServer) -> None:
         await closing.wait()
-        tool_server.tools.held.set()
+        tool_server.tools.may_end.set()
 
     async with asyncio.timeout(TIMEOUT_SECONDS), httpx.AsyncClient(timeout=TIMEOUT_SECONDS) as browser:
         async with open_tool_server(ends_within=FOR_EVER) as tool_server:
             waiting = asyncio.create_task(
                 browser.post(f"{tool_server.address}/mcp", json=call("wait"), headers=CALL_HEADERS)
             )
-            await tool_server.tools.asked.wait()
+            await tool_server.tools.has_started.wait()
             late = asyncio.create_task(answers_once_the_end_has_begun(tool_server))
         await late
         assert (await waiting).json()["result"]["structuredContent"] == {"result": "late"}
@@ -56,7 +56,7 @@ async def test_a_call_that_the_end_cuts_off_is_told_so(caplog: pytest.LogCapture
     async with httpx.AsyncClient() as browser:
         async with open_tool_server() as tool_server:
             waiting = asyncio.create_task(browser.post(f"{tool_server.address}/mcp", json=message, headers=headers))
-            await asyncio.wait_for(tool_server.tools.asked.wait(), TIMEOUT_SECONDS)
+            await asyncio.wait_for(tool_server.tools.has_started.wait(), TIMEOUT_SECONDS)
         answer = await waiting
     assert (answer.status_code, answer.json()) == (503, {"error": "Shutting down"})
     assert "Traceback" not in caplog.text

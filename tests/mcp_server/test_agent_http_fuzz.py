@@ -104,13 +104,13 @@ def test_whatever_is_sent_is_answered(wire: Wire, body: bytes, headers: dict[str
     if answer.status_code == 202:
         assert answer.content == b""  # the answer to a notification: the SDK labels even that as JSON
     elif answer.headers.get("content-type") == "application/json":
-        said = answer.json()
-        assert "error" not in said or said["error"]["code"] in CODES, said
+        reply = answer.json()
+        assert "error" not in reply or reply["error"]["code"] in CODES, reply
 
 
 @pytest.mark.parametrize("version", [None, "2026-07-28"])
 @pytest.mark.parametrize(
-    ("body", "asked", "code"),
+    ("body", "request_id", "code"),
     [
         (b"", None, -32700),
         (b"{", None, -32700),
@@ -134,9 +134,14 @@ def test_whatever_is_sent_is_answered(wire: Wire, body: bytes, headers: dict[str
     ],
 )
 def test_what_is_no_message_is_told_so_without_being_repeated(
-    wire: Wire, body: bytes, asked: Any, code: int, version: str | None
+    wire: Wire, body: bytes, request_id: Any, code: int, version: str | None
 ) -> None:
     answer = wire.says(body, {"mcp-protocol-version": version})
-    said = answer.json()
-    assert (answer.status_code, said["jsonrpc"], said["id"], said["error"]["code"]) == (400, "2.0", asked, code)
+    reply = answer.json()
+    assert (answer.status_code, reply["jsonrpc"], reply["id"], reply["error"]["code"]) == (
+        400,
+        "2.0",
+        request_id,
+        code,
+    )
     assert len(answer.text) < 120

@@ -23,7 +23,7 @@ async def tool_server() -> AsyncIterator[ToolServer]:
 
 
 async def test_whoever_has_the_bearer_gets_through(tool_server: ToolServer) -> None:
-    answer = await tool_server.calls(call("repeat", said="Halo"))
+    answer = await tool_server.calls(call("repeat", text="Halo"))
     assert answer.status_code == 200
     assert answer.headers["content-type"] == "application/json"
     assert answer.json()["result"]["structuredContent"] == {"result": "Halo"}
@@ -148,13 +148,13 @@ async def test_a_server_without_a_token_is_not_made() -> None:
 
 async def test_the_share_is_told_and_kept_to() -> None:
     async with open_tool_server(per_minute=3) as tool_server:
-        told = []
+        limits = []
         for passed in (0, 10, 10, 10.5, 0):
             tool_server.clock.now += passed
             answer = await tool_server.calls()
-            told.append((answer.status_code, answer.headers["ratelimit"], answer.headers.get("retry-after")))
+            limits.append((answer.status_code, answer.headers["ratelimit"], answer.headers.get("retry-after")))
             assert answer.headers["ratelimit-policy"] == "3;w=60"
-        assert told == [
+        assert limits == [
             (200, "limit=3, remaining=2, reset=60", None),
             (200, "limit=3, remaining=1, reset=50", None),
             (200, "limit=3, remaining=0, reset=40", None),

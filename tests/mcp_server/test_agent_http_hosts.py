@@ -20,7 +20,7 @@ async def tool_server() -> AsyncIterator[ToolServer]:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def picky() -> AsyncIterator[ToolServer]:
+async def restricted() -> AsyncIterator[ToolServer]:
     """Yield a server that accepts only some hosts."""
     async with open_tool_server(allowed=("tools.example", "10.0.0.7:3333", "[::1]")) as tool_server:
         yield tool_server
@@ -53,9 +53,9 @@ async def picky() -> AsyncIterator[ToolServer]:
 )
 @pytest.mark.parametrize("path", ["/mcp", "/healthz", "/else"])
 async def test_only_hosts_on_the_list_may_be_asked_for(
-    picky: ToolServer, host: str, path: str, *, comes_in: bool
+    restricted: ToolServer, host: str, path: str, *, comes_in: bool
 ) -> None:
-    answer = await picky.browser.request("POST" if path == "/mcp" else "GET", path, headers={"host": host})
+    answer = await restricted.browser.request("POST" if path == "/mcp" else "GET", path, headers={"host": host})
     if comes_in:
         assert answer.status_code == {"/mcp": 401, "/healthz": 200, "/else": 404}[path]
     else:
@@ -63,15 +63,15 @@ async def test_only_hosts_on_the_list_may_be_asked_for(
 
 
 async def test_a_request_without_a_host_is_refused_where_there_is_a_list(
-    picky: ToolServer, tool_server: ToolServer
+    restricted: ToolServer, tool_server: ToolServer
 ) -> None:
-    asked = b"GET /healthz HTTP/1.0\r\n\r\n"
-    assert (await picky.says(asked)).startswith(b"HTTP/1.1 403 ")
-    assert (await tool_server.says(asked)).startswith(b"HTTP/1.1 200 ")
+    sent = b"GET /healthz HTTP/1.0\r\n\r\n"
+    assert (await restricted.says(sent)).startswith(b"HTTP/1.1 403 ")
+    assert (await tool_server.says(sent)).startswith(b"HTTP/1.1 200 ")
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "sent",
     [
         b"GET /healthz HTTP/1.1\r\nhost: tools.example\r\nhost: evil.example\r\n\r\n",
         b"GET /healthz HTTP/1.0\r\nhost: tools.example\r\nhost: tools.example\r\n\r\n",
@@ -80,8 +80,8 @@ async def test_a_request_without_a_host_is_refused_where_there_is_a_list(
         b"GET /healthz HTTP/1.1\r\n\r\n",
     ],
 )
-async def test_a_host_named_in_any_other_way_is_none(picky: ToolServer, asked: bytes) -> None:
-    assert (await picky.says(asked))[9:12] in {b"400", b"403"}
+async def test_a_host_named_in_any_other_way_is_none(restricted: ToolServer, sent: bytes) -> None:
+    assert (await restricted.says(sent))[9:12] in {b"400", b"403"}
 
 
 async def test_two_hosts_are_none_even_from_a_server_that_lets_them_through() -> None:
@@ -123,8 +123,8 @@ async def test_without_a_list_any_host_may_be_asked_for(tool_server: ToolServer,
         ("", False),
     ],
 )
-async def test_only_pages_of_hosts_on_the_list_may_ask(picky: ToolServer, origin: str, *, comes_in: bool) -> None:
-    answer = await picky.calls(host="tools.example", origin=origin)
+async def test_only_pages_of_hosts_on_the_list_may_ask(restricted: ToolServer, origin: str, *, comes_in: bool) -> None:
+    answer = await restricted.calls(host="tools.example", origin=origin)
     if comes_in:
         assert answer.status_code == 200
     else:
@@ -146,6 +146,6 @@ async def test_without_a_list_only_pages_of_the_host_itself_may_ask(
     assert (await tool_server.calls(host=host, origin=origin)).status_code == status
 
 
-async def test_every_page_that_is_named_must_be_allowed(picky: ToolServer) -> None:
+async def test_every_page_that_is_named_must_be_allowed(restricted: ToolServer) -> None:
     headers = [("host", "tools.example"), ("origin", "https://tools.example"), ("origin", "https://evil.example")]
-    assert (await picky.browser.get("/healthz", headers=headers)).status_code == 403
+    assert (await restricted.browser.get("/healthz", headers=headers)).status_code == 403

@@ -8,7 +8,7 @@ import pytest
 from mcp import MCPError
 
 from tests.mcp_server.agent_http import CALL_HEADERS, LIST_TOOLS
-from tests.mcp_server.agents_over_http import BCA, MODES, agent_tools, refused, told
+from tests.mcp_server.agents_over_http import BCA, MODES, agent_tools, call_tool, refused
 from tests.waiting import TIMEOUT_SECONDS
 
 DOCUMENTED = {
@@ -28,15 +28,15 @@ A_MINUTE = timedelta(seconds=60)
 async def test_the_documented_flow_in_every_era_of_the_protocol(mode: str) -> None:
     async with agent_tools() as tools, tools.client(mode) as client:
         assert {tool.name for tool in (await client.list_tools()).tools} >= DOCUMENTED
-        methods = (await told(client, "list_payout_methods"))["methods"]
+        methods = (await call_tool(client, "list_payout_methods"))["methods"]
         assert {"bankCode": "014", "bankName": "BANK CENTRAL ASIA", "kind": "bank"}.items() <= methods[0].items()
-        order = await told(client, "create_offramp_order", **BCA, recipientDetails="0123456789", idrAmount=150_000)
+        order = await call_tool(client, "create_offramp_order", **BCA, recipientDetails="0123456789", idrAmount=150_000)
         assert order["bolt11"].startswith("lnbcrt")
-        assert (await told(client, "get_offramp_order", orderId=order["orderId"]))["isTerminal"] is False
+        assert (await call_tool(client, "get_offramp_order", orderId=order["orderId"]))["isTerminal"] is False
         await tools.service.control("POST", "/pay", orderId=order["orderId"])
         tools.service.clock.now += A_MINUTE
-        assert (await told(client, "get_offramp_order", orderId=order["orderId"]))["state"] == "COMPLETED"
-        assert [row["id"] for row in (await told(client, "list_offramp_orders"))["orders"]] == [order["orderId"]]
+        assert (await call_tool(client, "get_offramp_order", orderId=order["orderId"]))["state"] == "COMPLETED"
+        assert [row["id"] for row in (await call_tool(client, "list_offramp_orders"))["orders"]] == [order["orderId"]]
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
@@ -49,8 +49,8 @@ async def test_a_client_is_told_whom_it_talks_to(mode: str) -> None:
 
 async def test_a_call_that_brings_nothing_is_told_in_words_and_makes_no_order() -> None:
     async with agent_tools() as tools, tools.client() as client:
-        said = await refused(client, "create_offramp_order", **BCA, recipientDetails="12-34", idrAmount=150_000)
-        assert "12-34" not in said
+        text = await refused(client, "create_offramp_order", **BCA, recipientDetails="12-34", idrAmount=150_000)
+        assert "12-34" not in text
         assert await tools.service.orders_made() == 0
 
 
@@ -71,7 +71,7 @@ async def test_a_client_without_the_bearer_doesnt_get_in(mode: str) -> None:
         with pytest.raises((MCPError, httpx.HTTPError, ExceptionGroup)):
             async with tools.client(mode, token="wrong") as client:
                 await client.list_tools()
-        assert await tools.service.asked("GET", "/v1/payout/methods") == []
+        assert await tools.service.list_requests("GET", "/v1/payout/methods") == []
 
 
 async def test_a_client_that_asks_too_often_is_told_and_can_go_on_later() -> None:
@@ -86,16 +86,16 @@ async def test_a_client_that_asks_too_often_is_told_and_can_go_on_later() -> Non
 
 async def test_two_hundred_calls_at_once_wait_for_a_slow_service_and_nobody_else_does() -> None:
     async with agent_tools() as tools, tools.client() as client:
-        await told(client, "list_payout_methods")
+        await call_tool(client, "list_payout_methods")
         await tools.service.fault("delay", method="GET", path="/v1/offramp/orders", seconds=1, times=None)
-        calls = [asyncio.create_task(told(client, "list_offramp_orders", limit=1)) for _ in range(MANY)]
+        calls = [asyncio.create_task(call_tool(client, "list_offramp_orders", limit=1)) for _ in range(MANY)]
         async with (
             asyncio.timeout(TIMEOUT_SECONDS),
             httpx.AsyncClient(base_url=tools.address, timeout=TIMEOUT_SECONDS) as browser,
         ):
             assert (await browser.get("/healthz")).json()["ok"] is True
             assert (await browser.post("/mcp", json=LIST_TOOLS, headers=CALL_HEADERS)).status_code == 200
-            await told(client, "list_payout_methods")
+            await call_tool(client, "list_payout_methods")
         assert not any(call.done() for call in calls)
         tools.go_on.set()
         assert await asyncio.gather(*calls) == [{"orders": []}] * MANY

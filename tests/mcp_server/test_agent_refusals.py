@@ -8,7 +8,7 @@ import pytest
 
 from bot.mcp_server.tools.formats import join_words
 from bot.payments.tokens import CODES
-from tests.mcp_server.agent_world import BCA, AgentWorld, agent_world
+from tests.mcp_server.agent_system import BCA, AgentSystem, open_agent_system
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -18,12 +18,12 @@ NUMBER = "98765432109876543210123"
 
 
 @pytest.fixture(params=["documented", "live"])
-async def world(request: pytest.FixtureRequest) -> AsyncIterator[AgentWorld]:
-    async with agent_world(request.param) as made:
+async def system(request: pytest.FixtureRequest) -> AsyncIterator[AgentSystem]:
+    async with open_agent_system(request.param) as made:
         yield made
 
 
-WISHES: list[tuple[dict[str, Any], tuple[str, ...]]] = [
+INVALID_ORDERS: list[tuple[dict[str, Any], tuple[str, ...]]] = [
     ({"satAmount": 10_000}, ("Both", "exactly one")),
     ({"idrAmount": None}, ("Neither", "exactly one")),
     ({"idrAmount": 0}, ("idrAmount", "greater than 0")),
@@ -61,51 +61,51 @@ WISHES: list[tuple[dict[str, Any], tuple[str, ...]]] = [
 ]
 
 
-async def test_a_wish_that_cannot_be_is_refused_without_asking(world: AgentWorld) -> None:
-    for changes, told in WISHES:
-        said = await world.is_refused(**changes)
-        for words in told:
-            assert words in said, changes
-        assert "No order was created." in said, changes
-        assert "Input should" not in said, changes
-        assert NUMBER[:5] not in said
-    assert await world.posts() == 0
+async def test_a_wish_that_cannot_be_is_refused_without_asking(system: AgentSystem) -> None:
+    for changes, expected in INVALID_ORDERS:
+        text = await system.is_refused(**changes)
+        for words in expected:
+            assert words in text, changes
+        assert "No order was created." in text, changes
+        assert "Input should" not in text, changes
+        assert NUMBER[:5] not in text
+    assert await system.posts() == 0
 
 
-async def test_what_is_no_mobile_number_is_refused_for_an_ewallet(world: AgentWorld) -> None:
-    gopay = await world.destination("GOPAY")
+async def test_what_is_no_mobile_number_is_refused_for_an_ewallet(system: AgentSystem) -> None:
+    gopay = await system.destination("GOPAY")
     for number in ("12345", "081234567890123456", "+60123456789", "0211234567", "081-234-567-890", "hello"):
-        said = await world.is_refused(**gopay, recipientDetails=number)
-        assert "mobile number" in said, number
-        assert "081234567890 or +6281234567890" in said, number
-    assert await world.posts() == 0
+        text = await system.is_refused(**gopay, recipientDetails=number)
+        assert "mobile number" in text, number
+        assert "081234567890 or +6281234567890" in text, number
+    assert await system.posts() == 0
 
 
-async def test_a_wish_at_the_limits_is_accepted(world: AgentWorld) -> None:
-    assert (await world.orders(idrAmount=20_000))["idrAmount"] == 20_000
-    assert (await world.orders(idrAmount=100_000_000))["idrAmount"] == 100_000_000
-    assert (await world.orders(idrAmount="150000", payoutMethod="bank_transfer"))["idrAmount"] == 150_000
-    assert (await world.orders(idrAmount=50_000.0))["idrAmount"] == 50_000
+async def test_a_wish_at_the_limits_is_accepted(system: AgentSystem) -> None:
+    assert (await system.orders(idrAmount=20_000))["idrAmount"] == 20_000
+    assert (await system.orders(idrAmount=100_000_000))["idrAmount"] == 100_000_000
+    assert (await system.orders(idrAmount="150000", payoutMethod="bank_transfer"))["idrAmount"] == 150_000
+    assert (await system.orders(idrAmount=50_000.0))["idrAmount"] == 50_000
 
 
-async def test_an_unusual_number_is_pointed_out(world: AgentWorld) -> None:
-    made = await world.orders(recipientDetails="12345678")
+async def test_an_unusual_number_is_pointed_out(system: AgentSystem) -> None:
+    made = await system.orders(recipientDetails="12345678")
     assert "usually have 10 digits, and this one has 8" in made["warnings"][0]
-    made = await world.orders(recipientDetails="0812345678")
+    made = await system.orders(recipientDetails="0812345678")
     assert "looks like a mobile number" in made["warnings"][0]
 
 
-async def test_a_token_that_is_not_configured_is_refused_without_asking(world: AgentWorld) -> None:
-    await world.switches(configured=False)
-    said = await world.is_refused(depositChannel="btcb")
-    assert "Send one of: lightning." in said
-    assert await world.posts() == 0
+async def test_a_token_that_is_not_configured_is_refused_without_asking(system: AgentSystem) -> None:
+    await system.switches(configured=False)
+    text = await system.is_refused(depositChannel="btcb")
+    assert "Send one of: lightning." in text
+    assert await system.posts() == 0
 
 
-async def test_a_destination_that_is_new_on_the_list_is_found(world: AgentWorld) -> None:
-    known = await world.tools.methods()
-    world.tools._methods._kept = (world.service.clock.now, known[1:])
-    assert (await world.orders(**BCA))["idrAmount"] == 150_000
+async def test_a_destination_that_is_new_on_the_list_is_found(system: AgentSystem) -> None:
+    known = await system.tools.methods()
+    system.tools._methods._kept = (system.service.clock.now, known[1:])
+    assert (await system.orders(**BCA))["idrAmount"] == 150_000
 
 
 CALLS: list[tuple[str, dict[str, Any], str]] = [
@@ -121,6 +121,6 @@ CALLS: list[tuple[str, dict[str, Any], str]] = [
 ]
 
 
-async def test_arguments_that_do_not_fit_are_named(world: AgentWorld) -> None:
-    for tool, arguments, told in CALLS:
-        assert told in await world.fails(tool, **arguments), tool
+async def test_arguments_that_do_not_fit_are_named(system: AgentSystem) -> None:
+    for tool, arguments, expected in CALLS:
+        assert expected in await system.fails(tool, **arguments), tool

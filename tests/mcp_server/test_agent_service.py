@@ -13,10 +13,10 @@ class NotedOrders:
     """A client that records which orders are read."""
 
     def __init__(self) -> None:
-        self.asked: list[str] = []
+        self.read_ids: list[str] = []
 
     async def order(self, order_id: str) -> Any:
-        self.asked.append(order_id)
+        self.read_ids.append(order_id)
         return object()
 
 
@@ -28,10 +28,10 @@ async def test_one_order_too_many_costs_the_oldest_kept_answer_alone() -> None:
     every = [f"svc-{number}" for number in range(REMEMBERED + 2)]
     for order_id in every:
         await service.order(order_id)
-    client.asked.clear()
+    client.read_ids.clear()
     for order_id in every[2:]:
         await service.order(order_id)
-    assert client.asked == []
+    assert client.read_ids == []
     assert len(service._orders) == REMEMBERED
     await service.order(every[0])
-    assert client.asked == [every[0]]
+    assert client.read_ids == [every[0]]

@@ -33,11 +33,11 @@ async def test_the_official_client_orders_and_waits_over_stdio(tmp_path: Path) -
 
 async def _order_and_wait(service: Sandbox, folder: Path) -> None:
     await service.control("settings", speedSeconds=0.2)
-    told: list[str | None] = []
+    reports: list[str | None] = []
 
     async def note(progress: float, total: float | None, message: str | None) -> None:
         del progress, total
-        told.append(message)
+        reports.append(message)
 
     command, *arguments = COMMAND
     env = environment(service.url, SERVICE_MCP_NAME="Rupiah for everybody")
@@ -56,7 +56,7 @@ async def _order_and_wait(service: Sandbox, folder: Path) -> None:
             )
     assert ended.structured_content
     assert ended.structured_content["state"] == "COMPLETED"
-    assert str(told[-1]).startswith("COMPLETED")
+    assert str(reports[-1]).startswith("COMPLETED")
 
 
 async def test_what_is_set_reaches_the_tools(tmp_path: Path) -> None:

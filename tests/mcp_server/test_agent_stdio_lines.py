@@ -49,7 +49,7 @@ LINES: list[tuple[bytes, list[dict[str, Any]]]] = [
 ]
 
 
-async def heard(folder: Path, *lines: bytes) -> list[dict[str, Any]]:
+async def collect_messages(folder: Path, *lines: bytes) -> list[dict[str, Any]]:
     """Return all messages that these lines cause, between the handshake and the answer to a last ping."""
     async with child(environment(NOWHERE, SERVICE_MCP_LOG_LEVEL="error"), folder) as server:
         await server.greets()
@@ -67,10 +67,10 @@ async def heard(folder: Path, *lines: bytes) -> list[dict[str, Any]]:
 
 
 async def test_each_line_that_is_no_call_is_answered_for_what_it_is(tmp_path: Path) -> None:
-    messages = await heard(tmp_path, *(line for line, _ in LINES))
+    messages = await collect_messages(tmp_path, *(line for line, _ in LINES))
     wanted = [answer for _, answers in LINES for answer in answers]
-    told = [{"id": message["id"], "code": message["error"]["code"]} for message in messages]
-    assert sorted(told, key=repr) == sorted(wanted, key=repr)
+    errors = [{"id": message["id"], "code": message["error"]["code"]} for message in messages]
+    assert sorted(errors, key=repr) == sorted(wanted, key=repr)
     assert all(message["jsonrpc"] == "2.0" for message in messages)
 
 
@@ -111,7 +111,7 @@ lines = some.one_of(
 )
 @given(some.lists(lines, min_size=40, max_size=120))
 def test_nothing_but_json_rpc_comes_out_whatever_goes_in(tmp_path: Path, junk: list[bytes]) -> None:
-    for message in asyncio.run(heard(tmp_path, *junk)):
+    for message in asyncio.run(collect_messages(tmp_path, *junk)):
         assert message["jsonrpc"] == "2.0"
         assert {"result", "error", "method"} & set(message)
         assert "mistake in this server" not in json.dumps(message)

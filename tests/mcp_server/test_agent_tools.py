@@ -13,7 +13,7 @@ from mcp_types import ImageContent
 from bot.mcp_server.server import INSTRUCTIONS
 from bot.payments import bolt11
 from bot.payments.tokens import CODES
-from tests.mcp_server.agent_world import BCA, ORDERS, AgentWorld, agent_world, text_of
+from tests.mcp_server.agent_system import BCA, ORDERS, AgentSystem, open_agent_system, text_of
 from tests.pictures import qr_texts
 from tests.waiting import TIMEOUT_SECONDS
 
@@ -33,8 +33,8 @@ STATES = ("IDLE", "ROUTE_SHOWN")
 
 
 @pytest.fixture(params=["documented", "live"])
-async def world(request: pytest.FixtureRequest) -> AsyncIterator[AgentWorld]:
-    async with agent_world(request.param) as made:
+async def system(request: pytest.FixtureRequest) -> AsyncIterator[AgentSystem]:
+    async with open_agent_system(request.param) as made:
         yield made
 
 
@@ -46,8 +46,8 @@ def picture_in(result: Any) -> str:
     return text
 
 
-async def test_the_tools_are_the_documented_ones_and_waiting(world: AgentWorld) -> None:
-    listed = (await world.agent.list_tools()).tools
+async def test_the_tools_are_the_documented_ones_and_waiting(system: AgentSystem) -> None:
+    listed = (await system.agent.list_tools()).tools
     assert {tool.name for tool in listed} == DOCUMENTED | {"wait_for_offramp_order"}
     for tool in listed:
         assert tool.title
@@ -57,8 +57,8 @@ async def test_the_tools_are_the_documented_ones_and_waiting(world: AgentWorld) 
         assert all(described.get("description") for described in properties.values()), tool.name
 
 
-async def test_annotations_are_true(world: AgentWorld) -> None:
-    listed = {tool.name: tool.annotations for tool in (await world.agent.list_tools()).tools}
+async def test_annotations_are_true(system: AgentSystem) -> None:
+    listed = {tool.name: tool.annotations for tool in (await system.agent.list_tools()).tools}
     for name, hints in listed.items():
         assert hints is not None
         makes = name == "create_offramp_order"
@@ -66,18 +66,18 @@ async def test_annotations_are_true(world: AgentWorld) -> None:
         assert (hints.destructive_hint, hints.open_world_hint) == (False, True), name
 
 
-async def test_the_server_says_who_it_is_and_how_to_go_on(world: AgentWorld) -> None:
-    info = world.agent.server_info
+async def test_the_server_says_who_it_is_and_how_to_go_on(system: AgentSystem) -> None:
+    info = system.agent.server_info
     assert info
     assert (info.name, info.version) == ("kirim", "1.2.3")
-    assert world.agent.instructions == INSTRUCTIONS
+    assert system.agent.instructions == INSTRUCTIONS
     steps = ("list_payout_methods", "get_btc_idr_quote", "create_offramp_order", "get_offramp_order")
     positions = [INSTRUCTIONS.index(step) for step in steps]
     assert positions == sorted(positions)
 
 
-async def test_inputs_are_typed(world: AgentWorld) -> None:
-    schemas = {tool.name: tool.input_schema for tool in (await world.agent.list_tools()).tools}
+async def test_inputs_are_typed(system: AgentSystem) -> None:
+    schemas = {tool.name: tool.input_schema for tool in (await system.agent.list_tools()).tools}
     making = schemas["create_offramp_order"]
     assert set(making["required"]) == {"partnerBankCode", "partnerBankName", "recipientDetails"}
     assert making["properties"]["recipientDetails"]["type"] == "string"
@@ -90,45 +90,47 @@ async def test_inputs_are_typed(world: AgentWorld) -> None:
     assert (limit["type"], limit["minimum"], limit["maximum"], limit["default"]) == ("integer", 1, 100, 50)
 
 
-async def test_looking_tools_tell_what_the_service_says(world: AgentWorld) -> None:
-    quote = await world.does("get_btc_idr_quote")
+async def test_looking_tools_tell_what_the_service_says(system: AgentSystem) -> None:
+    quote = await system.does("get_btc_idr_quote")
     assert quote["btcIdr"] > 10**6
     assert quote["fetchedAt"] == "2026-11-21T09:00:00Z"
-    methods = (await world.does("list_payout_methods"))["methods"]
+    methods = (await system.does("list_payout_methods"))["methods"]
     assert {method["kind"] for method in methods} == {"bank", "ewallet"}
     bca = {"bankCode": "014", "bankName": "BANK CENTRAL ASIA", "kind": "bank", "maxAmountTransfer": 100_000_000}
     assert bca in methods
-    rails = await world.does("get_deposit_rails")
+    rails = await system.does("get_deposit_rails")
     assert rails["channels"] == list(CODES)
     assert rails["baseCbbtc"]["chainId"] == 8453
     assert "arbitrum" not in json.dumps(rails).lower()
-    stats = await world.does("get_platform_stats")
+    stats = await system.does("get_platform_stats")
     assert "fetchedAt" in stats
     assert stats["totalOrders"] == 0
 
 
-async def test_words_alone_are_enough_to_choose_a_destination(world: AgentWorld) -> None:
-    methods = (await world.does("list_payout_methods"))["methods"]
-    told = text_of(await world.call("list_payout_methods")).splitlines()
-    assert len(told) == len(methods) + 1
+async def test_words_alone_are_enough_to_choose_a_destination(system: AgentSystem) -> None:
+    methods = (await system.does("list_payout_methods"))["methods"]
+    reports = text_of(await system.call("list_payout_methods")).splitlines()
+    assert len(reports) == len(methods) + 1
     for method in methods:
-        assert any(f"{method['bankName']} · bankCode {method['bankCode']} · {method['kind']}" in line for line in told)
+        assert any(
+            f"{method['bankName']} · bankCode {method['bankCode']} · {method['kind']}" in line for line in reports
+        )
 
 
-async def test_a_lightning_order_goes_from_the_list_to_its_end(world: AgentWorld) -> None:
-    made = await world.orders(bankAccountName="Sari Dewi")
+async def test_a_lightning_order_goes_from_the_list_to_its_end(system: AgentSystem) -> None:
+    made = await system.orders(bankAccountName="Sari Dewi")
     invoice = bolt11.decode(made["bolt11"])
     assert invoice.amount_msat == made["satAmount"] * 1000
     assert (made["idrAmount"], made["deposit"], made["warnings"]) == (150_000, None, [])
     assert made["invoiceExpiresAt"] == "2026-11-21T10:00:00Z"
-    order = await world.does("get_offramp_order", orderId=made["orderId"])
+    order = await system.does("get_offramp_order", orderId=made["orderId"])
     assert (order["id"], order["invoiceBolt11"]) == (made["orderId"], made["bolt11"])
     assert order["state"] in STATES
-    await world.pays(made)
+    await system.pays(made)
     states = []
     while not order["isTerminal"]:
-        await world.service.clock.sleep(5)
-        order = await world.does("get_offramp_order", orderId=made["orderId"])
+        await system.service.clock.sleep(5)
+        order = await system.does("get_offramp_order", orderId=made["orderId"])
         states.append(order["state"])
     assert states[-1] == "COMPLETED"
     assert order["invoiceBolt11"] is None
@@ -136,33 +138,33 @@ async def test_a_lightning_order_goes_from_the_list_to_its_end(world: AgentWorld
 
 
 async def test_clients_of_before_are_served_as_well() -> None:
-    async with agent_world("live", mode="legacy") as world:
-        made = await world.orders()
-        assert (await world.does("get_offramp_order", orderId=made["orderId"]))["invoiceBolt11"] == made["bolt11"]
-        assert "status 404" in await world.fails("get_offramp_order", orderId="made-up")
+    async with open_agent_system("live", mode="legacy") as system:
+        made = await system.orders()
+        assert (await system.does("get_offramp_order", orderId=made["orderId"]))["invoiceBolt11"] == made["bolt11"]
+        assert "status 404" in await system.fails("get_offramp_order", orderId="made-up")
 
 
-async def test_an_amount_in_sats_is_what_the_invoice_asks(world: AgentWorld) -> None:
-    made = await world.orders(idrAmount=None, satAmount=20_000)
+async def test_an_amount_in_sats_is_what_the_invoice_asks(system: AgentSystem) -> None:
+    made = await system.orders(idrAmount=None, satAmount=20_000)
     assert made["satAmount"] == 20_000
     assert bolt11.decode(made["bolt11"]).amount_msat == 20_000_000
     assert made["idrAmount"] > 20_000
 
 
-async def test_an_ewallet_takes_a_number_in_either_form(world: AgentWorld) -> None:
-    gopay = await world.destination("GOPAY")
+async def test_an_ewallet_takes_a_number_in_either_form(system: AgentSystem) -> None:
+    gopay = await system.destination("GOPAY")
     for number, amount in (("081234567890", 150_000), ("+6281234567890", 160_000)):
-        made = await world.orders(**gopay, recipientDetails=number, idrAmount=amount)
-        order = await world.does("get_offramp_order", orderId=made["orderId"])
+        made = await system.orders(**gopay, recipientDetails=number, idrAmount=amount)
+        order = await system.does("get_offramp_order", orderId=made["orderId"])
         assert order["payoutRecipient"].endswith("7890")
         assert "81234567" not in json.dumps(order)
 
 
 @pytest.mark.parametrize(("channel", "chain", "units"), [("cbbtc", 8453, 1), ("btcb", 56, 10**10)])
 async def test_a_token_deposit_names_exactly_one_transfer(
-    world: AgentWorld, channel: str, chain: int, units: int
+    system: AgentSystem, channel: str, chain: int, units: int
 ) -> None:
-    result = await world.call("create_offramp_order", **BCA, satAmount=29_412, depositChannel=channel, includeQr=True)
+    result = await system.call("create_offramp_order", **BCA, satAmount=29_412, depositChannel=channel, includeQr=True)
     made = result.structured_content
     deposit = made["deposit"]
     assert made["bolt11"] is None
@@ -175,68 +177,68 @@ async def test_a_token_deposit_names_exactly_one_transfer(
     assert deposit["toAddress"] in text_of(result)
 
 
-async def test_a_qr_code_comes_only_when_it_is_asked_for(world: AgentWorld) -> None:
-    made = await world.call("create_offramp_order", **BCA, idrAmount=150_000)
+async def test_a_qr_code_comes_only_when_it_is_asked_for(system: AgentSystem) -> None:
+    made = await system.call("create_offramp_order", **BCA, idrAmount=150_000)
     assert [block.type for block in made.content] == ["text"]
     order_id = made.structured_content["orderId"]
-    shown = await world.call("get_offramp_order", orderId=order_id, includeQr=True)
+    shown = await system.call("get_offramp_order", orderId=order_id, includeQr=True)
     assert picture_in(shown) == f"LIGHTNING:{made.structured_content['bolt11'].upper()}"
-    await world.service.control("POST", "/pay", orderId=order_id)
-    await world.service.clock.sleep(2)
-    paid = await world.call("get_offramp_order", orderId=order_id, includeQr=True)
+    await system.service.control("POST", "/pay", orderId=order_id)
+    await system.service.clock.sleep(2)
+    paid = await system.call("get_offramp_order", orderId=order_id, includeQr=True)
     assert [block.type for block in paid.content] == ["text"]
     assert "Nothing to pay" in text_of(paid)
 
 
-async def test_the_newest_orders_come_first_and_no_more_than_asked(world: AgentWorld) -> None:
-    made = [(await world.orders(idrAmount=amount))["orderId"] for amount in (50_000, 60_000, 70_000)]
-    listed = (await world.does("list_offramp_orders", limit=2))["orders"]
+async def test_the_newest_orders_come_first_and_no_more_than_asked(system: AgentSystem) -> None:
+    made = [(await system.orders(idrAmount=amount))["orderId"] for amount in (50_000, 60_000, 70_000)]
+    listed = (await system.does("list_offramp_orders", limit=2))["orders"]
     assert [order["id"] for order in listed] == made[:0:-1]
-    assert len((await world.does("list_offramp_orders"))["orders"]) == 3
+    assert len((await system.does("list_offramp_orders"))["orders"]) == 3
 
 
-async def test_an_expired_invoice_is_not_handed_out_any_more(world: AgentWorld) -> None:
-    made = await world.orders()
-    await world.service.clock.sleep(3601)
-    order = await world.does("get_offramp_order", orderId=made["orderId"])
+async def test_an_expired_invoice_is_not_handed_out_any_more(system: AgentSystem) -> None:
+    made = await system.orders()
+    await system.service.clock.sleep(3601)
+    order = await system.does("get_offramp_order", orderId=made["orderId"])
     assert order["invoiceBolt11"] is None
     # The live service never changes such an order. By the documents it fails.
     assert ("the invoice expired" in order["paymentWithheld"]) is (order["state"] == "ROUTE_SHOWN")
-    said = text_of(await world.call("get_offramp_order", orderId=made["orderId"]))
-    assert ("Nothing to pay" in said) is (order["state"] == "ROUTE_SHOWN")
-    assert made["bolt11"] not in said
+    output = text_of(await system.call("get_offramp_order", orderId=made["orderId"]))
+    assert ("Nothing to pay" in output) is (order["state"] == "ROUTE_SHOWN")
+    assert made["bolt11"] not in output
 
 
-async def test_waiting_tells_the_progress_and_ends_with_the_order(world: AgentWorld) -> None:
-    made = await world.orders()
-    await world.pays(made)
-    told: list[tuple[float, float | None, str | None]] = []
+async def test_waiting_tells_the_progress_and_ends_with_the_order(system: AgentSystem) -> None:
+    made = await system.orders()
+    await system.pays(made)
+    reports: list[tuple[float, float | None, str | None]] = []
 
     async def note(progress: float, total: float | None, message: str | None) -> None:
-        told.append((progress, total, message))
+        reports.append((progress, total, message))
 
-    result = await world.agent.call_tool(
+    result = await system.agent.call_tool(
         "wait_for_offramp_order", {"orderId": made["orderId"], "timeoutSeconds": 300}, progress_callback=note
     )
     assert result.structured_content["state"] == "COMPLETED"
     assert result.structured_content["timedOut"] is False
-    assert len(told) >= 2
-    assert [progress for progress, _, _ in told] == sorted(progress for progress, _, _ in told)
-    assert {total for _, total, _ in told} == {300}
-    assert str(told[-1][2]).startswith("COMPLETED: sent to the bank")
+    assert len(reports) >= 2
+    assert [progress for progress, _, _ in reports] == sorted(progress for progress, _, _ in reports)
+    assert {total for _, total, _ in reports} == {300}
+    assert str(reports[-1][2]).startswith("COMPLETED: sent to the bank")
 
 
-async def test_waiting_ends_in_time_without_calling_that_a_failure(world: AgentWorld) -> None:
-    made = await world.orders()
-    began = world.service.clock.seconds()
-    waited = await world.does("wait_for_offramp_order", orderId=made["orderId"], timeoutSeconds=20)
+async def test_waiting_ends_in_time_without_calling_that_a_failure(system: AgentSystem) -> None:
+    made = await system.orders()
+    began = system.service.clock.seconds()
+    waited = await system.does("wait_for_offramp_order", orderId=made["orderId"], timeoutSeconds=20)
     assert (waited["timedOut"], waited["isTerminal"]) == (True, False)
-    assert 20 <= world.service.clock.seconds() - began < 23
+    assert 20 <= system.service.clock.seconds() - began < 23
     assert waited["invoiceBolt11"] == made["bolt11"]
 
 
-async def test_waiting_can_be_cancelled(world: AgentWorld) -> None:
-    made = await world.orders()
+async def test_waiting_can_be_cancelled(system: AgentSystem) -> None:
+    made = await system.orders()
     ended = asyncio.Event()
     began = asyncio.Event()
 
@@ -247,45 +249,45 @@ async def test_waiting_can_be_cancelled(world: AgentWorld) -> None:
         finally:
             ended.set()
 
-    world.tools.sleep = for_ever
-    waiting = asyncio.create_task(world.call("wait_for_offramp_order", orderId=made["orderId"], timeoutSeconds=300))
+    system.tools.sleep = for_ever
+    waiting = asyncio.create_task(system.call("wait_for_offramp_order", orderId=made["orderId"], timeoutSeconds=300))
     await asyncio.wait_for(began.wait(), TIMEOUT_SECONDS)
     waiting.cancel()
     await asyncio.wait_for(ended.wait(), TIMEOUT_SECONDS)
-    asked = len(await world.service.asked("GET", f"{ORDERS}/{made['orderId']}"))
-    assert (await world.does("get_btc_idr_quote"))["btcIdr"]
-    assert len(await world.service.asked("GET", f"{ORDERS}/{made['orderId']}")) == asked
+    asked = len(await system.service.list_requests("GET", f"{ORDERS}/{made['orderId']}"))
+    assert (await system.does("get_btc_idr_quote"))["btcIdr"]
+    assert len(await system.service.list_requests("GET", f"{ORDERS}/{made['orderId']}")) == asked
 
 
-async def test_waiting_ends_once_its_caller_has_hung_up(world: AgentWorld, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = await world.orders()
+async def test_waiting_ends_once_its_caller_has_hung_up(system: AgentSystem, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = await system.orders()
     gone = iter([False])
     monkeypatch.setattr("bot.mcp_server.tools.order_tools.has_hung_up", lambda: next(gone, True))
-    began = world.service.clock.seconds()
-    await world.fails("wait_for_offramp_order", orderId=made["orderId"], timeoutSeconds=300)
-    assert world.service.clock.seconds() - began < 20
-    assert len(await world.service.asked("GET", f"{ORDERS}/{made['orderId']}")) == 1
+    began = system.service.clock.seconds()
+    await system.fails("wait_for_offramp_order", orderId=made["orderId"], timeoutSeconds=300)
+    assert system.service.clock.seconds() - began < 20
+    assert len(await system.service.list_requests("GET", f"{ORDERS}/{made['orderId']}")) == 1
 
 
-async def test_the_list_and_an_order_can_be_read_as_resources(world: AgentWorld) -> None:
-    made = await world.orders()
-    listed = (await world.agent.list_resources()).resources
-    templates = (await world.agent.list_resource_templates()).resource_templates
+async def test_the_list_and_an_order_can_be_read_as_resources(system: AgentSystem) -> None:
+    made = await system.orders()
+    listed = (await system.agent.list_resources()).resources
+    templates = (await system.agent.list_resource_templates()).resource_templates
     assert [str(resource.uri) for resource in listed] == ["kirim://payout-methods"]
     assert [template.uri_template for template in templates] == ["kirim://orders/{orderId}"]
-    assert json.loads(await world.resource("kirim://payout-methods")) == await world.does("list_payout_methods")
-    order = json.loads(await world.resource(f"kirim://orders/{made['orderId']}"))
-    assert order == await world.does("get_offramp_order", orderId=made["orderId"])
+    assert json.loads(await system.resource("kirim://payout-methods")) == await system.does("list_payout_methods")
+    order = json.loads(await system.resource(f"kirim://orders/{made['orderId']}"))
+    assert order == await system.does("get_offramp_order", orderId=made["orderId"])
 
 
-async def test_the_prompt_begins_the_main_job(world: AgentWorld) -> None:
-    (prompt,) = (await world.agent.list_prompts()).prompts
+async def test_the_prompt_begins_the_main_job(system: AgentSystem) -> None:
+    (prompt,) = (await system.agent.list_prompts()).prompts
     assert prompt.name == "send_rupiah"
     assert [(argument.name, argument.required) for argument in prompt.arguments or []] == [
         ("amount", False),
         ("destination", False),
     ]
-    said = await world.prompt(amount="150000 rupiah", destination="BCA")
-    assert said.startswith("Send 150000 rupiah to BCA.")
-    assert said.index("list_payout_methods") < said.index("create_offramp_order") < said.index("wait_for")
-    assert (await world.prompt()).startswith("Send rupiah. Go")
+    output = await system.prompt(amount="150000 rupiah", destination="BCA")
+    assert output.startswith("Send 150000 rupiah to BCA.")
+    assert output.index("list_payout_methods") < output.index("create_offramp_order") < output.index("wait_for")
+    assert (await system.prompt()).startswith("Send rupiah. Go")

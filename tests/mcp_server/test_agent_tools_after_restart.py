@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from bot.mcp_server.tools.payable import NOT_AWAITED
-from tests.mcp_server.agent_world import AgentWorld, agent_world, restarted, text_of
+from tests.mcp_server.agent_system import AgentSystem, open_agent_system, restarted, text_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -18,48 +18,48 @@ QUOTE, METHODS = "/v1/quote/btc-idr", "/v1/payout/methods"
 
 
 @pytest.fixture(params=["documented", "live"])
-async def world(request: pytest.FixtureRequest) -> AsyncIterator[AgentWorld]:
-    async with agent_world(request.param) as made:
+async def system(request: pytest.FixtureRequest) -> AsyncIterator[AgentSystem]:
+    async with open_agent_system(request.param) as made:
         yield made
 
 
-async def everything_shown_of(world: AgentWorld, order_id: str) -> str:
+async def everything_shown_of(system: AgentSystem, order_id: str) -> str:
     """Return everything that the tools and the resource say about an order."""
     calls: list[tuple[str, dict[str, Any]]] = [
         ("get_offramp_order", {"orderId": order_id, "includeQr": True}),
         ("list_offramp_orders", {}),
         ("wait_for_offramp_order", {"orderId": order_id, "timeoutSeconds": 5}),
     ]
-    results = [await world.call(tool, **arguments) for tool, arguments in calls]
+    results = [await system.call(tool, **arguments) for tool, arguments in calls]
     assert all(block.type == "text" for result in results for block in result.content)
     texts = [f"{text_of(result)}{json.dumps(result.structured_content)}" for result in results]
-    return "\n".join([*texts, await world.resource(f"kirim://orders/{order_id}")])
+    return "\n".join([*texts, await system.resource(f"kirim://orders/{order_id}")])
 
 
 @pytest.mark.parametrize("channel", ["lightning", "btcb"])
-@pytest.mark.parametrize(("percent", "told"), [(25, "worse"), (-25, "better")])
+@pytest.mark.parametrize(("percent", "expected"), [(25, "worse"), (-25, "better")])
 async def test_an_order_withheld_for_its_price_stays_withheld(
-    world: AgentWorld, channel: str, percent: int, told: str
+    system: AgentSystem, channel: str, percent: int, expected: str
 ) -> None:
-    await world.switches(lockedPricePercent=percent)
-    await world.is_refused(depositChannel=channel)
-    (made,) = (await world.service.control("GET", "/orders"))["orders"]
-    async with restarted(world) as after:
+    await system.switches(lockedPricePercent=percent)
+    await system.is_refused(depositChannel=channel)
+    (made,) = (await system.service.control("GET", "/orders"))["orders"]
+    async with restarted(system) as after:
         shown = await after.does("get_offramp_order", orderId=made["id"])
         everything = await everything_shown_of(after, made["id"])
-    assert f"{told} than the current quote" in shown["paymentWithheld"]
+    assert f"{expected} than the current quote" in shown["paymentWithheld"]
     names = ("bolt11", "invoiceBolt11", "depositToAddress")
     secrets = [str(made[name]) for name in names if made.get(name)]
     assert secrets
     assert not [secret for secret in secrets if secret in everything]
 
 
-async def test_an_order_that_nobody_remembers_is_shown_with_what_to_compare(world: AgentWorld) -> None:
-    made = await world.orders()
-    remembered = await world.does("get_offramp_order", orderId=made["orderId"])
+async def test_an_order_that_nobody_remembers_is_shown_with_what_to_compare(system: AgentSystem) -> None:
+    made = await system.orders()
+    remembered = await system.does("get_offramp_order", orderId=made["orderId"])
     assert remembered["paymentWarnings"] == []
-    await world.service.clock.sleep(2)
-    async with restarted(world) as after:
+    await system.service.clock.sleep(2)
+    async with restarted(system) as after:
         for tool in ("get_offramp_order", "wait_for_offramp_order"):
             result = await after.call(
                 tool, orderId=made["orderId"], **({"timeoutSeconds": 5} if "wait" in tool else {})
@@ -73,40 +73,42 @@ async def test_an_order_that_nobody_remembers_is_shown_with_what_to_compare(worl
         assert listed["paymentWarnings"] == [warning]
 
 
-@pytest.mark.parametrize(("percent", "told"), [(3, "worse than the current quote"), (-8, "may be a mistake")])
-async def test_a_price_that_is_only_somewhat_off_is_pointed_out(world: AgentWorld, percent: int, told: str) -> None:
-    await world.switches(lockedPricePercent=percent)
-    made = await world.orders()
-    async with restarted(world) as after:
+@pytest.mark.parametrize(("percent", "expected"), [(3, "worse than the current quote"), (-8, "may be a mistake")])
+async def test_a_price_that_is_only_somewhat_off_is_pointed_out(
+    system: AgentSystem, percent: int, expected: str
+) -> None:
+    await system.switches(lockedPricePercent=percent)
+    made = await system.orders()
+    async with restarted(system) as after:
         shown = await after.does("get_offramp_order", orderId=made["orderId"])
     assert shown["invoiceBolt11"]
-    assert told in shown["paymentWarnings"][1]
+    assert expected in shown["paymentWarnings"][1]
 
 
-async def test_without_a_rate_a_price_that_nobody_remembers_is_not_shown(world: AgentWorld) -> None:
-    made = await world.orders()
-    await world.service.fault("500_before", method="GET", path=QUOTE, times=None)
-    async with restarted(world) as after:
+async def test_without_a_rate_a_price_that_nobody_remembers_is_not_shown(system: AgentSystem) -> None:
+    made = await system.orders()
+    await system.service.fault("500_before", method="GET", path=QUOTE, times=None)
+    async with restarted(system) as after:
         shown = await after.does("get_offramp_order", orderId=made["orderId"])
         assert "isn't available right now" in shown["paymentWithheld"]
         assert made["bolt11"] not in await everything_shown_of(after, made["orderId"])
-    await world.service.clock.sleep(2)
+    await system.service.clock.sleep(2)
     # The process that created the order has compared its price.
-    assert (await world.does("get_offramp_order", orderId=made["orderId"]))["invoiceBolt11"] == made["bolt11"]
+    assert (await system.does("get_offramp_order", orderId=made["orderId"]))["invoiceBolt11"] == made["bolt11"]
 
 
 @pytest.mark.parametrize("channel", ["lightning", "btcb"])
 @pytest.mark.parametrize("is_read", [True, False])
 async def test_an_order_above_a_cap_that_was_lowered_meanwhile_is_not_shown(
-    world: AgentWorld,
+    system: AgentSystem,
     channel: str,
     is_read: bool,  # noqa: FBT001
 ) -> None:
-    made = await world.orders(idrAmount=1_000_000, depositChannel=channel)
-    await changes_cap(world, 999_999)
+    made = await system.orders(idrAmount=1_000_000, depositChannel=channel)
+    await changes_cap(system, 999_999)
     if not is_read:
-        await world.service.fault("500_before", method="GET", path=METHODS, times=None)
-    async with restarted(world) as after:
+        await system.service.fault("500_before", method="GET", path=METHODS, times=None)
+    async with restarted(system) as after:
         # This process hasn't read the list of destinations.
         shown = await after.does("get_offramp_order", orderId=made["orderId"])
         everything = await everything_shown_of(after, made["orderId"])
@@ -115,39 +117,39 @@ async def test_an_order_above_a_cap_that_was_lowered_meanwhile_is_not_shown(
     assert secret not in everything
 
 
-async def test_an_order_at_the_cap_is_shown_after_a_restart(world: AgentWorld) -> None:
-    made = await world.orders(idrAmount=1_000_000)
-    await changes_cap(world, 1_000_000)
-    async with restarted(world) as after:
+async def test_an_order_at_the_cap_is_shown_after_a_restart(system: AgentSystem) -> None:
+    made = await system.orders(idrAmount=1_000_000)
+    await changes_cap(system, 1_000_000)
+    async with restarted(system) as after:
         shown = await after.does("get_offramp_order", orderId=made["orderId"])
     assert shown["invoiceBolt11"] == made["bolt11"]
 
 
-async def test_an_order_below_a_minimum_that_was_raised_meanwhile_is_not_shown(world: AgentWorld) -> None:
-    made = await world.orders(idrAmount=50_000)
-    async with restarted(world) as after:
+async def test_an_order_below_a_minimum_that_was_raised_meanwhile_is_not_shown(system: AgentSystem) -> None:
+    made = await system.orders(idrAmount=50_000)
+    async with restarted(system) as after:
         after.tools.rules = replace(after.tools.rules, min_order_idr=50_001)
         everything = await everything_shown_of(after, made["orderId"])
     assert "less than the smallest order" in everything
     assert made["bolt11"] not in everything
 
 
-async def changes_cap(world: AgentWorld, cap: int) -> None:
+async def changes_cap(system: AgentSystem, cap: int) -> None:
     """Set BCA's cap for one transfer, in rupiah."""
-    methods = (await world.service.control("GET", "/methods"))["methods"]
+    methods = (await system.service.control("GET", "/methods"))["methods"]
     for method in methods:
         if method["bankCode"] == "014":
             method["maxAmountTransfer"] = cap
-    await world.switches(methodsCacheSeconds=0)
-    await world.service.control("POST", "/methods", methods=methods)
-    await world.service.clock.sleep(600)
+    await system.switches(methodsCacheSeconds=0)
+    await system.service.control("POST", "/methods", methods=methods)
+    await system.service.clock.sleep(600)
 
 
-async def test_a_paid_order_needs_no_rate(world: AgentWorld) -> None:
-    made = await world.orders()
-    await world.pays(made)
-    await world.service.fault("500_before", method="GET", path=QUOTE, times=None)
-    async with restarted(world) as after:
+async def test_a_paid_order_needs_no_rate(system: AgentSystem) -> None:
+    made = await system.orders()
+    await system.pays(made)
+    await system.service.fault("500_before", method="GET", path=QUOTE, times=None)
+    async with restarted(system) as after:
         shown = await after.does("get_offramp_order", orderId=made["orderId"])
     assert shown["paymentWithheld"] == NOT_AWAITED
     assert shown["paymentWarnings"] == []

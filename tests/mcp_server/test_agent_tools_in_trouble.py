@@ -12,7 +12,7 @@ from mcp import MCPError
 
 from bot.payments.tokens import TOKENS
 from bot.settlement.client import SettlementClient
-from tests.mcp_server.agent_world import BCA, ORDERS, AgentWorld, agent_world, restarted, text_of
+from tests.mcp_server.agent_system import BCA, ORDERS, AgentSystem, open_agent_system, restarted, text_of
 from tests.ports import closed_port
 from tests.waiting import TIMEOUT_SECONDS
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(params=["documented", "live"])
-async def world(request: pytest.FixtureRequest) -> AsyncIterator[AgentWorld]:
-    async with agent_world(request.param) as made:
+async def system(request: pytest.FixtureRequest) -> AsyncIterator[AgentSystem]:
+    async with open_agent_system(request.param) as made:
         yield made
 
 
@@ -32,7 +32,7 @@ LOOKS = ("get_btc_idr_quote", "list_payout_methods", "get_deposit_rails", "get_p
 
 
 @pytest.mark.parametrize(
-    ("fault", "told"),
+    ("fault", "expected"),
     [
         ({"fault": "500", "error": "the cat sat on it"}, ("status 500", "“the cat sat on it”", "Nothing was changed")),
         ({"fault": "503", "error": "back soon"}, ("status 503", "“back soon”", "Call again in 5 seconds")),
@@ -43,140 +43,142 @@ LOOKS = ("get_btc_idr_quote", "list_payout_methods", "get_deposit_rails", "get_p
     ],
 )
 async def test_a_failed_look_says_why_and_that_nothing_changed(
-    world: AgentWorld, fault: dict[str, Any], told: tuple[str, ...]
+    system: AgentSystem, fault: dict[str, Any], expected: tuple[str, ...]
 ) -> None:
-    order_id = (await world.orders())["orderId"]
-    await world.service.clock.sleep(120)  # the caches have expired
-    await world.service.control("POST", "/faults", method="GET", **fault)
+    order_id = (await system.orders())["orderId"]
+    await system.service.clock.sleep(120)  # the caches have expired
+    await system.service.control("POST", "/faults", method="GET", **fault)
     for tool, arguments in [*((tool, {}) for tool in LOOKS), ("get_offramp_order", {"orderId": order_id})]:
-        said = await world.fails(tool, **arguments)
-        for words in told:
+        said = await system.fails(tool, **arguments)
+        for words in expected:
             assert words in said, tool
     # Waiting survives temporary failures.
-    said = await world.fails("wait_for_offramp_order", orderId=order_id, timeoutSeconds=5)
+    said = await system.fails("wait_for_offramp_order", orderId=order_id, timeoutSeconds=5)
     assert "Nothing was changed. Call again" in said
 
 
-async def test_an_unknown_order_is_named_so(world: AgentWorld) -> None:
+async def test_an_unknown_order_is_named_so(system: AgentSystem) -> None:
     for tool in ("get_offramp_order", "wait_for_offramp_order"):
-        said = await world.fails(tool, orderId="made-up")
+        said = await system.fails(tool, orderId="made-up")
         assert "status 404" in said
         assert "list_offramp_orders" in said
     with pytest.raises(MCPError, match="no order with this id") as missing:
-        await world.agent.read_resource("kirim://orders/made-up")
+        await system.agent.read_resource("kirim://orders/made-up")
     assert missing.value.error.code == -32602
 
 
 async def test_a_refused_key_is_the_operators_business() -> None:
-    async with agent_world("documented", api_key="pk_live_nobody.knows-it") as world:
-        said = await world.fails("get_btc_idr_quote")
+    async with open_agent_system("documented", api_key="pk_live_nobody.knows-it") as system:
+        said = await system.fails("get_btc_idr_quote")
         assert "status 401" in said
         assert "SERVICE_API_KEY" in said
         assert "knows-it" not in said
-        assert "status 401" in await world.is_refused()
+        assert "status 401" in await system.is_refused()
 
 
-async def test_a_service_out_of_reach_made_no_order(world: AgentWorld) -> None:
-    await world.does("list_payout_methods")
-    await world.does("get_btc_idr_quote")
+async def test_a_service_out_of_reach_made_no_order(system: AgentSystem) -> None:
+    await system.does("list_payout_methods")
+    await system.does("get_btc_idr_quote")
     async with SettlementClient(f"http://127.0.0.1:{closed_port()}", "pk_live_a.b") as nobody:
-        world.tools._client = nobody
-        said = await world.is_refused()
+        system.tools._client = nobody
+        said = await system.is_refused()
     assert "can't be reached. No order was created." in said
 
 
 @pytest.mark.parametrize("fault", ["500_after", "502_after", "503_after", "drop_after", "html", "truncated"])
-async def test_an_order_made_in_silence_is_told_as_unknown_and_is_on_the_list(world: AgentWorld, fault: str) -> None:
-    await world.service.fault(fault)
-    said = await world.is_refused()
+async def test_an_order_made_in_silence_is_told_as_unknown_and_is_on_the_list(system: AgentSystem, fault: str) -> None:
+    await system.service.fault(fault)
+    said = await system.is_refused()
     assert "OUTCOME IS UNKNOWN" in said
     assert "Do not call create_offramp_order" in said
     assert "Rp150,000 to BANK CENTRAL ASIA" in said
     assert "call again" not in said.lower()
-    (order,) = (await world.does("list_offramp_orders"))["orders"]
+    (order,) = (await system.does("list_offramp_orders"))["orders"]
     assert (order["idrAmount"], order["partnerPayoutBankName"]) == (150_000, "BANK CENTRAL ASIA")
     assert order["invoiceBolt11"]
-    assert await world.posts() == 1
+    assert await system.posts() == 1
 
 
-async def test_an_answer_that_comes_too_late_is_told_as_unknown(world: AgentWorld) -> None:
-    await world.does("list_payout_methods")
-    await world.service.fault("delay_after", seconds=600)
+async def test_an_answer_that_comes_too_late_is_told_as_unknown(system: AgentSystem) -> None:
+    await system.does("list_payout_methods")
+    await system.service.fault("delay_after", seconds=600)
     # The timeout starts after the request was sent, so the moment doesn't matter.
-    world.tools._client._http.timeout = httpx.Timeout(TIMEOUT_SECONDS, read=0.2)
-    said = await world.is_refused()
+    system.tools._client._http.timeout = httpx.Timeout(TIMEOUT_SECONDS, read=0.2)
+    said = await system.is_refused()
     assert "no answer in time" in said
     assert "OUTCOME IS UNKNOWN" in said
 
 
-async def test_the_services_own_words_come_with_an_unknown_outcome(world: AgentWorld) -> None:
-    await world.service.fault("500_before", error="recipientDetails must start with 08")
-    said = await world.is_refused()
+async def test_the_services_own_words_come_with_an_unknown_outcome(system: AgentSystem) -> None:
+    await system.service.fault("500_before", error="recipientDetails must start with 08")
+    said = await system.is_refused()
     assert "status 500: “recipientDetails must start with 08”" in said
     assert "OUTCOME IS UNKNOWN" in said
 
 
-async def test_after_an_unknown_outcome_the_same_wish_is_not_sent_before_somebody_looked(world: AgentWorld) -> None:
-    await world.service.fault("500_after")
-    await world.is_refused()
-    again = await world.is_refused()
+async def test_after_an_unknown_outcome_the_same_wish_is_not_sent_before_somebody_looked(system: AgentSystem) -> None:
+    await system.service.fault("500_after")
+    await system.is_refused()
+    again = await system.is_refused()
     assert "requested before" in again
     assert "OUTCOME IS UNKNOWN" in again
-    assert await world.posts() == 1
-    assert (await world.orders(idrAmount=160_000))["idrAmount"] == 160_000
-    await world.does("list_offramp_orders")
-    assert (await world.orders())["idrAmount"] == 150_000
-    assert await world.posts() == 3
+    assert await system.posts() == 1
+    assert (await system.orders(idrAmount=160_000))["idrAmount"] == 160_000
+    await system.does("list_offramp_orders")
+    assert (await system.orders())["idrAmount"] == 150_000
+    assert await system.posts() == 3
 
 
-async def test_a_created_order_is_not_created_again_before_somebody_looked(world: AgentWorld) -> None:
-    made = await world.orders()
-    said = await world.is_refused(bankAccountName="BUDI SANTOSO")
+async def test_a_created_order_is_not_created_again_before_somebody_looked(system: AgentSystem) -> None:
+    made = await system.orders()
+    said = await system.is_refused(bankAccountName="BUDI SANTOSO")
     assert made["orderId"] in said
     assert "no other one" in said
-    assert await world.posts() == 1
-    await world.does("list_offramp_orders")
-    assert (await world.orders())["orderId"] != made["orderId"]
+    assert await system.posts() == 1
+    await system.does("list_offramp_orders")
+    assert (await system.orders())["orderId"] != made["orderId"]
 
 
 async def test_without_any_rate_no_order_is_created_and_with_an_old_one_its_price_is_checked(
-    world: AgentWorld,
+    system: AgentSystem,
 ) -> None:
-    await world.service.fault("500_before", method="GET", path="/v1/quote/btc-idr", times=None)
-    await world.fails("create_offramp_order", **BCA, idrAmount=150_000)
-    assert await world.posts() == 0
-    await world.service.control("DELETE", "/faults")
-    await world.does("get_btc_idr_quote")
-    await world.service.clock.sleep(60)
-    await world.service.fault("500_before", method="GET", path="/v1/quote/btc-idr", times=None)
-    await world.switches(lockedPricePercent=900)
-    assert "% worse" in await world.is_refused()
+    await system.service.fault("500_before", method="GET", path="/v1/quote/btc-idr", times=None)
+    await system.fails("create_offramp_order", **BCA, idrAmount=150_000)
+    assert await system.posts() == 0
+    await system.service.control("DELETE", "/faults")
+    await system.does("get_btc_idr_quote")
+    await system.service.clock.sleep(60)
+    await system.service.fault("500_before", method="GET", path="/v1/quote/btc-idr", times=None)
+    await system.switches(lockedPricePercent=900)
+    assert "% worse" in await system.is_refused()
 
 
-async def test_a_call_that_was_cancelled_half_way_is_in_doubt_like_any_other(world: AgentWorld) -> None:
-    await world.does("list_payout_methods")
-    await world.service.fault("delay_after", seconds=600)
-    hurried = asyncio.create_task(world.call("create_offramp_order", **BCA, idrAmount=150_000))
-    while not await world.service.orders_made():  # noqa: ASYNC110  the service rings no bell
+async def test_a_call_that_was_cancelled_half_way_is_in_doubt_like_any_other(system: AgentSystem) -> None:
+    await system.does("list_payout_methods")
+    await system.service.fault("delay_after", seconds=600)
+    hurried = asyncio.create_task(system.call("create_offramp_order", **BCA, idrAmount=150_000))
+    while not await system.service.orders_made():  # noqa: ASYNC110  the service rings no bell
         await asyncio.sleep(0)
     hurried.cancel()
     await asyncio.wait({hurried})
-    assert "OUTCOME IS UNKNOWN" in await world.is_refused()
-    assert await world.service.orders_made() == 1
+    assert "OUTCOME IS UNKNOWN" in await system.is_refused()
+    assert await system.service.orders_made() == 1
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 413, 422, 429])
-async def test_a_refusal_by_the_service_comes_with_its_words_and_made_no_order(world: AgentWorld, status: int) -> None:
-    await world.service.fault(f"{status}_before", error="the moon is full")
-    said = await world.is_refused()
+async def test_a_refusal_by_the_service_comes_with_its_words_and_made_no_order(
+    system: AgentSystem, status: int
+) -> None:
+    await system.service.fault(f"{status}_before", error="the moon is full")
+    said = await system.is_refused()
     assert f"status {status}: “the moon is full”" in said
     assert "No order was created." in said
-    assert (await world.orders())["idrAmount"] == 150_000
+    assert (await system.orders())["idrAmount"] == 150_000
 
 
-async def test_the_services_own_validation_is_passed_on(world: AgentWorld) -> None:
-    await world.switches(dailyCapIdr=100_000)
-    said = await world.is_refused()
+async def test_the_services_own_validation_is_passed_on(system: AgentSystem) -> None:
+    await system.switches(dailyCapIdr=100_000)
+    said = await system.is_refused()
     assert "status 400" in said
     assert "daily cap" in said
     assert "No order was created. Correct this" in said
@@ -197,21 +199,21 @@ async def test_the_services_own_validation_is_passed_on(world: AgentWorld) -> No
     ],
 )
 async def test_what_was_not_agreed_is_never_handed_out(
-    world: AgentWorld, settings: dict[str, Any], changes: dict[str, Any]
+    system: AgentSystem, settings: dict[str, Any], changes: dict[str, Any]
 ) -> None:
-    await world.does("get_btc_idr_quote")
-    await world.switches(**settings)
-    said = await world.is_refused(**changes)
+    await system.does("get_btc_idr_quote")
+    await system.switches(**settings)
+    said = await system.is_refused(**changes)
     assert "isn't what was agreed" in said
     assert "Don't pay" in said
-    (made,) = (await world.service.control("GET", "/orders"))["orders"]
+    (made,) = (await system.service.control("GET", "/orders"))["orders"]
     secrets = [
         value for value in (made.get("bolt11"), made.get("invoiceBolt11"), made.get("depositToAddress")) if value
     ]
     assert secrets
-    shown = await world.call("get_offramp_order", orderId=made["id"], includeQr=True)
-    listed = await world.call("list_offramp_orders")
-    resource = await world.resource(f"kirim://orders/{made['id']}")
+    shown = await system.call("get_offramp_order", orderId=made["id"], includeQr=True)
+    listed = await system.call("list_offramp_orders")
+    resource = await system.resource(f"kirim://orders/{made['id']}")
     everything = "\n".join(
         [
             said,
@@ -225,100 +227,100 @@ async def test_what_was_not_agreed_is_never_handed_out(
     assert shown.structured_content["paymentWithheld"]
 
 
-async def test_what_has_become_too_little_while_the_price_was_locked_is_not_handed_out(world: AgentWorld) -> None:
-    rate = (await world.does("get_btc_idr_quote"))["btcIdr"]
-    await world.switches(lockedPricePercent=0.9)
-    said = await world.is_refused(idrAmount=None, satAmount=round(20_050 / rate * 10**8))
+async def test_what_has_become_too_little_while_the_price_was_locked_is_not_handed_out(system: AgentSystem) -> None:
+    rate = (await system.does("get_btc_idr_quote"))["btcIdr"]
+    await system.switches(lockedPricePercent=0.9)
+    said = await system.is_refused(idrAmount=None, satAmount=round(20_050 / rate * 10**8))
     assert "less than the smallest order" in said
     assert "Don't pay" in said
 
 
 @pytest.mark.parametrize("channel", TOKENS)
 async def test_a_second_deposit_of_the_same_amount_is_not_handed_out_until_the_first_is_done(
-    world: AgentWorld, channel: str
+    system: AgentSystem, channel: str
 ) -> None:
     same = {"idrAmount": None, "satAmount": 25_000, "depositChannel": channel}
-    first = await world.orders(**same)
-    said = await world.is_refused(**same, recipientDetails="9876543210")
+    first = await system.orders(**same)
+    said = await system.is_refused(**same, recipientDetails="9876543210")
     assert f"order {first['orderId']} waits for a deposit of the same amount" in said
-    second = (await world.service.control("GET", "/orders"))["orders"][0]["id"]
+    second = (await system.service.control("GET", "/orders"))["orders"][0]["id"]
     assert second != first["orderId"]
-    async with restarted(world) as after:
-        for process in (world, after):
+    async with restarted(system) as after:
+        for process in (system, after):
             shown = await process.does("get_offramp_order", orderId=second, includeQr=True)
             assert first["orderId"] in shown["paymentWithheld"]
             assert shown["depositToAddress"] is None
             assert (await process.does("get_offramp_order", orderId=first["orderId"]))["depositToAddress"]
-            await world.service.clock.sleep(2)
-    assert (await world.orders(**{**same, "satAmount": 25_001}))["deposit"]
-    await world.pays(first)
-    await world.service.control("POST", "/advance", orderId=first["orderId"], state="COMPLETED")
-    await world.service.clock.sleep(60)
-    async with restarted(world) as after:
+            await system.service.clock.sleep(2)
+    assert (await system.orders(**{**same, "satAmount": 25_001}))["deposit"]
+    await system.pays(first)
+    await system.service.control("POST", "/advance", orderId=first["orderId"], state="COMPLETED")
+    await system.service.clock.sleep(60)
+    async with restarted(system) as after:
         shown = await after.does("get_offramp_order", orderId=second)
         assert shown["depositToAddress"], shown["paymentWithheld"]
 
 
 @pytest.mark.parametrize("fault", ["500_before", "empty_list"])
-async def test_a_deposit_is_handed_out_only_once_the_list_of_orders_has_it(world: AgentWorld, fault: str) -> None:
-    await world.service.fault(fault, method="GET", path=ORDERS, times=None)
-    said = await world.is_refused(depositChannel="btcb")
-    (made,) = (await world.service.control("GET", "/orders"))["orders"]
+async def test_a_deposit_is_handed_out_only_once_the_list_of_orders_has_it(system: AgentSystem, fault: str) -> None:
+    await system.service.fault(fault, method="GET", path=ORDERS, times=None)
+    said = await system.is_refused(depositChannel="btcb")
+    (made,) = (await system.service.control("GET", "/orders"))["orders"]
     assert f"Order {made['id']} was created" in said
     assert made["depositToAddress"] not in said
     if fault == "empty_list":
-        why = (await world.does("get_offramp_order", orderId=made["id"]))["paymentWithheld"]
+        why = (await system.does("get_offramp_order", orderId=made["id"]))["paymentWithheld"]
         assert "the list of orders doesn't have it" in why
-    await world.service.control("DELETE", "/faults")
-    await world.service.clock.sleep(60)
-    assert (await world.does("get_offramp_order", orderId=made["id"]))["depositToAddress"] == made["depositToAddress"]
+    await system.service.control("DELETE", "/faults")
+    await system.service.clock.sleep(60)
+    assert (await system.does("get_offramp_order", orderId=made["id"]))["depositToAddress"] == made["depositToAddress"]
 
 
-async def test_a_list_that_is_older_than_the_order_hands_no_deposit_out(world: AgentWorld) -> None:
-    await world.orders()
-    before = await world.tools.newest()
+async def test_a_list_that_is_older_than_the_order_hands_no_deposit_out(system: AgentSystem) -> None:
+    await system.orders()
+    before = await system.tools.newest()
     assert before
 
     async def newest() -> tuple[OrderReport, ...]:
         return before
 
-    world.tools.newest = newest  # type: ignore[method-assign]  # as a copy that lags behind answers
-    said = await world.is_refused(depositChannel="btcb")
+    system.tools.newest = newest  # type: ignore[method-assign]  # as a copy that lags behind answers
+    said = await system.is_refused(depositChannel="btcb")
     assert "the list of orders can't be read right now" in said
 
 
-async def test_an_invoice_that_another_order_has_is_not_handed_out(world: AgentWorld) -> None:
-    invoices = world.tools._invoices
-    first = await world.orders()
+async def test_an_invoice_that_another_order_has_is_not_handed_out(system: AgentSystem) -> None:
+    invoices = system.tools._invoices
+    first = await system.orders()
     (payment_hash,) = invoices
     assert invoices[payment_hash] == first["orderId"]
-    world.tools.claim_invoice = lambda *_: first["orderId"]  # type: ignore[method-assign]  # as if it came again
-    said = await world.is_refused(recipientDetails="9876543210")
+    system.tools.claim_invoice = lambda *_: first["orderId"]  # type: ignore[method-assign]  # as if it came again
+    said = await system.is_refused(recipientDetails="9876543210")
     assert f"its invoice is that of order {first['orderId']}" in said
 
 
-async def test_a_somewhat_worse_price_is_pointed_out(world: AgentWorld) -> None:
-    await world.does("get_btc_idr_quote")
-    await world.switches(lockedPricePercent=3)
-    made = await world.orders()
+async def test_a_somewhat_worse_price_is_pointed_out(system: AgentSystem) -> None:
+    await system.does("get_btc_idr_quote")
+    await system.switches(lockedPricePercent=3)
+    made = await system.orders()
     assert "% worse" in made["warnings"][0]
     assert made["bolt11"]
 
 
-async def test_an_order_whose_record_is_missing_is_still_read_by_its_id(world: AgentWorld) -> None:
-    await world.service.fault("empty_list", method="GET", path=ORDERS)
-    result = await world.call("list_offramp_orders")
+async def test_an_order_whose_record_is_missing_is_still_read_by_its_id(system: AgentSystem) -> None:
+    await system.service.fault("empty_list", method="GET", path=ORDERS)
+    result = await system.call("list_offramp_orders")
     assert result.structured_content == {"orders": []}
     assert "proves nothing" in text_of(result)
 
 
 async def test_a_mistake_of_ours_after_the_post_does_not_hide_the_order(
-    world: AgentWorld, monkeypatch: pytest.MonkeyPatch
+    system: AgentSystem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def breaks(*_: object, **__: object) -> None:
         raise ZeroDivisionError(BCA["recipientDetails"])
 
     monkeypatch.setattr("bot.mcp_server.tools.order_creation.check_new_payment", breaks)
-    said = await world.is_refused()
+    said = await system.is_refused()
     assert "An order may exist" in said
     assert BCA["recipientDetails"] not in said

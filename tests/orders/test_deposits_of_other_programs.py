@@ -16,7 +16,7 @@ from bot.orders.order import Order, Phase
 from bot.payments.tokens import TOKENS
 from bot.settlement.adapter import SettlementAdapter
 from bot.settlement.model import KeyRefused, OrderRequest, PayoutMethod, ServiceDown, SettlementFailure, SlowDown
-from tests.mcp_server.agent_world import AgentWorld, agent_world
+from tests.mcp_server.agent_system import AgentSystem, open_agent_system
 from tests.orders.order_system import EMMA, OSCAR, SARI, OrderSystem, place_unresolved
 from tests.settlement.builders import BRI
 from tests.settlement.fake_settlement import FakeSettlement, MovedClock
@@ -261,7 +261,7 @@ async def test_an_order_whose_recipient_is_masked_is_not_taken_for_the_lost_one(
 class BotAndAgent:
     """The bot and an agent, at one service with the same key."""
 
-    def __init__(self, system: OrderSystem, agents: AgentWorld) -> None:
+    def __init__(self, system: OrderSystem, agents: AgentSystem) -> None:
         self.system, self.agents = system, agents
 
     async def bot_shows(self) -> bool:
@@ -283,7 +283,7 @@ class BotAndAgent:
 
 @pytest.fixture(params=["documented", "live"])
 async def bot_and_agent(request: pytest.FixtureRequest, file: str) -> AsyncIterator[BotAndAgent]:
-    async with agent_world(request.param) as agents:
+    async with open_agent_system(request.param) as agents:
         clock = MovedClock()
         clock.at = agents.service.clock.now
         async with agents.service.client() as client:

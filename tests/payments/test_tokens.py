@@ -60,8 +60,8 @@ def test_operators_see_every_rail_by_name() -> None:
 
 def test_rails_are_read_under_the_services_own_keys() -> None:
     rail = {"chainId": 1, "safeAddress": "0xS", "token": "T", "contractAddress": "0xT", "decimals": 8}
-    told = {token.rail: {**rail, "depositChannel": code} for code, token in TOKENS.items()}
-    read = DepositRails.model_validate({"configured": True, **told}).tokens
+    rails = {token.rail: {**rail, "depositChannel": code} for code, token in TOKENS.items()}
+    read = DepositRails.model_validate({"configured": True, **rails}).tokens
     assert {code: each and each.deposit_channel for code, each in read.items()} == {code: code for code in TOKENS}
     assert set(DepositRails.model_validate({"configured": False}).tokens.values()) == {None}
 

@@ -44,7 +44,7 @@ class SandboxService:
 
     url: str
     clock: Clock
-    back_room: httpx.AsyncClient
+    control_client: httpx.AsyncClient
 
     def client(self, api_key: str = SANDBOX_API_KEY, **options: Any) -> SettlementClient:
         """Return a client, by default without retries."""
@@ -54,16 +54,16 @@ class SandboxService:
 
     async def control(self, verb: str, where: str, /, **body: object) -> dict[str, Any]:
         """Call a control endpoint."""
-        answer = await self.back_room.request(verb, f"{self.url}/control{where}", json=body)
+        answer = await self.control_client.request(verb, f"{self.url}/control{where}", json=body)
         answer.raise_for_status()
-        told: dict[str, Any] = answer.json()
-        return told
+        result: dict[str, Any] = answer.json()
+        return result
 
     async def fault(self, name: str, **more: object) -> None:
         """Add a fault for the next POST."""
         await self.control("POST", "/faults", **{"fault": name, "method": "POST", "times": 1} | more)
 
-    async def asked(self, method: str, path: str) -> list[dict[str, Any]]:
+    async def list_requests(self, method: str, path: str) -> list[dict[str, Any]]:
         """Return the service's log of requests to a path, newest first."""
         recent = (await self.control("GET", "/requests"))["recent"]
         return [entry for entry in recent if (entry["method"], entry["path"]) == (method, path)]
@@ -88,8 +88,8 @@ async def sandbox_service(
     sleep = sleep or wait
     clock = Clock()
     app = create_app(SettlementSandboxSettings(profile=profile, clock=clock.read, sleep=sleep))
-    async with serving(app) as url, httpx.AsyncClient() as back_room:
+    async with serving(app) as url, httpx.AsyncClient() as control_client:
         try:
-            yield SandboxService(url, clock, back_room)
+            yield SandboxService(url, clock, control_client)
         finally:
             over.set()

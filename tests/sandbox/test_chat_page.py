@@ -57,7 +57,7 @@ class Settlement:
     """Replaces the settlement sandbox and remembers its requests."""
 
     def __init__(self) -> None:
-        self.asked: list[tuple[str, str, str, bytes]] = []
+        self.requests: list[tuple[str, str, str, bytes]] = []
         methods = ["GET", "POST", "DELETE"]
         self.app = Starlette(
             routes=[
@@ -68,15 +68,15 @@ class Settlement:
         )
 
     async def _orders(self, request: Request) -> Response:
-        self.asked.append((request.method, request.url.path, request.url.query, await request.body()))
+        self.requests.append((request.method, request.url.path, request.url.query, await request.body()))
         return JSONResponse({"orders": []})
 
     async def _refuse(self, request: Request) -> Response:
-        self.asked.append((request.method, request.headers["content-type"], "", await request.body()))
+        self.requests.append((request.method, request.headers["content-type"], "", await request.body()))
         return JSONResponse({"error": "the invoice has expired"}, status_code=409)
 
     async def _secret(self, request: Request) -> Response:
-        self.asked.append((request.method, request.url.path, "", b""))
+        self.requests.append((request.method, request.url.path, "", b""))
         return JSONResponse({"secret": True})
 
 
@@ -185,15 +185,15 @@ async def test_a_control_request_goes_through_with_its_query_and_body(
     answer = await page.get("/service/orders", params={"limit": "3", "bolt11": "ln+1 &x"})
     assert (answer.status_code, answer.json()) == (200, {"orders": []})
     await page.request("DELETE", "/service/orders", content=b'{"a":1}')
-    assert settlement.asked[0][:2] == ("GET", "/control/orders")
-    assert httpx.QueryParams(settlement.asked[0][2]) == httpx.QueryParams({"limit": "3", "bolt11": "ln+1 &x"})
-    assert settlement.asked[1] == ("DELETE", "/control/orders", "", b'{"a":1}')
+    assert settlement.requests[0][:2] == ("GET", "/control/orders")
+    assert httpx.QueryParams(settlement.requests[0][2]) == httpx.QueryParams({"limit": "3", "bolt11": "ln+1 &x"})
+    assert settlement.requests[1] == ("DELETE", "/control/orders", "", b'{"a":1}')
 
 
 async def test_a_refusal_comes_back_as_it_was_said(page: httpx.AsyncClient, settlement: Settlement) -> None:
     answer = await page.post("/service/pay", json={"bolt11": "lnbcrt1"})
     assert (answer.status_code, answer.json()) == (409, {"error": "the invoice has expired"})
-    assert settlement.asked == [("POST", "application/json", "", b'{"bolt11":"lnbcrt1"}')]
+    assert settlement.requests == [("POST", "application/json", "", b'{"bolt11":"lnbcrt1"}')]
 
 
 @pytest.mark.parametrize("path", ["%2e%2e/v1/quote/btc-idr", "orders/%2e%2e/%2e%2e/v1", "%2e/orders", "/orders", ""])
@@ -201,7 +201,7 @@ async def test_the_proxy_never_leaves_the_control_endpoints(
     page: httpx.AsyncClient, settlement: Settlement, path: str
 ) -> None:
     assert (await page.get(f"/service/{path}")).status_code == 404
-    assert settlement.asked == []
+    assert settlement.requests == []
 
 
 async def test_the_proxy_takes_only_the_methods_that_control_endpoints_have(page: httpx.AsyncClient) -> None:

@@ -265,8 +265,8 @@ async def test_an_operator_writes_with_formatting_and_sends_a_picture_with_words
     picture = render_png("a picture")
     await oscar.get_by_test_id("picture").set_input_files({"name": "a.png", "mimeType": "image/png", "buffer": picture})
     await expect(oscar.get_by_test_id("photo")).to_be_visible()
-    heard = [update.message for update in await chat.bot.get_updates(timeout=0)][-2:]
-    assert [each.text_html if each.text else each.caption_html for each in heard if each] == [
+    received = [update.message for update in await chat.bot.get_updates(timeout=0)][-2:]
+    assert [each.text_html if each.text else each.caption_html for each in received if each] == [
         "<b>now</b> {sats_100k} &amp; <i>more</i>",
         "<code>look</code>",
     ]

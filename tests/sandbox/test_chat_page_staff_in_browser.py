@@ -28,7 +28,7 @@ async def chat(browser: Browser) -> AsyncIterator[ChatPage]:
         assert chat.troubles == []
 
 
-async def room_of(chat: ChatPage) -> Locator:
+async def group_of(chat: ChatPage) -> Locator:
     await chat.page.get_by_test_id(f"show-{SUPPORT_GROUP_ID}").click()
     return chat.page.get_by_test_id(f"pane-{SUPPORT_GROUP_ID}")
 
@@ -50,23 +50,23 @@ def chosen(chat: ChatPage, name: str | int) -> Locator:
     return chat.page.get_by_test_id("choices").locator(f'[data-choice="{name}"]')
 
 
-async def heard(chat: ChatPage) -> list[Message]:
+async def received(chat: ChatPage) -> list[Message]:
     """Return all messages that the bot gets, new and edited."""
     updates = await chat.bot.get_updates(timeout=0)
     return [message for update in updates if (message := update.message or update.edited_message)]
 
 
 async def test_an_answer_in_a_topic_names_the_message_and_the_topic(chat: ChatPage) -> None:
-    room = await room_of(chat)
+    group = await group_of(chat)
     topic = (await chat.bot.create_forum_topic(SUPPORT_GROUP_ID, "T-4F7K2 · BCA Rp500,000")).message_thread_id
     head = await chat.bot.send_message(SUPPORT_GROUP_ID, "the case", message_thread_id=topic)
-    await room.get_by_test_id("topic").filter(has_text="T-4F7K2").click()
-    card = room.get_by_test_id("message").filter(has_text="the case")
+    await group.get_by_test_id("topic").filter(has_text="T-4F7K2").click()
+    card = group.get_by_test_id("message").filter(has_text="the case")
     await card.hover()
     await card.get_by_test_id("act-reply").click()
-    await says(room, "we look into it")
-    await expect(room.get_by_test_id("message").last).to_contain_text("we look into it")
-    answer = (await heard(chat))[-1]
+    await says(group, "we look into it")
+    await expect(group.get_by_test_id("message").last).to_contain_text("we look into it")
+    answer = (await received(chat))[-1]
     assert answer.reply_to_message is not None
     assert (answer.reply_to_message.message_id, answer.message_thread_id) == (head.message_id, topic)
     assert answer.from_user is not None
@@ -74,10 +74,10 @@ async def test_an_answer_in_a_topic_names_the_message_and_the_topic(chat: ChatPa
 
 
 async def test_topics_stand_newest_first_are_renamed_and_show_that_they_are_closed(chat: ChatPage) -> None:
-    room = await room_of(chat)
+    group = await group_of(chat)
     first = (await chat.bot.create_forum_topic(SUPPORT_GROUP_ID, "first")).message_thread_id
     await chat.bot.create_forum_topic(SUPPORT_GROUP_ID, "second")
-    topics = room.get_by_test_id("topic")
+    topics = group.get_by_test_id("topic")
     await expect(topics).to_have_text(["General", "second", "first"])
     await chat.bot.send_message(SUPPORT_GROUP_ID, "news", message_thread_id=first)
     await expect(topics).to_have_text(["General", "first", "second"])
@@ -91,11 +91,11 @@ async def test_topics_stand_newest_first_are_renamed_and_show_that_they_are_clos
 
 
 async def test_a_reaction_is_seen_under_the_message_until_it_is_taken_away(chat: ChatPage) -> None:
-    room = await room_of(chat)
-    await says(room, "done")
-    message = room.get_by_test_id("message").last
+    group = await group_of(chat)
+    await says(group, "done")
+    message = group.get_by_test_id("message").last
     await expect(message).to_contain_text("done")
-    number = (await heard(chat))[-1].message_id
+    number = (await received(chat))[-1].message_id
     await chat.bot.set_message_reaction(SUPPORT_GROUP_ID, number, "👌")
     await expect(message.get_by_test_id("reactions")).to_have_text("👌")
     await chat.bot.set_message_reaction(SUPPORT_GROUP_ID, number)
@@ -115,7 +115,7 @@ async def test_one_corrects_and_takes_back_ones_own_words_only(chat: ChatPage) -
     await expect(chat.emma.get_by_test_id("composer")).to_have_value("")
     await does(chat, edited, "delete")
     await expect(chat.emma.get_by_test_id("message")).to_have_count(1)
-    assert [message.text for message in await heard(chat)] == ["/start", "my slip", "my slip, corrected"]
+    assert [message.text for message in await received(chat)] == ["/start", "my slip", "my slip, corrected"]
     await chat.bot.send_message(EMMA, "the bot's")
     theirs = chat.emma.get_by_test_id("message").last
     await theirs.hover()
@@ -140,7 +140,7 @@ async def test_a_file_goes_as_it_is_and_a_picture_as_a_picture(chat: ChatPage) -
     await chat.emma.get_by_test_id("composer").fill("my bank says")
     await files.set_input_files({"name": "slip.pdf", "mimeType": "application/pdf", "buffer": b"%PDF-1.4"})
     await expect(chat.emma.get_by_test_id("message").last).to_contain_text("slip.pdf")
-    sent = (await heard(chat))[-1]
+    sent = (await received(chat))[-1]
     assert sent.document is not None
     assert (sent.document.file_name, sent.document.mime_type, sent.caption) == (
         "slip.pdf",
@@ -150,15 +150,15 @@ async def test_a_file_goes_as_it_is_and_a_picture_as_a_picture(chat: ChatPage) -
 
 
 async def test_a_message_is_forwarded_from_the_room_to_the_bot_with_its_writers_name(chat: ChatPage) -> None:
-    room = await room_of(chat)
-    await says(room, "who is this")
-    message = room.get_by_test_id("message").last
+    group = await group_of(chat)
+    await says(group, "who is this")
+    message = group.get_by_test_id("message").last
     await expect(message).to_contain_text("who is this")
     await does(chat, message, "forward")
     await chosen(chat, RINA).click()
     await chat.page.get_by_test_id(f"show-{RINA}").click()
     rina = chat.page.get_by_test_id(f"pane-{RINA}")
     await expect(rina.get_by_test_id("forwarded").locator("strong")).to_have_text("Rina")
-    forwarded = (await heard(chat))[-1]
+    forwarded = (await received(chat))[-1]
     assert (forwarded.chat_id, forwarded.text) == (RINA, "who is this")
     assert forwarded.forward_origin is not None

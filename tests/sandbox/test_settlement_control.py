@@ -10,14 +10,14 @@ from structlog.testing import capture_logs
 
 from bot.payments import bolt11
 from bot.payments.errors import InvoiceMismatch
-from tests.sandbox.settlement_world import BCA, ORDERS, START, World
+from tests.sandbox.settlement_system import BCA, ORDERS, START, SettlementSystem
 
 
 @pytest.mark.parametrize("wrong", ["amount", "network", "expired"])
 async def test_a_wrong_invoice_is_well_signed_and_wrong_in_just_that(wrong: str) -> None:
-    async with World() as world:
-        await world.control("settings", wrongInvoice=wrong)
-        made = await world.place()
+    async with SettlementSystem() as system:
+        await system.control("settings", wrongInvoice=wrong)
+        made = await system.place()
         invoice = bolt11.decode(made["bolt11"])
         wrongs = {
             "amount": invoice.amount_sat != made["satAmount"],
@@ -33,43 +33,43 @@ async def test_a_wrong_invoice_is_well_signed_and_wrong_in_just_that(wrong: str)
     ("wrong", "field"), [("contract", "tokenAddress"), ("chain", "chainId"), ("decimals", "decimals")]
 )
 async def test_deposit_instructions_can_be_wrong(wrong: str, field: str) -> None:
-    async with World() as world:
-        right = (await world.place(depositChannel="cbbtc"))["deposit"]
-        await world.control("settings", wrongDeposit=wrong)
-        assert (await world.place(depositChannel="cbbtc"))["deposit"][field] != right[field]
+    async with SettlementSystem() as system:
+        right = (await system.place(depositChannel="cbbtc"))["deposit"]
+        await system.control("settings", wrongDeposit=wrong)
+        assert (await system.place(depositChannel="cbbtc"))["deposit"][field] != right[field]
 
 
 async def test_the_services_clock_can_be_ahead_in_all_that_it_writes() -> None:
-    async with World() as world:
-        await world.control("settings", clockSkewSeconds=7200, invoiceExpirySeconds=60)
-        made = await world.place()
-        order = await world.read(made["orderId"])
+    async with SettlementSystem() as system:
+        await system.control("settings", clockSkewSeconds=7200, invoiceExpirySeconds=60)
+        made = await system.place()
+        order = await system.read(made["orderId"])
         assert order["createdAt"] == "2026-11-21T05:00:00.000Z"
         assert bolt11.decode(made["bolt11"]).timestamp == START + timedelta(hours=2)
-        assert (await world.get(ORDERS)).json()["fetchedAt"] == "2026-11-21T05:00:00.000Z"
-        world.clock.pass_seconds(59)
-        assert (await world.control("pay", bolt11=made["bolt11"]))["order"]["state"] == "LN_INVOICE_PAID"
+        assert (await system.get(ORDERS)).json()["fetchedAt"] == "2026-11-21T05:00:00.000Z"
+        system.clock.pass_seconds(59)
+        assert (await system.control("pay", bolt11=made["bolt11"]))["order"]["state"] == "LN_INVOICE_PAID"
 
 
 async def test_speed_can_be_taken_away_and_given_back_while_orders_are_under_way() -> None:
-    async with World() as world:
-        made = await world.place()
-        await world.control("pay", bolt11=made["bolt11"])
-        await world.control("settings", speedSeconds=None)
-        world.clock.pass_seconds(100)
-        assert (await world.read(made["orderId"]))["state"] == "LN_INVOICE_PAID"
-        await world.control("settings", speedSeconds=0)
-        assert (await world.read(made["orderId"]))["state"] == "COMPLETED"
+    async with SettlementSystem() as system:
+        made = await system.place()
+        await system.control("pay", bolt11=made["bolt11"])
+        await system.control("settings", speedSeconds=None)
+        system.clock.pass_seconds(100)
+        assert (await system.read(made["orderId"]))["state"] == "LN_INVOICE_PAID"
+        await system.control("settings", speedSeconds=0)
+        assert (await system.read(made["orderId"]))["state"] == "COMPLETED"
 
 
 async def test_orders_move_by_themselves_also_while_nobody_asks() -> None:
-    async with World() as world:
-        made = await world.place()
-        await world.control("pay", bolt11=made["bolt11"])
-        world.clock.pass_seconds(3600)
-        book = world.app.state.service.book
+    async with SettlementSystem() as system:
+        made = await system.place()
+        await system.control("pay", bolt11=made["bolt11"])
+        system.clock.pass_seconds(3600)
+        book = system.app.state.service.book
         assert book.find(made["orderId"]).state == "LN_INVOICE_PAID"
-        async with world.app.router.lifespan_context(world.app):
+        async with system.app.router.lifespan_context(system.app):
             await asyncio.sleep(0)
             assert book.find(made["orderId"]).state == "COMPLETED"
 
@@ -89,76 +89,76 @@ async def test_orders_move_by_themselves_also_while_nobody_asks() -> None:
     ],
 )
 async def test_a_setting_that_makes_no_sense_is_refused_and_nothing_changes(change: dict[str, object]) -> None:
-    async with World() as world:
-        before = await world.control("settings", "GET")
-        answer = await world.try_control("settings", **{"routingHop": False, **change})
+    async with SettlementSystem() as system:
+        before = await system.control("settings", "GET")
+        answer = await system.try_control("settings", **{"routingHop": False, **change})
         assert answer.status_code == 400
-        assert await world.control("settings", "GET") == before
+        assert await system.control("settings", "GET") == before
 
 
 async def test_the_profile_can_be_changed_while_running() -> None:
-    async with World() as world:
-        assert (await world.control("settings", profile="live"))["profile"] == "live"
-        assert (await world.post(idrAmount=150_000, **BCA)).status_code == 200
+    async with SettlementSystem() as system:
+        assert (await system.control("settings", profile="live"))["profile"] == "live"
+        assert (await system.post(idrAmount=150_000, **BCA)).status_code == 200
 
 
 async def test_invoices_can_be_for_the_real_network() -> None:
-    async with World() as world:
-        await world.control("settings", network="bc")
-        assert (await world.place())["bolt11"].startswith("lnbc93750n1")
+    async with SettlementSystem() as system:
+        await system.control("settings", network="bc")
+        assert (await system.place())["bolt11"].startswith("lnbc93750n1")
 
 
 async def test_many_orders_are_made_in_any_state_and_moved_together() -> None:
-    async with World() as world:
-        await world.control("settings", speedSeconds=None)
-        ids = (await world.control("bulk", count=130, state="LN_SWAP_PENDING"))["orderIds"]
+    async with SettlementSystem() as system:
+        await system.control("settings", speedSeconds=None)
+        ids = (await system.control("bulk", count=130, state="LN_SWAP_PENDING"))["orderIds"]
         assert len(set(ids)) == 130
-        order = await world.read(ids[7])
+        order = await system.read(ids[7])
         assert (order["state"], bool(order["invoicePaidAt"]), bool(order["lnSwapId"])) == (
             "LN_SWAP_PENDING",
             True,
             True,
         )
-        moved = await world.control("advance", orderIds=ids[:3])
+        moved = await system.control("advance", orderIds=ids[:3])
         assert moved["states"] == dict.fromkeys(ids[:3], "USDT_RECEIVED")
-        other = await world.control("bulk", count=2, tenant="other-wallet")
-        assert {order["id"] for order in await world.listed(limit=100)}.isdisjoint(other["orderIds"])
+        other = await system.control("bulk", count=2, tenant="other-wallet")
+        assert {order["id"] for order in await system.listed(limit=100)}.isdisjoint(other["orderIds"])
 
 
 async def test_all_orders_of_all_tenants_are_shown_whole_to_the_sandbox() -> None:
-    async with World() as world:
-        await world.control("bulk", count=1, tenant="other-wallet")
-        made = await world.place()
-        newest, oldest = (await world.control("orders", "GET"))["orders"]
+    async with SettlementSystem() as system:
+        await system.control("bulk", count=1, tenant="other-wallet")
+        made = await system.place()
+        newest, oldest = (await system.control("orders", "GET"))["orders"]
         assert (newest["id"], newest["payoutRecipient"], oldest["tenantId"]) == (
             made["orderId"],
             "1234567890",
             "other-wallet",
         )
-        (found,) = (await world.control("orders", "GET", bolt11=f"lightning:{made['bolt11']}"))["orders"]
+        (found,) = (await system.control("orders", "GET", bolt11=f"lightning:{made['bolt11']}"))["orders"]
         assert found == newest
-        assert (await world.try_control("orders", "GET", orderId="nothing")).status_code == 404
+        assert (await system.try_control("orders", "GET", orderId="nothing")).status_code == 404
 
 
 async def test_requests_are_counted_by_route_without_order_ids_or_control_calls() -> None:
-    async with World() as world:
-        made = await world.place()
-        await world.read(made["orderId"])
-        await world.get("/v1/nowhere")
-        counted = await world.control("requests", "GET")
+    async with SettlementSystem() as system:
+        made = await system.place()
+        await system.read(made["orderId"])
+        await system.get("/v1/nowhere")
+        counted = await system.control("requests", "GET")
         assert counted["routes"] == {f"POST {ORDERS}": 1, f"GET {ORDERS}/{{id}}": 1, "GET /v1/nowhere": 1}
         assert counted["statuses"] == {"201": 1, "200": 1, "404": 1}
         assert [entry["path"] for entry in counted["recent"]] == ["/v1/nowhere", f"{ORDERS}/{made['orderId']}", ORDERS]
-        assert (await world.control("requests", "DELETE"))["total"] == 0
+        assert (await system.control("requests", "DELETE"))["total"] == 0
 
 
 async def test_logs_never_hold_a_recipient_a_name_or_a_secret() -> None:
     with capture_logs() as logs:
-        async with World() as world:
-            issued = await world.control("keys", tenant="other-wallet")
-            made = await world.place(bankAccountName="SARI DEWI")
-            await world.post(idrAmount=150_000, **(BCA | {"recipientDetails": "12-34-secret"}))
-            await world.states_by_hand(made["orderId"])
+        async with SettlementSystem() as system:
+            issued = await system.control("keys", tenant="other-wallet")
+            made = await system.place(bankAccountName="SARI DEWI")
+            await system.post(idrAmount=150_000, **(BCA | {"recipientDetails": "12-34-secret"}))
+            await system.states_by_hand(made["orderId"])
     assert {entry["event"] for entry in logs} >= {"api_key_issued", "order_created"}
     for hidden in ("1234567890", "12-34-secret", "SARI", issued["apiKey"].partition(".")[2], made["bolt11"]):
         assert hidden not in str(logs)

@@ -11,7 +11,7 @@ import pytest
 
 from bot.sandbox.settlement import SettlementSandboxSettings, create_app
 from tests.sandbox.serving import serving
-from tests.sandbox.settlement_world import BCA, KEY, ORDERS, World, error_of
+from tests.sandbox.settlement_system import BCA, KEY, ORDERS, SettlementSystem, error_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -54,11 +54,11 @@ async def test_a_connection_that_served_before_is_dropped_as_well() -> None:
 
 @pytest.mark.parametrize(("fault", "orders"), [("drop_before", 0), ("drop_after", 1)])
 async def test_in_process_a_drop_is_an_exception(fault: str, orders: int) -> None:
-    async with World() as world:
-        await world.control("faults", fault=fault, method="POST", times=1)
+    async with SettlementSystem() as system:
+        await system.control("faults", fault=fault, method="POST", times=1)
         with pytest.raises(RuntimeError, match="server_config"):
-            await world.post(**BODY)
-        assert len(await world.listed()) == orders
+            await system.post(**BODY)
+        assert len(await system.listed()) == orders
 
 
 @pytest.mark.parametrize(
@@ -66,66 +66,66 @@ async def test_in_process_a_drop_is_an_exception(fault: str, orders: int) -> Non
     [("500", 500, 0), ("500_before", 500, 0), ("500_after", 500, 1), ("503", 503, 0), ("429", 429, 0), ("400", 400, 0)],
 )
 async def test_a_failure_before_or_after_the_work_was_done(fault: str, status: int, orders: int) -> None:
-    async with World() as world:
-        await world.control("faults", fault=fault, method="POST", path=ORDERS, times=1, retryAfter=7)
-        answer = await world.post(**BODY)
+    async with SettlementSystem() as system:
+        await system.control("faults", fault=fault, method="POST", path=ORDERS, times=1, retryAfter=7)
+        answer = await system.post(**BODY)
         assert (answer.status_code, answer.headers["retry-after"]) == (status, "7")
         assert error_of(answer)
-        assert len(await world.listed()) == orders
+        assert len(await system.listed()) == orders
 
 
 async def test_a_page_comes_instead_of_json_with_the_status_asked_for() -> None:
-    async with World() as world:
+    async with SettlementSystem() as system:
         for status in (200, 502):
-            await world.control("faults", fault="html", times=1, status=status)
-            answer = await world.get(QUOTE)
+            await system.control("faults", fault="html", times=1, status=status)
+            answer = await system.get(QUOTE)
             assert (answer.status_code, answer.headers["content-type"]) == (status, "text/html; charset=utf-8")
             with pytest.raises(json.JSONDecodeError):
                 answer.json()
 
 
 async def test_a_truncated_answer_is_half_the_json_and_the_order_exists() -> None:
-    async with World() as world:
-        await world.control("faults", fault="truncated", method="POST", times=1)
-        answer = await world.post(**BODY)
+    async with SettlementSystem() as system:
+        await system.control("faults", fault="truncated", method="POST", times=1)
+        answer = await system.post(**BODY)
         assert answer.status_code == 201
         with pytest.raises(json.JSONDecodeError):
             answer.json()
-        assert len(await world.listed()) == 1
+        assert len(await system.listed()) == 1
 
 
 async def test_an_empty_list_hides_orders_and_methods_and_leaves_the_rest_alone() -> None:
-    async with World() as world:
-        order_id = (await world.place())["orderId"]
-        await world.control("faults", fault="empty_list", method="GET")
-        assert await world.listed() == []
-        assert (await world.get("/v1/payout/methods")).json()["data"] == []
-        assert (await world.read(order_id))["id"] == order_id
-        assert (await world.get(QUOTE)).json()["btcIdr"]
+    async with SettlementSystem() as system:
+        order_id = (await system.place())["orderId"]
+        await system.control("faults", fault="empty_list", method="GET")
+        assert await system.listed() == []
+        assert (await system.get("/v1/payout/methods")).json()["data"] == []
+        assert (await system.read(order_id))["id"] == order_id
+        assert (await system.get(QUOTE)).json()["btcIdr"]
 
 
 async def test_delays_are_waited_for_and_other_faults_come_after_them() -> None:
-    async with World() as world:
-        await world.control("faults", fault="delay", seconds=2.5, times=1)
-        await world.control("faults", fault="delay_after", seconds=4, times=1)
-        await world.control("faults", fault="503", times=1)
-        assert (await world.get(QUOTE)).status_code == 503
-        assert world.clock.slept == [2.5, 4]
-        assert (await world.get(QUOTE)).status_code == 200
+    async with SettlementSystem() as system:
+        await system.control("faults", fault="delay", seconds=2.5, times=1)
+        await system.control("faults", fault="delay_after", seconds=4, times=1)
+        await system.control("faults", fault="503", times=1)
+        assert (await system.get(QUOTE)).status_code == 503
+        assert system.clock.slept == [2.5, 4]
+        assert (await system.get(QUOTE)).status_code == 200
 
 
 async def test_faults_hit_whom_they_are_meant_for_as_often_as_they_are_meant_to() -> None:
-    async with World() as world:
-        await world.control("faults", fault="503", method="GET", path=ORDERS, times=2)
-        assert (await world.post(**BODY)).status_code == 201
-        assert (await world.get(QUOTE)).status_code == 200
-        assert [(await world.get(ORDERS)).status_code for _ in range(3)] == [503, 503, 200]
-        (fault,) = (await world.control("faults", "GET"))["faults"]
+    async with SettlementSystem() as system:
+        await system.control("faults", fault="503", method="GET", path=ORDERS, times=2)
+        assert (await system.post(**BODY)).status_code == 201
+        assert (await system.get(QUOTE)).status_code == 200
+        assert [(await system.get(ORDERS)).status_code for _ in range(3)] == [503, 503, 200]
+        (fault,) = (await system.control("faults", "GET"))["faults"]
         assert (fault["used"], fault["times"]) == (2, 0)
-        await world.control("faults", fault="503")
-        assert (await world.get(QUOTE)).status_code == 503
-        await world.control("faults", "DELETE")
-        assert (await world.get(QUOTE)).status_code == 200
+        await system.control("faults", fault="503")
+        assert (await system.get(QUOTE)).status_code == 503
+        await system.control("faults", "DELETE")
+        assert (await system.get(QUOTE)).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -133,6 +133,6 @@ async def test_faults_hit_whom_they_are_meant_for_as_often_as_they_are_meant_to(
     [{}, {"fault": "nonsense"}, {"fault": "200"}, {"fault": "503", "times": 0}, {"fault": "503", "verb": "GET"}],
 )
 async def test_a_fault_that_makes_no_sense_is_refused(wanted: dict[str, object]) -> None:
-    async with World() as world:
-        assert (await world.try_control("faults", **wanted)).status_code == 400
-        assert (await world.control("faults", "GET"))["faults"] == []
+    async with SettlementSystem() as system:
+        assert (await system.try_control("faults", **wanted)).status_code == 400
+        assert (await system.control("faults", "GET"))["faults"] == []

@@ -9,7 +9,7 @@ import pytest
 
 from bot.payments import bolt11
 from bot.sandbox.service.control.profile import DOCUMENTED, LIVE
-from tests.sandbox.settlement_world import BCA, GOPAY, KEY, ORDERS, START, World, error_of
+from tests.sandbox.settlement_system import BCA, GOPAY, KEY, ORDERS, START, SettlementSystem, error_of
 
 LIVE_ROAD = [
     "LN_INVOICE_PAID",
@@ -24,50 +24,50 @@ LIVE_ROAD = [
 ]
 
 
-def live() -> World:
-    return World(profile="live")
+def live() -> SettlementSystem:
+    return SettlementSystem(profile="live")
 
 
 async def test_a_new_order_is_a_200_shows_its_route_and_no_expiry() -> None:
-    async with live() as world:
-        answer = await world.post(idrAmount=150_000, **BCA)
+    async with live() as system:
+        answer = await system.post(idrAmount=150_000, **BCA)
         assert answer.status_code == 200
         assert answer.json()["invoiceExpiresAt"] is None
-        order = await world.read(answer.json()["orderId"])
+        order = await system.read(answer.json()["orderId"])
         assert (order["state"], order["invoiceExpiresAt"], order["depositChannel"]) == ("ROUTE_SHOWN", None, None)
         assert bolt11.decode(answer.json()["bolt11"]).expires_at == START + timedelta(hours=1)
 
 
 async def test_a_paid_order_visits_the_merchant_states_and_one_that_nobody_documented() -> None:
-    async with live() as world:
-        assert await world.states_by_hand((await world.place())["orderId"]) == LIVE_ROAD
+    async with live() as system:
+        assert await system.states_by_hand((await system.place())["orderId"]) == LIVE_ROAD
 
 
 async def test_an_unpaid_order_stays_as_it_is_and_a_late_payment_is_taken() -> None:
-    async with live() as world:
-        made = await world.place()
-        world.clock.pass_seconds(86_400)
-        assert (await world.read(made["orderId"]))["state"] == "ROUTE_SHOWN"
-        assert (await world.try_control("pay", bolt11=made["bolt11"])).status_code == 409
-        await world.control("pay", bolt11=made["bolt11"], late=True)
-        order = await world.read(made["orderId"])
+    async with live() as system:
+        made = await system.place()
+        system.clock.pass_seconds(86_400)
+        assert (await system.read(made["orderId"]))["state"] == "ROUTE_SHOWN"
+        assert (await system.try_control("pay", bolt11=made["bolt11"])).status_code == 409
+        await system.control("pay", bolt11=made["bolt11"], late=True)
+        order = await system.read(made["orderId"])
         assert (order["state"], order["invoicePaidAt"]) == ("LN_INVOICE_PAID", "2026-11-22T03:00:00.000Z")
-        world.clock.pass_seconds(24)
-        assert (await world.read(made["orderId"]))["state"] == "COMPLETED"
+        system.clock.pass_seconds(24)
+        assert (await system.read(made["orderId"]))["state"] == "COMPLETED"
 
 
 async def test_an_order_made_while_the_database_is_down_is_read_by_id_and_never_listed() -> None:
-    async with live() as world:
-        before = (await world.place())["orderId"]
-        await world.control("settings", databaseDown=True)
-        hidden = (await world.place())["orderId"]
+    async with live() as system:
+        before = (await system.place())["orderId"]
+        await system.control("settings", databaseDown=True)
+        hidden = (await system.place())["orderId"]
         assert re.fullmatch(r"mem_[0-9a-z]{24}", hidden)
-        assert (await world.read(hidden))["state"] == "ROUTE_SHOWN"
-        assert await world.listed() == []
-        assert (await world.get(f"{ORDERS}/{before}")).status_code == 503
-        await world.control("settings", databaseDown=False)
-        assert [order["id"] for order in await world.listed()] == [before]
-        assert (await world.read(hidden))["id"] == hidden
+        assert (await system.read(hidden))["state"] == "ROUTE_SHOWN"
+        assert await system.listed() == []
+        assert (await system.get(f"{ORDERS}/{before}")).status_code == 503
+        await system.control("settings", databaseDown=False)
+        assert [order["id"] for order in await system.listed()] == [before]
+        assert (await system.read(hidden))["id"] == hidden
 
 
 @pytest.mark.parametrize(
@@ -79,106 +79,106 @@ async def test_an_order_made_while_the_database_is_down_is_read_by_id_and_never_
     ],
 )
 async def test_recipients_come_back_whole_and_normalised(method: dict[str, str], sent: str, kept: str) -> None:
-    async with live() as world:
-        rows = (await world.get("/v1/payout/methods")).json()["data"]
+    async with live() as system:
+        rows = (await system.get("/v1/payout/methods")).json()["data"]
         code = next(row["bankCode"] for row in rows if row["bankName"] == method["partnerBankName"])
-        made = await world.place(**(method | {"partnerBankCode": code, "recipientDetails": sent}))
-        assert (await world.read(made["orderId"]))["payoutRecipient"] == kept
+        made = await system.place(**(method | {"partnerBankCode": code, "recipientDetails": sent}))
+        assert (await system.read(made["orderId"]))["payoutRecipient"] == kept
 
 
 async def test_the_quote_is_cached_for_two_minutes() -> None:
-    async with live() as world:
-        first = (await world.get("/v1/quote/btc-idr")).json()
-        world.clock.pass_seconds(119)
-        assert (await world.get("/v1/quote/btc-idr")).json() == first
-        world.clock.pass_seconds(1)
-        assert (await world.get("/v1/quote/btc-idr")).json()["btcIdr"] != first["btcIdr"]
+    async with live() as system:
+        first = (await system.get("/v1/quote/btc-idr")).json()
+        system.clock.pass_seconds(119)
+        assert (await system.get("/v1/quote/btc-idr")).json() == first
+        system.clock.pass_seconds(1)
+        assert (await system.get("/v1/quote/btc-idr")).json()["btcIdr"] != first["btcIdr"]
 
 
 async def test_the_list_shows_a_vanished_method_for_ten_minutes_while_creation_refuses_it() -> None:
-    async with live() as world:
+    async with live() as system:
 
         async def shown() -> bool:
-            rows = (await world.get("/v1/payout/methods")).json()["data"]
+            rows = (await system.get("/v1/payout/methods")).json()["data"]
             return any(row["bankCode"] == "014" for row in rows)
 
         assert await shown()
-        await world.control("methods", "DELETE", bankCode="014")
-        world.clock.pass_seconds(599)
+        await system.control("methods", "DELETE", bankCode="014")
+        system.clock.pass_seconds(599)
         assert await shown()
-        assert (await world.post(idrAmount=150_000, **BCA)).status_code == 400
-        world.clock.pass_seconds(1)
+        assert (await system.post(idrAmount=150_000, **BCA)).status_code == 400
+        system.clock.pass_seconds(1)
         assert not await shown()
 
 
 async def test_a_change_of_the_list_can_be_made_visible_at_once() -> None:
-    async with live() as world:
-        before = (await world.get("/v1/payout/methods")).json()["data"]
-        await world.control("methods", "DELETE", bankCode="014", flush=True)
-        assert (await world.get("/v1/payout/methods")).json()["data"] != before
+    async with live() as system:
+        before = (await system.get("/v1/payout/methods")).json()["data"]
+        await system.control("methods", "DELETE", bankCode="014", flush=True)
+        assert (await system.get("/v1/payout/methods")).json()["data"] != before
 
 
 @pytest.mark.parametrize("amounts", [{"idrAmount": 100_000, "satAmount": 5}, {"idrAmount": None}, {"idrAmount": 10**9}])
 async def test_amounts_are_taken_leniently(amounts: dict[str, int | None]) -> None:
-    async with live() as world:
-        made = await world.place(**amounts)
+    async with live() as system:
+        made = await system.place(**amounts)
         assert made["idrAmount"] == (amounts["idrAmount"] or 0)
         assert bolt11.decode(made["bolt11"]).amount_sat == made["satAmount"] >= 1
 
 
 @pytest.mark.parametrize(("idr", "end"), [(19_999, "FAILED"), (20_000, "COMPLETED")])
 async def test_small_orders_are_taken_and_fail_after_payment(idr: int, end: str) -> None:
-    async with live() as world:
-        states = await world.states_by_hand((await world.place(idrAmount=idr))["orderId"])
+    async with live() as system:
+        states = await system.states_by_hand((await system.place(idrAmount=idr))["orderId"])
         assert (states[0], states[-1]) == ("LN_INVOICE_PAID", end)
 
 
 async def test_a_bad_e_wallet_number_is_a_500_with_a_reason() -> None:
-    async with live() as world:
-        answer = await world.post(
+    async with live() as system:
+        answer = await system.post(
             **{"idrAmount": 150_000, **GOPAY, "partnerBankCode": "1011", "recipientDetails": "12"}
         )
         assert answer.status_code == 500
         assert "mobile number" in error_of(answer)
-        assert await world.listed() == []
+        assert await system.listed() == []
 
 
 async def test_a_deposit_has_a_plain_qr_value_no_expiry_and_waits_for_an_operator() -> None:
-    async with live() as world:
-        made = await world.place(depositChannel="btcb")
+    async with live() as system:
+        made = await system.place(depositChannel="btcb")
         assert made["deposit"]["qrValue"] == f"ethereum:{made['deposit']['toAddress']}@56"
         assert made["invoiceExpiresAt"] is None
-        paid = await world.control("pay", orderId=made["orderId"])
+        paid = await system.control("pay", orderId=made["orderId"])
         assert (paid["order"]["state"], paid["order"]["waitsForOperator"]) == ("ROUTE_SHOWN", True)
-        world.clock.pass_seconds(10 * 86_400)
-        order = await world.read(made["orderId"])
+        system.clock.pass_seconds(10 * 86_400)
+        order = await system.read(made["orderId"])
         assert (order["state"], order["depositChannel"]) == ("ROUTE_SHOWN", "btcb")
-        assert (await world.control("advance", orderId=made["orderId"]))["order"]["state"] == "USDT_RECEIVED"
-        assert (await world.try_control("expire", orderId=made["orderId"])).status_code == 409
+        assert (await system.control("advance", orderId=made["orderId"]))["order"]["state"] == "USDT_RECEIVED"
+        assert (await system.try_control("expire", orderId=made["orderId"])).status_code == 409
 
 
 async def test_unknown_paths_and_broken_json_answer_with_pages() -> None:
-    async with live() as world:
+    async with live() as system:
         headers = KEY | {"content-type": "application/json"}
-        lost = await world.get("/v1/nowhere")
-        broken = await world.http.post(ORDERS, headers=headers, content=b"{")
+        lost = await system.get("/v1/nowhere")
+        broken = await system.http.post(ORDERS, headers=headers, content=b"{")
         for answer, status in ((lost, 404), (broken, 400)):
             assert answer.status_code == status
             assert answer.headers["content-type"].startswith("text/html")
             assert answer.text.startswith("<!DOCTYPE html>")
-        assert (await world.try_control("nowhere", "GET")).json() == {"error": "no such path"}
+        assert (await system.try_control("nowhere", "GET")).json() == {"error": "no such path"}
 
 
 @pytest.mark.parametrize(("limit", "count"), [("0", 1), ("-7", 1), ("5000", 60), ("junk", 50), ("", 50), ("1.5", 50)])
 async def test_limits_are_clamped_and_junk_is_fifty(limit: str, count: int) -> None:
-    async with live() as world:
-        await world.control("bulk", count=60)
-        assert len(await world.listed(limit=limit)) == count
+    async with live() as system:
+        await system.control("bulk", count=60)
+        assert len(await system.listed(limit=limit)) == count
 
 
 async def test_caps_come_in_every_type_bca_comes_first_and_codes_are_numbers_or_words() -> None:
-    async with live() as world:
-        rows = (await world.get("/v1/payout/methods")).json()["data"]
+    async with live() as system:
+        rows = (await system.get("/v1/payout/methods")).json()["data"]
         assert {type(row["maxAmountTransfer"]) for row in rows if "maxAmountTransfer" in row} == {str, int, type(None)}
         assert any("maxAmountTransfer" not in row for row in rows)
         names = [row["bankName"] for row in rows]
@@ -190,8 +190,8 @@ async def test_caps_come_in_every_type_bca_comes_first_and_codes_are_numbers_or_
 
 
 async def test_the_statistics_have_the_keys_that_were_seen() -> None:
-    async with live() as world:
-        stats = (await world.get("/v1/platform/stats")).json()
+    async with live() as system:
+        stats = (await system.get("/v1/platform/stats")).json()
         assert set(stats) == {"totalOrders", "totalVolumeIdr", "totalVolumeSats", "tagline", "updatedAt"}
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bot.payments import bolt11
-from tests.sandbox.settlement_world import GOPAY, START, World
+from tests.sandbox.settlement_system import GOPAY, START, SettlementSystem
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,8 +27,8 @@ POPULATED = {
 
 
 async def test_a_lightning_order_comes_with_a_signed_invoice_for_exactly_its_sats() -> None:
-    async with World() as world:
-        made = await world.place()
+    async with SettlementSystem() as system:
+        made = await system.place()
         invoice = bolt11.decode(made["bolt11"])
         assert (made["satAmount"], made["idrAmount"], made["btcIdr"]) == (9375, 150_000, 1_600_000_000)
         assert (invoice.amount_sat, invoice.currency) == (9375, "bcrt")
@@ -42,16 +42,16 @@ async def test_a_lightning_order_comes_with_a_signed_invoice_for_exactly_its_sat
 
 
 async def test_sats_are_rounded_up_and_rupiah_down() -> None:
-    async with World() as world:
-        assert (await world.place(idrAmount=150_001))["satAmount"] == 9376
-        await world.control("quote", btcIdr=1_599_999_999)
-        by_sats = await world.place(idrAmount=None, satAmount=100)
+    async with SettlementSystem() as system:
+        assert (await system.place(idrAmount=150_001))["satAmount"] == 9376
+        await system.control("quote", btcIdr=1_599_999_999)
+        by_sats = await system.place(idrAmount=None, satAmount=100)
         assert (by_sats["satAmount"], by_sats["idrAmount"]) == (100, 1599)
 
 
 async def test_invoices_of_one_service_come_from_one_node_and_never_repeat_a_hash() -> None:
-    async with World() as world:
-        first, second = [bolt11.decode((await world.place())["bolt11"]) for _ in range(2)]
+    async with SettlementSystem() as system:
+        first, second = [bolt11.decode((await system.place())["bolt11"]) for _ in range(2)]
         assert first.payee == second.payee
         assert first.payment_hash != second.payment_hash
 
@@ -70,41 +70,49 @@ async def test_a_deposit_order_says_what_to_send_where(
     decimals: int,
     units: str,
 ) -> None:
-    async with World() as world:
-        made = await world.place(depositChannel=channel)
+    async with SettlementSystem() as system:
+        made = await system.place(depositChannel=channel)
         assert made["bolt11"] is None
-        said = made["deposit"]
-        assert (said["channel"], said["chainId"], said["tokenAddress"], said["decimals"]) == (
+        deposit_instructions = made["deposit"]
+        assert (
+            deposit_instructions["channel"],
+            deposit_instructions["chainId"],
+            deposit_instructions["tokenAddress"],
+            deposit_instructions["decimals"],
+        ) == (
             channel,
             chain,
             token,
             decimals,
         )
-        assert said["qrValue"] == f"ethereum:{token}@{chain}/transfer?address={said['toAddress']}&uint256={units}"
-        order = await world.read(made["orderId"])
+        assert (
+            deposit_instructions["qrValue"]
+            == f"ethereum:{token}@{chain}/transfer?address={deposit_instructions['toAddress']}&uint256={units}"
+        )
+        order = await system.read(made["orderId"])
         kept = (
             order["depositChannel"],
             order["depositChainId"],
             order["depositTokenAddress"],
             order["depositToAddress"],
         )
-        assert kept == (channel, chain, token, said["toAddress"])
-        assert await world.states_by_hand(made["orderId"]) == DEPOSIT_ROAD
-        order = await world.read(made["orderId"])
+        assert kept == (channel, chain, token, deposit_instructions["toAddress"])
+        assert await system.states_by_hand(made["orderId"]) == DEPOSIT_ROAD
+        order = await system.read(made["orderId"])
         assert (order["invoicePaidAt"], order["lnSwapTxHash"], order["invoiceBolt11"]) == (None, None, None)
 
 
 async def test_each_state_populates_its_fields_and_none_before() -> None:
-    async with World() as world:
-        made = await world.place()
-        await world.control("settings", speedSeconds=None)
+    async with SettlementSystem() as system:
+        made = await system.place()
+        await system.control("settings", speedSeconds=None)
         shown: set[str] = set()
         for state, fields in POPULATED.items():
             if state == "LN_INVOICE_PAID":
-                await world.control("pay", bolt11=made["bolt11"])
+                await system.control("pay", bolt11=made["bolt11"])
             elif state != "IDLE":
-                await world.control("advance", orderId=made["orderId"])
-            order = await world.read(made["orderId"])
+                await system.control("advance", orderId=made["orderId"])
+            order = await system.read(made["orderId"])
             shown |= fields
             assert order["state"] == state
             assert {name for names in POPULATED.values() for name in names if order[name] is not None} == shown
@@ -112,41 +120,41 @@ async def test_each_state_populates_its_fields_and_none_before() -> None:
 
 
 async def test_recipients_come_back_masked_and_a_missing_name_gets_a_default() -> None:
-    async with World() as world:
-        order = await world.read((await world.place(**GOPAY))["orderId"])
+    async with SettlementSystem() as system:
+        order = await system.read((await system.place(**GOPAY))["orderId"])
         assert order["payoutRecipient"] == "*********7890"
         assert order["bankAccountName"] == "ACCOUNT HOLDER"
         assert (order["partnerPayoutBankCode"], order["partnerPayoutBankName"]) == ("gopay", "GOPAY")
-        named = await world.read((await world.place(bankAccountName="SARI"))["orderId"])
+        named = await system.read((await system.place(bankAccountName="SARI"))["orderId"])
         assert named["bankAccountName"] == "SARI"
 
 
 async def test_a_paid_order_moves_by_itself_at_the_set_speed() -> None:
-    async with World() as world:
-        made = await world.place()
-        await world.control("settings", speedSeconds=10)
-        await world.control("pay", bolt11=f"LIGHTNING:{made['bolt11'].upper()}")
+    async with SettlementSystem() as system:
+        made = await system.place()
+        await system.control("settings", speedSeconds=10)
+        await system.control("pay", bolt11=f"LIGHTNING:{made['bolt11'].upper()}")
         seen = []
         for _ in LIGHTNING_ROAD:
-            seen.append((await world.read(made["orderId"]))["state"])
-            world.clock.pass_seconds(10)
+            seen.append((await system.read(made["orderId"]))["state"])
+            system.clock.pass_seconds(10)
         assert seen == LIGHTNING_ROAD
-        order = await world.read(made["orderId"])
+        order = await system.read(made["orderId"])
         assert order["completedAt"] == order["updatedAt"] == "2026-11-21T03:00:50.000Z"
 
 
 async def test_the_routing_hop_can_be_left_out() -> None:
-    async with World() as world:
-        await world.control("settings", routingHop=False)
-        assert "USDC_SWAPPED" not in await world.states_by_hand((await world.place())["orderId"])
+    async with SettlementSystem() as system:
+        await system.control("settings", routingHop=False)
+        assert "USDC_SWAPPED" not in await system.states_by_hand((await system.place())["orderId"])
 
 
 async def test_paying_twice_is_paying_once() -> None:
-    async with World() as world:
-        made = await world.place()
-        first = await world.control("pay", bolt11=made["bolt11"])
-        world.clock.pass_seconds(4)
-        second = await world.control("pay", bolt11=made["bolt11"])
+    async with SettlementSystem() as system:
+        made = await system.place()
+        first = await system.control("pay", bolt11=made["bolt11"])
+        system.clock.pass_seconds(4)
+        second = await system.control("pay", bolt11=made["bolt11"])
         assert (first["already"], second["already"]) == (False, True)
         assert second["order"]["invoicePaidAt"] == first["order"]["invoicePaidAt"]
         assert second["preimage"] == first["preimage"]
@@ -154,94 +162,94 @@ async def test_paying_twice_is_paying_once() -> None:
 
 @pytest.mark.parametrize("channel", ["lightning", "cbbtc"])
 async def test_an_unpaid_order_fails_at_its_expiry_and_takes_no_payment(channel: str) -> None:
-    async with World() as world:
-        order_id = (await world.place(depositChannel=channel))["orderId"]
-        world.clock.pass_seconds(3599)
-        assert (await world.read(order_id))["state"] == "IDLE"
-        world.clock.pass_seconds(1)
-        assert (await world.read(order_id))["state"] == "FAILED"
-        refused = await world.try_control("pay", orderId=order_id)
+    async with SettlementSystem() as system:
+        order_id = (await system.place(depositChannel=channel))["orderId"]
+        system.clock.pass_seconds(3599)
+        assert (await system.read(order_id))["state"] == "IDLE"
+        system.clock.pass_seconds(1)
+        assert (await system.read(order_id))["state"] == "FAILED"
+        refused = await system.try_control("pay", orderId=order_id)
         assert (refused.status_code, "expired" in refused.json()["error"]) == (409, True)
 
 
 async def test_a_late_payment_of_a_failed_order_is_written_down_and_changes_nothing_else() -> None:
-    async with World() as world:
-        made = await world.place()
-        assert (await world.control("expire", orderId=made["orderId"]))["order"]["state"] == "FAILED"
-        await world.control("pay", bolt11=made["bolt11"], late=True)
-        world.clock.pass_seconds(3600)
-        order = await world.read(made["orderId"])
+    async with SettlementSystem() as system:
+        made = await system.place()
+        assert (await system.control("expire", orderId=made["orderId"]))["order"]["state"] == "FAILED"
+        await system.control("pay", bolt11=made["bolt11"], late=True)
+        system.clock.pass_seconds(3600)
+        order = await system.read(made["orderId"])
         assert (order["state"], order["invoicePaidAt"]) == ("FAILED", "2026-11-21T03:00:00.000Z")
 
 
 async def test_a_paid_order_does_not_expire() -> None:
-    async with World() as world:
-        made = await world.place()
-        await world.control("settings", speedSeconds=None)
-        await world.control("pay", bolt11=made["bolt11"])
-        world.clock.pass_seconds(9999)
-        assert (await world.read(made["orderId"]))["state"] == "LN_INVOICE_PAID"
-        assert (await world.try_control("expire", orderId=made["orderId"])).status_code == 409
+    async with SettlementSystem() as system:
+        made = await system.place()
+        await system.control("settings", speedSeconds=None)
+        await system.control("pay", bolt11=made["bolt11"])
+        system.clock.pass_seconds(9999)
+        assert (await system.read(made["orderId"]))["state"] == "LN_INVOICE_PAID"
+        assert (await system.try_control("expire", orderId=made["orderId"])).status_code == 409
 
 
 @pytest.mark.parametrize("stage", ["IDLE", *LIGHTNING_ROAD[:-1]])
 async def test_an_order_can_fail_at_every_stage(stage: str) -> None:
-    async with World() as world:
-        order_id = (await world.place())["orderId"]
-        await world.control("fail", orderId=order_id, stage=stage)
+    async with SettlementSystem() as system:
+        order_id = (await system.place())["orderId"]
+        await system.control("fail", orderId=order_id, stage=stage)
         if stage == "IDLE":
-            assert (await world.read(order_id))["state"] == "FAILED"
+            assert (await system.read(order_id))["state"] == "FAILED"
         else:
             way = LIGHTNING_ROAD[: LIGHTNING_ROAD.index(stage) + 1]
-            assert await world.states_by_hand(order_id) == [*way, "FAILED"]
-        assert (await world.try_control("advance", orderId=order_id)).status_code == 409
-        assert (await world.try_control("fail", orderId=order_id)).status_code == 409
+            assert await system.states_by_hand(order_id) == [*way, "FAILED"]
+        assert (await system.try_control("advance", orderId=order_id)).status_code == 409
+        assert (await system.try_control("fail", orderId=order_id)).status_code == 409
 
 
 async def test_a_stage_that_lies_behind_or_nowhere_is_refused() -> None:
-    async with World() as world:
-        made = await world.place()
-        await world.control("advance", orderId=made["orderId"], state="USDT_RECEIVED")
+    async with SettlementSystem() as system:
+        made = await system.place()
+        await system.control("advance", orderId=made["orderId"], state="USDT_RECEIVED")
         for stage in ("LN_SWAP_PENDING", "COMPLETED", "NONSENSE"):
-            assert (await world.try_control("fail", orderId=made["orderId"], stage=stage)).status_code == 400
+            assert (await system.try_control("fail", orderId=made["orderId"], stage=stage)).status_code == 400
 
 
 async def test_an_order_can_be_put_into_a_state_that_nobody_documented_and_goes_on() -> None:
-    async with World() as world:
-        made = await world.place()
-        await world.control("settings", speedSeconds=5)
-        await world.control("pay", bolt11=made["bolt11"])
-        await world.control("advance", orderId=made["orderId"], state="MYSTERY_STATE")
-        assert (await world.read(made["orderId"]))["state"] == "MYSTERY_STATE"
-        world.clock.pass_seconds(5)
-        assert (await world.read(made["orderId"]))["state"] == "LN_SWAP_PENDING"
+    async with SettlementSystem() as system:
+        made = await system.place()
+        await system.control("settings", speedSeconds=5)
+        await system.control("pay", bolt11=made["bolt11"])
+        await system.control("advance", orderId=made["orderId"], state="MYSTERY_STATE")
+        assert (await system.read(made["orderId"]))["state"] == "MYSTERY_STATE"
+        system.clock.pass_seconds(5)
+        assert (await system.read(made["orderId"]))["state"] == "LN_SWAP_PENDING"
 
 
 async def test_by_hand_an_unpaid_order_shows_its_route_and_then_waits() -> None:
-    async with World() as world:
-        order_id = (await world.place())["orderId"]
-        assert (await world.control("advance", orderId=order_id))["order"]["state"] == "ROUTE_SHOWN"
-        assert (await world.try_control("advance", orderId=order_id)).status_code == 409
+    async with SettlementSystem() as system:
+        order_id = (await system.place())["orderId"]
+        assert (await system.control("advance", orderId=order_id))["order"]["state"] == "ROUTE_SHOWN"
+        assert (await system.try_control("advance", orderId=order_id)).status_code == 409
 
 
 async def test_orders_outlive_the_service_and_missed_steps_happen_when_it_returns(tmp_path: Path) -> None:
-    world = World(state_path=tmp_path / "service.db")
-    await world.control("settings", speedSeconds=3)
-    made, unpaid = await world.place(**GOPAY), await world.place()
-    await world.control("pay", bolt11=made["bolt11"])
-    before = await world.read(made["orderId"])
-    world.stop()
-    world.clock.pass_seconds(1000)
-    world.start()
-    async with world:
-        after = await world.read(made["orderId"])
+    system = SettlementSystem(state_path=tmp_path / "service.db")
+    await system.control("settings", speedSeconds=3)
+    made, unpaid = await system.place(**GOPAY), await system.place()
+    await system.control("pay", bolt11=made["bolt11"])
+    before = await system.read(made["orderId"])
+    system.stop()
+    system.clock.pass_seconds(1000)
+    system.start()
+    async with system:
+        after = await system.read(made["orderId"])
         assert after["state"] == "LN_SWAP_PENDING"
         told = {"state", "updatedAt", "lnSwapId", "lnSwapInvoice"}
         assert {name: after[name] for name in after if name not in told} == {
             name: before[name] for name in before if name not in told
         }
-        world.clock.pass_seconds(12)
-        assert (await world.read(made["orderId"]))["state"] == "COMPLETED"
-        assert [order["id"] for order in await world.listed()] == [unpaid["orderId"], made["orderId"]]
-        payees = {bolt11.decode(text).payee for text in (made["bolt11"], (await world.place())["bolt11"])}
+        system.clock.pass_seconds(12)
+        assert (await system.read(made["orderId"]))["state"] == "COMPLETED"
+        assert [order["id"] for order in await system.listed()] == [unpaid["orderId"], made["orderId"]]
+        payees = {bolt11.decode(text).payee for text in (made["bolt11"], (await system.place())["bolt11"])}
         assert len(payees) == 1

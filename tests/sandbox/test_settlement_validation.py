@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from bot.payments.tokens import CODES
 from tests.examples import examples
-from tests.sandbox.settlement_world import BCA, GOPAY, KEY, ORDERS, World, error_of
+from tests.sandbox.settlement_system import BCA, GOPAY, KEY, ORDERS, SettlementSystem, error_of
 
 VALID: dict[str, object] = {"idrAmount": 150_000, **BCA}
 
@@ -56,28 +56,28 @@ def without(name: str) -> dict[str, object]:
     ],
 )
 async def test_a_broken_rule_is_a_400_that_names_it_and_makes_no_order(body: dict[str, object], said: str) -> None:
-    async with World() as world:
-        answer = await world.post(**body)
+    async with SettlementSystem() as system:
+        answer = await system.post(**body)
         assert answer.status_code == 400
         assert said in error_of(answer)
-        assert await world.listed() == []
+        assert await system.listed() == []
 
 
 @pytest.mark.parametrize(
     "sent", [b"", b"{", b"[1, 2]", b'"text"', b"NaN", b"[" * 50_000, b'{"idrAmount": NaN}', b"\xff"]
 )
 async def test_a_body_that_is_no_json_object_is_a_400(sent: bytes) -> None:
-    async with World() as world:
-        answer = await world.http.post(ORDERS, headers=KEY | {"content-type": "application/json"}, content=sent)
+    async with SettlementSystem() as system:
+        answer = await system.http.post(ORDERS, headers=KEY | {"content-type": "application/json"}, content=sent)
         assert answer.status_code == 400
         assert error_of(answer)
 
 
 async def test_a_body_of_another_type_is_a_400_and_a_huge_one_a_413() -> None:
-    async with World() as world:
-        form = await world.http.post(ORDERS, headers=KEY, data={"idrAmount": "150000"})
+    async with SettlementSystem() as system:
+        form = await system.http.post(ORDERS, headers=KEY, data={"idrAmount": "150000"})
         assert (form.status_code, error_of(form)) == (400, "content-type must be application/json")
-        assert (await world.post(**VALID, note="x" * 200_000)).status_code == 413
+        assert (await system.post(**VALID, note="x" * 200_000)).status_code == 413
 
 
 @pytest.mark.parametrize(
@@ -95,44 +95,44 @@ async def test_a_body_of_another_type_is_a_400_and_a_huge_one_a_413() -> None:
     ],
 )
 async def test_what_breaks_no_rule_is_accepted(changes: dict[str, object]) -> None:
-    async with World() as world:
-        answer = await world.post(**(VALID | changes))
+    async with SettlementSystem() as system:
+        answer = await system.post(**(VALID | changes))
         assert answer.status_code == 201, answer.text
 
 
 @pytest.mark.parametrize("cap", ["dailyCapIdr", "monthlyCapIdr"])
 async def test_the_partners_caps_count_all_orders_that_did_not_fail(cap: str) -> None:
-    async with World() as world:
-        await world.control("settings", **{cap: 300_000})
-        first = await world.place(idrAmount=200_000)
-        refused = await world.post(**(VALID | {"idrAmount": 100_001}))
+    async with SettlementSystem() as system:
+        await system.control("settings", **{cap: 300_000})
+        first = await system.place(idrAmount=200_000)
+        refused = await system.post(**(VALID | {"idrAmount": 100_001}))
         assert refused.status_code == 400
         assert "cap of IDR 300000" in error_of(refused)
-        await world.control("fail", orderId=first["orderId"])
-        await world.place(idrAmount=300_000)
+        await system.control("fail", orderId=first["orderId"])
+        await system.place(idrAmount=300_000)
 
 
 async def test_the_daily_cap_begins_anew_at_midnight_in_jakarta() -> None:
-    async with World() as world:
-        await world.control("settings", dailyCapIdr=150_000)
-        await world.place()
-        assert (await world.post(**VALID)).status_code == 400
-        world.clock.pass_seconds(14 * 3600)  # 10:00 + 14 h
-        await world.place()
+    async with SettlementSystem() as system:
+        await system.control("settings", dailyCapIdr=150_000)
+        await system.place()
+        assert (await system.post(**VALID)).status_code == 400
+        system.clock.pass_seconds(14 * 3600)  # 10:00 + 14 h
+        await system.place()
 
 
 async def test_only_lightning_is_left_without_a_wallet_seed() -> None:
-    async with World() as world:
-        await world.control("settings", configured=False)
-        refused = await world.post(**VALID, depositChannel="cbbtc")
+    async with SettlementSystem() as system:
+        await system.control("settings", configured=False)
+        refused = await system.post(**VALID, depositChannel="cbbtc")
         assert (refused.status_code, "not configured" in error_of(refused)) == (400, True)
-        await world.place()
+        await system.place()
 
 
 async def test_a_method_that_vanished_is_refused() -> None:
-    async with World() as world:
-        await world.control("methods", "DELETE", bankCode="014")
-        assert "not a pair" in error_of(await world.post(**VALID))
+    async with SettlementSystem() as system:
+        await system.control("methods", "DELETE", bankCode="014")
+        assert "not a pair" in error_of(await system.post(**VALID))
 
 
 ANYTHING = st.recursive(
@@ -147,8 +147,8 @@ FIELDS = (*VALID, "satAmount", "depositChannel", "bankAccountName", "payoutMetho
 @given(changes=st.dictionaries(st.sampled_from(FIELDS), ANYTHING, max_size=4))
 def test_no_input_is_a_500_and_every_order_has_exact_amounts(changes: dict[str, Any]) -> None:
     async def ask() -> None:
-        async with World() as world:
-            answer = await world.post(**(VALID | changes))
+        async with SettlementSystem() as system:
+            answer = await system.post(**(VALID | changes))
             assert answer.status_code in {201, 400}
             if answer.status_code == 400:
                 assert error_of(answer)

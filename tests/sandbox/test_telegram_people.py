@@ -160,9 +160,9 @@ async def test_somebody_new_can_come() -> None:
     async with running() as server:
         order = {"first_name": "Budi", "language_code": "id", "role": "sender"}
         budi = await server.posts("/sandbox/people", order)
-        said = await server.says(budi["id"], "/start")
+        sent_message = await server.says(budi["id"], "/start")
         answer = await server.calls("sendMessage", chat_id=budi["id"], text="Halo")
-    assert said["from"]["first_name"] == "Budi"
+    assert sent_message["from"]["first_name"] == "Budi"
     assert answer.json()["ok"]
 
 

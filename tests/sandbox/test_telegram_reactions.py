@@ -19,12 +19,12 @@ async def under(server: Running, chat: int) -> list[list[str]]:
 
 async def test_people_see_the_bots_reaction_until_it_is_taken_away() -> None:
     async with running() as server:
-        said = await server.says(RINA, "done", SUPPORT_GROUP_ID)
-        await server.bot.set_message_reaction(SUPPORT_GROUP_ID, said["message_id"], "👌")
+        text = await server.says(RINA, "done", SUPPORT_GROUP_ID)
+        await server.bot.set_message_reaction(SUPPORT_GROUP_ID, text["message_id"], "👌")
         first = await under(server, SUPPORT_GROUP_ID)
-        await server.bot.set_message_reaction(SUPPORT_GROUP_ID, said["message_id"], "👀")
+        await server.bot.set_message_reaction(SUPPORT_GROUP_ID, text["message_id"], "👀")
         second = await under(server, SUPPORT_GROUP_ID)
-        await server.bot.set_message_reaction(SUPPORT_GROUP_ID, said["message_id"])
+        await server.bot.set_message_reaction(SUPPORT_GROUP_ID, text["message_id"])
         third = await under(server, SUPPORT_GROUP_ID)
         updates = await server.hears()
     assert (first, second, third) == ([["👌"]], [["👀"]], [[]])
@@ -33,19 +33,19 @@ async def test_people_see_the_bots_reaction_until_it_is_taken_away() -> None:
 
 async def test_the_same_reaction_again_changes_nothing_and_is_no_error() -> None:
     async with running() as server:
-        said = await server.says(EMMA, "hello")
+        text = await server.says(EMMA, "hello")
         for _ in range(2):
-            assert await server.bot.set_message_reaction(EMMA, said["message_id"], "👌")
+            assert await server.bot.set_message_reaction(EMMA, text["message_id"], "👌")
         seq = (await server.people.get("/sandbox/state")).json()["seq"]
-        await server.bot.set_message_reaction(EMMA, said["message_id"], "👌")
+        await server.bot.set_message_reaction(EMMA, text["message_id"], "👌")
         assert (await server.people.get("/sandbox/state")).json()["seq"] == seq
 
 
 async def test_every_emoji_that_the_library_knows_is_taken() -> None:
     async with running() as server:
-        said = await server.says(EMMA, "hello")
+        text = await server.says(EMMA, "hello")
         for emoji in ReactionEmoji:
-            assert await server.bot.set_message_reaction(EMMA, said["message_id"], [ReactionTypeEmoji(emoji)])
+            assert await server.bot.set_message_reaction(EMMA, text["message_id"], [ReactionTypeEmoji(emoji)])
         assert await under(server, EMMA) == [[list(ReactionEmoji)[-1]]]
 
 
@@ -62,17 +62,17 @@ async def test_every_emoji_that_the_library_knows_is_taken() -> None:
 )
 async def test_a_reaction_that_telegram_refuses_is_refused(params: dict[str, Any], description: str) -> None:
     async with running() as server:
-        said = await server.says(EMMA, "hello")
-        order = {"chat_id": EMMA, "message_id": said["message_id"], **params}
+        text = await server.says(EMMA, "hello")
+        order = {"chat_id": EMMA, "message_id": text["message_id"], **params}
         body = (await server.calls("setMessageReaction", **order)).json()
     assert (body["error_code"], body["description"]) == (400, f"Bad Request: {description}")
 
 
 async def test_a_group_may_allow_none() -> None:
     async with running() as server:
-        said = await server.says(RINA, "done", SUPPORT_GROUP_ID)
+        text = await server.says(RINA, "done", SUPPORT_GROUP_ID)
         await server.posts(f"/sandbox/chats/{SUPPORT_GROUP_ID}/reactions", {"allowed": False})
         with pytest.raises(BadRequest, match=r"(?i)reaction_invalid"):
-            await server.bot.set_message_reaction(SUPPORT_GROUP_ID, said["message_id"], "👌")
+            await server.bot.set_message_reaction(SUPPORT_GROUP_ID, text["message_id"], "👌")
         chat = await server.bot.get_chat(SUPPORT_GROUP_ID)
     assert chat.available_reactions == ()

@@ -41,7 +41,7 @@ async def test_everything_is_there_after_a_restart(tmp_path: Path) -> None:
         answered = await server.calls("answerCallbackQuery", callback_query_id=pressed["query_id"])
         place = {"chat_id": SUPPORT_GROUP_ID, "message_thread_id": topic.message_thread_id}
         in_topic = await server.calls("sendMessage", **place, text="still open")
-        said = await server.says(OSCAR, "next", SUPPORT_GROUP_ID)
+        sent_message = await server.says(OSCAR, "next", SUPPORT_GROUP_ID)
         newer = await server.hears(offset=pending[-1]["update_id"] + 1)
         commands = await server.bot.get_my_commands()
     async with running(state_path=state) as server:
@@ -53,7 +53,7 @@ async def test_everything_is_there_after_a_restart(tmp_path: Path) -> None:
     assert pending == updates[1:]
     assert kept.content == b"kept"
     assert answered.json()["ok"] is in_topic.json()["ok"] is True
-    assert said["message_id"] == in_topic.json()["result"]["message_id"] + 1
+    assert sent_message["message_id"] == in_topic.json()["result"]["message_id"] + 1
     assert newer[0]["update_id"] == pending[-1]["update_id"] + 1
     assert [command.command for command in commands] == ["send"]
 

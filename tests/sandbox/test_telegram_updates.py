@@ -123,8 +123,8 @@ async def test_a_changed_language_shows_in_the_next_message() -> None:
 
 async def test_a_corrected_message_is_an_update_of_its_own() -> None:
     async with running() as server:
-        said = await server.says(EMMA, "50rb")
-        order = {"from": EMMA, "message_id": said["message_id"], "text": "500rb"}
+        sent_message = await server.says(EMMA, "50rb")
+        order = {"from": EMMA, "message_id": sent_message["message_id"], "text": "500rb"}
         await server.posts(f"/sandbox/chats/{EMMA}/edit", order)
         edited = (await server.hears())[-1]["edited_message"]
     assert (edited["text"], "edit_date" in edited) == ("500rb", True)

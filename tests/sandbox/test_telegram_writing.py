@@ -137,9 +137,9 @@ async def test_in_a_closed_topic_only_administrators_write() -> None:
         await server.bot.close_forum_topic(SUPPORT_GROUP_ID, topic.message_thread_id)
         order = {"from": SARI, "text": "x", "thread_id": topic.message_thread_id}
         refused = await server.people.post(f"/sandbox/chats/{SUPPORT_GROUP_ID}/send", json=order)
-        said = await server.says(RINA, "x", SUPPORT_GROUP_ID, thread_id=topic.message_thread_id)
+        sent_message = await server.says(RINA, "x", SUPPORT_GROUP_ID, thread_id=topic.message_thread_id)
     assert refused.status_code == 409
-    assert said["message_thread_id"] == topic.message_thread_id
+    assert sent_message["message_thread_id"] == topic.message_thread_id
 
 
 async def test_whoever_leaves_a_group_writes_there_no_more() -> None:

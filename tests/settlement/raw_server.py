@@ -90,7 +90,7 @@ class RawServer:
 
     script: list[Behaviour]
     requests: list[Request] = field(default_factory=list)
-    was_asked: asyncio.Event = field(default_factory=asyncio.Event)
+    was_requested: asyncio.Event = field(default_factory=asyncio.Event)
     connections: int = 0
     port: int = 0
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
@@ -115,7 +115,7 @@ class RawServer:
             while not writer.is_closing():
                 request = await _read_request(reader, number)
                 self.requests.append(request)
-                self.was_asked.set()
+                self.was_requested.set()
                 behave = self.script.pop(0) if len(self.script) > 1 else self.script[0]
                 await behave(request, writer)
         writer.close()

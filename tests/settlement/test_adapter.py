@@ -190,7 +190,7 @@ async def test_a_wish_that_cannot_be_put_into_words_is_refused_before_it_is_sent
 ) -> None:
     with pytest.raises(Refused):
         await adapter.place(await request(adapter, number=""))
-    assert await service.asked("POST", "/v1/offramp/orders") == []
+    assert await service.list_requests("POST", "/v1/offramp/orders") == []
 
 
 @pytest.mark.parametrize("service_id", ["nobodys", "", ".", "..", "a/../b", "?", "%00"])
@@ -224,7 +224,7 @@ async def test_a_failed_post_says_what_is_known_and_is_sent_once(
     assert NUMBER not in str(raised.value)
     if made is not None:
         assert await service.orders_made() == made
-    assert len(await service.asked("POST", "/v1/offramp/orders")) <= 1
+    assert len(await service.list_requests("POST", "/v1/offramp/orders")) <= 1
 
 
 @pytest.mark.parametrize(
@@ -279,7 +279,7 @@ async def test_a_key_that_is_refused_is_told_apart_from_all_else(
 
 async def test_a_service_that_is_not_there_made_nothing(service: SandboxService, adapter: SettlementAdapter) -> None:
     wanted = await request(adapter)
-    away = SandboxService("http://127.0.0.1:9", service.clock, service.back_room)
+    away = SandboxService("http://127.0.0.1:9", service.clock, service.control_client)
     async with away.client() as client:
         with pytest.raises(OutOfReach):
             await SettlementAdapter(client).place(wanted)

@@ -34,7 +34,7 @@ ORDER = {"id": "o/1", "state": "ROUTE_SHOWN", "satAmount": "29412", "idrAmount":
 QUOTE = {"btcIdr": 1, "fetchedAt": "2026-11-21T09:00:00Z"}
 CREATED = {"orderId": "o1", "bolt11": "lnbc1", "satAmount": 29412, "idrAmount": 500000, "btcIdr": 1.7e9}
 LISTED = {"orders": [ORDER], "fetchedAt": "2026-11-21T09:00:00.000Z"}
-WISH = OrderInput(
+ORDER_INPUT = OrderInput(
     idr_amount=50_000,
     partner_bank_code="014",
     partner_bank_name=" BCA (Bank  Central Asia) ",
@@ -49,7 +49,7 @@ CALLS: list[tuple[str, Callable[[SettlementClient], Awaitable[object]], object]]
     ("GET /v1/payout/methods", SettlementClient.payout_methods, {"data": []}),
     ("GET /v1/deposit/rails", SettlementClient.deposit_rails, {"configured": False}),
     ("GET /v1/platform/stats", SettlementClient.platform_stats, {}),
-    ("POST /v1/offramp/orders", lambda client: client.create_order(WISH), CREATED),
+    ("POST /v1/offramp/orders", lambda client: client.create_order(ORDER_INPUT), CREATED),
     ("GET /v1/offramp/orders/o%2F1", lambda client: client.order("o/1"), ORDER),
     ("GET /v1/offramp/orders?limit=50", SettlementClient.orders, LISTED),
 ]
@@ -114,7 +114,7 @@ async def test_a_page_size_that_the_service_would_change_is_refused(limit: int) 
 async def test_an_order_is_posted_as_json_with_names_and_numbers_exactly_as_given() -> None:
     async with raw_server(answers(200, CREATED)) as server:
         async with SettlementClient(server.url, KEY) as client:
-            created = await client.create_order(WISH)
+            created = await client.create_order(ORDER_INPUT)
         (request,) = server.requests
     assert request.headers["content-type"] == "application/json"
     assert json.loads(request.body) == {
@@ -154,7 +154,7 @@ async def test_each_status_has_its_class_and_says_whether_an_order_may_exist(
         SettlementClient(server.url, KEY) as client,
     ):
         with pytest.raises(Answered) as caught:
-            await client.create_order(WISH)
+            await client.create_order(ORDER_INPUT)
         assert len(server.requests) == 1
     failure = caught.value
     assert type(failure) is kind

@@ -41,7 +41,7 @@ async def service(request: pytest.FixtureRequest) -> AsyncIterator[SandboxServic
         yield running
 
 
-async def wish_for(
+async def build_order_input(
     client: SettlementClient, kind: str = BANK, recipient: str = "1234567890", **more: str
 ) -> OrderInput:
     methods = (await client.payout_methods()).methods
@@ -74,7 +74,7 @@ async def test_every_read_is_understood_whole(service: SandboxService) -> None:
 async def test_a_lightning_order_is_followed_from_creation_to_its_end(service: SandboxService) -> None:
     states: list[str] = []
     async with service.client() as client:
-        created = await client.create_order(await wish_for(client, bank_account_name="Sari Dewi"))
+        created = await client.create_order(await build_order_input(client, bank_account_name="Sari Dewi"))
         await service.control("POST", "/pay", bolt11=created.bolt11)
         order = await wait_for_order(
             client,
@@ -91,13 +91,13 @@ async def test_a_lightning_order_is_followed_from_creation_to_its_end(service: S
     assert order.invoice_bolt11 == created.bolt11
     assert order.completed_at
     assert page.orders == (order,)
-    assert {entry["status"] for entry in await service.asked("GET", f"{ORDERS}/{created.order_id}")} == {200}
+    assert {entry["status"] for entry in await service.list_requests("GET", f"{ORDERS}/{created.order_id}")} == {200}
 
 
 async def test_an_order_may_be_wished_for_in_sats(service: SandboxService) -> None:
     async with service.client() as client:
-        wish = (await wish_for(client)).model_copy(update={"idr_amount": None, "sat_amount": 29_412})
-        created = await client.create_order(wish)
+        order_input = (await build_order_input(client)).model_copy(update={"idr_amount": None, "sat_amount": 29_412})
+        created = await client.create_order(order_input)
     assert created.sat_amount == 29_412
     assert created.idr_amount > 0
 
@@ -107,7 +107,7 @@ async def test_deposit_instructions_are_understood(
     service: SandboxService, channel: str, chain_id: int, decimals: int
 ) -> None:
     async with service.client() as client:
-        created = await client.create_order(await wish_for(client, deposit_channel=channel))
+        created = await client.create_order(await build_order_input(client, deposit_channel=channel))
         order = await client.order(created.order_id)
     assert created.bolt11 is None
     assert created.deposit
@@ -122,9 +122,9 @@ async def test_deposit_instructions_are_understood(
 
 async def test_a_pair_that_does_not_match_is_refused_in_words(service: SandboxService) -> None:
     async with service.client() as client:
-        wish = (await wish_for(client)).model_copy(update={"partner_bank_name": "No such bank"})
+        order_input = (await build_order_input(client)).model_copy(update={"partner_bank_name": "No such bank"})
         with pytest.raises(ValidationRejected) as caught:
-            await client.create_order(wish)
+            await client.create_order(order_input)
     assert caught.value.error
     assert not caught.value.outcome_unknown
     assert await service.orders_made() == 0
@@ -132,9 +132,9 @@ async def test_a_pair_that_does_not_match_is_refused_in_words(service: SandboxSe
 
 async def test_a_bad_wallet_number_is_refused_by_the_one_and_unclear_from_the_other(service: SandboxService) -> None:
     async with service.client() as client:
-        wish = await wish_for(client, EWALLET, "+62-not-a-number")
+        order_input = await build_order_input(client, EWALLET, "+62-not-a-number")
         with pytest.raises(Answered) as caught:
-            await client.create_order(wish)
+            await client.create_order(order_input)
     profile = (await service.control("GET", "/settings"))["profile"]
     expected = {"documented": (ValidationRejected, False), "live": (ServerError, True)}[profile]
     assert (type(caught.value), caught.value.outcome_unknown) == expected
@@ -154,7 +154,7 @@ async def test_either_header_carries_the_key(service: SandboxService, header: Ke
 async def test_a_revoked_key_is_refused_and_another_tenants_order_is_not_found(service: SandboxService) -> None:
     other = await service.control("POST", "/keys", tenant="other")
     async with service.client() as client, service.client(other["apiKey"]) as stranger:
-        created = await client.create_order(await wish_for(client))
+        created = await client.create_order(await build_order_input(client))
         with pytest.raises(NotFound):
             await stranger.order(created.order_id)
         assert (await stranger.orders()).orders == ()
@@ -172,7 +172,7 @@ async def test_an_order_that_is_none_is_not_found(service: SandboxService, order
 
 async def test_reading_an_order_too_often_is_refused_with_a_time_to_wait(service: SandboxService) -> None:
     async with service.client() as client:
-        created = await client.create_order(await wish_for(client))
+        created = await client.create_order(await build_order_input(client))
         await client.order(created.order_id)
         with pytest.raises(RateLimited) as caught:
             await client.order(created.order_id)
@@ -181,7 +181,7 @@ async def test_reading_an_order_too_often_is_refused_with_a_time_to_wait(service
 
 async def test_a_client_that_may_retry_waits_the_limiter_out(service: SandboxService) -> None:
     async with service.client(retry=RetryPolicy()) as client:
-        created = await client.create_order(await wish_for(client))
+        created = await client.create_order(await build_order_input(client))
         await client.order(created.order_id)
         await client.order(created.order_id)
     assert service.clock.seconds() >= 1
@@ -203,13 +203,13 @@ async def test_after_an_unclear_end_the_outcome_is_unknown_and_the_post_was_sent
     service: SandboxService, fault: str, kind: type[SettlementError], made: int
 ) -> None:
     async with service.client(retry=RetryPolicy()) as client:
-        wish = await wish_for(client)
+        order_input = await build_order_input(client)
         await service.fault(fault)
         with pytest.raises(kind) as caught:
-            await client.create_order(wish)
+            await client.create_order(order_input)
     assert caught.value.outcome_unknown
     assert await service.orders_made() == made
-    assert len(await service.asked("POST", ORDERS)) == 1
+    assert len(await service.list_requests("POST", ORDERS)) == 1
 
 
 @pytest.mark.parametrize(("fault", "kind"), [("400", ValidationRejected), ("429", RateLimited)])
@@ -217,10 +217,10 @@ async def test_after_a_clear_refusal_no_order_was_made(
     service: SandboxService, fault: str, kind: type[SettlementError]
 ) -> None:
     async with service.client(retry=RetryPolicy()) as client:
-        wish = await wish_for(client)
+        order_input = await build_order_input(client)
         await service.fault(fault)
         with pytest.raises(kind) as caught:
-            await client.create_order(wish)
+            await client.create_order(order_input)
     assert not caught.value.outcome_unknown
     assert await service.orders_made() == 0
 
@@ -230,12 +230,12 @@ async def test_a_read_outlives_every_fault_that_passes(service: SandboxService, 
     async with service.client(retry=RetryPolicy()) as client:
         await service.fault(fault, method="GET", times=3)
         assert (await client.quote()).source
-    assert len(await service.asked("GET", "/v1/quote/btc-idr")) == 4
+    assert len(await service.list_requests("GET", "/v1/quote/btc-idr")) == 4
 
 
 async def test_an_empty_list_is_a_list_and_proves_nothing(service: SandboxService) -> None:
     async with service.client() as client:
-        created = await client.create_order(await wish_for(client))
+        created = await client.create_order(await build_order_input(client))
         await service.fault("empty_list", method="GET", path=ORDERS)
         emptied, whole = await client.orders(), await client.orders()
     assert (emptied.orders, emptied.skipped) == ((), 0)
@@ -245,7 +245,7 @@ async def test_an_empty_list_is_a_list_and_proves_nothing(service: SandboxServic
 async def test_a_service_whose_clock_is_wrong_says_so_in_its_list(service: SandboxService) -> None:
     await service.control("POST", "/settings", clockSkewSeconds=600)
     async with service.client() as client:
-        await client.create_order(await wish_for(client))
+        await client.create_order(await build_order_input(client))
         page = await client.orders()
     assert page.fetched_at
     assert (page.fetched_at - service.clock.now).total_seconds() == 600

@@ -39,7 +39,7 @@ HOLDER = "Sari Dewi Kusuma"
 KEY = f"pk_live_abc.{SECRET}"
 PRIVATE = (SECRET, NUMBER, NUMBER[1:], HOLDER, HOLDER.split(maxsplit=1)[0])
 
-WISH = OrderInput(
+ORDER_INPUT = OrderInput(
     idr_amount=50_000,
     partner_bank_code="gopay",
     partner_bank_name="GoPay",
@@ -84,7 +84,7 @@ def client_of(url: str) -> SettlementClient:
 async def run_everything(client: SettlementClient) -> list[SettlementError]:
     failures: list[SettlementError] = []
     calls: list[Any] = [
-        client.create_order(WISH),
+        client.create_order(ORDER_INPUT),
         client.order("o1"),
         client.orders(),
         client.payout_methods(),
@@ -115,7 +115,7 @@ async def test_no_failing_flow_logs_or_shows_anything_private(
     with structlog.testing.capture_logs() as events:
         async with raw_server(behaviour) as server, client_of(server.url) as client:
             failures = await run_everything(client)
-            await server.was_asked.wait()
+            await server.was_requested.wait()
             assert server.seen("POST")[0].body.count(NUMBER.encode()) == 1
     assert failures
     assert events
@@ -137,7 +137,7 @@ async def test_a_service_that_is_not_there_shows_nothing_private(caplog: pytest.
 async def test_what_the_service_wrote_is_kept_for_staff_where_no_log_looks() -> None:
     async with raw_server(answers(400, {"error": ECHO})) as server, client_of(server.url) as client:
         with pytest.raises(Answered) as caught:
-            await client.create_order(WISH)
+            await client.create_order(ORDER_INPUT)
     assert caught.value.error == ECHO
     assert ECHO in caught.value.body
     assert str(caught.value) == "ValidationRejected: status 400"
@@ -162,7 +162,7 @@ def test_a_key_without_a_dot_is_all_secret(key: str, key_id: str) -> None:
     assert key_id_of(key) == key_id
 
 
-@pytest.mark.parametrize("resource", [WISH, Order.model_validate(ROW)])
+@pytest.mark.parametrize("resource", [ORDER_INPUT, Order.model_validate(ROW)])
 def test_resources_show_neither_number_nor_name(resource: OrderInput | Order) -> None:
     assert_nothing_private(f"{resource!r} {resource}")
 

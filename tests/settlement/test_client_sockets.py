@@ -41,7 +41,9 @@ KEY = "pk_live_abc.secret-part"
 QUOTE = {"btcIdr": 1_700_000_000, "usdcIdr": 16_000, "fetchedAt": "2026-11-21T09:00:00Z", "source": "x"}
 CREATED = {"orderId": "o1", "bolt11": "lnbc1", "satAmount": 29412, "idrAmount": 500000, "btcIdr": 1.7e9}
 HALF = b'HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{"orderId"'
-WISH = OrderInput(idr_amount=50_000, partner_bank_code="014", partner_bank_name="BCA", recipient_details="1234567890")
+ORDER_INPUT = OrderInput(
+    idr_amount=50_000, partner_bank_code="014", partner_bank_name="BCA", recipient_details="1234567890"
+)
 PATIENT = Timeouts(*[TIMEOUT_SECONDS] * 5)
 SHORT = replace(PATIENT, read=0.15)
 """For a server that goes silent. The timeout starts after the request was sent, so the moment doesn't matter."""
@@ -57,21 +59,21 @@ def client_of(url: str, transport: ServiceTransport | None = None, timeouts: Tim
 async def failure_of_post(server: RawServer, timeouts: Timeouts = PATIENT) -> SettlementError:
     async with client_of(server.url, timeouts=timeouts) as client:
         with pytest.raises(SettlementError) as caught:
-            await client.create_order(WISH)
+            await client.create_order(ORDER_INPUT)
     return caught.value
 
 
 async def test_a_closed_port_means_that_no_order_was_made() -> None:
     async with client_of(f"http://127.0.0.1:{closed_port()}") as client:
         with pytest.raises(NeverReached) as caught:
-            await client.create_order(WISH)
+            await client.create_order(ORDER_INPUT)
     assert not caught.value.outcome_unknown
 
 
 async def test_a_name_that_does_not_resolve_means_that_no_order_was_made() -> None:
     async with client_of("http://nothing.invalid") as client:
         with pytest.raises(NeverReached) as caught:
-            await client.create_order(WISH)
+            await client.create_order(ORDER_INPUT)
     assert not caught.value.outcome_unknown
 
 
@@ -85,7 +87,7 @@ async def test_a_handshake_that_never_ends_means_that_nothing_was_sent() -> None
         client_of(server.url.replace("http:", "https:"), timeouts=QUICK_TO_CONNECT) as client,
     ):
         with pytest.raises(NeverReached):
-            await client.create_order(WISH)
+            await client.create_order(ORDER_INPUT)
         await until(partial(is_connected, server), what="the connection")
         assert server.requests == []
 
@@ -104,7 +106,7 @@ async def test_a_server_that_speaks_no_tls_was_never_reached() -> None:
         port = server.sockets[0].getsockname()[1]
         async with client_of(f"https://127.0.0.1:{port}", timeouts=QUICK_TO_CONNECT) as client:
             with pytest.raises(NeverReached) as caught:
-                await client.create_order(WISH)
+                await client.create_order(ORDER_INPUT)
     assert not caught.value.outcome_unknown
 
 
@@ -113,10 +115,10 @@ async def test_waiting_in_vain_for_a_free_connection_means_that_nothing_was_sent
 ) -> None:
     monkeypatch.setattr(transport_module, "MAX_CONNECTIONS", 1)
     async with raw_server(hangs()) as server, client_of(server.url, timeouts=ONE_CONNECTION_AT_A_TIME) as client:
-        first = asyncio.create_task(client.create_order(WISH))
-        await server.was_asked.wait()
+        first = asyncio.create_task(client.create_order(ORDER_INPUT))
+        await server.was_requested.wait()
         with pytest.raises(NeverReached):
-            await client.create_order(WISH)
+            await client.create_order(ORDER_INPUT)
         first.cancel()
         with pytest.raises(asyncio.CancelledError):
             await first
@@ -145,7 +147,7 @@ async def test_without_a_whole_answer_the_outcome_of_a_post_is_unknown_and_it_is
         if timeouts is not ENDLESS or server.requests:  # its time can end before anything was sent
             assert isinstance(failure, NoAnswer)
             assert failure.outcome_unknown
-            await server.was_asked.wait()
+            await server.was_requested.wait()
         assert len(server.requests) <= 1
 
 
@@ -200,7 +202,7 @@ async def test_a_post_lost_on_a_kept_connection_is_neither_repeated_nor_taken_fo
     ):
         await client.quote()
         with pytest.raises(NoAnswer) as caught:
-            await client.create_order(WISH)
+            await client.create_order(ORDER_INPUT)
         assert [request.connection for request in server.requests] == [1, 1]
     assert caught.value.outcome_unknown
 
@@ -208,8 +210,8 @@ async def test_a_post_lost_on_a_kept_connection_is_neither_repeated_nor_taken_fo
 async def test_a_post_never_travels_on_a_kept_connection() -> None:
     async with raw_server(answers(200, QUOTE), answers(200, CREATED)) as server, client_of(server.url) as client:
         await client.quote()
-        await client.create_order(WISH)
-        await client.create_order(WISH)
+        await client.create_order(ORDER_INPUT)
+        await client.create_order(ORDER_INPUT)
         assert [request.connection for request in server.requests] == [1, 2, 3]
 
 
@@ -260,8 +262,8 @@ async def test_a_server_that_never_stops_sending_cannot_hold_a_read() -> None:
 
 async def test_a_cancelled_request_ends_at_once() -> None:
     async with raw_server(hangs()) as server, client_of(server.url, timeouts=Timeouts()) as client:
-        task = asyncio.create_task(client.create_order(WISH))
-        await server.was_asked.wait()
+        task = asyncio.create_task(client.create_order(ORDER_INPUT))
+        await server.was_requested.wait()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await asyncio.wait_for(task, TIMEOUT_SECONDS)
@@ -272,5 +274,5 @@ async def test_after_a_failed_request_the_client_goes_on_working() -> None:
     async with raw_server(*script) as server, client_of(server.url) as client:
         for kind in (ServerError, SettlementError):
             with pytest.raises(kind):
-                await client.create_order(WISH)
+                await client.create_order(ORDER_INPUT)
         assert (await client.quote()).source == "x"

@@ -41,7 +41,7 @@ def test_texts_are_texts_so_that_no_leading_zero_is_lost(field: str, junk: Any) 
 def test_everything_travels_exactly_as_given(
     code: str, name: str, recipient: str, holder: str | None, sats: int
 ) -> None:
-    wish = OrderInput(
+    order_input = OrderInput(
         sat_amount=sats,
         deposit_channel="btcb",
         partner_bank_code=code,
@@ -58,10 +58,10 @@ def test_everything_travels_exactly_as_given(
     }
     if holder is not None:
         expected["bankAccountName"] = holder
-    assert wish.body() == expected
+    assert order_input.body() == expected
 
 
 def test_a_wish_cannot_be_changed_once_made() -> None:
-    wish = OrderInput(idr_amount=1, **PAIR)
+    order_input = OrderInput(idr_amount=1, **PAIR)
     with pytest.raises(ValueError, match="frozen"):
-        setattr(wish, "idr_amount", 2)  # noqa: B010  mypy knows that it is read-only
+        setattr(order_input, "idr_amount", 2)  # noqa: B010  mypy knows that it is read-only

@@ -333,7 +333,7 @@ async def test_a_reply_of_somebody_who_isnt_listed_goes_nowhere(shared: AccessSy
     member = ChatUser(made.telegram, shared.member.id, SUPPORT_GROUP_ID)
     await wait_until_idle(made)
     before = access.stored_rows(made, (member.id,))
-    said = {message["message_id"] for message in await shared.emma.messages()}
+    earlier = {message["message_id"] for message in await shared.emma.messages()}
     posts = await posts_in(member)
     closed = {each["message_thread_id"] for each in posts if shared.private.tickets[1] in topic_opener(each)}
     cards = [each for each in posts if each.get("message_thread_id") not in closed]
@@ -346,7 +346,7 @@ async def test_a_reply_of_somebody_who_isnt_listed_goes_nowhere(shared: AccessSy
     await wait_for_all_answers(made)
     assert len(cards) > 1
     assert changed(before, access.stored_rows(made, (member.id,))) == []
-    assert {message["message_id"] for message in await shared.emma.messages()} == said
+    assert {message["message_id"] for message in await shared.emma.messages()} == earlier
 
 
 @in_one_system
@@ -372,10 +372,10 @@ async def test_a_former_supporters_buttons_commands_and_replies_do_nothing(share
             shared, Attempt("in private", rina, commands=SUPPORT_COMMANDS), Attempt("in the group", group)
         )
         before = access.stored_rows(made, (rina.id,))
-        said = {message["message_id"] for message in await shared.emma.messages()}
+        earlier = {message["message_id"] for message in await shared.emma.messages()}
         for post in await posts_in(group):
             await group.says("one more thing", reply_to=post)
         await rina.forwards_of(shared.emma, "help me please")
         await wait_for_all_answers(made)
         assert changed(before, access.stored_rows(made, (rina.id,))) == []
-        assert {message["message_id"] for message in await shared.emma.messages()} == said
+        assert {message["message_id"] for message in await shared.emma.messages()} == earlier

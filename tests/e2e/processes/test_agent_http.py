@@ -75,13 +75,13 @@ async def test_a_quiet_server_says_nothing_of_what_it_refuses(tmp_path: Path, se
 async def _soon(browser: httpx.AsyncClient) -> httpx.Response:
     """Return the answer to a call without a token, as soon as the server answers."""
 
-    async def told() -> httpx.Response | None:
+    async def call_tool() -> httpx.Response | None:
         try:
             return await browser.post("/mcp")
         except httpx.ConnectError:
             return None
 
-    answer = await found(told, lambda got: got is not None, what="an answer")
+    answer = await found(call_tool, lambda got: got is not None, what="an answer")
     assert answer is not None
     return answer
 
@@ -180,8 +180,8 @@ async def test_a_client_goes_on_after_a_kill_and_a_restart(tmp_path: Path, servi
 
 
 async def _order(client: Any, amount: int = 123_456) -> dict[str, Any]:
-    wish = BCA | {"recipientDetails": NUMBER, "bankAccountName": HOLDER, "idrAmount": amount}
-    result = await client.call_tool("create_offramp_order", wish)
+    order_input = BCA | {"recipientDetails": NUMBER, "bankAccountName": HOLDER, "idrAmount": amount}
+    result = await client.call_tool("create_offramp_order", order_input)
     assert not result.is_error, result.content
     made: dict[str, Any] = result.structured_content
     return made
@@ -212,22 +212,22 @@ async def test_no_log_names_a_recipient_whatever_went_wrong(tmp_path: Path, serv
 
 async def _everything_goes_wrong(tools: ToolServer, client: Any, service: str, amount: int) -> None:
     """Send number and name wherever a model or its client might put them."""
-    wish = BCA | {"recipientDetails": NUMBER, "bankAccountName": HOLDER, "idrAmount": 123_456}
-    async with httpx.AsyncClient(base_url=service) as back_room:
+    order_input = BCA | {"recipientDetails": NUMBER, "bankAccountName": HOLDER, "idrAmount": 123_456}
+    async with httpx.AsyncClient(base_url=service) as control_client:
         for number, fault in enumerate(("500_after", "truncated", "400"), start=1):
             given = {"fault": fault, "method": "POST", "times": 1, "error": f"no {NUMBER} of {HOLDER}"}
-            (await back_room.post("/control/faults", json=given)).raise_for_status()
-            await client.call_tool("create_offramp_order", wish | {"idrAmount": amount + 10 * number})
-        (await back_room.delete("/control/faults")).raise_for_status()
+            (await control_client.post("/control/faults", json=given)).raise_for_status()
+            await client.call_tool("create_offramp_order", order_input | {"idrAmount": amount + 10 * number})
+        (await control_client.delete("/control/faults")).raise_for_status()
     for tool, arguments in (
-        ("create_offramp_order", wish | {"recipientDetails": int(NUMBER), "idrAmount": "123456.5"}),
-        ("create_offramp_order", wish | {HOLDER: NUMBER}),
+        ("create_offramp_order", order_input | {"recipientDetails": int(NUMBER), "idrAmount": "123456.5"}),
+        ("create_offramp_order", order_input | {HOLDER: NUMBER}),
         ("create_offramp_order", {NUMBER: HOLDER}),
         ("get_offramp_order", {"orderId": NUMBER}),
         ("get_offramp_order", {"orderId": HOLDER}),
         ("wait_for_offramp_order", {"orderId": f"{HOLDER}/{NUMBER}", "timeoutSeconds": 1}),
         ("list_offramp_orders", {"limit": HOLDER}),
-        (f"{HOLDER} {NUMBER}", wish),
+        (f"{HOLDER} {NUMBER}", order_input),
     ):
         await client.call_tool(tool, arguments)
     for asking in (

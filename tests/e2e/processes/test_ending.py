@@ -112,8 +112,8 @@ async def test_a_second_bot_stands_by_answers_nobody_and_takes_over_when_the_fir
         await sender.chat.sees(like("amount.ask"))
         await lasting.kill_bot()
         await sender.chat.says("250rb")
-        said = await second.says('"bot_started"')
-        assert said.count('"standby_started"') == 1
+        text = await second.says('"bot_started"')
+        assert text.count('"standby_started"') == 1
         await sender.chat.sees(like("review.figures", amount="Rp250,000"))
         await sender.chat.taps(label("review.confirm"))
         await is_shown_one_invoice(sender)

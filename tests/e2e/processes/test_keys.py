@@ -58,8 +58,8 @@ async def writes_orders(environment: dict[str, str], count: int) -> None:
 
 
 def says_one_line_about_the_keys(ended: ProgramResult) -> bool:
-    said = ended.err.splitlines()
-    return [line for line in said if "ENCRYPTION_KEYS" in line] != [] and "Traceback" not in ended.err
+    text = ended.err.splitlines()
+    return [line for line in text if "ENCRYPTION_KEYS" in line] != [] and "Traceback" not in ended.err
 
 
 async def test_keys_that_do_not_fit_end_every_command_with_code_2_and_one_clear_line(

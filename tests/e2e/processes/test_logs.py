@@ -39,22 +39,22 @@ async def test_a_run_with_every_kind_of_failure_leaves_no_personal_data_and_no_s
 
 
 async def reaches_review(sender: Sender) -> None:
-    for said, seen in (
+    for text, seen in (
         ("/send", like("destination.ask")),
         ("bca", like("number.ask_bank")),
         (sender.number, like("holder.ask")),
         (HOLDER, like("amount.ask")),
         ("123.456", like("review.figures", amount="Rp123,456")),
     ):
-        await sender.chat.says(said)
+        await sender.chat.says(text)
         await sender.chat.sees(seen)
 
 
 def assert_private(kirim: System, sender: Sender, invoice: str) -> None:
-    said = kirim.log.read_text()
+    text = kirim.log.read_text()
     token, key = kirim.environment["TELEGRAM_BOT_TOKEN"], kirim.environment["SERVICE_API_KEY"]
     secrets = [token.partition(":")[2], key.partition(".")[2]]
     personal = [sender.number, *HOLDER.split(), invoice, invoice.upper(), "123456", "123.456"]
-    assert [found for found in secrets + personal if found.lower() in said.lower()] == []
-    events = [json.loads(line) for line in said.splitlines()]
+    assert [found for found in secrets + personal if found.lower() in text.lower()] == []
+    events = [json.loads(line) for line in text.splitlines()]
     assert {"process_started", "bot_started", "bot_stopped"} <= {event["event"] for event in events}

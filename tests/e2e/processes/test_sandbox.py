@@ -34,8 +34,8 @@ async def sandbox(folder: Path, *more: str, cold: bool = False) -> AsyncIterator
 
 async def settings_told(program: RunningProgram) -> dict[str, str]:
     """Return the settings that a sandbox without a bot prints for your own bot."""
-    said = await program.says("python -m bot run")
-    return dict(re.findall(r"^\s+([A-Z_]+)=(\S+) \\$", said, re.MULTILINE))
+    text = await program.says("python -m bot run")
+    return dict(re.findall(r"^\s+([A-Z_]+)=(\S+) \\$", text, re.MULTILINE))
 
 
 def children(program: RunningProgram) -> list[psutil.Process]:
@@ -107,8 +107,8 @@ async def test_a_port_that_is_taken_ends_the_sandbox_with_a_word_about_it(tmp_pa
     other = tmp_path / "other"
     other.mkdir()
     async with running_program(tmp_path, *ARGUMENTS, "--without-bot", environment={}) as first:
-        said = await first.says("python -m bot run")
-        page, service = re.findall(r"(?:TELEGRAM_API_URL|SERVICE_BASE_URL)=\S+:(\d+)", said)
+        text = await first.says("python -m bot run")
+        page, service = re.findall(r"(?:TELEGRAM_API_URL|SERVICE_BASE_URL)=\S+:(\d+)", text)
         with socket.create_server(("127.0.0.1", 0)) as another:
             wallet = str(another.getsockname()[1])
             options = {"--port": page, "--service-port": service, "--wallet-port": wallet}

@@ -39,7 +39,7 @@ class ServiceClock:
 
 
 @dataclass(slots=True)
-class AgentWorld:
+class AgentSystem:
     """An agent's client, the tool server, and the service's control endpoints."""
 
     agent: Client
@@ -100,7 +100,7 @@ class AgentWorld:
 
     async def posts(self) -> int:
         """Return how many creations the service received."""
-        return len(await self.service.asked(POST, ORDERS))
+        return len(await self.service.list_requests(POST, ORDERS))
 
     async def pays(self, order: dict[str, Any]) -> None:
         await self.service.control(POST, "/pay", orderId=order["orderId"])
@@ -119,7 +119,7 @@ async def in_one_task(client: Client) -> AsyncIterator[Client]:
     """Enter and leave a client in one task, as it requires: fixtures begin and end in two."""
     ready, done = asyncio.Event(), asyncio.Event()
 
-    async def hold() -> None:
+    async def stay_open() -> None:
         try:
             async with client:
                 ready.set()
@@ -127,35 +127,35 @@ async def in_one_task(client: Client) -> AsyncIterator[Client]:
         finally:
             ready.set()
 
-    holding = asyncio.create_task(hold())
+    open_task = asyncio.create_task(stay_open())
     await ready.wait()
     try:
         yield client
     finally:
         done.set()
-        await holding
+        await open_task
 
 
 @contextlib.asynccontextmanager
-async def agent_world(
+async def open_agent_system(
     profile: str, *, api_key: str | None = None, mode: str = "auto", sleep: Sleep | None = None
-) -> AsyncIterator[AgentWorld]:
-    """Yield a world in one of the service's profiles, without orders. `sleep` replaces the service's delays."""
+) -> AsyncIterator[AgentSystem]:
+    """Yield a system in one of the service's profiles, without orders. `sleep` replaces the service's delays."""
     async with sandbox_service(profile, sleep=sleep) as service:
         key = {"api_key": api_key} if api_key else {}
-        async with service.client(**key) as client, _new_process(service, client, mode) as world:
-            yield world
+        async with service.client(**key) as client, _new_process(service, client, mode) as system:
+            yield system
 
 
 @contextlib.asynccontextmanager
-async def restarted(world: AgentWorld) -> AsyncIterator[AgentWorld]:
-    """Yield the same world with a new tool server process, which remembers nothing."""
-    async with _new_process(world.service, world.tools._client, "auto") as another:
+async def restarted(system: AgentSystem) -> AsyncIterator[AgentSystem]:
+    """Yield the same system with a new tool server process, which remembers nothing."""
+    async with _new_process(system.service, system.tools._client, "auto") as another:
         yield another
 
 
 @contextlib.asynccontextmanager
-async def _new_process(service: SandboxService, client: SettlementClient, mode: str) -> AsyncIterator[AgentWorld]:
+async def _new_process(service: SandboxService, client: SettlementClient, mode: str) -> AsyncIterator[AgentSystem]:
     tools = Service(
         client,
         Rules(network="bcrt"),
@@ -165,4 +165,4 @@ async def _new_process(service: SandboxService, client: SettlementClient, mode: 
     )
     with schemas_checked_once():
         async with in_one_task(Client(tool_server(tools), mode=mode)) as agent:
-            yield AgentWorld(agent, service, tools)
+            yield AgentSystem(agent, service, tools)

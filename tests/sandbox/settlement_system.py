@@ -36,7 +36,7 @@ class Clock:
         self.slept.append(seconds)
 
 
-class World:
+class SettlementSystem:
     """The service and its callers. The poll limiter is off unless a test needs it."""
 
     def __init__(self, *, profile: str = "documented", state_path: Path | None = None, polls: float = 0) -> None:
@@ -99,8 +99,8 @@ class World:
         """Send a control request that must succeed."""
         answer = await self.try_control(path, method, **body)
         assert answer.status_code == 200, answer.text
-        said: dict[str, Any] = answer.json()
-        return said
+        content: dict[str, Any] = answer.json()
+        return content
 
     async def try_control(self, path: str, method: str = "POST", /, **body: object) -> httpx.Response:
         if method == "GET":
@@ -118,8 +118,8 @@ class World:
 
 def error_of(answer: httpx.Response) -> str:
     """Return the text of an error, which must be the body's only key (settlement API, 7)."""
-    said = answer.json()
-    assert list(said) == ["error"]
-    assert isinstance(said["error"], str)
-    assert said["error"]
-    return str(said["error"])
+    content = answer.json()
+    assert list(content) == ["error"]
+    assert isinstance(content["error"], str)
+    assert content["error"]
+    return str(content["error"])
