@@ -104,7 +104,7 @@ def _taken(line: OneLine, part: str) -> object:
     if part == "method":
         return line.method.code if line.method else None
     if part == "number":
-        waits = line.method is not None and line.doubtful_number is not None and line.number_doubt is None
+        waits = line.method is not None and line.doubtful_number is not None and line.number_remark is None
         taken = line.doubtful_number if waits else line.number
         is_asked = line.method is None and taken is not None and not any(is_usual(each, taken) for each in METHODS)
         return None if taken is None or is_asked else _as_local(taken)

@@ -211,8 +211,8 @@ def test_the_same_number_twice_is_one_number() -> None:
 def test_an_unusual_number_is_doubtful_with_the_question_to_ask() -> None:
     line = read("bca 123456 500rb")
     assert (line.number, line.doubtful_number, line.amount) == (None, "123456", Amount("IDR", 500_000))
-    assert line.number_doubt is not None
-    assert line.number_doubt.key == "number.unusual_length"
+    assert line.number_remark is not None
+    assert line.number_remark.key == "number.unusual_length"
 
 
 @pytest.mark.parametrize(

@@ -245,7 +245,7 @@ WRONG_NUMBERS = [
 def test_a_number_that_was_once_wrong_is_asked(text: str) -> None:
     line = read(text)
     assert line.number is None
-    assert line.doubtful_number is None or line.number_doubt is not None
+    assert line.doubtful_number is None or line.number_remark is not None
 
 
 @pytest.mark.parametrize(

@@ -88,8 +88,8 @@ def test_an_account_that_looks_like_a_mobile_number_is_asked_about_in_any_order_
     for parts in permutations(["jago", "628100000000", "500rb", "Budi"]):
         line = read_line(" ".join(parts), METHODS)
         assert (line.method, line.number, line.doubtful_number) == (JAGO, None, "628100000000")
-        assert line.number_doubt is not None
-        assert line.number_doubt.key == LIKE_MOBILE
+        assert line.number_remark is not None
+        assert line.number_remark.key == LIKE_MOBILE
         assert (line.amount, line.holder, line.leftover) == (Amount("IDR", 500_000), "Budi", ())
         assert looks_like_order(" ".join(parts), METHODS)
 
@@ -138,7 +138,7 @@ def test_what_is_doubtful_is_never_sure_as_well(text: str) -> None:
     assert line.method is None or not line.method_candidates
     assert line.number is None or line.doubtful_number is None
     assert line.amount is None or not line.amount_readings
-    assert line.number_doubt is None or line.doubtful_number is not None
+    assert line.number_remark is None or line.doubtful_number is not None
 
 
 @given(text=lines)

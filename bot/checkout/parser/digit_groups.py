@@ -21,10 +21,10 @@ from bot.checkout.parser.vocabulary import (
 from bot.checkout.parser.words import Word
 from bot.core.money.vocabulary import CURRENCIES, SCALES
 
-SURE_NUMBER: Final = 10
+CERTAIN_NUMBER_DIGITS: Final = 10
 """From so many digits on, it can't be a sum."""
 
-LONGEST_SUM: Final = SURE_NUMBER - 1
+LONGEST_SUM: Final = CERTAIN_NUMBER_DIGITS - 1
 SHORTEST_NUMBER: Final = 5
 """Minimum of digits of an account. Fewer can only be a shortened amount ("50") or a piece of a spaced number."""
 
@@ -67,14 +67,14 @@ _MOST_COUNTED: Final = 3
 class DigitGroup:
     """One number or sum of a run, with spaces as typed; `odd` says how unusual this reading of it is.
 
-    `places`: where its words are in the line. `in_doubt`: what is around it leaves it open whether it's meant.
+    `places`: where its words are in the line. `is_unclear`: what is around it leaves it open whether it's meant.
     """
 
     kind: Kind
     text: str
     odd: int = 0
     places: range = range(0)
-    in_doubt: bool = False
+    is_unclear: bool = False
 
     @property
     def number(self) -> str:
@@ -107,11 +107,11 @@ def is_piece(text: str) -> bool:
     if _NUMBER.fullmatch(text) is None or _has_decimals(text):
         return False
     groups = re.split(r"[.\-]", text)
-    if len(groups) > 1 and any(len(group) >= SURE_NUMBER for group in groups) and not is_country(groups[0]):
+    if len(groups) > 1 and any(len(group) >= CERTAIN_NUMBER_DIGITS for group in groups) and not is_country(groups[0]):
         return False  # two numbers with a dash between
     if _GROUPED.fullmatch(text) or _RANGE.fullmatch(text):
         return False
-    return _NEARLY_GROUPED.fullmatch(text) is None or len(digits_of(text)) >= SURE_NUMBER
+    return _NEARLY_GROUPED.fullmatch(text) is None or len(digits_of(text)) >= CERTAIN_NUMBER_DIGITS
 
 
 def is_sum(text: str) -> bool:
@@ -151,57 +151,57 @@ def set_aside(words: Sequence[Word]) -> list[Word]:
     marked = list(words)
     place = 0
     while place < len(marked):
-        place = max(_mark(marked, place), place + 1)
+        place = max(_mark_next(marked, place), place + 1)
     return marked
 
 
 def is_of_name(words: Sequence[Word], place: int) -> bool:
     """Return whether the number at `place` is part of the destination's name before it ("BNI 46")."""
-    return place > 0 and (words[place - 1].folded, _folded(words, place)) in NUMBERED_NAMES
+    return place > 0 and (words[place - 1].folded, _get_folded(words, place)) in NUMBERED_NAMES
 
 
-def _mark(words: list[Word], place: int) -> int:
+def _mark_next(words: list[Word], place: int) -> int:
     """Mark what isn't read from `place` on, and return the next place to read."""
-    for rule in (_code, _date, _clock, _labelled, _named, _counted):
+    for rule in (_mark_code, _mark_date, _mark_time, _mark_labelled, _mark_named, _mark_counted):
         stop = rule(words, place)
         if stop > place:
             return stop
     return place
 
 
-def _aside(words: list[Word], start: int, stop: int) -> int:
+def _set_aside(words: list[Word], start: int, stop: int) -> int:
     words[start:stop] = [replace(word, odd=True, aside=True) for word in words[start:stop]]
     return stop
 
 
-def _code(words: list[Word], place: int) -> int:
+def _mark_code(words: list[Word], place: int) -> int:
     is_code = words[place].text.startswith("#") and len(words[place].text) > 1
-    return _aside(words, place, place + 1) if is_code else place
+    return _set_aside(words, place, place + 1) if is_code else place
 
 
-def _date(words: list[Word], place: int) -> int:
+def _mark_date(words: list[Word], place: int) -> int:
     """Mark a date in one word, a day and its month with or without the year, or a month with its year."""
     text = words[place].text
     if _DATE.fullmatch(text):
-        return _aside(words, place, place + 1)
+        return _set_aside(words, place, place + 1)
     at = place
-    if _DAY.fullmatch(text) and _folded(words, place + 1) in MONTHS:
+    if _DAY.fullmatch(text) and _get_folded(words, place + 1) in MONTHS:
         at += 1
-    elif text.casefold() not in MONTHS or not _YEAR.fullmatch(_folded(words, place + 1)):
+    elif text.casefold() not in MONTHS or not _YEAR.fullmatch(_get_folded(words, place + 1)):
         return place
-    has_year = _YEAR.fullmatch(_folded(words, at + 1)) is not None
-    return _aside(words, place, at + 1 + int(has_year))
+    has_year = _YEAR.fullmatch(_get_folded(words, at + 1)) is not None
+    return _set_aside(words, place, at + 1 + int(has_year))
 
 
-def _clock(words: list[Word], place: int) -> int:
+def _mark_time(words: list[Word], place: int) -> int:
     text = words[place].text
     if _CLOCK.fullmatch(text):
-        return _aside(words, place, place + 1)
-    is_time = re.fullmatch(r"\d{1,2}(?:[.]\d{2})?", text) and _folded(words, place + 1) in AFTER_CLOCK
-    return _aside(words, place, place + 2) if is_time else place
+        return _set_aside(words, place, place + 1)
+    is_time = re.fullmatch(r"\d{1,2}(?:[.]\d{2})?", text) and _get_folded(words, place + 1) in AFTER_CLOCK
+    return _set_aside(words, place, place + 2) if is_time else place
 
 
-def _labelled(words: list[Word], place: int) -> int:
+def _mark_labelled(words: list[Word], place: int) -> int:
     """Mark a label and its number: "jam 10", "kode bank no 123", "RT 03/05"; never an account's.
 
     Such labels are words of their own too ("token rek 1234567890"), but "rek" says what follows.
@@ -210,40 +210,40 @@ def _labelled(words: list[Word], place: int) -> int:
     if label not in ASIDE_LABELS:
         return place
     at = place + 1
-    while at <= place + 2 and _folded(words, at) in _BETWEEN:
+    while at <= place + 2 and _get_folded(words, at) in _BETWEEN:
         at += 1
-    if not _DIGITS.fullmatch(_folded(words, at)) or _folded(words, at + 1) in UNITS - BEFORE_ONLY:
+    if not _DIGITS.fullmatch(_get_folded(words, at)) or _get_folded(words, at + 1) in UNITS - BEFORE_ONLY:
         return place
     is_short = len(words[at].text) <= _MOST_COUNTED
-    if is_short and _folded(words, at + 1) in COUNTED and not (label in _TIMES and _is_time(words, at)):
+    if is_short and _get_folded(words, at + 1) in COUNTED and not (label in _TIMES and _is_time(words, at)):
         return place
-    stop = _date(words, at)
-    return _aside(words, place, max(stop, at + 1))
+    stop = _mark_date(words, at)
+    return _set_aside(words, place, max(stop, at + 1))
 
 
 def _is_time(words: Sequence[Word], place: int) -> bool:
     """Return whether the number at `place` is an hour or a day: "10 malam", "3 bulan 12"; three months are a count."""
-    unit, after = _folded(words, place + 1), _folded(words, place + 2)
+    unit, after = _get_folded(words, place + 1), _get_folded(words, place + 2)
     return unit == "malam" or (unit in _OF_DAYS and (after in _NEXT or _DIGITS.fullmatch(after) is not None))
 
 
-def _named(words: list[Word], place: int) -> int:
+def _mark_named(words: list[Word], place: int) -> int:
     """Mark the number of a destination's name, but not the name itself."""
-    return _aside(words, place + 1, place + 2) if is_of_name(words, place + 1) else place
+    return _set_aside(words, place + 1, place + 2) if is_of_name(words, place + 1) else place
 
 
-def _counted(words: list[Word], place: int) -> int:
+def _mark_counted(words: list[Word], place: int) -> int:
     """Mark a small number that counts. It makes the sum uncertain, which may be meant several times."""
     text = words[place].text
-    counted = _folded(words, place + 1)
+    counted = _get_folded(words, place + 1)
     if not text.isdecimal() or len(text) > _MOST_COUNTED or counted not in COUNTED:
         return place
-    if counted in ASIDE_LABELS and _DIGITS.fullmatch(_folded(words, place + 2)):
+    if counted in ASIDE_LABELS and _DIGITS.fullmatch(_get_folded(words, place + 2)):
         return place
     words[place] = replace(words[place], odd=True)
     return place + 1
 
 
-def _folded(words: Sequence[Word], place: int) -> str:
+def _get_folded(words: Sequence[Word], place: int) -> str:
     """Return the word at `place`, or "" where something parts it from the one before."""
     return words[place].folded if place < len(words) and not words[place].parted else ""

@@ -14,7 +14,7 @@ from typing import Final
 
 from rapidfuzz import fuzz, process
 
-from bot.checkout.parser.sums import has_loose_word
+from bot.checkout.parser.sums import is_unused_money_word
 from bot.checkout.parser.vocabulary import (
     ABOUT,
     ASIDE_LABELS,
@@ -87,13 +87,13 @@ _FORMS: Final = re.compile(r"me(?:ng|ny|mb|mp|nj|nc|nd|nt|ns)\w{3,}|\w{4,}nya|\w
 class Destination:
     """The words from `start` to before `stop`, and the methods that they can mean, the likeliest first.
 
-    `sure`: written as it is called. `clear`: misspelt, and like no other.
+    `is_certain`: written as it is called. `clear`: misspelt, and like no other.
     """
 
     start: int
     stop: int
     methods: tuple[PayoutMethod, ...]
-    sure: bool = True
+    is_certain: bool = True
     clear: bool = False
 
 
@@ -107,7 +107,7 @@ def find_destinations(
     """
     named = list(_named(words, free, tuple(methods)))
     unmistakable = [each for each in named if not may_be_name(words, each)]
-    if any(not is_destination_in_doubt(words, each) for each in unmistakable):
+    if any(not is_destination_unclear(words, each) for each in unmistakable):
         return unmistakable
     taken = {place for each in named for place in range(each.start, each.stop)}
     left = [is_free and place not in taken for place, is_free in enumerate(free)]
@@ -121,7 +121,7 @@ def may_be_name(words: Sequence[Word], destination: Destination) -> bool:
     return text.removesuffix(" bank") in NAMES_TOO  # "Siti Mega bank mandiri"
 
 
-def is_destination_in_doubt(words: Sequence[Word], destination: Destination) -> bool:
+def is_destination_unclear(words: Sequence[Word], destination: Destination) -> bool:
     """Return whether the words beside it leave it unclear whether the money goes there ("dari bca", "bca atau bni").
 
     Or they say that it is no destination, as for names that are words of their own ("hari raya", "dana darurat").
@@ -173,7 +173,7 @@ def _named_at(
         has_initial = meant and _may_end_with_initial(words, free, start, stop)
         shorter = _called(_text(words, start, stop - 1), index) if has_initial else ()
         if meant:
-            yield Destination(start, stop, tuple(dict.fromkeys((*shorter, *meant))), sure=not shorter)
+            yield Destination(start, stop, tuple(dict.fromkeys((*shorter, *meant))), is_certain=not shorter)
 
 
 def _called(text: str, index: dict[str, tuple[PayoutMethod, ...]]) -> tuple[PayoutMethod, ...]:
@@ -224,7 +224,7 @@ def _resembling(words: Sequence[Word], free: Sequence[bool], methods: Sequence[P
         likeness = max((_likeness(text, method, is_bank=is_bank) for method in meant), default=0.0)
         if likeness >= _LIKE_ENOUGH or (meant and _begins(text, meant[0], is_bank=is_bank)):
             clear = result.hit is not None and likeness >= _LIKE_ENOUGH
-            found.append((likeness, Destination(start, stop, meant, sure=False, clear=clear)))
+            found.append((likeness, Destination(start, stop, meant, is_certain=False, clear=clear)))
     return _apart([each for _, each in sorted(found, key=lambda pair: -pair[0])])
 
 
@@ -441,6 +441,11 @@ def _begins_amid(stretch: Sequence[Word]) -> bool:
 
 def _is_no_name(word: Word) -> bool:
     folded = word.folded
-    if word.odd or word.doubted or any(character.isdecimal() for character in word.text) or has_loose_word(word):
+    if (
+        word.odd
+        or word.is_unclear
+        or any(character.isdecimal() for character in word.text)
+        or is_unused_money_word(word)
+    ):
         return True
     return folded in _NO_NAME or _FORMS.fullmatch(folded) is not None

@@ -13,9 +13,9 @@ from itertools import takewhile
 from typing import Final
 
 from bot.checkout.parser.digit_groups import (
+    CERTAIN_NUMBER_DIGITS,
     LONGEST_SUM,
     SHORTEST_NUMBER,
-    SURE_NUMBER,
     UNITS,
     DigitGroup,
     digits_of,
@@ -28,7 +28,7 @@ from bot.checkout.parser.digit_groups import (
     is_sum,
     starts_as_number,
 )
-from bot.checkout.parser.sums import Sum, is_in_doubt, read_sum
+from bot.checkout.parser.sums import Sum, is_amount_unclear, read_sum
 from bot.checkout.parser.vocabulary import (
     ACCOUNT_LABELS,
     AMOUNT_LABELS,
@@ -52,7 +52,7 @@ MOST_PIECES: Final = 7
 """Maximum of words in one run, for 2⁶ divisions. Users don't write a number in more pieces."""
 
 _MOBILE: Final = re.compile(r"(?:\+?62|0)?8\d{8,11}")
-_DOUBT: Final = 2
+_RIVAL_MARGIN: Final = 2
 """How much less likely a second reading can be and still make the first one uncertain."""
 
 Division = tuple[DigitGroup, ...]
@@ -78,7 +78,7 @@ def divide(run: Sequence[str], *, has_sum: bool, fits: Callable[[str], bool] | N
     weighed = [(_oddness(each, has_sum=has_sum, fits=fits), each) for each in _divisions(tuple(run))]
     least = min((odd for odd, _ in weighed), default=0)
     likeliest = [division for odd, division in weighed if odd == least]
-    rivals = [division for odd, division in weighed if odd <= least + _DOUBT]
+    rivals = [division for odd, division in weighed if odd <= least + _RIVAL_MARGIN]
     if len(likeliest) != 1 or (len(rivals) > 1 and _is_cut_off(likeliest[0])):
         return None
     return likeliest[0]
@@ -144,11 +144,11 @@ def _digit_groups(words: tuple[str, ...]) -> Iterator[DigitGroup]:
 
 def _alone(text: str) -> Iterator[DigitGroup]:
     length = len(digits_of(text))
-    if is_sum(text) and length >= SURE_NUMBER:
+    if is_sum(text) and length >= CERTAIN_NUMBER_DIGITS:
         yield DigitGroup("huge", text, odd=2)
     elif is_sum(text):
         yield DigitGroup("sum", text)
-    elif is_piece(text) and (length >= SURE_NUMBER or (starts_as_number(text) and length >= SHORTEST_NUMBER)):
+    elif is_piece(text) and (length >= CERTAIN_NUMBER_DIGITS or (starts_as_number(text) and length >= SHORTEST_NUMBER)):
         yield DigitGroup("number", text)
     elif is_short_sum(text):
         yield DigitGroup("short", text)
@@ -161,15 +161,15 @@ def _alone(text: str) -> Iterator[DigitGroup]:
 def _together(words: tuple[str, ...]) -> Iterator[DigitGroup]:
     text = " ".join(words)
     if is_spaced_thousands(text):
-        yield DigitGroup("sum" if len(digits_of(text)) < SURE_NUMBER else "huge", text)
+        yield DigitGroup("sum" if len(digits_of(text)) < CERTAIN_NUMBER_DIGITS else "huge", text)
     if not all(is_piece(word) for word in words) or any(word.startswith("+") for word in words[1:]):
         return
-    if any(len(digits_of(word)) >= SURE_NUMBER for word in words) and not _is_with_country(words):
+    if any(len(digits_of(word)) >= CERTAIN_NUMBER_DIGITS for word in words) and not _is_with_country(words):
         return
     length = len(digits_of(text))
-    if SURE_NUMBER <= length <= MAX_ACCOUNT_DIGITS:
+    if CERTAIN_NUMBER_DIGITS <= length <= MAX_ACCOUNT_DIGITS:
         yield DigitGroup("number", text, odd=_oddness_of_number(words, length))
-    elif starts_as_number(text) and SHORTEST_NUMBER <= length < SURE_NUMBER:
+    elif starts_as_number(text) and SHORTEST_NUMBER <= length < CERTAIN_NUMBER_DIGITS:
         yield DigitGroup("number", text, odd=1)
 
 
@@ -191,11 +191,11 @@ def _oddness_of_number(words: tuple[str, ...], length: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """The number of a line, sure or doubtful; or why it is refused."""
+    """The number of a line, certain or doubtful; or why it is refused."""
 
     number: str | None = None
     doubtful: str | None = None
-    doubt: Remark | None = None
+    remark: Remark | None = None
     rejection: Rejection | None = None
     places: range = range(0)
 
@@ -222,7 +222,7 @@ def read_runs(
         read = None if run.is_else else run.groups(sums, has_sum=others > 0)
         if read is None:
             unclear += places
-            is_known = run.is_else and len(places) == 1 and method is not None and not words[places.start].doubted
+            is_known = run.is_else and len(places) == 1 and method is not None and not words[places.start].is_unclear
             rivals += (run.may_be_number or run.is_account) and not is_known
         else:
             groups += read
@@ -245,15 +245,15 @@ class _Run:
     has_bank: bool
 
     def groups(self, sums: Sequence[Sum], *, has_sum: bool) -> list[DigitGroup] | None:
-        """Return the numbers and sums that it holds; None where that can't be told."""
-        if _has_loose_unit(self.words, sums, self.places):
+        """Return the numbers and sums that it holds; None if they are ambiguous."""
+        if _has_unclear_unit(self.words, sums, self.places):
             return None
         places = self.places[1:] if self._starts_with_code() else self.places
         texts = [self.words[place].text for place in places]
         if any(_is_unreadable(text) and (len(texts) == 1 or len(digits_of(text)) >= LEAST_OF_RIVAL) for text in texts):
             return None
         divided = self._labelled(texts) or divide(texts, has_sum=has_sum, fits=self._fits)
-        if divided is None or any(self._is_doubtful_number(each) for each in divided):
+        if divided is None or any(self._is_number_unclear(each) for each in divided):
             return None
         has_sum = has_sum or any(each.kind == "sum" for each in divided)
         if not has_sum and any(_may_hold_sum(each) for each in divided):
@@ -261,7 +261,7 @@ class _Run:
         found, start = list[DigitGroup](), places.start
         for each in divided:
             at = range(start, start + len(each.text.split()))
-            found.append(replace(each, places=at, in_doubt=self._is_doubtful_sum(each, at)))
+            found.append(replace(each, places=at, is_unclear=self._is_sum_unclear(each, at)))
             start = at.stop
         return found
 
@@ -284,14 +284,16 @@ class _Run:
     @property
     def may_be_number(self) -> bool:
         """Return whether there are digits enough for a number."""
-        least = SHORTEST_NUMBER if self.words[self.places.start].doubted else LEAST_OF_RIVAL
+        least = SHORTEST_NUMBER if self.words[self.places.start].is_unclear else LEAST_OF_RIVAL
         return sum(len(digits_of(self.words[place].text)) for place in self.places) >= least
 
     @property
     def is_else(self) -> bool:
         """Return whether the words before say that the money doesn't go to these digits, or that they aren't sent."""
         first = self.words[self.places.start]
-        if any(self.words[place].doubted for place in self.places) and (len(self.places) > 1 or not is_sum(first.text)):
+        if any(self.words[place].is_unclear for place in self.places) and (
+            len(self.places) > 1 or not is_sum(first.text)
+        ):
             return True
         before = self.places.start - 1
         if first.glued and (self.free[before] and self.words[before].folded not in LEADING):
@@ -317,7 +319,7 @@ class _Run:
             return False
         return not is_usual(self.method, "".join(digits_of(self.words[place].text) for place in self.places))
 
-    def _is_doubtful_number(self, groups: DigitGroup) -> bool:
+    def _is_number_unclear(self, groups: DigitGroup) -> bool:
         if groups.kind != "number" or " " not in groups.text:
             return False
         texts = [self.words[place].text for place in self.places]
@@ -331,18 +333,18 @@ class _Run:
             return False
         return len({self._as_sent(each) for each in numbers_in(texts) if is_usual(self.method, each)}) > 1
 
-    def _is_doubtful_sum(self, groups: DigitGroup, at: range) -> bool:
+    def _is_sum_unclear(self, groups: DigitGroup, at: range) -> bool:
         if groups.kind == "number":
             return False
         is_labelled = at.start == self.places.start and not NUMBER_LABELS.isdisjoint(self._labels()[:1])
-        if is_labelled or is_in_doubt(self.words, at.start, at.stop):
+        if is_labelled or is_amount_unclear(self.words, at.start, at.stop):
             return True
         if len(at) == 1:
             return False
         before = at.start - 1
         is_behind = before >= 0 and not self.words[at.start].parted
-        is_loose = is_behind and self.free[before] and self.words[before].folded not in (LEADING | LEADS_TO_NAME)
-        return self._is_beside_digits(or_behind_marks=True) or (len(at) >= _LEAST_SPLIT and is_loose)
+        is_unknown = is_behind and self.free[before] and self.words[before].folded not in (LEADING | LEADS_TO_NAME)
+        return self._is_beside_digits(or_behind_marks=True) or (len(at) >= _LEAST_SPLIT and is_unknown)
 
     def _is_beside_digits(self, *, or_behind_marks: bool = False) -> bool:
         """Return whether a date, a code or a count is next to it, so it is unclear which digits belong together."""
@@ -398,7 +400,7 @@ def _runs(words: Sequence[Word], sums: Sequence[Sum]) -> Iterator[range]:
         start = max(stop, start + 1)
 
 
-def _has_loose_unit(words: Sequence[Word], sums: Sequence[Sum], run: range) -> bool:
+def _has_unclear_unit(words: Sequence[Word], sums: Sequence[Sum], run: range) -> bool:
     """Return whether a unit beside the digits belongs to one of them, but it is unclear to which of them."""
     taken = {place for each in sums for place in range(each.start, each.stop)}
     beside = [place for place in (run.start - 1, run.stop) if 0 <= place < len(words) and place not in taken]
@@ -420,13 +422,13 @@ def _is_unit_of(words: Sequence[Word], group: int, place: int) -> bool:
 
 def decide_number(groups: Sequence[DigitGroup], method: PayoutMethod | None) -> tuple[Number, list[DigitGroup]]:
     """Return the number, and the digits that are still unused. If there are two numbers, take neither."""
-    sure = [each for each in groups if each.kind == "number"]
+    certain = [each for each in groups if each.kind == "number"]
     unsure = [each for each in groups if each.kind == "unsure"]
-    chosen = [*sure, *(each for each in unsure if _is_rival(each, method))] or unsure
+    chosen = [*certain, *(each for each in unsure if _is_rival(each, method))] or unsure
     if len({as_sent(each.number, method) for each in chosen}) != 1:
         return Number(), list(groups)
     rest = [each for each in groups if each not in chosen]
-    return replace(_checked(chosen[0].number, method, sure=bool(sure)), places=chosen[0].places), rest
+    return replace(_checked(chosen[0].number, method, is_certain=bool(certain)), places=chosen[0].places), rest
 
 
 def _is_rival(groups: DigitGroup, method: PayoutMethod | None) -> bool:
@@ -460,18 +462,18 @@ def as_sent(number: str, method: PayoutMethod | None) -> str:
         return number
 
 
-def _checked(number: str, method: PayoutMethod | None, *, sure: bool) -> Number:
+def _checked(number: str, method: PayoutMethod | None, *, is_certain: bool) -> Number:
     if len(digits_of(number)) > MAX_ACCOUNT_DIGITS:
         return Number(rejection=Rejection("number.too_long", longest=MAX_ACCOUNT_DIGITS, actual=len(digits_of(number))))
     if method is None:
-        return Number(number=number) if sure else Number(doubtful=number)
+        return Number(number=number) if is_certain else Number(doubtful=number)
     try:
         cleaned = clean_number(method, number)
     except Rejection as refused:
         return Number(rejection=refused)
-    if cleaned.remark is None and sure:
+    if cleaned.remark is None and is_certain:
         return Number(number=cleaned.number)
-    return Number(doubtful=cleaned.number, doubt=cleaned.remark)
+    return Number(doubtful=cleaned.number, remark=cleaned.remark)
 
 
 def has_rival(
@@ -481,18 +483,19 @@ def has_rival(
     unread: Collection[int],
     method: PayoutMethod | None,
     *,
-    in_doubt: Collection[int] = (),
+    possible_amount: Collection[int] = (),
 ) -> bool:
     """Return whether something else than `number` may be the number that is meant.
 
     These are digits that weren't understood, with digits enough for a number between them; what a word
     such as "rek" leads to, or beside a phone's number "no" too; and whatever is on the other side of an "atau".
-    What follows a word such as "kode" may be that code, and not the number. `in_doubt`: digits that may be the sum.
+    What follows a word such as "kode" may be that code, and not the number.
+    `possible_amount` has the places of digits that may be the sum.
     """
     if not number.places:
         return False
     taken = {place for each in sums for place in range(each.start, each.stop)} | set(number.places)
-    if any(sum(map(_digits, each)) >= LEAST_OF_RIVAL for each in _in_pieces(words, {*unread, *in_doubt})):
+    if any(sum(map(_digits, each)) >= LEAST_OF_RIVAL for each in _in_pieces(words, {*unread, *possible_amount})):
         return True
     before = _before_labels(words, number.places.start)
     labels = _labels(words, number.places.start)
@@ -593,9 +596,9 @@ def may_go_on(
     """Return whether digits beside the number may be the rest of it, or all of it: "0812345678 90", "3733;7308528857".
 
     They weren't understood, or only a mark cuts them from it, or both have dots in them ("707.280.467.5; 49.684"); and
-    the number would be as usual with them. `has_sum`: one sum is sure, so digits that are a sum are that one.
+    the number would be as usual with them. `has_sum`: one sum is certain, so digits that are a sum are that one.
     """
-    if number.doubt is not None or not number.places:
+    if number.remark is not None or not number.places:
         return False
     texts = [digits_of(words[place].text) for place in number.places]
     before, after = number.places.start - 1, number.places.stop

@@ -11,7 +11,7 @@ from bot.checkout.parser.names import (
     Name,
     find_destinations,
     find_name,
-    is_destination_in_doubt,
+    is_destination_unclear,
     may_be_name,
 )
 from bot.checkout.parser.numbers import (
@@ -24,7 +24,14 @@ from bot.checkout.parser.numbers import (
     read_runs,
     takes_any_number,
 )
-from bot.checkout.parser.sums import Sum, decide_money, ends_with_initial, find_sums, has_loose_word, loose_currency
+from bot.checkout.parser.sums import (
+    Sum,
+    decide_money,
+    ends_with_initial,
+    find_separate_currency,
+    find_sums,
+    is_unused_money_word,
+)
 from bot.checkout.parser.vocabulary import COUNTED, EACH, LEADS_TO_DESTINATION, MONTHS, ROUGHLY
 from bot.checkout.parser.words import WHOLE_NUMBER, Word, begins_as_digits, words_of
 from bot.core.errors import Rejection, Remark
@@ -52,12 +59,12 @@ _TALKS = re.compile(r"[?\uff1f]|https?:|www\.|@|^\s*/|t\.me", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OneLine:
-    """What one line says of an order. What is doubtful is never among the sure parts.
+    """What one line says of an order. What is doubtful is never among the certain parts.
 
     `method`: the destination; or none and `method_candidates`, the likeliest first. `number`: in the form that is sent
     where the method is known, otherwise the digits as typed, yet unchecked; a phone's with its country code, which no
     bank accepts. `doubtful_number`: a number with
-    `number_doubt`, the question to ask first (None where no method is known, which decides what is usual).
+    `number_remark`, the question to ask first (None where no method is known, which decides what is usual).
     `amount`; or none and `amount_readings`, the sums that `amount_text` may mean. `holder`: the name as a bank would
     print it; or none and `doubtful_holder`, words that may be one. `rejections`: what was understood and can't be
     accepted. `leftover`: the words that weren't understood.
@@ -67,7 +74,7 @@ class OneLine:
     method_candidates: tuple[PayoutMethod, ...] = ()
     number: str | None = None
     doubtful_number: str | None = None
-    number_doubt: Remark | None = None
+    number_remark: Remark | None = None
     amount: Amount | None = None
     amount_readings: tuple[Amount, ...] = ()
     amount_text: str = ""
@@ -95,28 +102,30 @@ def read_words(words: Sequence[Word], methods: Sequence[PayoutMethod]) -> OneLin
     words = set_aside(words)
     sums = find_sums(words)
     free = [not _is_odd(word) and not is_digits(word) for word in words]
-    _take(free, sums)
+    _mark_taken(free, sums)
     places = find_destinations(words, free, methods)
-    _take(free, places)
+    _mark_taken(free, places)
     return _put_together(words, free, sums, places)
 
 
 def _put_together(
     words: Sequence[Word], free: Sequence[bool], sums: Sequence[Sum], places: Sequence[Destination]
 ) -> OneLine:
-    method, candidates = _meant(places)
+    method, candidates = _choose_method(places)
     groups, unclear = read_runs(words, sums, free, method, candidates)
     number, rest = decide_number(groups, method)
-    name = find_name(words, free, _torn(words, sums, places, method))
+    name = find_name(words, free, _find_torn_places(words, sums, places, method))
     if not _is_confirmed(words, places, number, name):
         # Nothing confirms the destination's name, so it is offered as a choice.
         method, candidates = None, candidates or tuple(filter(None, (method,)))
         groups, unclear = read_runs(words, sums, free, None, candidates)
         number, rest = decide_number(groups, None)
-        name = find_name(words, free, _torn(words, sums, places, None))
+        name = find_name(words, free, _find_torn_places(words, sums, places, None))
     has_number = number.number is not None
     bare_sums = [each.places for each in rest if each.kind == "sum"]
-    money, unused = decide_money(sums, rest, has_number=has_number, loose=loose_currency(words, sums))
+    money, unused = decide_money(
+        sums, rest, has_number=has_number, separate_currency=find_separate_currency(words, sums)
+    )
     # Banks' own codes come before numbers by habit ("bca 014 …"); they add nothing to the name.
     unread = {place for each in unused for place in each.places if not _is_code(words[place], method)} | set(unclear)
     odd = {place for place, word in enumerate(words) if _is_odd(word) and not is_of_name(words, place)}
@@ -124,35 +133,35 @@ def _put_together(
     if may_go_on(words, sums, number, unread, method, has_sum=money.amount is not None):
         unread |= set(number.places)
         if any(each.start == number.places.stop or each.stop == number.places.start for each in bare_sums):
-            money = money.doubted
+            money = money.ambiguous
         number = Number()
-    if number.doubt is not None and may_go_on(
-        words, sums, replace(number, doubt=None), range(len(words)), method, has_sum=False
+    if number.remark is not None and may_go_on(
+        words, sums, replace(number, remark=None), range(len(words)), method, has_sum=False
     ):
-        money = money.doubted
+        money = money.ambiguous
     is_odd_rival = any(_may_be_number(words[place]) for place in unread if not is_digits(words[place]))
-    in_doubt = {place for each in rest for place in each.places if money.amount is None}
-    if is_odd_rival or has_rival(words, sums, number, unread, method, in_doubt=in_doubt):
+    possible_amount = {place for each in rest for place in each.places if money.amount is None}
+    if is_odd_rival or has_rival(words, sums, number, unread, method, possible_amount=possible_amount):
         unread |= set(number.places)
         number = Number()
     if method is None and is_phone(words, number):
         telephone = to_international(number.number or number.doubtful or "")
         unread |= set() if telephone else set(number.places)
         number = replace(number, number=telephone, doubtful=None)
-    loose = {place for place, word in enumerate(words) if free[place] and has_loose_word(word)}
+    unused_money = {place for place, word in enumerate(words) if free[place] and is_unused_money_word(word)}
     if (number.number or number.doubtful) is None and any(_follows_digits(words, each) for each in sums):
-        money = money.doubted
+        money = money.ambiguous
     starts = [*(each.start for each in bare_sums), *(each.start for each in sums)]
     if number.number is None and any(words[at].cut for at in starts):
-        money = money.doubted
-    if any(_casts_doubt(words, place) for place in unread | loose) or _is_rough(words, sums):
-        money = money.doubted
+        money = money.ambiguous
+    if any(_may_change_sum(words, place) for place in unread | unused_money) or _is_rough(words, sums):
+        money = money.ambiguous
     return OneLine(
         method=method,
         method_candidates=candidates,
         number=number.number,
         doubtful_number=number.doubtful,
-        number_doubt=number.doubt,
+        number_remark=number.remark,
         amount=money.amount,
         amount_readings=money.readings,
         amount_text=money.text,
@@ -189,7 +198,7 @@ def _is_rough(words: Sequence[Word], sums: Sequence[Sum]) -> bool:
     return any(word.folded in EACH for word in words) or not ROUGHLY.isdisjoint(said)
 
 
-def _casts_doubt(words: Sequence[Word], place: int) -> bool:
+def _may_change_sum(words: Sequence[Word], place: int) -> bool:
     """Return whether a word that wasn't understood may be part of the sum, or say how often it is meant."""
     word = words[place]
     if _may_be_scale(words, place):
@@ -198,18 +207,18 @@ def _casts_doubt(words: Sequence[Word], place: int) -> bool:
         return False
     if begins_as_digits(_CURRENCY_FIRST.sub("", word.text)) and digits_of(word.text):
         return True
-    return word.odd or _DIGITS_FIRST.match(word.text) is not None or has_loose_word(word)
+    return word.odd or _DIGITS_FIRST.match(word.text) is not None or is_unused_money_word(word)
 
 
 def _is_confirmed(words: Sequence[Word], places: Sequence[Destination], number: Number, name: Name) -> bool:
-    """Return whether the line says where the money goes without a doubt.
+    """Return whether the line clearly says where the money goes.
 
     A misspelt name needs a number that is usual there; one that people and places have too needs that, too, where
     the number could be any bank's and the line names no other holder.
     """
-    if any(is_destination_in_doubt(words, place) for place in places):
+    if any(is_destination_unclear(words, place) for place in places):
         return False
-    if not all(place.sure for place in places):
+    if not all(place.is_certain for place in places):
         return number.number is not None
     if len(places) != 1 or number.number is None or not may_be_name(words, places[0]) or name.holder or name.doubtful:
         return True
@@ -218,7 +227,7 @@ def _is_confirmed(words: Sequence[Word], places: Sequence[Destination], number: 
     return not all(takes_any_number(method) for method in places[0].methods)
 
 
-def _torn(
+def _find_torn_places(
     words: Sequence[Word], sums: Sequence[Sum], places: Sequence[Destination], method: PayoutMethod | None
 ) -> set[int]:
     """Return the places beside a word that may be the rest of a name.
@@ -226,7 +235,9 @@ def _torn(
     That is a bank's name that people have too, a month's, or the letter at the end of a sum.
     """
     doubtful = [
-        each for each in places if (method is None and not each.sure) or (len(places) > 1 and may_be_name(words, each))
+        each
+        for each in places
+        if (method is None and not each.is_certain) or (len(places) > 1 and may_be_name(words, each))
     ]
     torn = {at for each in doubtful for at in (each.start - 1, each.stop)}
     torn |= {each.stop for each in sums if ends_with_initial(words, each)}
@@ -266,15 +277,15 @@ def _is_small_number(word: Word) -> bool:
     return 0 < len(digits_of(word.text)) <= _LONGEST_YEAR and not any(map(str.isalpha, word.text))
 
 
-def _take(free: list[bool], parts: Sequence[Sum] | Sequence[Destination]) -> None:
+def _mark_taken(free: list[bool], parts: Sequence[Sum] | Sequence[Destination]) -> None:
     for part in parts:
         free[part.start : part.stop] = [False] * (part.stop - part.start)
 
 
-def _meant(places: Sequence[Destination]) -> tuple[PayoutMethod | None, tuple[PayoutMethod, ...]]:
+def _choose_method(places: Sequence[Destination]) -> tuple[PayoutMethod | None, tuple[PayoutMethod, ...]]:
     """Return the one method that all `places` mean, or those that they may mean."""
     meant = tuple(dict.fromkeys(method for place in places for method in place.methods))
-    if len(meant) == 1 and all(place.sure or place.clear for place in places):
+    if len(meant) == 1 and all(place.is_certain or place.clear for place in places):
         return meant[0], ()
     return None, meant[:MAX_CANDIDATES]
 
@@ -292,5 +303,5 @@ def looks_like_order(text: str, methods: Sequence[PayoutMethod]) -> bool:
         return False
     if line.number is not None:
         return line.method is not None or line.amount is not None
-    is_number_asked = line.number_doubt is not None or any(each.key.startswith("number.") for each in line.rejections)
+    is_number_asked = line.number_remark is not None or any(each.key.startswith("number.") for each in line.rejections)
     return is_number_asked and line.method is not None and line.amount is not None

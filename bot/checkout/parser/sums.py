@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from bot.checkout.parser.digit_groups import (
-    SURE_NUMBER,
+    CERTAIN_NUMBER_DIGITS,
     DigitGroup,
     digits_of,
     is_digits,
@@ -39,7 +39,7 @@ MOST_READINGS: Final = 4
 MOST_UNITS: Final = 12
 """Words of money in one line; more are no order, and each is read with all that follow it."""
 
-_TELLING: Final = frozenset({*SCALES, *ONE_OF, *SLANG, *TIMES, *HUNDREDS})
+_SUM_WORDS: Final = frozenset({*SCALES, *ONE_OF, *SLANG, *TIMES, *HUNDREDS})
 _INITIALS: Final = frozenset({"k", "m"})
 """Scales of one letter, which are initials of names too: after a space they need a small number before them."""
 
@@ -95,14 +95,16 @@ def find_sums(words: Sequence[Word]) -> list[Sum]:
     return found
 
 
-def is_in_doubt(words: Sequence[Word], start: int, stop: int) -> bool:
-    """Return whether the words at or beside these leave it unclear whether they are the amount to send.
+def is_amount_unclear(words: Sequence[Word], start: int, stop: int) -> bool:
+    """Return whether the words here or next to them make it unclear that this is the amount to send.
 
     They were cut out of more digits, or a sign says "about"; or they are the sum of a fee, so much for each, not so
     much. Words that only lead to a sum ("biaya sebesar 5rb") are looked past.
     """
     before = start - 1
-    if any(word.doubted for word in words[start:stop]) or (before >= 0 and _begins_before(words[before], words[start])):
+    if any(word.is_unclear for word in words[start:stop]) or (
+        before >= 0 and _begins_before(words[before], words[start])
+    ):
         return True
     while start - before <= _MOST_FILLERS and before >= 0 and words[before].folded.strip(".") in _LOOKED_PAST:
         before -= 1
@@ -163,12 +165,12 @@ def _may_be_unit(words: Sequence[Word]) -> bool:
     return first not in _UNITS and joined in _UNITS
 
 
-def in_doubt(value: Reading) -> Reading:
-    """Return the same as a question."""
+def make_ambiguous(value: Reading) -> Reading:
+    """Return an amount as a reading that the user has to confirm. Return other values as they are."""
     return Ambiguous((value,)) if isinstance(value, Amount) else value
 
 
-def has_loose_word(word: Word) -> bool:
+def is_unused_money_word(word: Word) -> bool:
     """Return whether a word in no sum belongs to the language of sums: part of what was meant wasn't understood."""
     if word.odd or len(word.text) == 1:
         return False
@@ -177,15 +179,15 @@ def has_loose_word(word: Word) -> bool:
     letters = "".join(filter(str.isalpha, word.folded))
     if letters != word.folded and (letters in CURRENCIES or letters in SCALES) and len(letters) > 1:
         return True  # "s'ats"
-    units = _units(word)
+    units = _find_units(word)
     return units is not None and any(unit not in CURRENCIES for unit in units) and min(map(len, units)) > 1
 
 
-def loose_currency(words: Sequence[Word], sums: Sequence[Sum]) -> str | None:
+def find_separate_currency(words: Sequence[Word], sums: Sequence[Sum]) -> str | None:
     """Return a currency other than rupiah that is in no sum: it is unclear whether it belongs to one."""
     taken = {place for each in sums for place in range(each.start, each.stop)}
-    loose = (word.folded for place, word in enumerate(words) if place not in taken)
-    return next((text for text in loose if CURRENCIES.get(text, "IDR") != "IDR"), None)
+    outside = (word.folded for place, word in enumerate(words) if place not in taken)
+    return next((text for text in outside if CURRENCIES.get(text, "IDR") != "IDR"), None)
 
 
 def ends_with_initial(words: Sequence[Word], found: Sum) -> bool:
@@ -195,7 +197,7 @@ def ends_with_initial(words: Sequence[Word], found: Sum) -> bool:
 
 def is_money(word: Word) -> bool:
     """Return whether the word belongs to the language of sums."""
-    return not word.odd and (is_digits(word) or _units(word) is not None)
+    return not word.odd and (is_digits(word) or _find_units(word) is not None)
 
 
 def read_sum(text: str) -> Reading | None:
@@ -217,11 +219,11 @@ def _readings(words: Sequence[Word], start: int) -> Iterator[Sum]:
             text = " ".join(word.text for word in words[start:end])
             value = read_sum(text)
             if value is not None:
-                value = _doubted(words[start:end], value)
-                yield Sum(start, end, text, in_doubt(value) if is_in_doubt(words, start, end) else value)
+                value = _check_bare_digits(words[start:end], value)
+                yield Sum(start, end, text, make_ambiguous(value) if is_amount_unclear(words, start, end) else value)
 
 
-def _doubted(phrase: Sequence[Word], value: Reading) -> Reading:
+def _check_bare_digits(phrase: Sequence[Word], value: Reading) -> Reading:
     """Return `value`, or the question whether bare digits at an end ("1 500rb", "1 juta 500") are part of it."""
     shorter: Sequence[Word] = ()
     if len(phrase) > 1 and is_digits(phrase[0]) and _has_digits(phrase[1]) and not is_digits(phrase[1]):
@@ -229,7 +231,7 @@ def _doubted(phrase: Sequence[Word], value: Reading) -> Reading:
     elif _ends_with_short_number(phrase):
         shorter = phrase[:-1]
     without = read_sum(" ".join(word.text for word in shorter)) if shorter else None
-    both = tuple(dict.fromkeys((*meanings(without), *meanings(value))))
+    both = tuple(dict.fromkeys((*list_amounts(without), *list_amounts(value))))
     return Ambiguous(both) if without is not None and both else value
 
 
@@ -239,10 +241,10 @@ def _ends_with_short_number(phrase: Sequence[Word]) -> bool:
     if len(phrase) == 1 or not is_digits(last) or starts_as_number(last.text) or len(digits_of(last.text)) >= _SMALL:
         return False
     before = phrase[-2]
-    return not is_digits(before) and not CURRENCIES.keys() & set(_units(before) or ())
+    return not is_digits(before) and not CURRENCIES.keys() & set(_find_units(before) or ())
 
 
-def meanings(value: Reading | None) -> tuple[Amount, ...]:
+def list_amounts(value: Reading | None) -> tuple[Amount, ...]:
     """Return the sums that `value` may be."""
     if isinstance(value, Amount):
         return (value,)
@@ -252,7 +254,7 @@ def meanings(value: Reading | None) -> tuple[Amount, ...]:
 def _may_be_phrase(words: Sequence[Word], start: int, stop: int) -> bool:
     """Return whether these words can be one sum that takes nothing away from a number beside it."""
     phrase = words[start:stop]
-    if not any(_tells(word, alone=len(phrase) == 1) for word in phrase):
+    if not any(_names_sum(word, alone=len(phrase) == 1) for word in phrase):
         return False
     if any(word.folded in _INITIALS and not _is_scale(phrase[:place]) for place, word in enumerate(phrase)):
         return False
@@ -266,18 +268,18 @@ def _is_scale(before: Sequence[Word]) -> bool:
     return len(before) == 1 or not _has_digits(before[-2])
 
 
-def _tells(word: Word, *, alone: bool) -> bool:
-    units = _units(word)
+def _names_sum(word: Word, *, alone: bool) -> bool:
+    units = _find_units(word)
     if units is None or is_digits(word):
         return False
     return (
-        not _TELLING.isdisjoint(units) or _has_digits(word) or (not alone and not CURRENCIES.keys().isdisjoint(units))
+        not _SUM_WORDS.isdisjoint(units) or _has_digits(word) or (not alone and not CURRENCIES.keys().isdisjoint(units))
     )
 
 
 def _starts_well(words: Sequence[Word], start: int, stop: int) -> bool:
     """Return whether its first digits are one word, or thousands with spaces of which none is left out."""
-    run = _run(words, start, stop)
+    run = _find_run(words, start, stop)
     if not run:
         return True
     if _is_within_run(words, start):
@@ -307,16 +309,16 @@ def _ends_well(words: Sequence[Word], start: int, stop: int) -> bool:
     last = words[stop - 1]
     if is_digits(last):
         is_last = stop == len(words) or not is_digits(words[stop])
-        return _is_told_by_currency(words, start, stop) or (is_last and _ends_with_short_number(words[start:stop]))
+        return _follows_currency(words, start, stop) or (is_last and _ends_with_short_number(words[start:stop]))
     follows = stop < len(words) and is_digits(words[stop]) and not words[stop].parted
     is_of_next = follows and not _is_number_by_itself(words[stop].text)  # "500 000 rp 1234567890": no sum is so long
     return not (is_of_next and stop - start > 1 and last.folded in BEFORE_ONLY)
 
 
-def _is_told_by_currency(words: Sequence[Word], start: int, stop: int) -> bool:
+def _follows_currency(words: Sequence[Word], start: int, stop: int) -> bool:
     first = words[start].folded.strip(".")
     priced = _PRICED.fullmatch(first)
-    if not (priced or first in CURRENCIES) or _run(words, start + 1, stop) != range(start + 1, stop):
+    if not (priced or first in CURRENCIES) or _find_run(words, start + 1, stop) != range(start + 1, stop):
         return False
     rest = [*([priced[1]] if priced else []), *(word.text for word in words[start + 1 : stop])]
     is_last = stop == len(words) or words[stop].parted or not is_digits(words[stop])
@@ -326,14 +328,14 @@ def _is_told_by_currency(words: Sequence[Word], start: int, stop: int) -> bool:
         return is_sum(rest[0])
     follower = words[stop] if stop < len(words) and not words[stop].parted and is_digits(words[stop]) else None
     is_cut = follower is not None and not _is_number_by_itself(follower.text)
-    return len(digits_of(rest[0])) < SURE_NUMBER and not is_cut
+    return len(digits_of(rest[0])) < CERTAIN_NUMBER_DIGITS and not is_cut
 
 
 def _is_number_by_itself(text: str) -> bool:
-    return starts_as_number(text) or len(digits_of(text)) >= SURE_NUMBER
+    return starts_as_number(text) or len(digits_of(text)) >= CERTAIN_NUMBER_DIGITS
 
 
-def _run(words: Sequence[Word], start: int, stop: int) -> range:
+def _find_run(words: Sequence[Word], start: int, stop: int) -> range:
     """Return the words of digits alone that begin at `start`."""
     end = start
     while end < stop and is_digits(words[end]):
@@ -345,10 +347,10 @@ def _is_within_run(words: Sequence[Word], place: int) -> bool:
     """Return whether the digits before may belong to the same number; one that is whole already needs no more."""
     if place == 0 or words[place].parted or not is_digits(words[place - 1]):
         return False
-    return len(digits_of(words[place - 1].text)) < SURE_NUMBER
+    return len(digits_of(words[place - 1].text)) < CERTAIN_NUMBER_DIGITS
 
 
-def _units(word: Word) -> list[str] | None:
+def _find_units(word: Word) -> list[str] | None:
     """Return the words of money in `word`, digits left out ("500rb", "rp50.000"); None if there are others."""
     letters = re.sub(r"-?\d[\d.,']*", " ", word.folded.rstrip("."))
     units = list[str]()
@@ -374,54 +376,56 @@ class Money:
     rejection: Rejection | None = None
 
     @property
-    def doubted(self) -> "Money":
-        """Return the same as a question."""
+    def ambiguous(self) -> "Money":
+        """The same amount as a reading that the user has to confirm."""
         if self.amount is None:
             return self
         return replace(self, amount=None, readings=(self.amount,))
 
 
 def decide_money(
-    sums: Sequence[Sum], groups: Sequence[DigitGroup], *, has_number: bool, loose: str | None = None
+    sums: Sequence[Sum], groups: Sequence[DigitGroup], *, has_number: bool, separate_currency: str | None = None
 ) -> tuple[Money, list[DigitGroup]]:
     """Return the amount, and the digits that stay without a meaning.
 
-    `loose`: a currency that is named apart from the sum, which may be in it therefore.
+    `separate_currency`: a currency named apart from the sum. The sum may be in this currency.
     """
     readings = [(each.text, each.value) for each in sums] + list(_read(groups, {"sum"}))
-    if loose is not None:
-        readings += [(text, other) for text, _ in readings if (other := read_sum(f"{text} {loose}")) is not None]
+    if separate_currency is not None:
+        readings += [
+            (text, other) for text, _ in readings if (other := read_sum(f"{text} {separate_currency}")) is not None
+        ]
     if readings:
         return _combine(readings), [each for each in groups if each.kind != "sum" or read_sum(each.text) is None]
     may_be_sum = list(_read(groups, {"short", "unsure"} if has_number else {"short"}))
     if len(may_be_sum) != 1 or len(may_be_sum) != sum(each.kind != "number" for each in groups):
         return Money(), list(groups)
-    return _asked(*may_be_sum[0]), [each for each in groups if each.kind == "number"]
+    return _ask_amount(*may_be_sum[0]), [each for each in groups if each.kind == "number"]
 
 
 def _read(groups: Sequence[DigitGroup], kinds: set[str]) -> Iterator[tuple[str, Reading]]:
     for each in groups:
         value = read_sum(each.text) if each.kind in kinds else None
         if value is not None:
-            yield each.text, in_doubt(value) if each.in_doubt else value
+            yield each.text, make_ambiguous(value) if each.is_unclear else value
 
 
 def _combine(found: Sequence[tuple[str, Reading]]) -> Money:
     """Return the one sum that the line names, or all that it can be."""
     texts = " / ".join(dict.fromkeys(text for text, _ in found))
-    values = list(dict.fromkeys(meanings(value) for _, value in found))
+    values = list(dict.fromkeys(list_amounts(value) for _, value in found))
     rejection = next((value for _, value in found if isinstance(value, Rejection)), None)
-    sure = next((value for _, value in found if isinstance(value, Amount)), None)
-    if len(values) == 1 and sure is not None and all(isinstance(value, Amount) for _, value in found):
-        return Money(amount=sure, text=texts)
+    certain = next((value for _, value in found if isinstance(value, Amount)), None)
+    if len(values) == 1 and certain is not None and all(isinstance(value, Amount) for _, value in found):
+        return Money(amount=certain, text=texts)
     readings = tuple(
         sorted({amount for each in values for amount in each}, key=lambda each: (each.currency, each.value))
     )
     return Money(readings=readings if len(readings) <= MOST_READINGS else (), text=texts, rejection=rejection)
 
 
-def _asked(text: str, value: Reading) -> Money:
-    """Return a question about what may be no sum at all, even where it can be read in one way only."""
+def _ask_amount(text: str, value: Reading) -> Money:
+    """Return readings to confirm, even if there is only one: the digits may not be a sum at all."""
     if isinstance(value, Rejection):
         return Money(text=text, rejection=value)
-    return Money(readings=meanings(value), text=text)
+    return Money(readings=list_amounts(value), text=text)

@@ -40,7 +40,7 @@ _DIALLED_FIRST: Final = re.compile(r"\+?62|0[1-9]\d{0,2}")
 
 _ARROWS: Final = re.compile(r"[-=]+>|→")
 _MARKS: Final = re.compile(r"([\s:=()\[\]{}\"“”„«»]+|[;|、。،؛]+)")
-_LOOSE: Final = frozenset(':=()[]{}"“”„«»')
+_DIGIT_PARTING: Final = frozenset(':=()[]{}"“”„«»')
 _TEARING: Final = frozenset('()[]{}"“”„«»')
 _SPACE: Final = " "
 _PARTING: Final = frozenset(";|、。،؛/,")
@@ -57,7 +57,7 @@ LOOKALIKES: Final = str.maketrans("oOlISB", "001158")
 _DIGIT_LIKE: Final = frozenset("oOlISB")
 _DIGITS_AT_START: Final = re.compile(r"\d|[oOlISB]{1,3}(?:\d|[kK]\b|rb|jt|\b)")
 _BELOW_ZERO: Final = re.compile(r"-(?:[^\W\d]+\.?)?\d{1,9}(?:[.,]\d+)*[^\W\d]*", re.IGNORECASE)
-_TELLING: Final = re.compile(r"[^\W_]|₿")
+_HAS_LETTER: Final = re.compile(r"[^\W_]|₿")
 _EMPHASIS: Final = "*_~`'"
 _EDGES: Final = " .,!?*_~`'#>•·-=\u2018\u2019"
 
@@ -71,7 +71,7 @@ class Word:
 
     `odd`: it is shown back as it was typed, and never read: it holds ½, ², ⑤ and the like, of which folding would make
     new digits; or its digits count or name something else than a sum or a number. `aside`: the latter, where it is
-    plain what they are (a time, a date, a code), so that they make nothing else doubtful. `doubted`: it was cut from
+    plain what they are (a time, a date, a code), so that they make nothing else doubtful. `is_unclear`: it was cut from
     its neighbour's digits, or a sign before it says "about". `glued`: a number that was written on to the word before.
     `cut`: nothing but a mark is between its first digit and the last of the word before.
     """
@@ -80,7 +80,7 @@ class Word:
     parted: bool = False
     odd: bool = False
     aside: bool = False
-    doubted: bool = False
+    is_unclear: bool = False
     glued: bool = False
     cut: bool = False
 
@@ -92,13 +92,13 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class _Gap:
-    """Marks without a word. `parts`: they part the words around them. `loose`: only where these are digits.
+    """Marks without a word. `parts`: they part the words around them. `parts_digits`: only where these are digits.
 
     `about`: the next word is only roughly so.
     """
 
     parts: bool = False
-    loose: bool = False
+    parts_digits: bool = False
     about: bool = False
 
 
@@ -123,14 +123,14 @@ def _before(last: Sequence[Word], gaps: Sequence[_Gap], word: Word | None = None
     for each in last:
         digits = sum(map(str.isdecimal, each.text))
         is_about = any(gap.about for gap in gaps) and not is_next and 0 < digits < WHOLE_NUMBER
-        yield replace(each, doubted=each.doubted or is_about)
+        yield replace(each, is_unclear=each.is_unclear or is_about)
 
 
 def _behind(gaps: Sequence[_Gap], before: Sequence[Word], word: Word) -> Word:
     last = before[0].text if before else ""
     is_between = _may_go_on(last, word.text) and not _DIALLED_FIRST.fullmatch(last)
-    parted = any(gap.parts or (gap.loose and is_between) for gap in gaps)
-    return replace(word, parted=word.parted or parted, doubted=word.doubted or any(gap.about for gap in gaps))
+    parted = any(gap.parts or (gap.parts_digits and is_between) for gap in gaps)
+    return replace(word, parted=word.parted or parted, is_unclear=word.is_unclear or any(gap.about for gap in gaps))
 
 
 def _may_go_on(before: str, after: str) -> bool:
@@ -148,13 +148,13 @@ def _pieces(raw: str) -> Iterator[Word | _Gap]:
     folded = plain(_without_pictures(raw))
     if folded.casefold() in _KEPT_WHOLE or folded == "#":
         yield Word(folded)
-    elif _TELLING.search(folded):
+    elif _HAS_LETTER.search(folded):
         yield from _words_in(list(_cut(folded)))
     elif _ABOUT.fullmatch(folded) or folded == "@":
         yield _Gap(about=True)
     else:
-        is_loose = _LOOSE.issuperset(folded)
-        yield _Gap(loose=is_loose, parts=not is_loose)
+        parts_digits = _DIGIT_PARTING.issuperset(folded)
+        yield _Gap(parts_digits=parts_digits, parts=not parts_digits)
 
 
 def _cut(folded: str) -> Iterator[tuple[str, str]]:
@@ -223,20 +223,20 @@ def _words_in(parts: Sequence[tuple[str, str]]) -> Iterator[Word | _Gap]:
             continue
         after, next_marks = _next(bare[place + 1 :])
         is_torn = _is_torn(before, text, marks) or _is_torn(text, after, next_marks)
-        doubted = is_torn or _ABOUT.search(marks) is not None
+        is_unclear = is_torn or _ABOUT.search(marks) is not None
         parted = not _PARTING.isdisjoint(marks) or _are_digits(before, text)
         if (not before and marks.strip()) or part[0] in _EDGES:
-            yield _Gap(loose=True)
+            yield _Gap(parts_digits=True)
         glued, labelled = _LETTERS_THEN_NUMBER.fullmatch(text), _LABEL_THEN_REST.fullmatch(text)
         if labelled and labelled[1].casefold() in _GLUED_LABELS:
-            yield from (Word(labelled[1], parted), Word(labelled[2], doubted=doubted))
+            yield from (Word(labelled[1], parted), Word(labelled[2], is_unclear=is_unclear))
         elif glued:
             yield from (Word(glued[1], parted), Word(glued[2], glued=True))
         else:
-            yield Word(text, parted, doubted=doubted, cut=_are_digits(before, text))
+            yield Word(text, parted, is_unclear=is_unclear, cut=_are_digits(before, text))
         marks, before, last = "", text, part
     if marks.strip() or last[-1:] in set(_EDGES):
-        yield _Gap(parts=not _PARTING.isdisjoint(marks), loose=True, about=_ABOUT.search(marks) is not None)
+        yield _Gap(parts=not _PARTING.isdisjoint(marks), parts_digits=True, about=_ABOUT.search(marks) is not None)
 
 
 def _next(parts: Sequence[tuple[str, str, str]]) -> tuple[str, str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta, tzinfo
 from typing import Final
 
-from bot.checkout.parser.sums import Sum, find_sums, meanings
+from bot.checkout.parser.sums import Sum, find_sums, list_amounts
 from bot.checkout.parser.words import Word, words_of
 from bot.core.date_ranges import Span, get_day_span, parse_span
 from bot.core.errors import Rejection
@@ -53,7 +53,7 @@ def parse_query(text: str, methods: Sequence[PayoutMethod], today: date, zone: t
     left = _without(words, sums)
     span, left = _find_day(left, today, zone)
     bare, left = _find_bare_sums(left, methods)
-    amounts = (*(amount for each in sums for amount in meanings(each.value)), *bare)
+    amounts = (*(amount for each in sums for amount in list_amounts(each.value)), *bare)
     candidates = _find_destinations(left, methods)
     return ParsedQuery(
         wanted=OrderFilter(
