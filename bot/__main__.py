@@ -38,7 +38,7 @@ def run() -> None:
     from bot import process  # noqa: PLC0415  a bad setting is reported before the whole program is loaded
 
     logs.configure(settings.log_level, settings.log_format)
-    with _database_trouble(), _port_trouble():
+    with _report_database_errors(), _report_port_errors():
         sys.exit(_until_stopped(lambda stop: process.run(settings, stop)))
 
 
@@ -90,7 +90,7 @@ def migrate() -> None:
     from bot import process  # noqa: PLC0415  see run
 
     logs.configure(settings.log_level, settings.log_format)
-    with _database_trouble():
+    with _report_database_errors():
         try:
             typer.echo(f"The database schema is up to date: {asyncio.run(process.migrate(settings))}.")
         except process.BotIsRunning:
@@ -114,7 +114,7 @@ def rotate_keys() -> None:
     from bot.operations import rotate_keys as rotating  # noqa: PLC0415  see run
 
     logs.configure("error", settings.log_format)
-    with _database_trouble():
+    with _report_database_errors():
         sys.exit(asyncio.run(rotating.run(create_database(settings), typer.echo)))
 
 
@@ -155,7 +155,7 @@ def issue_key(
     """Create an API key for a tenant and print it. It can't be shown again."""
     from bot.sandbox import keys_cli  # noqa: PLC0415  see run
 
-    with _key_trouble():
+    with _report_key_errors():
         typer.echo(keys_cli.issue_key(state / "settlement.db", tenant))
 
 
@@ -164,7 +164,7 @@ def rotate_key(key_id: KeyId, state: StateFolder = Path("data/sandbox")) -> None
     """Replace a key with a new one and print it. The old key stops working."""
     from bot.sandbox import keys_cli  # noqa: PLC0415  see run
 
-    with _key_trouble():
+    with _report_key_errors():
         typer.echo(keys_cli.rotate_key(state / "settlement.db", key_id))
 
 
@@ -173,7 +173,7 @@ def revoke_key(key_id: KeyId, state: StateFolder = Path("data/sandbox")) -> None
     """Revoke a key: it stops working."""
     from bot.sandbox import keys_cli  # noqa: PLC0415  see run
 
-    with _key_trouble():
+    with _report_key_errors():
         keys_cli.revoke_key(state / "settlement.db", key_id)
     typer.echo("The key is revoked.")
 
@@ -187,7 +187,7 @@ def _settings() -> config.Settings:
 
 
 @contextmanager
-def _database_trouble() -> Iterator[None]:
+def _report_database_errors() -> Iterator[None]:
     """Report in one line that the database can't be used, without a traceback or a password."""
     from bot.infra.db.errors import StoreError, UnusableUrl  # noqa: PLC0415  see run
     from bot.infra.db.vault import MissingKey, NoKeys  # noqa: PLC0415  see run
@@ -203,7 +203,7 @@ def _database_trouble() -> Iterator[None]:
 
 
 @contextmanager
-def _port_trouble() -> Iterator[None]:
+def _report_port_errors() -> Iterator[None]:
     """Report in one line that a port can't be opened."""
     from bot.infra.http.server import PortTaken  # noqa: PLC0415  see run
 
@@ -215,7 +215,7 @@ def _port_trouble() -> Iterator[None]:
 
 
 @contextmanager
-def _key_trouble() -> Iterator[None]:
+def _report_key_errors() -> Iterator[None]:
     """Report in one line that a command on keys failed."""
     from bot.sandbox.service.errors import ControlRefusal  # noqa: PLC0415  see run
 

@@ -7,7 +7,7 @@
 5. Group 0: buttons, and commands that ask no questions. They work at any point of a conversation.
 6. Other handlers of features, and the conversation (`Phase.FEATURES`, `Phase.CONVERSATION`).
 7. `FALLBACK`: buttons of the conversation that it no longer handles.
-8. `LAST`: all other buttons. The user is told that the button is out of date.
+8. `LAST`: all other buttons. The user sees that the button is out of date.
 """
 
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
@@ -163,7 +163,7 @@ def _error_handler(features: Sequence[Feature]) -> Callable[[object, Context], C
 
 
 async def _report_unreadable(session: Session, error: RowUnreadable, texts: Mapping[str, str]) -> None:
-    """Tell the user what can't be read. Trying again doesn't help."""
+    """Explain to the user what can't be read. Retrying doesn't help, so the update isn't retried."""
     log.error("update_failed", error=type(error).__name__, where=list_frames(error, FRAMES_LOGGED))
     await session.acknowledge()
     if error.is_of_draft:

@@ -26,7 +26,7 @@ class UnresolvedOrder(Exception):
     """The same order is being created, was created as `order_id`, or has an unknown outcome."""
 
     def __init__(self, *, is_running: bool = False, order_id: str | None = None) -> None:
-        super().__init__("under way" if is_running else "created" if order_id else "outcome unknown")
+        super().__init__("in progress" if is_running else "created" if order_id else "outcome unknown")
         self.is_running = is_running
         self.order_id = order_id
 
