@@ -1,13 +1,11 @@
-"""Starts bots from a process that has read all of the bot's code before: a story needs not wait for that each time.
+"""Start bots from a process that has already imported the bot's code, which is faster than a new interpreter.
 
-A bot is a fork of it, a process of its own like any other: in its own words `python -m bot run`, with an environment,
-a folder and a log of its own, to be killed at any time. The tools of agents, `python -m bot mcp`, come from it as well.
-What starting cold is like is seen in `test_processes*.py`.
+A bot is a fork of that process: `python -m bot run` with its own environment, folder and log. Tests can kill
+it at any time. `python -m bot mcp` is started in the same way, and so is a test's own program that has a `main`. Tests
+of cold starts run a new interpreter.
 
-A test's own program comes from it as well, where it has a `main`.
-
-Run as a program, this file is that process. It is asked over a socket, in one line of JSON with the bot's standard
-input, output and log attached, and answers with the bot's process id, then with how it ended.
+Run as a program, this file is that process. It gets requests over a socket: one line of JSON, with the bot's standard
+input, output and log attached. It answers with the bot's process id, and later with its exit code.
 """
 
 import asyncio
@@ -48,7 +46,7 @@ CODE = {
 
 
 class Child:
-    """A bot that was started here; it looks like a process of asyncio's, as far as the stories use one."""
+    """A started bot. It has the part of asyncio's process interface that the tests use."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, pid: int) -> None:
         self.pid = pid
@@ -56,21 +54,21 @@ class Child:
         self._ended = asyncio.ensure_future(self._end(reader, writer))
 
     def send_signal(self, sent: signal.Signals) -> None:
-        """Send it this signal, unless it has ended, which may not have been heard of yet."""
+        """Send a signal, unless the bot has ended."""
         if self.returncode is None:
             with suppress(ProcessLookupError):
                 os.kill(self.pid, sent)
 
     def terminate(self) -> None:
-        """Ask it to end."""
+        """Ask the bot to end."""
         self.send_signal(signal.SIGTERM)
 
     def kill(self) -> None:
-        """Kill -9."""
+        """Kill the bot with SIGKILL."""
         self.send_signal(signal.SIGKILL)
 
     async def wait(self) -> int:
-        """Its exit code, once it has ended; of a killed one the signal's number, negative."""
+        """Wait for the bot's end, and return its exit code: the negative number of the signal that killed it."""
         return await asyncio.shield(self._ended)
 
     async def _end(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> int:
@@ -81,7 +79,7 @@ class Child:
 
 
 class Launcher:
-    """The process that bots come from, as its user sees it. It ends with whoever has started it."""
+    """A client of the process that starts bots. That process ends with its client."""
 
     def __init__(self) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="kirim-nursery-")
@@ -107,9 +105,9 @@ class Launcher:
         folder: Path | None = None,
         program: str = BOT,
     ) -> Child:
-        """Start `python -m <program> <arguments>` with this environment and no other; all it says goes to `log`.
+        """Start `python -m <program> <arguments>` with only this environment. Its output goes to `log`.
 
-        It has nothing to read unless `stdin` is given; to `stdout` goes what isn't meant for the log.
+        Without `stdin` its standard input is empty. `stdout` takes the standard output apart from the log.
         """
         request = json.dumps(
             {
@@ -129,26 +127,26 @@ class Launcher:
         return Child(reader, writer, int(await asyncio.wait_for(reader.readline(), TIMEOUT_SECONDS)))
 
     def close(self) -> None:
-        """End it."""
+        """End the process that starts bots."""
         self._process.communicate()
         self._folder.cleanup()
 
 
 @cache
 def launcher() -> Launcher:
-    """The process that this process's bots come from."""
+    """Return the launcher of this process."""
     started = Launcher()
     atexit.register(started.close)
     return started
 
 
 def serve(path: str) -> None:
-    """Be that process, until standard input ends."""
-    # Only here: whoever asks needs none of it.
+    """Start bots on request, until standard input ends."""
+    # Imported only here, because clients don't need it.
     import bot.__main__  # noqa: F401, PLC0415
     from bot.infra.i18n import Translations  # noqa: PLC0415
 
-    Translations.load()  # what was read stays read
+    Translations.load()  # the imported modules stay in memory
 
     ended, tell = os.pipe()
     os.set_blocking(tell, False)
@@ -177,7 +175,7 @@ def _bear(line: socket.socket, lines: dict[int, socket.socket]) -> None:
     program = importlib.import_module(request["program"])
     if request["program"] == BOT:
         importlib.import_module(CODE[request["arguments"][0]])
-    gc.freeze()  # so that no child looks all of it through again, which copies what it would share
+    gc.freeze()  # the garbage collector of a child must not touch these objects, which would copy shared memory
     pid = os.fork()
     if pid == 0:
         _be_the_program(program, request, ends)
@@ -190,7 +188,7 @@ def _bear(line: socket.socket, lines: dict[int, socket.socket]) -> None:
 def _be_the_program(
     program: ModuleType, request: Mapping[str, list[str] | dict[str, str] | str], ends: Sequence[int]
 ) -> NoReturn:
-    """As if it had been started anew: nothing of the nursery's is left open, no signal is handled its way."""
+    """Become the program: close what the launcher has open, and restore the signal handlers."""
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     for there, here in enumerate(ends):
@@ -224,7 +222,7 @@ def _tell_ends(lines: dict[int, socket.socket]) -> None:
             try:
                 line.send(f"{status}\n".encode())
             except OSError:
-                continue  # whoever asked for it has gone
+                continue  # the client has ended
 
 
 if __name__ == "__main__":

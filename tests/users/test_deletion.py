@@ -162,7 +162,7 @@ async def test_every_phase_that_is_no_end_is_waited_for(store: Database, privacy
     assert not (await privacy.delete(a_user())).is_empty
 
 
-async def test_the_farewell_outlives_the_user_until_it_is_told(store: Database, privacy: PrivacyService) -> None:
+async def test_the_last_message_outlives_the_user_until_it_is_sent(store: Database, privacy: PrivacyService) -> None:
     await fill_every_table(store, EMMA)
     async with store.transaction() as tx:
         await UserRepository(tx).save(a_user(deletion_requested_at=NOW, locale="id"))
