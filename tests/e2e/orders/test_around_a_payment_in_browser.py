@@ -45,22 +45,22 @@ async def test_a_sender_finds_everything_around_a_payment(who: Viewer, browser: 
     ):
         pane = page.get_by_test_id(f"pane-{who.user}")
         await show_chat(page, kirim, who.user)
-        phrase = await chooses_a_phrase(page, pane, who)
-        await orders_in_one_line(page, pane, who, phrase)
-        order = await pays_beside_the_page(kirim, page, pane, who)
+        phrase = await choose_phrase(page, pane, who)
+        await order_in_one_line(page, pane, who, phrase)
+        order = await pay_beside_page(kirim, page, pane, who)
         await complete_order(kirim, order)
         await expect(last_message(pane, who.reads("news.sent_bank"))).to_be_visible()
-        await gets_a_receipt(page, pane, who, phrase)
-        await looks_back_and_sends_again(page, pane, who)
-        await names_the_recipient(page, pane, who)
-        await settles_things(page, pane, who)
-        await lets_an_invoice_expire(kirim, page, pane, who)
-        await leaves(page, pane, who)
+        await get_receipt(page, pane, who, phrase)
+        await send_again(page, pane, who)
+        await name_recipient(page, pane, who)
+        await change_settings(page, pane, who)
+        await let_invoice_expire(kirim, page, pane, who)
+        await delete_data(page, pane, who)
         assert find_texts(kirim.state / "kirim.db", [NUMBER, "Budi Santoso", phrase]) == {}
         assert find_texts(kirim.state / "telegram.db", [NUMBER]), "the search finds what is there"
 
 
-async def chooses_a_phrase(page: Page, pane: Locator, who: Viewer) -> str:
+async def choose_phrase(page: Page, pane: Locator, who: Viewer) -> str:
     await pane.get_by_test_id("start").click()
     offer = last_message(pane, who.reads("start.phrase"))
     await expect(offer).to_be_visible()
@@ -72,7 +72,7 @@ async def chooses_a_phrase(page: Page, pane: Locator, who: Viewer) -> str:
     return phrase
 
 
-async def orders_in_one_line(page: Page, pane: Locator, who: Viewer, phrase: str) -> None:
+async def order_in_one_line(page: Page, pane: Locator, who: Viewer, phrase: str) -> None:
     await send_text(pane, f"500rb bca {NUMBER} Budi Santoso")
     await expect(last_message(pane, who.reads("review.title"))).to_be_visible()
     await save_screenshot(page, who, "03-one-line")
@@ -82,7 +82,7 @@ async def orders_in_one_line(page: Page, pane: Locator, who: Viewer, phrase: str
     await save_screenshot(page, who, "04-invoice")
 
 
-async def pays_beside_the_page(kirim: System, page: Page, pane: Locator, who: Viewer) -> dict[str, object]:
+async def pay_beside_page(kirim: System, page: Page, pane: Locator, who: Viewer) -> dict[str, object]:
     """Pay with the wallet while the payment page is open on the phone. The page updates without a reload."""
     async with page.context.expect_page() as opening:
         await tap_button(pane, who.label("pay.page"))
@@ -103,7 +103,7 @@ async def pays_beside_the_page(kirim: System, page: Page, pane: Locator, who: Vi
     return order
 
 
-async def gets_a_receipt(page: Page, pane: Locator, who: Viewer, phrase: str) -> None:
+async def get_receipt(page: Page, pane: Locator, who: Viewer, phrase: str) -> None:
     receipt = last_message(pane, who.reads("receipt.caption"))
     await expect(receipt.get_by_test_id("photo")).to_be_visible()
     await expect(last_message(pane, who.reads("news.sent_bank"))).to_contain_text(phrase)
@@ -130,7 +130,7 @@ async def gets_a_receipt(page: Page, pane: Locator, who: Viewer, phrase: str) ->
     await expect(pane.get_by_test_id("message").last).to_contain_text(who.reads("verify.false"))
 
 
-async def looks_back_and_sends_again(page: Page, pane: Locator, who: Viewer) -> None:
+async def send_again(page: Page, pane: Locator, who: Viewer) -> None:
     await send_text(pane, "/orders")
     listed = last_message(pane, who.reads("history.title"))
     await expect(listed).to_be_visible()
@@ -145,7 +145,7 @@ async def looks_back_and_sends_again(page: Page, pane: Locator, who: Viewer) -> 
     await tap_button(pane, who.label("button.cancel"))
 
 
-async def names_the_recipient(page: Page, pane: Locator, who: Viewer) -> None:
+async def name_recipient(page: Page, pane: Locator, who: Viewer) -> None:
     await send_text(pane, "/recipients")
     listed = last_message(pane, who.reads("recipients.ask"))
     await expect(listed).to_be_visible()
@@ -159,7 +159,7 @@ async def names_the_recipient(page: Page, pane: Locator, who: Viewer) -> None:
     await save_screenshot(page, who, "13-recents")
 
 
-async def settles_things(page: Page, pane: Locator, who: Viewer) -> None:
+async def change_settings(page: Page, pane: Locator, who: Viewer) -> None:
     await send_text(pane, "/settings")
     await expect(last_message(pane, who.reads("settings.text"))).to_be_visible()
     await save_screenshot(page, who, "14-settings")
@@ -168,7 +168,7 @@ async def settles_things(page: Page, pane: Locator, who: Viewer) -> None:
     await save_screenshot(page, who, "15-notices")
 
 
-async def lets_an_invoice_expire(kirim: System, page: Page, pane: Locator, who: Viewer) -> None:
+async def let_invoice_expire(kirim: System, page: Page, pane: Locator, who: Viewer) -> None:
     await send_text(pane, "150rb ibu")
     await expect(last_message(pane, who.reads("review.title"))).to_be_visible()
     already = len(await kirim.service.orders())
@@ -186,7 +186,7 @@ async def lets_an_invoice_expire(kirim: System, page: Page, pane: Locator, who: 
     await save_screenshot(page, who, "17-new-quote")
 
 
-async def leaves(page: Page, pane: Locator, who: Viewer) -> None:
+async def delete_data(page: Page, pane: Locator, who: Viewer) -> None:
     await send_text(pane, "/privacy")
     await expect(last_message(pane, who.reads("privacy.text"))).to_be_visible()
     await save_screenshot(page, who, "18-privacy")

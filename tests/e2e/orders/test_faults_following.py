@@ -51,7 +51,7 @@ async def test_whatever_the_service_answers_meanwhile_a_payment_is_told_once(sen
         await sender.system.service.fails_with(fault, method="GET", times=1)
     await sender.system.service.fails_with("empty_list", method="GET", times=3)
     await pays(sender)
-    await until(partial(are_used_up, sender.system), what="all of those answers")
+    await until(partial(are_answers_used_up, sender.system), what="all of those answers")
     await sender.system.service.heals()
     await sender.chat.sees(PAID, anywhere=True)
     assert await sender.chat.count(PAID) == 1
@@ -74,7 +74,7 @@ async def test_a_request_for_fewer_requests_is_honoured_to_the_second(tmp_path: 
         await sender.chat.taps(label("review.confirm"))
         await sender.chat.sees(SHOWN)
         await made.service.fails_with("429", method="GET", path=ORDERS, times=1, retryAfter=3)
-        await until(partial(are_used_up, made), what="the refusal")
+        await until(partial(are_answers_used_up, made), what="the refusal")
         await pays(sender)
         await sender.chat.sees(PAID, anywhere=True)
         asked = [r for r in (await made.service.requests())["recent"] if r["path"].startswith(ORDERS)]
@@ -98,7 +98,7 @@ async def test_a_key_that_is_refused_for_a_while_is_told_to_operators_once_and_s
     await sender.system.service.fails_with("401", method="GET", path="/v1")
     await until(partial(reads, oscar, REFUSED), what="the alarm")
     # A bot at its request limit leaves no such gap: the next request follows within a tenth of a second.
-    await until(partial(has_rested, sender.system), what="a rest after a refusal")
+    await until(partial(has_paused, sender.system), what="a rest after a refusal")
     await pays(sender)
     await sender.chat.taps(label("button.refresh"))
     await sender.chat.sees(like("card.cannot_look"))
@@ -125,7 +125,7 @@ async def test_a_revoked_key_is_told_to_operators_at_once_and_its_service_not_ha
         assert await made.stop_bot() == 0
 
 
-async def are_used_up(made: System) -> bool:
+async def are_answers_used_up(made: System) -> bool:
     faults = (await made.control.get("/control/faults")).json()["faults"]
     return all(fault["times"] == 0 for fault in faults if fault["times"] is not None)
 
@@ -134,7 +134,7 @@ async def reads(user: ChatUser, text: str) -> bool:
     return await user.count(text) > 0
 
 
-async def has_rested(made: System) -> bool:
+async def has_paused(made: System) -> bool:
     """Return whether a second passed between two rejected requests."""
     recent = [request for request in (await made.service.requests())["recent"] if request["path"].startswith(ORDERS)]
     times = [datetime.fromisoformat(request["time"]) for request in recent if request["status"] == 401]

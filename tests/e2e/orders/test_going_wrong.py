@@ -39,14 +39,14 @@ async def test_a_payment_that_goes_no_further_is_told_once_and_its_end_comes_as_
     await emma.sees(like("card.stuck"), anywhere=True)
     note = await kirim.oscar.sees(staff_note("stuck", reference), anywhere=True)
     assert "1234567890" not in text_of(note)
-    await asks_for_a_person(kirim, emma, told, reference)
+    await ask_support(kirim, emma, told, reference)
     await kirim.service.does("advance", orderId=order["id"], state="COMPLETED")
     await emma.sees(like("news.sent_bank"), anywhere=True)
     assert await emma.count(STUCK) == 1
     assert await kirim.oscar.count(staff_note("stuck", reference)) == 1
 
 
-async def asks_for_a_person(kirim: System, emma: ChatUser, told: Json, reference: str) -> None:
+async def ask_support(kirim: System, emma: ChatUser, told: Json, reference: str) -> None:
     opened = await emma.sees(like("ticket.by_itself_stuck"), anywhere=True)
     ticket = re.findall("T-[0-9A-Z]{5}", text_of(opened))[0]
     await emma.taps(label("button.help"), message=told)

@@ -31,7 +31,7 @@ BCA = PayoutMethod("014", "BANK CENTRAL ASIA", "bank", None)
 SENT: Mapping[str, Any] = {"phase": Phase.DONE, "state": "COMPLETED", "step": OrderStep.SENT}
 
 
-async def has_ordered(system: System, user: ChatUser, *orders: Mapping[str, Any]) -> list[Order]:
+async def save_orders(system: System, user: ChatUser, *orders: Mapping[str, Any]) -> list[Order]:
     """Save orders of another day, an hour apart, as the bot would: one for each mapping, oldest first."""
     days_ago = datetime.now(UTC) - timedelta(days=3)
     keys = [base64.urlsafe_b64decode(key) for key in system.environment["ENCRYPTION_KEYS"].split(",")]
@@ -62,13 +62,13 @@ def at_a_time(key: str) -> str:
     return day + like("timeline.line", at=re.compile(r"\d\d:\d\d WIB"), what=text(key))
 
 
-async def asks_for_orders(user: ChatUser) -> Json:
+async def open_newest_page(user: ChatUser) -> Json:
     """Open the newest page."""
     await user.says("/orders")
     return await user.sees(in_any_language("history.title"))
 
 
-async def opens(user: ChatUser, reference: str) -> Json:
+async def open_page(user: ChatUser, reference: str) -> Json:
     """Open an order's page from the list that has it."""
     await user.taps(reference)
     return await user.sees(like("order_page.reference", reference=reference))
@@ -78,9 +78,9 @@ async def test_all_orders_can_be_leafed_through_while_others_arrive(shared_syste
     emma = await new_user(shared_system)
     await emma.says("/orders")
     await emma.sees(like("history.none"))
-    orders = await has_ordered(shared_system, emma, *({"number": f"55500000{n:02}"} for n in range(13)))
+    orders = await save_orders(shared_system, emma, *({"number": f"55500000{n:02}"} for n in range(13)))
     newest_first = [order.reference for order in reversed(orders)]
-    first = await asks_for_orders(emma)
+    first = await open_newest_page(emma)
     assert references(first) == newest_first[:6]
     entry = like(
         "history.entry",
@@ -92,13 +92,13 @@ async def test_all_orders_can_be_leafed_through_while_others_arrive(shared_syste
         state=text("status.sent"),
     )
     assert re.search(entry, first["text"])
-    await has_ordered(shared_system, emma, {"created_at": datetime.now(UTC)})
+    await save_orders(shared_system, emma, {"created_at": datetime.now(UTC)})
     await emma.taps(label("history.older"))
     second = await emma.sees("••••0006")
     assert second["message_id"] == first["message_id"]
     assert references(second) == newest_first[6:12]
     assert label("history.here", first="8", last="13", total="14") in await emma.buttons()
-    page = await opens(emma, newest_first[8])
+    page = await open_page(emma, newest_first[8])
     assert page["message_id"] == first["message_id"]
     assert "••••0004\nSARI DEWI" in page["text"]
     await emma.taps(label("button.history"))
@@ -123,7 +123,7 @@ async def test_a_page_follows_its_order_and_never_writes_over_what_was_told(shar
     day = re.compile(f"{re.escape(text('time.today'))}|{DAY}")
     listed = await emma.sees(like("history.entry", "en", mark="⏳", state=text("status.created"), day=day, **entry))
     assert text("time.today") in text_of(listed) or not is_today(created_at)
-    page = await opens(emma, reference)
+    page = await open_page(emma, reference)
     price = text("order_page.price", sats=f"{order['satAmount']:,} sats", channel=label("channel.lightning"))
     assert f"{price}\n{text('order_page.rate', rate='Rp')}" in page["text"]
     assert text("order_page.service_id", id=order["id"]) in page["text"]
@@ -175,8 +175,8 @@ async def from_its_notification(shared_system: System) -> None:
     assert await emma.count(like("review.title")) == 1
     assert await emma.count(like("draft.replaced")) == 0
     reference = str(row_of(shared_system, order)["reference"])
-    await asks_for_orders(emma)
-    page = await opens(emma, reference)  # which removes the review's buttons
+    await open_newest_page(emma)
+    page = await open_page(emma, reference)  # which removes the review's buttons
     # Tap on the page, because a second tap elsewhere within seconds would count as a double tap.
     await emma.taps(label("button.resend"), message=page)
     review = await emma.sees(like("review.title"))
@@ -189,12 +189,12 @@ async def from_its_notification(shared_system: System) -> None:
 
 async def from_history_with_another_draft_open(shared_system: System) -> None:
     sari = await new_user(shared_system, "id")
-    [old] = await has_ordered(shared_system, sari, {"expected_sats": 1})
+    [old] = await save_orders(shared_system, sari, {"expected_sats": 1})
     await sari.says("/send")
     await sari.sees(like("destination.ask", "id"))
     await sari.says("ovo")
     await sari.sees(like("number.ask_ewallet", "id"))
-    await asks_for_orders(sari)
+    await open_newest_page(sari)
     assert label("draft.continue", "id") in await sari.buttons()
     await sari.taps(old.reference)
     await sari.sees(like("order_page.reference", "id", reference=old.reference))
@@ -209,8 +209,8 @@ async def from_history_with_another_draft_open(shared_system: System) -> None:
 
 async def at_a_gone_bank(shared_system: System) -> None:
     emma = await new_user(shared_system)
-    [old] = await has_ordered(shared_system, emma, {"method": PayoutMethod("999", "BANK <b>GONE</b>", "bank", None)})
-    list_of_one = await asks_for_orders(emma)
+    [old] = await save_orders(shared_system, emma, {"method": PayoutMethod("999", "BANK <b>GONE</b>", "bank", None)})
+    list_of_one = await open_newest_page(emma)
     await emma.presses(list_of_one, f"o:{old.reference}:resend", force=True)
     await emma.sees(f"^{like('again.vanished', name='BANK <b>GONE</b>')}\n\n(?:{DESTINATION_QUESTION})")
     await emma.taps("BCA")
@@ -223,14 +223,14 @@ async def at_a_gone_bank(shared_system: System) -> None:
 
 async def test_what_cant_be_sent_again_says_why(shared_system: System) -> None:
     emma = await new_user(shared_system)
-    forgotten, undecided = await has_ordered(
+    forgotten, undecided = await save_orders(
         shared_system,
         emma,
         {"number": "", "holder": None},
         {"phase": Phase.ABANDONED, "state": "", "step": OrderStep.CREATED, "paid_at": None, "ended_at": None},
     )
-    await asks_for_orders(emma)
-    page = await opens(emma, forgotten.reference)
+    await open_newest_page(emma)
+    page = await open_page(emma, forgotten.reference)
     assert page["text"].endswith(text("order_page.forgotten"))
     assert label("button.resend") not in await emma.buttons()
     for action in ("resend", "requote"):
@@ -244,9 +244,9 @@ async def test_what_cant_be_sent_again_says_why(shared_system: System) -> None:
 
 async def test_a_strangers_buttons_show_nothing_of_an_order(shared_system: System) -> None:
     emma, sari = await new_user(shared_system), await new_user(shared_system, "id")
-    [order] = await has_ordered(shared_system, emma, {})
-    await has_ordered(shared_system, sari, {"number": "7770001111"})
-    mine = await asks_for_orders(sari)
+    [order] = await save_orders(shared_system, emma, {})
+    await save_orders(shared_system, sari, {"number": "7770001111"})
+    mine = await open_newest_page(sari)
     for action in ("page", "refresh", "list", "resend", "requote"):
         alien = await sari.presses(mine, f"o:{order.reference}:{action}", force=True)
         assert (alien["text"], alien["show_alert"]) == (label("stale.not_yours", "id"), True)

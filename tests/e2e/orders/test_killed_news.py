@@ -21,25 +21,27 @@ Cause = Callable[[], Awaitable[object]]
 async def test_kill_9_before_and_after_every_send_of_an_order_loses_no_notification(kirim: System) -> None:
     untold, told = await asyncio.gather(new_sender_at_review(kirim), new_sender_at_review(kirim))
     pair = (untold, told)
-    await interrupted(kirim, "sendPhoto", pair, lambda: each(pair, confirms))
-    await interrupted(kirim, "sendMessage", pair, kirim.start_bot)  # the status message
+    await kill_during_delivery(kirim, "sendPhoto", pair, lambda: each(pair, confirm))
+    await kill_during_delivery(kirim, "sendMessage", pair, kirim.start_bot)  # the status message
     assert [await untold.chat.count("lnbcrt"), await told.chat.count("lnbcrt")] == [1, 2]
     assert [await untold.chat.count(AGAIN), await told.chat.count(AGAIN)] == [1, 1]
-    await interrupted(kirim, "deleteMessage", pair, lambda: starts_and(kirim, pair, pays))  # the invoice is removed
-    await interrupted(kirim, "editMessageText", pair, kirim.start_bot)  # the status message says paid
-    await interrupted(kirim, "sendMessage", pair, kirim.start_bot)  # "payment received"
-    await interrupted(kirim, "editMessageText", pair, lambda: starts_and(kirim, pair, goes_to_the_end))
-    await interrupted(kirim, "sendMessage", pair, kirim.start_bot)  # "sent to the bank"
+    await kill_during_delivery(
+        kirim, "deleteMessage", pair, lambda: restart_and(kirim, pair, pay)
+    )  # the invoice is removed
+    await kill_during_delivery(kirim, "editMessageText", pair, kirim.start_bot)  # the status message says paid
+    await kill_during_delivery(kirim, "sendMessage", pair, kirim.start_bot)  # "payment received"
+    await kill_during_delivery(kirim, "editMessageText", pair, lambda: restart_and(kirim, pair, complete))
+    await kill_during_delivery(kirim, "sendMessage", pair, kirim.start_bot)  # "sent to the bank"
     await kirim.start_bot()
     for sender in pair:
         await sender.chat.sees(f"{SENT}(.|\n)*{AGAIN}", anywhere=True)
-        await everything_was_told(sender)
+        await check_all_sent(sender)
     assert [await untold.chat.count(PAID), await untold.chat.count(SENT)] == [1, 1]
     assert [await told.chat.count(PAID), await told.chat.count(SENT)] == [2, 2]
     assert await count_posts(kirim) == len(await kirim.service.orders()) == 2
 
 
-async def interrupted(system: System, method: str, pair: tuple[Sender, Sender], cause: Cause) -> None:
+async def kill_during_delivery(system: System, method: str, pair: tuple[Sender, Sender], cause: Cause) -> None:
     """Kill the bot while the first user's notification hangs before Telegram, and the other user's just arrived."""
     async with AsyncExitStack() as air:
         for sender, fault in zip(pair, ("delay", "delay_after"), strict=True):
@@ -49,7 +51,7 @@ async def interrupted(system: System, method: str, pair: tuple[Sender, Sender], 
     await clear_faults(system)
 
 
-async def everything_was_told(sender: Sender) -> None:
+async def check_all_sent(sender: Sender) -> None:
     """Check that repetitions are marked, the status message shows the end, and there was only one invoice."""
     messages = await sender.chat.messages()
     for notification in (PAID, SENT):
@@ -66,20 +68,20 @@ async def each(pair: tuple[Sender, Sender], act: Callable[[Sender], Awaitable[ob
         await act(sender)
 
 
-async def starts_and(system: System, pair: tuple[Sender, Sender], act: Callable[[Sender], Awaitable[object]]) -> None:
+async def restart_and(system: System, pair: tuple[Sender, Sender], act: Callable[[Sender], Awaitable[object]]) -> None:
     await system.start_bot()
     await each(pair, act)
 
 
-async def confirms(sender: Sender) -> None:
+async def confirm(sender: Sender) -> None:
     await sender.chat.taps(label("review.confirm"), wait=0)
 
 
-async def pays(sender: Sender) -> None:
+async def pay(sender: Sender) -> None:
     await sender.system.service.pays((await sender.orders())[0])
 
 
-async def goes_to_the_end(sender: Sender) -> None:
+async def complete(sender: Sender) -> None:
     order = (await sender.orders())[0]
     await sender.system.service.does("advance", orderId=order["id"], state="COMPLETED")
 

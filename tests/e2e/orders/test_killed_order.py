@@ -32,7 +32,7 @@ ASKED = like("news.unresolved")
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module", autouse=True)
-async def waiting(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Sender]:
+async def user_with_lost_request(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Sender]:
     """Return a user whose bot was killed during a request that created nothing."""
     async with running_system(tmp_path_factory.mktemp("waiting"), "live", RECONCILE_SECONDS="2") as made:
         sender = await new_sender_at_review(made)
@@ -87,7 +87,7 @@ async def test_an_order_that_the_service_makes_after_the_restart_is_adopted(last
         await sender.chat.taps(label("review.confirm"), wait=0)
     await kill_and_restart(lasting)
     assert await sender.orders() == []
-    await made_late(sender)
+    await create_late(sender)
     await confirm_found_order(sender.chat)
     await is_shown_one_invoice(sender)
 
@@ -138,7 +138,7 @@ async def test_kill_9_with_twenty_updates_of_several_users_in_the_queue_loses_no
     for said in ("/send", "bca", "", "Budi Santoso"):
         for sender in senders:
             await sender.chat.says(said or sender.number)
-    await until(lambda: all_received(lasting), what="the receipt of all updates")
+    await until(lambda: is_all_acknowledged(lasting), what="the receipt of all updates")
     await kill_and_restart(lasting)
     for sender in senders:
         await sender.chat.sees(like("amount.ask"))
@@ -153,7 +153,7 @@ async def test_an_order_that_is_made_after_the_question_is_adopted_and_the_quest
     await lasting.service.fails_with("500_before", times=1)
     await sender.chat.taps(label("review.confirm"), wait=0)
     question = await sender.chat.sees(ASKED, anywhere=True)
-    await made_late(sender)
+    await create_late(sender)
     await confirm_found_order(sender.chat)
     await is_shown_one_invoice(sender)
     # The button is still there. It must not create a second order.
@@ -170,23 +170,25 @@ async def test_after_a_second_try_the_first_order_is_never_shown_even_if_it_is_m
     question = await sender.chat.sees(ASKED, anywhere=True)
     await sender.chat.taps(label("button.try_again"), message=question)
     await is_shown_one_invoice(sender)
-    await made_late(sender)
+    await create_late(sender)
     await kill_and_restart(lasting)
     await sender.chat.says("/status")
     await sender.chat.sees(like("status.title"))
     await is_shown_one_invoice(sender, orders=2)
 
 
-async def test_whoever_has_no_order_after_a_kill_is_asked_and_only_they_try_again(waiting: Sender) -> None:
-    await waiting.chat.sees(like("news.checking"), anywhere=True)
-    question = await waiting.chat.sees(ASKED, anywhere=True)
-    assert await waiting.orders() == []
-    assert await invoices_in(waiting.chat) == set()
-    await waiting.chat.taps(label("button.try_again"), message=question)
-    await is_shown_one_invoice(waiting)
+async def test_whoever_has_no_order_after_a_kill_is_asked_and_only_they_try_again(
+    user_with_lost_request: Sender,
+) -> None:
+    await user_with_lost_request.chat.sees(like("news.checking"), anywhere=True)
+    question = await user_with_lost_request.chat.sees(ASKED, anywhere=True)
+    assert await user_with_lost_request.orders() == []
+    assert await invoices_in(user_with_lost_request.chat) == set()
+    await user_with_lost_request.chat.taps(label("button.try_again"), message=question)
+    await is_shown_one_invoice(user_with_lost_request)
 
 
-async def made_late(sender: Sender) -> None:
+async def create_late(sender: Sender) -> None:
     """Let the service create the bot's order long after the request."""
     key = sender.system.environment["SERVICE_API_KEY"]
     wish = {
@@ -206,7 +208,7 @@ def button(message: Json) -> str:
     return data
 
 
-async def all_received(kirim: System) -> bool:
+async def is_all_acknowledged(kirim: System) -> bool:
     """Return whether the bot has acknowledged all updates."""
     token = kirim.environment["TELEGRAM_BOT_TOKEN"]
     answer = await kirim.telegram.get(f"/bot{token}/getWebhookInfo")

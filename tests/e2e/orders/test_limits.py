@@ -36,7 +36,7 @@ async def test_one_order_too_many_waits_with_its_draft_until_it_is_possible(kiri
     await emma.says("/send")
     warned = await emma.sees(like("limits.foretold"))
     assert re.search(DESTINATION_QUESTION, text_of(warned))
-    await goes_to_amount(emma)
+    await go_to_amount(emma)
     await emma.taps("Rp50,000")
     refused = await emma.sees(like("limits.open", count=1))
     assert_is_told(text_of(refused), since, in_=timedelta(hours=1))
@@ -60,7 +60,7 @@ async def test_the_day_is_told_with_what_would_be_fine_now_and_that_goes_through
     await sari.sees(like("news.paid"), anywhere=True)
     await sari.says("/send")
     await sari.sees(DESTINATION_QUESTION)
-    await goes_to_amount(sari)
+    await go_to_amount(sari)
     await sari.says("500rb")
     told = await sari.sees(like("amount.day_remaining", remaining=200_000))
     assert_is_told(text_of(told), since, in_=timedelta(days=1), with_day=True)
@@ -100,7 +100,7 @@ async def ordered(system: System, user: ChatUser, amount: str) -> Json:
     """Place an order, and return it as the service has it."""
     await user.says("/send")
     await user.sees(DESTINATION_QUESTION)
-    await goes_to_amount(user)
+    await go_to_amount(user)
     await user.taps(amount)
     await user.sees(like("review.title"))
     await user.taps(label("review.confirm"))
@@ -108,7 +108,7 @@ async def ordered(system: System, user: ChatUser, amount: str) -> Json:
     return await order_of(system, user)
 
 
-async def goes_to_amount(user: ChatUser) -> None:
+async def go_to_amount(user: ChatUser) -> None:
     """Go to the amount by buttons. A saved recipient is the first choice."""
     await user.taps("BCA")
     seen = await user.sees(f"{like('number.ask_bank')}|{like('amount.ask')}")

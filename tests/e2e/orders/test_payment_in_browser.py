@@ -47,7 +47,7 @@ async def test_a_newcomer_sends_rupiah_through_the_page(story: Story, browser: B
         pane = page.get_by_test_id(f"pane-{story.user}")
         if story.screen == PHONE:
             await show_chat(page, kirim, story.user)
-        await walks_to_the_invoice(page, pane, story)
+        await go_to_invoice(page, pane, story)
         await pay_in_wallet(page, story)
         await expect(last_message(pane, story.reads("news.paid"))).to_be_visible()
         await save_screenshot(page, story, "paid")
@@ -59,7 +59,7 @@ async def test_a_newcomer_sends_rupiah_through_the_page(story: Story, browser: B
         assert order["idrAmount"] == 500_000
 
 
-async def walks_to_the_invoice(page: Page, pane: Locator, story: Story) -> None:
+async def go_to_invoice(page: Page, pane: Locator, story: Story) -> None:
     await pane.get_by_test_id("start").click()
     await tap_button(pane, story.label("button.send"))
     for answer in ("bca", "1234567890"):

@@ -42,7 +42,7 @@ async def orders(system: System, user: ChatUser, *, holder: str | None = None) -
     return await order_of(system, user)
 
 
-async def is_sent(system: System, user: ChatUser, **answers: str) -> Json:
+async def complete_new_order(system: System, user: ChatUser, **answers: str) -> Json:
     """Place and complete an order, and return the message with its receipt."""
     order = await orders(system, user, **answers)
     await system.service.pays(order)
@@ -56,12 +56,12 @@ def code_on(receipt: Json) -> str:
     return found[0]
 
 
-def changed(code: str) -> str:
+def change_last_character(code: str) -> str:
     """Return the code with another last character."""
     return code[:-1] + ALPHABET[(ALPHABET.index(code[-1]) + 1) % len(ALPHABET)]
 
 
-async def in_a_group(shared_system: System, *members: ChatUser) -> list[ChatUser]:
+async def open_group(shared_system: System, *members: ChatUser) -> list[ChatUser]:
     """Put the same users and the bot into a group."""
     wanted = {"title": "Family", "members": [member.id for member in members], "bot": "member"}
     group = (await shared_system.telegram.post("/sandbox/chats", json=wanted)).raise_for_status().json()
@@ -71,7 +71,7 @@ async def in_a_group(shared_system: System, *members: ChatUser) -> list[ChatUser
 @session
 async def test_a_whole_payment_ends_with_one_picture_that_proves_itself(shared_system: System) -> None:
     emma, sari = await asyncio.gather(new_user(shared_system), new_user(shared_system, "id"))
-    receipt = await is_sent(shared_system, emma, holder="Budi Santoso")
+    receipt = await complete_new_order(shared_system, emma, holder="Budi Santoso")
     code = code_on(receipt)
     assert receipt["sandbox"]["silent"]
     sent = await emma.sees(TOLD, anywhere=True)
@@ -96,7 +96,7 @@ async def test_a_whole_payment_ends_with_one_picture_that_proves_itself(shared_s
 
 @session
 async def test_whoever_was_shown_a_receipt_can_have_it_verified(shared_system: System) -> None:
-    code = code_on(await is_sent(shared_system, await new_user(shared_system)))
+    code = code_on(await complete_new_order(shared_system, await new_user(shared_system)))
     await asyncio.gather(
         verified_however_one_comes_by_it(shared_system, code),
         everybody_in_a_group_is_answered_and_offered_nothing(shared_system, code),
@@ -120,11 +120,11 @@ async def verified_however_one_comes_by_it(shared_system: System, code: str) -> 
     await sari.sees(TRUE)
     await sari.says("/verify")
     await sari.sees(like("verify.ask"))
-    await sari.says(changed(code))
+    await sari.says(change_last_character(code))
     await sari.sees(FALSE)
     await sari.says("/verify <b>nonsense</b>")
     await sari.sees(FALSE)
-    await sari.says(changed(code))  # the question was answered, so this code is recognised alone
+    await sari.says(change_last_character(code))  # the question was answered, so this code is recognised alone
     await sari.sees(FALSE)
     await sari.says("/send")
     await sari.sees(like("destination.ask"))
@@ -141,11 +141,11 @@ async def verified_however_one_comes_by_it(shared_system: System, code: str) -> 
 
 async def everybody_in_a_group_is_answered_and_offered_nothing(shared_system: System, code: str) -> None:
     emma, sari = await asyncio.gather(new_user(shared_system), new_user(shared_system, "id"))
-    emma_there, sari_there = await in_a_group(shared_system, emma, sari)
+    emma_there, sari_there = await open_group(shared_system, emma, sari)
     question = await emma_there.says(f"/verify@kirim_sandbox_bot {code}")
     told = await emma_there.sees(TRUE)
     assert told["reply_to_message"]["message_id"] == question["message_id"]
-    await sari_there.says(f"/verify {changed(code)}")
+    await sari_there.says(f"/verify {change_last_character(code)}")
     untrue = await sari_there.sees(like("verify.false", "id"))
     await sari_there.says("/verify")
     explained = await sari_there.sees(like("verify.how", "id", command=re.compile("/verify@kirim_sandbox_bot.*")))
@@ -159,7 +159,7 @@ async def everybody_in_a_group_is_answered_and_offered_nothing(shared_system: Sy
 
 async def who_tries_codes_out_is_stopped_wherever_they_try(shared_system: System, code: str) -> None:
     emma, sari = await asyncio.gather(new_user(shared_system), new_user(shared_system))
-    (sari_there,) = await in_a_group(shared_system, sari)
+    (sari_there,) = await open_group(shared_system, sari)
     for _ in range(5):
         await sari.says(f"/verify {WRONG}")
         await sari_there.says(f"/verify {WRONG}")

@@ -74,7 +74,7 @@ async def test_a_payment_is_made_and_followed_on_its_page_in_both_languages(page
         for locale, shown in both.items():
             await shown.page.goto(address.replace("l=en", f"l={locale}"))
             await says(shown, locale, "waiting")
-            await can_be_paid(shown, order["invoiceBolt11"])
+            await check_payable(shown, order["invoiceBolt11"])
         await paged.service.pays(order)
         for locale, shown in both.items():
             await shown.sees("paid")
@@ -105,7 +105,7 @@ def in_minutes(minutes: int) -> str:
     return text("page.expires", soon=TRANSLATIONS.get("en").until(now + timedelta(minutes=minutes), now))
 
 
-async def can_be_paid(shown: Phone, invoice: str) -> None:
+async def check_payable(shown: Phone, invoice: str) -> None:
     """Check that it can be paid by camera, by link and by clipboard, and that the time is counted down."""
     await fits_the_screen(shown)
     assert await scan_qr_code(shown.page) == [f"LIGHTNING:{invoice.upper()}"]
@@ -151,9 +151,9 @@ async def test_an_invoice_that_expires_leaves_the_page_by_itself(paged: System, 
         await shown.page.goto(address)
         await expect(shown.page.locator("#left")).to_have_text(LEFT)
         minutes, seconds = LEFT.findall(await shown.page.locator("#left").inner_text())[0]
-        await moves_on(shown, 60 * (int(minutes) - 2) + int(seconds))
+        await move_clock(shown, 60 * (int(minutes) - 2) + int(seconds))
         await expect(shown.page.locator("#left")).to_have_text(re.compile(r"\b[012]:\d\d"))
-        await moves_on(shown, 120)
+        await move_clock(shown, 120)
         await shown.sees("expired")
         assert order["invoiceBolt11"][:40] not in (await shown.source()).lower()
         await expect(shown.page.locator("h1")).to_have_text(label("page.expired"))
@@ -172,7 +172,7 @@ async def test_an_invoice_that_expires_leaves_the_page_by_itself(paged: System, 
         await picture(shown, "en-expired")
 
 
-async def moves_on(shown: Phone, seconds: int) -> None:
+async def move_clock(shown: Phone, seconds: int) -> None:
     """Move the page's clock ahead at once. Its timers run as before."""
     await shown.page.evaluate("seconds => { ahead += seconds * 1000; }", seconds)
 
