@@ -19,12 +19,12 @@ from telegram.ext import (
 
 from bot.checkout.buttons import DraftAction, DraftButton, LightningButton, StartOverButton
 from bot.checkout.draft import Step
-from bot.checkout.drafts import Drafts
 from bot.checkout.flow import STEPS
 from bot.checkout.handlers import DraftHandlers
 from bot.checkout.one_line_handlers import OneLineHandlers
 from bot.checkout.open_draft import DRAFT, is_replayed, open_draft
 from bot.checkout.screens import draft as screens
+from bot.checkout.service import DraftService
 from bot.infra.telegram.ui.questions import OpenQuestion, Questions
 from bot.infra.telegram.ui.router import PRIVATE, Context, Handler, Routes
 from bot.infra.telegram.ui.screen import Screen
@@ -92,7 +92,7 @@ class Conversation:
     def __init__(
         self,
         *,
-        drafts: Drafts,
+        drafts: DraftService,
         draft_handlers: DraftHandlers,
         one_line: OneLineHandlers,
     ) -> None:

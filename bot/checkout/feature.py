@@ -2,12 +2,12 @@
 
 from bot.checkout.conversation import Conversation
 from bot.checkout.draft import Step
-from bot.checkout.drafts import Drafts
 from bot.checkout.handlers import DraftHandlers
 from bot.checkout.notifications import RENDERERS
 from bot.checkout.one_line_handlers import OneLineHandlers
 from bot.checkout.open_draft import load_draft
 from bot.checkout.repeat_handlers import RepeatHandlers
+from bot.checkout.service import DraftService
 from bot.checkout.steps.amount import AmountStep
 from bot.checkout.steps.channel import ChannelStep
 from bot.checkout.steps.destination import DestinationStep
@@ -32,7 +32,7 @@ class Checkout:
         self, infra: Infra, catalogue: ServiceCatalogue, *, users: Users, recipients: Recipients, orders: Orders
     ) -> None:
         database = infra.database
-        self.drafts = Drafts(database, infra.clock)
+        self.drafts = DraftService(database, infra.clock)
         review = ReviewStep(database=database, catalogue=catalogue, orders=orders.service, drafts=self.drafts)
         draft_handlers = DraftHandlers(
             database=database,

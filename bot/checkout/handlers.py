@@ -10,11 +10,11 @@ from typing import ClassVar
 
 from bot.checkout.buttons import DraftAction, DraftButton
 from bot.checkout.draft import DraftStatus, OrderDraft, Step
-from bot.checkout.drafts import Drafts
 from bot.checkout.flow import step_back
 from bot.checkout.open_draft import DRAFT, open_draft
 from bot.checkout.screens import draft as screens
 from bot.checkout.screens import limit_warning
+from bot.checkout.service import DraftService
 from bot.checkout.steps.handler import Answer, StepHandler
 from bot.checkout.steps.review import ReviewStep
 from bot.core.errors import Rejection
@@ -39,7 +39,7 @@ class DraftHandlers:
         self,
         *,
         database: Database,
-        drafts: Drafts,
+        drafts: DraftService,
         orders: OrderService,
         status_messages: StatusMessages,
         review: ReviewStep,

@@ -8,12 +8,12 @@ from collections.abc import Iterator, Sequence
 
 from bot.checkout import one_line as lines
 from bot.checkout.draft import DraftStatus, OrderDraft, Step
-from bot.checkout.drafts import Drafts
 from bot.checkout.handlers import DraftHandlers
-from bot.checkout.one_line import Wanted
+from bot.checkout.one_line import LineReading
 from bot.checkout.open_draft import DRAFT, is_replayed, open_draft
 from bot.checkout.screens import amount, destination
 from bot.checkout.screens.formatting import format_amount
+from bot.checkout.service import DraftService
 from bot.checkout.steps.destination import list_methods
 from bot.core.money import Ambiguous
 from bot.infra.i18n import Html, Translator
@@ -40,7 +40,7 @@ class OneLineHandlers:
         *,
         catalogue: ServiceCatalogue,
         recipients: RecipientService,
-        drafts: Drafts,
+        drafts: DraftService,
         draft_handlers: DraftHandlers,
     ) -> None:
         self._catalogue = catalogue
@@ -56,7 +56,7 @@ class OneLineHandlers:
             screen = Screen(session.t("oneline.unread"), (send_row(session.t),))
             await session.show(session.with_resume(screen))
             return
-        wanted = lines.read(text, methods, known)
+        reading = lines.read_order_line(text, methods, known)
         notices = []
         if not is_replayed(session):
             before = session[DRAFT]
@@ -65,14 +65,14 @@ class OneLineHandlers:
                 session.user.id,
                 session.chat_id,
                 session.update_id,
-                lambda draft: lines.fill(draft, wanted, methods, known),
+                lambda draft: lines.fill_draft(draft, reading, methods, known),
             )
             warning = await self._draft_handlers.warn_of_limit(session)
             notices = [warning, session.t("draft.replaced") if has_replaced else None]
         elif open_draft(session).last_update_id != session.update_id:
             await self._draft_handlers.show(session)
             return
-        await self._ask(session, wanted, methods, notices)
+        await self._ask(session, reading, methods, notices)
 
     async def take_line(self, session: Session, text: str) -> bool:
         """Fill an open draft that asks for the destination.
@@ -86,15 +86,15 @@ class OneLineHandlers:
             methods, known = await self._list(session)
         except SettlementFailure:
             return False
-        wanted = lines.read(text, methods, known)
-        if not wanted.says_more or _is_a_name(text, methods, known):
+        reading = lines.read_order_line(text, methods, known)
+        if not reading.says_more or _is_a_name(text, methods, known):
             return False
-        saved = await self._drafts.save(lines.fill(draft, wanted, methods, known), session.update_id)
+        saved = await self._drafts.save(lines.fill_draft(draft, reading, methods, known), session.update_id)
         session[DRAFT] = saved or await self._drafts.get(draft.id)
         if saved is None:
             await self._draft_handlers.show(session)
         else:
-            await self._ask(session, wanted, methods, [])
+            await self._ask(session, reading, methods, [])
         return True
 
     async def is_order(self, session: Session, text: str) -> bool:
@@ -120,34 +120,34 @@ class OneLineHandlers:
         return methods, await self._recipients.list_all(session.user.id)
 
     async def _ask(
-        self, session: Session, wanted: Wanted, methods: Sequence[PayoutMethod], notices: Sequence[Html | None]
+        self, session: Session, reading: LineReading, methods: Sequence[PayoutMethod], notices: Sequence[Html | None]
     ) -> None:
         """Show what was understood and what wasn't, and ask the first ambiguous or missing answer."""
         draft = open_draft(session)
-        doubt = _doubt(session.t, draft, wanted)
+        choice = _choice_screen(session.t, draft, reading)
         parts = [
             *notices,
-            _understood(session.t, draft) if doubt is not None or draft.step in SAID_WHILE_ASKING else None,
-            *_not_taken(session.t, draft, wanted, methods),
+            _format_understood(session.t, draft) if choice is not None or draft.step in SAID_WHILE_ASKING else None,
+            *_list_not_taken(session.t, draft, reading, methods),
         ]
         session.notice = Html("\n".join(each for each in parts if each)) or None
-        if doubt is None:
+        if choice is None:
             await self._draft_handlers.show(session)
         else:
-            await session.show(doubt)
+            await session.show(choice)
 
 
-def _doubt(t: Translator, draft: OrderDraft, wanted: Wanted) -> Screen | None:
+def _choice_screen(t: Translator, draft: OrderDraft, reading: LineReading) -> Screen | None:
     """Return the choice that the line left open for this question. The step itself asks about an unusual number."""
-    line = wanted.line
-    if draft.step is Step.DESTINATION and wanted.has_choice:
-        return destination.candidates(t, draft, wanted.beginning, line.method_candidates, wanted.people)
+    line = reading.line
+    if draft.step is Step.DESTINATION and reading.has_choice:
+        return destination.candidates(t, draft, reading.beginning, line.method_candidates, reading.recipients)
     if draft.step is Step.AMOUNT and line.amount_readings:
         return amount.readings(t, draft, line.amount_text, Ambiguous(line.amount_readings))
     return None
 
 
-def _understood(t: Translator, draft: OrderDraft) -> Html | None:
+def _format_understood(t: Translator, draft: OrderDraft) -> Html | None:
     parts = [
         format_amount(t, draft.amount) if draft.amount else None,
         format_method(draft.method),
@@ -158,12 +158,14 @@ def _understood(t: Translator, draft: OrderDraft) -> Html | None:
     return t("oneline.understood", parts=known) if known else None
 
 
-def _not_taken(t: Translator, draft: OrderDraft, wanted: Wanted, methods: Sequence[PayoutMethod]) -> Iterator[Html]:
-    line = wanted.line
+def _list_not_taken(
+    t: Translator, draft: OrderDraft, reading: LineReading, methods: Sequence[PayoutMethod]
+) -> Iterator[Html]:
+    line = reading.line
     for rejection in line.rejections:
         yield t.translate(rejection)
-    if wanted.user is not None and lines.has_vanished(wanted, methods):
-        yield t("recipient.vanished", name=format_method(wanted.user.method))
+    if reading.recipient is not None and lines.has_vanished(reading, methods):
+        yield t("recipient.vanished", name=format_method(reading.recipient.method))
     if line.leftover:
         yield t("oneline.leftover", text=quote_input(" ".join(line.leftover)))
     if line.doubtful_holder and not draft.holder_asked:

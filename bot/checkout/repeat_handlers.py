@@ -3,13 +3,13 @@
 from datetime import datetime, timedelta
 from typing import Final
 
+from bot.checkout.answers import with_recipient
 from bot.checkout.confirmation import review_draft
 from bot.checkout.draft import IDLE_LIMIT, OrderDraft
-from bot.checkout.drafts import Drafts
-from bot.checkout.filling import with_recipient
 from bot.checkout.handlers import DraftHandlers
 from bot.checkout.open_draft import DRAFT, is_replayed
 from bot.checkout.screens import requote
+from bot.checkout.service import DraftService
 from bot.core.errors import Rejection
 from bot.infra.db.database import Database
 from bot.infra.i18n import Html
@@ -38,7 +38,7 @@ class RepeatHandlers:
         *,
         database: Database,
         catalogue: ServiceCatalogue,
-        drafts: Drafts,
+        drafts: DraftService,
         orders: OrderService,
         status_messages: StatusMessages,
         draft_handlers: DraftHandlers,

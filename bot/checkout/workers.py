@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-from bot.checkout.drafts import Drafts
+from bot.checkout.service import DraftService
 from bot.infra.telegram.inbound.chat_queues import ChatJobs
 
 EVERY_SECONDS: Final = 5.0
@@ -15,7 +15,7 @@ class DraftWorker:
     `on_notification` is called when a message was queued.
     """
 
-    def __init__(self, drafts: Drafts, chat_jobs: ChatJobs, on_notification: Callable[[], None]) -> None:
+    def __init__(self, drafts: DraftService, chat_jobs: ChatJobs, on_notification: Callable[[], None]) -> None:
         self._drafts = drafts
         self._chat_jobs = chat_jobs
         self._on_notification = on_notification

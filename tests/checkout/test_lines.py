@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bot.checkout import one_line as lines
 from bot.checkout.draft import OrderDraft, Step, new_draft
-from bot.checkout.one_line import Wanted
+from bot.checkout.one_line import LineReading
 from bot.core.money import Amount
 from bot.recipients.model import SavedRecipient, find_by_beginning, find_by_name, find_saved
 from bot.settlement.model import PayoutMethod
@@ -42,15 +42,15 @@ UNNAMED = somebody(None, holder="Budi Santoso", number="2222222222")
 KNOWN = (IBU, IBU_KOS, KOS, DANA_DARURAT, UNNAMED)
 
 
-def read(text: str, known: tuple[SavedRecipient, ...] = KNOWN) -> Wanted:
-    return lines.read(text, METHODS, known)
+def read(text: str, known: tuple[SavedRecipient, ...] = KNOWN) -> LineReading:
+    return lines.read_order_line(text, METHODS, known)
 
 
 def filled(
     text: str, methods: tuple[PayoutMethod, ...] = METHODS, known: tuple[SavedRecipient, ...] = KNOWN
 ) -> OrderDraft:
     draft = new_draft(chat_id=1, user_id=1, now=NOW)
-    return lines.fill(draft, lines.read(text, methods, known), methods, known)
+    return lines.fill_draft(draft, lines.read_order_line(text, methods, known), methods, known)
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def filled(
     ],
 )
 def test_a_recipients_whole_name_stands_for_them(text: str, user: SavedRecipient) -> None:
-    assert read(text).user == user
+    assert read(text).recipient == user
     draft = filled(text)
     assert (draft.step, draft.amount) == (Step.REVIEW, HALF_A_MILLION)
     assert (draft.method, draft.number, draft.holder) == (user.method, user.number, user.holder)
@@ -76,30 +76,30 @@ def test_a_recipients_whole_name_stands_for_them(text: str, user: SavedRecipient
 
 
 def test_beside_a_number_it_is_a_holders_name_and_nobody_is_guessed() -> None:
-    wanted = read("500rb mandiri 1234567890123 budi santoso")
-    assert wanted.people == ()
+    reading = read("500rb mandiri 1234567890123 budi santoso")
+    assert reading.recipients == ()
     draft = filled("500rb mandiri 1234567890123 budi santoso")
     assert (draft.method, draft.number, draft.holder) == (MANDIRI, "1234567890123", "budi santoso")
 
 
 def test_a_name_that_is_a_destinations_too_is_a_choice() -> None:
-    wanted = read("500rb dana")
-    assert (wanted.user, wanted.people, wanted.line.method_candidates) == (None, (DANA_DARURAT,), (DANA,))
-    assert wanted.has_choice
+    reading = read("500rb dana")
+    assert (reading.recipient, reading.recipients, reading.line.method_candidates) == (None, (DANA_DARURAT,), (DANA,))
+    assert reading.has_choice
     draft = filled("500rb dana")
     assert (draft.step, draft.method, draft.amount) == (Step.DESTINATION, None, HALF_A_MILLION)
 
 
 def test_two_of_the_same_name_are_a_choice() -> None:
     twins = (IBU, replace(IBU, id="another", number="3333333333"))
-    wanted = read("500rb ibu", twins)
-    assert (wanted.user, wanted.people, wanted.has_choice) == (None, twins, True)
+    reading = read("500rb ibu", twins)
+    assert (reading.recipient, reading.recipients, reading.has_choice) == (None, twins, True)
 
 
 @pytest.mark.parametrize(("text", "people"), [("500rb ib", (IBU, IBU_KOS)), ("500rb budi", (UNNAMED,))])
 def test_the_beginning_of_a_name_is_offered_and_never_taken(text: str, people: tuple[SavedRecipient, ...]) -> None:
-    wanted = read(text)
-    assert (wanted.user, wanted.people, wanted.has_choice) == (None, people, True)
+    reading = read(text)
+    assert (reading.recipient, reading.recipients, reading.has_choice) == (None, people, True)
     assert (filled(text).step, filled(text).holder) == (Step.DESTINATION, None)
     assert not lines.is_order(text, METHODS, KNOWN)
 
@@ -110,9 +110,9 @@ def test_a_name_alone_is_no_order_by_itself_but_a_recipient_after_the_command() 
 
 
 def test_a_vanished_destination_leaves_the_sum_and_asks_for_the_rest() -> None:
-    wanted = read("500rb ibu")
-    assert lines.has_vanished(wanted, (MANDIRI,))
-    assert not lines.has_vanished(wanted, METHODS)
+    reading = read("500rb ibu")
+    assert lines.has_vanished(reading, (MANDIRI,))
+    assert not lines.has_vanished(reading, METHODS)
     draft = filled("500rb ibu", (MANDIRI,))
     assert (draft.step, draft.method, draft.number, draft.amount) == (Step.DESTINATION, None, None, HALF_A_MILLION)
 
@@ -137,9 +137,9 @@ def test_without_the_list_a_line_is_known_for_an_order_by_its_figures() -> None:
 @given(st.text(max_size=400), st.lists(st.text(min_size=1, max_size=40), max_size=4))
 def test_whatever_is_written_is_read_without_a_fault(text: str, labels: list[str]) -> None:
     known = tuple(somebody(label) for label in labels)
-    wanted = read(text, known)
-    assert wanted.user is None or wanted.user in known
-    draft = lines.fill(new_draft(chat_id=1, user_id=1, now=NOW), wanted, METHODS, known)
+    reading = read(text, known)
+    assert reading.recipient is None or reading.recipient in known
+    draft = lines.fill_draft(new_draft(chat_id=1, user_id=1, now=NOW), reading, METHODS, known)
     assert draft.step in Step
     lines.is_order(text, METHODS, known)
 
@@ -177,5 +177,5 @@ def test_a_sum_in_doubt_beside_a_recipients_name_is_asked(text: str) -> None:
 
 
 def test_a_doubted_sum_beside_a_recipients_name_is_offered() -> None:
-    wanted = read("ibu ~500rb")
-    assert (wanted.user, wanted.line.amount_readings) == (IBU, (HALF_A_MILLION,))
+    reading = read("ibu ~500rb")
+    assert (reading.recipient, reading.line.amount_readings) == (IBU, (HALF_A_MILLION,))

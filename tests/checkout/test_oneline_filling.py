@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 
 import pytest
 
+from bot.checkout.answers import apply_line, confirm_number, find_rejection, take_destination, waiting_number
 from bot.checkout.draft import OrderDraft, Step, new_draft
-from bot.checkout.filling import apply_line, confirm_number, refusal, take_destination, waiting_number
 from bot.checkout.parser import read_line
 from bot.core.errors import Rejection
 from bot.core.money import Amount
@@ -112,12 +112,12 @@ def test_a_mobile_number_is_taken_in_the_form_that_is_sent() -> None:
 
 def test_a_number_that_the_destination_cannot_have_is_dropped_with_a_reason() -> None:
     draft = filled("500rb 1234567890 Budi")
-    reason = refusal(draft, GOPAY)
+    reason = find_rejection(draft, GOPAY)
     assert reason is not None
     assert reason.key == "number.not_mobile"
     chosen = take_destination(draft, GOPAY)
     assert (chosen.number, chosen.doubtful_number, chosen.step) == (None, None, Step.NUMBER)
-    assert refusal(draft, BCA) is None
+    assert find_rejection(draft, BCA) is None
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_a_phones_number_goes_on_to_an_ewallet_and_to_no_bank(text: str) -> None
     draft = filled(text)
     assert take_destination(draft, GOPAY).number == "081234567890"
     for bank in (HSBC, BCA):
-        reason = refusal(draft, bank)
+        reason = find_rejection(draft, bank)
         assert reason is not None
         assert reason.key == "number.phone_at_bank"
         chosen = take_destination(draft, bank)

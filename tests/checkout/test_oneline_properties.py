@@ -7,8 +7,8 @@ from itertools import permutations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.checkout.answers import apply_line, take_destination
 from bot.checkout.draft import Step, new_draft
-from bot.checkout.filling import apply_line, take_destination
 from bot.checkout.flow import missing
 from bot.checkout.parser import looks_like_order, read_line
 from bot.core.money import Amount

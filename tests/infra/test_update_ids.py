@@ -3,8 +3,8 @@
 from dataclasses import replace
 from datetime import timedelta
 
-from bot.checkout.drafts import Drafts
 from bot.checkout.repository import DraftRepository
+from bot.checkout.service import DraftService
 from bot.infra.telegram.inbound.model import HANDLED_BY_DRAFT, HANDLED_BY_QUESTION, InboxItem
 from bot.infra.telegram.inbound.repository import InboxRepository
 from bot.users.model import User
@@ -19,7 +19,7 @@ def update(system: OrderSystem, update_id: int) -> InboxItem:
 async def test_the_update_that_a_draft_has_taken_in_is_marked_with_it(system: OrderSystem) -> None:
     async with system.sql.transaction() as tx:
         await InboxRepository(tx).add([update(system, 900), update(system, 901), update(system, 7)])
-    drafts = Drafts(system.store, system.clock)
+    drafts = DraftService(system.store, system.clock)
     draft = await drafts.begin(EMMA, EMMA, 900)
     await drafts.save(replace(draft, number="1234567890"), 7)
     async with system.sql.reading() as tx:
@@ -30,7 +30,7 @@ async def test_the_update_that_a_draft_has_taken_in_is_marked_with_it(system: Or
 async def test_a_save_that_lost_marks_nothing(system: OrderSystem) -> None:
     async with system.sql.transaction() as tx:
         await InboxRepository(tx).add([update(system, 5), update(system, 6)])
-    drafts = Drafts(system.store, system.clock)
+    drafts = DraftService(system.store, system.clock)
     draft = await drafts.begin(EMMA, EMMA, 4)
     await drafts.save(draft, 5)
     async with system.sql.transaction() as tx:

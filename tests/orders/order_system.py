@@ -12,7 +12,7 @@ from typing import Any
 
 from bot.checkout.confirmation import place_draft
 from bot.checkout.draft import OrderDraft, Step
-from bot.checkout.drafts import Drafts
+from bot.checkout.service import DraftService
 from bot.core.money import Amount
 from bot.infra.db.database import Database
 from bot.infra.outbox.delivery import OutboxDelivery
@@ -134,7 +134,7 @@ class OrderSystem:
         self.sender = sender or RecordingSender(self.clock)
         self.sender.store = self.store
         self.catalogue = ServiceCatalogue(self.settlement, self.clock)
-        self.drafts = Drafts(self.store, self.clock)
+        self.drafts = DraftService(self.store, self.clock)
         self.orders = OrderService(
             store=self.store, settlement=self.settlement, catalogue=self.catalogue, clock=self.clock, rules=rules
         )

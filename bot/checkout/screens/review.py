@@ -18,7 +18,7 @@ def screen(
     t: Translator, draft: OrderDraft, worth: Estimate, zone: tzinfo, *, other_ways: bool, is_first: bool = False
 ) -> Screen:
     """Return the review. Each line can be changed, and users without an order can read what Lightning is."""
-    parts = (t("review.title"), _figures(t, draft, worth, zone), t("review.irreversible"), t("review.locks"))
+    parts = (t("review.title"), _format_facts(t, draft, worth, zone), t("review.irreversible"), t("review.locks"))
     explains = is_first and draft.channel == LIGHTNING
     return Screen("\n\n".join(parts), _keyboard(t, draft, other_ways=other_ways, explains=explains))
 
@@ -30,10 +30,10 @@ def confirmed(t: Translator, draft: OrderDraft, reference: str, zone: tzinfo, *,
         done = Html(f"{done}\n\n{t('phrase.above_the_first', phrase=phrase)}")
     if draft.amount is None or draft.quote is None:
         return Screen(done)
-    return Screen(f"{_figures(t, draft, estimate(draft.amount, draft.quote), zone)}\n\n{done}")
+    return Screen(f"{_format_facts(t, draft, estimate(draft.amount, draft.quote), zone)}\n\n{done}")
 
 
-def _figures(t: Translator, draft: OrderDraft, worth: Estimate, zone: tzinfo) -> Html:
+def _format_facts(t: Translator, draft: OrderDraft, worth: Estimate, zone: tzinfo) -> Html:
     in_sats = draft.amount is not None and draft.amount.currency == "SAT"
     rupiah, sats = t.rupiah(worth.idr), t.sats(worth.sats)
     return t(

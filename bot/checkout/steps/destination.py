@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
+from bot.checkout.answers import find_rejection, take_destination, with_known_holder, with_recipient
 from bot.checkout.buttons import DraftAction
 from bot.checkout.draft import OrderDraft
-from bot.checkout.filling import refusal, take_destination, with_known_holder, with_recipient
 from bot.checkout.screens import destination as screens
 from bot.checkout.steps.handler import Answer
 from bot.core.errors import Rejection
@@ -101,7 +101,7 @@ def _take_method(
     session: Session, draft: OrderDraft, method: PayoutMethod, known: Sequence[SavedRecipient]
 ) -> OrderDraft:
     """Return the draft with this destination. Take a number that waited for it, or report why it can't be used."""
-    refused = refusal(draft, method)
+    refused = find_rejection(draft, method)
     if refused is not None:
         session.notice = session.t.translate(refused)
     return with_known_holder(take_destination(draft, method), known)

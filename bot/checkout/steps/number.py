@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
+from bot.checkout.answers import confirm_number, waiting_number, with_known_holder
 from bot.checkout.buttons import DraftAction
 from bot.checkout.draft import OrderDraft
-from bot.checkout.filling import confirm_number, waiting_number, with_known_holder
 from bot.checkout.screens import number as screens
 from bot.checkout.steps.handler import Answer
 from bot.core.errors import Rejection

@@ -7,9 +7,9 @@ from dataclasses import replace
 from bot.checkout.buttons import DraftAction
 from bot.checkout.confirmation import place_draft, review_draft
 from bot.checkout.draft import OrderDraft, without_method
-from bot.checkout.drafts import Drafts
 from bot.checkout.flow import EDITS
 from bot.checkout.screens import review as screens
+from bot.checkout.service import DraftService
 from bot.checkout.steps.channel import list_channels
 from bot.checkout.steps.handler import Answer
 from bot.core.errors import Rejection
@@ -32,7 +32,7 @@ class ReviewStep:
     """Show the review, and place the order that is confirmed."""
 
     def __init__(
-        self, *, database: Database, catalogue: ServiceCatalogue, orders: OrderService, drafts: Drafts
+        self, *, database: Database, catalogue: ServiceCatalogue, orders: OrderService, drafts: DraftService
     ) -> None:
         self._database = database
         self._catalogue = catalogue

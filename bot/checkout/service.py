@@ -18,7 +18,7 @@ from bot.settlement.model import PayoutMethod
 log = structlog.get_logger(__name__)
 
 
-class Drafts:
+class DraftService:
     """Save drafts. Each save names the update that it answers, so an update that is replayed changes nothing."""
 
     def __init__(self, store: Database, clock: Clock) -> None:

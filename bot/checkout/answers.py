@@ -1,4 +1,4 @@
-"""Fill drafts with several answers at once: from one line, from what it left open, or from a saved recipient."""
+"""Put answers into a draft: from one line, from a typed number or destination, or from a saved recipient."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -26,25 +26,25 @@ def apply_line(draft: OrderDraft, line: OneLine) -> OrderDraft:
     if line.amount is not None:
         draft = replace(draft, amount=line.amount)
     method = line.method or draft.method
-    return take_destination(draft, method) if method is not None else _asking(draft)
+    return take_destination(draft, method) if method is not None else _ask_next(draft)
 
 
 def take_destination(draft: OrderDraft, method: PayoutMethod) -> OrderDraft:
     """Return the draft with this destination, and with a waiting number that is usual there.
 
-    An unusual number waits for a confirmation. An impossible number is dropped, and `refusal` says why. If the draft
-    has a number for another destination, number and holder are asked again.
+    An unusual number waits for a confirmation. An impossible number is dropped: `find_rejection` returns why.
+    If the draft has a number for another destination, number and holder are asked again.
     """
     waiting = draft.doubtful_number
     if draft.number is not None and method != draft.method:
         draft = _without_recipient(draft)
     draft = with_method(draft, method)
-    cleaned = _cleaned(method, waiting)
+    cleaned = _try_clean(method, waiting)
     if isinstance(cleaned, CleanNumber):
         if cleaned.remark is None:
             return confirm_number(draft, cleaned.number)
-        return _asking(replace(draft, number=None, doubtful_number=cleaned.number))
-    return _asking(replace(draft, doubtful_number=None))
+        return _ask_next(replace(draft, number=None, doubtful_number=cleaned.number))
+    return _ask_next(replace(draft, doubtful_number=None))
 
 
 def confirm_number(draft: OrderDraft, number: str) -> OrderDraft:
@@ -60,20 +60,20 @@ def confirm_number(draft: OrderDraft, number: str) -> OrderDraft:
     taken = with_number(draft, clean_number(draft.method, number).number)
     if draft.number is None:
         taken = replace(taken, holder=draft.holder, holder_asked=draft.holder_asked)
-    return _asking(taken)
+    return _ask_next(taken)
 
 
 def waiting_number(draft: OrderDraft) -> CleanNumber | None:
     """Return the number that waits for a confirmation, with the remark to show, or None."""
     if draft.method is None or draft.number is not None:
         return None
-    cleaned = _cleaned(draft.method, draft.doubtful_number)
+    cleaned = _try_clean(draft.method, draft.doubtful_number)
     return cleaned if isinstance(cleaned, CleanNumber) else None
 
 
-def refusal(draft: OrderDraft, method: PayoutMethod) -> Rejection | None:
+def find_rejection(draft: OrderDraft, method: PayoutMethod) -> Rejection | None:
     """Return why the number that waits in `draft` can't go to `method`, before `take_destination` drops it."""
-    cleaned = _cleaned(method, draft.doubtful_number)
+    cleaned = _try_clean(method, draft.doubtful_number)
     return cleaned if isinstance(cleaned, Rejection) else None
 
 
@@ -91,7 +91,7 @@ def with_recipient(draft: OrderDraft, recipient: SavedRecipient, method: PayoutM
 
 
 def with_known_holder(draft: OrderDraft, recipients: Iterable[SavedRecipient]) -> OrderDraft:
-    """Return the draft with the holder's name of an earlier order to the same number, unless one was given now."""
+    """Return the draft with the holder's name of an earlier order to this number, unless the user has named one."""
     known = find_saved(recipients, draft.method, draft.number)
     if draft.holder is not None or known is None or known.holder is None:
         return draft
@@ -99,7 +99,7 @@ def with_known_holder(draft: OrderDraft, recipients: Iterable[SavedRecipient]) -
     return replace(filled, step=missing(filled))
 
 
-def _cleaned(method: PayoutMethod, number: str | None) -> CleanNumber | Rejection | None:
+def _try_clean(method: PayoutMethod, number: str | None) -> CleanNumber | Rejection | None:
     if number is None:
         return None
     try:
@@ -113,5 +113,5 @@ def _without_recipient(draft: OrderDraft) -> OrderDraft:
     return replace(draft, number=None, doubtful_number=None, holder=None, holder_asked=False)
 
 
-def _asking(draft: OrderDraft) -> OrderDraft:
+def _ask_next(draft: OrderDraft) -> OrderDraft:
     return replace(draft, step=missing(draft))
