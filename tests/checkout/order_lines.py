@@ -1,7 +1,7 @@
-"""Lines such as people type for an order, made from a known truth, and what came of reading them.
+"""Random lines as users type them for an order, with the right answer of each, and a count of how they are read.
 
-`cases(seed, count)` gives the same lines for the same seed. A reading is wrong where it takes a destination, a number,
-a sum or a holder's name without asking, and that isn't the truth; all else is right, or a question.
+`cases(seed, count)` yields the same lines for the same seed. A reading is wrong if it accepts a destination, a number,
+a sum or a holder's name that differs from the right answer. Asking the user is never wrong.
 """
 
 import json
@@ -32,9 +32,9 @@ PARTS: Final = ("method", "number", "amount", "holder")
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A line and what it means. `amount` None: the line leaves the sum open, so none may be taken.
+    """A line and its meaning. If the sum is ambiguous, `amount` is None and the parser has to ask.
 
-    `ordinary`: nothing but the four parts and polite words, in spellings that everybody reads alike.
+    An `ordinary` line has only the four parts and polite words, in spellings with one meaning.
     """
 
     text: str
@@ -46,13 +46,13 @@ class Case:
 
     @property
     def is_whole(self) -> bool:
-        """Whether it says where to, to which number, and how much, beyond doubt for a reader."""
+        """Whether the line clearly names a destination, a number and a sum."""
         return None not in (self.method, self.number, self.amount)
 
 
 @dataclass(slots=True)
 class Tally:
-    """How readings of cases went: lines by outcome, and the wrong ones whole."""
+    """Counts of lines by outcome, and the cases that were read wrong."""
 
     lines: Counter[str] = field(default_factory=Counter)
     parts: Counter[str] = field(default_factory=Counter)
@@ -60,7 +60,7 @@ class Tally:
     asked_ordinary: list[tuple[Case, OneLine]] = field(default_factory=list)
 
     def add(self, case: Case, line: OneLine) -> None:
-        """Count one reading."""
+        """Count the reading of one case."""
         wrong = wrong_parts(case, line)
         self.wrong += [(case, part, line) for part in wrong]
         self.parts.update(f"{part} asked" for part in PARTS if _truth(case, part) and not _taken(line, part))
@@ -75,12 +75,12 @@ class Tally:
 
 
 def wrong_parts(case: Case, line: OneLine) -> list[str]:
-    """The parts of `line` that are taken without asking and aren't the truth."""
+    """Return the parts of `line` that were accepted without a question and are wrong."""
     return [part for part in PARTS if _taken(line, part) is not None and _taken(line, part) != _truth(case, part)]
 
 
 def _outcome(line: OneLine) -> str:
-    """How it goes on: straight to the review, with a question, or with a reason why something can't be accepted."""
+    """Return "understood" if the review follows, "asked" for a question, or "refused" for a rejection."""
     if line.rejections:
         return "refused"
     has_all = all(_taken(line, part) is not None for part in PARTS if part != "holder")
@@ -88,7 +88,7 @@ def _outcome(line: OneLine) -> str:
 
 
 def _truth(case: Case, part: str) -> object:
-    """An account that begins like a mobile number is compared as one: without a method nobody can say which it is."""
+    """Return the right value of a part. An account that begins like a mobile number is compared as one."""
     value = getattr(case, part)
     if value is None:
         return None
@@ -96,10 +96,9 @@ def _truth(case: Case, part: str) -> object:
 
 
 def _taken(line: OneLine, part: str) -> object:
-    """What is taken without asking.
+    """Return the value that is accepted without a question, or None.
 
-    A number that waits for no question but the destination's is taken with it; one that no destination takes without a
-    question isn't.
+    A number that waits only for its destination counts as accepted, unless every destination would ask about it.
     """
     if part == "method":
         return line.method.code if line.method else None
@@ -112,12 +111,12 @@ def _taken(line: OneLine, part: str) -> object:
 
 
 def _as_local(number: str) -> str:
-    """The local form, in which the truth is: without a method a mobile number is still as it was typed."""
+    """Return a mobile number in its local form, as cases have it. Without a method it is read as typed."""
     return re.sub(r"^(?:(?:\+|00)?62)?(?=8\d{7,11}$)", "0", number)
 
 
 def read_all(cases: Iterator[Case]) -> Tally:
-    """Read each case, and count."""
+    """Read all cases and return the counts."""
     tally = Tally()
     for case in cases:
         tally.add(case, read_line(case.text, METHODS))
@@ -125,17 +124,17 @@ def read_all(cases: Iterator[Case]) -> Tally:
 
 
 def cases(seed: int, count: int) -> Iterator[Case]:
-    """So many cases; the same ones for the same seed."""
+    """Yield `count` cases, the same ones for the same seed."""
     for place in range(count):
         yield _Writer(random.Random(f"{seed}/{place}")).case()
 
 
 SLIPS: Final = (*" ()[]{}:;|/\"\n<~+'*_!", "\U0001f64f", " - ", "..", "\u200b")
-"""What slips in beside a digit: with it a line means the same, or nobody can say what."""
+"""Marks mistyped next to a digit. The line keeps its meaning or becomes ambiguous."""
 
 
 def slipped(seed: int, count: int) -> Iterator[Case]:
-    """Cases with a mark or two in the wrong place, within or beside their figures."""
+    """Yield cases with one or two misplaced marks within or next to their digits."""
     for place, case in enumerate(cases(seed, count)):
         dice = random.Random(f"{seed}/{place}/slip")
         text = case.text
@@ -147,7 +146,7 @@ def slipped(seed: int, count: int) -> Iterator[Case]:
 
 
 def sums(seed: int, count: int) -> Iterator[tuple[Amount, str, bool]]:
-    """Sums, what somebody types for each, and whether a mark has slipped into that, as it has into every second."""
+    """Yield sums, how a user types each, and whether a mark was mistyped. Every second sum has such a mark."""
     for place in range(count):
         dice = random.Random(f"{seed}/{place}/sum")
         writer = _Writer(dice)
@@ -194,7 +193,7 @@ LENGTHS: Final = {
     "213": 11,
     "426": 15,
 }
-"""Digits of an account where the bank's are all alike; others have 10 to 16."""
+"""Number of digits of banks whose accounts have one length. Others have 10 to 16."""
 
 MOBILE: Final = ("0811", "0812", "0813", "0821", "0822", "0838", "0852", "0853", "0857", "0858", "0877", "0878", "0895")
 
@@ -285,7 +284,7 @@ CODES: Final = (
     *("ref:9876543210", "kode booking AB12CD", "trx#99887766", "nomor antrian 12", "no. 3", "RT 1", "no 7", "kode 88"),
     *("trx1234567890", "resi JX1234567890", "nik 3201234567890001", "antrian 23", "bulan 5", "tahun 2026", "mei 2026"),
 )
-"""Figures that are neither the number nor the sum, and say so."""
+"""Digits with a label that says that they are neither the number nor the sum."""
 
 COUNTS: Final = (
     "3 bulan",
@@ -310,8 +309,8 @@ OTHER_SUMS: Final = (
     "potongan 10rb",
     "kembalian 3.000",
 )
-LOOSE: Final = ("2", "7", "12", "014", "88", "123", "2026", "123456", "5", "008", "09.00", "10.30", "21/11", "H-1")
-"""Figures with nothing that says what they are."""
+UNLABELLED: Final = ("2", "7", "12", "014", "88", "123", "2026", "123456", "5", "008", "09.00", "10.30", "21/11", "H-1")
+"""Digits without a label."""
 
 AMOUNT_LABELS: Final = (
     *("", "", "", "", "nominal ", "nominal:", "sebesar ", "jumlah ", "sejumlah: ", "amount=", "total "),
@@ -336,7 +335,7 @@ ROUGHLY: Final = (
         ("under ", ""),
     ),
 )
-"""What makes a sum another one, or only roughly so."""
+"""Words that change a sum or make it approximate."""
 
 PAPERS: Final = (
     *(("order", "20269999999"), ("no order", "89999999999"), ("resi", "999999999999"), ("idpel", "539999999999")),
@@ -344,7 +343,7 @@ PAPERS: Final = (
     *(("invoice", "2026/11/0099"), ("ref", "9999999999"), ("kode", "999999"), ("trx", "9999999999")),
     *(("order", "#999999999"), ("pesanan", "999-9999999-99"), ("nomor pesanan", "9999999999"), ("id", "9999 9999 99")),
 )
-"""Papers and what their numbers look like; 9 stands for any digit."""
+"""Documents and the patterns of their numbers. In a pattern, 9 is any digit."""
 
 DECORATIONS: Final = (
     *(("\U0001f4b8", ""), ("", "\U0001f64f"), ("\u2705 ", ""), ("- ", ""), ("* ", ""), ("> ", ""), ("\u2022 ", "")),
@@ -359,13 +358,13 @@ TIGHT: Final = ",/|;\n"
 
 @dataclass(slots=True)
 class _Writer:
-    """One line in the making."""
+    """Writes one random line and the case for it."""
 
     dice: random.Random
     ordinary: bool = True
 
     def case(self) -> Case:
-        """A line with its truth."""
+        """Return a line with its meaning."""
         roll = self.dice.random
         code = self.dice.choice(list(DESTINATIONS))
         number, written = self.number(code)
@@ -392,7 +391,7 @@ class _Writer:
         return replace(case, text=text, ordinary=self.ordinary)
 
     def left_open(self, part: str, code: str, text: str) -> str:
-        """The part as somebody types it who leaves it open what is meant: one of two, about so much, a slip."""
+        """Return an ambiguous part: a choice of two, an approximate sum, or a typing error."""
         if part == "method":
             other = self.dice.choice([each for each in DESTINATIONS if each != code])
             return f"{text} {self.dice.choice(EITHER)} {self.dice.choice(DESTINATIONS[other])}"
@@ -405,7 +404,7 @@ class _Writer:
         return self.dice.choice((f"{label}{before}{said}{after}", f"{before}{said}{after}", other, self.misspelt(text)))
 
     def misspelt(self, text: str) -> str:
-        """The text with a letter in the place of one of its digits; without a digit to take for one, a rough sum."""
+        """Return the text with a letter for one of its digits, or an approximate sum if no digit has such a letter."""
         places = [at for at, each in enumerate(text) if each in LOOKALIKES]
         if not places:
             return f"kurang {text}"
@@ -413,14 +412,14 @@ class _Writer:
         return text[:at] + self.dice.choice(LOOKALIKES[text[at]]) + text[at + 1 :]
 
     def decorated(self, piece: str) -> str:
-        """Now and then with an emoji or a mark that is written on to it."""
+        """Return the text, sometimes with an emoji or a mark attached."""
         if self.dice.random() < 0.94:
             return piece
         before, after = self.dice.choice(DECORATIONS)
         return f"{before}{piece}{after}"
 
     def joined(self, pieces: Sequence[str]) -> str:
-        """The pieces with marks between them; in some lines the same tight mark everywhere, or a numbered list."""
+        """Return the pieces with marks between them. Some lines use one mark without spaces, or a numbered list."""
         if self.dice.random() < 0.06 and not any(mark in piece for piece in pieces for mark in ",/|;"):
             mark = self.dice.choice(TIGHT)
             if mark not in ",/" or not any(_is_one_number(*pair) for pair in pairwise(pieces)):
@@ -435,7 +434,7 @@ class _Writer:
         return text
 
     def destination(self, code: str) -> str:
-        """One of its names, perhaps with a word before it, or with its own code."""
+        """Return a name of the destination, perhaps with a word before it or with its code."""
         name = self.dice.choice(DESTINATIONS[code])
         before = self.dice.choice(("", "", "", "ke ", "via ", "tujuan ", "transfer ke "))
         after = f" {code}" if code.isdecimal() and self.dice.random() < 0.05 else ""
@@ -443,7 +442,7 @@ class _Writer:
         return f"{before}{name}{after}"
 
     def number(self, code: str) -> tuple[str, str]:
-        """A number that is usual there, and one way to write it."""
+        """Return a number that is usual for the method, and one way to write it."""
         if code in EWALLETS:
             return self.mobile()
         length = LENGTHS.get(code) or self.dice.randint(10, 16)
@@ -454,7 +453,7 @@ class _Writer:
         return number, label + self.wrapped(self.grouped(number))
 
     def mobile(self) -> tuple[str, str]:
-        """A mobile number, and one way to write it."""
+        """Return a mobile number, and one way to write it."""
         number = self.dice.choice(MOBILE) + "".join(
             self.dice.choice("0123456789") for _ in range(self.dice.randint(6, 8))
         )
@@ -472,7 +471,7 @@ class _Writer:
         return number, label + self.wrapped(written)
 
     def grouped(self, digits: str) -> str:
-        """The digits whole, or in groups of two to five with spaces, dashes or dots."""
+        """Return the digits in one piece, or in groups of two to five with spaces, dashes or dots."""
         if self.dice.random() < 0.5:
             return digits
         if self.dice.random() < 0.06:
@@ -487,7 +486,7 @@ class _Writer:
         return self.dice.choice((" ", " ", "-", ".")).join(groups)
 
     def oddly_grouped(self, digits: str) -> str:
-        """The digits in groups of one to seven, with marks between them that nobody expects, or with several."""
+        """Return the digits in groups of one to seven, with unusual or several marks between them."""
         self.ordinary = False
         marks = self.dice.choice((ODD_MARKS, (self.dice.choice(ODD_MARKS),)))
         text, left = "", digits
@@ -497,7 +496,7 @@ class _Writer:
         return text if self.dice.random() < 0.1 else text.rstrip(" /_.'\u2013-")
 
     def amount(self) -> tuple[Amount, str]:
-        """A sum and one way to write it, perhaps with a word that leads to it."""
+        """Return a sum and one way to write it, perhaps with a word that leads to it."""
         amount, said = self.bitcoin() if self.dice.random() < 0.1 else self.rupiah()
         if amount.currency == "IDR" and self.dice.random() < 0.04:
             self.ordinary = False
@@ -506,7 +505,7 @@ class _Writer:
         return amount, label + self.wrapped(said)
 
     def rupiah(self) -> tuple[Amount, str]:
-        """Rupiah, from a thousand to fifty million."""
+        """Return an amount in rupiah, from a thousand to fifty million."""
         thousands = self.dice.choice(
             (self.dice.randint(10, 999), self.dice.randint(1, 50) * 50, self.dice.randint(1, 500) * 100)
         )
@@ -517,7 +516,7 @@ class _Writer:
         return Amount("IDR", value), self.dice.choice(list(_spellings(value)))
 
     def bitcoin(self) -> tuple[Amount, str]:
-        """Sats, from a thousand to ten million."""
+        """Return an amount in sats, from a thousand to ten million."""
         value = self.dice.choice(
             (self.dice.randint(1000, 99_999), self.dice.randint(1, 999) * 1000, self.dice.randint(1, 99) * 100_000)
         )
@@ -529,7 +528,7 @@ class _Writer:
         return Amount("SAT", value), self.dice.choice(ways)
 
     def wrapped(self, text: str) -> str:
-        """Sometimes in brackets, in quotes, in bold, or with a mark at the end."""
+        """Return the text, sometimes in brackets, quotes or bold, or with a mark at the end."""
         if self.dice.random() < 0.85:
             return text
         before, after = self.dice.choice(
@@ -538,7 +537,7 @@ class _Writer:
         return f"{before}{text}{after}"
 
     def holder(self) -> tuple[str, str]:
-        """A name as it is written, and the same perhaps with what leads to it."""
+        """Return a holder's name, and the name as typed, perhaps after words such as "a/n"."""
         name = self.dice.choice(NAMES)
         name = self.dice.choice((name, name, name.lower(), name.upper()))
         label = self.dice.choice(
@@ -548,12 +547,12 @@ class _Writer:
         return from_label, f"{label}{name}"
 
     def noise(self, code: str, *, has_place: bool) -> tuple[str, bool]:
-        """Something beside the order, and whether it leaves the sum open."""
+        """Return words that aren't part of the order, and whether they make the sum ambiguous."""
         kinds: list[tuple[int, Callable[[], tuple[str, bool]]]] = [
             (5, lambda: (self.dice.choice(STRAY), False)),
             (4, lambda: (self.dice.choice(CODES), False)),
             (2, lambda: (self.dice.choice(PICTURES), False)),
-            (2, lambda: (self.dice.choice(LOOSE), False)),
+            (2, lambda: (self.dice.choice(UNLABELLED), False)),
             (2, lambda: (self.dice.choice(OTHER_SUMS), False)),
             (1, lambda: (self.dice.choice(COUNTS), True)),
             (int(has_place and code not in EWALLETS), lambda: (self.phone(), False)),
@@ -567,39 +566,39 @@ class _Writer:
         return text, is_open
 
     def phone(self) -> str:
-        """Somebody's phone number beside the account that is meant."""
+        """Return a phone number that isn't the account."""
         number = self.mobile()[0]
         label = self.dice.choice(("hp ", "hp ", "no hp ", "HP: ", "wa ", "No. WA : ", "telp. ", "cp ", "hp"))
         return label + self.dice.choice((number, number, self.grouped(number), f"+62{number[1:]}"))
 
     def sender(self) -> str:
-        """Where the money comes from, or who sends it."""
+        """Return words for the source of the money or for its sender."""
         named = self.dice.choice(("bca", "mandiri", "ovo", "rek 1234567890", "Andi", "Siti Aminah", "ibu", "bank bri"))
         return f"{self.dice.choice(('dari', 'dari', 'from', 'dr'))} {named}"
 
     def not_this(self) -> str:
-        """What isn't meant."""
+        """Return words that say what isn't meant."""
         what = self.dice.choice(
             (self.rupiah()[1], self.dice.choice(DESTINATIONS[self.dice.choice(list(DESTINATIONS))]))
         )
         return f"{self.dice.choice(('bukan', 'jangan', 'not'))} {what}"
 
     def paper(self) -> str:
-        """The number of an order, a meter, a tax payer, with a word that says so."""
+        """Return the number of an order, a meter or a tax payer, with its label."""
         label, shape = self.dice.choice(PAPERS)
         digits = "".join(self.dice.choice("0123456789") if each == "9" else each for each in shape)
         return label + self.dice.choice((" ", " ", ": ", " no ", " no. ")) + digits
 
 
 def _without(case: Case, part: str) -> Case:
-    """The case with one part left open."""
+    """Return the case with one part ambiguous."""
     if part == "method":
         return replace(case, method=None)
     return replace(case, number=None) if part == "number" else replace(case, amount=None)
 
 
 def _composed(name: str) -> str:
-    """The name as the reading gives it, with its accents composed."""
+    """Return the name with composed accents, as the parser returns it."""
     return unicodedata.normalize("NFKC", name)
 
 
@@ -654,7 +653,7 @@ def _spellings(value: int) -> Iterator[str]:
 
 
 def _short_forms(value: int) -> Iterator[str]:
-    """What people write who leave something out: read in several ways, so it has to be asked."""
+    """Yield shortened spellings. They have several meanings, so the parser has to ask."""
     yield from (f"{value},000", f"{value}.000")
     if value < 1_000_000 and value % 1000 == 0:
         yield from (str(value // 1000), f"{value // 1000}.00")
@@ -667,7 +666,7 @@ def _short_forms(value: int) -> Iterator[str]:
 
 
 def _odd_forms(value: int) -> Iterator[str]:
-    """Marks in unusual places, some of which can be read in several ways."""
+    """Yield spellings with marks in unusual places. Some are ambiguous."""
     dotted, commas = f"{value:,}".replace(",", "."), f"{value:,}"
     yield from (f"{commas}.000", f"Rp.{dotted}.-", f"Rp{dotted},", f"({dotted}", f"{dotted})", f"Rp {dotted} ,-")
     yield from (dotted.replace(".", "'"), dotted.replace(".", ". "), f"Rp{value}rupiah", f"IDR{value}", f"{value} IDR")
@@ -683,16 +682,16 @@ def _odd_forms(value: int) -> Iterator[str]:
 
 
 def _is_one_number(before: str, after: str) -> bool:
-    """Whether two pieces that meet at a comma or stroke would be one figure to everybody: "km 5,26 jt"."""
+    """Return whether two pieces with a comma or slash between them look like one number: "km 5,26 jt"."""
     return before[-1:].isdecimal() and after[:1].isdecimal()
 
 
 def _without_traps(pieces: Sequence[str]) -> list[str]:
-    """The pieces, without a bare figure beside a sum with spaces: "5 250 000" is one sum to everybody."""
+    """Return the pieces without bare digits next to a sum with spaces: "5 250 000" is always one sum."""
     kept = list(pieces)
     for place in range(len(kept) - 1, 0, -1):
-        if kept[place - 1] in LOOSE and re.match(r"\W*\d{1,3} \d{3}\b", kept[place]):
+        if kept[place - 1] in UNLABELLED and re.match(r"\W*\d{1,3} \d{3}\b", kept[place]):
             del kept[place - 1]
-        elif kept[place] in LOOSE and re.search(r"(?<!\d)\d{1,3}( \d{3})*\W*$", kept[place - 1]):
+        elif kept[place] in UNLABELLED and re.search(r"(?<!\d)\d{1,3}( \d{3})*\W*$", kept[place - 1]):
             del kept[place]
     return kept

@@ -1,4 +1,4 @@
-"""A draft asks for what is missing, keeps what still holds, and forgets what a change has made wrong."""
+"""Tests of drafts: they ask for missing answers, and a change clears only the answers that depend on it."""
 
 from dataclasses import replace
 from datetime import UTC, datetime

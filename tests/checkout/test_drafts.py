@@ -1,4 +1,4 @@
-"""Drafts: one open in a chat, each answer saved over what it answered, put away when idle and taken up again."""
+"""Tests of the draft service: one open draft a chat, answers saved once, drafts expired and resumed."""
 
 import asyncio
 from dataclasses import replace

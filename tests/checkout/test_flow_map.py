@@ -1,4 +1,4 @@
-"""The drawn map of the conversation and the one that runs are the same map."""
+"""Tests that the drawing of the conversation agrees with the handlers."""
 
 import re
 from pathlib import Path

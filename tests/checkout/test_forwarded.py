@@ -1,4 +1,4 @@
-"""What somebody else wrote, and was merely passed on, begins no order."""
+"""Tests that forwarded messages don't begin an order."""
 
 from types import SimpleNamespace
 from typing import Any

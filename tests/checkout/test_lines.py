@@ -1,4 +1,4 @@
-"""Lines that name somebody sent to before, and what becomes of a draft; the reading itself has tests of its own."""
+"""Tests of lines that name a saved recipient, and of the drafts that they fill."""
 
 from dataclasses import replace
 from datetime import UTC, datetime

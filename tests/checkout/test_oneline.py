@@ -1,4 +1,4 @@
-"""An order in one line: what is understood is taken, what is doubtful is said to be, and talk is no order."""
+"""Tests of the one-line parser: clear parts are accepted, ambiguous parts are reported, and chat isn't an order."""
 
 from itertools import permutations
 

@@ -1,4 +1,4 @@
-"""A draft filled with one line asks for what is missing or doubtful, and loses nothing on the way."""
+"""Tests of drafts filled from one line: they ask for missing or ambiguous answers and keep all others."""
 
 from dataclasses import replace
 from datetime import UTC, datetime

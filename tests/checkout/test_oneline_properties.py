@@ -1,4 +1,4 @@
-"""One line, however it is put: the order of its parts says nothing, and nothing is made up."""
+"""Property tests of the one-line parser: the order of the parts doesn't matter, and no part is invented."""
 
 import re
 from datetime import UTC, datetime
@@ -47,9 +47,9 @@ SPACED_BEFORE_CURRENCY = {"500 000 rp", "1 500 000 rupiah"}
 
 @st.composite
 def numbers(draw: st.DrawFn, method: PayoutMethod) -> tuple[str, str]:
-    """A number that is usual for `method`, and one way to write it.
+    """Draw a number that is usual for `method`, and one way to write it.
 
-    An account that looks like a mobile number ("628…") isn't drawn: it is asked about, as the test below has it.
+    An account that looks like a mobile number ("628…") isn't drawn, because the parser asks about it.
     """
     if method in {GOPAY, DANA}:
         number = "0812" + draw(st.from_regex(r"[0-9]{8}", fullmatch=True))
@@ -63,13 +63,13 @@ def numbers(draw: st.DrawFn, method: PayoutMethod) -> tuple[str, str]:
 
 @st.composite
 def orders(draw: st.DrawFn) -> tuple[PayoutMethod, str, int, str, list[str]]:
-    """A whole order and its parts as words, in the order of writing."""
+    """Draw a whole order, and its parts as words in the order of writing."""
     method = draw(st.sampled_from([BCA, JAGO, GOPAY, DANA]))
     bank = draw(st.sampled_from(BANKS.get(method, [method.name.lower(), method.name])))
     number, written = draw(numbers(method))
     idr = draw(st.sampled_from(list(SUMS)))
     name = draw(st.sampled_from(NAMES))
-    # In "0812 0000 0000 500 000 rp" the currency may go with more or fewer of the figures, so the parser asks.
+    # In "0812 0000 0000 500 000 rp" the currency may belong to more or fewer digits, so the parser asks.
     sums = [said for said in SUMS[idr] if not (" " in written and said in SPACED_BEFORE_CURRENCY)]
     parts = draw(st.permutations([bank, written, draw(st.sampled_from(sums)), name]))
     return method, number, idr, name.removeprefix("a/n "), list(parts)

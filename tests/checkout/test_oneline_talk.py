@@ -1,4 +1,4 @@
-"""Talk is no order, whatever numbers it holds; and no text, however long, is heavy work."""
+"""Tests that chat with numbers isn't an order, and that long texts are read quickly."""
 
 import time
 

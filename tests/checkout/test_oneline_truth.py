@@ -1,6 +1,6 @@
-"""Two thousand lines with a known truth: nothing is taken without asking that isn't meant, and little is asked.
+"""Tests with two thousand random lines: no wrong part is accepted without a question, and questions are rare.
 
-A hundred thousand are read by `make bench`. A counterexample becomes a plain case in `test_oneline_doubt`.
+`make bench` reads a hundred thousand lines. A line that is read wrong becomes a case in `test_oneline_ambiguity`.
 """
 
 import pytest
@@ -16,7 +16,7 @@ SLIPPED = 1_000
 
 
 def lines_of(tally: Tally) -> str:
-    """Return the first wrong readings, to be read in a failure."""
+    """Return the first wrong readings, for the message of a failed test."""
     return "\n".join(f"{part}: {case!r}\n    {line!r}" for case, part, line in tally.wrong[:5])
 
 

@@ -1,4 +1,4 @@
-"""Drafts as the conversation needs them: one open a chat, and nobody overwrites what another has saved."""
+"""Tests of the draft repository: one open draft a chat, and no save overwrites a newer one."""
 
 import asyncio
 from dataclasses import replace

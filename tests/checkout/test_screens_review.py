@@ -1,4 +1,4 @@
-"""The review before an order: what must be checked by eye can be, and copied as the bank wants it."""
+"""Tests of the review: users can check every part, and copy the number without spaces."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Every question, with what people really answer: the right, the doubtful, the wrong and the impossible."""
+"""Stories of every question with valid, unusual, wrong and impossible answers."""
 
 import asyncio
 import re
@@ -15,12 +15,12 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
 def wide(text: str) -> str:
-    """In full-width characters, as East Asian keyboards have them."""
+    """Return the text in full-width characters, as East Asian keyboards type them."""
     return "".join(chr(ord(character) + 0xFEE0) for character in text)
 
 
 async def at_number(shared_system: System, bank: str) -> ChatUser:
-    """Somebody who has chosen a destination."""
+    """Return a user who has chosen a destination."""
     user = await new_user(shared_system)
     await user.says("/send")
     await user.sees(like("destination.ask"))
@@ -30,7 +30,7 @@ async def at_number(shared_system: System, bank: str) -> ChatUser:
 
 
 async def at_amount(shared_system: System, bank: str = "bca", number: str = "1234567890") -> ChatUser:
-    """Somebody who is asked how much."""
+    """Return a user who is asked for the amount."""
     user = await at_number(shared_system, bank)
     await user.says(number)
     await user.sees(like("holder.ask"))
@@ -113,7 +113,7 @@ async def test_numbers_are_cleaned_and_shown_back_and_doubts_are_questions(share
     def odd(actual: int) -> str:
         return text("number.unusual_length", method="BCA", expected=10, actual=actual)
 
-    async def doubted() -> None:
+    async def asked_about_number() -> None:
         user = await at_number(shared_system, "bca")
         await user.says("123-456 789")
         await user.sees(like("number.doubt", name="BCA", number="123456789", remark=odd(9)))
@@ -128,7 +128,7 @@ async def test_numbers_are_cleaned_and_shown_back_and_doubts_are_questions(share
         return "^" + like("holder.ask", recipient=recipient)
 
     await asyncio.gather(
-        doubted(),
+        asked_about_number(),
         answered("bca", "123-456 7890", whose("BCA · 1234567890")),
         answered("bca", f"\u202a{wide('12345')} 67890\u202c", whose("BCA · 1234567890")),
         answered("bca", "12ab", f"{like('number.not_digits')}\n\n{which}"),
@@ -160,7 +160,7 @@ async def test_a_holders_name_is_welcome_and_never_required(shared_system: Syste
 
 
 async def test_an_amount_is_read_as_it_is_meant_or_asked_back(shared_system: System) -> None:
-    async def sure(typed: str, shown: str | re.Pattern[str]) -> None:
+    async def understood(typed: str, shown: str | re.Pattern[str]) -> None:
         user = await at_amount(shared_system)
         await user.says(typed)
         await user.sees(review_pattern(amount=shown))
@@ -186,7 +186,7 @@ async def test_an_amount_is_read_as_it_is_meant_or_asked_back(shared_system: Sys
         "0.0005 btc": about,
     }
     await asyncio.gather(
-        *(sure(typed, shown) for typed, shown in retry_forever.items()),
+        *(understood(typed, shown) for typed, shown in retry_forever.items()),
         doubtful("1.500", "Rp1,500", "Rp1,500,000"),
         doubtful("1m", "Rp1,000,000", "Rp1,000,000,000"),
         doubtful("50.00", "Rp5,000", "Rp50,000"),

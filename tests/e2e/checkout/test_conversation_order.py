@@ -1,4 +1,4 @@
-"""After the confirmation: the price, the invoice, its end in time or out of it, and what is said of each."""
+"""Stories after the confirmation: the price, the invoice, paying it in time or too late, and the messages."""
 
 import asyncio
 import re
@@ -102,8 +102,8 @@ async def accepts(shared_system: System) -> None:
     await emma.taps(label("button.accept_price"))
     await emma.sees(like("pay.lightning", sats=f"{locked} sats"))
     await emma.sees(like("card.pay_before"), anywhere=True)
-    settled = await emma.sees(like("order.accepted", line=TO_BCA), anywhere=True)
-    assert settled["message_id"] == asked["message_id"]
+    answered = await emma.sees(like("order.accepted", line=TO_BCA), anywhere=True)
+    assert answered["message_id"] == asked["message_id"]
     assert starts((await emma.presses(asked, drop, force=True))["text"], "stale.order")
     await emma.sees(like("card.pay_before"))
 
@@ -207,5 +207,5 @@ async def test_what_the_service_refuses_or_falsifies_is_never_to_be_paid(shared_
 
 
 def scanned(picture: bytes) -> str:
-    """What a wallet's camera reads."""
+    """Return what a wallet reads from the QR code."""
     return qr_texts(picture)[0]

@@ -1,4 +1,4 @@
-"""When the service is down, forgetful or changes its mind: answers are kept, and the way on is shown."""
+"""Stories of a service that is down, loses orders or changes its list: answers are kept, and users can continue."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -17,7 +17,7 @@ METHODS, QUOTE, RAILS = "/v1/payout/methods", "/v1/quote", "/v1/deposit/rails"
 
 @pytest.fixture
 async def slow_poller(tmp_path: Path) -> AsyncIterator[System]:
-    """A world whose bot looks at orders so seldom that only a user's tap brings a notification; nothing is cached."""
+    """A system whose bot rarely polls, so only a user's tap leads to a notification. Nothing is cached."""
     async with running_system(tmp_path, POLL_INTERVAL_SECONDS="300") as made:
         yield made
 
@@ -52,7 +52,7 @@ async def test_an_outage_costs_nobody_an_answer(slow_poller: System) -> None:
 
 
 async def vanishes_and_comes_back(shared_system: System, emma: ChatUser) -> None:
-    """The chosen destination goes, and then the whole list, just before the confirmation."""
+    """Remove the chosen destination, and then the whole list, just before the confirmation."""
     await shared_system.service.forgets_method("014")
     await emma.taps(label("review.confirm"))
     await emma.sees(f"{like('destination.vanished', name='BCA')}\n\n{like('destination.ask')}")

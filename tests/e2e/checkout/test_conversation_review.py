@@ -1,4 +1,4 @@
-"""The review and the ways around it: every line can be changed, and no old button does harm."""
+"""Stories of the review: every line can be changed, and old buttons do no harm."""
 
 import asyncio
 import re
@@ -23,7 +23,7 @@ async def changes_every_line(shared_system: System) -> None:
     emma = await new_user(shared_system)
     await tap_to_review(emma)
     review = await emma.sees(like("review.title"), anywhere=True)
-    figures = like(
+    facts = like(
         "review.figures",
         amount="Rp500,000",
         bank="BCA · BANK CENTRAL ASIA",
@@ -35,7 +35,7 @@ async def changes_every_line(shared_system: System) -> None:
         rate=re.compile("Rp[0-9,.]+"),
         at=re.compile(".* WIB"),
     )
-    assert re.search(figures, review["text"])
+    assert re.search(facts, review["text"])
     await emma.taps(label("review.edit.amount"))
     await emma.sees(like("amount.ask"))
     await emma.says("25k sat")
@@ -120,11 +120,11 @@ async def test_a_second_tap_on_confirm_places_no_second_order(shared_system: Sys
     taps = await asyncio.gather(*(emma.presses(review, confirm, force=True) for _ in range(4)))
     assert {tap["text"] for tap in taps} == {"", label("stale.placed")}
     await emma.sees(like("card.pay_before"))
-    settled = await emma.finds(review)
-    assert settled is not None
-    assert says(settled["text"], "review.confirmed")
-    assert group_digits(number) in settled["text"]
-    assert "reply_markup" not in settled
+    confirmed = await emma.finds(review)
+    assert confirmed is not None
+    assert says(confirmed["text"], "review.confirmed")
+    assert group_digits(number) in confirmed["text"]
+    assert "reply_markup" not in confirmed
     assert len(await shared_system.service.orders(number)) == 1
     assert await emma.count(like("card.pay_before")) == 1
     assert await emma.count("lnbcrt") == 1

@@ -1,4 +1,4 @@
-"""The first minutes: what this is, in the reader's language, and the commands that work at any point."""
+"""Stories of a new user: the description in their language, and the commands that always work."""
 
 import re
 
@@ -140,8 +140,8 @@ async def test_an_empty_chat_says_what_the_bot_does_in_both_languages(shared_sys
         state: dict[str, dict[str, str]] = (await shared_system.telegram.get("/sandbox/state")).json()
         return state["descriptions"]
 
-    told = await found(described, lambda each: len(each) == 3, what="the descriptions")
-    assert told == {code: text("about.description", code or "id") for code in ("en", "id", "")}
+    descriptions = await found(described, lambda each: len(each) == 3, what="the descriptions")
+    assert descriptions == {code: text("about.description", code or "id") for code in ("en", "id", "")}
 
 
 async def test_help_explains_in_its_place_and_lightning_beside_the_first_review(shared_system: System) -> None:
@@ -195,7 +195,7 @@ async def test_who_comes_back_after_blocking_hears_what_happened(shared_system: 
     await sari.says("/start")  # others are served meanwhile
     await sari.sees(like("start.text", "id"))
     await wait_for_row(shared_system, order, state="COMPLETED")
-    await wait_until_undeliverable(shared_system, emma)  # who unblocks sooner is told the usual way
+    await wait_until_undeliverable(shared_system, emma)  # A user who unblocks sooner gets the usual notification.
     await emma.blocks(blocked=False)
     card = await emma.sees(like("talk.meanwhile"))
     assert f"✅ {text('step.sent')}" in card["text"]

@@ -1,4 +1,4 @@
-"""Paying with bitcoin-backed tokens: offered when there are rails, and shown so that nothing gets lost."""
+"""Stories of payments with bitcoin-backed tokens: when they are offered, and how the deposit is shown."""
 
 import asyncio
 import re
@@ -64,7 +64,7 @@ async def test_tokens_of_another_contract_are_never_shown_and_staff_hear_of_it(s
 
 
 async def chooses(user: ChatUser, channel: str) -> None:
-    """On to a review with this way to pay."""
+    """Go to the review with this way to pay."""
     await tap_to_review(user)
     await user.taps(label("review.edit.channel"))
     await user.sees(like("channel.ask"))
@@ -74,7 +74,7 @@ async def chooses(user: ChatUser, channel: str) -> None:
 
 
 def facts_of(shown: Json) -> tuple[int, str]:
-    """The sats and the address of a caption."""
+    """Return the sats and the address in a caption."""
     facts = re.search(DEPOSIT, shown["caption"])
     assert facts is not None
     return int(facts["sats"].replace(",", "")), facts["to"]

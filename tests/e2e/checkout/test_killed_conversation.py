@@ -1,4 +1,4 @@
-"""Kill -9 at every step of the conversation: the person goes on where they were, and nothing they said is lost."""
+"""Stories of a bot killed at every step of the conversation: users continue where they were, and no answer is lost."""
 
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -17,14 +17,14 @@ NUMBER = "12345678"
 
 @dataclass(frozen=True)
 class Move:
-    """Something a person types, or the label of a button they press, and what they then see."""
+    """A text that a user types or the button that they press, and the screen that follows."""
 
     sees: str
     says: str = ""
     taps: str = ""
 
     async def make(self, sender: Sender) -> None:
-        """Do it, without waiting for the answer."""
+        """Type the text or press the button, without waiting for the answer."""
         if self.says:
             await sender.chat.says(self.says)
         else:
@@ -46,20 +46,20 @@ WAY = [
 
 
 async def test_kill_9_before_and_after_each_answer_is_sent_lets_everybody_go_on_where_they_were(kirim: System) -> None:
-    untold, told = await new_sender(kirim), await new_sender(kirim)
+    sender_before, sender_after = await new_sender(kirim), await new_sender(kirim)
     for move in WAY:
         answers = calls_of(kirim, "sendMessage" if move.says else "editMessageText")
         async with AsyncExitStack() as air:
-            await air.enter_async_context(hold_call(answers, untold.chat, "delay"))
-            await air.enter_async_context(hold_call(answers, told.chat, "delay_after"))
-            await move.make(untold)
-            await move.make(told)
+            await air.enter_async_context(hold_call(answers, sender_before.chat, "delay"))
+            await air.enter_async_context(hold_call(answers, sender_after.chat, "delay_after"))
+            await move.make(sender_before)
+            await move.make(sender_after)
         before = await answers.count()
         await kill_and_restart(kirim)
         await until(partial(answers.are_more_than, before + 1), what="both answers")
-        await untold.chat.sees(move.sees)
-        await told.chat.sees(move.sees)
-    for sender, most in ((untold, 1), (told, 2)):
+        await sender_before.chat.sees(move.sees)
+        await sender_after.chat.sees(move.sees)
+    for sender, most in ((sender_before, 1), (sender_after, 2)):
         # What may have arrived is asked once more; what surely did not is asked once.
         assert max([await sender.chat.count(move.sees) for move in WAY if move.says]) == most
         await finishes(kirim, sender)
@@ -105,7 +105,7 @@ async def _shows(sender: Sender, times: int) -> bool:
 
 
 async def finishes(system: System, sender: Sender) -> None:
-    """Everything that was said before all those kills is in the review, and in the order."""
+    """Check that the review and the order have all answers from before the kills."""
     review = await sender.chat.sees(like("review.title"), anywhere=True)
     given = ("Rp150,000", "BCA", group_digits(NUMBER), "Budi Santoso", label("channel.lightning"))
     assert all(said in review["text"] for said in given)

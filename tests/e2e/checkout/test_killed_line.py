@@ -1,4 +1,4 @@
-"""A line that is answered in bad weather: nothing of it is lost, and nothing is done twice."""
+"""Stories of a bot killed while it answers one line: nothing is lost or done twice."""
 
 from tests.e2e.faults import calls_of, hold_call, kill_and_restart
 from tests.e2e.new_users import new_user

@@ -1,4 +1,4 @@
-"""A question whose answer is typed, outside of an order, is still open when the bot comes back."""
+"""Stories of typed questions outside an order: they are still open after a restart."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Kill -9 in the middle of a relay, before and after each send: everything arrives, and what may have twice says so."""
+"""Stories of a bot killed while it relays a message: everything arrives, and possible duplicates are marked."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 
@@ -20,7 +20,7 @@ BEFORE_AND_AFTER = pytest.mark.parametrize(("fault", "times"), [("delay", 1), ("
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def quiet(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[System]:
-    """Rina works in private, where nothing waits for a group's pace."""
+    """A system where Rina, an agent, works in a private chat, without the message limit of groups."""
     async with running_system(tmp_path_factory.mktemp("killed"), SUPPORT_CHAT_ID="0") as made:
         await made.rina.speaks("en")
         await made.rina.says("/start")
@@ -37,7 +37,7 @@ async def case(quiet: System) -> OpenTicket:
 async def killed_while(
     case: OpenTicket, method: str, chat: ChatUser, fault: str, cause: Callable[[], Awaitable[object]]
 ) -> None:
-    """Kill the bot while a call hangs before Telegram, or just after it was carried out."""
+    """Kill the bot while a call waits before Telegram, or right after Telegram has handled it."""
     async with hold_call(calls_of(case.system, method), chat, fault):
         await cause()
     await kill_and_restart(case.system)

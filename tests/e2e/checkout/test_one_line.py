@@ -1,4 +1,4 @@
-"""A whole order in one line: what is understood is filled in, what is doubtful is asked, and nothing is guessed."""
+"""Stories of orders in one line: clear parts are filled in, ambiguous parts are asked, and nothing is guessed."""
 
 import asyncio
 import re
@@ -27,7 +27,7 @@ def understood(parts: str) -> str:
 
 
 async def says(shared_system: System, *lines: str) -> ChatUser:
-    """Somebody new who writes this."""
+    """Return a new user who has sent this text."""
     user = await new_user(shared_system)
     for line in lines:
         await user.says(line)
@@ -53,7 +53,7 @@ async def test_a_whole_line_goes_straight_to_the_review_whatever_the_order_of_it
 
 async def test_what_is_missing_or_doubtful_is_asked_with_what_was_understood_said_back(shared_system: System) -> None:
     async def asked(line: str, *paragraphs: str) -> ChatUser:
-        """Wait for an answer of these paragraphs; the last can go on."""
+        """Wait for an answer of these paragraphs. The last one can be longer."""
         user = await says(shared_system, f"/send {line}")
         await user.sees("^" + "\n\n".join(paragraphs))
         return user
@@ -63,13 +63,13 @@ async def test_what_is_missing_or_doubtful_is_asked_with_what_was_understood_sai
         await user.says("500rb")
         await user.sees(whole("Budi"))
 
-    async def sum_is_doubtful() -> None:
+    async def sum_is_ambiguous() -> None:
         twice = like("amount.which", text="1.500")
         user = await asked("1.500 bca 1234567890", understood("BCA · 1234567890"), twice)
         await user.taps("Rp1,500,000")
         await user.sees(review_pattern("en", amount="Rp1,500,000", **BCA))
 
-    async def number_is_doubtful() -> None:
+    async def number_is_unusual() -> None:
         doubt = like("number.doubt", name="BCA", number="123456789")
         user = await asked("500rb bca 123456789 Budi", understood("Rp500,000 · BCA · 123456789 · Budi"), doubt)
         assert await user.count(like("number.unusual_length", actual=9)) == 1
@@ -82,7 +82,7 @@ async def test_what_is_missing_or_doubtful_is_asked_with_what_was_understood_sai
         await user.says("bca")
         await user.sees(whole("Budi"))
 
-    async def destination_is_doubtful() -> None:
+    async def destination_is_ambiguous() -> None:
         known = understood("Rp500,000 · 1234567890 · Budi")
         user = await asked("500rb bca bni 1234567890 Budi", known, like("destination.which"))
         assert (await user.buttons())[:2] == ["BCA", "BNI"]
@@ -106,10 +106,10 @@ async def test_what_is_missing_or_doubtful_is_asked_with_what_was_understood_sai
     landline = f"{understood('Rp500,000 · GoPay')}\n{like('number.landline')}"
     await asyncio.gather(
         sum_is_missing(),
-        sum_is_doubtful(),
-        number_is_doubtful(),
+        sum_is_ambiguous(),
+        number_is_unusual(),
         destination_is_missing(),
-        destination_is_doubtful(),
+        destination_is_ambiguous(),
         sum_is_too_small(),
         asked("500rb bca 1234567890 0987654321", numbers, ""),
         asked("hello there", leftover("hello there"), like("destination.ask")),

@@ -1,4 +1,4 @@
-"""What a line leaves in doubt is asked: a cut sum, a glued number, a stray word. Each case was once taken as sure."""
+"""Tests that ambiguous parts of a line are asked: a cut sum, a joined number, a stray word. All were once misread."""
 
 import time
 
@@ -14,8 +14,8 @@ def read(text: str) -> OneLine:
     return read_line(text, METHODS)
 
 
-def sure(line: OneLine) -> tuple[str | None, str | None, int | None, str | None]:
-    """Return what is taken without a question."""
+def accepted_parts(line: OneLine) -> tuple[str | None, str | None, int | None, str | None]:
+    """Return the parts that are accepted without a question."""
     method = display_name(line.method) if line.method else None
     return method, line.number, line.amount.value if line.amount else None, line.holder
 
@@ -32,7 +32,7 @@ def sure(line: OneLine) -> tuple[str | None, str | None, int | None, str | None]
     ],
 )
 def test_a_sum_with_a_comma_stays_whole_beside_brackets_and_marks(text: str, idr: int) -> None:
-    assert sure(read(text)) == ("BCA", "1234567890", idr, "Budi")
+    assert accepted_parts(read(text)) == ("BCA", "1234567890", idr, "Budi")
     assert read(text).leftover == ()
 
 
