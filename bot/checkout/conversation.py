@@ -61,7 +61,7 @@ class DraftConversation(ConversationHandler[Context]):
         check_result: Any,  # noqa: ANN401  what `check_update` returned
         context: Context,
     ) -> None:
-        """Let the handler take the update. What it does to the draft is the next update's state."""
+        """Pass the update to the handler. The draft that it saves decides the state of the next update."""
         handler, check = check_result
         await handler.handle_update(update, application, check, context)
 
@@ -194,7 +194,7 @@ class Conversation:
             await self._questions.take(session, update.effective_message)
 
     async def _show_taken(self, session: Session) -> bool:
-        """Show the question that follows an answer which was taken in an earlier attempt."""
+        """Show the next question after an answer that an earlier attempt has saved."""
         if not is_replayed(session):
             return False
         await self._draft_handlers.show(session)

@@ -82,11 +82,11 @@ class DraftHandlers:
             await session.show(screens.service_down(session.t, draft))
 
     async def take_typed(self, session: Session, text: str) -> None:
-        """Give what was typed to the step that asked."""
+        """Pass typed text to the handler of the open question."""
         await self._take(session, self._steps[open_draft(session).step].take_typed, text)
 
     async def take_button(self, session: Session, button: DraftButton) -> None:
-        """Take a button of the open question: one of the step, or one that every question has."""
+        """Handle a button of the open question: its own button, or one that all questions share."""
         draft = open_draft(session)
         common = self.COMMON.get(button.action)
         if common is not None:

@@ -59,7 +59,7 @@ class DraftRepository:
         return self._draft(row) if row else None
 
     async def has_open(self, chat_id: int) -> bool:
-        """Whether the chat has an open draft, which may be unreadable."""
+        """Return whether the chat has an open draft, even if it can't be read."""
         return bool((await self._connection.execute(IS_OPEN_IN, {"chat": chat_id})).scalar_one())
 
     async def add(self, draft: OrderDraft) -> bool:

@@ -15,7 +15,7 @@ from bot.recipients.user_data import method_json
 from bot.users.user_data import Json, StoredData, UserData, format_time
 
 KEEP_CLOSED_DRAFTS = timedelta(hours=48)
-"""How long a saved draft can be resumed. Its buttons still know what happened to it."""
+"""How long a closed draft is kept. Until then it can be resumed, and its buttons show what happened to it."""
 
 DELETE = delete(drafts).where(drafts.c.user_id == bindparam("user", type_=drafts.c.user_id.type))
 CLOSED = (

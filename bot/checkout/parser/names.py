@@ -80,7 +80,7 @@ _NAMED: Final = re.compile(
 """Common endings of names: "Setyawati", "Rusmiyanto"."""
 
 _FORMS: Final = re.compile(r"me(?:ng|ny|mb|mp|nj|nc|nd|nt|ns)\w{3,}|\w{4,}nya|\w{4,}kan|pe(?:m|n|ng|r)\w{4,}an")
-"""Verbs and things in Indonesian, by how they begin and end: "mengirim", "uangnya", "transferkan", "pembayaran"."""
+"""Indonesian verbs and nouns, by prefix and suffix: "mengirim", "uangnya", "transferkan", "pembayaran"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,9 +122,9 @@ def may_be_name(words: Sequence[Word], destination: Destination) -> bool:
 
 
 def is_destination_unclear(words: Sequence[Word], destination: Destination) -> bool:
-    """Return whether the words beside it leave it unclear whether the money goes there ("dari bca", "bca atau bni").
+    """Return whether the next words make it unclear that the money goes there ("dari bca", "bca atau bni").
 
-    Or they say that it is no destination, as for names that are words of their own ("hari raya", "dana darurat").
+    They can also show that the word isn't a destination at all ("hari raya", "dana darurat").
     """
     before = destination.start
     while before > 0 and not words[before].parted and words[before - 1].folded in FILLERS | GENERIC:
@@ -341,7 +341,7 @@ def find_name(words: Sequence[Word], free: Sequence[bool], torn: Collection[int]
 
 
 def _stretches(words: Sequence[Word], free: Sequence[bool]) -> tuple[list[range], list[range]]:
-    """Return the stretches of words that aren't understood, and those of them that a word leads to as names."""
+    """Return the stretches of unknown words, and those that follow a word such as "a/n"."""
     all_of_them, led = list[range](), list[range]()
     place = 0
     while place < len(words):
@@ -380,7 +380,7 @@ def _is_money(words: Sequence[Word], stretch: range) -> bool:
 
 
 def _is_around(words: Sequence[Word], place: int) -> bool:
-    """Return whether this word only leads to others, or is politeness."""
+    """Return whether the word is polite or only introduces others."""
     folded = words[place].folded
     if folded in FILLERS or folded in GENERIC or folded in LEADS_TO_NAME or folded in CURRENCIES:
         return True

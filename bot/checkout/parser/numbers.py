@@ -117,7 +117,7 @@ def could_be_whole(number: str, fits: Callable[[str], bool] | None) -> bool:
 
 
 def _is_cut_off(division: Division) -> bool:
-    """Return whether a few digits beside a number in pieces are taken for a sum; they may be one more piece of it."""
+    """Return whether few digits next to a number in pieces are read as a sum. They may be one more piece of it."""
     in_pieces = any(each.kind == "number" and " " in each.text for each in division)
     return in_pieces and any(each.kind == "short" for each in division)
 
@@ -366,7 +366,7 @@ class _Run:
 
 
 def _is_unreadable(text: str) -> bool:
-    """Return whether the digits are neither a piece of a number nor a sum: "7,12,8397"."""
+    """Return whether the digits can't be a sum or a piece of a number: "7,12,8397"."""
     return not is_piece(text) and read_sum(text) is None
 
 
@@ -386,7 +386,7 @@ def _has_odd_digits(word: Word) -> bool:
 
 
 def _runs(words: Sequence[Word], sums: Sequence[Sum]) -> Iterator[range]:
-    """Yield where words of digits are side by side with nothing but spaces between."""
+    """Yield the places of digits that have only spaces between them."""
     taken = {place for each in sums for place in range(each.start, each.stop)}
     start = 0
     while start < len(words):
@@ -401,7 +401,7 @@ def _runs(words: Sequence[Word], sums: Sequence[Sum]) -> Iterator[range]:
 
 
 def _has_unclear_unit(words: Sequence[Word], sums: Sequence[Sum], run: range) -> bool:
-    """Return whether a unit beside the digits belongs to one of them, but it is unclear to which of them."""
+    """Return whether it is unclear which of the digits a unit next to them belongs to."""
     taken = {place for each in sums for place in range(each.start, each.stop)}
     beside = [place for place in (run.start - 1, run.stop) if 0 <= place < len(words) and place not in taken]
     if len(run) > 1:
@@ -432,7 +432,7 @@ def decide_number(groups: Sequence[DigitGroup], method: PayoutMethod | None) -> 
 
 
 def _is_rival(groups: DigitGroup, method: PayoutMethod | None) -> bool:
-    """Return whether a short number may be the one that is meant, though another one is longer."""
+    """Return whether a short number may be the account, although another number is longer."""
     return len(groups.number) >= LEAST_OF_RIVAL if method is None else is_usual(method, groups.number)
 
 

@@ -192,7 +192,7 @@ def _follows_digits(words: Sequence[Word], found: Sum) -> bool:
 
 
 def _is_rough(words: Sequence[Word], sums: Sequence[Sum]) -> bool:
-    """Return whether a word says "each" or, outside of the sums, "about", wherever in the line it stands."""
+    """Return whether a word says "each" or, outside of the sums, "about", anywhere in the line."""
     within = {place for each in sums for place in range(each.start, each.stop)}  # "setengah juta"
     said = (word.folded for place, word in enumerate(words) if place not in within)
     return any(word.folded in EACH for word in words) or not ROUGHLY.isdisjoint(said)

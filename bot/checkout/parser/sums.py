@@ -50,7 +50,7 @@ _UNITS: Final = frozenset({*CURRENCIES, *SCALES})
 _SMALL: Final = 4
 _BEFORE: Final = SUM_OF_ELSE | ABOUT | EACH | NOT_THIS
 _BEHIND: Final = SUM_OF_ELSE | ABOUT | EACH | COUNTED
-"""Words that make the sum beside them doubtful: a fee, "about", "each", "not"."""
+"""Words that make the sum next to them ambiguous: a fee, "about", "each", "not"."""
 
 _LOOKED_PAST: Final = FILLERS | BEFORE_ONLY
 """Words between a sum and those: "maks Rp /999.000"."""
@@ -252,7 +252,7 @@ def list_amounts(value: Reading | None) -> tuple[Amount, ...]:
 
 
 def _may_be_phrase(words: Sequence[Word], start: int, stop: int) -> bool:
-    """Return whether these words can be one sum that takes nothing away from a number beside it."""
+    """Return whether these words can be one sum without digits of the number next to it."""
     phrase = words[start:stop]
     if not any(_names_sum(word, alone=len(phrase) == 1) for word in phrase):
         return False

@@ -84,7 +84,7 @@ NUMBERED_NAMES: Final = frozenset({("bni", "46")})
 """Destinations that people call by a name and a number."""
 
 SUM_OF_ELSE: Final = _listed("sum_of_else")
-"""A sum beside these may be another one than is to be sent."""
+"""A sum next to these may not be the amount to send."""
 
 EITHER: Final = _listed("either")
 """Of two things with one of these between, it is unclear which is meant."""
@@ -93,13 +93,13 @@ ROUGHLY: Final = _listed("roughly")
 """Words that are said of sums alone, wherever in the line they are."""
 
 ABOUT: Final = ROUGHLY | EITHER
-"""A sum beside these is only roughly so, or one of several."""
+"""A sum next to these is approximate, or one of several."""
 
 EACH: Final = _listed("each") | {"@", "x"}
-"""A sum beside these is sent more than once, or not whole."""
+"""A sum next to these is sent more than once, or only in part."""
 
 NOT_THIS: Final = _listed("not_this")
-"""What follows these is not where the money goes, nor what is sent."""
+"""The words after these are neither the destination nor the amount."""
 
 MONTHS: Final = _listed("months")
 """A day's number before one of these, or a year after it, makes a date; alone it may be a person's name."""
@@ -143,10 +143,10 @@ NEARLY_BANKS: Final = _words(
     "banyumas bakalan bangkalan samaran lamaran brankas mansion spion climb drank command commerce peradaban",
     "perkataan sebabkan mamalia sulut parks nis thrust trusts",
 )
-"""Names of people, and words, that a hasty hand could have made of a bank's: never taken for one."""
+"""Names and words that look like misspelt banks. They are never read as a bank."""
 
 EVERYDAY_WORDS: Final = frozenset[str]().union(*(_words_of_file(f"words/{locale}_everyday.txt") for locale in LOCALES))
-"""Words that are no part of a person's name, nor a misspelt destination's."""
+"""Words that are never part of a person's name or of a misspelt destination."""
 
 KNOWN_NAMES: Final = _words_of_file("known_names.txt")
 """What people are called."""

@@ -32,11 +32,11 @@ _CLOCK: Final = re.compile(
     r"(?<![\d.,])(?<!\d:)(?:[01]?\d|2[0-4])(?::[0-5]\d){1,2}(?![\d:]|[.,]\d|(?!wi|am|pm)[^\W\d])"
 )
 _KEPT_COLON: Final = "\ue000"
-"""Stands for the colon of a time of day while the others are cut at."""
+"""Replaces the colon of a time of day, so that the time isn't cut."""
 
 _DIALLED: Final = re.compile(r"(?:\(\+?\d{1,4}\)|\+\d{1,3}\(\d{1,4}\))[\d.\-]+")
 _DIALLED_FIRST: Final = re.compile(r"\+?62|0[1-9]\d{0,2}")
-"""What stands in brackets before the rest of a number: "(+62) 812 …", "(0812) 3456 …"."""
+"""Brackets around the first digits of a number: "(+62) 812 …", "(0812) 3456 …"."""
 
 _ARROWS: Final = re.compile(r"[-=]+>|→")
 _MARKS: Final = re.compile(r"([\s:=()\[\]{}\"“”„«»]+|[;|、。،؛]+)")
@@ -194,7 +194,7 @@ def _at_strokes_and_commas(part: str) -> Iterator[tuple[str, str]]:
 
 
 def _at_commas(text: str) -> Iterator[str]:
-    """Cut `text` at its commas, except within a number. A whole number's digits end at the comma beside them."""
+    """Cut `text` at its commas, except within a number. A number that is complete ends at the comma."""
     start = 0
     for comma in re.finditer(r",+", text):
         before, after = text[start : comma.start()], text[comma.end() :]
@@ -281,7 +281,7 @@ def _is_torn(before: str, after: str, marks: str) -> bool:
 def _bare(word: str) -> str:
     """Return the word without the marks around it.
 
-    A minus before a sum stays, for it is refused later, not overlooked; so does the sign that makes a code of digits.
+    A minus before a sum stays, because negative sums are rejected later. The sign that marks a code ("#123") stays too.
     """
     right = word.rstrip(_EDGES)
     bare = right.lstrip(_EDGES)

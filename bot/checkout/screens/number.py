@@ -1,4 +1,4 @@
-"""The question for the account or telephone number, and about an unusual one."""
+"""The question for the account or phone number, and the question whether an unusual number is right."""
 
 from bot.checkout.buttons import DraftAction, draft_data
 from bot.checkout.draft import OrderDraft

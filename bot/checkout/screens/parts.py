@@ -8,7 +8,7 @@ from bot.infra.telegram.ui.screen import Button
 
 
 def leave_row(t: Translator, draft: OrderDraft) -> tuple[Button, ...]:
-    """Return Back, where there is something to go back to, and Cancel: the last row of every question."""
+    """Return the last row of every question: Cancel, and Back unless there is nothing to go back to."""
     cancel = Button(t.plain("button.cancel"), data=draft_data(draft, DraftAction.CANCEL))
     if draft.step is Step.DESTINATION and not is_complete(draft):
         return (cancel,)

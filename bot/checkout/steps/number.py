@@ -1,4 +1,4 @@
-"""Ask for the account or telephone number, clean it, and ask about an unusual one."""
+"""Ask for the account or phone number, clean it, and ask whether an unusual number is right."""
 
 from collections.abc import Mapping
 
