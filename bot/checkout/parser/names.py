@@ -51,7 +51,7 @@ LONGEST_DESTINATION: Final = 6
 """Words of one destination; "pt bank pembangunan daerah jawa barat" has six."""
 
 MOST_SEARCHED: Final = 4
-"""Stretches of one line that resemble a name and are searched for, which takes milliseconds for each."""
+"""Maximum of stretches of a line that are searched for similar names. Each search takes milliseconds."""
 
 _NO_PART_OF_BANKS: Final = FILLERS | TALK | LEADS_TO_NAME | TITLES
 _OTHER_WORDS: Final = (EVERYDAY_WORDS | TALK | COUNTED) - FILLERS - GENERIC - LEADS_TO_NAME

@@ -59,15 +59,17 @@ _TALKS = re.compile(r"[?\uff1f]|https?:|www\.|@|^\s*/|t\.me", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OneLine:
-    """What one line says of an order. What is doubtful is never among the certain parts.
+    """The parts of an order that one line names. A doubtful part is never also a certain one.
 
-    `method`: the destination; or none and `method_candidates`, the likeliest first. `number`: in the form that is sent
-    where the method is known, otherwise the digits as typed, yet unchecked; a phone's with its country code, which no
-    bank accepts. `doubtful_number`: a number with
-    `number_remark`, the question to ask first (None where no method is known, which decides what is usual).
-    `amount`; or none and `amount_readings`, the sums that `amount_text` may mean. `holder`: the name as a bank would
-    print it; or none and `doubtful_holder`, words that may be one. `rejections`: what was understood and can't be
-    accepted. `leftover`: the words that weren't understood.
+    - `method`: the destination, or None and `method_candidates`, the likeliest first.
+    - `number`: in the form that is sent if the method is known. Otherwise the unchecked digits as typed. A phone number
+      then has its country code, which no bank accepts.
+    - `doubtful_number`: a number to confirm. `number_remark` says why. It is None without a method, because the method
+      decides which numbers are usual.
+    - `amount`: the amount, or None and `amount_readings`, the sums that `amount_text` may mean.
+    - `holder`: the name as a bank would print it, or None and `doubtful_holder`, words that may be a name.
+    - `rejections`: why parts that were understood can't be accepted.
+    - `leftover`: the words that weren't understood.
     """
 
     method: PayoutMethod | None = None
@@ -96,7 +98,7 @@ def read_line(text: str, methods: Sequence[PayoutMethod]) -> OneLine:
 
 
 def read_words(words: Sequence[Word], methods: Sequence[PayoutMethod]) -> OneLine:
-    """Return the same of words that were cut out of a line already."""
+    """Return what `words`, already cut out of a line, say of an order."""
     if len(words) > MOST_WORDS:
         return OneLine(leftover=tuple(word.text for word in words[:_MOST_SHOWN]))
     words = set_aside(words)

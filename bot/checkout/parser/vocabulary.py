@@ -105,7 +105,7 @@ MONTHS: Final = _listed("months")
 """A day's number before one of these, or a year after it, makes a date; alone it may be a person's name."""
 
 BUSINESS: Final = _listed("business")
-"""No part of a person's name, but of a firm's that holds an account ("a.n. Toko Budi")."""
+"""Words in names of firms that hold an account ("a.n. Toko Budi"), but never in a person's name."""
 
 TALK: Final = _listed("talk")
 """What makes a message one about payments rather than an order of one, and what no name has in it."""

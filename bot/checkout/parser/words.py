@@ -141,7 +141,7 @@ def _may_go_on(before: str, after: str) -> bool:
 
 
 def _pieces(raw: str) -> Iterator[Word | _Gap]:
-    """Yield what one stretch without spaces holds."""
+    """Yield the words and marks of a text without spaces."""
     if has_odd_numerals(raw):
         yield from (_Gap(parts=True), Word(raw, odd=True), _Gap(parts=True))
         return
