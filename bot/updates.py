@@ -133,7 +133,7 @@ OPEN_SESSION: dict[Audience, OpenSession[Session]] = {
 
 async def _explain_stale_button(_: Update) -> None:
     """Answer that the button is out of date. Users who may not use a button get the same answer."""
-    await SESSION.get().explain("stale.button")
+    await SESSION.get().explain("users.stale.button")
 
 
 async def _answer_unknown_button(update: Update, _: Context) -> None:
@@ -157,7 +157,7 @@ def _error_handler(features: Sequence[Feature]) -> Callable[[object, Context], C
         log.error("update_failed", error=type(error).__name__, where=list_frames(error, FRAMES_LOGGED) if error else [])
         if session is not None:
             await session.acknowledge()
-            await session.show_new(Screen(session.t("talk.broken")))
+            await session.show_new(Screen(session.t("users.chat.broken")))
 
     return report_failure
 

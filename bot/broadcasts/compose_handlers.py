@@ -111,7 +111,7 @@ class ComposeHandlers:
         def change(broadcast: Broadcast) -> Broadcast:
             photo = _photo_id(message)
             if photo is None:
-                raise Rejection("broadcast.not_a_picture")
+                raise Rejection("broadcasts.not_a_picture")
             return replace(broadcast, picture=photo)
 
         await self._save_answer(
@@ -165,7 +165,7 @@ class ComposeHandlers:
         broadcast = await self._drafts.get(broadcast_id) if session.is_operator else None
         if broadcast is None:
             await session.save_user(questions.mark_answered(session))
-            await session.show(Screen(session.t("broadcast.gone")))
+            await session.show(Screen(session.t("broadcasts.gone")))
             return
         try:
             changed = change(broadcast)
@@ -177,7 +177,7 @@ class ComposeHandlers:
         saved = await self._drafts.change(changed)
         await session.save_user(questions.mark_answered(session))
         if saved is None:
-            session.notice = session.t("broadcast.changed_meanwhile")
+            session.notice = session.t("broadcasts.changed_meanwhile")
         await self.show_draft(session, saved or await self._drafts.open(session.user.id))
 
     def _check_length(self, changed: Broadcast) -> None:

@@ -30,7 +30,7 @@ class DeliveryHandlers:
     async def delivery_button(self, session: Session, button: DeliveryButton) -> None:
         """Run the action of a button of a started broadcast, and show the progress."""
         if not await self._act_and_show(session, button.broadcast_id, self.ACTIONS[button.action]):
-            await session.explain("stale.button")
+            await session.explain("users.stale.button")
 
     async def _act_and_show(self, session: Session, broadcast_id: str, act: _Action) -> bool:
         """Run an action and show the progress. Return False if the broadcast doesn't exist or hasn't started."""
@@ -40,7 +40,7 @@ class DeliveryHandlers:
         progress = await self._deliveries.get_progress(broadcast_id)
         if progress is None:
             return False
-        await session.acknowledge(None if was_done else session.t.plain("delivery.has_changed"))
+        await session.acknowledge(None if was_done else session.t.plain("broadcasts.delivery.has_changed"))
         await session.update(progress_screens.show_progress(session.t, progress, session.zone))
         return True
 

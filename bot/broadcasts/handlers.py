@@ -82,7 +82,7 @@ class BroadcastHandlers:
         """Run the button's action, unless the broadcast has changed since the button was shown."""
         broadcast = await self._drafts.get(button.broadcast_id)
         if broadcast is None:
-            await session.explain("stale.button")
+            await session.explain("users.stale.button")
         elif button.action not in READ_ONLY_ACTIONS and button.revision != broadcast.revision:
             await self._show_current(session, broadcast)
         elif not await self.ACTIONS[button.action](self, session, broadcast, button.argument):
@@ -90,7 +90,7 @@ class BroadcastHandlers:
 
     async def _show_current(self, session: Session, broadcast: Broadcast) -> None:
         """Show the broadcast as it is now, because the button was old or another operator was faster."""
-        await session.acknowledge(session.t.plain("broadcast.changed_meanwhile"))
+        await session.acknowledge(session.t.plain("broadcasts.changed_meanwhile"))
         if broadcast.status is BroadcastStatus.DRAFT and broadcast.operator_id == session.user.id:
             await self._compose.show_draft(session, broadcast)
         else:
@@ -173,7 +173,7 @@ class BroadcastHandlers:
         stopped = await self._broadcasts.cancel(broadcast, session.user.id)
         if stopped is None:
             return False
-        await session.acknowledge(session.t.plain("broadcast.called_off"))
+        await session.acknowledge(session.t.plain("broadcasts.called_off"))
         return await self._show_page(session, stopped)
 
     async def _preview(self, session: Session, broadcast: Broadcast, _: str) -> bool:
@@ -212,7 +212,7 @@ class BroadcastHandlers:
         await session.acknowledge()
         shown = await self._broadcasts.add_quote(broadcast)
         if shown is None:
-            await session.show_new(Screen(session.t("broadcast.no_quote")))
+            await session.show_new(Screen(session.t("broadcasts.no_quote")))
             return True
         for locale in shown.languages:
             await self._messages.send(session.chat_id, shown, locale)

@@ -99,7 +99,7 @@ class BroadcastService:
             return None
         quote = await self._load_newest_quote() if broadcast.is_rate else None
         if broadcast.is_rate and quote is None:
-            raise Rejection("broadcast.no_quote")
+            raise Rejection("broadcasts.no_quote")
         async with self._store.transaction() as tx:
             saved = await BroadcastRepository(tx).save(replace(broadcast, quote=quote))
             return None if saved is None else await self._build_preview(tx, saved)
@@ -239,16 +239,16 @@ def _schedule(broadcast: Broadcast, now: datetime, zone: tzinfo) -> Broadcast:
     if broadcast.daily_minute is not None:
         starts_at = next_at(broadcast.daily_minute, zone, now)
     if starts_at is None or starts_at <= now:
-        raise Rejection("broadcast.time_passed")
+        raise Rejection("core.template.time_passed")
     return replace(broadcast, status=BroadcastStatus.SCHEDULED, starts_at=starts_at, quote=None)
 
 
 def _schedule_now(preview: Preview, now: datetime) -> Broadcast:
     broadcast = preview.broadcast
     if not preview.size:
-        raise Rejection("broadcast.nobody")
+        raise Rejection("broadcasts.nobody")
     if broadcast.is_rate and broadcast.quote is None:
-        raise Rejection("broadcast.no_quote")
+        raise Rejection("broadcasts.no_quote")
     return replace(broadcast, status=BroadcastStatus.SCHEDULED, starts_at=now)
 
 

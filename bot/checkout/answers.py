@@ -56,7 +56,7 @@ def confirm_number(draft: OrderDraft, number: str) -> OrderDraft:
         Rejection: `destination.gone` without a destination; those of `clean_number`.
     """
     if draft.method is None:
-        raise Rejection("destination.gone")
+        raise Rejection("checkout.destination.gone")
     taken = with_number(draft, clean_number(draft.method, number).number)
     if draft.number is None:
         taken = replace(taken, holder=draft.holder, holder_asked=draft.holder_asked)

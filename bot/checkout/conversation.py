@@ -147,7 +147,7 @@ class Conversation:
     async def lightning_button(self, session: Session, _: LightningButton) -> None:
         """Explain Lightning in a new message. The review stays as it is, with its buttons."""
         await session.acknowledge()
-        await session.post(Screen(session.t("help.lightning")))
+        await session.post(Screen(session.t("checkout.help.lightning")))
 
     async def other_draft_button(self, session: Session, button: DraftButton) -> None:
         """Take a button that the open question doesn't have: resume a draft, or explain an old button."""
@@ -203,7 +203,7 @@ class Conversation:
     async def _answer(self, session: Session, _: str, message: Message) -> None:
         """Take an answer to the draft's question, or a whole line in place of a destination."""
         if message.text is None:
-            session.notice = session.t("talk.only_text")
+            session.notice = session.t("users.chat.only_text")
             await self._draft_handlers.show(session)
         elif not await self._one_line.take_line(session, message.text):
             await self._draft_handlers.take_typed(session, message.text)
@@ -211,7 +211,7 @@ class Conversation:
     async def _show_open_question(self, session: Session) -> None:
         """Show the open question. A second tap on its message doesn't show it twice."""
         if not session.is_newest_question:
-            await session.acknowledge(session.t.plain("stale.button"))
+            await session.acknowledge(session.t.plain("users.stale.button"))
             session.message_id = None
         await self._draft_handlers.show(session)
 
@@ -244,7 +244,7 @@ class Conversation:
                 if await hook(session, message):
                     return
         if is_command:
-            session.notice = session.t("talk.unknown_command")
+            session.notice = session.t("checkout.chat.unknown_command")
         await session.show(session.with_resume(await make_welcome(session)))
 
     async def _is_order(self, session: Session, update: Update, text: str) -> bool:

@@ -69,7 +69,7 @@ class Checkout:
         expiry = DraftWorker(self.drafts, infra.chat_jobs, infra.wake_outbox)
         self.feature = Feature(
             name="checkout",
-            unreadable_rows={"drafts": "draft.unreadable"},
+            unreadable_rows={"drafts": "checkout.draft.unreadable"},
             user_data=USER_DATA,
             routes=(self.conversation.routes(), self.conversation.fallback_routes()),
             handlers={Phase.CONVERSATION: self.conversation.handlers()},

@@ -104,14 +104,16 @@ class DraftHandlers:
         draft = await self._drafts.get(draft_id)
         is_own = draft is not None and draft.chat_id == session.chat_id
         if draft is None or not is_own:
-            await self.explain(session, "stale.button")
+            await self.explain(session, "users.stale.button")
         elif draft.status is DraftStatus.PLACED:
             await self._show_order(session, draft)
         elif draft.status is DraftStatus.EXPIRED and session[DRAFT] is None:
-            await session.acknowledge(session.t.plain("stale.expired"))
+            await session.acknowledge(session.t.plain("checkout.stale.expired"))
             await session.show_new(screens.expired(session.t, draft))
         else:
-            await self.explain(session, "stale.cancelled" if draft.status is DraftStatus.CANCELLED else "stale.button")
+            await self.explain(
+                session, "checkout.stale.cancelled" if draft.status is DraftStatus.CANCELLED else "users.stale.button"
+            )
 
     async def explain(self, session: Session, key: str) -> None:
         """Answer a press of a button that no longer works, and show the question that is open, or how to begin."""
@@ -129,7 +131,7 @@ class DraftHandlers:
             await self._orders.check_user(session.user.id)
         except Rejection as rejection:
             again = format_arguments(session.t, rejection, session.now, session.zone).get("again")
-            return session.t("limits.foretold", again=again) if again else None
+            return session.t("checkout.limits.foretold", again=again) if again else None
         return None
 
     async def _show_if_open(self, session: Session) -> bool:
@@ -170,7 +172,7 @@ class DraftHandlers:
             await session.show(limit_warning.screen(session.t, draft, session.format_rejection(rejection)))
             return
         session.notice = Html("\n".join(filter(None, (session.notice, session.format_rejection(rejection)))))
-        if rejection.key.startswith("amount.") and draft.step is Step.REVIEW:
+        if ".amount." in rejection.key and draft.step is Step.REVIEW:
             await self._save(session, replace(draft, step=Step.AMOUNT))
             return
         if draft.step is Step.REVIEW:
@@ -190,7 +192,7 @@ class DraftHandlers:
 
     async def _show_order(self, session: Session, draft: OrderDraft) -> None:
         """Show the order of a draft. A second tap on Confirm changes nothing; an older button shows its status."""
-        await session.acknowledge(session.t.plain("stale.placed"))
+        await session.acknowledge(session.t.plain("checkout.stale.placed"))
         async with self._database.reading() as tx:
             order = await OrderRepository(tx).of_draft(draft.id)
         if order is not None and session.message_id == draft.message_id:

@@ -53,7 +53,7 @@ class OneLineHandlers:
         try:
             methods, known = await self._list(session)
         except SettlementFailure:
-            screen = Screen(session.t("oneline.unread"), (send_row(session.t),))
+            screen = Screen(session.t("checkout.one_line.unread"), (send_row(session.t),))
             await session.show(session.with_resume(screen))
             return
         reading = lines.read_order_line(text, methods, known)
@@ -68,7 +68,7 @@ class OneLineHandlers:
                 lambda draft: lines.fill_draft(draft, reading, methods, known),
             )
             warning = await self._draft_handlers.warn_of_limit(session)
-            notices = [warning, session.t("draft.replaced") if has_replaced else None]
+            notices = [warning, session.t("checkout.draft.replaced") if has_replaced else None]
         elif open_draft(session).last_update_id != session.update_id:
             await self._draft_handlers.show(session)
             return
@@ -155,7 +155,7 @@ def _format_understood(t: Translator, draft: OrderDraft) -> Html | None:
         draft.holder,
     ]
     known = " · ".join(part for part in parts if part)
-    return t("oneline.understood", parts=known) if known else None
+    return t("checkout.one_line.understood", parts=known) if known else None
 
 
 def _list_not_taken(
@@ -165,13 +165,13 @@ def _list_not_taken(
     for rejection in line.rejections:
         yield t.translate(rejection)
     if reading.recipient is not None and lines.has_vanished(reading, methods):
-        yield t("recipient.vanished", name=format_method(reading.recipient.method))
+        yield t("checkout.recipient.vanished", name=format_method(reading.recipient.method))
     if line.leftover:
-        yield t("oneline.leftover", text=quote_input(" ".join(line.leftover)))
+        yield t("checkout.one_line.leftover", text=quote_input(" ".join(line.leftover)))
     if line.doubtful_holder and not draft.holder_asked:
-        yield t("oneline.holder_unsure", text=quote_input(line.doubtful_holder))
+        yield t("checkout.one_line.holder_unsure", text=quote_input(line.doubtful_holder))
     if line.amount_readings and draft.step is not Step.AMOUNT:
-        yield t("oneline.sum_later", text=quote_input(line.amount_text))
+        yield t("checkout.one_line.sum_later", text=quote_input(line.amount_text))
 
 
 def _is_a_name(text: str, methods: Sequence[PayoutMethod], known: Sequence[SavedRecipient]) -> bool:

@@ -54,9 +54,11 @@ class RepeatHandlers:
         """Begin a draft with the order's recipient and amount, at its review."""
         order = await self._drop_expired_offer(session, order)
         if not order.has_recipient:
-            await session.acknowledge(session.t.plain("again.forgotten"), alert=True)
+            await session.acknowledge(session.t.plain("checkout.repeat.forgotten"), alert=True)
         elif not order.may_be_sent_again(session.now):
-            await session.acknowledge(session.t.plain("again.open" if order.phase is Phase.OPEN else "again.undecided"))
+            await session.acknowledge(
+                session.t.plain("checkout.repeat.open" if order.phase is Phase.OPEN else "checkout.repeat.undecided")
+            )
             await self._status_messages.resend_status_message(session, order)
         else:
             await self._begin_again(session, order)
@@ -74,11 +76,11 @@ class RepeatHandlers:
             method = await self._method_of(recipient)
             has_replaced = _has_answers(session[DRAFT])
             if method is None:
-                session.notice = session.t("recipient.vanished", name=format_method(recipient.method))
+                session.notice = session.t("checkout.recipient.vanished", name=format_method(recipient.method))
                 session[DRAFT] = await self._drafts.begin(session.user.id, session.chat_id, session.update_id)
             else:
                 warning = await self._draft_handlers.warn_of_limit(session)
-                session.notice = _join(warning, session.t("draft.replaced") if has_replaced else None)
+                session.notice = _join(warning, session.t("checkout.draft.replaced") if has_replaced else None)
                 session[DRAFT] = await self._drafts.begin(
                     session.user.id,
                     session.chat_id,
@@ -96,10 +98,10 @@ class RepeatHandlers:
         repeated = self._drafts.repeat_order(order, method)
         if before is None or not (is_replayed(session) or before.asks_the_same_as(repeated)):
             session[DRAFT] = await self._drafts.begin_with(repeated, session.update_id)
-            session.notice = session.t("draft.replaced") if _has_answers(before) else None
+            session.notice = session.t("checkout.draft.replaced") if _has_answers(before) else None
         elif not (is_replayed(session) or pressed_in_question) and _was_just_changed(before, session.now):
             return
-        gone = session.t("again.vanished", name=format_method(order.method)) if method is None else None
+        gone = session.t("orders.repeat.vanished", name=format_method(order.method)) if method is None else None
         session.notice = _join(session.notice, gone or await self._difference(session, order))
         await self._draft_handlers.show(session)
 

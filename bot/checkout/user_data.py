@@ -36,7 +36,7 @@ class StoredDrafts(StoredData):
     def records(self, t: Translator) -> Sequence[str]:
         """Return how many were begun."""
         begun = sum(draft.status is not DraftStatus.PLACED for draft in self.drafts)
-        return (t.plural("privacy.drafts", begun),) if begun else ()
+        return (t.plural("checkout.privacy.drafts", begun),) if begun else ()
 
 
 async def stored(tx: Transaction, user_id: int) -> StoredDrafts:

@@ -39,7 +39,7 @@ def read_minute(text: str) -> int:
     """
     minute = read_time(text)
     if minute is None:
-        raise Rejection("broadcast.time_unread")
+        raise Rejection("core.template.time_unread")
     return minute
 
 
@@ -59,9 +59,9 @@ def read_moment(text: str, now: datetime, zone: tzinfo) -> datetime:
     day = _day(match["day"], now.astimezone(zone).date())
     moment = datetime.combine(day, time(*divmod(minute, 60)), zone).astimezone(UTC)
     if moment <= now:
-        raise Rejection("broadcast.time_passed")
+        raise Rejection("core.template.time_passed")
     if moment - now > MAX_AHEAD:
-        raise Rejection("broadcast.time_too_far")
+        raise Rejection("core.template.time_too_far")
     return moment
 
 
@@ -73,7 +73,7 @@ def read_days(text: str) -> int:
     """
     match = _SOME_DAYS.fullmatch(plain(text).casefold())
     if match is None or not 1 <= int(match[1]) <= MAX_DAYS:
-        raise Rejection("broadcast.days_unread", most=MAX_DAYS)
+        raise Rejection("core.template.days_unread", most=MAX_DAYS)
     return int(match[1])
 
 
@@ -92,7 +92,7 @@ def _day(typed: str, today: date) -> date:
             return _next_day(int(match[1]), int(match[2]), match[3], today)
     except ValueError:
         pass
-    raise Rejection("broadcast.time_unread")
+    raise Rejection("core.template.time_unread")
 
 
 def _next_day(day: int, month: int, year: str | None, today: date) -> date:

@@ -37,7 +37,7 @@ def read(html: str, variables: Collection[str]) -> str:
     markup.close()
     markup.finish()
     if not plain(markup.text):
-        raise Rejection("broadcast.empty")
+        raise Rejection("core.template.empty")
     return "".join(markup.out).strip()
 
 
@@ -68,36 +68,36 @@ class _Markup(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag not in _TAGS:
-            raise Rejection("broadcast.markup")
+            raise Rejection("core.template.markup")
         self._open.append(tag)
         self.out.append(f"<{tag}{''.join(_attribute(*each) for each in attrs if each[0] in _TAGS[tag])}>")
 
     def handle_endtag(self, tag: str) -> None:
         if not self._open or self._open.pop() != tag:
-            raise Rejection("broadcast.markup")
+            raise Rejection("core.template.markup")
         self.out.append(f"</{tag}>")
 
     def handle_data(self, data: str) -> None:
         self.text += data
         named = _BRACED.sub(self._named, data)
         if re.search(r"[{}]", _VARIABLE.sub("", named)):
-            raise Rejection("broadcast.lone_brace", known=format_variables(self._variables))
+            raise Rejection("core.template.lone_brace", known=format_variables(self._variables))
         self.out.append(escape(named, quote=False))
 
     def handle_comment(self, data: str) -> None:
         del data
-        raise Rejection("broadcast.markup")
+        raise Rejection("core.template.markup")
 
     def finish(self) -> None:
         """Reject markup with an open tag."""
         if self._open:
-            raise Rejection("broadcast.markup")
+            raise Rejection("core.template.markup")
 
     def _named(self, match: re.Match[str]) -> str:
         name = match[1].strip().lower()
         if name not in self._variables:
             known = format_variables(self._variables)
-            raise Rejection("broadcast.unknown_variable", name=f"{{{plain(match[1])[:40]}}}", known=known)
+            raise Rejection("core.template.unknown_variable", name=f"{{{plain(match[1])[:40]}}}", known=known)
         return f"{{{name}}}"
 
 

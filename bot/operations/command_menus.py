@@ -84,8 +84,8 @@ class CommandMenus:
         Return the seconds until the next time.
         """
         for t, code in self._languages():
-            await self._bot.set_my_description(t.plain("about.description"), language_code=code)
-            await self._bot.set_my_short_description(t.plain("about.short"), language_code=code)
+            await self._bot.set_my_description(t.plain("operations.about.description"), language_code=code)
+            await self._bot.set_my_short_description(t.plain("operations.about.short"), language_code=code)
         return A_DAY
 
     def _staff_menus(self) -> dict[int, Sequence[str]]:
@@ -121,4 +121,4 @@ class CommandMenus:
 def _describe(t: Translator, name: str, names: Sequence[str]) -> str:
     """Return the description of a command. Operators get another one for `/status`."""
     is_operators = name == "status" and "broadcast" in names
-    return t.plain("command.status_of_all") if is_operators else t.plain(f"command.{name}")
+    return t.plain("operations.command.status_of_all") if is_operators else t.plain(f"operations.command.{name}")

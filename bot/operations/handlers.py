@@ -47,7 +47,7 @@ class StatusHandlers:
     async def alarm_button(self, session: Session, button: AlarmButton) -> None:
         """Run the action of an alarm's button."""
         if not await self.ACTIONS[button.action](self, session, button.kind, button.subject):
-            await session.explain("stale.button")
+            await session.explain("users.stale.button")
 
     async def _status(self, session: Session) -> Screen:
         summary = await self._monitor.summary()
@@ -103,7 +103,7 @@ class StatusHandlers:
         if known is None:
             return False
         is_resolved = await self._monitor.resolve(known, subject, session.user.id)
-        await session.acknowledge(session.t.plain("alarm.noted" if is_resolved else "alarm.over_already"))
+        await session.acknowledge(session.t.plain("staff.alarm.noted" if is_resolved else "staff.alarm.over_already"))
         return True
 
     ACTIONS: ClassVar[Mapping[AlarmAction, "_Action"]] = {

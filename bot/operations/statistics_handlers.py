@@ -65,13 +65,13 @@ class StatisticsHandlers:
             await self._send_file(session, span)
         else:
             if typed:
-                session.notice = session.t("export.unclear")
+                session.notice = session.t("staff.export.unclear")
             await questions.ask(session, EXPORT_PERIOD, export_screens.ask_period(session.t))
 
     async def statistics_button(self, session: Session, button: StatisticsButton) -> None:
         """Run the action of a button under the statistics."""
         if not await self.ACTIONS[button.action](self, session, button.period):
-            await session.explain("stale.button")
+            await session.explain("users.stale.button")
 
     async def send_typed_period(self, session: Session, _: str, text: str) -> None:
         """Send the orders of the typed period. Ask again if it can't be read."""
@@ -81,7 +81,7 @@ class StatisticsHandlers:
             return
         span = spans.parse_span(text, _today(session), session.zone)
         if span is None:
-            session.notice = session.t("export.unclear")
+            session.notice = session.t("staff.export.unclear")
             await session.show(export_screens.ask_period(session.t))
             return
         await session.save_user(questions.mark_answered(session))
@@ -130,7 +130,9 @@ class StatisticsHandlers:
             priority="talk",
         )
         if not isinstance(sent, Delivered):
-            await session.show_new(Screen(session.t("export.not_sent"), export_screens.other_period_row(session.t)))
+            await session.show_new(
+                Screen(session.t("staff.export.not_sent"), export_screens.other_period_row(session.t))
+            )
 
     ACTIONS: ClassVar[Mapping[StatisticsAction, "_Action"]] = {
         StatisticsAction.SHOW: _show_period,

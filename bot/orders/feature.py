@@ -95,7 +95,7 @@ class Orders:
         workers = OrderWorkers(self.observer, Reconciler(self.service, settlement))
         self.feature = Feature(
             name="orders",
-            unreadable_rows={"orders": "talk.order_unreadable"},
+            unreadable_rows={"orders": "orders.chat.order_unreadable"},
             user_data=USER_DATA,
             routes=(self._handlers.routes(), receipts.routes(), PreferenceHandlers().routes()),
             answers=receipts.answers(),

@@ -85,7 +85,7 @@ class OrderHandlers:
         async with self._database.reading() as tx:
             order = await OrderRepository(tx).get(button.reference)
         if order is None or order.chat_id != session.chat_id:
-            await session.acknowledge(session.t.plain("stale.not_yours"), alert=True)
+            await session.acknowledge(session.t.plain("orders.stale.not_yours"), alert=True)
             return
         await self._handler_of(button.action)(session, order)
         async with self._database.transaction() as tx:
@@ -98,7 +98,7 @@ class OrderHandlers:
 
     async def _refresh_status(self, session: Session, order: Order) -> None:
         """Poll the order, unless that just happened, and update the status message."""
-        await session.acknowledge(session.t.plain("card.looking"))
+        await session.acknowledge(session.t.plain("orders.card.looking"))
         refreshed = await self._status_messages.refresh_order(session, order)
         await self._update_status(session, refreshed)
 
@@ -108,7 +108,7 @@ class OrderHandlers:
         except SettlementFailure:
             # The question stays open until the list of orders can be read.
             await session.acknowledge()
-            session.notice = session.t("order.cannot_compare")
+            session.notice = session.t("orders.cannot_compare")
             await self._update_status(session, order)
             return
         if accepted is None:
@@ -119,14 +119,14 @@ class OrderHandlers:
             # A message of its own says why it can't be paid after all.
             await self._update_status(session, accepted)
             return
-        await session.update(Screen(session.t("order.accepted", line=format_order_line(session.t, accepted))))
+        await session.update(Screen(session.t("orders.accepted", line=format_order_line(session.t, accepted))))
 
     async def _drop(self, session: Session, order: Order) -> None:
         if not await self._service.drop(order.reference):
             await self._status_messages.reject_outdated_button(session, order)
             return
         await session.acknowledge()
-        text = session.t("order.dropped", line=format_order_line(session.t, order))
+        text = session.t("orders.dropped", line=format_order_line(session.t, order))
         await session.update(Screen(text, (send_row(session.t),)))
 
     async def _try_again(self, session: Session, order: Order) -> None:
@@ -142,7 +142,7 @@ class OrderHandlers:
             await self._status_messages.reject_outdated_button(session, order)
             return
         await session.acknowledge()
-        await session.update(Screen(session.t("order.trying_again", line=format_order_line(session.t, new_attempt))))
+        await session.update(Screen(session.t("orders.trying_again", line=format_order_line(session.t, new_attempt))))
 
     async def _update_status(self, session: Session, order: Order) -> None:
         await session.update(self._status_messages.build_screen(session, order))
@@ -176,7 +176,7 @@ class OrderHandlers:
 
     async def _refresh_page(self, session: Session, order: Order) -> None:
         """Poll the order, unless that just happened, and update the page."""
-        await session.acknowledge(session.t.plain("card.looking"))
+        await session.acknowledge(session.t.plain("orders.card.looking"))
         await self._show_page_of(session, await self._status_messages.refresh_order(session, order))
 
     async def _show_list(self, session: Session, page: HistoryPage) -> None:
@@ -193,5 +193,5 @@ def _explain_failure(session: Session, order: Order, failure: Exception) -> Html
     if isinstance(failure, Rejection):
         return session.format_rejection(failure)
     if isinstance(failure, MethodVanished):
-        return session.t("again.vanished", name=format_method(order.method))
-    return session.t("order.cannot_check")
+        return session.t("orders.repeat.vanished", name=format_method(order.method))
+    return session.t("orders.cannot_check")

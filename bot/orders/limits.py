@@ -115,8 +115,8 @@ def _rejections_of_count(limits: Limits, orders: Sequence[Order], now: datetime)
     unpaid_until = [order.offer_ends_at for order in orders if can_still_be_paid(order, now)]
     counted_until = [order.created_at + HOUR for order in orders if now < order.created_at + HOUR]
     found = (
-        _rejection_of_count("limits.open", limits.open_orders, unpaid_until),
-        _rejection_of_count("limits.hour", limits.orders_per_hour, counted_until),
+        _rejection_of_count("orders.limits.open", limits.open_orders, unpaid_until),
+        _rejection_of_count("orders.limits.hour", limits.orders_per_hour, counted_until),
     )
     return [rejection for rejection in found if rejection is not None]
 
@@ -136,8 +136,8 @@ def _rejection_of_sum(
         return None
     again = _time_when_possible(limit, spent, idr)
     if is_less_possible and remaining >= smallest:
-        return Rejection("amount.day_remaining", limit=limit, remaining=remaining, again=again)
-    return Rejection("amount.day_full", limit=limit, again=again)
+        return Rejection("orders.amount.day_remaining", limit=limit, remaining=remaining, again=again)
+    return Rejection("orders.amount.day_full", limit=limit, again=again)
 
 
 def _above_daily_limit(
@@ -145,11 +145,11 @@ def _above_daily_limit(
 ) -> Rejection:
     remaining = limit - sum(rupiah for _, rupiah in spent)
     if remaining >= smallest and not rejections:
-        return Rejection("amount.above_day", limit=limit, remaining=remaining)
+        return Rejection("orders.amount.above_day", limit=limit, remaining=remaining)
     times = [_available_at(rejection) for rejection in rejections]
     if remaining < smallest:
         times.append(_time_when_possible(limit, spent, smallest))
-    return Rejection("amount.above_day_later", limit=limit, again=max(times))
+    return Rejection("orders.amount.above_day_later", limit=limit, again=max(times))
 
 
 def _spent(orders: Sequence[Order], now: datetime) -> list[tuple[datetime, int]]:

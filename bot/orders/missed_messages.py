@@ -93,7 +93,7 @@ class MissedMessages:
         for order in reversed(orders):
             times = (order.paid_at, order.ended_at, order.expires_at)
             if order.reference not in shown and any(at is not None and since < at <= now for at in times):
-                session.notice = session.t("talk.meanwhile")
+                session.notice = session.t("orders.chat.meanwhile")
                 await self._show_status(session, order)
 
     async def _show_rejected(self, session: Session) -> frozenset[str]:
@@ -107,7 +107,9 @@ class MissedMessages:
             missed_orders = await MissedOrderRepository(tx).of_user(session.user.id)
         older, newest = missed_orders[:-MAX_MISSED_SHOWN], missed_orders[-MAX_MISSED_SHOWN:]
         if older:
-            if not isinstance(await session.send(Screen(session.t.plural("talk.missed_older", len(older)))), Delivered):
+            if not isinstance(
+                await session.send(Screen(session.t.plural("orders.chat.missed_older", len(older)))), Delivered
+            ):
                 return frozenset()
             await self._delete(older)
         shown: list[str] = []
@@ -124,11 +126,11 @@ class MissedMessages:
             order = await OrderRepository(tx).get_if_readable(missed.reference)
         if order is None or order.user_id != session.user.id:
             return True
-        session.notice = session.t("talk.missed")
+        session.notice = session.t("orders.chat.missed")
         sent = await self._show_status(session, order)
         if isinstance(sent, Invalid):
             # Telegram will never accept this status message either. It must not hold up the other missed orders.
-            sent = await session.send(Screen(session.t("talk.missed_elsewhere", reference=order.reference)))
+            sent = await session.send(Screen(session.t("orders.chat.missed_elsewhere", reference=order.reference)))
         return isinstance(sent, Delivered)
 
     async def _delete(self, seen: Sequence[MissedOrder]) -> None:

@@ -82,8 +82,8 @@ def format_payout_times(t: Translator, times: PayoutTimes) -> Html:
     """Return the sentence for the chat and the payment page. Times are rounded up, so that they aren't too short."""
     median, slow, days = t.within(times.median), t.within(times.slow), SAMPLE_PERIOD.days
     if median == slow:
-        return t("help.measured_alike", days=days, slow=slow)
-    return t("help.measured", days=days, median=median, slow=slow)
+        return t("orders.help.measured_alike", days=days, slow=slow)
+    return t("orders.help.measured", days=days, median=median, slow=slow)
 
 
 async def _measure(tx: Transaction, since: datetime, until: datetime) -> PayoutTimes | None:

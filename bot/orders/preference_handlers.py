@@ -29,9 +29,9 @@ class PreferenceHandlers:
         """Save how notifications of a topic arrive, if the topic allows that mode."""
         topic = find_topic_by_name(button.topic)
         if topic is None or button.mode not in topic.modes:
-            await session.explain("stale.button")
+            await session.explain("users.stale.button")
             return
-        await session.acknowledge(session.t.plain(f"notices.way.{button.mode}"))
+        await session.acknowledge(session.t.plain(f"orders.preferences.way.{button.mode}"))
         chosen = set_mode(session.user.notification_preferences, topic, button.mode)
         await session.save_user(replace(session.user, notification_preferences=chosen))
         await self._show(session)

@@ -53,8 +53,8 @@ class Rules:
         """Raise `Rejection` as `check_limits` does, for the amounts of an earlier quote."""
         allowed = self.amounts_for(method)
         if allowed.is_below(idr):
-            raise Rejection("amount.below_minimum", minimum=allowed.minimum)
+            raise Rejection("orders.amount.below_minimum", minimum=allowed.minimum)
         if method is not None and allowed.is_above(idr):
-            raise Rejection("amount.above_cap", cap=allowed.maximum, name=display_name(method))
+            raise Rejection("orders.amount.above_cap", cap=allowed.maximum, name=display_name(method))
         if sats > MAX_SATS:
-            raise Rejection("amount.too_large_sats", maximum=MAX_SATS)
+            raise Rejection("core.amount.too_large_sats", maximum=MAX_SATS)

@@ -51,7 +51,7 @@ class StatusMessages:
         try:
             report = await self._settlement.look_up(order.service_id)
         except SettlementFailure:
-            session.notice = session.t("card.cannot_look")
+            session.notice = session.t("orders.card.cannot_look")
             return order
         return await self._observer.apply_report(order.reference, report, asked_at=now) or order
 
@@ -75,5 +75,5 @@ class StatusMessages:
 
     async def reject_outdated_button(self, session: Session, order: Order) -> None:
         """Tell the user that the button no longer applies, and send the status message."""
-        await session.acknowledge(session.t.plain("stale.order"))
+        await session.acknowledge(session.t.plain("orders.stale.order"))
         await self.resend_status_message(session, order)

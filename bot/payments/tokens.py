@@ -93,4 +93,4 @@ SYMBOLS: Final = tuple(dict.fromkeys(token.symbol for token in TOKENS.values()))
 
 def name_key(code: str) -> str:
     """Return the key of the text that names a way to pay."""
-    return f"channel.{code}"
+    return f"payments.channel.{code}"

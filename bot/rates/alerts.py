@@ -50,11 +50,13 @@ def read_threshold(text: str, rate: Decimal) -> Decimal:
     readings = tuple(_readings(text, rate))
     near = [each for each in readings if is_sensible(each, rate)]
     if not readings:
-        raise Rejection("subscription.alert_unreadable")
+        raise Rejection("rates.subscription.alert_unreadable")
     if not near:
-        raise Rejection("subscription.alert_too_far", lowest=int(rate / MAX_FACTOR), highest=int(rate * MAX_FACTOR))
+        raise Rejection(
+            "rates.subscription.alert_too_far", lowest=int(rate / MAX_FACTOR), highest=int(rate * MAX_FACTOR)
+        )
     if near[0] == rate:
-        raise Rejection("subscription.alert_is_there")
+        raise Rejection("rates.subscription.alert_is_there")
     return near[0]
 
 

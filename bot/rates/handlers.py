@@ -40,7 +40,7 @@ class RateHandlers:
         """Show another period in the same message. Without a current rate the picture isn't changed."""
         quote = await self._quote()
         if quote is None or quote.is_stale(session.now):
-            await session.acknowledge(session.t.plain("rate.none"), alert=True)
+            await session.acknowledge(session.t.plain("rates.none"), alert=True)
         else:
             await session.acknowledge()
             await session.show(session.with_resume(await self._screen(session, button.period, quote)))

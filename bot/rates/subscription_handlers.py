@@ -64,14 +64,14 @@ class SubscriptionHandlers:
             await session.acknowledge()
             return
         if not await self.ACTIONS[button.action](self, session, button.argument):
-            await session.explain("stale.button")
+            await session.explain("users.stale.button")
         session.record_tap(pressed)
 
     async def daily_time_typed(self, session: Session, _: str, text: str) -> None:
         """Set the typed time of the daily quote. Ask again if it can't be read."""
         minute = read_time(text)
         if minute is None:
-            session.notice = session.t("subscription.time_unreadable")
+            session.notice = session.t("rates.subscription.time_unreadable")
             await self._ask_daily_time(session)
             return
         await self._subscriptions.set_daily_time(questions.mark_answered(session), minute)
@@ -81,7 +81,7 @@ class SubscriptionHandlers:
         """Set the typed quiet hours. Ask again if they can't be read."""
         hours = read_span(text)
         if hours is None:
-            session.notice = session.t("subscription.span_unreadable")
+            session.notice = session.t("rates.subscription.span_unreadable")
             await self._ask_quiet_hours(session)
             return
         await self._subscriptions.set_quiet_hours(questions.mark_answered(session), hours)
@@ -107,7 +107,7 @@ class SubscriptionHandlers:
         return True
 
     async def _show_daily_set(self, session: Session) -> None:
-        session.notice = session.t("subscription.daily_set")
+        session.notice = session.t("rates.subscription.daily_set")
         await self._show_overview(session)
 
     async def _show_overview(self, session: Session) -> None:
@@ -179,24 +179,24 @@ class SubscriptionHandlers:
         await session.acknowledge()
         if await self._subscriptions.set_alert(session.user, request):
             condition = alert_screens.format_condition(session.t, request.threshold, is_above=request.is_above)
-            session.notice = session.t("subscription.alert_set", condition=condition)
+            session.notice = session.t("rates.subscription.alert_set", condition=condition)
         else:
-            session.notice = session.t("subscription.too_many")
+            session.notice = session.t("rates.subscription.too_many")
         await self._show_overview(session)
         return True
 
     async def _delete_alert(self, session: Session, alert_id: str) -> bool:
         """Delete an alert. If it no longer exists, the answer is the same."""
         await self._subscriptions.delete_alert(session.user.id, alert_id)
-        await session.acknowledge(session.t.plain("subscription.alert_dropped"))
+        await session.acknowledge(session.t.plain("rates.subscription.alert_dropped"))
         await self._show_overview(session)
         return True
 
     async def _end(self, session: Session, _: str) -> bool:
         """End all rate updates. The answer is the same for a user who had none."""
         await self._subscriptions.end(session.user.id)
-        await session.acknowledge(session.t.plain("subscription.stopped_short"))
-        session.notice = session.t("subscription.stopped")
+        await session.acknowledge(session.t.plain("rates.subscription.stopped_short"))
+        session.notice = session.t("rates.subscription.stopped")
         await self._show_overview(session)
         return True
 

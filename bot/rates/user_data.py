@@ -23,8 +23,8 @@ class StoredRateMessages(StoredData):
         if self.subscription is None and not self.alerts:
             return ()
         minute = self.subscription.daily_minute if self.subscription else None
-        daily = t.plain("subscription.none") if minute is None else t.time_of_day(minute)
-        return (t("privacy.rate_news", daily=daily, alerts=len(self.alerts)),)
+        daily = t.plain("rates.subscription.none") if minute is None else t.time_of_day(minute)
+        return (t("rates.privacy.rate_news", daily=daily, alerts=len(self.alerts)),)
 
 
 async def stored(tx: Transaction, user_id: int) -> StoredRateMessages:

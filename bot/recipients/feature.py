@@ -18,7 +18,7 @@ class Recipients:
         """Higher features register the handlers of their actions here."""
         self.feature = Feature(
             name="recipients",
-            unreadable_rows={"recipients": "recipient.unreadable"},
+            unreadable_rows={"recipients": "recipients.unreadable"},
             user_data=USER_DATA,
             routes=(self.handlers.routes(),),
             answers=self.handlers.answers(),

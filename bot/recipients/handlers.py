@@ -95,10 +95,10 @@ class RecipientHandlers:
         except Rejection as rejection:
             await self._ask_again(session, recipient_id, rejection, recipients.ask_name)
         except TooManyNamed:
-            too_many = Rejection("recipient.too_many", most=MAX_NAMED)
+            too_many = Rejection("recipients.too_many", most=MAX_NAMED)
             await self._ask_again(session, recipient_id, too_many, recipients.ask_name)
         else:
-            said = session.t("recipient.unnamed") if label is None else session.t("recipient.named", label=label)
+            said = session.t("recipients.unnamed") if label is None else session.t("recipients.named", label=label)
             await self._show_changed(session, changed, said)
 
     async def holder_typed(self, session: Session, recipient_id: str, text: str) -> None:
@@ -109,7 +109,7 @@ class RecipientHandlers:
             await self._ask_again(session, recipient_id, rejection, recipients.ask_holder)
         else:
             changed = await self._service.set_holder(questions.mark_answered(session), recipient_id, holder)
-            await self._show_changed(session, changed, session.t("recipient.held"))
+            await self._show_changed(session, changed, session.t("recipients.held"))
 
     async def _list(self, session: Session, page: int = 0) -> None:
         known = await self._service.list_all(session.user.id)
@@ -120,8 +120,8 @@ class RecipientHandlers:
 
     async def _explain_gone(self, session: Session) -> None:
         """Say that a recipient doesn't exist. Another user's recipient gets the same answer, so it stays secret."""
-        await session.acknowledge(session.t.plain("recipient.gone"))
-        session.notice = session.t("recipient.gone")
+        await session.acknowledge(session.t.plain("recipients.gone"))
+        session.notice = session.t("recipients.gone")
         await self._list(session)
 
     async def _save(self, session: Session, recipient: SavedRecipient) -> None:
@@ -140,15 +140,15 @@ class RecipientHandlers:
 
     async def _remove_name(self, session: Session, recipient: SavedRecipient) -> None:
         changed = await self._service.rename(session.user, recipient.id, None)
-        await self._show_changed(session, changed, session.t("recipient.unnamed"))
+        await self._show_changed(session, changed, session.t("recipients.unnamed"))
 
     async def _remove_holder(self, session: Session, recipient: SavedRecipient) -> None:
         changed = await self._service.set_holder(session.user, recipient.id, None)
-        await self._show_changed(session, changed, session.t("recipient.held"))
+        await self._show_changed(session, changed, session.t("recipients.held"))
 
     async def _delete(self, session: Session, recipient: SavedRecipient) -> None:
         await self._service.delete(session.user.id, recipient.id)
-        session.notice = session.t("recipient.deleted")
+        session.notice = session.t("recipients.deleted")
         await self._list(session)
 
     async def _ask_again(

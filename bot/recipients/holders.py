@@ -23,16 +23,16 @@ def clean_holder(text: str) -> str | None:
             punctuation only), `holder.symbols` (such as emoji, which no bank prints).
     """
     if any(unicodedata.category(character) == "Cc" for character in text.strip()):
-        raise Rejection("holder.one_line")
+        raise Rejection("recipients.holder.one_line")
     name = plain(text)
     if not name:
         return None
     if len(name) > MAX_HOLDER_LENGTH:
-        raise Rejection("holder.too_long", longest=MAX_HOLDER_LENGTH, actual=len(name))
+        raise Rejection("recipients.holder.too_long", longest=MAX_HOLDER_LENGTH, actual=len(name))
     if sum(character.isalpha() for character in name) < _MIN_LETTERS:
-        raise Rejection("holder.not_a_name")
+        raise Rejection("recipients.holder.not_a_name")
     if not all(_can_be_printed(character) for character in name):
-        raise Rejection("holder.symbols")
+        raise Rejection("recipients.holder.symbols")
     return name
 
 
@@ -44,7 +44,7 @@ def read_holder(text: str) -> str:
     """
     holder = clean_holder(text)
     if holder is None:  # only invisible characters. Users who want to skip the question press its button
-        raise Rejection("holder.not_a_name")
+        raise Rejection("recipients.holder.not_a_name")
     return holder
 
 

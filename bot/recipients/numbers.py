@@ -26,7 +26,7 @@ _SPACING: Final = str.maketrans("", "", " .-'")
 _MOBILE_SPACING: Final = str.maketrans("", "", " .-'()")
 _COUNTRY: Final = 62
 
-LIKE_MOBILE: Final = "number.like_mobile"
+LIKE_MOBILE: Final = "recipients.number.like_mobile"
 """The key of the remark on an account number that can be a mobile number. The user may mean an e-wallet."""
 
 
@@ -51,7 +51,7 @@ def clean_number(method: PayoutMethod, text: str) -> CleanNumber:
     """
     typed = plain(text)
     if not any(character.isdecimal() for character in typed):
-        raise Rejection("number.missing")
+        raise Rejection("recipients.number.missing")
     return _clean_mobile(typed) if method.kind == EWALLET else _clean_account(method, typed)
 
 
@@ -65,7 +65,7 @@ def to_international(text: str) -> str | None:
 
 def _clean_account(method: PayoutMethod, typed: str) -> CleanNumber:
     if re.fullmatch(r"\+[0-9]+", typed.translate(_MOBILE_SPACING)):
-        raise Rejection("number.phone_at_bank")
+        raise Rejection("recipients.number.phone_at_bank")
     number = _check_digits(typed.translate(_SPACING))
     _check_length(number, MIN_ACCOUNT_DIGITS, MAX_ACCOUNT_DIGITS)
     return CleanNumber(number, _remark_on_length(method, len(number)) or _remark_like_mobile(method, number))
@@ -73,26 +73,26 @@ def _clean_account(method: PayoutMethod, typed: str) -> CleanNumber:
 
 def _check_digits(text: str) -> str:
     if not re.fullmatch(r"[0-9]+", text):
-        raise Rejection("number.not_digits")
+        raise Rejection("recipients.number.not_digits")
     return text
 
 
 def _check_length(number: str, minimum: int, maximum: int) -> None:
     if len(number) < minimum:
-        raise Rejection("number.too_short", shortest=minimum, actual=len(number))
+        raise Rejection("recipients.number.too_short", shortest=minimum, actual=len(number))
     if len(number) > maximum:
-        raise Rejection("number.too_long", longest=maximum, actual=len(number))
+        raise Rejection("recipients.number.too_long", longest=maximum, actual=len(number))
 
 
 def _remark_on_length(method: PayoutMethod, actual: int) -> Remark | None:
     known = find_known(method.code, method.name)
     if known is not None and known.digits is not None:
         arguments = {"method": display_name(method), "expected": known.digits, "actual": actual}
-        return None if actual == known.digits else Remark("number.unusual_length", arguments)
+        return None if actual == known.digits else Remark("recipients.number.unusual_length", arguments)
     if actual in TYPICAL_ACCOUNT_DIGITS:
         return None
     bounds = {"shortest": TYPICAL_ACCOUNT_DIGITS.start, "longest": TYPICAL_ACCOUNT_DIGITS.stop - 1}
-    return Remark("number.rare_length", {**bounds, "actual": actual})
+    return Remark("recipients.number.rare_length", {**bounds, "actual": actual})
 
 
 def _remark_like_mobile(method: PayoutMethod, number: str) -> Remark | None:
@@ -109,16 +109,16 @@ def _remark_like_mobile(method: PayoutMethod, number: str) -> Remark | None:
 def _clean_mobile(typed: str) -> CleanNumber:
     parsed = _parse_mobile(_with_country_code(typed))
     if parsed.country_code != _COUNTRY:
-        raise Rejection("number.foreign", code=f"+{parsed.country_code}")
+        raise Rejection("recipients.number.foreign", code=f"+{parsed.country_code}")
     number = f"0{parsed.national_number}"
     kind = phonenumbers.number_type(parsed)
     if kind == PhoneNumberType.MOBILE:
         _check_length(number, MOBILE_DIGITS.start, MOBILE_DIGITS.stop - 1)
         return CleanNumber(number)
     if kind == PhoneNumberType.FIXED_LINE:
-        raise Rejection("number.landline")
+        raise Rejection("recipients.number.landline")
     if kind != PhoneNumberType.UNKNOWN or not number.startswith("08"):
-        raise Rejection("number.not_mobile")
+        raise Rejection("recipients.number.not_mobile")
     return _accept_unlisted_mobile(number)
 
 
@@ -136,10 +136,10 @@ def _parse_mobile(dialled: str) -> PhoneNumber:
         return phonenumbers.parse(dialled, "ID")
     except NumberParseException:
         _check_length(dialled.removeprefix("+"), MOBILE_DIGITS.start, MOBILE_DIGITS.stop - 1)
-        raise Rejection("number.not_mobile") from None
+        raise Rejection("recipients.number.not_mobile") from None
 
 
 def _accept_unlisted_mobile(number: str) -> CleanNumber:
     """Return a number that begins like a mobile number but isn't in our numbering plan. The user has to confirm it."""
     _check_length(number, MOBILE_DIGITS.start, MOBILE_DIGITS.stop - 1)
-    return CleanNumber(number, Remark("number.unusual_mobile", {"actual": len(number)}))
+    return CleanNumber(number, Remark("recipients.number.unusual_mobile", {"actual": len(number)}))

@@ -19,38 +19,38 @@ PAGE_SIZE = 8
 MAX_LABEL_LENGTH = 40
 """Characters."""
 
-SECTION = SettingsSection(position=40, label="settings.recipients", data=RecipientsButton().pack())
+SECTION = SettingsSection(position=40, label="recipients.settings.recipients", data=RecipientsButton().pack())
 
 
 def show_list(t: Translator, recipients: Sequence[SavedRecipient], page: int = 0) -> Screen:
     """Return one page of the list, or that no recipient is saved."""
     if not recipients:
-        return Screen(t("recipients.none"), (send_row(t),))
+        return Screen(t("recipients.list.none"), (send_row(t),))
     pages = -(-len(recipients) // PAGE_SIZE)
     page = min(page, pages - 1)
     shown = recipients[page * PAGE_SIZE : (page + 1) * PAGE_SIZE]
     rows = tuple((_row_button(each),) for each in shown)
-    return Screen(t("recipients.ask"), (*rows, *_page_row(t, page, pages)))
+    return Screen(t("recipients.list.ask"), (*rows, *_page_row(t, page, pages)))
 
 
 def show_recipient(t: Translator, recipient: SavedRecipient, now: datetime) -> Screen:
     """Return all about one recipient. The number is shown in full, since the chat is private."""
     label, holder = recipient.label, recipient.holder
     rows: Keyboard = (
-        (_button(t, recipient, "recipient.send", RecipientAction.SEND, "primary"),),
+        (_button(t, recipient, "recipients.send", RecipientAction.SEND, "primary"),),
         (
-            _button(t, recipient, "recipient.rename" if label else "recipient.name", RecipientAction.EDIT_NAME),
-            _button(t, recipient, "recipient.edit_holder", RecipientAction.EDIT_HOLDER),
+            _button(t, recipient, "recipients.rename" if label else "recipients.name", RecipientAction.EDIT_NAME),
+            _button(t, recipient, "recipients.edit_holder", RecipientAction.EDIT_HOLDER),
         ),
-        (_button(t, recipient, "recipient.delete", RecipientAction.DELETE),),
+        (_button(t, recipient, "recipients.delete", RecipientAction.DELETE),),
         (_list_button(t),),
     )
     text = t(
-        "recipient.page",
+        "recipients.page",
         title=clip(plain(recipient_title(recipient))) or format_method(recipient.method),
         bank=format_full_method(recipient.method),
         number=recipient.number,
-        holder=holder or t.plain("review.no_holder"),
+        holder=holder or t.plain("recipients.review.no_holder"),
         ago=t.ago(recipient.last_used_at, now),
     )
     return Screen(text, rows)
@@ -65,29 +65,29 @@ def masked_line(recipient: SavedRecipient) -> Html:
 
 def ask_name(t: Translator, recipient: SavedRecipient) -> Screen:
     """Return the question for the user's own name of a recipient."""
-    remove = ((_button(t, recipient, "recipient.unname", RecipientAction.REMOVE_NAME),),) if recipient.label else ()
-    return Screen(t("recipient.ask_name", who=format_recipient(recipient)), (*remove, (_back_button(t, recipient),)))
+    remove = ((_button(t, recipient, "recipients.unname", RecipientAction.REMOVE_NAME),),) if recipient.label else ()
+    return Screen(t("recipients.ask_name", who=format_recipient(recipient)), (*remove, (_back_button(t, recipient),)))
 
 
 def ask_holder(t: Translator, recipient: SavedRecipient) -> Screen:
     """Return the question for the holder's name."""
     remove = (
-        ((_button(t, recipient, "recipient.no_holder", RecipientAction.REMOVE_HOLDER),),) if recipient.holder else ()
+        ((_button(t, recipient, "recipients.no_holder", RecipientAction.REMOVE_HOLDER),),) if recipient.holder else ()
     )
-    return Screen(t("recipient.ask_holder", who=format_recipient(recipient)), (*remove, (_back_button(t, recipient),)))
+    return Screen(t("recipients.ask_holder", who=format_recipient(recipient)), (*remove, (_back_button(t, recipient),)))
 
 
 def ask_deletion(t: Translator, recipient: SavedRecipient) -> Screen:
     """Return the question before a recipient is deleted."""
-    forget = _button(t, recipient, "recipient.delete_sure", RecipientAction.CONFIRM_DELETION, "danger")
+    forget = _button(t, recipient, "recipients.delete_sure", RecipientAction.CONFIRM_DELETION, "danger")
     return Screen(
-        t("recipient.ask_delete", who=format_recipient(recipient)), ((forget,), (_back_button(t, recipient),))
+        t("recipients.ask_delete", who=format_recipient(recipient)), ((forget,), (_back_button(t, recipient),))
     )
 
 
 def offer_row(t: Translator, recipient: SavedRecipient) -> tuple[Button, ...]:
     """Return the row under an order's message that asks for a name for its recipient."""
-    return (_button(t, recipient, "recipient.offer", RecipientAction.SAVE),)
+    return (_button(t, recipient, "recipients.offer", RecipientAction.SAVE),)
 
 
 def clean_label(text: str) -> str | None:
@@ -97,10 +97,10 @@ def clean_label(text: str) -> str | None:
         Rejection: `holder.one_line`, `recipient.name_too_long` (`longest`, `actual`).
     """
     if any(unicodedata.category(character) == "Cc" for character in text.strip()):
-        raise Rejection("holder.one_line")
+        raise Rejection("recipients.holder.one_line")
     label = plain(text)
     if len(label) > MAX_LABEL_LENGTH:
-        raise Rejection("recipient.name_too_long", longest=MAX_LABEL_LENGTH, actual=len(label))
+        raise Rejection("recipients.name_too_long", longest=MAX_LABEL_LENGTH, actual=len(label))
     return label or None
 
 
@@ -112,17 +112,23 @@ def _page_row(t: Translator, page: int, pages: int) -> Keyboard:
     if pages == 1:
         return ()
     here = Button(f"{page + 1} / {pages}", data=RecipientsButton(page).pack())
-    before = (Button(t.plain("destination.previous"), data=RecipientsButton(page - 1).pack()),) if page else ()
-    after = (Button(t.plain("destination.next"), data=RecipientsButton(page + 1).pack()),) if page < pages - 1 else ()
+    before = (
+        (Button(t.plain("recipients.destination.previous"), data=RecipientsButton(page - 1).pack()),) if page else ()
+    )
+    after = (
+        (Button(t.plain("recipients.destination.next"), data=RecipientsButton(page + 1).pack()),)
+        if page < pages - 1
+        else ()
+    )
     return ((*before, here, *after),)
 
 
 def _list_button(t: Translator) -> Button:
-    return Button(t.plain("recipient.all"), data=RecipientsButton().pack())
+    return Button(t.plain("recipients.all"), data=RecipientsButton().pack())
 
 
 def _back_button(t: Translator, recipient: SavedRecipient) -> Button:
-    return Button(t.plain("button.back"), data=RecipientButton(recipient.id, RecipientAction.PAGE).pack())
+    return Button(t.plain("users.button.back"), data=RecipientButton(recipient.id, RecipientAction.PAGE).pack())
 
 
 def _button(

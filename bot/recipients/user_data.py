@@ -35,7 +35,7 @@ class StoredRecipients(StoredData):
         return {"recipients": self._count(t)}
 
     def _count(self, t: Translator) -> Html:
-        return t.plural("privacy.recipients", len(self.recipients))
+        return t.plural("recipients.privacy.recipients", len(self.recipients))
 
 
 async def stored(tx: Transaction, user_id: int) -> StoredRecipients:

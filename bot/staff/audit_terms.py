@@ -46,7 +46,7 @@ def name_as_written(_: Translator, __: AuditEntry, name: str) -> str:
 
 def _name_alarm(t: Translator, _: AuditEntry, name: str) -> str:
     kind, _separator, subject = name.partition(":")
-    kind_name = t.plain(f"alarm.{kind}_name") if kind in set(AlarmKind) else clip(plain(kind), MAX_NAME_LENGTH)
+    kind_name = t.plain(f"staff.alarm.{kind}_name") if kind in set(AlarmKind) else clip(plain(kind), MAX_NAME_LENGTH)
     return f"{kind_name} {clip(plain(subject), MAX_NAME_LENGTH)}".strip()
 
 

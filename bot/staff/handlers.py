@@ -57,7 +57,7 @@ class AuditHandlers:
         """Send the entries of a period as a file. A second tap sends nothing."""
         find_span = NAMED_SPANS.get(button.period)
         if find_span is None:
-            await session.explain("stale.button")
+            await session.explain("users.stale.button")
             return
         await session.acknowledge()
         pressed = button.pack()

@@ -118,7 +118,7 @@ class Ticket:
         """
         self._check_is_open()
         if self.claimed_by is not None and self.claimed_by != by:
-            raise Rejection("ticket.held_by_another")
+            raise Rejection("support.ticket.held_by_another")
         return self if self.claimed_by == by else replace(self, claimed_by=by, claimed_at=now)
 
     def take_over(self, by: int, now: datetime) -> Self:
@@ -154,7 +154,7 @@ class Ticket:
             Rejection: the ticket was closed longer ago than `within`, or it is open.
         """
         if not self.can_be_reopened(now, within):
-            raise Rejection("ticket.open_already" if self.is_open else "ticket.closed_too_long_ago")
+            raise Rejection("support.ticket.open_already" if self.is_open else "support.ticket.closed_too_long_ago")
         return replace(
             self,
             status=TicketStatus.OPEN,
@@ -176,12 +176,12 @@ class Ticket:
             Rejection: the ticket is open.
         """
         if self.is_open:
-            raise Rejection("ticket.still_open")
+            raise Rejection("support.ticket.still_open")
         return replace(self, rating=rating, rated_at=now)
 
     def _check_is_open(self) -> None:
         if not self.is_open:
-            raise Rejection("ticket.closed")
+            raise Rejection("support.ticket.closed")
 
 
 def new_ticket_reference() -> str:

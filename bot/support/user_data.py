@@ -63,10 +63,10 @@ class StoredTickets(StoredData):
         if not still_open:
             return ()
         references = ", ".join(f"<code>{as_html(reference)}</code>" for reference in still_open[:MAX_LISTED])
-        return (t("privacy.tickets_open", references=Html(references)),)
+        return (t("support.privacy.tickets_open", references=Html(references)),)
 
     def _count(self, t: Translator) -> Html:
-        return t.plural("privacy.tickets", len(self.tickets))
+        return t.plural("support.privacy.tickets", len(self.tickets))
 
 
 async def read_stored(tx: Transaction, user_id: int) -> StoredTickets:

@@ -49,10 +49,10 @@ class ChatHandlers:
         text = (message.text or "") if message else ""
         if chat is None or not _is_for_bot(text, name):
             return
-        button = Button(session.t.plain("group.open"), url=f"https://t.me/{name}?start=group")
+        button = Button(session.t.plain("users.group_chat.open"), url=f"https://t.me/{name}?start=group")
         await self._messenger.send_text(
             chat.id,
-            session.t("group.text"),
+            session.t("users.group_chat.text"),
             ((button,),),
             priority="talk",
             reply_to=message.message_id if message else None,

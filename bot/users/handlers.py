@@ -74,7 +74,7 @@ class SettingsHandlers:
     async def settings_button(self, session: Session, button: SettingsButton) -> None:
         """Do the action of a button of the settings."""
         if not await self.ACTIONS[button.action](self, session, button.argument):
-            await session.explain("stale.button")
+            await session.explain("users.stale.button")
 
     async def place_typed(self, session: Session, _: str, text: str) -> None:
         """Show the time zones that a typed place can mean. The question stays open until the user chooses one."""
@@ -83,7 +83,7 @@ class SettingsHandlers:
         if keys:
             await session.show(settings.offer_zones(session.reader, text, keys))
             return
-        session.notice = session.t("zone.unknown")
+        session.notice = session.t("users.zone.unknown")
         await session.show(session.with_resume(settings.ask_place(session.t)))
 
     async def _show(self, session: Session, _: str = "") -> bool:
@@ -103,7 +103,7 @@ class SettingsHandlers:
             return False
         session.user = replace(session.user, time_zone=key)
         await self._users.change_zone(session.user)
-        await session.acknowledge(session.t.plain("zone.changed", time=session.t.clock(session.now, zone)))
+        await session.acknowledge(session.t.plain("users.zone.changed", time=session.t.clock(session.now, zone)))
         return await self._show(session)
 
     async def _choose_language(self, session: Session, locale: str) -> bool:
@@ -115,7 +115,7 @@ class SettingsHandlers:
     async def _change_language(self, session: Session, locale: str) -> None:
         await session.save_user(replace(session.user, locale=locale))
         session.t = self._translations.get(locale)
-        await session.acknowledge(session.t.plain("language.changed"))
+        await session.acknowledge(session.t.plain("users.language.changed"))
 
     ACTIONS: ClassVar[Mapping[SettingsAction, _Action]] = {
         SettingsAction.SHOW: _show,

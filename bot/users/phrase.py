@@ -80,27 +80,27 @@ def clean_phrase(text: str) -> str:
             `phrase.letters` (a code or a PIN), `phrase.obvious` (others would guess it).
     """
     if has_seed_words(text):
-        raise Rejection("phrase.seed_words")
+        raise Rejection("users.phrase.seed_words")
     if any(unicodedata.category(character) in {"Cc", "Zl", "Zp"} for character in text.strip()):
-        raise Rejection("phrase.one_line")
+        raise Rejection("users.phrase.one_line")
     phrase = plain(text)
     if len(phrase) < MIN_LENGTH:
-        raise Rejection("phrase.too_short", shortest=MIN_LENGTH)
+        raise Rejection("users.phrase.too_short", shortest=MIN_LENGTH)
     if len(phrase) > MAX_LENGTH:
-        raise Rejection("phrase.too_long", longest=MAX_LENGTH, actual=len(phrase))
+        raise Rejection("users.phrase.too_long", longest=MAX_LENGTH, actual=len(phrase))
     _check_characters(phrase)
     if _is_obvious(phrase):
-        raise Rejection("phrase.obvious")
+        raise Rejection("users.phrase.obvious")
     return phrase
 
 
 def _check_characters(phrase: str) -> None:
     if _LINK.search(phrase):
-        raise Rejection("phrase.link")
+        raise Rejection("users.phrase.link")
     if not all(character in _PUNCTUATION or _is_letter_or_digit(character) for character in phrase):
-        raise Rejection("phrase.symbols")
+        raise Rejection("users.phrase.symbols")
     if sum(character.isalpha() for character in phrase) < MIN_LETTERS:
-        raise Rejection("phrase.letters")
+        raise Rejection("users.phrase.letters")
 
 
 def _is_letter_or_digit(character: str) -> bool:

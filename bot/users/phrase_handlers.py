@@ -63,7 +63,7 @@ class PhraseHandlers:
 
     async def _use(self, session: Session, chosen: str | None) -> None:
         if chosen is None:
-            await session.explain("stale.button")
+            await session.explain("users.stale.button")
         else:
             await self._save(session, chosen)
 

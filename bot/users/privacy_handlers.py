@@ -55,7 +55,7 @@ class PrivacyHandlers:
     async def deletion_button(self, session: Session, button: DeletionButton) -> None:
         """Delete the user's data, if the confirmation is theirs and still valid."""
         if button.user_id != session.user.id:
-            await session.acknowledge(session.t.plain("privacy.not_yours"), alert=True)
+            await session.acknowledge(session.t.plain("users.privacy.not_yours"), alert=True)
             return
         await session.acknowledge()
         asked_at = privacy.parse_stamp(button.asked_at)
@@ -80,10 +80,10 @@ class PrivacyHandlers:
     async def _send_file(self, session: Session) -> None:
         content = await self._privacy.export(session.user)
         sent = await self._messenger.send_document(
-            session.chat_id, content, FILE_NAME, session.t("privacy.file_caption"), priority="talk"
+            session.chat_id, content, FILE_NAME, session.t("users.privacy.file_caption"), priority="talk"
         )
         if not isinstance(sent, Delivered):
-            await session.show_new(Screen(session.t("privacy.file_not_sent"), privacy.file_row(session.t)))
+            await session.show_new(Screen(session.t("users.privacy.file_not_sent"), privacy.file_row(session.t)))
 
     async def _confirm(self, session: Session) -> None:
         """Ask for confirmation. The question lists what is stored now, so its button carries the time."""
@@ -111,7 +111,7 @@ class PrivacyHandlers:
     async def _keep(self, session: Session) -> None:
         if session.user.deletion_requested_at is not None:
             session.user = await self._privacy.cancel_deletion(session.user)
-            session.notice = session.t("privacy.kept")
+            session.notice = session.t("users.privacy.kept")
         await self._show(session)
 
     ACTIONS: ClassVar[Mapping[PrivacyAction, _Action]] = {

@@ -22,7 +22,7 @@ class Provider:
     @property
     def links(self) -> tuple[tuple[str, str], ...]:
         """The links that are set: the key of each label, and its address."""
-        every = (("provider.terms", self.terms_url), ("provider.privacy", self.privacy_url))
+        every = (("users.provider.terms", self.terms_url), ("users.provider.privacy", self.privacy_url))
         return tuple((key, url) for key, url in every if url)
 
 
@@ -32,7 +32,7 @@ UNNAMED: Final = Provider()
 
 def format_provider(t: Translator, provider: Provider) -> tuple[Html, ...]:
     """Return the line about the provider in a tuple. The tuple is empty if nothing is set."""
-    name = (t("provider.name", name=provider.name),) if provider.name else ()
+    name = (t("users.provider.name", name=provider.name),) if provider.name else ()
     links = (Html(f'<a href="{escape(url)}">{as_html(t.plain(key))}</a>') for key, url in provider.links)
     parts = (*name, *links)
     return (Html(" · ".join(parts)),) if parts else ()

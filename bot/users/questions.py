@@ -32,7 +32,7 @@ def accept_text(answer: Callable[[Session, str, str], Awaitable[object]]) -> Ans
 
     async def take(session: Session, argument: str, message: Message) -> None:
         if message.text is None:
-            await session.show(Screen(session.t("talk.only_text")))
+            await session.show(Screen(session.t("users.chat.only_text")))
         else:
             await answer(session, argument, message.text)
 
@@ -82,7 +82,7 @@ async def _explain_already_answered(session: Session) -> bool:
     """Say that this update was an answer already, so that the draft doesn't take it for its own."""
     if not session.is_answered:
         return False
-    await session.show(Screen(session.t("question.taken")))
+    await session.show(Screen(session.t("users.question.taken")))
     return True
 
 

@@ -71,7 +71,7 @@ async def _show_nothing(_: "Session") -> bool:
 
 
 async def _explain_damage(session: "Session") -> None:
-    await session.show_new(Screen(session.t("draft.unreadable")))
+    await session.show_new(Screen(session.t("users.chat.broken")))
 
 
 NO_CONVERSATION: Final = ConversationHooks(

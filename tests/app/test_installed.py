@@ -81,7 +81,7 @@ def test_an_installed_kirim_has_its_sentences_and_its_page(installed: Path, tmp_
     assert done.returncode == 0, done.stderr
     where, sentence, _ = done.stdout.splitlines()
     assert where.startswith(str(installed))
-    assert sentence == label("button.send", "id")
+    assert sentence == label("users.button.send", "id")
 
 
 def test_an_installed_kirim_brings_the_command_for_agents(installed: Path, tmp_path: Path) -> None:

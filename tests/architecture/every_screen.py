@@ -99,7 +99,7 @@ def _of_questions(t: Translator, method: PayoutMethod, typed: str) -> Iterator[S
     )
     yield ScreenCase("candidates", destination.candidates(t, fresh, typed, (method, LISTED_BCA, LISTED_GOPAY)))
     yield ScreenCase("number", number.screen(t, replace(draft, step=Step.NUMBER), method))
-    remark = Remark("number.unusual_length", {"method": method.name[:60], "expected": 10, "actual": 20})
+    remark = Remark("recipients.number.unusual_length", {"method": method.name[:60], "expected": 10, "actual": 20})
     yield ScreenCase("doubt", number.doubt(t, draft, "1" * 20, remark), ("1" * 20,))
     yield ScreenCase("holder", holder.screen(t, draft), ("12345678901234567890",))
     yield ScreenCase("amount", amount.screen(t, draft, 20_000))
@@ -116,7 +116,7 @@ def _of_questions(t: Translator, method: PayoutMethod, typed: str) -> Iterator[S
     for known in (draft, fresh, replace(fresh, method=method), replace(fresh, amount=Amount("SAT", 1))):
         yield ScreenCase("expired", draft_screens.expired(t, known))
         yield ScreenCase(
-            "too many", too_many.screen(t, known, t("limits.open", count=5, again="14:05 WIB")), ("14:05 WIB",)
+            "too many", too_many.screen(t, known, t("orders.limits.open", count=5, again="14:05 WIB")), ("14:05 WIB",)
         )
 
 

@@ -29,7 +29,7 @@ PATHS = {"data", "healthz", "mcp", "p"}
 """What is written in code like a command and is a path."""
 
 OF_BOTFATHER = {"newbot", "revoke", "setuserpic"}
-NO_FIGURES = {"figures.head", "figures.outcome", "figures.since"}
+NO_FIGURES = {"operations.statistics.head", "operations.statistics.outcome", "operations.statistics.since"}
 """Texts with numbers in them that are parts of others."""
 
 
@@ -82,7 +82,7 @@ def test_every_figure_is_listed_and_no_other() -> None:
     texts = [
         text
         for key, text in catalogue.items()
-        if key.startswith(("figures.", "ticket_times.")) and "{" in text and key not in NO_FIGURES
+        if key.startswith(("operations.statistics.", "support.ticket_times.")) and "{" in text and key not in NO_FIGURES
     ]
     names = [re.split(r"[:{👍]", re.sub(r"<.*?>", "", text))[0].strip() for text in texts]
     assert sorted(first for first, _ in rows("figures")) == sorted(names)
@@ -90,7 +90,7 @@ def test_every_figure_is_listed_and_no_other() -> None:
 
 def test_every_outcome_of_an_order_is_listed_as_it_is_shown() -> None:
     listed = {first.strip("`"): second for first, second, _ in rows("outcomes")}
-    assert listed == {str(outcome): label(f"figures.outcome_{outcome}") for outcome in Outcome}
+    assert listed == {str(outcome): label(f"operations.statistics.outcome_{outcome}") for outcome in Outcome}
 
 
 def test_the_columns_of_exported_files_are_listed() -> None:

@@ -1,8 +1,10 @@
 """The catalogues agree with one another, with Telegram's HTML, and with the code that speaks them."""
 
+import ast
 import re
 from collections import Counter
 from collections.abc import Iterator
+from configparser import ConfigParser
 from html.parser import HTMLParser
 
 import pytest
@@ -13,6 +15,7 @@ from bot.infra.i18n import LOCALES, find_catalogue_folder
 from bot.infra.i18n.translator import PLACEHOLDER
 from tests.architecture.forbidden_words import FORBIDDEN_ENGLISH
 from tests.architecture.sentences_in_code import beginnings, literals, shown_without_markup, spoken
+from tests.architecture.source import ROOT, nodes
 
 FORMATTING = ("b", "strong", "i", "em", "u", "ins", "s", "strike", "del", "code", "pre", "blockquote")
 TELEGRAM_TAGS = frozenset({*FORMATTING, "a", "span", "tg-spoiler", "tg-emoji", "tg-time"})
@@ -39,59 +42,84 @@ SENTENCES = {locale: {_key(each): each for each in catalog if each.id} for local
 ENGLISH = SENTENCES["en"]
 EVERY_SENTENCE = [(locale, key) for locale, sentences in SENTENCES.items() for key in sentences]
 TROUBLE = (
-    "card.failed_paid",
-    "card.stuck",
-    "help.trouble",
-    "help.trouble_alone",
-    "help.trouble_contact",
-    "help.trouble_support",
-    "news.ask_a_person",
-    "news.failed_paid",
-    "news.keep_reference",
-    "news.staff_know",
-    "news.stuck",
+    "orders.card.failed_paid",
+    "orders.card.stuck",
+    "support.help.trouble",
+    "support.help.trouble_alone",
+    "support.help.trouble_contact",
+    "support.help.trouble_support",
+    "orders.notification.ask_a_person",
+    "orders.notification.failed_paid",
+    "orders.notification.keep_reference",
+    "orders.notification.staff_know",
+    "orders.notification.stuck",
 )
 """What senders read when their payment came in and the payout hasn't followed."""
 
-SENT = ("card.sent_bank", "card.sent_ewallet", "news.sent_bank", "news.sent_ewallet")
+SENT = (
+    "orders.card.sent_bank",
+    "orders.card.sent_ewallet",
+    "orders.notification.sent_bank",
+    "orders.notification.sent_ewallet",
+)
 NEVER_SAID = (
     # Only the service decides what becomes of a failed order's money, so nobody can promise a refund.
     (TROUBLE, "en", ("refund", "get it back", "money back", "returned")),
     (TROUBLE, "id", ("kembali", "pengembalian")),
     # Rupiah that were sent may still be on their way inside the bank.
     (SENT, "en", ("arrived",)),
-    (("card.sent_ewallet", "news.sent_ewallet"), "en", ("bank",)),
+    (("orders.card.sent_ewallet", "orders.notification.sent_ewallet"), "en", ("bank",)),
     # A payment can be on its way when its invoice expires.
-    (("card.expired", "news.expired"), "en", ("not paid",)),
+    (("orders.card.expired", "orders.notification.expired"), "en", ("not paid",)),
     # These are also shown where there are no staff, and where there is no button.
-    (("news.failed_paid", "news.keep_reference", "news.stuck"), "en", ("staff", "button")),
-    (("news.ask_a_person",), "en", ("staff",)),
+    (
+        ("orders.notification.failed_paid", "orders.notification.keep_reference", "orders.notification.stuck"),
+        "en",
+        ("staff", "button"),
+    ),
+    (("orders.notification.ask_a_person",), "en", ("staff",)),
     # These are shown where there is no support team, too.
-    (("help.trouble", "help.trouble_alone", "help.trouble_contact"), "en", ("support", "ticket", "repl")),
-    (("help.trouble", "help.trouble_alone", "help.trouble_contact"), "id", ("tim bantuan", "tiket", "balas")),
+    (
+        ("support.help.trouble", "support.help.trouble_alone", "support.help.trouble_contact"),
+        "en",
+        ("support", "ticket", "repl"),
+    ),
+    (
+        ("support.help.trouble", "support.help.trouble_alone", "support.help.trouble_contact"),
+        "id",
+        ("tim bantuan", "tiket", "balas"),
+    ),
     # How long a transfer takes is said where the bot's own orders have shown it, and nowhere else.
-    (("about.description", "about.short", "help.time"), "en", ("minute", "hour", "instant", "second")),
-    (("about.description", "about.short", "help.time"), "id", ("menit", " jam", "instan", "detik")),
+    (
+        ("operations.about.description", "operations.about.short", "support.help.time"),
+        "en",
+        ("minute", "hour", "instant", "second"),
+    ),
+    (
+        ("operations.about.description", "operations.about.short", "support.help.time"),
+        "id",
+        ("menit", " jam", "instan", "detik"),
+    ),
 )
 """Keys, their language, and words that would promise what nobody knows, or name what isn't there."""
 
 OTHER_SENTENCES = [(locale, key) for locale, key in EVERY_SENTENCE if locale != "en" and key in ENGLISH]
 
 FOR_STAFF = (
-    "act.",
-    "alarm.",
-    "answers.",
-    "audit.",
-    "broadcast.",
-    "case.",
-    "delivery.",
-    "figures.",
-    "lookup.",
-    "news.staff_",
-    "platform.",
-    "reveal.",
-    "staff",
-    "waits.",
+    "support.user_event.",
+    "staff.alarm.",
+    "support.saved_reply.",
+    "staff.audit.",
+    "broadcasts.",
+    "support.case.",
+    "operations.statistics.",
+    "support.lookup.",
+    "orders.notification.staff_",
+    "operations.platform.",
+    "support.reveal.",
+    "staff.",
+    "support.staff",
+    "support.waiting.",
 )
 """How the keys of texts begin that only operators and support agents read."""
 
@@ -256,7 +284,7 @@ def test_labels_and_alerts_have_no_markup_for_telegram_shows_them_as_they_are(lo
 
 
 @pytest.mark.parametrize("locale", LOCALES)
-@pytest.mark.parametrize(("key", "longest"), [("about.description", 512), ("about.short", 120)])
+@pytest.mark.parametrize(("key", "longest"), [("operations.about.description", 512), ("operations.about.short", 120)])
 def test_what_telegram_shows_of_the_bot_is_short_enough_and_has_no_markup(key: str, longest: int, locale: str) -> None:
     (form,) = _forms(SENTENCES[locale][key])
     assert len(form.encode("utf-16-le")) // 2 <= longest
@@ -285,3 +313,35 @@ def test_no_text_has_a_word_that_is_out(locale: str) -> None:
 def _said(form: str) -> str:
     """Return the words of a text, without commands, markup, and the names of placeholders that aren't times."""
     return re.sub(r"<[^>]*>|/[a-z]+\b|\{(?!(?:at|since|again)\})[^}]*\}", "", form)
+
+
+def _layers() -> dict[str, int]:
+    """Return the packages with their height in the order of imports: the lowest has 0."""
+    contracts = ConfigParser()
+    contracts.read(ROOT / ".importlinter", encoding="utf-8")
+    layers = reversed(contracts["importlinter:contract:features"]["layers"].split("\n"))
+    return {
+        name.strip().split(".")[1]: height for height, layer in enumerate(layers) for name in layer.split("|") if name
+    }
+
+
+LAYERS = _layers()
+
+
+def test_every_key_begins_with_its_package() -> None:
+    packages = {name for name in LAYERS if (ROOT / "bot" / name).is_dir()}
+    assert {key for key in ENGLISH if key.partition(".")[0] not in packages} == set()
+
+
+def test_a_package_uses_its_own_texts_and_those_of_packages_below() -> None:
+    """A text that two packages of one height use belongs to one below them."""
+    used = {
+        (path.with_suffix("").parts[1], node.value)
+        for path, node in nodes()
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in ENGLISH
+    }
+    owners = {(package, key, key.partition(".")[0]) for package, key in used}
+    assert used
+    assert {
+        (package, key) for package, key, owner in owners if package != owner and LAYERS[owner] >= LAYERS[package]
+    } == set()

@@ -9,29 +9,29 @@ from tests.texts import in_any_language, label, like, says, starts, text
 
 
 def test_an_argument_that_is_given_must_be_there_and_one_that_is_not_may_be_anything() -> None:
-    shown = text("alarm.glance", time="10:05 WIB")
-    assert says(shown, "alarm.glance")
-    assert says(shown, "alarm.glance", time="10:05 WIB")
-    assert not says(shown, "alarm.glance", time="10:06 WIB")
+    shown = text("staff.alarm.glance", time="10:05 WIB")
+    assert says(shown, "staff.alarm.glance")
+    assert says(shown, "staff.alarm.glance", time="10:05 WIB")
+    assert not says(shown, "staff.alarm.glance", time="10:06 WIB")
 
 
 def test_a_text_is_what_its_reader_sees() -> None:
-    assert "<" not in text("alarm.glance", time="10:05 WIB")
-    assert text("verify.fact", label="<b>", value="&").count("<b>") == 1
+    assert "<" not in text("staff.alarm.glance", time="10:05 WIB")
+    assert text("orders.verify.fact", label="<b>", value="&").count("<b>") == 1
 
 
 def test_a_plural_is_found_in_the_form_of_its_count_and_without_a_count_in_any() -> None:
-    one, many = text("figures.seconds", count=1), text("figures.seconds", count=2)
-    assert re.fullmatch(like("figures.seconds", count=2), many)
-    assert not re.fullmatch(like("figures.seconds", count=2), one)
-    assert all(re.fullmatch(like("figures.seconds"), each) for each in (one, many))
+    one, many = text("infra.time.seconds", count=1), text("infra.time.seconds", count=2)
+    assert re.fullmatch(like("infra.time.seconds", count=2), many)
+    assert not re.fullmatch(like("infra.time.seconds", count=2), one)
+    assert all(re.fullmatch(like("infra.time.seconds"), each) for each in (one, many))
 
 
 def test_a_message_is_found_at_the_beginning_or_anywhere_in_any_language() -> None:
-    shown = f"{label('button.send', 'id')} …"
-    assert starts(shown, "button.send", "id")
-    assert not starts(f"… {shown}", "button.send", "id")
-    assert re.search(in_any_language("button.send"), f"… {shown}")
+    shown = f"{label('users.button.send', 'id')} …"
+    assert starts(shown, "users.button.send", "id")
+    assert not starts(f"… {shown}", "users.button.send", "id")
+    assert re.search(in_any_language("users.button.send"), f"… {shown}")
 
 
 @pytest.mark.parametrize("look_up", [text, label, like])
@@ -40,22 +40,22 @@ def test_an_unknown_key_and_an_argument_that_is_not_shown_are_refused(look_up: o
     with pytest.raises(UnknownKey):
         look_up("button.no_such_button")
     with pytest.raises(ValueError, match="amount"):
-        look_up("button.send", amount="Rp500,000")
+        look_up("users.button.send", amount="Rp500,000")
 
 
 def test_a_pattern_that_matches_every_text_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"order\.line"):
-        like("order.line")
+    with pytest.raises(ValueError, match=r"orders\.line"):
+        like("orders.line")
     assert re.search(
-        like("order.line", reference="ABC2345"), text("order.line", amount=1, destination="BCA", reference="ABC2345")
+        like("orders.line", reference="ABC2345"), text("orders.line", amount=1, destination="BCA", reference="ABC2345")
     )
 
 
 def test_an_argument_can_say_what_it_must_look_like() -> None:
     clock = re.compile(r"(?P<hour>\d\d):\d\d WIB")
-    shown = text("alarm.glance", time="10:05 WIB")
-    found = re.search(like("alarm.glance", time=clock), shown)
+    shown = text("staff.alarm.glance", time="10:05 WIB")
+    found = re.search(like("staff.alarm.glance", time=clock), shown)
     assert found is not None
     assert found["hour"] == "10"
-    assert not says(shown, "alarm.glance", time=re.compile(r"\d\d:\d\d WITA"))
-    assert says(text("figures.seconds", count=12), "figures.seconds", count=re.compile(r"\d+"))
+    assert not says(shown, "staff.alarm.glance", time=re.compile(r"\d\d:\d\d WITA"))
+    assert says(text("infra.time.seconds", count=12), "infra.time.seconds", count=re.compile(r"\d+"))

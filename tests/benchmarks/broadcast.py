@@ -41,7 +41,10 @@ PAYMENTS, FEW_PAYMENTS = 50, 5
 PER_SECOND = 30
 WITHIN = 2.0
 OPERATOR = 2001
-TO_BE_TOLD = ((active_orders.PAID_STATE, like("news.paid")), ("COMPLETED", like("news.sent_bank")))
+TO_BE_TOLD = (
+    (active_orders.PAID_STATE, like("orders.notification.paid")),
+    ("COMPLETED", like("orders.notification.sent_bank")),
+)
 MESSAGES = frozenset({"sendMessage", "sendPhoto"})
 LOOK_EVERY = 10.0
 TOO_MANY = 429

@@ -141,7 +141,7 @@ async def _beside(system: SandboxSystem, people: list[int], process: Process, wo
         user = next(turn)
         text = time.perf_counter()
         await system.says(user, "/help")
-        event = await system.chat_events.first(user, like("help.text"), text)
+        event = await system.chat_events.first(user, like("support.help.text"), text)
         answers.append(event.at - text)
         await asyncio.sleep(BETWEEN_CHATS)
     await working

@@ -33,11 +33,11 @@ class Step:
 
 
 WAY = (
-    Step("/send", like("destination.ask")),
-    Step("bca", like("number.ask_bank")),
-    Step("1234567890", like("holder.ask")),
-    Step(f"[{label('holder.skip')}]", like("amount.ask")),
-    Step("500rb", like("review.title")),
+    Step("/send", like("checkout.destination.ask")),
+    Step("bca", like("checkout.number.ask_bank")),
+    Step("1234567890", like("checkout.holder.ask")),
+    Step(f"[{label('checkout.holder.skip')}]", like("checkout.amount.ask")),
+    Step("500rb", like("checkout.review.title")),
 )
 
 

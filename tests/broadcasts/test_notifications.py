@@ -53,10 +53,10 @@ async def render(file: str, sent: SentMessages, status: BroadcastStatus, *, mayb
 async def test_a_waiting_broadcast_is_reported_with_its_reasons_and_buttons(file: str) -> None:
     sent = SentMessages(Delivered(7))
     assert await render(file, sent, BroadcastStatus.PAUSED, maybe_sent=True) == Sent(7)
-    reasons = "\n".join(f"⚠️ {text(f'broadcast.waits.{warning}')}" for warning in ("stale", "jumped"))
+    reasons = "\n".join(f"⚠️ {text(f'broadcasts.waits.{warning}')}" for warning in ("stale", "jumped"))
     (outcome,) = sent.texts
-    assert says(outcome, "broadcast.waiting", why=reasons)
-    assert sent.labels == [label("broadcast.preview"), label("broadcast.call_off")]
+    assert says(outcome, "broadcasts.waiting", why=reasons)
+    assert sent.labels == [label("broadcasts.preview"), label("broadcasts.call_off")]
 
 
 @pytest.mark.parametrize("status", [each for each in BroadcastStatus if each is not BroadcastStatus.PAUSED])

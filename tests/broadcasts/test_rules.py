@@ -55,7 +55,7 @@ def test_variables_are_read_with_spaces_and_in_capitals() -> None:
 def test_an_unknown_variable_is_refused_with_the_list_of_known_ones(name: str) -> None:
     with pytest.raises(Rejection) as caught:
         read_template(f"now {{{name}}}")
-    assert caught.value.key in {"broadcast.unknown_variable", "broadcast.lone_brace"}
+    assert caught.value.key in {"core.template.unknown_variable", "core.template.lone_brace"}
     assert caught.value.arguments["known"] == ", ".join(f"{{{each}}}" for each in VARIABLES)
 
 
@@ -67,7 +67,7 @@ def test_a_brace_on_its_own_is_refused(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["", "  ", "<b> </b>", "\u200b", '<a href="https://x.example"></a>'])
 def test_a_text_without_words_is_refused(text: str) -> None:
-    with pytest.raises(Rejection, match=r"broadcast\.empty"):
+    with pytest.raises(Rejection, match=r"core\.template\.empty"):
         read_template(text)
 
 
@@ -75,7 +75,7 @@ def test_a_text_without_words_is_refused(text: str) -> None:
     "text", ["<h1>a</h1>", "<b>a", "a</b>", "<b><i>a</b></i>", "<script>x</script>", "<!-- x -->a"]
 )
 def test_markup_that_telegram_has_not_is_refused(text: str) -> None:
-    with pytest.raises(Rejection, match=r"broadcast\.markup"):
+    with pytest.raises(Rejection, match=r"core\.template\.markup"):
         read_template(text)
 
 

@@ -199,7 +199,7 @@ def test_a_second_question_says_how_the_rate_moved_and_its_button_has_the_warnin
         "sure", broadcast_confirm.ask_to_confirm_again(Reader(TRANSLATIONS.get("en"), JAKARTA, NOW), preview)
     )
     rates = {"before": "Rp850,061,728.25", "rate": "Rp1,700,123,456.5"}
-    assert says(seen.text, "broadcast.jumped_up", percent="100%", **rates)
+    assert says(seen.text, "broadcasts.jumped_up", percent="100%", **rates)
     press = BroadcastButton.read(seen.buttons[0].data or "")
     assert press is not None
     assert (press.action, press.argument) == ("sure", "j")

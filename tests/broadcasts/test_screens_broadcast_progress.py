@@ -41,20 +41,20 @@ def actions(seen: Screen) -> list[str]:
 
 def test_it_says_how_far_it_is_how_fast_and_how_long_it_takes_yet() -> None:
     said = read_text(show(per_second=29.64))
-    assert says(said, "delivery.bar", percent="60%", done=6_000, total=10_000)
-    assert says(said, "delivery.pace", rate="29.6", left="2 minutes")
-    assert says(said, "delivery.count_delivered", count=5_900)
-    assert says(said, "delivery.count_blocked", count=90)
+    assert says(said, "broadcasts.delivery.bar", percent="60%", done=6_000, total=10_000)
+    assert says(said, "broadcasts.delivery.pace", rate="29.6", left="2 minutes")
+    assert says(said, "broadcasts.delivery.count_delivered", count=5_900)
+    assert says(said, "broadcasts.delivery.count_blocked", count=90)
 
 
 def test_without_a_pace_it_promises_no_time() -> None:
-    assert not says(read_text(show()), "delivery.pace")
-    assert not says(read_text(show(BroadcastStatus.PAUSED, per_second=29.0)), "delivery.pace")
+    assert not says(read_text(show()), "broadcasts.delivery.pace")
+    assert not says(read_text(show(BroadcastStatus.PAUSED, per_second=29.0)), "broadcasts.delivery.pace")
 
 
 def test_a_pause_that_telegram_asked_for_is_shown() -> None:
-    assert starts(read_text(show(is_rate_limited=True)), "delivery.resting")
-    assert starts(read_text(show(BroadcastStatus.PAUSED, is_rate_limited=True)), "delivery.paused")
+    assert starts(read_text(show(is_rate_limited=True)), "broadcasts.delivery.resting")
+    assert starts(read_text(show(BroadcastStatus.PAUSED, is_rate_limited=True)), "broadcasts.delivery.paused")
 
 
 @pytest.mark.parametrize(
@@ -73,8 +73,8 @@ def test_it_offers_what_may_be_done(status: BroadcastStatus, may_be_done: list[s
 def test_without_unknown_results_there_is_nothing_to_send_again() -> None:
     seen = show(BroadcastStatus.DONE, {DELIVERED: 10})
     assert actions(seen) == []
-    assert not says(read_text(seen), "delivery.count_unknown")
-    assert not says(read_text(seen), "delivery.unknown_note")
+    assert not says(read_text(seen), "broadcasts.delivery.count_unknown")
+    assert not says(read_text(seen), "broadcasts.delivery.unknown_note")
 
 
 @pytest.mark.parametrize("locale", LOCALES)

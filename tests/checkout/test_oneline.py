@@ -212,18 +212,18 @@ def test_an_unusual_number_is_doubtful_with_the_question_to_ask() -> None:
     line = read("bca 123456 500rb")
     assert (line.number, line.doubtful_number, line.amount) == (None, "123456", Amount("IDR", 500_000))
     assert line.number_remark is not None
-    assert line.number_remark.key == "number.unusual_length"
+    assert line.number_remark.key == "recipients.number.unusual_length"
 
 
 @pytest.mark.parametrize(
     ("text", "keys"),
     [
-        ("gopay 1234567890 50k", ["number.not_mobile"]),
-        ("bca 123456789012345678901 500rb", ["number.too_long"]),
-        ("bca 1234567890 -50rb", ["amount.not_positive"]),
-        ("bca 1234567890 0", ["amount.not_positive"]),
-        ("bca 1234567890 9999 triliun", ["amount.too_large"]),
-        ("bca 1234567890 50k Bu%di", ["holder.symbols"]),
+        ("gopay 1234567890 50k", ["recipients.number.not_mobile"]),
+        ("bca 123456789012345678901 500rb", ["recipients.number.too_long"]),
+        ("bca 1234567890 -50rb", ["core.amount.not_positive"]),
+        ("bca 1234567890 0", ["core.amount.not_positive"]),
+        ("bca 1234567890 9999 triliun", ["core.amount.too_large"]),
+        ("bca 1234567890 50k Bu%di", ["recipients.holder.symbols"]),
     ],
 )
 def test_what_is_understood_and_refused_is_said_with_its_reason(text: str, keys: list[str]) -> None:

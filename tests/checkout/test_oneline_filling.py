@@ -65,7 +65,7 @@ def test_an_unusual_number_waits_for_a_yes() -> None:
     waiting = waiting_number(draft)
     assert waiting is not None
     assert waiting.remark is not None
-    assert (waiting.number, waiting.remark.key) == ("123456", "number.unusual_length")
+    assert (waiting.number, waiting.remark.key) == ("123456", "recipients.number.unusual_length")
 
 
 def test_the_yes_takes_the_number_and_keeps_the_holder_who_was_named_with_it() -> None:
@@ -85,9 +85,9 @@ def test_another_number_has_another_holder() -> None:
 
 
 def test_a_number_is_refused_where_the_destination_is_gone_or_cannot_have_it() -> None:
-    with pytest.raises(Rejection, match=r"destination\.gone"):
+    with pytest.raises(Rejection, match=r"checkout\.destination\.gone"):
         confirm_number(EMPTY, "1234567890")
-    with pytest.raises(Rejection, match=r"number\.not_mobile"):
+    with pytest.raises(Rejection, match=r"recipients\.number\.not_mobile"):
         confirm_number(filled("gopay"), "1234567890")
 
 
@@ -114,7 +114,7 @@ def test_a_number_that_the_destination_cannot_have_is_dropped_with_a_reason() ->
     draft = filled("500rb 1234567890 Budi")
     reason = find_rejection(draft, GOPAY)
     assert reason is not None
-    assert reason.key == "number.not_mobile"
+    assert reason.key == "recipients.number.not_mobile"
     chosen = take_destination(draft, GOPAY)
     assert (chosen.number, chosen.doubtful_number, chosen.step) == (None, None, Step.NUMBER)
     assert find_rejection(draft, BCA) is None
@@ -129,7 +129,7 @@ def test_a_phones_number_goes_on_to_an_ewallet_and_to_no_bank(text: str) -> None
     for bank in (HSBC, BCA):
         reason = find_rejection(draft, bank)
         assert reason is not None
-        assert reason.key == "number.phone_at_bank"
+        assert reason.key == "recipients.number.phone_at_bank"
         chosen = take_destination(draft, bank)
         assert (chosen.number, chosen.doubtful_number, chosen.step) == (None, None, Step.NUMBER)
     assert filled("hp 081234567890", filled("500rb hsbc")).number is None
@@ -151,7 +151,7 @@ def test_a_number_that_a_phone_may_have_goes_to_a_bank_only_after_a_yes(text: st
     assert (draft.number, draft.step) == (None, Step.NUMBER)
     assert waiting is not None
     assert waiting.remark is not None
-    assert waiting.remark.key == "number.like_mobile"
+    assert waiting.remark.key == "recipients.number.like_mobile"
     assert confirm_number(draft, waiting.number).number == waiting.number
     assert waiting_number(filled(text.replace("500rb", "500rb hsbc"))) == waiting
     assert take_destination(filled("500rb 81234567890 Budi"), HSBC).number == "81234567890"

@@ -35,11 +35,11 @@ def test_the_review_shows_the_number_in_groups_and_copies_it_without_spaces(loca
     assert draft.amount is not None
     worth = estimate(draft.amount, QUOTE)
     seen = ScreenCase("review", review.screen(TRANSLATIONS.get(locale), draft, worth, JAKARTA, other_ways=True))
-    assert says(seen.text, "review.figures", locale, number="1234 5678 90")
+    assert says(seen.text, "checkout.review.figures", locale, number="1234 5678 90")
     # Tapping Telegram's <code> would copy the spaces as well.
     assert "<code>" not in seen.screen.text
     assert [(button.label, button.copy) for button in seen.buttons if button.copy] == [
-        (label("review.copy_number", locale), "1234567890")
+        (label("checkout.review.copy_number", locale), "1234567890")
     ]
 
 
@@ -48,7 +48,10 @@ def test_the_review_warns_above_its_buttons_that_a_wrong_number_cannot_be_taken_
     t, draft = TRANSLATIONS.get(locale), a_draft_at_review()
     assert draft.amount is not None
     shown = ScreenCase("", review.screen(t, draft, estimate(draft.amount, QUOTE), JAKARTA, other_ways=True)).text
-    assert shown.split("\n\n")[-2:] == [text("review.irreversible", locale), text("review.locks", locale)]
+    assert shown.split("\n\n")[-2:] == [
+        text("checkout.review.irreversible", locale),
+        text("checkout.review.locks", locale),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -65,4 +68,4 @@ def test_who_pays_over_lightning_for_the_first_time_can_read_what_it_is(
     worth = estimate(draft.amount, QUOTE)
     shown = ScreenCase("", review.screen(EN, draft, worth, JAKARTA, other_ways=True, is_first=is_first))
     buttons = [button.label for button in shown.buttons if button.data == LightningButton().pack()]
-    assert buttons == ([label("button.help_lightning")] if explains else [])
+    assert buttons == ([label("checkout.button.help_lightning")] if explains else [])

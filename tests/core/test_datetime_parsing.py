@@ -42,7 +42,7 @@ def test_a_time_is_read_by_the_readers_own_clock(typed: str, moment: tuple[int, 
     ["", "soon", "25:00", "18:60", "31/2 8:00", "24/12", "1e3", "tomorrow", "9:00 9:00", "18.30 WITA"],
 )
 def test_what_is_no_time_is_refused(typed: str) -> None:
-    with pytest.raises(Rejection, match=r"broadcast\.time_unread"):
+    with pytest.raises(Rejection, match=r"core\.template\.time_unread"):
         read_moment(typed, NOW, JAKARTA)
 
 

@@ -76,17 +76,19 @@ ASKED = {
 }
 
 REFUSED = {
-    "amount.unreadable": [
+    "core.amount.unreadable": [
         "", "   ", "abc", "Rp", "🙏", "1.5.5", "1.500.00", "1,50,000", "081234567890", "1e5", "1_000", "0x10", "½ juta",
         "10²", "⑤rb", "50rb-100rb", "rp 50 sats", "juta", "dua m", "ribu juta", "sats", "1 juta 2 juta", "9" * 65,
         "x" * 4096, "(1,5jt)", "nominal:1,5jt", "0,5jt;", "+-1,5jt", "~500rb", "1:5jt", "1, 5jt", "jam 10 250 000",
         "500rb x 3", "500rb/orang", "fee 5rb", "dua lima", "nan", "infinity", "1/2 juta", "seratus ratus",
     ],
-    "amount.not_positive": ["0", "Rp0", "0 sats", "nol", "minus 1", "-50000", "\u221250rb", "Rp -50.000", "-Rp50.000"],
-    "amount.fraction": ["1.500.000,50", "Rp 50.000,75", "1500.5", "1,2345 ribu"],
-    "amount.fraction_sats": ["1.5 sats", "0,000000001 btc"],
-    "amount.too_large": ["10 triliun", "9" * 40, "2000000000000"],
-    "amount.too_large_sats": ["1001 btc", "9" * 20 + " sats"],
+    "core.amount.not_positive": [
+        "0", "Rp0", "0 sats", "nol", "minus 1", "-50000", "\u221250rb", "Rp -50.000", "-Rp50.000",
+    ],
+    "core.amount.fraction": ["1.500.000,50", "Rp 50.000,75", "1500.5", "1,2345 ribu"],
+    "core.amount.fraction_sats": ["1.5 sats", "0,000000001 btc"],
+    "core.amount.too_large": ["10 triliun", "9" * 40, "2000000000000"],
+    "core.amount.too_large_sats": ["1001 btc", "9" * 20 + " sats"],
 }  # fmt: skip
 
 
@@ -138,7 +140,7 @@ def test_no_text_at_all_breaks_the_reading(text: str) -> None:
     try:
         result = parse_amount(text)
     except Rejection as refused:
-        assert refused.key.startswith("amount.")  # noqa: PT017  most texts are refused, some are sums
+        assert refused.key.startswith("core.amount.")  # noqa: PT017  most texts are refused, some are sums
         return
     readings = result.readings if isinstance(result, Ambiguous) else (result,)
     assert readings

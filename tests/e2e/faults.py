@@ -99,7 +99,7 @@ def assert_copies_are_marked(copies: Sequence[str], *, kills: int) -> None:
 
     The first copy can say so as well: after a kill the bot doesn't know whether it was sent.
     """
-    marked = [says(copy, "news.again") for copy in copies]
+    marked = [says(copy, "infra.outbox.again") for copy in copies]
     assert 1 <= len(copies) <= 1 + kills, copies
     assert all(marked[1:]), copies
 
@@ -109,8 +109,8 @@ async def confirm_found_order(sender: ChatUser) -> None:
 
     The documented service lists only the end of the recipient's number, so the bot has to ask.
     """
-    question = await sender.sees(like("news.recipient_masked"), anywhere=True)
-    await sender.taps(label("button.found_is_mine"), message=question)
+    question = await sender.sees(like("orders.notification.recipient_masked"), anywhere=True)
+    await sender.taps(label("orders.button.found_is_mine"), message=question)
 
 
 async def count_posts(system: System) -> int:

@@ -123,9 +123,9 @@ def test_a_missing_argument_is_an_error_in_tests_and_a_gap_for_people() -> None:
 def test_a_rejection_and_a_remark_are_told_alike() -> None:
     t = Translations.load(strict=True).get("en")
     arguments: dict[str, Any] = {"method": "BCA", "expected": 10, "actual": 9}
-    told = text("number.unusual_length", **arguments)
-    assert t.translate(Rejection("number.unusual_length", **arguments)) == told
-    assert t.translate(Remark("number.unusual_length", arguments)) == told
+    told = text("recipients.number.unusual_length", **arguments)
+    assert t.translate(Rejection("recipients.number.unusual_length", **arguments)) == told
+    assert t.translate(Remark("recipients.number.unusual_length", arguments)) == told
 
 
 @pytest.mark.parametrize(

@@ -128,8 +128,8 @@ def test_a_duration_promises_no_more_time_than_there_is(length: timedelta, engli
 @pytest.mark.parametrize(
     ("seconds", "ago", "until"),
     [
-        (300, text("time.ago", "id", duration="5 menit"), text("time.until", "id", duration="5 menit")),
-        (59, text("time.just_now", "id"), text("time.very_soon", "id")),
+        (300, text("infra.time.ago", "id", duration="5 menit"), text("infra.time.until", "id", duration="5 menit")),
+        (59, text("infra.time.just_now", "id"), text("infra.time.very_soon", "id")),
     ],
 )
 def test_moments_are_told_from_now(seconds: int, ago: str, until: str) -> None:

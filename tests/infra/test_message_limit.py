@@ -95,7 +95,7 @@ async def test_what_is_within_the_limit_is_let_in_and_one_more_is_told_when_agai
     assert await chats.send_messages(1) == [False]
     chats.clock.passes(seconds=20)
     assert await chats.send_messages(3) == [False, False, True]
-    assert chats.sent == [(EMMA, text("limits.messages", count=40))]
+    assert chats.sent == [(EMMA, text("infra.limits.messages", count=40))]
 
 
 async def test_a_spell_of_refusals_is_told_once_and_looks_its_user_up_once(chats: LimitedChats) -> None:
@@ -108,7 +108,7 @@ async def test_a_spell_of_refusals_is_told_once_and_looks_its_user_up_once(chats
 async def test_each_press_that_is_too_much_is_answered_so_that_its_button_stops_waiting(chats: LimitedChats) -> None:
     await chats.send_messages(3)
     assert [await chats.rejects(pressed(EMMA)) for _ in range(3)] == [True] * 3
-    assert chats.answered == [text("limits.messages", count=60)] * 3
+    assert chats.answered == [text("infra.limits.messages", count=60)] * 3
     assert chats.sent == []
     assert chats.looked_up == 1
 

@@ -24,5 +24,9 @@ async def test_both_descriptions_are_set_in_each_language_and_for_all_others(def
         )
         await menus.set_descriptions()
         for code, locale in (("en", "en"), ("id", "id"), ("de", default), (None, default)):
-            assert (await server.bot.get_my_description(code)).description == text("about.description", locale)
-            assert (await server.bot.get_my_short_description(code)).short_description == text("about.short", locale)
+            assert (await server.bot.get_my_description(code)).description == text(
+                "operations.about.description", locale
+            )
+            assert (await server.bot.get_my_short_description(code)).short_description == text(
+                "operations.about.short", locale
+            )

@@ -61,7 +61,7 @@ def show_service(stats: dict[str, Any], locale: str = "en", rails: DepositRails 
 
 
 def statistic_line(name: str, value: str) -> str:
-    return text("platform.figure", name=name, value=value)
+    return text("operations.platform.figure", name=name, value=value)
 
 
 @pytest.mark.parametrize("locale", LOCALES)
@@ -99,7 +99,7 @@ def test_an_outcome_has_its_sign_and_its_words_in_every_language() -> None:
     assert set(statistics_screens.OUTCOME_SIGNS) == set(Outcome)
     for locale in LOCALES:
         for outcome in Outcome:
-            assert TRANSLATIONS.get(locale).plain(f"figures.outcome_{outcome}")
+            assert TRANSLATIONS.get(locale).plain(f"operations.statistics.outcome_{outcome}")
 
 
 def test_known_values_of_the_service_are_well_formatted() -> None:
@@ -113,14 +113,16 @@ def test_known_values_of_the_service_are_well_formatted() -> None:
         }
     )
     for key, value in (
-        ("platform.total_orders", "1,234"),
-        ("platform.total_volume_idr", "Rp1,500,000"),
-        ("platform.total_volume_sats", "29,412 sats"),
-        ("platform.tagline", "Bitcoin <in>, rupiah out"),
-        ("platform.updated_at", "21 Nov 2026, 16:30 WIB"),
+        ("operations.platform.total_orders", "1,234"),
+        ("operations.platform.total_volume_idr", "Rp1,500,000"),
+        ("operations.platform.total_volume_sats", "29,412 sats"),
+        ("operations.platform.tagline", "Bitcoin <in>, rupiah out"),
+        ("operations.platform.updated_at", "21 Nov 2026, 16:30 WIB"),
     ):
         assert statistic_line(text(key), value) in shown_text.split("\n")
-    in_indonesian = text("platform.figure", "id", name=text("platform.total_volume_idr", "id"), value="Rp1.500.000")
+    in_indonesian = text(
+        "operations.platform.figure", "id", name=text("operations.platform.total_volume_idr", "id"), value="Rp1.500.000"
+    )
     assert in_indonesian in show_service({"totalVolumeIdr": Decimal(1_500_000)}, "id").split("\n")
 
 
@@ -129,12 +131,12 @@ def test_known_values_of_the_service_are_well_formatted() -> None:
     [
         ("averageFeeIdr", Decimal("4999.50"), "Average fee IDR", "Rp4,999.5"),
         ("success_rate_percent", Decimal("99.126"), "Success rate percent", "99.13%"),
-        ("activeNow", True, "Active now", text("platform.yes")),
+        ("activeNow", True, "Active now", text("operations.platform.yes")),
         ("note", None, "Note", "–"),  # noqa: RUF001  meant as a dash
         ("banks", ["BCA", "BRI", 3], "Banks", "BCA, BRI, 3"),
-        ("list", list(range(100)), "List", text("platform.items", count=100)),
+        ("list", list(range(100)), "List", text("operations.platform.items", count=100)),
         ("byChannel", {"lightning": 5, "btcb": {"a": {"b": 1}}}, "By channel · Lightning", "5"),
-        ("byChannel", {"btcb": {"a": {"b": 1}}}, "By channel · Btcb", text("platform.items", count=1)),
+        ("byChannel", {"btcb": {"a": {"b": 1}}}, "By channel · Btcb", text("operations.platform.items", count=1)),
         ("huge", 10**400, "Huge", "1.000e400"),
         ("tiny", Decimal("-1e-900"), "Tiny", "-1.000e-900"),
         ("nothing", Decimal("0e-99"), "Nothing", "0"),
@@ -169,7 +171,7 @@ def test_any_json_is_shown(stats: dict[str, Any]) -> None:
 
 def test_values_that_do_not_fit_are_counted() -> None:
     many = show_service({f"key{number}": number for number in range(platform.MAX_LINES + 4)})
-    assert says(many, "platform.more", count=4)
+    assert says(many, "operations.platform.more", count=4)
 
 
 def test_values_keep_their_form_and_their_order() -> None:
@@ -188,7 +190,7 @@ def test_a_service_that_does_not_answer_is_shown_as_such(locale: str) -> None:
     for service in (ServiceStatistics(None, None), ServiceStatistics(PlatformStats({}), a_rails())):
         check_screen(ScreenCase("the service", platform.show_service_statistics(t, service, JAKARTA)))
     assert (
-        t("platform.unconfigured")
+        t("operations.platform.unconfigured")
         in platform.show_service_statistics(t, ServiceStatistics(None, a_rails()), JAKARTA).text
     )
 
@@ -229,7 +231,7 @@ def test_the_export_asks_for_a_time_and_says_which_it_was(locale: str) -> None:
         span = find(NOW, JAKARTA)
         for count in (0, MAX_ORDERS + 1):
             check_screen(ScreenCase("no file", export.explain_no_file(t, OrderFile(count, None), span, JAKARTA)))
-        assert t.plural("export.orders", 12) in export.format_caption(t, OrderFile(12, b""), span, JAKARTA)
+        assert t.plural("staff.export.orders", 12) in export.format_caption(t, OrderFile(12, b""), span, JAKARTA)
     assert csv.build_file_name("orders", NAMED_SPANS["last_month"](NOW, JAKARTA), JAKARTA) == (
         "kirim-orders-2026-10-01-to-2026-10-31.csv"
     )

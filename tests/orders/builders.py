@@ -21,7 +21,7 @@ from tests.times import NOW
 
 INVOICE: Final = "lnbcrt294120n1" + "q" * 300
 DEPOSIT_ADDRESS: Final = add_checksum("0x" + "ab" * 20)
-ORDER_LINE: Final = text("order.line", amount="Rp500,000", destination="BCA ••••7890", reference="ABC2345")
+ORDER_LINE: Final = text("orders.line", amount="Rp500,000", destination="BCA ••••7890", reference="ABC2345")
 """The line of `an_open_order()` in messages about it."""
 
 PICTURES: Final = (OrderNotification.INVOICE, OrderNotification.INVOICE_TEXT, OrderNotification.RECEIPT)

@@ -55,7 +55,7 @@ ONE_OPEN = Limits(open_orders=1)
     "phase", [Phase.INTENDED, Phase.UNKNOWN, Phase.UNRESOLVED, Phase.NEEDS_CONFIRMATION, Phase.OPEN]
 )
 def test_what_may_still_come_to_be_paid_holds_a_place(phase: Phase) -> None:
-    assert key_of(ONE_OPEN, [ordered(1, phase=phase)]) == "limits.open"
+    assert key_of(ONE_OPEN, [ordered(1, phase=phase)]) == "orders.limits.open"
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_every_attempt_counts_towards_the_hour_refused_ones_too() -> None:
     orders = [ordered(59, phase=Phase.REFUSED), ordered(30, phase=Phase.ABANDONED), paid(1)]
     found = refusal(Limits(orders_per_hour=3), orders)
     assert found is not None
-    assert (found.key, found.arguments["again"]) == ("limits.hour", NOW + timedelta(minutes=1))
+    assert (found.key, found.arguments["again"]) == ("orders.limits.hour", NOW + timedelta(minutes=1))
     assert refusal(Limits(orders_per_hour=3), [ordered(60), *orders[1:]]) is None
 
 
@@ -129,14 +129,14 @@ def test_a_sum_that_does_not_fit_into_the_day_hears_what_would_and_from_when_it_
     orders = [paid(20 * 60, 300_000), paid(10 * 60, 300_000), paid(60, 300_000)]
     found = refusal(Limits(idr_per_day=1_000_000), orders, 500_000)
     assert found is not None
-    assert (found.key, found.arguments["remaining"]) == ("amount.day_remaining", 100_000)
+    assert (found.key, found.arguments["remaining"]) == ("orders.amount.day_remaining", 100_000)
     assert found.arguments["again"] == NOW + timedelta(hours=14)
 
 
 def test_a_day_without_room_for_the_smallest_sum_says_only_when() -> None:
     found = refusal(Limits(idr_per_day=1_000_000), [paid(60, 990_000)], 500_000)
     assert found is not None
-    assert found.key == "amount.day_full"
+    assert found.key == "orders.amount.day_full"
     assert "remaining" not in found.arguments
 
 
@@ -145,23 +145,23 @@ def test_a_sum_above_the_whole_day_hears_the_largest_that_would_be_fine_now() ->
     assert refusal(limits, [], 1_000_000) is None
     found = refusal(limits, [paid(60, 400_000)], 1_000_001)
     assert found is not None
-    assert (found.key, found.arguments["remaining"]) == ("amount.above_day", 600_000)
+    assert (found.key, found.arguments["remaining"]) == ("orders.amount.above_day", 600_000)
     later = refusal(limits, [paid(60, 990_000)], 1_000_001)
     assert later is not None
-    assert (later.key, later.arguments["again"]) == ("amount.above_day_later", NOW + timedelta(hours=23))
+    assert (later.key, later.arguments["again"]) == ("orders.amount.above_day_later", NOW + timedelta(hours=23))
 
 
 def test_no_sum_is_said_to_be_fine_now_while_another_limit_stands_in_its_way() -> None:
     limits = Limits(open_orders=1, idr_per_day=1_000_000)
-    assert key_of(limits, [ordered(1, 300_000)], 900_000) == "limits.open"
-    assert key_of(limits, [ordered(1, 300_000)], 2_000_000) == "amount.above_day_later"
-    assert key_of(limits, [ordered(59, 300_000), paid(60, 300_000)], 800_000) == "amount.day_full"
+    assert key_of(limits, [ordered(1, 300_000)], 900_000) == "orders.limits.open"
+    assert key_of(limits, [ordered(1, 300_000)], 2_000_000) == "orders.amount.above_day_later"
+    assert key_of(limits, [ordered(59, 300_000), paid(60, 300_000)], 800_000) == "orders.amount.day_full"
 
 
 def test_of_several_limits_the_one_that_lasts_longest_is_told() -> None:
     limits = Limits(open_orders=1, orders_per_hour=1)
-    assert key_of(limits, [ordered(1, expires_at=NOW + INSTANT)]) == "limits.hour"
-    assert key_of(limits, [ordered(1, expires_at=NOW + 2 * HOUR)]) == "limits.open"
+    assert key_of(limits, [ordered(1, expires_at=NOW + INSTANT)]) == "orders.limits.hour"
+    assert key_of(limits, [ordered(1, expires_at=NOW + 2 * HOUR)]) == "orders.limits.open"
 
 
 def test_zero_is_no_limit() -> None:
@@ -204,7 +204,7 @@ def test_at_the_told_moment_it_is_possible_again_and_an_instant_before_it_is_not
     again = found.arguments["again"]
     assert isinstance(again, datetime)
     assert NOW < again <= NOW + TRACK_WITHOUT_EXPIRY
-    wished = SMALLEST if found.key == "amount.above_day_later" else idr
+    wished = SMALLEST if found.key == "orders.amount.above_day_later" else idr
     assert refusal(limits, orders, wished, again) is None
     assert refusal(limits, orders, wished, again - INSTANT) is not None
 

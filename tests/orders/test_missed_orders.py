@@ -115,7 +115,7 @@ async def world(sqlite_store: Database, clock: MovedClock, monkeypatch: pytest.M
 
 def are_messages_of(seen: list[str], *references: str, language: str = "en") -> bool:
     """Return whether these are the messages of these orders, in this sequence."""
-    notice = TRANSLATIONS.get(language)("talk.missed")
+    notice = TRANSLATIONS.get(language)("orders.chat.missed")
     return len(seen) == len(references) and all(
         message.startswith(notice) and reference in message for message, reference in zip(seen, references, strict=True)
     )
@@ -167,7 +167,7 @@ async def test_of_many_the_newest_are_shown_and_a_message_points_to_the_others(
     await world.reject_messages(*references)
     seen = await world.session(language=language)
     if older:
-        assert seen.pop(0) == TRANSLATIONS.get(language).plural("talk.missed_older", older)
+        assert seen.pop(0) == TRANSLATIONS.get(language).plural("orders.chat.missed_older", older)
     assert are_messages_of(seen, *references[older:], language=language)
     assert await world.session(language=language) == []
 
@@ -177,7 +177,7 @@ async def test_an_order_whose_status_telegram_refuses_too_keeps_no_other_from_be
     await world.reject_messages("AAA2345", "BBB2345")
     world.telegram.fates = [Invalid("message is too long")]
     named, *shown = await world.session()
-    assert named == TRANSLATIONS.get("en")("talk.missed_elsewhere", reference="AAA2345")
+    assert named == TRANSLATIONS.get("en")("orders.chat.missed_elsewhere", reference="AAA2345")
     assert are_messages_of(shown, "BBB2345")
     assert await world.session() == []
 

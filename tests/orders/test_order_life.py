@@ -703,7 +703,7 @@ class OrderLifeMachine(RuleBasedStateMachine):
 
     def check_failed(self, message: Message) -> None:
         if self.paid_at(self.order_of(message)) is not None:
-            assert not says(message.html, "news.failed_unpaid"), "told as unpaid though it was paid"
+            assert not says(message.html, "orders.notification.failed_unpaid"), "told as unpaid though it was paid"
 
     def paid_at(self, order: Order) -> Any:
         actual = self.service.actual_orders.get(order.service_id or "")
@@ -711,7 +711,7 @@ class OrderLifeMachine(RuleBasedStateMachine):
 
     def check_repeated(self, message: Message) -> None:
         """Check that only one copy of a message has no note that it may be a repetition."""
-        mark = text("news.again")
+        mark = text("infra.outbox.again")
         if message.kind in {"ticket_reply", OrderNotification.CARD_EDIT, OrderNotification.INVOICE_TEXT}:
             return
         copies = [

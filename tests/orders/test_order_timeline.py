@@ -53,31 +53,31 @@ def keys(order: Order, events: list[OrderEvent]) -> list[str]:
 
 
 def at(clock: str, key: str) -> str:
-    return text("timeline.line", at=f"{clock} WIB", what=text(key))
+    return text("orders.timeline.line", at=f"{clock} WIB", what=text(key))
 
 
 def test_a_whole_way_is_told_in_the_five_steps_with_the_time_of_each_in_the_users_zone() -> None:
     order, events = lived(*WAY)
     assert told(order, events) == [
-        at("09:35", "timeline.confirmed"),
-        at("09:36", "step.created"),
-        at("09:41", "step.paid"),
-        at("09:42", "step.converting"),
-        at("09:45", "step.sending"),
-        at("09:48", "step.sent"),
+        at("09:35", "orders.timeline.confirmed"),
+        at("09:36", "orders.step.created"),
+        at("09:41", "orders.step.paid"),
+        at("09:42", "orders.step.converting"),
+        at("09:45", "orders.step.sending"),
+        at("09:48", "orders.step.sent"),
     ]
     assert told(order, events, locale="id")[-1] == text(
-        "timeline.line", "id", at="09.48 WIB", what=text("step.sent", "id")
+        "orders.timeline.line", "id", at="09.48 WIB", what=text("orders.step.sent", "id")
     )
 
 
 def test_steps_that_were_passed_unseen_leave_no_gap_but_the_payment_is_told() -> None:
     order, events = lived("IDLE", "COMPLETED")
     assert told(order, events) == [
-        at("09:35", "timeline.confirmed"),
-        at("09:36", "step.created"),
-        at("09:38", "step.paid"),
-        at("09:38", "step.sent"),
+        at("09:35", "orders.timeline.confirmed"),
+        at("09:36", "orders.step.created"),
+        at("09:38", "orders.step.paid"),
+        at("09:38", "orders.step.sent"),
     ]
 
 
@@ -96,7 +96,7 @@ def test_whichever_states_are_skipped_no_line_comes_twice_or_out_of_its_time(lef
         found = keys(order, events)
         assert len({text(key) for key in found}) == len(found)
         assert [line for line in whole if line in found] == found
-        assert {"step.paid", "step.sent"} <= set(found)
+        assert {"orders.step.paid", "orders.step.sent"} <= set(found)
 
 
 def test_a_payment_after_the_expiry_is_told_as_late_and_only_once() -> None:
@@ -106,62 +106,62 @@ def test_a_payment_after_the_expiry_is_told_as_late_and_only_once() -> None:
     )
     later = [event(12, state="LN_INVOICE_PAID"), event(13, state="LN_SWAP_PENDING")]
     assert keys(order, [CONFIRMED, event(1), expired, *later]) == [
-        "timeline.confirmed",
-        "step.created",
-        "step.expired",
-        "timeline.paid_late",
-        "step.converting",
+        "orders.timeline.confirmed",
+        "orders.step.created",
+        "orders.step.expired",
+        "orders.timeline.paid_late",
+        "orders.step.converting",
     ]
 
 
 def test_a_price_that_moved_is_told_with_what_was_decided() -> None:
     held = event(1, Phase.NEEDS_CONFIRMATION)
-    way = ["timeline.confirmed", "timeline.held"]
+    way = ["orders.timeline.confirmed", "orders.timeline.held"]
     accepted = [CONFIRMED, held, event(2, note=EventNote.PRICE_ACCEPTED), event(3, state="IDLE")]
-    assert keys(an_open_order(), accepted) == [*way, "timeline.price_accepted"]
+    assert keys(an_open_order(), accepted) == [*way, "orders.timeline.price_accepted"]
     dropped = [CONFIRMED, held, event(2, Phase.ABANDONED, note=EventNote.DROPPED)]
-    assert keys(an_open_order(phase=Phase.ABANDONED), dropped) == [*way, "timeline.dropped"]
+    assert keys(an_open_order(phase=Phase.ABANDONED), dropped) == [*way, "orders.timeline.dropped"]
     over = [CONFIRMED, held, event(2, Phase.ABANDONED, note=EventNote.OFFER_OVER)]
-    assert keys(an_open_order(phase=Phase.ABANDONED), over) == [*way, "timeline.offer_over"]
+    assert keys(an_open_order(phase=Phase.ABANDONED), over) == [*way, "orders.timeline.offer_over"]
 
 
 def test_an_order_that_was_looked_for_says_so_and_how_that_ended() -> None:
     looked_for = [CONFIRMED, event(1, Phase.UNKNOWN), event(2, Phase.UNRESOLVED)]
-    way = ["timeline.confirmed", "timeline.checking", "timeline.unresolved"]
-    assert keys(an_open_order(), [*looked_for, event(3)]) == [*way, "step.created"]
+    way = ["orders.timeline.confirmed", "orders.timeline.checking", "orders.timeline.unresolved"]
+    assert keys(an_open_order(), [*looked_for, event(3)]) == [*way, "orders.step.created"]
     lost = an_open_order(phase=Phase.ABANDONED, sats=None, idr=None, bolt11=None)
     tried_again = event(3, Phase.ABANDONED, note=EventNote.TRIED_AGAIN)
-    assert keys(lost, [*looked_for, tried_again]) == [*way, "timeline.tried_again"]
-    assert keys(lost, [*looked_for, event(3, Phase.ABANDONED)]) == [*way, "timeline.given_up"]
+    assert keys(lost, [*looked_for, tried_again]) == [*way, "orders.timeline.tried_again"]
+    assert keys(lost, [*looked_for, event(3, Phase.ABANDONED)]) == [*way, "orders.timeline.given_up"]
     # Claimed later, when the service turned out to have made it after all.
     claimed = replace(lost, service_id="cm1")
-    assert keys(claimed, [*looked_for, event(3, Phase.ABANDONED)])[-1] == "timeline.given_up"
+    assert keys(claimed, [*looked_for, event(3, Phase.ABANDONED)])[-1] == "orders.timeline.given_up"
 
 
 def test_an_invoice_that_was_not_what_was_agreed_is_told_apart_from_an_order_that_was_not_made() -> None:
     wrong = an_open_order(phase=Phase.ABANDONED, bolt11=None)
-    assert keys(wrong, [CONFIRMED, event(1, Phase.ABANDONED)])[-1] == "timeline.not_agreed"
+    assert keys(wrong, [CONFIRMED, event(1, Phase.ABANDONED)])[-1] == "orders.timeline.not_agreed"
     refused = an_open_order(phase=Phase.REFUSED, sats=None, idr=None)
-    assert keys(refused, [CONFIRMED, event(1, Phase.REFUSED)])[-1] == "timeline.refused"
+    assert keys(refused, [CONFIRMED, event(1, Phase.REFUSED)])[-1] == "orders.timeline.refused"
 
 
 def test_a_failure_comes_after_the_payment_and_running_out_unpaid_is_an_expiry() -> None:
-    assert keys(*lived("IDLE", "LN_INVOICE_PAID", "FAILED"))[-2:] == ["step.paid", "step.failed"]
-    assert keys(*lived("IDLE", "FAILED"))[-1] == "step.failed"
+    assert keys(*lived("IDLE", "LN_INVOICE_PAID", "FAILED"))[-2:] == ["orders.step.paid", "orders.step.failed"]
+    assert keys(*lived("IDLE", "FAILED"))[-1] == "orders.step.failed"
     ran_out, events = lived("IDLE", "FAILED", expires_at=BEGAN)
-    assert keys(ran_out, events)[-1] == "step.expired"
+    assert keys(ran_out, events)[-1] == "orders.step.expired"
     assert keys(ran_out, [*events[:-1], event(2, note=EventNote.EXPIRED), events[-1]])[-2:] == [
-        "step.created",
-        "step.expired",
+        "orders.step.created",
+        "orders.step.expired",
     ]
 
 
 def test_other_days_stand_above_their_lines_and_today_only_after_another() -> None:
     order, events = lived("LN_INVOICE_PAID")
     assert told(order, events) == [
-        at("09:35", "timeline.confirmed"),
-        at("09:36", "step.created"),
-        at("09:37", "step.paid"),
+        at("09:35", "orders.timeline.confirmed"),
+        at("09:36", "orders.step.created"),
+        at("09:37", "orders.step.paid"),
     ]
     midnight = replace(events[-1], at=NOW.replace(hour=17, minute=0))  # it is tomorrow already in Jakarta
     next_day = NOW + timedelta(days=1)
@@ -169,10 +169,10 @@ def test_other_days_stand_above_their_lines_and_today_only_after_another() -> No
     order = replace(order, paid_at=midnight.at)
     assert told(order, days, next_day) == [
         "17 Aug",
-        at("09:35", "timeline.confirmed"),
-        at("23:59", "step.created"),
-        text("timeline.today"),
-        at("00:00", "step.paid"),
+        at("09:35", "orders.timeline.confirmed"),
+        at("23:59", "orders.step.created"),
+        text("orders.timeline.today"),
+        at("00:00", "orders.step.paid"),
     ]
     assert told(order, days, NOW + timedelta(days=400))[0] == "17 Aug 2026"
     assert told(order, days, NOW + timedelta(days=400), "id")[0] == "17 Agu 2026"
@@ -183,10 +183,10 @@ def test_every_note_and_every_phase_has_its_sentence() -> None:
         assert len(keys(an_open_order(), [CONFIRMED, event(1, note=note)])) == 2
     for phase in Phase:
         [*_, last] = keys(an_open_order(phase=phase), [CONFIRMED, event(1, phase)])
-        assert last != "timeline.confirmed" or phase is Phase.INTENDED
+        assert last != "orders.timeline.confirmed" or phase is Phase.INTENDED
     assert keys(an_open_order(), [CONFIRMED, event(1, note="of a later version")]) == [
-        "timeline.confirmed",
-        "step.created",
+        "orders.timeline.confirmed",
+        "orders.step.created",
     ]
 
 
@@ -197,4 +197,4 @@ def test_what_only_support_is_to_see_is_no_line_of_a_payers(note: str) -> None:
 
 
 def test_an_order_of_which_no_events_are_left_was_confirmed_all_the_same() -> None:
-    assert keys(an_open_order(), []) == ["timeline.confirmed"]
+    assert keys(an_open_order(), []) == ["orders.timeline.confirmed"]

@@ -255,11 +255,14 @@ def test_templates_escape_every_value_and_refuse_unknown_names() -> None:
 @pytest.mark.parametrize(("channel", "sources"), [("lightning", ["invoice"]), ("cbbtc", ["address", "amount"])])
 def test_each_button_says_what_it_copies(channel: str, sources: list[str], locale: str) -> None:
     page = page_of(an_open_order() if channel == "lightning" else a_deposit_order(channel), locale)
-    labels = [label("page.copy_invoice" if each == "invoice" else f"pay.copy_{each}", locale) for each in sources]
+    labels = [
+        label("orders.pay_page.copy_invoice" if each == "invoice" else f"orders.pay.copy_{each}", locale)
+        for each in sources
+    ]
     assert re.findall(r"<button [^>]*>(.*?)</button>", page) == [escape(each) for each in labels]
     buttons = ReadPage(page).all("button")
     assert [button["data-copies"] for button in buttons] == sources
-    assert {button["data-done"] for button in buttons} == {label("page.copied", locale)}
+    assert {button["data-done"] for button in buttons} == {label("orders.pay_page.copied", locale)}
 
 
 SCRIPT, STYLE = ((FOLDER / name).read_text(encoding="utf-8") for name in ("page.js", "page.css"))
@@ -298,10 +301,10 @@ def test_the_foot_names_who_runs_the_bot_and_links_the_terms(locale: str) -> Non
         name="<b>Kirim</b> & Co", terms_url="https://kirim.example/terms?a=1&b", privacy_url="https://kirim.example/p"
     )
     foot = page_of(an_open_order(), locale, run_by).rpartition("<footer>")[2].partition("</footer>")[0]
-    named = f"<span>{escape(label('provider.name', locale, name=run_by.name))}</span>"
+    named = f"<span>{escape(label('users.provider.name', locale, name=run_by.name))}</span>"
     terms = '<a href="https://kirim.example/terms?a=1&amp;b" rel="noopener noreferrer">'
     privacy = '<a href="https://kirim.example/p" rel="noopener noreferrer">'
-    labels = (label("provider.terms", locale), label("provider.privacy", locale))
+    labels = (label("users.provider.terms", locale), label("users.provider.privacy", locale))
     assert foot == f"{named}{terms}{labels[0]}</a>{privacy}{labels[1]}</a>"
 
 
@@ -322,10 +325,10 @@ def test_what_is_not_set_leaves_no_gap_at_the_foot(run_by: Provider, tags: list[
 
 @pytest.mark.parametrize("locale", LOCALES)
 def test_a_page_that_can_be_paid_advises_who_pays_for_somebody_else(locale: str) -> None:
-    hints = [label(key, locale) for key in ("page.safe", "page.for_payer")]
+    hints = [label(key, locale) for key in ("orders.pay_page.safe", "orders.pay_page.for_payer")]
     shown = page_of(an_open_order(), locale)
     assert re.findall(r'<p class="hint">(.*?)</p>', shown) == [escape(hint) for hint in hints]
-    assert label("page.for_payer", locale) not in page_of(replace(an_open_order(), expires_at=NOW), locale)
+    assert label("orders.pay_page.for_payer", locale) not in page_of(replace(an_open_order(), expires_at=NOW), locale)
 
 
 @pytest.mark.parametrize("locale", LOCALES)

@@ -138,13 +138,13 @@ async def test_a_page_shows_its_payment_in_the_language_asked_for(browser: httpx
     english, indonesian = await browser.get(PAGE), await browser.get(f"{PAGE}?l=id")
     assert english.status_code == indonesian.status_code == 200
     assert english.headers["content-type"] == "text/html; charset=utf-8"
-    assert heading(english) == label("page.waiting")
-    assert heading(indonesian) == label("page.waiting", "id")
+    assert heading(english) == label("orders.pay_page.waiting")
+    assert heading(indonesian) == label("orders.pay_page.waiting", "id")
     assert INVOICE in english.text
     by_browser = await browser.get(PAGE, headers={"accept-language": "fr;q=0.9, id-ID;q=0.8, en;q=0.7"})
-    assert heading(by_browser) == label("page.waiting", "id")
+    assert heading(by_browser) == label("orders.pay_page.waiting", "id")
     nonsense = await browser.get(f"{PAGE}?l=<b>", headers={b"accept-language": ";q=x,,\u00e9;q=2".encode()})
-    assert heading(nonsense) == label("page.waiting")
+    assert heading(nonsense) == label("orders.pay_page.waiting")
 
 
 async def test_only_a_page_that_can_be_paid_says_how_long_transfers_took(
@@ -153,7 +153,7 @@ async def test_only_a_page_that_can_be_paid_says_how_long_transfers_took(
     async def times() -> PayoutTimes:
         return PayoutTimes(orders=20, median=timedelta(minutes=3), slow=timedelta(minutes=11))
 
-    said = html.escape(label("help.measured", days=30, median="3 minutes", slow="11 minutes"), quote=False)
+    said = html.escape(label("orders.help.measured", days=30, median="3 minutes", slow="11 minutes"), quote=False)
     async with client(store, clock, times=times) as browser:
         assert said in (await browser.get(PAGE)).text
         await change_order(paid_at=NOW)
@@ -194,7 +194,7 @@ async def test_what_is_not_there_and_what_never_was_answer_alike(browser: httpx.
     answers = [await browser.get(path) for path in NOWHERE]
     assert {answer.status_code for answer in answers} == {404}
     assert len({answer.text for answer in answers}) == 1
-    assert heading(answers[0]) == label("page.unknown")
+    assert heading(answers[0]) == label("orders.pay_page.unknown")
     assert (await browser.post(PAGE)).status_code == 404
 
 
@@ -316,7 +316,7 @@ async def test_without_its_database_a_page_asks_for_a_moment_and_health_says_so(
     store.down = True
     answer = await browser.get(PAGE)
     assert (answer.status_code, answer.headers["retry-after"]) == (503, "5")
-    assert heading(answer) == label("page.trouble")
+    assert heading(answer) == label("orders.pay_page.trouble")
     unwell = await browser.get("/healthz")
     assert (unwell.status_code, unwell.json()) == (503, {"status": "unwell", "database": False, "workers": True})
     store.down = False

@@ -115,9 +115,9 @@ async def test_a_list_that_cannot_be_read_intends_nothing(system: OrderSystem, s
 @pytest.mark.parametrize(
     ("amount", "key", "names"),
     [
-        (Amount("IDR", 19_999), "amount.below_minimum", {"minimum": 20_000}),
-        (Amount("SAT", 1_000), "amount.below_minimum", {"minimum": 20_000}),
-        (Amount("IDR", 250_000_001), "amount.above_cap", {"cap": 250_000_000, "name": "BCA"}),
+        (Amount("IDR", 19_999), "orders.amount.below_minimum", {"minimum": 20_000}),
+        (Amount("SAT", 1_000), "orders.amount.below_minimum", {"minimum": 20_000}),
+        (Amount("IDR", 250_000_001), "orders.amount.above_cap", {"cap": 250_000_000, "name": "BCA"}),
     ],
 )
 async def test_a_sum_outside_the_limits_is_refused_with_the_number_that_would_be_fine(

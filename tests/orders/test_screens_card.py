@@ -30,15 +30,15 @@ WAYS = {
 """Return the steps with their emoji. `created` stands for the text of `step.created`."""
 
 PRICES = {
-    "IDLE": "card.price_to_pay",
-    "nameless": "card.price_to_pay",
-    "LN_INVOICE_PAID": "card.price_paid",
-    "stuck": "card.price_paid",
-    "COMPLETED": "card.price_paid",
-    "failed paid": "card.price_paid",
-    "failed paid between two looks": "card.price_paid",
-    "failed unpaid": "card.price_failed",
-    "failed unknown": "card.price_failed",
+    "IDLE": "orders.card.price_to_pay",
+    "nameless": "orders.card.price_to_pay",
+    "LN_INVOICE_PAID": "orders.card.price_paid",
+    "stuck": "orders.card.price_paid",
+    "COMPLETED": "orders.card.price_paid",
+    "failed paid": "orders.card.price_paid",
+    "failed paid between two looks": "orders.card.price_paid",
+    "failed unpaid": "orders.card.price_failed",
+    "failed unknown": "orders.card.price_failed",
     "failed expired": "",
     "expired": "",
     "no longer followed": "",
@@ -59,21 +59,21 @@ def labels(order: Order, *, help_offered: bool = True) -> list[str]:
 def test_each_moment_of_an_order_has_its_picture(moment: str, way: str) -> None:
     steps = [step.split() for step in way.split("|")]
     shown = status_text(MOMENTS[moment]).text.split("\n\n")[1]
-    assert shown.split("\n") == [f"{mark} {text(f'step.{name}')}" for mark, name in steps]
+    assert shown.split("\n") == [f"{mark} {text(f'orders.step.{name}')}" for mark, name in steps]
 
 
 def test_the_heading_says_amount_recipient_price_and_reference_and_the_holder_if_given() -> None:
     assert heading(MOMENTS["IDLE"]) == [
         *text(
-            "card.heading_named", amount="Rp500,000", destination="BCA ••••7890", holder="BUDI & <i>SANTOSO</i>"
+            "orders.card.heading_named", amount="Rp500,000", destination="BCA ••••7890", holder="BUDI & <i>SANTOSO</i>"
         ).split("\n"),
-        text("card.price_to_pay", sats="29,412 sats"),
-        text("card.reference", reference="ABC2345"),
+        text("orders.card.price_to_pay", sats="29,412 sats"),
+        text("orders.card.reference", reference="ABC2345"),
     ]
     assert heading(MOMENTS["nameless"], "id") == [
-        text("card.heading", "id", amount="Rp500.000", destination="BCA ••••7890"),
-        text("card.price_to_pay", "id", sats="29.412 sats"),
-        text("card.reference", "id", reference="ABC2345"),
+        text("orders.card.heading", "id", amount="Rp500.000", destination="BCA ••••7890"),
+        text("orders.card.price_to_pay", "id", sats="29.412 sats"),
+        text("orders.card.reference", "id", reference="ABC2345"),
     ]
 
 
@@ -86,7 +86,7 @@ def heading(order: Order, locale: str = "en") -> list[str]:
 @pytest.mark.parametrize(("moment", "said"), PRICES.items())
 def test_only_what_can_be_paid_now_says_what_to_pay(moment: str, said: str, locale: str) -> None:
     shown = heading(MOMENTS[moment], locale)
-    every = ("card.price_to_pay", "card.price_paid", "card.price_failed")
+    every = ("orders.card.price_to_pay", "orders.card.price_paid", "orders.card.price_failed")
     assert [key for key in every if any(says(line, key, locale) for line in shown)] == said.split()
 
 
@@ -94,41 +94,41 @@ def test_only_what_can_be_paid_now_says_what_to_pay(moment: str, said: str, loca
 def test_a_deposit_that_is_followed_no_longer_does_not_wait_for_a_payment(locale: str) -> None:
     order = an_open_order(channel="cbbtc", bolt11=None, expires_at=None, phase=Phase.DONE, state="ROUTE_SHOWN")
     seen = status_text(order, locale)
-    assert seen.text.endswith(text("order_page.given_up", locale))
-    assert text("step.payment", locale) not in seen.text
+    assert seen.text.endswith(text("orders.order_page.given_up", locale))
+    assert text("orders.step.payment", locale) not in seen.text
 
 
 def test_an_order_that_can_be_paid_says_until_when_in_its_readers_zone() -> None:
     seen = status_text(MOMENTS["IDLE"])
-    assert seen.text.endswith(f"{text('card.pay_before', at='11:05 WIB')}\n{text('card.may_not_pay')}")
+    assert seen.text.endswith(f"{text('orders.card.pay_before', at='11:05 WIB')}\n{text('orders.card.may_not_pay')}")
     assert '<tg-time unix="' in seen.screen.text
 
 
 def test_a_lapsed_order_offers_a_new_quote_and_a_paid_one_never_does() -> None:
-    assert labels(MOMENTS["expired"]) == [label("button.requote"), label("button.refresh")]
+    assert labels(MOMENTS["expired"]) == [label("orders.button.requote"), label("orders.button.refresh")]
     paid_late = replace(MOMENTS["expired"], step=OrderStep.PAID, paid_at=NOW)
-    assert labels(paid_late) == [label("button.refresh"), label("button.help")]
-    assert label("button.requote") not in labels(MOMENTS["failed paid"])
+    assert labels(paid_late) == [label("orders.button.refresh"), label("orders.button.help")]
+    assert label("orders.button.requote") not in labels(MOMENTS["failed paid"])
     unknown = MOMENTS["failed unknown"]
     for order in (unknown, replace(unknown, expiry_notified=True)):
-        assert label("button.requote") not in labels(order), "it may have been paid"
+        assert label("orders.button.requote") not in labels(order), "it may have been paid"
 
 
 def test_a_failed_order_leads_to_a_user_where_there_is_one() -> None:
-    assert labels(MOMENTS["failed paid"]) == [label("button.help")]
+    assert labels(MOMENTS["failed paid"]) == [label("orders.button.help")]
     assert labels(MOMENTS["failed paid"], help_offered=False) == []
 
 
 def test_an_expired_order_is_never_said_to_be_unpaid() -> None:
     for moment in ("expired", "failed expired"):
-        assert status_text(MOMENTS[moment]).text.split("\n\n")[-1] == text("card.expired")
+        assert status_text(MOMENTS[moment]).text.split("\n\n")[-1] == text("orders.card.expired")
 
 
 def test_an_e_wallet_is_not_called_a_bank() -> None:
     sent = an_open_order(replace(MOMENTS["IDLE"].method, kind="ewallet"), state="COMPLETED", step=OrderStep.SENT)
     sent = replace(sent, phase=Phase.DONE, paid_at=NOW, ended_at=NOW)
-    assert status_text(sent).text.split("\n\n")[-1] == text("card.sent_ewallet")
-    assert labels(sent) == [label("button.resend"), label("button.receipt")]
+    assert status_text(sent).text.split("\n\n")[-1] == text("orders.card.sent_ewallet")
+    assert labels(sent) == [label("orders.button.resend"), label("orders.button.receipt")]
 
 
 @pytest.mark.parametrize("locale", LOCALES)
@@ -138,4 +138,4 @@ def test_only_an_unpaid_order_says_that_it_need_not_be_paid(moment: str, locale:
     shown = ScreenCase(
         "", status_message.screen(Reader(TRANSLATIONS.get(locale), JAKARTA, NOW), order, help_offered=True)
     ).text
-    assert says(shown, "card.may_not_pay", locale) is says(shown, "card.price_to_pay", locale)
+    assert says(shown, "orders.card.may_not_pay", locale) is says(shown, "orders.card.price_to_pay", locale)

@@ -57,22 +57,24 @@ def test_each_order_is_listed_with_its_mark_its_day_and_where_it_stands() -> Non
     seen = listed(HistoryPage(orders, "", None, None, 0, 3))
     bank = {"amount": "Rp500,000", "destination": "BCA ••••7890"}
     wallet = {"amount": "Rp500,000", "destination": "GoPay ••••7890"}
-    today, waiting, was_sent, over = map(text, ("time.today", "status.created", "status.sent", "status.expired"))
+    today, waiting, was_sent, over = map(
+        text, ("infra.time.today", "orders.status.created", "orders.status.sent", "orders.status.expired")
+    )
     assert seen.text.split("\n\n") == [
-        text("history.title"),
-        text("history.entry", mark="⏳", **bank, reference="ABC2345", day=today, state=waiting),
-        text("history.entry", mark="✅", **bank, reference="DEF2345", day="16 Aug", state=was_sent),
-        text("history.entry", mark="⌛", **wallet, reference="GHK2345", day="17 Aug 2025", state=over),
+        text("orders.history.title"),
+        text("orders.history.entry", mark="⏳", **bank, reference="ABC2345", day=today, state=waiting),
+        text("orders.history.entry", mark="✅", **bank, reference="DEF2345", day="16 Aug", state=was_sent),
+        text("orders.history.entry", mark="⌛", **wallet, reference="GHK2345", day="17 Aug 2025", state=over),
     ]
     assert buttons(seen) == {
         "ABC2345": "o:ABC2345:page",
         "DEF2345": "o:DEF2345:page",
         "GHK2345": "o:GHK2345:page",
-        label("button.send"): "new",
+        label("users.button.send"): "new",
     }
     in_indonesian = listed(HistoryPage(orders, "", None, None, 0, 3), "id").text
-    today, waiting = text("time.today", "id"), text("status.created", "id")
-    assert says(in_indonesian, "history.entry", "id", reference="ABC2345", day=today, state=waiting)
+    today, waiting = text("infra.time.today", "id"), text("orders.status.created", "id")
+    assert says(in_indonesian, "orders.history.entry", "id", reference="ABC2345", day=today, state=waiting)
 
 
 def test_the_neighbouring_pages_are_one_tap_away_and_only_where_there_are_some() -> None:
@@ -80,37 +82,37 @@ def test_the_neighbouring_pages_are_one_tap_away_and_only_where_there_are_some()
     middle = buttons(listed(HistoryPage(order, "ABC2345", "", "XYZ2345", 6, 13)))
     assert middle == {
         "ABC2345": "o:ABC2345:page",
-        label("history.newer"): "h:",
-        label("history.here", first=7, last=7, total=13): "h:ABC2345",
-        label("history.older"): "h:XYZ2345",
-        label("button.send"): "new",
+        label("orders.history.newer"): "h:",
+        label("orders.history.here", first=7, last=7, total=13): "h:ABC2345",
+        label("orders.history.older"): "h:XYZ2345",
+        label("users.button.send"): "new",
     }
     newest = buttons(listed(HistoryPage(order, "", None, "XYZ2345", 0, 2)))
-    assert list(newest)[1:-1] == [label("history.here", first=1, last=1, total=2), label("history.older")]
+    assert list(newest)[1:-1] == [label("orders.history.here", first=1, last=1, total=2), label("orders.history.older")]
 
 
 def test_who_has_ordered_nothing_is_told_so_and_offered_to() -> None:
     seen = listed(HistoryPage((), "", None, None, 0, 0))
-    assert (seen.text, buttons(seen)) == (text("history.none"), {label("button.send"): "new"})
+    assert (seen.text, buttons(seen)) == (text("orders.history.none"), {label("users.button.send"): "new"})
 
 
 def test_a_page_says_who_was_paid_what_it_cost_and_both_references() -> None:
     seen = page_of(ended(service_id="cmq1a2b3c"))
     assert seen.text.split("\n\n")[:2] == [
         text(
-            "order_page.heading_named",
+            "orders.order_page.heading_named",
             mark="✅",
-            state=text("status.sent"),
+            state=text("orders.status.sent"),
             amount="Rp500,000",
             destination="BCA ••••7890",
             holder="BUDI & <i>SANTOSO</i>",
         ),
         "\n".join(
             (
-                text("order_page.paid", sats="29,412 sats", channel=text("channel.lightning")),
-                text("order_page.rate", rate="Rp1,700,000,000"),
-                text("order_page.reference", reference="ABC2345"),
-                text("order_page.service_id", id="cmq1a2b3c"),
+                text("orders.order_page.paid", sats="29,412 sats", channel=text("payments.channel.lightning")),
+                text("orders.order_page.rate", rate="Rp1,700,000,000"),
+                text("orders.order_page.reference", reference="ABC2345"),
+                text("orders.order_page.service_id", id="cmq1a2b3c"),
             )
         ),
     ]
@@ -131,42 +133,44 @@ def test_a_page_says_who_was_paid_what_it_cost_and_both_references() -> None:
 )
 def test_a_price_is_only_called_so_if_it_was_locked_and_shown(order: Order, kind: str, sats: str, channel: str) -> None:
     figures = page_of(order).text.split("\n\n")[1].split("\n")
-    assert figures[0] == text(f"order_page.{kind}", sats=sats, channel=text(f"channel.{channel}"))
-    rate = text("order_page.rate", rate="Rp1,700,000,000")
+    assert figures[0] == text(f"orders.order_page.{kind}", sats=sats, channel=text(f"payments.channel.{channel}"))
+    rate = text("orders.order_page.rate", rate="Rp1,700,000,000")
     assert (rate in figures) is (kind == "price")
 
 
 @pytest.mark.parametrize(
     ("moment", "key"),
     [
-        ("unknown", "order_page.checking"),
-        ("unresolved", "order_page.unresolved"),
-        ("held", "order_page.held"),
-        ("offer over", "order_page.offer_over"),
-        ("refused", "order_page.refused"),
-        ("abandoned", "order_page.closed"),
-        ("IDLE", "card.pay_before"),
-        ("expired", "card.expired"),
-        ("no longer followed", "order_page.given_up"),
-        ("failed paid", "card.failed_paid"),
-        ("COMPLETED", "card.sent_bank"),
+        ("unknown", "orders.order_page.checking"),
+        ("unresolved", "orders.order_page.unresolved"),
+        ("held", "orders.order_page.held"),
+        ("offer over", "orders.order_page.offer_over"),
+        ("refused", "orders.order_page.refused"),
+        ("abandoned", "orders.order_page.closed"),
+        ("IDLE", "orders.card.pay_before"),
+        ("expired", "orders.card.expired"),
+        ("no longer followed", "orders.order_page.given_up"),
+        ("failed paid", "orders.card.failed_paid"),
+        ("COMPLETED", "orders.card.sent_bank"),
     ],
 )
 def test_a_page_says_what_the_state_means(moment: str, key: str) -> None:
-    means = text(key) if key != "card.pay_before" else ""
+    means = text(key) if key != "orders.card.pay_before" else ""
     if not means:
-        means = f"{text(key, at='11:05 WIB')}\n{text('card.may_not_pay')}"
+        means = f"{text(key, at='11:05 WIB')}\n{text('orders.card.may_not_pay')}"
     assert page_of(MOMENTS[moment]).text.endswith(f"\n\n{means}")
 
 
 def test_a_page_says_what_was_unusual() -> None:
-    assert says(page_of(ended(expiry_notified=True)).text, "order_page.late")
-    assert not says(page_of(ended()).text, "order_page.late")
+    assert says(page_of(ended(expiry_notified=True)).text, "orders.order_page.late")
+    assert not says(page_of(ended()).text, "orders.order_page.late")
     reviewed, locked = {"reviewed": "29,410 sats", "reviewed_idr": "Rp500,000"}, {"locked": "29,412 sats"}
-    assert says(page_of(ended(), [HELD]).text, "order_page.price_moved", **reviewed, **locked, locked_idr="Rp500,000")
-    assert not says(page_of(ended()).text, "order_page.price_moved")
+    assert says(
+        page_of(ended(), [HELD]).text, "orders.order_page.price_moved", **reviewed, **locked, locked_idr="Rp500,000"
+    )
+    assert not says(page_of(ended()).text, "orders.order_page.price_moved")
     refused = replace(MOMENTS["refused"], refusal="<b>closed</b> & gone ")
-    assert says(page_of(refused).text, "order_page.refused_because", reason="<b>closed</b> & gone")
+    assert says(page_of(refused).text, "orders.order_page.refused_because", reason="<b>closed</b> & gone")
 
 
 @pytest.mark.parametrize(
@@ -187,27 +191,33 @@ def test_a_page_says_what_was_unusual() -> None:
     ],
 )
 def test_a_page_offers_what_makes_sense_there(moment: str, names: list[str]) -> None:
-    assert [button.label for button in page_of(MOMENTS[moment]).buttons] == [label(f"button.{name}") for name in names]
+    assert [button.label for button in page_of(MOMENTS[moment]).buttons] == [
+        label(f"orders.button.{name}") for name in names
+    ]
 
 
 def test_an_order_that_was_sent_leads_to_its_receipt_and_to_sending_again() -> None:
     assert buttons(page_of(ended())) == {
-        label("button.resend"): "o:ABC2345:resend",
-        label("button.receipt"): "o:ABC2345:receipt",
-        label("button.help"): "o:ABC2345:help",
-        label("button.history"): "o:ABC2345:list",
+        label("orders.button.resend"): "o:ABC2345:resend",
+        label("orders.button.receipt"): "o:ABC2345:receipt",
+        label("orders.button.help"): "o:ABC2345:help",
+        label("orders.button.history"): "o:ABC2345:list",
     }
 
 
 def test_help_is_offered_only_where_there_is_somebody() -> None:
-    assert label("button.help") not in buttons(page_of(MOMENTS["failed paid"], help_offered=False))
+    assert label("orders.button.help") not in buttons(page_of(MOMENTS["failed paid"], help_offered=False))
 
 
 def test_an_order_whose_recipient_is_forgotten_keeps_the_rest_and_says_why_it_cant_be_sent_again() -> None:
     seen = page_of(ended(number="", holder=None))
     heading, figures, *_ = seen.text.split("\n\n")
-    state = text("status.sent")
-    assert heading == text("order_page.heading", mark="✅", state=state, amount="Rp500,000", destination="BCA")
-    assert says(figures, "order_page.paid", sats="29,412 sats")
-    assert seen.text.endswith(text("order_page.forgotten"))
-    assert list(buttons(seen)) == [label("button.receipt"), label("button.help"), label("button.history")]
+    state = text("orders.status.sent")
+    assert heading == text("orders.order_page.heading", mark="✅", state=state, amount="Rp500,000", destination="BCA")
+    assert says(figures, "orders.order_page.paid", sats="29,412 sats")
+    assert seen.text.endswith(text("orders.order_page.forgotten"))
+    assert list(buttons(seen)) == [
+        label("orders.button.receipt"),
+        label("orders.button.help"),
+        label("orders.button.history"),
+    ]

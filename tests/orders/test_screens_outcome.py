@@ -32,14 +32,14 @@ def labels(seen: ScreenCase) -> list[str]:
 def test_a_moved_price_is_a_question_with_both_prices() -> None:
     seen = message_screen(OrderNotification.PRICE_MOVED, MOMENTS["held"])
     assert seen.text == text(
-        "news.price_moved",
+        "orders.notification.price_moved",
         line=ORDER_LINE,
         reviewed="29,410 sats",
         reviewed_idr="Rp500,000",
         locked="29,412 sats",
         locked_idr="Rp500,000",
     )
-    assert labels(seen) == [label("button.accept_price"), label("button.no_thanks")]
+    assert labels(seen) == [label("orders.button.accept_price"), label("orders.button.no_thanks")]
 
 
 @pytest.mark.parametrize("locale", LOCALES)
@@ -53,34 +53,41 @@ def test_the_question_whether_an_order_is_theirs_shows_the_price_before_and_now(
 
 def test_an_offer_that_is_over_can_not_be_accepted_any_more() -> None:
     seen = message_screen(OrderNotification.PRICE_MOVED, MOMENTS["offer over"])
-    assert seen.text == text("news.offer_over", line=ORDER_LINE)
-    assert labels(seen) == [label("button.requote")]
+    assert seen.text == text("orders.notification.offer_over", line=ORDER_LINE)
+    assert labels(seen) == [label("orders.button.requote")]
 
 
 def test_a_refusal_quotes_the_service_as_text_and_says_that_nothing_is_to_be_paid() -> None:
     seen = message_screen(OrderNotification.REFUSED, replace(MOMENTS["refused"], refusal="<b>too</b> much & more"))
-    assert seen.text == text("news.refused_because", line=ORDER_LINE, reason="<b>too</b> much & more")
-    assert labels(seen) == [label("button.back_to_review")]
-    assert message_screen(OrderNotification.REFUSED, MOMENTS["refused"]).text == text("news.refused", line=ORDER_LINE)
+    assert seen.text == text("orders.notification.refused_because", line=ORDER_LINE, reason="<b>too</b> much & more")
+    assert labels(seen) == [label("orders.button.back_to_review")]
+    assert message_screen(OrderNotification.REFUSED, MOMENTS["refused"]).text == text(
+        "orders.notification.refused", line=ORDER_LINE
+    )
 
 
 def test_an_unknown_outcome_asks_for_patience_and_the_decision_is_the_users() -> None:
     checking = message_screen(OrderNotification.CHECKING, MOMENTS["unknown"])
-    assert checking.text == text("news.checking", line=ORDER_LINE)
+    assert checking.text == text("orders.notification.checking", line=ORDER_LINE)
     assert labels(checking) == []
     unresolved = message_screen(OrderNotification.UNRESOLVED, MOMENTS["unresolved"])
-    assert unresolved.text == text("news.unresolved", line=ORDER_LINE)
-    assert labels(unresolved) == [label("button.try_again"), label("button.drop")]
+    assert unresolved.text == text("orders.notification.unresolved", line=ORDER_LINE)
+    assert labels(unresolved) == [label("orders.button.try_again"), label("orders.button.drop")]
 
 
 @pytest.mark.parametrize(
     ("moment", "locale", "key", "facts"),
     [
-        ("failed paid", "en", "news.failed_paid", {"paid": "29,412 sats", "at": "10:05 WIB"}),
-        ("failed paid", "id", "news.failed_paid", {"paid": "29.412 sats", "at": "10.05 WIB"}),
-        ("failed paid between two looks", "en", "news.failed_paid", {"paid": "29,412 sats", "at": "10:05 WIB"}),
-        ("failed unpaid", "en", "news.failed_unpaid", {}),
-        ("failed unpaid", "id", "news.failed_unpaid", {}),
+        ("failed paid", "en", "orders.notification.failed_paid", {"paid": "29,412 sats", "at": "10:05 WIB"}),
+        ("failed paid", "id", "orders.notification.failed_paid", {"paid": "29.412 sats", "at": "10.05 WIB"}),
+        (
+            "failed paid between two looks",
+            "en",
+            "orders.notification.failed_paid",
+            {"paid": "29,412 sats", "at": "10:05 WIB"},
+        ),
+        ("failed unpaid", "en", "orders.notification.failed_unpaid", {}),
+        ("failed unpaid", "id", "orders.notification.failed_unpaid", {}),
     ],
 )
 def test_a_failure_says_whether_money_left_the_wallet(
@@ -88,16 +95,18 @@ def test_a_failure_says_whether_money_left_the_wallet(
 ) -> None:
     seen = message_screen(OrderNotification.FAILED, MOMENTS[moment], locale)
     assert starts(seen.text, key, locale, **facts)
-    assert labels(seen)[-1] == label("button.help", locale)
+    assert labels(seen)[-1] == label("orders.button.help", locale)
     without_staff = labels(message_screen(OrderNotification.FAILED, MOMENTS[moment], locale, help_offered=False))
-    assert label("button.help", locale) not in without_staff
+    assert label("orders.button.help", locale) not in without_staff
 
 
 def test_sent_names_the_place() -> None:
     bank = replace(MOMENTS["COMPLETED"], paid_at=NOW)
     wallet = replace(bank, method=replace(bank.method, kind="ewallet"))
-    assert message_screen(OrderNotification.SENT, bank).text == text("news.sent_bank", line=ORDER_LINE)
-    assert message_screen(OrderNotification.SENT, wallet).text == text("news.sent_ewallet", line=ORDER_LINE)
+    assert message_screen(OrderNotification.SENT, bank).text == text("orders.notification.sent_bank", line=ORDER_LINE)
+    assert message_screen(OrderNotification.SENT, wallet).text == text(
+        "orders.notification.sent_ewallet", line=ORDER_LINE
+    )
 
 
 def test_what_has_been_overtaken_is_not_told_any_more() -> None:

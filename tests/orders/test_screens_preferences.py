@@ -59,8 +59,10 @@ def test_the_settings_count_what_differs_from_the_usual() -> None:
         ({"sent": "silent"}, 1),
         ({"sent": "silent", "paid": "card"}, 2),
     ):
-        counted = text("settings.notices_changed", count=changed) if changed else text("settings.notices_usual")
+        counted = (
+            text("orders.settings.notices_changed", count=changed) if changed else text("orders.settings.notices_usual")
+        )
         emma = user(notification_preferences=choices)
         shown = ScreenCase("settings", settings.show_settings(a_reader(t, emma), emma, SETTINGS_SECTIONS))
-        assert says(shown.text, "settings.text", notices=counted)
+        assert says(shown.text, "users.settings.text", notices=counted)
         assert sum(chosen_mode(topic, choices) is not topic.default for topic in CHOOSABLE) == changed

@@ -36,61 +36,69 @@ def explanation(*keys: str, locale: str = "en") -> str:
 
 def test_a_receipt_in_english() -> None:
     shown = facts()
-    assert (shown.title, shown.amount) == (label("receipt.title"), "Rp500,000")
-    assert shown.subtitle == label("receipt.to", recipient="B••• S•••••• · BCA ••••7890")
+    assert (shown.title, shown.amount) == (label("orders.receipt.title"), "Rp500,000")
+    assert shown.subtitle == label("orders.receipt.to", recipient="B••• S•••••• · BCA ••••7890")
     assert shown.rows == (
-        (label("receipt.at_bank"), "BCA · BANK CENTRAL ASIA"),
-        (label("receipt.number_bank"), "••••7890"),
-        (label("receipt.holder"), "B••• S••••••"),
-        (label("receipt.reference"), "ABC2345"),
-        (label("receipt.paid"), "29,412 sats"),
-        (label("receipt.paid_at"), "17 Aug 2026, 10:03 WIB"),
-        (label("receipt.sent_at"), "17 Aug 2026, 10:05 WIB"),
+        (label("orders.receipt.at_bank"), "BCA · BANK CENTRAL ASIA"),
+        (label("orders.receipt.number_bank"), "••••7890"),
+        (label("orders.receipt.holder"), "B••• S••••••"),
+        (label("orders.receipt.reference"), "ABC2345"),
+        (label("orders.receipt.paid"), "29,412 sats"),
+        (label("orders.receipt.paid_at"), "17 Aug 2026, 10:03 WIB"),
+        (label("orders.receipt.sent_at"), "17 Aug 2026, 10:05 WIB"),
     )
-    assert shown.explanation == explanation("receipt.means_bank", "receipt.name_given", "receipt.proves")
+    assert shown.explanation == explanation(
+        "orders.receipt.means_bank", "orders.receipt.name_given", "orders.receipt.proves"
+    )
     assert shown.code == "K7QM-2XPA-9RTW"
-    assert shown.code_hint == label("receipt.hint", bot=f"@{BOT}")
+    assert shown.code_hint == label("orders.receipt.hint", bot=f"@{BOT}")
 
 
 def test_a_receipt_in_indonesian_and_in_its_readers_zone() -> None:
     shown = facts(locale="id", zone=ZoneInfo("Asia/Jayapura"))
-    assert (shown.title, shown.amount) == (label("receipt.title", "id"), "Rp500.000")
-    assert shown.subtitle == label("receipt.to", "id", recipient="B••• S•••••• · BCA ••••7890")
-    assert dict(shown.rows)[label("receipt.sent_at", "id")] == "17 Agu 2026 12.05 WIT"
-    assert dict(shown.rows)[label("receipt.paid", "id")] == "29.412 sats"
-    told = ("receipt.means_bank", "receipt.name_given", "receipt.proves")
+    assert (shown.title, shown.amount) == (label("orders.receipt.title", "id"), "Rp500.000")
+    assert shown.subtitle == label("orders.receipt.to", "id", recipient="B••• S•••••• · BCA ••••7890")
+    assert dict(shown.rows)[label("orders.receipt.sent_at", "id")] == "17 Agu 2026 12.05 WIT"
+    assert dict(shown.rows)[label("orders.receipt.paid", "id")] == "29.412 sats"
+    told = ("orders.receipt.means_bank", "orders.receipt.name_given", "orders.receipt.proves")
     assert shown.explanation == explanation(*told, locale="id")
 
 
 def test_an_e_wallet_is_called_one() -> None:
     shown = facts(as_sent(an_open_order(LISTED_GOPAY, number="081234567890", holder=None)))
-    assert shown.rows[:2] == ((label("receipt.at_ewallet"), "GoPay"), (label("receipt.number_ewallet"), "••••7890"))
-    assert shown.explanation == explanation("receipt.means_ewallet", "receipt.proves")
-    assert shown.subtitle == label("receipt.to", recipient="GoPay ••••7890")
+    assert shown.rows[:2] == (
+        (label("orders.receipt.at_ewallet"), "GoPay"),
+        (label("orders.receipt.number_ewallet"), "••••7890"),
+    )
+    assert shown.explanation == explanation("orders.receipt.means_ewallet", "orders.receipt.proves")
+    assert shown.subtitle == label("orders.receipt.to", recipient="GoPay ••••7890")
 
 
 @pytest.mark.parametrize(("channel", "paid"), [("cbbtc", "0.00029412 cbBTC"), ("btcb", "0.00029412 BTCB")])
 def test_what_was_paid_by_deposit_is_the_token(channel: str, paid: str) -> None:
-    assert dict(facts(as_sent(a_deposit_order(channel))).rows)[label("receipt.paid")] == paid
+    assert dict(facts(as_sent(a_deposit_order(channel))).rows)[label("orders.receipt.paid")] == paid
 
 
 def test_a_name_that_nobody_gave_is_no_line_and_no_promise() -> None:
     shown = facts(replace(ORDER, holder=None))
-    assert label("receipt.holder") not in dict(shown.rows)
-    assert shown.explanation == explanation("receipt.means_bank", "receipt.proves")
+    assert label("orders.receipt.holder") not in dict(shown.rows)
+    assert shown.explanation == explanation("orders.receipt.means_bank", "orders.receipt.proves")
 
 
 def test_a_forgotten_recipient_leaves_the_rest_standing() -> None:
     shown = facts(replace(ORDER, number="", holder=None))
-    assert shown.subtitle == label("receipt.to", recipient="BCA")
+    assert shown.subtitle == label("orders.receipt.to", recipient="BCA")
     names = ("at_bank", "reference", "paid", "paid_at", "sent_at")
-    assert [each for each, _ in shown.rows] == [label(f"receipt.{name}") for name in names]
+    assert [each for each, _ in shown.rows] == [label(f"orders.receipt.{name}") for name in names]
 
 
 def test_a_payment_first_seen_at_its_end_is_given_no_time() -> None:
     """The bot was down, so the time at which it saw the payment isn't the time of the payment."""
     late = replace(ORDER, paid_at=NOW + timedelta(hours=1))
-    assert [each for each, _ in facts(late).rows][-2:] == [label("receipt.paid"), label("receipt.sent_at")]
+    assert [each for each, _ in facts(late).rows][-2:] == [
+        label("orders.receipt.paid"),
+        label("orders.receipt.sent_at"),
+    ]
 
 
 def test_a_long_name_of_a_bank_stands_there_once_and_whole() -> None:
@@ -108,7 +116,7 @@ def test_the_qr_code_opens_the_bot_with_the_code() -> None:
 
 def test_without_the_bots_name_there_is_no_link_to_send_anybody_to() -> None:
     assert facts(bot="").verify_url is None
-    assert facts(bot="").code_hint == label("receipt.hint", bot="Kirim")
+    assert facts(bot="").code_hint == label("orders.receipt.hint", bot="Kirim")
 
 
 @pytest.mark.parametrize("name", some(HOSTILE_NAMES))
@@ -131,9 +139,9 @@ def test_neither_number_nor_name_nor_invoice_can_be_read_from_what_is_forwarded_
 def test_a_stranger_is_told_exactly_what_stands_on_the_receipt() -> None:
     told = ScreenCase("true", verify.show_genuine(ENGLISH, ORDER, JAKARTA)).text.split("\n\n")
     shown = facts()
-    assert told[0] == text("verify.true", amount="Rp500,000")
-    assert told[1].split("\n") == [text("verify.fact", label=name, value=value) for name, value in shown.rows]
-    assert told[2:] == [text("verify.compare"), shown.explanation]
+    assert told[0] == text("orders.verify.true", amount="Rp500,000")
+    assert told[1].split("\n") == [text("orders.verify.fact", label=name, value=value) for name, value in shown.rows]
+    assert told[2:] == [text("orders.verify.compare"), shown.explanation]
     assert len(told) == 4
 
 
@@ -147,9 +155,9 @@ def test_answers_have_no_buttons_of_their_own() -> None:
 
 
 def test_a_false_code_is_not_repeated() -> None:
-    assert ScreenCase("false", verify.show_unknown(INDONESIAN)).text == text("verify.false", "id")
+    assert ScreenCase("false", verify.show_unknown(INDONESIAN)).text == text("orders.verify.false", "id")
 
 
 def test_the_receipt_offers_the_same_again_or_something_new() -> None:
     buttons = [(button.label, button.data) for row in receipt.build_keyboard(ENGLISH, ORDER) for button in row]
-    assert buttons == [(label("button.resend"), "o:ABC2345:resend"), (label("button.send_other"), "new")]
+    assert buttons == [(label("orders.button.resend"), "o:ABC2345:resend"), (label("orders.button.send_other"), "new")]

@@ -46,11 +46,11 @@ STANDS = {
 def test_each_order_is_listed_with_where_it_stands(moment: str, state: str) -> None:
     order = dict(orders_in_each_state())[moment]
     seen = ScreenCase("status", open_orders.screen(Reader(EN, PRESUMED, NOW), [order]))
-    assert seen.text == f"{text('status.title')}\n\n{ORDER_LINE}\n{text(f'status.{state}')}"
+    assert seen.text == f"{text('orders.status.title')}\n\n{ORDER_LINE}\n{text(f'orders.status.{state}')}"
     assert [button.label for button in seen.buttons] == [
-        label("status.open", reference="ABC2345"),
-        label("button.history"),
-        label("button.send"),
+        label("orders.status.open", reference="ABC2345"),
+        label("orders.button.history"),
+        label("users.button.send"),
     ]
     assert seen.buttons[0].data == "o:ABC2345:card"
 
@@ -61,23 +61,23 @@ def test_each_order_is_listed_with_where_it_stands(moment: str, state: str) -> N
         (
             Amount("IDR", 500_000),
             1_600_000_000,
-            text("requote.costs_more", before="29,412 sats", after="31,250 sats", difference="1,838 sats"),
+            text("checkout.requote.costs_more", before="29,412 sats", after="31,250 sats", difference="1,838 sats"),
         ),
         (
             Amount("IDR", 500_000),
             1_800_000_000,
-            text("requote.costs_less", before="29,412 sats", after="27,778 sats", difference="1,634 sats"),
+            text("checkout.requote.costs_less", before="29,412 sats", after="27,778 sats", difference="1,634 sats"),
         ),
-        (Amount("IDR", 500_000), 1_700_000_000, text("requote.same")),
+        (Amount("IDR", 500_000), 1_700_000_000, text("checkout.requote.same")),
         (
             Amount("SAT", 29_412),
             1_600_000_000,
-            text("requote.brings_less", before="Rp500,000", after="Rp470,592", difference="Rp29,408"),
+            text("checkout.requote.brings_less", before="Rp500,000", after="Rp470,592", difference="Rp29,408"),
         ),
         (
             Amount("SAT", 29_412),
             1_800_000_000,
-            text("requote.brings_more", before="Rp500,000", after="Rp529,416", difference="Rp29,416"),
+            text("checkout.requote.brings_more", before="Rp500,000", after="Rp529,416", difference="Rp29,416"),
         ),
     ],
 )
@@ -98,4 +98,6 @@ def test_an_order_that_never_had_a_price_is_compared_with_its_review(never_shown
     order = replace(an_open_order(), **never_shown)
     worth = estimate(order.requested_amount, Quote(Decimal(1_600_000_000), NOW))
     said = ScreenCase("requote", Screen(requote.difference(EN, order, worth))).text
-    assert said == text("requote.costs_more", before="29,410 sats", after="31,250 sats", difference="1,840 sats")
+    assert said == text(
+        "checkout.requote.costs_more", before="29,410 sats", after="31,250 sats", difference="1,840 sats"
+    )

@@ -17,7 +17,10 @@ from tests.screens import JAKARTA, NOW, ScreenCase
 from tests.texts import TRANSLATIONS, says, starts, text
 
 MOMENTS = dict(orders_in_each_state())
-KEYS = {OrderNotification.STUCK: "news.stuck", OrderNotification.FAILED: "news.failed_paid"}
+KEYS = {
+    OrderNotification.STUCK: "orders.notification.stuck",
+    OrderNotification.FAILED: "orders.notification.failed_paid",
+}
 TROUBLE = (
     (OrderNotification.STUCK, "stuck"),
     (OrderNotification.FAILED, "failed paid"),
@@ -50,7 +53,7 @@ def test_a_payment_of_another_day_says_which() -> None:
     seen = ScreenCase(
         "", order_messages.screen(OrderNotification.STUCK, reader, order, help_offered=True, staff_notified=True)
     )
-    assert says(seen.text, "news.stuck", at="15 Aug 2026, 10:05 WIB")
+    assert says(seen.text, "orders.notification.stuck", at="15 Aug 2026, 10:05 WIB")
 
 
 @pytest.mark.parametrize(("notice", "moment"), TROUBLE)
@@ -62,28 +65,34 @@ def test_it_has_one_button_and_that_leads_to_a_user(notice: OrderNotification, m
 @pytest.mark.parametrize(("notice", "moment"), TROUBLE)
 def test_what_comes_next_is_only_what_is_true(notice: OrderNotification, moment: str) -> None:
     happened = text(KEYS[notice], line=ORDER_LINE, paid="29,412 sats", at="10:05 WIB")
-    assert message_screen(notice, moment).text == f"{happened}\n\n{text('news.staff_know')}"
-    assert message_screen(notice, moment, staff=False).text == f"{happened}\n\n{text('news.ask_a_person')}"
+    assert message_screen(notice, moment).text == f"{happened}\n\n{text('orders.notification.staff_know')}"
+    assert (
+        message_screen(notice, moment, staff=False).text == f"{happened}\n\n{text('orders.notification.ask_a_person')}"
+    )
     alone = message_screen(notice, moment, offered=False, staff=False)
-    assert alone.text == f"{happened}\n\n{text('news.keep_reference')}"
+    assert alone.text == f"{happened}\n\n{text('orders.notification.keep_reference')}"
     assert alone.buttons == []
 
 
 def test_the_card_says_it_too_and_no_longer_once_the_order_has_ended() -> None:
     stuck = MOMENTS["stuck"]
     assert says(
-        ScreenCase("", status_message.screen(Reader(EN, JAKARTA, NOW), stuck, help_offered=True)).text, "card.stuck"
+        ScreenCase("", status_message.screen(Reader(EN, JAKARTA, NOW), stuck, help_offered=True)).text,
+        "orders.card.stuck",
     )
     done = replace(stuck, state="COMPLETED", step=OrderStep.SENT, ended_at=NOW)
     assert not says(
-        ScreenCase("", status_message.screen(Reader(EN, JAKARTA, NOW), done, help_offered=True)).text, "card.stuck"
+        ScreenCase("", status_message.screen(Reader(EN, JAKARTA, NOW), done, help_offered=True)).text,
+        "orders.card.stuck",
     )
 
 
 def test_a_limit_keeps_the_draft_with_its_ways_on() -> None:
     draft = a_draft_at_review()
-    seen = ScreenCase("", too_many.screen(EN, draft, EN("limits.open", count=5, again="14:05 WIB")))
-    assert seen.text.endswith(f"{text('limits.open', count=5, again='14:05 WIB')} {text('limits.kept')}")
+    seen = ScreenCase("", too_many.screen(EN, draft, EN("orders.limits.open", count=5, again="14:05 WIB")))
+    assert seen.text.endswith(
+        f"{text('orders.limits.open', count=5, again='14:05 WIB')} {text('checkout.limits.kept')}"
+    )
     assert [str(button.data).split(":")[3] for button in seen.buttons] == ["show", "back", "cancel"]
 
 

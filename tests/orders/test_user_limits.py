@@ -37,7 +37,7 @@ async def test_one_order_too_many_is_refused_before_anything_is_asked_and_its_dr
     await system.place()
     await system.place()
     draft = await system.draft()
-    with pytest.raises(Rejection, match=r"limits\.open"):
+    with pytest.raises(Rejection, match=r"orders\.limits\.open"):
         await system.confirm(draft)
     assert service.times("place") == 2
     kept = await system.drafts.get(draft.id)
@@ -54,7 +54,7 @@ async def test_a_limit_is_foretold_by_the_review_and_at_the_beginning(file: str,
     await system.orders.check_user(EMMA)
     await system.place()
     for asked in (review_draft(system.orders, await system.draft()), system.orders.check_user(EMMA)):
-        with pytest.raises(Rejection, match=r"limits\.open"):
+        with pytest.raises(Rejection, match=r"orders\.limits\.open"):
             await asked
     await system.orders.check_user(SARI)
     await system.close()
@@ -67,7 +67,7 @@ async def test_a_paid_order_frees_its_place_and_goes_on_counting_towards_the_day
     order = await system.place()
     await system.apply_report(order.reference, OrderReport(service_id="svc-1", state="COMPLETED"))
     rejection = await refused(system)
-    assert (rejection.key, rejection.arguments["remaining"]) == ("amount.day_remaining", 150_000)
+    assert (rejection.key, rejection.arguments["remaining"]) == ("orders.amount.day_remaining", 150_000)
     await system.place(amount=Amount("IDR", 150_000))
     await system.close()
 
@@ -86,7 +86,7 @@ async def test_a_deposit_counts_towards_the_day_while_it_can_be_paid_and_a_day_f
         await system.apply_report(order.reference, OrderReport(service_id="svc-1", state="COMPLETED"))
     system.clock.passes(hours=1)
     rejection = await refused(system)
-    assert (rejection.key, rejection.arguments["remaining"]) == ("amount.day_remaining", 150_000)
+    assert (rejection.key, rejection.arguments["remaining"]) == ("orders.amount.day_remaining", 150_000)
     counts_until = system.clock.now() + (timedelta(hours=23) if is_paid else timedelta(days=4))
     assert rejection.arguments["again"] == counts_until
     system.clock.at = counts_until
@@ -113,7 +113,7 @@ async def test_an_order_that_the_service_turned_away_holds_no_place_but_was_an_a
     assert (await system.place()).phase is Phase.REFUSED
     order = await system.place()
     await system.apply_report(order.reference, OrderReport(service_id="svc-1", state="FAILED"))
-    assert (await refused(system)).key == "limits.hour"
+    assert (await refused(system)).key == "orders.limits.hour"
     await system.close()
 
 
@@ -132,7 +132,7 @@ async def test_where_trying_again_is_one_attempt_too_many_the_question_stays_ope
 ) -> None:
     system = with_limits(file, service, orders_per_hour=1)
     lost = await place_unresolved(system, service)
-    with pytest.raises(Rejection, match=r"limits\.hour"):
+    with pytest.raises(Rejection, match=r"orders\.limits\.hour"):
         await system.orders.try_again(lost.reference)
     assert (await system.order(lost.reference)).phase is Phase.UNRESOLVED
     system.clock.passes(hours=1)
@@ -183,7 +183,7 @@ async def confirm_together(first: OrderSystem, second: OrderSystem) -> None:
     others = [system.confirm(await system.draft(chat)) for chat, system in enumerate(systems, start=6000)]
     results = await asyncio.gather(*placing, *others, return_exceptions=True)
     refusals = [result for result in results if isinstance(result, BaseException)]
-    assert [str(refusal) for refusal in refusals] == ["limits.open"] * 5
+    assert [str(refusal) for refusal in refusals] == ["orders.limits.open"] * 5
     for system in (first, second):
         await system.orders.submission.wait()
     assert len(await first.all_orders()) == 3

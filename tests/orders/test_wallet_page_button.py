@@ -105,7 +105,7 @@ async def test_every_kind_of_invoice_has_the_button(sqlite_store: Database) -> N
 async def test_the_buttons_of_a_deposit_stay(sqlite_store: Database) -> None:
     telegram = Telegram()
     await send_notification(sqlite_store, telegram, replace(a_deposit_order("cbbtc"), page_token=TOKEN))
-    assert labels(telegram.photos[0]) == [URL, label("pay.copy_address"), label("pay.copy_amount")]
+    assert labels(telegram.photos[0]) == [URL, label("orders.pay.copy_address"), label("orders.pay.copy_amount")]
 
 
 async def test_without_a_public_address_there_is_none(sqlite_store: Database) -> None:

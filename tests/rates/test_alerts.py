@@ -39,16 +39,16 @@ def test_a_price_is_read_as_people_write_it(typed: str, price: int) -> None:
 @pytest.mark.parametrize(
     ("typed", "reason"),
     [
-        ("soon", "subscription.alert_unreadable"),
-        ("(1,8 M)", "subscription.alert_unreadable"),
-        ("jam 10 250 000", "subscription.alert_unreadable"),
-        ("", "subscription.alert_unreadable"),
-        ("25000 sats", "subscription.alert_unreadable"),
-        ("150rb", "subscription.alert_too_far"),
-        ("20 miliar", "subscription.alert_too_far"),
-        ("-100%", "subscription.alert_too_far"),
-        ("+999%", "subscription.alert_too_far"),
-        ("🙈" * 4000, "subscription.alert_unreadable"),
+        ("soon", "rates.subscription.alert_unreadable"),
+        ("(1,8 M)", "rates.subscription.alert_unreadable"),
+        ("jam 10 250 000", "rates.subscription.alert_unreadable"),
+        ("", "rates.subscription.alert_unreadable"),
+        ("25000 sats", "rates.subscription.alert_unreadable"),
+        ("150rb", "rates.subscription.alert_too_far"),
+        ("20 miliar", "rates.subscription.alert_too_far"),
+        ("-100%", "rates.subscription.alert_too_far"),
+        ("+999%", "rates.subscription.alert_too_far"),
+        ("🙈" * 4000, "rates.subscription.alert_unreadable"),
     ],
 )
 def test_what_cannot_be_meant_is_refused_with_its_reason(typed: str, reason: str) -> None:
@@ -58,7 +58,7 @@ def test_what_cannot_be_meant_is_refused_with_its_reason(typed: str, reason: str
 
 
 def test_the_rate_of_now_is_nothing_to_wait_for() -> None:
-    with pytest.raises(Rejection, match=r"subscription\.alert_is_there"):
+    with pytest.raises(Rejection, match=r"rates\.subscription\.alert_is_there"):
         read_threshold("1.7 miliar", Decimal(1_700_000_000))
 
 

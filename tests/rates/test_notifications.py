@@ -111,10 +111,10 @@ async def test_a_daily_quote_gives_way_to_talk_and_an_alert_does_not(
         assert await emma.render(queued[kind]) == Sent()
     daily, alert = emma.phone.sent
     assert (daily["priority"], daily["silent"], alert["priority"], alert["silent"]) == ("bulk", False, "talk", False)
-    assert says(daily["text"], "subscription.daily_rate", rate=ENGLISH.rate(RATE))
-    above = text("subscription.above", threshold="Rp1,800,000,000")
-    assert says(alert["text"], "subscription.rings", condition=above)
-    assert says(alert["text"], "subscription.rings_again", time="14:00 WIB")
+    assert says(daily["text"], "rates.subscription.daily_rate", rate=ENGLISH.rate(RATE))
+    above = text("rates.subscription.above", threshold="Rp1,800,000,000")
+    assert says(alert["text"], "rates.subscription.rings", condition=above)
+    assert says(alert["text"], "rates.subscription.rings_again", time="14:00 WIB")
     assert {row[-1].data for row in (daily["buttons"][-1], alert["buttons"][-1])} == {"sub:end"}
 
 
@@ -133,7 +133,7 @@ async def test_what_may_have_arrived_is_repeated_only_if_it_was_waited_for(
     for kind in (RateNotification.DAILY_QUOTE, RateNotification.PRICE_ALERT):
         await emma.render(replace(queued[kind], maybe_sent=True))
     assert [message["priority"] for message in emma.phone.sent] == ["talk"]
-    assert text("news.again") in emma.phone.sent[0]["text"]
+    assert text("infra.outbox.again") in emma.phone.sent[0]["text"]
 
 
 async def test_a_daily_quote_that_comes_through_too_late_is_dropped(

@@ -33,7 +33,7 @@ def told(locale: str, looked_back: RateHistory, quote: Quote = QUOTE) -> ScreenC
 
 
 def millions(amount: str) -> str:
-    return label("rate.millions", "id", amount=amount)
+    return label("rates.millions", "id", amount=amount)
 
 
 def test_the_rate_in_english() -> None:
@@ -41,16 +41,16 @@ def test_the_rate_in_english() -> None:
     ends = {"lowest": "Rp1,580,000,000", "highest": "Rp1,620,000,000"}
     assert [part.split("\n") for part in shown.text.split("\n\n")] == [
         [
-            text("rate.btc", rate="Rp1,612,345,678.25"),
-            text("rate.usdc", rate="Rp16,250"),
-            text("rate.as_of_source", at="17:06 WIB", source="sandbox"),
+            text("rates.btc", rate="Rp1,612,345,678.25"),
+            text("rates.usdc", rate="Rp16,250"),
+            text("rates.as_of_source", at="17:06 WIB", source="sandbox"),
         ],
         [
-            text("rate.example", amount="Rp100,000", sats="6,203 sats"),
-            text("rate.example", amount="Rp1,000,000", sats="62,022 sats"),
-            text("rate.fee", fee="Rp5,000"),
+            text("rates.example", amount="Rp100,000", sats="6,203 sats"),
+            text("rates.example", amount="Rp1,000,000", sats="62,022 sats"),
+            text("rates.fee", fee="Rp5,000"),
         ],
-        text("rate.went", period=text("rate.period_day"), change="↑ 1.28%", **ends).split("\n"),
+        text("rates.went", period=text("rates.period_day"), change="↑ 1.28%", **ends).split("\n"),
     ]
     assert shown.screen.photo == b"PNG"
 
@@ -58,20 +58,20 @@ def test_the_rate_in_english() -> None:
 def test_the_rate_in_indonesian_since_the_bot_is_there() -> None:
     shown = told("id", history((2, 1_620)))
     assert shown.text.split("\n")[:3] == [
-        text("rate.btc", "id", rate="Rp1.612.345.678,25"),
-        text("rate.usdc", "id", rate="Rp16.250"),
-        text("rate.as_of_source", "id", at="17.06 WIB", source="sandbox"),
+        text("rates.btc", "id", rate="Rp1.612.345.678,25"),
+        text("rates.usdc", "id", rate="Rp16.250"),
+        text("rates.as_of_source", "id", at="17.06 WIB", source="sandbox"),
     ]
     ends = {"lowest": "Rp1.612.345.678", "highest": "Rp1.620.000.000"}
-    assert shown.text.endswith(text("rate.went_so_far", "id", change="↓ 0,47%", **ends))
+    assert shown.text.endswith(text("rates.went_so_far", "id", change="↓ 0,47%", **ends))
 
 
 def test_the_shown_period_is_marked_and_the_others_are_a_tap_away() -> None:
     row = told("en", history(period=Period.WEEK)).screen.keyboard[0]
     assert [button.label for button in row] == [
-        label("rate.button_day"),
-        f"· {label('rate.button_week')} ·",
-        label("rate.button_month"),
+        label("rates.button_day"),
+        f"· {label('rates.button_week')} ·",
+        label("rates.button_month"),
     ]
     assert [RateButton.read(button.data or "") for button in row] == [RateButton(period) for period in Period]
 
@@ -83,8 +83,8 @@ def test_what_is_no_button_of_the_rate_is_none(press: str) -> None:
 
 def test_a_source_from_outside_stays_text() -> None:
     shown = told("en", history(), Quote(Decimal(10**9), NOW, None, "<b>us</b>\n& co"))
-    assert says(shown.text, "rate.as_of_source", at="17:06 WIB", source="<b>us</b> & co")
-    assert not says(shown.text, "rate.usdc")
+    assert says(shown.text, "rates.as_of_source", at="17:06 WIB", source="<b>us</b> & co")
+    assert not says(shown.text, "rates.usdc")
 
 
 def test_the_picture_says_what_the_caption_says() -> None:
@@ -92,18 +92,18 @@ def test_the_picture_says_what_the_caption_says() -> None:
     assert (facts.title, facts.main_number, facts.period) == (
         "BTC/IDR",
         "Rp1.612.345.678",
-        label("rate.period_day", "id"),
+        label("rates.period_day", "id"),
     )
-    since = label("rate.chart_since", "id", at="20 Nov 2026 17.06 WIB")
+    since = label("rates.chart_since", "id", at="20 Nov 2026 17.06 WIB")
     assert (facts.change, facts.trend, facts.note) == ("↑ 1,28%", Trend.UP, since)
     assert facts.columns == (
-        (label("rate.lowest", "id"), f"Rp{millions('1.580,0')}"),
-        (label("rate.highest", "id"), f"Rp{millions('1.620,0')}"),
+        (label("rates.lowest", "id"), f"Rp{millions('1.580,0')}"),
+        (label("rates.highest", "id"), f"Rp{millions('1.620,0')}"),
         ("USDC/IDR", "Rp16.250"),
     )
     assert [mark.label for mark in facts.levels] == [millions("1.580"), millions("1.600"), millions("1.620")]
     assert [mark.label for mark in facts.times] == ["18.00", "21 Nov", "06.00", "12.00"]
-    assert facts.footer == label("rate.chart_source", "id", at="21 Nov 2026 17.06 WIB", source="sandbox")
+    assert facts.footer == label("rates.chart_source", "id", at="21 Nov 2026 17.06 WIB", source="sandbox")
     assert facts.runs[-1][-1][0] == 1
 
 
@@ -115,7 +115,7 @@ def test_a_rate_that_fell_and_one_that_stood_still() -> None:
 
 def test_the_first_picture_ever_is_a_point_and_says_so() -> None:
     facts = rate_chart.make_chart_facts(ENGLISH, history(), QUOTE, JAKARTA)
-    assert (facts.change, facts.note, len(facts.runs), facts.times) == ("", label("rate.chart_begins"), 1, ())
+    assert (facts.change, facts.note, len(facts.runs), facts.times) == ("", label("rates.chart_begins"), 1, ())
     assert facts.columns == (("USDC/IDR", "Rp16,250"),)
 
 

@@ -48,7 +48,7 @@ def test_only_subscribers_are_offered_to_stop_and_the_button_says_what(locale: s
         subscribed: [button.label for row in subscription.subscription_rows(t, subscribed=subscribed) for button in row]
         for subscribed in (False, True)
     }
-    assert [label for label in labels[True] if label not in labels[False]] == [t.plain("subscription.stop")]
+    assert [label for label in labels[True] if label not in labels[False]] == [t.plain("rates.subscription.stop")]
 
 
 def every_screen(t: Translator) -> Iterator[ScreenCase]:
@@ -80,7 +80,7 @@ def test_every_screen_is_a_message_that_telegram_takes_and_every_button_is_answe
     actions = set()
     for seen in every_screen(TRANSLATIONS.get(locale)):
         check_screen(seen)
-        assert "None" not in seen.text.replace(text("subscription.none", locale), "")
+        assert "None" not in seen.text.replace(text("rates.subscription.none", locale), "")
         pressed = {button.data: SubscriptionButton.read(button.data or "") for button in seen.buttons}
         assert {other for other, button in pressed.items() if button is None} <= {"new", "s:zones"}
         actions |= {button.action for button in pressed.values() if button is not None}
@@ -97,12 +97,14 @@ def test_the_overview_names_all_that_is_on() -> None:
         "overview",
         subscription.show_updates(Reader(t, ZoneInfo("Asia/Makassar"), NOW), RateUpdates(SUBSCRIBED, alerts)),
     )
-    above = text("subscription.alert_line", price="▲ Rp1,750,000,000", how=text("subscription.once"), until="16 Sep")
-    again = text("subscription.again", hours=24)
-    below = text("subscription.alert_line", price="▼ Rp1,600,000,000", how=again, until="16 Sep")
+    above = text(
+        "rates.subscription.alert_line", price="▲ Rp1,750,000,000", how=text("rates.subscription.once"), until="16 Sep"
+    )
+    again = text("rates.subscription.again", hours=24)
+    below = text("rates.subscription.alert_line", price="▼ Rp1,600,000,000", how=again, until="16 Sep")
     assert shown.text == text(
-        "subscription.text",
-        daily=text("subscription.each_day", time="07:30 WITA"),
+        "rates.subscription.text",
+        daily=text("rates.subscription.each_day", time="07:30 WITA"),
         quiet="22:00–07:00",  # noqa: RUF001  a dash
         alerts=f"\n• {above}\n• {below}",
     )
@@ -117,7 +119,7 @@ def test_whoever_has_nothing_on_is_told_what_there_is_and_needs_no_stop() -> Non
     shown = ScreenCase(
         "overview", subscription.show_updates(Reader(TRANSLATIONS.get("en"), JAKARTA, NOW), RateUpdates())
     )
-    assert shown.text == text("subscription.off")
+    assert shown.text == text("rates.subscription.off")
     assert [button.data for button in shown.buttons] == ["sub:daily", "sub:alert"]
 
 
@@ -127,8 +129,8 @@ def test_the_button_of_a_price_bears_that_price() -> None:
     assert (asked.buttons[0].label, asked.buttons[0].data) == ("▲ +1%", "sub:at:1717000000")
     assert asked.buttons[3].data == "sub:at:1683000000"
     how = ScreenCase("how often", rate_alert.ask_frequency(t, Decimal(1_683_000_000), QUOTE))
-    below = text("subscription.below", threshold="Rp1,683,000,000")
-    assert says(how.text, "subscription.ask_how_often", condition=below, rate="Rp1,700,123,456.78")
+    below = text("rates.subscription.below", threshold="Rp1,683,000,000")
+    assert says(how.text, "rates.subscription.ask_how_often", condition=below, rate="Rp1,700,123,456.78")
     assert how.buttons[0].data == "sub:set:b:1683000000:0:30"
     assert how.buttons[5].data == "sub:set:b:1683000000:24:90"
 
@@ -136,10 +138,10 @@ def test_the_button_of_a_price_bears_that_price() -> None:
 def test_a_daily_quote_says_how_the_rate_has_moved() -> None:
     t = TRANSLATIONS.get("id")
     told = ScreenCase("daily", rate_notifications.show_daily_quote(t, QUOTE, Decimal("-1.5"), JAKARTA))
-    moved = text("subscription.daily_rate_moved", "id", rate="Rp1.700.123.456,78", change="▼ 1,5%")
-    usdc = text("subscription.daily_usdc", "id", rate="Rp16.346")
-    assert says(told.text, "subscription.daily_text", "id", rates=f"{moved}\n{usdc}", fee="Rp5.000")
-    assert says(told.text, "subscription.example", "id", amount="Rp100.000", sats="5.882 sats")
+    moved = text("rates.subscription.daily_rate_moved", "id", rate="Rp1.700.123.456,78", change="▼ 1,5%")
+    usdc = text("rates.subscription.daily_usdc", "id", rate="Rp16.346")
+    assert says(told.text, "rates.subscription.daily_text", "id", rates=f"{moved}\n{usdc}", fee="Rp5.000")
+    assert says(told.text, "rates.subscription.example", "id", amount="Rp100.000", sats="5.882 sats")
 
 
 @pytest.mark.parametrize(

@@ -42,32 +42,32 @@ def test_leading_zeros_of_an_account_number_are_kept() -> None:
 
 
 def test_an_unusual_length_is_a_question_that_says_what_is_usual() -> None:
-    question = Remark("number.unusual_length", {"method": "BCA", "expected": 10, "actual": 9})
+    question = Remark("recipients.number.unusual_length", {"method": "BCA", "expected": 10, "actual": 9})
     assert clean_number(BCA, "123456789") == CleanNumber("123456789", question)
 
 
 def test_where_no_length_is_known_only_what_the_service_calls_untypical_is_a_question() -> None:
     assert clean_number(HSBC, "1234567890123456").remark is None
-    question = Remark("number.rare_length", {"shortest": 10, "longest": 16, "actual": 9})
+    question = Remark("recipients.number.rare_length", {"shortest": 10, "longest": 16, "actual": 9})
     assert clean_number(HSBC, "123456789").remark == question
 
 
 @pytest.mark.parametrize("typed", ["081234567890", "0812-3456-7890", "6281234567890"])
 def test_an_account_number_that_a_mobile_may_have_is_a_question(typed: str) -> None:
     number = typed.replace("-", "")
-    assert clean_number(HSBC, typed) == CleanNumber(number, Remark("number.like_mobile", {"method": "HSBC"}))
+    assert clean_number(HSBC, typed) == CleanNumber(number, Remark("recipients.number.like_mobile", {"method": "HSBC"}))
     assert clean_number(HSBC, "81234567890").remark is None
     assert clean_number(HSBC, "0211234567").remark is None
 
 
 def test_what_no_bank_would_number_its_accounts_with_is_refused() -> None:
-    assert reason(BCA, "1234") == ("number.too_short", {"shortest": 5, "actual": 4})
-    assert reason(BCA, "1" * 21) == ("number.too_long", {"longest": 20, "actual": 21})
-    assert reason(BCA, "12345abc") == ("number.not_digits", {})
-    assert reason(BCA, "1234567890/9876543210") == ("number.not_digits", {})
-    assert reason(BCA, "\U0001f44d") == ("number.missing", {})
-    assert reason(HSBC, "+62 812-3456-7890") == ("number.phone_at_bank", {})
-    assert reason(HSBC, "+62 812 / 5") == ("number.not_digits", {})
+    assert reason(BCA, "1234") == ("recipients.number.too_short", {"shortest": 5, "actual": 4})
+    assert reason(BCA, "1" * 21) == ("recipients.number.too_long", {"longest": 20, "actual": 21})
+    assert reason(BCA, "12345abc") == ("recipients.number.not_digits", {})
+    assert reason(BCA, "1234567890/9876543210") == ("recipients.number.not_digits", {})
+    assert reason(BCA, "\U0001f44d") == ("recipients.number.missing", {})
+    assert reason(HSBC, "+62 812-3456-7890") == ("recipients.number.phone_at_bank", {})
+    assert reason(HSBC, "+62 812 / 5") == ("recipients.number.not_digits", {})
 
 
 @pytest.mark.parametrize(
@@ -94,19 +94,19 @@ def test_a_mobile_number_becomes_one_local_form(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "key", "arguments"),
     [
-        ("021 555 1234", "number.landline", {}),
-        ("+62 21 555 1234", "number.landline", {}),
-        ("+60 12 345 6789", "number.foreign", {"code": "+60"}),
-        ("0060 12 345 6789", "number.foreign", {"code": "+60"}),
-        ("+1 415 555 2671", "number.foreign", {"code": "+1"}),
-        ("1234567890", "number.not_mobile", {}),
-        ("0800 123 4567", "number.not_mobile", {}),
-        ("+999 123 456 789", "number.not_mobile", {}),
-        ("0812ABC4567", "number.not_digits", {}),
-        ("081234567890 / 081345678901", "number.not_digits", {}),
-        ("081234567", "number.too_short", {"shortest": 10, "actual": 9}),
-        ("0812345678901234", "number.too_long", {"longest": 15, "actual": 16}),
-        ("gopay", "number.missing", {}),
+        ("021 555 1234", "recipients.number.landline", {}),
+        ("+62 21 555 1234", "recipients.number.landline", {}),
+        ("+60 12 345 6789", "recipients.number.foreign", {"code": "+60"}),
+        ("0060 12 345 6789", "recipients.number.foreign", {"code": "+60"}),
+        ("+1 415 555 2671", "recipients.number.foreign", {"code": "+1"}),
+        ("1234567890", "recipients.number.not_mobile", {}),
+        ("0800 123 4567", "recipients.number.not_mobile", {}),
+        ("+999 123 456 789", "recipients.number.not_mobile", {}),
+        ("0812ABC4567", "recipients.number.not_digits", {}),
+        ("081234567890 / 081345678901", "recipients.number.not_digits", {}),
+        ("081234567", "recipients.number.too_short", {"shortest": 10, "actual": 9}),
+        ("0812345678901234", "recipients.number.too_long", {"longest": 15, "actual": 16}),
+        ("gopay", "recipients.number.missing", {}),
     ],
 )
 def test_what_no_ewallet_takes_is_refused_with_its_reason(text: str, key: str, arguments: dict[str, object]) -> None:
@@ -114,7 +114,7 @@ def test_what_no_ewallet_takes_is_refused_with_its_reason(text: str, key: str, a
 
 
 def test_a_mobile_number_beyond_the_known_plan_is_a_question_for_the_service_may_take_it() -> None:
-    question = Remark("number.unusual_mobile", {"actual": 14})
+    question = Remark("recipients.number.unusual_mobile", {"actual": 14})
     assert clean_number(GOPAY, "08123456789012") == CleanNumber("08123456789012", question)
 
 
@@ -123,7 +123,7 @@ def test_any_text_is_either_digits_or_refused(method: PayoutMethod, text: str) -
     try:
         cleaned = clean_number(method, text)
     except Rejection as refused:
-        assert refused.key.startswith("number.")  # noqa: PT017  most texts are refused, some are numbers
+        assert refused.key.startswith("recipients.number.")  # noqa: PT017  most texts are refused, some are numbers
         return
     assert cleaned.number.isascii()
     assert cleaned.number.isdecimal()
@@ -164,14 +164,14 @@ def test_a_holders_name_is_one_tidy_line(text: str, name: str | None) -> None:
 @pytest.mark.parametrize(
     ("text", "key"),
     [
-        ("Sari\nDewi", "holder.one_line"),
-        ("Sari\x00Dewi", "holder.one_line"),
-        ("S" * (MAX_HOLDER_LENGTH + 1), "holder.too_long"),
-        ("1234567890", "holder.not_a_name"),
-        ("\U0001f496\U0001f496", "holder.not_a_name"),
-        ("-", "holder.not_a_name"),
-        ("Sari \U0001f496", "holder.symbols"),
-        ("<b>Sari</b>", "holder.symbols"),
+        ("Sari\nDewi", "recipients.holder.one_line"),
+        ("Sari\x00Dewi", "recipients.holder.one_line"),
+        ("S" * (MAX_HOLDER_LENGTH + 1), "recipients.holder.too_long"),
+        ("1234567890", "recipients.holder.not_a_name"),
+        ("\U0001f496\U0001f496", "recipients.holder.not_a_name"),
+        ("-", "recipients.holder.not_a_name"),
+        ("Sari \U0001f496", "recipients.holder.symbols"),
+        ("<b>Sari</b>", "recipients.holder.symbols"),
     ],
 )
 def test_what_no_bank_prints_is_no_holders_name(text: str, key: str) -> None:

@@ -95,10 +95,10 @@ async def test_the_alarm_of_an_order_that_failed_is_the_operators_and_support_ha
 ) -> None:
     reference = await fail_after_payment(system)
     assert reference in sent_messages.texts[OSCAR][0]
-    assert says(readable(sent_messages.texts[OSCAR][0]), "alarm.todo.order_failed", id="svc-1")
+    assert says(readable(sent_messages.texts[OSCAR][0]), "staff.alarm.todo.order_failed", id="svc-1")
     assert (sent_messages.labels(OSCAR), sent_messages.labels(OLGA)) == (
-        [label("alarm.seen_to")],
-        [label("alarm.seen_to", "id")],
+        [label("staff.alarm.seen_to")],
+        [label("staff.alarm.seen_to", "id")],
     )
     assert sent_messages.texts.get(RINA) is None
     async with system.store.reading() as tx:
@@ -112,7 +112,7 @@ async def test_the_other_operator_is_notified_which_orders_alarm_is_resolved(
     await system.monitor.resolve(AlarmKind.ORDER_FAILED, reference, by=OSCAR)
     await system.deliver()
     assert len(sent_messages.texts[OSCAR]) == 1
-    assert starts(sent_messages.texts[OLGA][-1], "alarm.settled", "id")
+    assert starts(sent_messages.texts[OLGA][-1], "staff.alarm.settled", "id")
     assert reference in sent_messages.texts[OLGA][-1]
 
 
@@ -126,10 +126,13 @@ async def test_a_reminder_names_all_that_is_wrong_when_it_arrives(
     system.clock.passes(hours=2)
     assert await system.alarms.remind()
     await system.deliver()
-    assert starts(sent_messages.texts[OSCAR][-1], "alarm.still")
+    assert starts(sent_messages.texts[OSCAR][-1], "staff.alarm.still")
     assert reference in sent_messages.texts[OSCAR][-1]
-    assert says(sent_messages.texts[OSCAR][-1], "alarm.key_refused")
-    assert sent_messages.labels(OSCAR) == [label("alarm.seen_to_order", reference=reference), label("alarm.status")]
+    assert says(sent_messages.texts[OSCAR][-1], "staff.alarm.key_refused")
+    assert sent_messages.labels(OSCAR) == [
+        label("staff.alarm.seen_to_order", reference=reference),
+        label("staff.alarm.status"),
+    ]
 
 
 async def test_a_reminder_of_alarms_that_have_ended_is_not_sent(
@@ -156,4 +159,4 @@ async def test_a_message_that_may_have_arrived_says_so_when_it_is_sent_again(
     renderers = alarm_renderers(sent_messages, system, frozenset({OSCAR}), notification)
     outcome: DeliveryOutcome = await renderers.send(notification)
     assert isinstance(outcome, Sent)
-    assert text("news.again") in sent_messages.texts[OSCAR][-1]
+    assert text("infra.outbox.again") in sent_messages.texts[OSCAR][-1]

@@ -28,56 +28,58 @@ SHRUNK = Alarm(kind=AlarmKind.METHODS_SHRUNK, facts={"before": 1_500, "now": 12}
 
 
 def line(mark: str, kind: AlarmKind, state: str) -> str:
-    return f"{mark} {text(f'alarm.{kind}_name')}: {state}"
+    return f"{mark} {text(f'staff.alarm.{kind}_name')}: {state}"
 
 
 def test_all_is_well_in_one_line_each() -> None:
     seen = ScreenCase("", operator_status.show_status(EN, a_summary(), {}, NOW, JAKARTA))
     head, table, recently = seen.text.split("\n\n")
-    assert head == text("alarm.glance", time="10:05 WIB")
+    assert head == text("staff.alarm.glance", time="10:05 WIB")
     assert table.split("\n") == [
-        line("✅", AlarmKind.KEY_REFUSED, text("alarm.key_refused_fine")),
-        line("✅", AlarmKind.SERVICE_DOWN, text("alarm.service_down_fine")),
+        line("✅", AlarmKind.KEY_REFUSED, text("staff.alarm.key_refused_fine")),
+        line("✅", AlarmKind.SERVICE_DOWN, text("staff.alarm.service_down_fine")),
         line("✅", AlarmKind.METHODS_SHRUNK, "1,234"),
         line("✅", AlarmKind.ORDER_STUCK, "0"),
         line("✅", AlarmKind.ORDER_FAILED, "0"),
         line("✅", AlarmKind.INVOICE_MISMATCH, "0"),
         line("✅", AlarmKind.OUTBOX_BACKLOG, "3"),
-        line("✅", AlarmKind.POLLER_SILENT, text("alarm.poller_silent_fine")),
+        line("✅", AlarmKind.POLLER_SILENT, text("staff.alarm.poller_silent_fine")),
         line("✅", AlarmKind.MESSAGE_REFUSED, "0"),
         line("✅", AlarmKind.PICTURE_REFUSED, "0"),
-        line("✅", AlarmKind.ROW_UNREADABLE, text("alarm.row_unreadable_fine")),
-        line("✅", AlarmKind.STAFF_CHAT_LOST, text("alarm.staff_chat_lost_fine")),
+        line("✅", AlarmKind.ROW_UNREADABLE, text("staff.alarm.row_unreadable_fine")),
+        line("✅", AlarmKind.STAFF_CHAT_LOST, text("staff.alarm.staff_chat_lost_fine")),
     ]
-    assert recently == text("alarm.lately", count=0)
+    assert recently == text("staff.alarm.lately", count=0)
     assert [button.label for button in seen.buttons] == [
-        label("button.refresh"),
-        label("alarm.own_orders"),
-        label("button.send"),
+        label("orders.button.refresh"),
+        label("staff.alarm.own_orders"),
+        label("users.button.send"),
     ]
 
 
 def test_an_unknown_state_is_not_shown_as_fine() -> None:
     shown = ScreenCase("", operator_status.show_status(EN, a_summary(known=False), {}, NOW, JAKARTA)).text.split("\n")
     unknown = (AlarmKind.KEY_REFUSED, AlarmKind.SERVICE_DOWN, AlarmKind.METHODS_SHRUNK)
-    assert [each for each in shown if "❔" in each] == [line("❔", kind, text("alarm.unknown")) for kind in unknown]
+    assert [each for each in shown if "❔" in each] == [
+        line("❔", kind, text("staff.alarm.unknown")) for kind in unknown
+    ]
 
 
 def test_an_open_alarm_is_in_its_line_and_in_full_with_a_button_if_it_can_be_resolved() -> None:
     seen = ScreenCase("", operator_status.show_status(EN, a_summary(FAILED, SHRUNK), ORDERS, NOW, JAKARTA))
     assert line("🚨", AlarmKind.ORDER_FAILED, "1") in seen.text.split("\n")
-    assert says(seen.text, "alarm.order_failed", since="08:05 WIB", line=ORDER_LINE)
-    assert says(seen.text, "alarm.methods_shrunk", before=1_500, now=12, since="10:05 WIB")
+    assert says(seen.text, "staff.alarm.order_failed", since="08:05 WIB", line=ORDER_LINE)
+    assert says(seen.text, "staff.alarm.methods_shrunk", before=1_500, now=12, since="10:05 WIB")
     assert [button.label for button in seen.buttons][:2] == [
-        label("alarm.seen_to_order", reference="ABC2345"),
-        label("alarm.accept"),
+        label("staff.alarm.seen_to_order", reference="ABC2345"),
+        label("staff.alarm.accept"),
     ]
 
 
 def test_an_empty_list_is_never_right() -> None:
     empty = replace(SHRUNK, facts={"before": 12, "now": 0})
     seen = ScreenCase("", alarms.show_raised(EN, empty, {}, NOW, JAKARTA))
-    assert says(seen.text, "alarm.methods_empty", before=12, since="10:05 WIB")
+    assert says(seen.text, "staff.alarm.methods_empty", before=12, since="10:05 WIB")
     assert seen.buttons == []
 
 
@@ -99,7 +101,7 @@ def test_only_alarms_that_do_not_end_automatically_have_a_button(kind: AlarmKind
 def advice(alarm: Alarm) -> str:
     named = "orders_refused" if alarm.facts.get("orders") else str(alarm.kind)
     empty = alarm.kind is AlarmKind.METHODS_SHRUNK and alarm.facts["now"] == 0
-    return like(f"alarm.todo.{'methods_empty' if empty else named}")
+    return like(f"staff.alarm.todo.{'methods_empty' if empty else named}")
 
 
 @pytest.mark.parametrize("alarm", every_alarm(ORDER, NOW, "no"), ids=lambda alarm: alarm.kind)
@@ -116,38 +118,38 @@ def test_every_alarm_says_what_to_do(alarm: Alarm) -> None:
 def test_a_rejected_key_says_what_to_do_until_it_works(locale: str) -> None:
     t = TRANSLATIONS.get(locale)
     refused, works = (ScreenCase("", screen(t)).text for screen in (alarms.show_key_refused, alarms.show_key_works))
-    assert says(refused, "alarm.todo.key_refused", locale)
-    assert not says(works, "alarm.todo.key_refused", locale)
+    assert says(refused, "staff.alarm.todo.key_refused", locale)
+    assert not says(works, "staff.alarm.todo.key_refused", locale)
 
 
 @pytest.mark.parametrize(("orders", "named"), [(ORDERS, "cm1"), ({}, "ABC2345")])
 def test_the_settlement_service_is_asked_by_the_id_it_knows(orders: dict[str, OrderInAlarm], named: str) -> None:
     for kind in (AlarmKind.ORDER_STUCK, AlarmKind.ORDER_FAILED, AlarmKind.INVOICE_MISMATCH):
         said = ScreenCase("", alarms.show_raised(EN, replace(FAILED, kind=kind), orders, NOW, JAKARTA)).text
-        assert says(said, f"alarm.todo.{kind}", id=named)
+        assert says(said, f"staff.alarm.todo.{kind}", id=named)
 
 
 def test_what_to_do_about_several_orders_is_said_once_for_all_of_them() -> None:
     others = [replace(FAILED, subject=f"ABC234{number}") for number in (6, 7)]
     stuck = replace(FAILED, kind=AlarmKind.ORDER_STUCK)
     said = ScreenCase("", alarms.show_reminder(EN, [FAILED, stuck, *others], ORDERS, NOW, JAKARTA)).text
-    failed = re.findall(like("alarm.todo.order_failed"), said)
-    assert failed == [text("alarm.todo.order_failed", id="cm1, ABC2346, ABC2347")]
-    assert re.findall(like("alarm.todo.order_stuck"), said) == [text("alarm.todo.order_stuck", id="cm1")]
+    failed = re.findall(like("staff.alarm.todo.order_failed"), said)
+    assert failed == [text("staff.alarm.todo.order_failed", id="cm1, ABC2346, ABC2347")]
+    assert re.findall(like("staff.alarm.todo.order_stuck"), said) == [text("staff.alarm.todo.order_stuck", id="cm1")]
 
 
 def test_its_end_says_how_long_it_lasted_and_which_order_it_was() -> None:
     over = alarms.show_over(EN, replace(FAILED, cleared_at=NOW), ORDERS, by_hand=False)
-    failed = text("alarm.order_failed_over", line=ORDER_LINE)
-    assert ScreenCase("", over).text == text("alarm.over", duration="2 hours", line=failed)
+    failed = text("staff.alarm.order_failed_over", line=ORDER_LINE)
+    assert ScreenCase("", over).text == text("staff.alarm.over", duration="2 hours", line=failed)
     by_hand = alarms.show_over(EN, replace(FAILED, cleared_at=NOW), ORDERS, by_hand=True)
-    assert ScreenCase("", by_hand).text == text("alarm.settled", line=failed)
+    assert ScreenCase("", by_hand).text == text("staff.alarm.settled", line=failed)
 
 
 def test_many_alarms_fit_into_one_message_that_says_how_many_more_there_are() -> None:
     many = [replace(FAILED, subject=f"ABC23{number}") for number in range(10, 60)]
     seen = ScreenCase("", alarms.show_reminder(EN, many, {}, NOW, JAKARTA))
-    assert seen.text.endswith(text("alarm.more", count=42))
+    assert seen.text.endswith(text("staff.alarm.more", count=42))
     assert len(seen.buttons) == 9
 
 

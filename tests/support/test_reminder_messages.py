@@ -96,9 +96,11 @@ async def test_the_reminder_stands_in_the_topic_under_the_card_and_may_be_replie
         head.topic_id,
         head.message_id,
     )
-    assert starts(reminder["text"], "waits.head", ticket=ticket.reference, waited=T.duration(timedelta(minutes=16)))
-    assert says(reminder["text"], "waits.unclaimed")
-    assert labels(reminder) == {label("waits.claim"): f"tk:{ticket.reference}:claim"}
+    assert starts(
+        reminder["text"], "support.waiting.head", ticket=ticket.reference, waited=T.duration(timedelta(minutes=16))
+    )
+    assert says(reminder["text"], "support.waiting.unclaimed")
+    assert labels(reminder) == {label("support.waiting.claim"): f"tk:{ticket.reference}:claim"}
     async with scene.system.store.reading() as tx:
         post = await TicketPostRepository(tx).get(SUPPORT_GROUP_ID, reminder["message_id"])
     assert post is not None
@@ -121,8 +123,12 @@ async def test_operators_get_the_way_to_the_ticket(scene: Scene) -> None:
     await scene.pass_time(minutes=15)
     await scene.pass_time(minutes=15)
     (told,) = await scene.messages_in(OSCAR)
-    assert starts(told["text"], "waits.long", ticket=ticket.reference, waited=T.duration(timedelta(minutes=30)))
-    assert labels(told) == {label("waits.open"): f"https://t.me/c/2000000001/{head.topic_id}/{head.message_id}"}
+    assert starts(
+        told["text"], "support.waiting.long", ticket=ticket.reference, waited=T.duration(timedelta(minutes=30))
+    )
+    assert labels(told) == {
+        label("support.waiting.open"): f"https://t.me/c/2000000001/{head.topic_id}/{head.message_id}"
+    }
 
 
 @pytest.mark.parametrize("scene", [0], indirect=True)
@@ -150,4 +156,4 @@ async def test_a_reminder_whose_fate_is_unknown_is_told_again_and_says_so(scene:
     await scene.pass_time(minutes=15)
     await scene.pass_time(minutes=1)
     reminders = [message["text"] for message in await scene.messages_in(SUPPORT_GROUP_ID)]
-    assert [says(reminder, "news.again") for reminder in reminders] == [False, True]
+    assert [says(reminder, "infra.outbox.again") for reminder in reminders] == [False, True]

@@ -110,13 +110,13 @@ class ReplySystem(TicketSystem):
 
 def reply_heading(ticket: Ticket) -> str:
     """Return the heading of a reply in Emma's chat."""
-    return text("ticket.from_support", ticket=ticket.reference)
+    return text("support.ticket.from_support", ticket=ticket.reference)
 
 
 def remark_line(ticket: Ticket, what: Remark, why: str = "") -> str:
     """Return the remark in the group about a reply."""
-    because = {"why": text(f"staff.why.{why}")} if why else {}
-    return text("staff.remark", ticket=ticket.reference, said=text(f"staff.remark.{what}", **because))
+    because = {"why": text(f"support.staff.why.{why}")} if why else {}
+    return text("support.staff.remark", ticket=ticket.reference, said=text(f"support.staff.remark.{what}", **because))
 
 
 @pytest.fixture
@@ -178,7 +178,7 @@ async def test_a_corrected_answer_is_corrected_in_its_place(system: ReplySystem,
     assert await system.corrections.edit(entry, RINA, corrected)
     await system.deliver()
     (told,) = await system.emma_messages()
-    assert told["text"] == f"{reply_heading(ticket)}\n{text('ticket.corrected')}\nIt arrives"
+    assert told["text"] == f"{reply_heading(ticket)}\n{text('support.ticket.corrected')}\nIt arrives"
     assert (told["message_id"], await system.reaction(entry)) == (entry.message_id, "✍")
 
 
@@ -218,7 +218,7 @@ async def test_what_is_taken_back_is_deleted_and_both_sides_are_told(system: Rep
     await system.corrections.withdraw(entry, RINA)
     await system.deliver()
     (told,) = await system.emma_messages()
-    assert says(told["text"], "ticket.taken_back")
+    assert says(told["text"], "support.ticket.taken_back")
     assert "For somebody else" not in told["text"]
     assert await system.group_lines() == [remark_line(ticket, Remark.TAKEN_BACK)]
 
@@ -229,7 +229,7 @@ async def test_after_two_days_its_words_are_taken_out_and_that_is_said(system: R
     await system.corrections.withdraw(entry, RINA)
     await system.deliver()
     (told,) = await system.emma_messages()
-    assert says(told["text"], "ticket.taken_back")
+    assert says(told["text"], "support.ticket.taken_back")
     assert (told["message_id"], "For somebody else" in told["text"]) == (entry.message_id, False)
     assert await system.group_lines() == [remark_line(ticket, Remark.BLANKED)]
 
@@ -240,7 +240,7 @@ async def test_a_picture_of_two_days_ago_stays_and_nobody_claims_otherwise(syste
     await system.corrections.withdraw(entry, RINA)
     await system.deliver()
     (told,) = await system.emma_messages()
-    assert says(told["caption"], "ticket.taken_back")
+    assert says(told["caption"], "support.ticket.taken_back")
     assert ("photo" in told, "Not for you" in told["caption"]) == (True, False)
     assert await system.group_lines() == [remark_line(ticket, Remark.TAKING_BACK_FAILED, "file_stays")]
 

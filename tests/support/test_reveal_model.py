@@ -29,13 +29,13 @@ def test_a_reason_is_one_line_in_which_nothing_can_be_a_whole_number(typed: str,
 
 @pytest.mark.parametrize("typed", ["", "ok", "...", "1234567890", "👍👍👍", "\u200b\u200b\u200b"])
 def test_what_says_nothing_is_no_reason(typed: str) -> None:
-    with pytest.raises(Rejection, match=r"reveal\.reason_too_short"):
+    with pytest.raises(Rejection, match=r"support\.reveal\.reason_too_short"):
         read_reason(typed)
 
 
 def test_a_reason_of_two_hundred_characters_is_taken_and_one_more_is_not() -> None:
     assert read_reason("a" * 200) == "a" * 200
-    with pytest.raises(Rejection, match=r"reveal\.reason_too_long"):
+    with pytest.raises(Rejection, match=r"support\.reveal\.reason_too_long"):
         read_reason("a" * 201)
 
 

@@ -283,7 +283,7 @@ async def test_what_masks_it_never_overtakes_what_shows_it(bot: Bot, order: Orde
 
 async def test_what_may_have_been_shown_is_masked_too(bot: Bot, order: Order) -> None:
     bot.chat.plan("show", "lost after")
-    with pytest.raises(Rejection, match=r"reveal\.not_shown"):
+    with pytest.raises(Rejection, match=r"support\.reveal\.not_shown"):
         await bot.reveals.reveal(RINA, order.reference, "trace")
     assert bot.chat.shows_number
     await bot.run_worker(after=60)
@@ -296,7 +296,7 @@ async def test_whoever_blocks_the_bot_to_keep_it_is_shown_no_more_until_it_is_ma
     await bot.reveals.reveal(RINA, order.reference, "trace")
     bot.chat.plan("mask", *[BLOCKED] * 4)
     await bot.run_worker(after=60)
-    with pytest.raises(Rejection, match=r"reveal\.still_to_mask"):
+    with pytest.raises(Rejection, match=r"support\.reveal\.still_to_mask"):
         await bot.reveals.reveal(RINA, another.reference, "trace")
     assert await bot.reveals.reveal(BUDI, another.reference, "trace"), "the others are shown theirs"
     assert bot.chat.calls.count("mask") == 2
@@ -325,7 +325,7 @@ async def test_a_user_who_is_forgotten_meanwhile_is_masked_at_once_and_for_good(
         await delete_user(tx, EMMA)
     await bot.run_worker(after=1)
     assert bot.chat.messages == {1: "forgotten"}
-    with pytest.raises(Rejection, match=r"reveal\.forgotten"):
+    with pytest.raises(Rejection, match=r"support\.reveal\.forgotten"):
         await bot.reveals.reveal(RINA, order.reference, "trace")
 
 
@@ -337,14 +337,14 @@ async def test_a_user_who_is_forgotten_before_it_is_shown_is_not_shown(bot: Bot,
             return await super().open(staff_id, order)
 
     chat = Forgetful(bot.system.clock)
-    with pytest.raises(Rejection, match=r"reveal\.not_shown"):
+    with pytest.raises(Rejection, match=r"support\.reveal\.not_shown"):
         await Bot(bot.system, chat).reveals.reveal(RINA, order.reference, "trace")
     assert chat.calls == ["open"]
 
 
 @pytest.mark.parametrize("who", [OSCAR, EMMA, 4_444])
 async def test_nobody_but_a_supporter_is_shown_anything(bot: Bot, order: Order, who: int) -> None:
-    with pytest.raises(Rejection, match=r"staff\.not_yours"):
+    with pytest.raises(Rejection, match=r"support\.staff\.not_yours"):
         await bot.reveals.reveal(who, order.reference, "trace")
     assert bot.chat.calls == []
     assert await audit_entries(bot) == []
@@ -355,12 +355,12 @@ async def test_whoever_is_no_supporter_any_more_has_it_masked_at_the_start(bot: 
     after = bot.restarted(BUDI)
     await after.run_worker(after=1)
     assert not bot.chat.shows_number
-    with pytest.raises(Rejection, match=r"staff\.not_yours"):
+    with pytest.raises(Rejection, match=r"support\.staff\.not_yours"):
         await after.reveals.reveal(RINA, order.reference, "trace")
 
 
 async def test_an_order_that_there_is_not_cant_be_asked_for(bot: Bot) -> None:
-    with pytest.raises(Rejection, match=r"staff\.gone"):
+    with pytest.raises(Rejection, match=r"support\.staff\.gone"):
         await bot.reveals.reveal(RINA, "R2222ZZ", "trace")
 
 
@@ -377,7 +377,7 @@ async def test_only_whoever_sees_it_can_hide_it_before_its_time_and_only_once(bo
 
 async def test_nothing_is_written_down_where_nothing_could_be_sent(bot: Bot, order: Order) -> None:
     bot.chat.plan("open", BLOCKED)
-    with pytest.raises(Rejection, match=r"reveal\.not_shown"):
+    with pytest.raises(Rejection, match=r"support\.reveal\.not_shown"):
         await bot.reveals.reveal(RINA, order.reference, "trace")
     assert (await audit_entries(bot), await unmasked(bot), bot.chat.calls) == ([], [], ["open"])
 

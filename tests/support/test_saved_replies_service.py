@@ -64,7 +64,7 @@ async def test_no_two_are_called_the_same_and_there_are_never_too_many(
     for number in range(MAX_COUNT):
         await answers.check_can_add(f"answer-{number}")
         await answers.write(f"answer-{number}", "en", "x", by(system))
-    with pytest.raises(Rejection, match=r"answers\.exists"):
+    with pytest.raises(Rejection, match=r"support\.saved_reply\.exists"):
         await answers.check_can_add("answer-0")
-    with pytest.raises(Rejection, match=r"answers\.too_many"):
+    with pytest.raises(Rejection, match=r"support\.saved_reply\.too_many"):
         await answers.check_can_add("another")

@@ -58,20 +58,22 @@ def shown(case: Case, locale: str = "en", before: str = "") -> ScreenCase:
 
 
 def line(at: str, what: str) -> str:
-    return text("case.line", at=at, what=what)
+    return text("support.case.line", at=at, what=what)
 
 
 def told(notice: OrderNotification, reach: DeliveryState = DeliveryState.SENT) -> str:
-    return text("case.told", what=text(f"case.told.{notice}"), reach=text(f"case.reach.{reach}"))
+    return text(
+        "support.case.told", what=text(f"support.case.told.{notice}"), reach=text(f"support.case.reach.{reach}")
+    )
 
 
 def done_by_user(what: str) -> str:
-    return text("case.did", what=text(f"act.{what}"))
+    return text("support.case.did", what=text(f"support.user_event.{what}"))
 
 
 def timeline_in(said: str) -> list[str]:
     """Return the lines of a case's timeline, without its heading."""
-    heading = text("case.timeline", zone="WIB")
+    heading = text("support.case.timeline", zone="WIB")
     assert heading in said
     return said.partition(f"{heading}\n")[2].split("\n")
 
@@ -94,15 +96,17 @@ def test_a_case_tells_what_the_service_said_what_the_user_was_told_and_what_they
         ),
         user_events=(act(20, "pressed.look"), act(25, "pressed.look"), act(30, "pressed.help")),
     )
-    looked = text("case.line_repeated", at="09:35:20", until="09:35:25", what=done_by_user("pressed.look"), count=2)
-    was_paid = text("case.state", what=text("step.paid"), state="LN_INVOICE_PAID")
+    looked = text(
+        "support.case.line_repeated", at="09:35:20", until="09:35:25", what=done_by_user("pressed.look"), count=2
+    )
+    was_paid = text("support.case.state", what=text("orders.step.paid"), state="LN_INVOICE_PAID")
     assert timeline_in(shown(case).text) == [
-        line("09:35:00", text("case.event.confirmed")),
-        line("09:35:01", text("case.event.made")),
+        line("09:35:00", text("support.case.event.confirmed")),
+        line("09:35:01", text("support.case.event.made")),
         line("09:35:02", told(OrderNotification.INVOICE)),
         looked,
         line("09:35:30", done_by_user("pressed.help")),
-        line("09:35:40", was_paid + text("case.service_at", at="09:34:57")),
+        line("09:35:40", was_paid + text("support.case.service_at", at="09:34:57")),
         line("09:35:41", told(OrderNotification.PAID)),
         line("09:35:42", told(OrderNotification.CARD_EDIT)),
         line("09:35:43", told(OrderNotification.STUCK, DeliveryState.NOT_NEEDED)),
@@ -112,28 +116,28 @@ def test_a_case_tells_what_the_service_said_what_the_user_was_told_and_what_they
 @pytest.mark.parametrize(
     ("changes", "reach", "said"),
     [
-        ({}, DeliveryState.SENT, text("case.reach.sent")),
-        ({"maybe_sent": True}, DeliveryState.SENT, text("case.reach.sent") + text("case.maybe_twice")),
+        ({}, DeliveryState.SENT, text("support.case.reach.sent")),
+        ({"maybe_sent": True}, DeliveryState.SENT, text("support.case.reach.sent") + text("support.case.maybe_twice")),
         (
             {"sent_at": BEGAN + timedelta(minutes=5)},
             DeliveryState.SENT,
-            text("case.reach.sent") + text("case.waited", duration="5 minutes"),
+            text("support.case.reach.sent") + text("support.case.waited", duration="5 minutes"),
         ),
-        ({"message_id": None}, DeliveryState.NOT_NEEDED, text("case.reach.needless")),
+        ({"message_id": None}, DeliveryState.NOT_NEEDED, text("support.case.reach.needless")),
         (
             {"status": NotificationStatus.WAITING, "sent_at": None, "message_id": None},
             DeliveryState.WAITS,
-            text("case.reach.waits"),
+            text("support.case.reach.waits"),
         ),
         (
             {"status": NotificationStatus.SENDING, "sent_at": None, "message_id": None},
             DeliveryState.SENDING,
-            text("case.reach.under_way"),
+            text("support.case.reach.under_way"),
         ),
         (
             {"status": NotificationStatus.UNDELIVERABLE, "sent_at": None, "message_id": None, "failure": BLOCKED},
             DeliveryState.BLOCKED,
-            text("case.reach.blocked", why=BLOCKED),
+            text("support.case.reach.blocked", why=BLOCKED),
         ),
         (
             {
@@ -143,7 +147,7 @@ def test_a_case_tells_what_the_service_said_what_the_user_was_told_and_what_they
                 "failure": "Bad <Request>",
             },
             DeliveryState.FAILED,
-            text("case.reach.failed", why="Bad <Request>"),
+            text("support.case.reach.failed", why="Bad <Request>"),
         ),
     ],
 )
@@ -154,7 +158,7 @@ def test_each_thing_that_was_told_says_what_became_of_it_and_never_that_it_was_r
     assert get_delivery_state(piece) is reach
     at = EN.seconds(piece.sent_at or piece.created_at, JAKARTA)
     mark = "⚠️ " if reach in {DeliveryState.BLOCKED, DeliveryState.FAILED} else ""
-    what = mark + text("case.told", what=text("case.told.paid"), reach=said)
+    what = mark + text("support.case.told", what=text("support.case.told.paid"), reach=said)
     assert timeline_in(shown(a_case(notifications=(piece,))).text) == [line(at, what)]
 
 
@@ -188,14 +192,14 @@ def test_what_is_unusual_is_said_once_at_the_head(
     case = replace(a_case(an_open_order(**changes)), **more)
     assert case.anomalies == (anomaly,)
     for t in (EN, ID):
-        assert staff_case.format_anomalies(t, case).split("\n")[1:] == [f"• {t(f'case.unusual.{anomaly}')}"]
+        assert staff_case.format_anomalies(t, case).split("\n")[1:] == [f"• {t(f'support.case.unusual.{anomaly}')}"]
 
 
 def test_an_order_that_went_its_way_has_nothing_unusual() -> None:
     sent = an_open_order(state="COMPLETED", step=OrderStep.SENT, paid_at=NOW, phase=Phase.DONE)
     case = a_case(sent, events=(event(0, Phase.INTENDED, note=EventNote.INTENDED), event(1), event(2, state="IDLE")))
     assert case.anomalies == ()
-    assert not says(shown(case).text, "case.unusual")
+    assert not says(shown(case).text, "support.case.unusual")
 
 
 def test_neither_number_nor_holder_nor_what_the_service_said_of_them_stands_in_a_case() -> None:
@@ -208,11 +212,11 @@ def test_neither_number_nor_holder_nor_what_the_service_said_of_them_stands_in_a
 
 def test_the_language_to_write_in_is_the_one_that_the_user_reads() -> None:
     english, indonesian = name_of("en"), name_of("id")
-    assert says(shown(a_case()).text, "case.person", id="1001", language=english)
+    assert says(shown(a_case()).text, "support.case.person", id="1001", language=english)
     sari = replace(EMMA, language_code="ms", locale="id")
-    assert says(shown(replace(a_case(), user=sari)).text, "case.person", id="1001", language=indonesian)
+    assert says(shown(replace(a_case(), user=sari)).text, "support.case.person", id="1001", language=indonesian)
     in_indonesian = shown(a_case(), "id").text
-    assert says(in_indonesian, "case.person", "id", language=name_of("en", "id"))
+    assert says(in_indonesian, "support.case.person", "id", language=name_of("en", "id"))
 
 
 @pytest.mark.parametrize("locale", LOCALES)
@@ -227,9 +231,9 @@ def test_a_case_fits_one_message_whatever_the_order_has_been_through(locale: str
 
 def test_the_oldest_routine_lines_are_left_out_first_and_never_the_unusual_ones() -> None:
     said = shown(a_full_case(an_open_order())).text
-    assert says(said, "case.folded")
-    assert says(said, "case.event.unknown")
-    assert says(said, "case.event.invoice_replaced")
+    assert says(said, "support.case.folded")
+    assert says(said, "support.case.event.unknown")
+    assert says(said, "support.case.event.invoice_replaced")
     *_, newest_but_one, newest = said.split("\n")
     assert newest_but_one.endswith(done_by_user("pressed.page"))
     assert newest.endswith(done_by_user("pressed.help"))
@@ -249,17 +253,17 @@ def test_other_orders_and_tickets_of_the_user_are_named_and_more_of_them_are_not
     case = a_case(others=others, tickets=(mine, claimed))
     said = staff_case.format_others(Reader(EN, JAKARTA, NOW), case, but="T-22222")
     assert "T-22222" not in said
-    assert EN("case.ticket", reference="T-33333", status=EN("case.ticket.claimed", by="3001")) in said
+    assert EN("support.case.ticket", reference="T-33333", status=EN("support.case.ticket.claimed", by="3001")) in said
     assert said.count("DEF234") == staff_case.SHOWN
-    assert said.endswith(EN("case.others_more"))
+    assert said.endswith(EN("support.case.others_more"))
     assert staff_case.format_others(Reader(EN, JAKARTA, NOW), a_case()) == ""
 
 
 def test_a_user_without_an_order_and_an_order_without_a_user_are_cases_too() -> None:
     alone = Case(user_id=1001, user=EMMA)
-    assert shown(alone).text == text("case.person", id="1001", language=name_of("en"))
+    assert shown(alone).text == text("support.case.person", id="1001", language=name_of("en"))
     forgotten = Case(user_id=0, user=None, order=an_open_order(number="", holder=None, user_id=0))
-    assert says(shown(forgotten).text, "case.person_forgotten")
+    assert says(shown(forgotten).text, "support.case.person_forgotten")
 
 
 @pytest.mark.parametrize("locale", LOCALES)
@@ -284,11 +288,11 @@ def test_days_stand_over_their_lines_where_they_are_not_today() -> None:
     )
     assert timeline_in(shown(case).text) == [
         "13 Jul 2025",
-        line("10:05:00", text("case.did", what="pressed.a")),
+        line("10:05:00", text("support.case.did", what="pressed.a")),
         "16 Aug",
-        line("10:05:00", text("case.did", what="pressed.b")),
-        text("timeline.today"),
-        line("10:05:00", text("case.did", what="pressed.c")),
+        line("10:05:00", text("support.case.did", what="pressed.b")),
+        text("orders.timeline.today"),
+        line("10:05:00", text("support.case.did", what="pressed.c")),
     ]
 
 
@@ -300,12 +304,12 @@ def test_where_it_is_not_kept_any_more_what_was_told_nobody_reads_that_nothing_w
     days: int, pieces: tuple[StoredNotification, ...], *, is_said: bool
 ) -> None:
     case = a_case(an_open_order(created_at=NOW - timedelta(days=days)), events=(event(0),), notifications=pieces)
-    assert says(shown(case).text, "case.news_forgotten", days=30) is is_said
+    assert says(shown(case).text, "support.case.news_forgotten", days=30) is is_said
 
 
 def test_an_event_of_a_later_version_or_an_unknown_state_is_shown_as_it_is() -> None:
     case = a_case(events=(event(0, state="SOMETHING_NEW"), event(1, note="of a later version")))
-    unknown = text("case.state", what="?", state="SOMETHING_NEW")
+    unknown = text("support.case.state", what="?", state="SOMETHING_NEW")
     assert line("09:35:00", f"⚠️ {unknown}") in timeline_in(shown(case).text)
 
 

@@ -37,14 +37,14 @@ def test_help_leads_to_each_topic_and_each_topic_back_to_help(locale: str) -> No
     t = TRANSLATIONS.get(locale)
     help_page = ScreenCase("help", help_screens.show_first_page(t, some_contacts(NOBODY, "")))
     found = {button.data: button.label for button in help_page.buttons if HelpButton.read(button.data or "")}
-    assert found == {f"help:{topic}": label(f"button.help_{topic}", locale) for topic in help_screens.TOPICS}
+    assert found == {f"help:{topic}": label(f"checkout.button.help_{topic}", locale) for topic in help_screens.TOPICS}
     for topic in help_screens.TOPICS:
         shown = page(topic, locale, times=TIMES)
         assert [(button.label, button.data) for button in shown.buttons] == [
-            (label("button.back", locale), "help:show")
+            (label("users.button.back", locale), "help:show")
         ]
         check_screen(shown)
-        assert shown.text.startswith(f"{label(f'button.help_{topic}', locale)}\n")
+        assert shown.text.startswith(f"{label(f'checkout.button.help_{topic}', locale)}\n")
 
 
 def test_only_pages_that_there_are_pass_for_one() -> None:
@@ -57,35 +57,35 @@ def test_only_pages_that_there_are_pass_for_one() -> None:
     [("en", "Rp5,000", "Rp30,000", "Rp5,000,000"), ("id", "Rp5.000", "Rp30.000", "Rp5.000.000")],
 )
 def test_fees_and_limits_are_those_of_the_settings(locale: str, fee: str, minimum: str, limit: str) -> None:
-    cost = text("help.cost", locale, fee=fee, minimum=minimum)
-    day, banks = text("help.cost_day", locale, limit=limit), text("help.cost_banks", locale)
+    cost = text("support.help.cost", locale, fee=fee, minimum=minimum)
+    day, banks = text("support.help.cost_day", locale, limit=limit), text("support.help.cost_banks", locale)
     assert page("cost", locale, minimum=30_000, a_day=0).text == f"{cost}\n{banks}"
     assert page("cost", locale, minimum=30_000, a_day=5_000_000).text == f"{cost}\n{day}\n{banks}"
 
 
 def test_a_time_is_named_only_where_it_was_measured() -> None:
-    assert page("time").text == text("help.time")
-    measured = text("help.measured", days=30, median="3 minutes", slow="11 minutes")
-    assert page("time", times=TIMES).text == f"{text('help.time')}\n\n{measured}"
+    assert page("time").text == text("support.help.time")
+    measured = text("orders.help.measured", days=30, median="3 minutes", slow="11 minutes")
+    assert page("time", times=TIMES).text == f"{text('support.help.time')}\n\n{measured}"
 
 
 @pytest.mark.parametrize("locale", LOCALES)
 def test_one_time_is_not_said_twice(locale: str) -> None:
     t = TRANSLATIONS.get(locale)
     alike = PayoutTimes(orders=20, median=timedelta(seconds=61), slow=2 * MINUTE)
-    assert says(format_payout_times(t, alike), "help.measured_alike", locale, days=30, slow=t.within(2 * MINUTE))
+    assert says(format_payout_times(t, alike), "orders.help.measured_alike", locale, days=30, slow=t.within(2 * MINUTE))
 
 
 @pytest.mark.parametrize(
     ("contacts", "after"),
     [
-        (some_contacts(STAFF, "@kirim_help"), text("help.trouble_support")),
-        (some_contacts(NOBODY, "@kirim_help"), text("help.trouble_contact", contact="@kirim_help")),
-        (some_contacts(NOBODY, ""), text("help.trouble_alone")),
+        (some_contacts(STAFF, "@kirim_help"), text("support.help.trouble_support")),
+        (some_contacts(NOBODY, "@kirim_help"), text("support.help.trouble_contact", contact="@kirim_help")),
+        (some_contacts(NOBODY, ""), text("support.help.trouble_alone")),
     ],
 )
 def test_help_after_a_failure_is_promised_only_where_somebody_is_there(contacts: SupportContacts, after: str) -> None:
-    assert page("trouble", contacts=contacts).text == f"{text('help.trouble')}\n\n{after}"
+    assert page("trouble", contacts=contacts).text == f"{text('support.help.trouble')}\n\n{after}"
 
 
 @pytest.mark.parametrize(

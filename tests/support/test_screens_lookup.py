@@ -52,7 +52,7 @@ def turn(offset: int) -> str:
 def list_of(count: int, offset: int = 0, *, has_more: bool = False, **facts: Any) -> ScreenCase:
     orders = tuple(an_open_order(reference=f"ABC234{number}", **facts) for number in range(count))
     page = Page(orders, offset, has_more)
-    return ScreenCase("orders", staff_lookup.list_orders(READER, EN("lookup.nothing"), page, turn))
+    return ScreenCase("orders", staff_lookup.list_orders(READER, EN("support.lookup.nothing"), page, turn))
 
 
 def ticket(**facts: Any) -> Ticket:
@@ -77,7 +77,7 @@ def test_only_pages_that_there_are_can_be_turned_to(offset: int, has_more: bool,
 
 
 def test_an_order_of_somebody_who_was_deleted_names_nobody() -> None:
-    assert says(list_of(1, user_id=0, number="").text, "lookup.order_forgotten")
+    assert says(list_of(1, user_id=0, number="").text, "support.lookup.order_forgotten")
     case = Case(user_id=0, user=None, order=an_open_order(user_id=0, number="", holder=None))
     page = ScreenCase("order", staff_lookup.show_order(READER, case, "id"))
     assert [button.data for button in page.buttons] == ["lu:order:ABC2345"], "nobody to look up, nothing to reveal"
@@ -115,9 +115,9 @@ def test_a_users_page_says_how_they_stand_and_nothing_of_their_own(locale: str) 
 def test_a_user_of_whom_only_orders_are_left_has_a_page() -> None:
     about = UserOverview(user_id=7, user=None, counts=OrderCounts(orders=1), orders=(an_open_order(),), tickets=())
     seen = ScreenCase("person", staff_lookup_user.show_user(READER, about, "id"))
-    assert says(seen.text, "case.person", id="7", language=name_of("id"))
-    assert label("lookup.all_orders") in [button.label for button in seen.buttons]
-    assert label("lookup.all_tickets") not in [button.label for button in seen.buttons]
+    assert says(seen.text, "support.case.person", id="7", language=name_of("id"))
+    assert label("support.lookup.all_orders") in [button.label for button in seen.buttons]
+    assert label("support.lookup.all_tickets") not in [button.label for button in seen.buttons]
 
 
 @pytest.mark.parametrize("which", TicketFilter)
@@ -143,8 +143,8 @@ def test_every_list_of_tickets_fits_and_leads_to_the_others(which: TicketFilter,
 
 def test_a_ticket_about_no_order_and_a_list_of_none_say_so() -> None:
     page = Page(((ticket(order_reference=""), None),))
-    assert says(ScreenCase("tickets", _of_user(page)).text, "lookup.ticket_without")
-    assert ScreenCase("tickets", _of_user(Page(()))).text.endswith(text("lookup.no_tickets"))
+    assert says(ScreenCase("tickets", _of_user(page)).text, "support.lookup.ticket_without")
+    assert ScreenCase("tickets", _of_user(Page(()))).text.endswith(text("support.lookup.no_tickets"))
 
 
 def _of_user(page: Page[Any]) -> Screen:
@@ -165,24 +165,24 @@ def test_a_tickets_page_leads_to_where_it_is_answered() -> None:
         "lu:person:1001",
         f"tk:{about}:show:here",
     ]
-    assert says(seen.text, "staff_ticket.waits", at="07:05 WIB")
+    assert says(seen.text, "support.staff_ticket.waits", at="07:05 WIB")
 
 
 @pytest.mark.parametrize(
     ("sought", "said"),
     [
         (OrderFilter(code="014", idr=(500_000,)), "BCA · Rp500,000"),
-        (OrderFilter(idr=(1_500, 1_500_000)), label("lookup.either", one="Rp1,500", other="Rp1,500,000")),
+        (OrderFilter(idr=(1_500, 1_500_000)), label("support.lookup.either", one="Rp1,500", other="Rp1,500,000")),
         (
             OrderFilter(sats=(25_000,), since=NOW, until=NOW + 24 * HOUR),
-            f"25,000 sats · {label('lookup.days', first='17 Aug 2026', last='18 Aug 2026')}",
+            f"25,000 sats · {label('support.lookup.days', first='17 Aug 2026', last='18 Aug 2026')}",
         ),
     ],
 )
 def test_what_is_sought_is_said_back(sought: OrderFilter, said: str) -> None:
     method = LISTED_BCA if sought.code else None
     shown = ScreenCase("sought", Screen(staff_lookup.format_search(READER, sought, method))).text
-    assert shown == text("lookup.sought", what=said)
+    assert shown == text("support.lookup.sought", what=said)
 
 
 @pytest.mark.parametrize(

@@ -41,13 +41,13 @@ def test_the_minute_shows_the_whole_recipient_and_when_it_ends() -> None:
     seen = ScreenCase("", staff_reveal.show_recipient(EN, REVEAL, ORDER, None))
     assert ORDER.number in seen.text
     assert str(ORDER.holder) in seen.text
-    assert says(seen.text, "reveal.shown_named", number=ORDER.number, holder=ORDER.holder, until="10:06 WIB")
-    assert [button.label for button in seen.buttons] == [label("reveal.hide")]
+    assert says(seen.text, "support.reveal.shown_named", number=ORDER.number, holder=ORDER.holder, until="10:06 WIB")
+    assert [button.label for button in seen.buttons] == [label("support.reveal.hide")]
 
 
 def test_what_was_forgotten_cant_be_asked_for_again() -> None:
     assert [button.label for button in ScreenCase("", staff_reveal.show_masked(EN, REVEAL, ORDER)).buttons] == [
-        label("reveal.again")
+        label("support.reveal.again")
     ]
     for order in (replace(ORDER, number="", holder=None), None):
         assert staff_reveal.show_masked(EN, REVEAL, order).keyboard == ()
@@ -56,35 +56,35 @@ def test_what_was_forgotten_cant_be_asked_for_again() -> None:
 @pytest.mark.parametrize(
     ("changes", "subject", "user", "why"),
     [
-        ({}, text("audit.of_order", name="R2345AB"), "1001", text("audit.word_trace")),
-        ({"detail": "bank <b>asks</b>"}, text("audit.of_order", name="R2345AB"), "1001", "bank <b>asks</b>"),
+        ({}, text("staff.audit.of_order", name="R2345AB"), "1001", text("staff.audit.word_trace")),
+        ({"detail": "bank <b>asks</b>"}, text("staff.audit.of_order", name="R2345AB"), "1001", "bank <b>asks</b>"),
         (
             {"action": AuditAction.LOOKED, "subject": "person:", "detail": ""},
-            text("audit.of_person", name="1001"),
+            text("staff.audit.of_person", name="1001"),
             "",
             "",
         ),
         (
             {"action": AuditAction.LOOKED, "subject": "person:", "detail": "", "user_id": 0},
-            text("audit.of_person", name="…"),
+            text("staff.audit.of_person", name="…"),
             "",
             "",
         ),
         (
             {"action": AuditAction.CHANGED, "subject": "alarm:order_failed:R2345AB", "detail": "settled"},
-            text("audit.of_alarm", name=f"{text('alarm.order_failed_name')} R2345AB"),
+            text("staff.audit.of_alarm", name=f"{text('staff.alarm.order_failed_name')} R2345AB"),
             "1001",
-            text("audit.word_settled"),
+            text("staff.audit.word_settled"),
         ),
         (
             {"action": AuditAction.BROADCAST, "subject": "broadcast:0123456789", "detail": "running", "user_id": 0},
-            text("audit.of_broadcast", name="0123456789"),
+            text("staff.audit.of_broadcast", name="0123456789"),
             "",
-            text("audit.word_running"),
+            text("staff.audit.word_running"),
         ),
         (
             {"action": AuditAction.EXPORTED, "subject": "trail:", "detail": "", "user_id": 0},
-            text("audit.of_trail"),
+            text("staff.audit.of_trail"),
             "",
             "",
         ),
@@ -95,24 +95,24 @@ def test_an_entry_says_who_did_what_to_whom_when_and_why(
 ) -> None:
     entry = an_entry(NOW - timedelta(seconds=5), **changes)
     seen = ScreenCase("", audit.show_page(Reader(EN, JAKARTA, NOW), AuditPage((entry,)), TERMS)).text
-    said = text(f"audit.{entry.action}", subject=subject)
-    said = text("audit.about", said=said, user=user) if user else said
-    said = text("audit.why", said=said, detail=why) if why else said
-    line = text("audit.entry", day=text("time.today"), time="10:04:55", actor="3001", said=said)
-    assert seen == f"{text('audit.title')}\n\n{line}"
+    said = text(f"staff.audit.{entry.action}", subject=subject)
+    said = text("staff.audit.about", said=said, user=user) if user else said
+    said = text("staff.audit.why", said=said, detail=why) if why else said
+    line = text("staff.audit.entry", day=text("infra.time.today"), time="10:04:55", actor="3001", said=said)
+    assert seen == f"{text('staff.audit.title')}\n\n{line}"
 
 
 def test_pages_turn_and_lead_to_the_trail_of_one_and_back() -> None:
     newest = AuditPage((an_entry(NOW), an_entry(NOW, actor_id=2001)), older="20260817T030500000000-00000000")
     screen = audit.show_page(Reader(EN, JAKARTA, NOW), newest, TERMS)
     assert [[button.label for button in row] for row in screen.keyboard] == [
-        [label("audit.older")],
-        [label("audit.only", actor="3001"), label("audit.only", actor="2001")],
-        [label("audit.export")],
+        [label("staff.audit.older")],
+        [label("staff.audit.only", actor="3001"), label("staff.audit.only", actor="2001")],
+        [label("staff.audit.export")],
     ]
     of_one = audit.show_page(Reader(EN, JAKARTA, NOW), AuditPage((an_entry(NOW),), 3001, is_newest=False), TERMS)
     assert [[button.label for button in row] for row in of_one.keyboard] == [
-        [label("audit.newest")],
-        [label("audit.everybody")],
-        [label("audit.export")],
+        [label("staff.audit.newest")],
+        [label("staff.audit.everybody")],
+        [label("staff.audit.export")],
     ]

@@ -62,45 +62,50 @@ def status_lines(ticket: Ticket) -> list[str]:
         (
             TICKET,
             [
-                text("staff_ticket.unclaimed", reference="T-4F7K2"),
-                text("staff_ticket.cause.asked", at="08:05 WIB"),
-                text("staff_ticket.waits", at="08:05 WIB"),
+                text("support.staff_ticket.unclaimed", reference="T-4F7K2"),
+                text("support.staff_ticket.cause.asked", at="08:05 WIB"),
+                text("support.staff_ticket.waits", at="08:05 WIB"),
             ],
         ),
         (
             replace(HELD, cause=Cause.FAILED),
             [
-                text("staff_ticket.claimed", reference="T-4F7K2", by="3001"),
-                text("staff_ticket.cause.failed", at="08:05 WIB"),
-                text("staff_ticket.waits", at="08:05 WIB"),
+                text("support.staff_ticket.claimed", reference="T-4F7K2", by="3001"),
+                text("support.staff_ticket.cause.failed", at="08:05 WIB"),
+                text("support.staff_ticket.waits", at="08:05 WIB"),
             ],
         ),
         (
             replace(ANSWERED, cause=Cause.STUCK),
             [
-                text("staff_ticket.claimed", reference="T-4F7K2", by="3001"),
-                text("staff_ticket.cause.stuck", at="08:05 WIB"),
-                text("staff_ticket.answered", duration="7 minutes"),
+                text("support.staff_ticket.claimed", reference="T-4F7K2", by="3001"),
+                text("support.staff_ticket.cause.stuck", at="08:05 WIB"),
+                text("support.staff_ticket.answered", duration="7 minutes"),
             ],
         ),
         (
             CLOSED.rate(Rating.GOOD, NOW),
             [
-                text("staff_ticket.closed", reference="T-4F7K2"),
-                text("staff_ticket.cause.asked", at="08:05 WIB"),
-                text("staff_ticket.answered", duration="7 minutes"),
-                text("staff_ticket.ended", at="10:05 WIB", by="3001", reason=text("staff_ticket.reason.solved")),
-                text("staff_ticket.rated", thumb="👍"),
+                text("support.staff_ticket.closed", reference="T-4F7K2"),
+                text("support.staff_ticket.cause.asked", at="08:05 WIB"),
+                text("support.staff_ticket.answered", duration="7 minutes"),
+                text(
+                    "support.staff_ticket.ended",
+                    at="10:05 WIB",
+                    by="3001",
+                    reason=text("support.staff_ticket.reason.solved"),
+                ),
+                text("support.staff_ticket.rated", thumb="👍"),
             ],
         ),
         (
             CLOSED.reopen(NOW, timedelta(days=1)),
             [
-                text("staff_ticket.claimed", reference="T-4F7K2", by="3001"),
-                text("staff_ticket.cause.asked", at="08:05 WIB"),
-                text("staff_ticket.reopened", count=1),
-                text("staff_ticket.answered", duration="7 minutes"),
-                text("staff_ticket.waits", at="10:05 WIB"),
+                text("support.staff_ticket.claimed", reference="T-4F7K2", by="3001"),
+                text("support.staff_ticket.cause.asked", at="08:05 WIB"),
+                text("support.staff_ticket.reopened", count=1),
+                text("support.staff_ticket.answered", duration="7 minutes"),
+                text("support.staff_ticket.waits", at="10:05 WIB"),
             ],
         ),
     ],
@@ -113,16 +118,22 @@ def test_a_card_says_how_its_ticket_stands(ticket: Ticket, lines: list[str]) -> 
 @pytest.mark.parametrize("reason", CloseReason)
 def test_every_reason_has_its_words(locale: str, reason: CloseReason) -> None:
     shown = card(replace(CLOSED, close_reason=reason), locale).text
-    assert says(shown, "staff_ticket.ended", locale, by="3001", reason=text(f"staff_ticket.reason.{reason}", locale))
+    assert says(
+        shown,
+        "support.staff_ticket.ended",
+        locale,
+        by="3001",
+        reason=text(f"support.staff_ticket.reason.{reason}", locale),
+    )
 
 
 def test_who_may_take_it_and_what_can_be_done_stands_under_it() -> None:
     def labels(ticket: Ticket, case: Case | None = None) -> list[str]:
         return [button.label for button in card(ticket, case=case).buttons]
 
-    about_order = [label("staff_ticket.fresh"), label("reveal.button")]
+    about_order = [label("support.staff_ticket.fresh"), label("support.reveal.button")]
     names = ("claim", "take", "close", "reopen", "answers")
-    claim, take, close, reopen, saved = (label(f"staff_ticket.{name}") for name in names)
+    claim, take, close, reopen, saved = (label(f"support.staff_ticket.{name}") for name in names)
     assert labels(TICKET) == [claim, close, *about_order, saved]
     assert labels(HELD) == [take, close, *about_order, saved]
     assert labels(CLOSED) == [reopen, *about_order]
@@ -136,7 +147,7 @@ def test_the_card_names_other_tickets_but_not_itself() -> None:
     other = replace(Ticket.open(1001, NOW), reference="T-22222")
     shown = card(TICKET, case=a_case(tickets=(TICKET, other))).text
     assert shown.count("T-4F7K2") == 1
-    assert says(shown, "case.ticket", reference="T-22222", status=text("case.ticket.unclaimed"))
+    assert says(shown, "support.case.ticket", reference="T-22222", status=text("support.case.ticket.unclaimed"))
 
 
 @pytest.mark.parametrize("name", HOSTILE_NAMES)
@@ -160,7 +171,7 @@ def test_what_the_user_wrote_stands_as_a_quote_with_a_call_to_whoever_holds_the_
         assert seen.text.endswith("Where is it?")
         assert '<a href="tg://user?id=3001">3001</a>' in seen.screen.text
         for kind in MediaKind:
-            assert says(seen.text, f"staff_ticket.{kind}", locale) is (kind is media)
+            assert says(seen.text, f"support.staff_ticket.{kind}", locale) is (kind is media)
     assert "tg://" not in staff_ticket.format_entry_heading(t, TICKET, ENTRY, "10:05", ping=0, is_changed=False)
 
 
@@ -170,10 +181,10 @@ def test_a_card_with_a_notice_fits_as_well() -> None:
         TICKET,
         a_case(),
         default_locale="id",
-        notice=EN("staff_ticket.unchanged", at="10:05:12"),
+        notice=EN("support.staff_ticket.unchanged", at="10:05:12"),
     )
     seen = ScreenCase("", screen)
-    assert seen.text.startswith(text("staff_ticket.unchanged", at="10:05:12"))
+    assert seen.text.startswith(text("support.staff_ticket.unchanged", at="10:05:12"))
     assert seen.units <= TEXT_UNITS
 
 
@@ -186,8 +197,8 @@ def test_a_card_with_a_notice_fits_as_well() -> None:
             Phase.OPEN,
             "LN_INVOICE_PAID",
             [
-                text("staff_ticket.state", before="IDLE", after="LN_INVOICE_PAID"),
-                text("staff_ticket.now_paid"),
+                text("support.staff_ticket.state", before="IDLE", after="LN_INVOICE_PAID"),
+                text("support.staff_ticket.now_paid"),
             ],
         ),
         ("FAILED", Phase.DONE, "FAILED", []),
@@ -195,15 +206,15 @@ def test_a_card_with_a_notice_fits_as_well() -> None:
             "FAILED",
             Phase.DONE,
             "COMPLETED",
-            [text("staff_ticket.state_not_taken", before="FAILED", after="COMPLETED")],
+            [text("support.staff_ticket.state_not_taken", before="FAILED", after="COMPLETED")],
         ),
         (
             "",
             Phase.ABANDONED,
             "IDLE",
             [
-                text("staff_ticket.state_not_taken", before="-", after="IDLE"),
-                text("staff_ticket.not_followed"),
+                text("support.staff_ticket.state_not_taken", before="-", after="IDLE"),
+                text("support.staff_ticket.not_followed"),
             ],
         ),
     ],
@@ -223,11 +234,16 @@ def test_a_card_and_what_the_user_wrote_are_known_by_the_ticket_they_name_first(
     for ticket in (TICKET, HELD, CLOSED):
         assert staff_ticket.find_reference(card(ticket, locale).text) == "T-4F7K2"
     again = staff_ticket.show_card(
-        Reader(t, JAKARTA, NOW), TICKET, a_case(), default_locale="id", notice=t("news.again")
+        Reader(t, JAKARTA, NOW), TICKET, a_case(), default_locale="id", notice=t("infra.outbox.again")
     )
     assert staff_ticket.find_reference(ScreenCase("", again).text) == "T-4F7K2"
-    forged = replace(ENTRY, text=text("staff_ticket.unclaimed", reference="T-22222"))
+    forged = replace(ENTRY, text=text("support.staff_ticket.unclaimed", reference="T-22222"))
     said = staff_ticket.format_entry_heading(t, TICKET, forged, "10:05", ping=0, is_changed=False)
     assert staff_ticket.find_reference(ScreenCase("", Screen(with_quote(said, forged.text))).text) == "T-4F7K2"
-    for other in ("", "T-4F7K2", "Look at T-4F7K2 please", text("case.did", what=text("act.pressed.help"))):
+    for other in (
+        "",
+        "T-4F7K2",
+        "Look at T-4F7K2 please",
+        text("support.case.did", what=text("support.user_event.pressed.help")),
+    ):
         assert staff_ticket.find_reference(other) == ""

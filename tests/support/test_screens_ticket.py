@@ -36,29 +36,29 @@ def data_of(seen: ScreenCase) -> list[str]:
 
 def test_an_open_ticket_says_what_it_is_about_and_since_when_it_waits() -> None:
     seen = page(an_unanswered_ticket(NOW))
-    opened, waits = text("ticket.opened_asked", at="09:45 WIB"), text("ticket.waits", at="09:45 WIB")
-    assert seen.text == f"{text('ticket.heading', ticket='T-4F7K2')}\n{ORDER_LINE}\n\n{opened}\n{waits}"
+    opened, waits = text("support.ticket.opened_asked", at="09:45 WIB"), text("support.ticket.waits", at="09:45 WIB")
+    assert seen.text == f"{text('support.ticket.heading', ticket='T-4F7K2')}\n{ORDER_LINE}\n\n{opened}\n{waits}"
     assert data_of(seen) == ["t:T-4F7K2:say", "o:ABC2345:page"]
 
 
 def test_a_ticket_of_another_day_says_which() -> None:
     shown = page(an_unanswered_ticket(NOW, created_at=NOW - timedelta(days=2))).text
-    assert says(shown, "ticket.opened_asked", at="15 Aug 2026, 10:05 WIB")
+    assert says(shown, "support.ticket.opened_asked", at="15 Aug 2026, 10:05 WIB")
 
 
 def test_an_answered_ticket_waits_for_nobody() -> None:
     seen = page(an_unanswered_ticket(NOW, waiting_since=None))
-    assert not says(seen.text, "ticket.waits")
-    assert says(seen.text, "ticket.was_answered")
+    assert not says(seen.text, "support.ticket.waits")
+    assert says(seen.text, "support.ticket.was_answered")
 
 
 @pytest.mark.parametrize("cause", [Cause.FAILED, Cause.STUCK])
 def test_one_that_opened_by_itself_says_why_and_that_nothing_has_to_be_done(cause: Cause) -> None:
     seen = ScreenCase("", ticket_question.report_opened(EN, an_unanswered_ticket(NOW, cause=cause), ORDER))
     assert seen.text.split("\n\n") == [
-        f"{text('ticket.heading', ticket='T-4F7K2')}\n{ORDER_LINE}",
-        text(f"ticket.by_itself_{cause}"),
-        text("ticket.by_itself"),
+        f"{text('support.ticket.heading', ticket='T-4F7K2')}\n{ORDER_LINE}",
+        text(f"support.ticket.by_itself_{cause}"),
+        text("support.ticket.by_itself"),
     ]
     assert data_of(seen) == ["t:T-4F7K2:say"]
 
@@ -70,51 +70,51 @@ def test_a_new_ticket_says_at_its_end_how_soon_support_replies_where_that_is_kno
 ) -> None:
     t, ticket = TRANSLATIONS.get(locale), an_unanswered_ticket(NOW, cause=Cause.FAILED)
     unknown = ScreenCase("", screen(t, ticket, ORDER)).text
-    assert not says(unknown, "ticket.reply_time", locale)
+    assert not says(unknown, "support.ticket.reply_time", locale)
     known = ScreenCase("", screen(t, ticket, ORDER, timedelta(minutes=4, microseconds=1))).text
-    assert known == f"{unknown}\n\n{text('ticket.reply_time', locale, duration=duration)}"
+    assert known == f"{unknown}\n\n{text('support.ticket.reply_time', locale, duration=duration)}"
 
 
 @pytest.mark.parametrize("reason", list(CloseReason))
 def test_a_closed_ticket_says_why_in_words_of_its_own(reason: CloseReason) -> None:
     texts = {each: page(a_closed_ticket(NOW, each)).text for each in CloseReason}
     assert len(set(texts.values())) == len(CloseReason)
-    assert says(texts[reason], f"ticket.closed_{reason}")
+    assert says(texts[reason], f"support.ticket.closed_{reason}")
 
 
 def test_a_closed_ticket_can_be_rated_in_one_tap_and_reopened_as_long_as_that_is_possible() -> None:
     rate = ["t:T-4F7K2:rate:good", "t:T-4F7K2:rate:bad"]
     fresh = page(a_closed_ticket(NOW), can_reopen=True)
     assert data_of(fresh) == [*rate, "t:T-4F7K2:reopen", "o:ABC2345:page"]
-    assert says(fresh.text, "ticket.not_over")
+    assert says(fresh.text, "support.ticket.not_over")
     late = page(a_closed_ticket(NOW))
     assert data_of(late) == [*rate, "o:ABC2345:page"]
-    assert not says(late.text, "ticket.not_over")
+    assert not says(late.text, "support.ticket.not_over")
 
 
 @pytest.mark.parametrize("locale", LOCALES)
 @pytest.mark.parametrize("rating", list(Rating))
 def test_what_was_said_of_the_help_stands_there(rating: Rating, locale: str) -> None:
     shown = page(a_closed_ticket(NOW, rating=rating), locale=locale).text
-    assert shown.endswith(f"\n\n{text(f'ticket.rated_{rating}', locale)}")
+    assert shown.endswith(f"\n\n{text(f'support.ticket.rated_{rating}', locale)}")
 
 
 def test_the_question_says_who_reads_the_answer_and_what_nobody_needs() -> None:
     seen = ScreenCase("", ticket_question.ask(EN, ORDER, None, "@kirim_help"))
     assert seen.text.split("\n\n") == [
-        text("help.about", line=ORDER_LINE),
-        text("ticket.what_is_wrong"),
-        text("ticket.how_to_write"),
-        text("help.contact_too", contact="@kirim_help", reference="ABC2345"),
+        text("support.help.about", line=ORDER_LINE),
+        text("support.ticket.what_is_wrong"),
+        text("support.ticket.how_to_write"),
+        text("support.help.contact_too", contact="@kirim_help", reference="ABC2345"),
     ]
     assert data_of(seen) == ["t:leave"]
 
 
 def test_the_question_names_the_ticket_that_is_there_already() -> None:
     is_open = ScreenCase("", ticket_question.ask(EN, ORDER, an_unanswered_ticket(NOW))).text
-    assert says(is_open, "ticket.write_more", ticket="T-4F7K2")
+    assert says(is_open, "support.ticket.write_more", ticket="T-4F7K2")
     was_closed = ScreenCase("", ticket_question.ask(EN, ORDER, a_closed_ticket(NOW))).text
-    assert says(was_closed, "ticket.write_to_reopen", ticket="T-4F7K2")
+    assert says(was_closed, "support.ticket.write_to_reopen", ticket="T-4F7K2")
 
 
 def test_help_leads_to_whoever_there_is() -> None:
@@ -122,16 +122,18 @@ def test_help_leads_to_whoever_there_is() -> None:
         return ScreenCase("", help_screens.show_first_page(EN, some_contacts(staff, contact)))
 
     assert "t:new" in data_of(seen(STAFF, ""))
-    assert seen(STAFF, "@kirim_help").text.endswith(text("help.contact_too_alone", contact="@kirim_help"))
+    assert seen(STAFF, "@kirim_help").text.endswith(text("support.help.contact_too_alone", contact="@kirim_help"))
     assert "t:new" not in data_of(seen(NOBODY, "help@kirim.example"))
-    contact = text("help.contact_alone", contact="help@kirim.example")
-    assert seen(NOBODY, "help@kirim.example").text == f"{text('help.text')}\n\n{contact}"
-    assert seen(NOBODY, "").text == text("help.text")
+    contact = text("support.help.contact_alone", contact="help@kirim.example")
+    assert seen(NOBODY, "help@kirim.example").text == f"{text('support.help.text')}\n\n{contact}"
+    assert seen(NOBODY, "").text == text("support.help.text")
 
 
 def test_help_ends_with_who_runs_the_bot_where_that_is_set() -> None:
     named = Provider(name="A & B", terms_url="https://kirim.example/t", privacy_url="https://kirim.example/p")
-    line = " · ".join((text("provider.name", name="A & B"), text("provider.terms"), text("provider.privacy")))
+    line = " · ".join(
+        (text("users.provider.name", name="A & B"), text("users.provider.terms"), text("users.provider.privacy"))
+    )
     without = ScreenCase("", help_screens.show_first_page(EN, some_contacts(STAFF, ""))).text
     assert (
         ScreenCase("", help_screens.show_first_page(EN, some_contacts(STAFF, ""), run_by=named)).text
@@ -149,7 +151,7 @@ def test_help_lists_ones_open_tickets_by_what_they_are_about() -> None:
 
 def test_where_nobody_reads_what_is_written_here_the_contact_is_named() -> None:
     seen = ScreenCase("", ticket_question.show_contact(EN, ORDER, "help@kirim.example"))
-    assert seen.text.endswith(text("help.contact", contact="help@kirim.example", reference="ABC2345"))
+    assert seen.text.endswith(text("support.help.contact", contact="help@kirim.example", reference="ABC2345"))
     assert seen.buttons == []
 
 

@@ -43,8 +43,8 @@ WHYS = (
     "Bad Request: <b>anything</b> & more",
 )
 REJECTIONS = (
-    Rejection("ticket.closed"),
-    Rejection("ticket.held_by_another"),
+    Rejection("support.ticket.closed"),
+    Rejection("support.ticket.held_by_another"),
     Rejection(staff_talk.KIND),
     Rejection(staff_talk.COMMAND),
     Rejection(staff_talk.STRANGER),
@@ -86,7 +86,7 @@ def test_every_one_is_markup_that_telegram_takes(locale: str) -> None:
 @pytest.mark.parametrize("name", HOSTILE_NAMES)
 def test_the_longest_answer_fits_whole_with_all_that_stands_around_it(locale: str, name: str) -> None:
     t, order = TRANSLATIONS.get(locale), an_open_order(replace(LISTED_BCA, name=name, code=name), idr=99_999_999_999)
-    again = utf16.length(html.parse(t("news.again"), lambda _: None)[0]) + 2
+    again = utf16.length(html.parse(t("infra.outbox.again"), lambda _: None)[0]) + 2
     for limit, media in ((TEXT_UNITS, None), (CAPTION_UNITS, MediaKind.PHOTO)):
         text = "x" * (limit - OWN_UNITS)
         assert count_excess_units(IncomingMessage(chat_id=1, message_id=1, text=text, media=media)) == 0
@@ -115,11 +115,11 @@ def test_a_refusal_offers_the_way_where_there_is_one(rejection: Rejection, data:
 @pytest.mark.parametrize(
     ("why", "said"),
     [
-        (WHYS[0], text("staff.why.blocked")),
-        (WHYS[1], text("staff.why.deactivated")),
-        (WHYS[2], text("staff.why.unknown")),
-        (WHYS[3], text("staff.why.file_stays")),
-        (WHYS[5], text("staff.why.refused", reason="Bad Request: <b>anything</b> & more")),
+        (WHYS[0], text("support.staff.why.blocked")),
+        (WHYS[1], text("support.staff.why.deactivated")),
+        (WHYS[2], text("support.staff.why.unknown")),
+        (WHYS[3], text("support.staff.why.file_stays")),
+        (WHYS[5], text("support.staff.why.refused", reason="Bad Request: <b>anything</b> & more")),
     ],
 )
 def test_why_an_answer_did_not_arrive_is_said_in_plain_words(why: str, said: str) -> None:

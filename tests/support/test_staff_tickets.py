@@ -39,7 +39,7 @@ async def ticket(system: TicketSystem) -> Ticket:
 async def test_who_claims_first_holds_it_and_a_second_tap_changes_nothing(system: TicketSystem, ticket: Ticket) -> None:
     held = await system.tickets.claim(ticket.reference, RINA)
     assert await system.tickets.claim(ticket.reference, RINA) == held
-    with pytest.raises(Rejection, match=r"ticket\.held_by_another"):
+    with pytest.raises(Rejection, match=r"support\.ticket\.held_by_another"):
         await system.tickets.claim(ticket.reference, OSCAR)
     assert (await system.reload(ticket)).claimed_by == RINA
     assert [(entry.action, entry.actor_id) for entry in await system.audit_entries()] == [(AuditAction.CLAIMED, RINA)]
@@ -68,7 +68,7 @@ async def test_an_answer_claims_what_nobody_holds_and_ends_the_wait(system: Tick
 
 async def test_an_answer_in_a_ticket_of_another_goes_nowhere(system: TicketSystem, ticket: Ticket) -> None:
     await system.tickets.claim(ticket.reference, RINA)
-    with pytest.raises(Rejection, match=r"ticket\.held_by_another"):
+    with pytest.raises(Rejection, match=r"support\.ticket\.held_by_another"):
         await system.reply(ticket, OSCAR)
     await system.deliver()
     assert await system.entries(ticket) == ()
@@ -153,9 +153,9 @@ async def test_closing_tells_the_user_why_and_a_closed_ticket_takes_no_answer(
 ) -> None:
     closed = await system.tickets.close(ticket.reference, RINA, CloseReason.SOLVED)
     assert (closed.status, closed.closed_by, closed.close_reason) == (TicketStatus.CLOSED, RINA, "solved")
-    with pytest.raises(Rejection, match=r"ticket\.closed"):
+    with pytest.raises(Rejection, match=r"support\.ticket\.closed"):
         await system.tickets.close(ticket.reference, RINA, CloseReason.DUPLICATE)
-    with pytest.raises(Rejection, match=r"ticket\.closed"):
+    with pytest.raises(Rejection, match=r"support\.ticket\.closed"):
         await system.reply(ticket)
     await system.deliver()
     assert system.kinds_sent_to(EMMA) == [f"ticket_closed:{closed.version}"]
@@ -170,7 +170,7 @@ async def test_support_opens_a_closed_ticket_again_unless_another_open_about_the
     assert (again.is_open, again.claimed_by, again.reopen_count) == (True, OSCAR, 1)
     await system.tickets.close(ticket.reference, OSCAR, CloseReason.SOLVED)
     await system.open_ticket()
-    with pytest.raises(Rejection, match=r"ticket\.another_open"):
+    with pytest.raises(Rejection, match=r"support\.ticket\.another_open"):
         await system.tickets.reopen(ticket.reference, OSCAR)
 
 
@@ -181,7 +181,7 @@ async def test_what_was_decided_meanwhile_is_seen_by_whoever_comes_second(
     other = TicketSystem(file, system.clock)
     try:
         assert (await other.tickets.claim(ticket.reference, OSCAR)).claimed_by == OSCAR
-        with pytest.raises(Rejection, match=r"ticket\.held_by_another"):
+        with pytest.raises(Rejection, match=r"support\.ticket\.held_by_another"):
             await system.tickets.claim(ticket.reference, RINA)
     finally:
         await other.store.close()

@@ -141,15 +141,15 @@ async def test_nobody_claims_that_an_answer_never_arrived_that_may_have(system: 
 async def test_only_its_author_takes_an_answer_back_and_notes_are_none(
     system: TicketSystem, ticket: Ticket, answer: TicketEntry
 ) -> None:
-    with pytest.raises(Rejection, match=r"ticket\.answer_of_another"):
+    with pytest.raises(Rejection, match=r"support\.ticket\.answer_of_another"):
         await system.corrections.withdraw(answer, OSCAR)
     note = await system.tickets.add_note(ticket.reference, RINA, system.new_message("Called the bank"))
     assert note is not None
-    with pytest.raises(Rejection, match=r"ticket\.no_answer"):
+    with pytest.raises(Rejection, match=r"support\.ticket\.no_answer"):
         await system.corrections.withdraw(note, RINA)
 
 
 async def test_what_was_taken_back_can_not_be_corrected(system: TicketSystem, answer: TicketEntry) -> None:
     await system.corrections.withdraw(answer, RINA)
-    with pytest.raises(Rejection, match=r"ticket\.taken_back_already"):
+    with pytest.raises(Rejection, match=r"support\.ticket\.taken_back_already"):
         await system.corrections.edit(answer, RINA, corrected(answer))

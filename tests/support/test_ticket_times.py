@@ -109,11 +109,11 @@ def test_a_median_lies_within_what_it_is_of_in_any_order(waits: list[tuple[int, 
 def test_the_lines_say_times_and_ratings_where_there_are_any(locale: str) -> None:
     t = TRANSLATIONS.get(locale)
     only_opened = format_ticket_times(t, measure_tickets([times()]))
-    assert ScreenCase("", Screen(only_opened)).text == text("ticket_times.opened", locale, opened=1, closed=0)
+    assert ScreenCase("", Screen(only_opened)).text == text("support.ticket_times.opened", locale, opened=1, closed=0)
     whole = format_ticket_times(t, measure_tickets([times(1, 180, Rating.GOOD), times(1, 180, Rating.GOOD)]))
     assert ScreenCase("", Screen(whole)).text.split("\n") == [
-        text("ticket_times.opened", locale, opened=2, closed=2),
-        text("ticket_times.first_answer", locale, median=text("figures.seconds", locale, count=60), count=2),
-        text("ticket_times.close", locale, median=t.duration(timedelta(hours=3)), count=2),
-        text("ticket_times.rated", locale, good=2, bad=0),
+        text("support.ticket_times.opened", locale, opened=2, closed=2),
+        text("support.ticket_times.first_answer", locale, median=text("infra.time.seconds", locale, count=60), count=2),
+        text("support.ticket_times.close", locale, median=t.duration(timedelta(hours=3)), count=2),
+        text("support.ticket_times.rated", locale, good=2, bad=0),
     ]

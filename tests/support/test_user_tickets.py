@@ -149,7 +149,7 @@ async def test_a_word_after_an_answer_waits_for_the_next_one(system: UserTicketS
 @pytest.mark.parametrize("reference", ["T-NONE2", "another's"])
 async def test_nobody_writes_into_anothers_ticket(system: UserTicketSystem, reference: str) -> None:
     others = (await system.tickets.ask(system.user(SARI), words("Mine", 10, SARI))).ticket
-    with pytest.raises(Rejection, match=r"ticket\.gone"):
+    with pytest.raises(Rejection, match=r"support\.ticket\.gone"):
         await system.tickets.write(
             system.user(), words("?", 11), others.reference if reference == "another's" else reference
         )
@@ -163,7 +163,7 @@ async def test_a_word_reopens_what_was_closed_lately_and_not_what_was_closed_lon
     assert (taken.event, taken.ticket.status, taken.ticket.claimed_by) == (UserEvent.REOPENED, TicketStatus.OPEN, RINA)
     await system.close_ticket(await system.ticket(ticket.reference))
     system.clock.passes(days=7)
-    with pytest.raises(Rejection, match=r"ticket\.closed_too_long_ago"):
+    with pytest.raises(Rejection, match=r"support\.ticket\.closed_too_long_ago"):
         await system.tickets.write(system.user(), words("Still!", 12), ticket.reference)
     assert await system.texts(ticket) == ["Help", "Still"]
 
@@ -174,7 +174,7 @@ async def test_a_closed_ticket_stays_closed_while_another_is_open_about_the_same
     taken = await system.tickets.write(system.user(), words("Here", 12), ticket.reference)
     assert (taken.ticket.reference, taken.event) == (other.reference, UserEvent.ADDED_MESSAGE)
     assert await system.texts(other) == ["Again", "Here"]
-    with pytest.raises(Rejection, match=r"ticket\.another_open"):
+    with pytest.raises(Rejection, match=r"support\.ticket\.another_open"):
         await system.tickets.reopen(ticket)
 
 
@@ -222,7 +222,7 @@ async def test_where_nobody_is_there_to_help_no_ticket_opens(system: UserTicketS
 
 async def test_the_last_word_about_the_help_counts_and_only_of_what_is_closed(system: UserTicketSystem) -> None:
     ticket = (await system.tickets.ask(system.user(), words("Help", 10))).ticket
-    with pytest.raises(Rejection, match=r"ticket\.still_open"):
+    with pytest.raises(Rejection, match=r"support\.ticket\.still_open"):
         await system.tickets.rate(ticket, Rating.GOOD)
     ticket = await system.tickets.rate(await system.close_ticket(ticket), Rating.GOOD)
     assert await system.tickets.rate(ticket, Rating.GOOD) == ticket, "a second tap changes nothing"
@@ -235,7 +235,7 @@ async def test_reopening_keeps_who_held_it_and_forgets_the_rating(system: UserTi
     ticket = await system.close_ticket((await system.tickets.ask(system.user(), words("Help", 10))).ticket)
     ticket = await system.tickets.reopen(await system.tickets.rate(ticket, Rating.BAD))
     assert (ticket.is_open, ticket.rating, ticket.claimed_by, ticket.reopen_count) == (True, None, RINA, 1)
-    with pytest.raises(Rejection, match=r"ticket\.open_already"):
+    with pytest.raises(Rejection, match=r"support\.ticket\.open_already"):
         await system.tickets.reopen(ticket)
 
 

@@ -53,7 +53,7 @@ def of_tickets(t: Translator, order: Order, now: datetime, zone: tzinfo) -> Iter
         ),
     )
     yield "left", ticket_question.confirm_cancelled(t)
-    yield "refused", ticket_question.explain_refusal(t, Html(t("ticket.closed_too_long_ago")))
+    yield "refused", ticket_question.explain_refusal(t, Html(t("support.ticket.closed_too_long_ago")))
     for contact in CONTACTS:
         for about, before in product((order, None), (None, an_unanswered_ticket(now), a_closed_ticket(now))):
             yield f"question, {contact}", ticket_question.ask(t, about, before, contact)

@@ -146,32 +146,32 @@ def test_who_has_come_within_the_same_second_may_go() -> None:
 )
 def test_what_is_open_is_named_with_its_reason(order: Any, reason: str) -> None:
     shown = ScreenCase("waiting", privacy.explain_waiting(TRANSLATIONS.get("en"), waiting_for(order), NOW))
-    assert f"• {ORDER_LINE}\n{text(f'privacy.open_{reason}')}" in shown.text
+    assert f"• {ORDER_LINE}\n{text(f'orders.privacy.open_{reason}')}" in shown.text
 
 
 @pytest.mark.parametrize("username", ["emma_w", None])
 def test_a_public_name_that_is_kept_is_shown(username: str | None) -> None:
     shown = ScreenCase("seen", privacy.show_summary(TRANSLATIONS.get("en"), stored(username=username), JAKARTA)).text
-    assert starts(shown, "privacy.profile", since="17 Aug 2026", zone="Asia/Jakarta")
-    assert says(shown, "privacy.public_name") is bool(username)
-    assert says(shown, "privacy.public_name", name="@emma_w") is bool(username)
+    assert starts(shown, "users.privacy.profile", since="17 Aug 2026", zone="Asia/Jakarta")
+    assert says(shown, "users.privacy.public_name") is bool(username)
+    assert says(shown, "users.privacy.public_name", name="@emma_w") is bool(username)
 
 
 def test_what_is_set_up_follows_what_is_stored() -> None:
     ticket, alert = Ticket(reference="T-22222", user_id=1, created_at=NOW), Subscription(user_id=1, subscribed_at=NOW)
     parts = (StoredRateMessages(alert, ()), StoredTickets((ticket,)))
     shown = privacy.show_summary(TRANSLATIONS.get("en"), Overview(User(id=1, created_at=NOW), parts), JAKARTA)
-    daily = text("subscription.none")
+    daily = text("rates.subscription.none")
     assert shown.text.split("\n\n")[1:] == [
-        TRANSLATIONS.get("en").plural("privacy.tickets", 1),
-        text("privacy.rate_news", daily=daily, alerts=0),
+        TRANSLATIONS.get("en").plural("support.privacy.tickets", 1),
+        text("rates.privacy.rate_news", daily=daily, alerts=0),
     ]
 
 
 def test_without_retention_nothing_is_said_of_days() -> None:
     shown = ScreenCase("kept", privacy.show_privacy(TRANSLATIONS.get("en"), 0, is_deletion_requested=False))
-    kept = {"how_long": text("privacy.until_deleted"), "tickets": text("privacy.until_deleted")}
-    assert shown.text == text("privacy.text", orders=text("privacy.orders_until_deleted"), **kept)
+    kept = {"how_long": text("users.privacy.until_deleted"), "tickets": text("users.privacy.until_deleted")}
+    assert shown.text == text("users.privacy.text", orders=text("users.privacy.orders_until_deleted"), **kept)
 
 
 @pytest.mark.parametrize("locale", LOCALES)
@@ -179,11 +179,11 @@ def test_the_page_says_who_keeps_the_data_and_links_the_policy(locale: str) -> N
     t = TRANSLATIONS.get(locale)
     run_by = Provider(name="A & B", terms_url="https://kirim.example/t?a=1&b", privacy_url="https://kirim.example/p")
     links = (
-        f'<a href="https://kirim.example/t?a=1&amp;b">{text("provider.terms", locale)}</a>',
-        f'<a href="https://kirim.example/p">{text("provider.privacy", locale)}</a>',
+        f'<a href="https://kirim.example/t?a=1&amp;b">{text("users.provider.terms", locale)}</a>',
+        f'<a href="https://kirim.example/p">{text("users.provider.privacy", locale)}</a>',
     )
     shown = privacy.show_privacy(t, 0, run_by, is_deletion_requested=False)
-    assert shown.text.split("\n\n")[-1] == " · ".join((t("provider.name", name="A & B"), *links))
+    assert shown.text.split("\n\n")[-1] == " · ".join((t("users.provider.name", name="A & B"), *links))
     check_screen(ScreenCase("who runs it", shown))
 
 
@@ -191,9 +191,9 @@ def test_the_page_says_who_keeps_the_data_and_links_the_policy(locale: str) -> N
     ("run_by", "last"),
     [
         (UNNAMED, None),
-        (Provider(name="Kirim"), text("provider.name", name="Kirim")),
-        (Provider(terms_url="https://kirim.example"), text("provider.terms")),
-        (Provider(privacy_url="https://kirim.example"), text("provider.privacy")),
+        (Provider(name="Kirim"), text("users.provider.name", name="Kirim")),
+        (Provider(terms_url="https://kirim.example"), text("users.provider.terms")),
+        (Provider(privacy_url="https://kirim.example"), text("users.provider.privacy")),
     ],
 )
 def test_what_is_not_set_of_who_runs_it_leaves_no_gap(run_by: Provider, last: str | None) -> None:

@@ -56,9 +56,9 @@ def test_the_sections_of_the_settings_are_in_their_order(locale: str) -> None:
     t = TRANSLATIONS.get(locale)
     rows = shown.show_settings(a_reader(t, user()), user(), SETTINGS_SECTIONS).keyboard[1:]
     assert [[button.label for button in row] for row in rows] == [
-        [text("settings.zone", locale), text("settings.notices", locale)],
-        [text("settings.phrase", locale), text("settings.recipients", locale)],
-        [text("settings.rate_news", locale), text("settings.privacy", locale)],
+        [text("users.settings.zone", locale), text("orders.settings.notices", locale)],
+        [text("users.settings.phrase", locale), text("recipients.settings.recipients", locale)],
+        [text("rates.settings.rate_news", locale), text("users.settings.privacy", locale)],
     ]
 
 
@@ -78,8 +78,8 @@ def test_a_time_zone_is_shown_as_its_clock_and_its_place(zone: str, time: str) -
     t = TRANSLATIONS.get("en")
     emma = user(time_zone=zone)
     reader = a_reader(t, emma)
-    assert says(read(shown.show_settings(reader, emma, SETTINGS_SECTIONS)), "settings.text", time=time)
-    assert read(shown.ask_zone(reader)) == text("zone.ask", time=time)
+    assert says(read(shown.show_settings(reader, emma, SETTINGS_SECTIONS)), "users.settings.text", time=time)
+    assert read(shown.ask_zone(reader)) == text("users.zone.ask", time=time)
 
 
 @pytest.mark.parametrize("locale", LOCALES)

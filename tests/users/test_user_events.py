@@ -13,6 +13,6 @@ EVENTS = (*UserEvent, *map(press_event, OrderAction))
 @pytest.mark.parametrize("locale", LOCALES)
 def test_every_event_has_words_of_its_own(locale: str) -> None:
     t = TRANSLATIONS.get(locale)
-    said = [t.plain(f"act.{event}") for event in EVENTS]
+    said = [t.plain(f"support.user_event.{event}") for event in EVENTS]
     assert len(set(said)) == len(EVENTS)
-    assert all(not text.startswith("act.") for text in said)
+    assert all(not text.startswith("support.user_event.") for text in said)

@@ -17,7 +17,7 @@ MINUTE = timedelta(minutes=1)
 
 def show_heading(t: Translator, locale: str, count: int) -> Screen:
     """Introduce the preview of the message in one language."""
-    return Screen(t.plural("broadcast.preview_of", count, language=t.language(locale)), silent=True)
+    return Screen(t.plural("broadcasts.preview_of", count, language=t.language(locale)), silent=True)
 
 
 def ask_to_confirm(reader: Reader, preview: Preview) -> Screen:
@@ -26,16 +26,16 @@ def ask_to_confirm(reader: Reader, preview: Preview) -> Screen:
     broadcast = preview.broadcast
     parts = [
         t(
-            "broadcast.confirm",
+            "broadcasts.confirm",
             size=compose.describe_size(t, preview.readers),
             audience=compose.describe_audience(t, broadcast.audience),
             duration=_describe_duration(t, preview.duration),
-            when=compose.describe_time(reader, broadcast) if broadcast.is_for_later else t.plain("broadcast.at_once"),
+            when=compose.describe_time(reader, broadcast) if broadcast.is_for_later else t.plain("broadcasts.at_once"),
         )
     ]
     if broadcast.quote is not None:
         parts.append(_describe_quote(reader, broadcast))
-    label = t.plain("broadcast.schedule") if broadcast.is_for_later else t.plural("broadcast.send", preview.size)
+    label = t.plain("broadcasts.schedule") if broadcast.is_for_later else t.plural("broadcasts.send", preview.size)
     yes = Button(label, data=BroadcastButton.for_broadcast(broadcast, BroadcastAction.CONFIRM).pack(), style="success")
     return Screen("\n\n".join(parts), ((yes,), *change_or_cancel_rows(t, broadcast)))
 
@@ -46,13 +46,13 @@ def explain_not_shown(t: Translator, broadcast: Broadcast, *, is_refused: bool) 
     Telegram rejected it (`is_refused`) or couldn't be reached.
     """
     if is_refused:
-        return Screen(t("broadcast.refused_by_telegram"), change_or_cancel_rows(t, broadcast))
+        return Screen(t("broadcasts.refused_by_telegram"), change_or_cancel_rows(t, broadcast))
     again = Button(
-        t.plain("broadcast.preview"),
+        t.plain("broadcasts.preview"),
         data=BroadcastButton.for_broadcast(broadcast, BroadcastAction.PREVIEW).pack(),
         style="primary",
     )
-    return Screen(t("broadcast.not_shown"), ((again,), *change_or_cancel_rows(t, broadcast)))
+    return Screen(t("broadcasts.not_shown"), ((again,), *change_or_cancel_rows(t, broadcast)))
 
 
 def ask_to_confirm_again(reader: Reader, preview: Preview) -> Screen:
@@ -61,20 +61,21 @@ def ask_to_confirm_again(reader: Reader, preview: Preview) -> Screen:
     broadcast = preview.broadcast
     why = "\n".join(f"⚠️ {_explain_warning(reader, warning, preview)}" for warning in preview.warnings)
     anyway = BroadcastButton.for_broadcast(broadcast, BroadcastAction.CONFIRM_ANYWAY, "".join(preview.warnings)).pack()
-    yes = Button(t.plural("broadcast.send_anyway", preview.size), data=anyway, style="danger")
+    yes = Button(t.plural("broadcasts.send_anyway", preview.size), data=anyway, style="danger")
     preview_again = Button(
-        t.plain("broadcast.preview_anew"), data=BroadcastButton.for_broadcast(broadcast, BroadcastAction.PREVIEW).pack()
+        t.plain("broadcasts.preview_anew"),
+        data=BroadcastButton.for_broadcast(broadcast, BroadcastAction.PREVIEW).pack(),
     )
-    return Screen(t("broadcast.sure", why=Html(why)), ((yes,), (preview_again,), *change_or_cancel_rows(t, broadcast)))
+    return Screen(t("broadcasts.sure", why=Html(why)), ((yes,), (preview_again,), *change_or_cancel_rows(t, broadcast)))
 
 
 def show_confirmed(reader: Reader, broadcast: Broadcast) -> Screen:
     """Say that the broadcast is being sent, or when it will be."""
     t = reader.t
-    listed = Button(t.plain("broadcast.list"), data=BroadcastListButton(0).pack())
+    listed = Button(t.plain("broadcasts.list"), data=BroadcastListButton(0).pack())
     if broadcast.starts_at is None or broadcast.starts_at <= reader.now:
-        return Screen(t("broadcast.going"), ((listed,),))
-    key = "broadcast.scheduled" if broadcast.daily_minute is None else "broadcast.scheduled_daily"
+        return Screen(t("broadcasts.going"), ((listed,),))
+    key = "broadcasts.scheduled" if broadcast.daily_minute is None else "broadcasts.scheduled_daily"
     text = t(key, when=compose.describe_time(reader, broadcast), first=reader.format_time(broadcast.starts_at))
     return Screen(text, (cancel_row(t, broadcast), (listed,)))
 
@@ -82,15 +83,15 @@ def show_confirmed(reader: Reader, broadcast: Broadcast) -> Screen:
 def show_waiting(reader: Reader, broadcast: Broadcast, warnings: Iterable[BroadcastWarning]) -> Screen:
     """Say that a broadcast is due but waits for an operator, and why."""
     t = reader.t
-    why = "\n".join(f"⚠️ {t(f'broadcast.waits.{warning.name.lower()}')}" for warning in warnings)
-    due = reader.format_time(broadcast.starts_at) if broadcast.starts_at else t.plain("broadcast.at_once")
-    return Screen(t("broadcast.waiting", due=due, why=Html(why)), waiting_rows(t, broadcast))
+    why = "\n".join(f"⚠️ {t(f'broadcasts.waits.{warning.name.lower()}')}" for warning in warnings)
+    due = reader.format_time(broadcast.starts_at) if broadcast.starts_at else t.plain("broadcasts.at_once")
+    return Screen(t("broadcasts.waiting", due=due, why=Html(why)), waiting_rows(t, broadcast))
 
 
 def waiting_rows(t: Translator, broadcast: Broadcast) -> Keyboard:
     """Return the buttons of a broadcast that waits for an operator: preview it, or cancel it."""
     preview = Button(
-        t.plain("broadcast.preview"),
+        t.plain("broadcasts.preview"),
         data=BroadcastButton.for_broadcast(broadcast, BroadcastAction.PREVIEW).pack(),
         style="primary",
     )
@@ -99,7 +100,7 @@ def waiting_rows(t: Translator, broadcast: Broadcast) -> Keyboard:
 
 def cancel_row(t: Translator, broadcast: Broadcast) -> tuple[Button, ...]:
     """Return the button that cancels a broadcast that hasn't started."""
-    label = "broadcast.call_off" if broadcast.daily_minute is None else "broadcast.end_daily"
+    label = "broadcasts.call_off" if broadcast.daily_minute is None else "broadcasts.end_daily"
     return (
         Button(
             t.plain(label), data=BroadcastButton.for_broadcast(broadcast, BroadcastAction.CANCEL).pack(), style="danger"
@@ -110,21 +111,21 @@ def cancel_row(t: Translator, broadcast: Broadcast) -> tuple[Button, ...]:
 def _describe_quote(reader: Reader, broadcast: Broadcast) -> Html:
     t = reader.t
     if broadcast.is_for_later or broadcast.quote is None:
-        return t("broadcast.quote_later")
+        return t("broadcasts.quote_later")
     at = format_clock(t, broadcast.quote.fetched_at, reader.zone)
-    return t("broadcast.quote_fixed", rate=t.rate(broadcast.quote.btc_idr), at=at)
+    return t("broadcasts.quote_fixed", rate=t.rate(broadcast.quote.btc_idr), at=at)
 
 
 def _explain_warning(reader: Reader, warning: BroadcastWarning, preview: Preview) -> Html:
     t = reader.t
     quote, last = preview.broadcast.quote, preview.last
     if quote is None:
-        return t("broadcast.waits.no_quote")
+        return t("broadcasts.waits.no_quote")
     if warning is BroadcastWarning.JUMPED and last is not None:
         moved = calculate_change_percent(last, quote)
-        key = "broadcast.jumped_up" if moved > 0 else "broadcast.jumped_down"
+        key = "broadcasts.jumped_up" if moved > 0 else "broadcasts.jumped_down"
         return t(key, percent=t.percent(abs(moved)), before=t.rate(last.btc_idr), rate=t.rate(quote.btc_idr))
-    return t("broadcast.stale", at=reader.format_time(quote.fetched_at, round_up=False))
+    return t("broadcasts.stale", at=reader.format_time(quote.fetched_at, round_up=False))
 
 
 def change_or_cancel_rows(t: Translator, broadcast: Broadcast) -> Keyboard:
@@ -132,13 +133,13 @@ def change_or_cancel_rows(t: Translator, broadcast: Broadcast) -> Keyboard:
     if broadcast.is_waiting:
         return (cancel_row(t, broadcast),)
     change = Button(
-        t.plain("broadcast.change"), data=BroadcastButton.for_broadcast(broadcast, BroadcastAction.EDIT).pack()
+        t.plain("broadcasts.change"), data=BroadcastButton.for_broadcast(broadcast, BroadcastAction.EDIT).pack()
     )
     return (
         (
             change,
             Button(
-                t.plain("broadcast.discard"),
+                t.plain("broadcasts.discard"),
                 data=BroadcastButton.for_broadcast(broadcast, BroadcastAction.DISCARD).pack(),
             ),
         ),
@@ -147,9 +148,9 @@ def change_or_cancel_rows(t: Translator, broadcast: Broadcast) -> Keyboard:
 
 def _describe_duration(t: Translator, length: timedelta) -> str:
     return (
-        t.plain("broadcast.under_a_minute")
+        t.plain("broadcasts.under_a_minute")
         if length < MINUTE
-        else t.plain("broadcast.about", time=_round_up(t, length))
+        else t.plain("broadcasts.about", time=_round_up(t, length))
     )
 
 

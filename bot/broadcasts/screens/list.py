@@ -41,9 +41,9 @@ SIGNS = {
 def show_list(reader: Reader, page: BroadcastPage) -> Screen:
     """Show one page of the list, newest first."""
     t = reader.t
-    write = (Button(t.plain("broadcast.new"), data=NewBroadcastButton().pack(), style="primary"),)
+    write = (Button(t.plain("broadcasts.new"), data=NewBroadcastButton().pack(), style="primary"),)
     if not page.total:
-        return Screen(t("broadcast.none_yet"), (write,))
+        return Screen(t("broadcasts.none_yet"), (write,))
     entries = [
         _entry(reader, number, each, page.counts.get(each.id, {}))
         for number, each in enumerate(page.broadcasts, page.offset + 1)
@@ -52,7 +52,7 @@ def show_list(reader: Reader, page: BroadcastPage) -> Screen:
         Button(str(number), data=BroadcastButton.for_broadcast(each, BroadcastAction.PAGE).pack())
         for number, each in enumerate(page.broadcasts, page.offset + 1)
     )
-    text = "\n\n".join([t("broadcast.list_title", total=page.total), *entries])
+    text = "\n\n".join([t("broadcasts.list_title", total=page.total), *entries])
     return Screen(text, (*((numbers,) if numbers else ()), *_page_rows(t, page), write))
 
 
@@ -61,7 +61,7 @@ def show_broadcast(reader: Reader, broadcast: Broadcast, counts: Mapping[str, in
     t = reader.t
     parts = [_title(t, broadcast), _facts(reader, broadcast)]
     if counts:
-        parts.append("\n".join([t("broadcast.report"), *_count_lines(t, counts)]))
+        parts.append("\n".join([t("broadcasts.report"), *_count_lines(t, counts)]))
     rows: Keyboard = ()
     if broadcast.is_waiting:
         rows = waiting_rows(t, broadcast)
@@ -69,13 +69,15 @@ def show_broadcast(reader: Reader, broadcast: Broadcast, counts: Mapping[str, in
         rows = (cancel_row(t, broadcast),)
     elif broadcast.started_at is not None and (broadcast.ended_at is None or counts.get(DeliveryStatus.UNKNOWN)):
         rows = (
-            (Button(t.plain("broadcast.progress"), data=DeliveryButton(broadcast.id, DeliveryAction.SHOW).pack()),),
+            (Button(t.plain("broadcasts.progress"), data=DeliveryButton(broadcast.id, DeliveryAction.SHOW).pack()),),
         )
     show_messages = Button(
-        t.plain("broadcast.see"), data=BroadcastButton.for_broadcast(broadcast, BroadcastAction.SHOW_MESSAGES).pack()
+        t.plain("broadcasts.see"), data=BroadcastButton.for_broadcast(broadcast, BroadcastAction.SHOW_MESSAGES).pack()
     )
-    copy = Button(t.plain("broadcast.like"), data=BroadcastButton.for_broadcast(broadcast, BroadcastAction.COPY).pack())
-    listed = Button(t.plain("broadcast.list"), data=BroadcastListButton(0).pack())
+    copy = Button(
+        t.plain("broadcasts.like"), data=BroadcastButton.for_broadcast(broadcast, BroadcastAction.COPY).pack()
+    )
+    listed = Button(t.plain("broadcasts.list"), data=BroadcastListButton(0).pack())
     return Screen("\n\n".join(parts), (*rows, (show_messages, copy), (listed,)))
 
 
@@ -86,11 +88,11 @@ def _entry(reader: Reader, number: int, broadcast: Broadcast, counts: Mapping[st
 
 
 def _title(t: Translator, broadcast: Broadcast) -> str:
-    key = "broadcast.of_rate" if broadcast.is_rate else "broadcast.of_own"
+    key = "broadcasts.of_rate" if broadcast.is_rate else "broadcasts.of_own"
     state = "waiting" if broadcast.is_waiting else str(broadcast.status)
     if broadcast.daily_minute is not None and broadcast.can_be_cancelled:
         state = "daily"
-    return t(key, sign=SIGNS[broadcast.status], state=t.plain(f"broadcast.state.{state}"))
+    return t(key, sign=SIGNS[broadcast.status], state=t.plain(f"broadcasts.state.{state}"))
 
 
 def _facts(reader: Reader, broadcast: Broadcast) -> str:
@@ -98,19 +100,19 @@ def _facts(reader: Reader, broadcast: Broadcast) -> str:
     languages = ", ".join(t.language(locale) for locale in broadcast.languages)
     facts = [
         _describe_times(reader, broadcast),
-        t("broadcast.fact.to", audience=compose.describe_audience(t, broadcast.audience)),
-        t("broadcast.fact.languages", languages=languages),
-        t("broadcast.fact.picture", picture=compose.describe_picture(t, broadcast)),
+        t("broadcasts.fact.to", audience=compose.describe_audience(t, broadcast.audience)),
+        t("broadcasts.fact.languages", languages=languages),
+        t("broadcasts.fact.picture", picture=compose.describe_picture(t, broadcast)),
     ]
     if broadcast.quote is not None:
         at = reader.format_time(broadcast.quote.fetched_at, round_up=False)
-        facts.append(t("broadcast.fact.quote", rate=t.rate(broadcast.quote.btc_idr), at=at))
+        facts.append(t("broadcasts.fact.quote", rate=t.rate(broadcast.quote.btc_idr), at=at))
     if broadcast.confirmed_by is not None:
         confirmed_at = broadcast.confirmed_at or broadcast.created_at
         at = reader.format_time(confirmed_at, round_up=False)
-        facts.append(t("broadcast.fact.by", who=_operator_link(broadcast.confirmed_by), at=at))
+        facts.append(t("broadcasts.fact.by", who=_operator_link(broadcast.confirmed_by), at=at))
     if broadcast.series is not None:
-        facts.append(t("broadcast.fact.series"))
+        facts.append(t("broadcasts.fact.series"))
     return "\n".join(facts)
 
 
@@ -118,19 +120,19 @@ def _describe_times(reader: Reader, broadcast: Broadcast) -> str:
     t = reader.t
     if broadcast.started_at is not None and broadcast.ended_at is not None:
         began, ended = (reader.format_time(at, round_up=False) for at in (broadcast.started_at, broadcast.ended_at))
-        return t("broadcast.fact.from_until", began=began, ended=ended)
+        return t("broadcasts.fact.from_until", began=began, ended=ended)
     if broadcast.started_at is not None:
-        return t("broadcast.fact.since", began=reader.format_time(broadcast.started_at, round_up=False))
+        return t("broadcasts.fact.since", began=reader.format_time(broadcast.started_at, round_up=False))
     if broadcast.ended_at is not None:
-        return t("broadcast.fact.called_off", at=reader.format_time(broadcast.ended_at, round_up=False))
+        return t("broadcasts.fact.called_off", at=reader.format_time(broadcast.ended_at, round_up=False))
     if broadcast.daily_minute is not None and broadcast.starts_at is not None:
         next_time = reader.format_time(broadcast.starts_at)
-        return t("broadcast.fact.daily", when=compose.describe_time(reader, broadcast), next=next_time)
-    return t("broadcast.fact.at", when=compose.describe_time(reader, broadcast))
+        return t("broadcasts.fact.daily", when=compose.describe_time(reader, broadcast), next=next_time)
+    return t("broadcasts.fact.at", when=compose.describe_time(reader, broadcast))
 
 
 def _count_lines(t: Translator, counts: Mapping[str, int]) -> list[str]:
-    return [t(f"broadcast.count.{status}", count=counts[status]) for status in REPORT_ORDER if counts.get(status)]
+    return [t(f"broadcasts.count.{status}", count=counts[status]) for status in REPORT_ORDER if counts.get(status)]
 
 
 def _operator_link(operator_id: int) -> Html:
@@ -141,7 +143,11 @@ def _page_rows(t: Translator, page: BroadcastPage) -> Keyboard:
     last = page.offset + len(page.broadcasts)
     newer = max(page.offset - PAGE_SIZE, 0)
     buttons = [
-        *([Button(t.plain("history.newer"), data=BroadcastListButton(newer).pack())] if page.offset else []),
-        *([Button(t.plain("history.older"), data=BroadcastListButton(last).pack())] if last < page.total else []),
+        *([Button(t.plain("orders.history.newer"), data=BroadcastListButton(newer).pack())] if page.offset else []),
+        *(
+            [Button(t.plain("orders.history.older"), data=BroadcastListButton(last).pack())]
+            if last < page.total
+            else []
+        ),
     ]
     return (tuple(buttons),) if buttons else ()

@@ -26,7 +26,7 @@ def show_progress(t: Translator, progress: Progress, zone: tzinfo) -> Screen:
     parts = [_heading(t, progress), _bar(t, progress), _counts(t, progress), _times(t, progress, zone)]
     unknown = progress.counts.get(DeliveryStatus.UNKNOWN, 0)
     if unknown:
-        parts.append(t("delivery.unknown_note", count=unknown))
+        parts.append(t("broadcasts.delivery.unknown_note", count=unknown))
     return Screen("\n\n".join(part for part in parts if part), _keyboard(t, progress, unknown))
 
 
@@ -50,23 +50,23 @@ def _count_done(progress: Progress) -> int:
 def _heading(t: Translator, progress: Progress) -> Html:
     status = progress.broadcast.status
     if status is BroadcastStatus.RUNNING and progress.is_rate_limited:
-        return t("delivery.resting")
-    return t(f"delivery.{status}")
+        return t("broadcasts.delivery.resting")
+    return t(f"broadcasts.delivery.{status}")
 
 
 def _bar(t: Translator, progress: Progress) -> str:
     done, total = _count_done(progress), sum(progress.counts.values())
     if not total:
-        return t("delivery.nobody")
+        return t("broadcasts.delivery.nobody")
     percent = Decimal(done * 100 // total)
-    return t("delivery.bar", bar=draw_bar(done, total), percent=t.percent(percent), done=done, total=total)
+    return t("broadcasts.delivery.bar", bar=draw_bar(done, total), percent=t.percent(percent), done=done, total=total)
 
 
 def _counts(t: Translator, progress: Progress) -> str:
     """Return the counts: delivered and blocked always, the others if there are any."""
     shown = (DeliveryStatus.DELIVERED, DeliveryStatus.BLOCKED)
     return "\n".join(
-        t(f"delivery.count_{status}", count=progress.counts.get(status, 0))
+        t(f"broadcasts.delivery.count_{status}", count=progress.counts.get(status, 0))
         for status in ENDED
         if status in shown or progress.counts.get(status)
     )
@@ -77,11 +77,11 @@ def _times(t: Translator, progress: Progress, zone: tzinfo) -> str:
     lines = []
     if left is not None:
         rate = Decimal(str(round(progress.per_second, 1)))
-        lines.append(t("delivery.pace", rate=rate, left=t.duration(left)))
+        lines.append(t("broadcasts.delivery.pace", rate=rate, left=t.duration(left)))
     if broadcast.started_at is not None:
-        lines.append(t("delivery.begun_at", at=t.date_time(broadcast.started_at, zone)))
+        lines.append(t("broadcasts.delivery.begun_at", at=t.date_time(broadcast.started_at, zone)))
     if broadcast.ended_at is not None:
-        lines.append(t("delivery.ended_at", at=t.date_time(broadcast.ended_at, zone)))
+        lines.append(t("broadcasts.delivery.ended_at", at=t.date_time(broadcast.ended_at, zone)))
     return "\n".join(lines)
 
 
@@ -94,7 +94,7 @@ def _keyboard(t: Translator, progress: Progress, unknown: int) -> Keyboard:
         rows.append(
             (
                 Button(
-                    t.plain("delivery.do_again", count=unknown),
+                    t.plain("broadcasts.delivery.do_again", count=unknown),
                     data=DeliveryButton(broadcast.id, DeliveryAction.RETRY_UNKNOWN).pack(),
                 ),
             )
@@ -105,5 +105,5 @@ def _keyboard(t: Translator, progress: Progress, unknown: int) -> Keyboard:
 
 
 def _button(t: Translator, broadcast_id: str, action: DeliveryAction) -> Button:
-    label, data = t.plain(f"delivery.do_{action}"), DeliveryButton(broadcast_id, action).pack()
+    label, data = t.plain(f"broadcasts.delivery.do_{action}"), DeliveryButton(broadcast_id, action).pack()
     return Button(label, data=data, style="danger" if action is DeliveryAction.STOP else None)

@@ -42,9 +42,9 @@ def build_keyboard(t: Translator) -> Keyboard:
 def render_default_text(t: Translator, quote: Quote) -> Html:
     """Return the default text: the quote, and the sats for common sums."""
     values = format_variables(t, quote)
-    usdc = "" if quote.usdc_idr is None else t("broadcast.default_usdc", usdc=values["usdc"]) + "\n"
+    usdc = "" if quote.usdc_idr is None else t("broadcasts.default_usdc", usdc=values["usdc"]) + "\n"
     return t(
-        "broadcast.default",
+        "broadcasts.default",
         rate=values["rate"],
         usdc=Html(usdc),
         sats_small=values["sats_100k"],
@@ -79,7 +79,7 @@ def check_length(broadcast: Broadcast, translations: Translations) -> None:
     for locale in broadcast.languages:
         units = count_visible_units(render_text(widest, translations.get(locale)))
         if units > limit:
-            key = "broadcast.too_long" if broadcast.picture is None else "broadcast.too_long_for_a_picture"
+            key = "broadcasts.too_long" if broadcast.picture is None else "broadcasts.too_long_for_a_picture"
             raise Rejection(key, units=units, limit=limit)
 
 

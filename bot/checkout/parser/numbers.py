@@ -464,7 +464,9 @@ def as_sent(number: str, method: PayoutMethod | None) -> str:
 
 def _checked(number: str, method: PayoutMethod | None, *, is_certain: bool) -> Number:
     if len(digits_of(number)) > MAX_ACCOUNT_DIGITS:
-        return Number(rejection=Rejection("number.too_long", longest=MAX_ACCOUNT_DIGITS, actual=len(digits_of(number))))
+        return Number(
+            rejection=Rejection("recipients.number.too_long", longest=MAX_ACCOUNT_DIGITS, actual=len(digits_of(number)))
+        )
     if method is None:
         return Number(number=number) if is_certain else Number(doubtful=number)
     try:

@@ -305,5 +305,5 @@ def looks_like_order(text: str, methods: Sequence[PayoutMethod]) -> bool:
         return False
     if line.number is not None:
         return line.method is not None or line.amount is not None
-    is_number_asked = line.number_remark is not None or any(each.key.startswith("number.") for each in line.rejections)
+    is_number_asked = line.number_remark is not None or any(".number." in each.key for each in line.rejections)
     return is_number_asked and line.method is not None and line.amount is not None

@@ -205,7 +205,7 @@ def read_sum(text: str) -> Reading | None:
     try:
         return parse_amount(text)
     except Rejection as refused:
-        return None if refused.key == "amount.unreadable" else refused
+        return None if refused.key == "core.amount.unreadable" else refused
 
 
 def _readings(words: Sequence[Word], start: int) -> Iterator[Sum]:

@@ -17,7 +17,7 @@ def screen(t: Translator, draft: OrderDraft, minimum: int) -> Screen:
     """Return the question, with a button for each common amount."""
     cap = draft.method.cap if draft.method else None
     sums = [Amount("IDR", idr) for idr in COMMON if idr >= minimum and (cap is None or idr <= cap)]
-    text = t("amount.ask", recipient=format_recipient_line(t, draft))
+    text = t("checkout.amount.ask", recipient=format_recipient_line(t, draft))
     return Screen(text, (*_choices(t, draft, sums, COLUMNS), leave_row(t, draft)))
 
 
@@ -25,9 +25,9 @@ def readings(t: Translator, draft: OrderDraft, text: str, ambiguous: Ambiguous) 
     """Return the question which reading of the typed text is meant, with a button for each."""
     choices = _choices(t, draft, list(ambiguous.readings), COLUMNS)
     if len(ambiguous.readings) == 1:
-        asked = t("amount.is_it", text=quote_input(text), amount=format_amount(t, ambiguous.readings[0]))
+        asked = t("checkout.amount.is_it", text=quote_input(text), amount=format_amount(t, ambiguous.readings[0]))
     else:
-        asked = t("amount.which", text=quote_input(text))
+        asked = t("checkout.amount.which", text=quote_input(text))
     return Screen(asked, (*choices, leave_row(t, draft)))
 
 

@@ -21,4 +21,4 @@ def screen(t: Translator, draft: OrderDraft, channels: Sequence[str]) -> Screen:
         )
         for name in channels
     )
-    return Screen(t("channel.ask"), (*rows, leave_row(t, draft)))
+    return Screen(t("payments.channel.ask"), (*rows, leave_row(t, draft)))

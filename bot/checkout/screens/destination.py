@@ -32,7 +32,7 @@ def screen(
     Saved recipients come first, unless the user has turned pages.
     """
     if not methods:
-        return Screen(t("destination.none"), (_again_row(t, draft), leave_row(t, draft)))
+        return Screen(t("checkout.destination.none"), (_again_row(t, draft), leave_row(t, draft)))
     kinds = _kinds(methods)
     tab = min(tab, len(kinds) - 1)
     here = [method for method in methods if method.kind == kinds[tab]]
@@ -41,7 +41,7 @@ def screen(
     shown = here[page * PAGE : (page + 1) * PAGE]
     first = _saved(draft, recents[:RECENTS]) if tab == page == 0 else ()
     rows = (*first, *_tabs(t, draft, kinds, tab), *_choices(draft, shown), *_turns(t, draft, tab, page, pages))
-    key = "destination.ask_again" if first else "destination.ask"
+    key = "checkout.destination.ask_again" if first else "checkout.destination.ask"
     return Screen(t(key), (*rows, leave_row(t, draft)))
 
 
@@ -54,11 +54,11 @@ def candidates(
 ) -> Screen:
     """Return the question which entry or recipient `query` means, each a button. `query` is empty for a line."""
     return Screen(
-        t("destination.several", query=quote_input(query)) if query else t("destination.which"),
+        t("checkout.destination.several", query=quote_input(query)) if query else t("checkout.destination.which"),
         (
             *_saved(draft, saved[:RECENTS]),
             *_choices(draft, found),
-            (Button(t.plain("destination.all"), data=draft_data(draft, DraftAction.SHOW)),),
+            (Button(t.plain("checkout.destination.all"), data=draft_data(draft, DraftAction.SHOW)),),
             leave_row(t, draft),
         ),
     )
@@ -93,7 +93,7 @@ def _tabs(t: Translator, draft: OrderDraft, kinds: Sequence[str], chosen: int) -
 
 
 def _kind_name(t: Translator, kind: str) -> str:
-    return t.plain(f"destination.kind.{kind}") if kind in {BANK, EWALLET} else quote_input(kind)
+    return t.plain(f"checkout.destination.kind.{kind}") if kind in {BANK, EWALLET} else quote_input(kind)
 
 
 def _turns(t: Translator, draft: OrderDraft, tab: int, page: int, pages: int) -> Keyboard:
@@ -104,10 +104,10 @@ def _turns(t: Translator, draft: OrderDraft, tab: int, page: int, pages: int) ->
         return Button(label, data=draft_data(draft, DraftAction.PAGE, f"{tab}/{to}"))
 
     here = turn(f"{page + 1} / {pages}", page)
-    before = (turn(t.plain("destination.previous"), page - 1),) if page else ()
-    after = (turn(t.plain("destination.next"), page + 1),) if page < pages - 1 else ()
+    before = (turn(t.plain("recipients.destination.previous"), page - 1),) if page else ()
+    after = (turn(t.plain("recipients.destination.next"), page + 1),) if page < pages - 1 else ()
     return ((*before, here, *after),)
 
 
 def _again_row(t: Translator, draft: OrderDraft) -> tuple[Button, ...]:
-    return (Button(t.plain("button.try_again"), data=draft_data(draft, DraftAction.SHOW)),)
+    return (Button(t.plain("orders.button.try_again"), data=draft_data(draft, DraftAction.SHOW)),)

@@ -14,8 +14,8 @@ from bot.users.screens.buttons import send_row
 
 def unfinished(t: Translator, draft: OrderDraft) -> Screen:
     """Return the choice between an open draft and a new one."""
-    start_over = Button(t.plain("draft.start_over"), data=StartOverButton().pack())
-    text = t("draft.unfinished", line=Html(format_draft_line(t, draft)))
+    start_over = Button(t.plain("checkout.draft.start_over"), data=StartOverButton().pack())
+    text = t("checkout.draft.unfinished", line=Html(format_draft_line(t, draft)))
     return Screen(text, ((_resume(t, draft),), (start_over,)))
 
 
@@ -28,32 +28,32 @@ def with_resume(t: Translator, screen: Screen, draft: OrderDraft) -> Screen:
 
 def cancelled(t: Translator) -> Screen:
     """Return the message that the draft was cancelled."""
-    return Screen(t("draft.cancelled"), (send_row(t),))
+    return Screen(t("checkout.draft.cancelled"), (send_row(t),))
 
 
 def nothing_to_cancel(t: Translator) -> Screen:
     """Return the message that no draft is open."""
-    return Screen(t("draft.nothing_to_cancel"), (send_row(t),))
+    return Screen(t("checkout.draft.nothing_to_cancel"), (send_row(t),))
 
 
 def service_down(t: Translator, draft: OrderDraft) -> Screen:
     """Return the message that the service can't be reached. The draft is kept."""
-    again = Button(t.plain("button.try_again"), data=draft_data(draft, DraftAction.SHOW), style="primary")
-    return Screen(t("service.down"), ((again,), leave_row(t, draft)))
+    again = Button(t.plain("orders.button.try_again"), data=draft_data(draft, DraftAction.SHOW), style="primary")
+    return Screen(t("checkout.service.down"), ((again,), leave_row(t, draft)))
 
 
 def expired(t: Translator, draft: OrderDraft) -> Screen:
     """Return the message that the draft has expired, with the button that resumes it."""
-    resume = Button(t.plain("draft.continue"), data=draft_data(draft, DraftAction.RESUME), style="primary")
+    resume = Button(t.plain("checkout.draft.continue"), data=draft_data(draft, DraftAction.RESUME), style="primary")
     about = format_draft_line(t, draft)
-    text = t("draft.expired")
-    return Screen(f"{about}\n\n{text}" if about else text, ((resume,), send_row(t, "draft.start_over")))
+    text = t("checkout.draft.expired")
+    return Screen(f"{about}\n\n{text}" if about else text, ((resume,), send_row(t, "checkout.draft.start_over")))
 
 
 def damaged(t: Translator) -> Screen:
     """Return the message that our record of the draft is damaged, and how to begin again."""
-    return Screen(t("draft.unreadable"), (send_row(t),))
+    return Screen(t("checkout.draft.unreadable"), (send_row(t),))
 
 
 def _resume(t: Translator, draft: OrderDraft) -> Button:
-    return Button(t.plain("draft.continue"), data=draft_data(draft, DraftAction.SHOW), style="primary")
+    return Button(t.plain("checkout.draft.continue"), data=draft_data(draft, DraftAction.SHOW), style="primary")

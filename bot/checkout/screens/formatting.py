@@ -13,19 +13,19 @@ def format_amount(t: Translator, amount: Amount) -> str:
 
 def format_draft_line(t: Translator, draft: OrderDraft) -> str:
     """Return the amount and the recipient of a draft, as far as they are known."""
-    known = [t("draft.amount", amount=format_amount(t, draft.amount))] if draft.amount else []
+    known = [t("checkout.draft.amount", amount=format_amount(t, draft.amount))] if draft.amount else []
     if draft.method is not None:
         where = format_destination(draft.method, draft.number) if draft.number else format_method(draft.method)
-        known.append(t("draft.destination", destination=where))
+        known.append(t("checkout.draft.destination", destination=where))
     return " ".join(known)
 
 
 def format_recipient_line(t: Translator, draft: OrderDraft) -> Html:
     """Return the recipient as it was typed, for the head of later questions."""
-    key = "draft.recipient_named" if draft.holder else "draft.recipient"
+    key = "checkout.draft.recipient_named" if draft.holder else "checkout.draft.recipient"
     return t(key, name=format_method(draft.method), number=draft.number or "", holder=draft.holder or "")
 
 
 def format_holder(t: Translator, draft: OrderDraft) -> str:
     """Return the name of the account's holder, or that the bank knows it."""
-    return draft.holder or t.plain("review.no_holder")
+    return draft.holder or t.plain("recipients.review.no_holder")

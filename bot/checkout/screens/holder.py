@@ -12,6 +12,6 @@ from bot.infra.telegram.ui.screen import Button, Screen
 
 def screen(t: Translator, draft: OrderDraft) -> Screen:
     """Return the question, with the cleaned number."""
-    skip = Button(t.plain("holder.skip"), data=draft_data(draft, DraftAction.SKIP))
+    skip = Button(t.plain("checkout.holder.skip"), data=draft_data(draft, DraftAction.SKIP))
     known = replace(draft, holder=None)
-    return Screen(t("holder.ask", recipient=format_recipient_line(t, known)), ((skip,), leave_row(t, draft)))
+    return Screen(t("checkout.holder.ask", recipient=format_recipient_line(t, known)), ((skip,), leave_row(t, draft)))

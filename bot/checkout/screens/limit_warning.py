@@ -8,17 +8,17 @@ from bot.core.errors import Rejection
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.screen import Button, Screen
 
-LIMITS = "limits."
+LIMITS = ".limits."
 
 
 def is_one(rejection: Rejection) -> bool:
     """Return whether only time can lift the rejection, and no other answer."""
-    return rejection.key.startswith(LIMITS)
+    return LIMITS in rejection.key
 
 
 def screen(t: Translator, draft: OrderDraft, reason: Html) -> Screen:
     """Return the reason, with a button that shows the review once it is possible."""
-    again = Button(t.plain("button.try_again"), data=draft_data(draft, DraftAction.SHOW), style="primary")
+    again = Button(t.plain("orders.button.try_again"), data=draft_data(draft, DraftAction.SHOW), style="primary")
     about = format_draft_line(t, draft)
-    text = f"{reason} {t('limits.kept')}"
+    text = f"{reason} {t('checkout.limits.kept')}"
     return Screen(f"{about}\n\n{text}" if about else text, ((again,), leave_row(t, draft)))

@@ -12,12 +12,12 @@ from bot.settlement.model import PayoutMethod
 
 def screen(t: Translator, draft: OrderDraft, method: PayoutMethod) -> Screen:
     """Return the question for the number of this kind of destination."""
-    key = "number.ask_ewallet" if method.kind == "ewallet" else "number.ask_bank"
+    key = "checkout.number.ask_ewallet" if method.kind == "ewallet" else "checkout.number.ask_bank"
     return Screen(t(key, name=format_full_method(method)), (leave_row(t, draft),))
 
 
 def doubt(t: Translator, draft: OrderDraft, number: str, remark: Remark) -> Screen:
     """Return the question whether an unusual number is right. It can always be confirmed."""
-    use = Button(t.plain("number.use_it"), data=draft_data(draft, DraftAction.NUMBER, number), style="primary")
-    text = t("number.doubt", name=format_method(draft.method), number=number, remark=t.translate(remark))
+    use = Button(t.plain("checkout.number.use_it"), data=draft_data(draft, DraftAction.NUMBER, number), style="primary")
+    text = t("checkout.number.doubt", name=format_method(draft.method), number=number, remark=t.translate(remark))
     return Screen(text, ((use,), leave_row(t, draft)))

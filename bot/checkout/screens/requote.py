@@ -15,13 +15,13 @@ def difference(t: Translator, order: Order, worth: Estimate) -> Html:
 
 def _costs(t: Translator, before: int, after: int) -> Html:
     if before == after:
-        return t("requote.same")
-    key = "requote.costs_more" if after > before else "requote.costs_less"
+        return t("checkout.requote.same")
+    key = "checkout.requote.costs_more" if after > before else "checkout.requote.costs_less"
     return t(key, before=t.sats(before), after=t.sats(after), difference=t.sats(abs(after - before)))
 
 
 def _brings(t: Translator, before: int, after: int) -> Html:
     if before == after:
-        return t("requote.same")
-    key = "requote.brings_more" if after > before else "requote.brings_less"
+        return t("checkout.requote.same")
+    key = "checkout.requote.brings_more" if after > before else "checkout.requote.brings_less"
     return t(key, before=t.rupiah(before), after=t.rupiah(after), difference=t.rupiah(abs(after - before)))

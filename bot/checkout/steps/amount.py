@@ -43,7 +43,7 @@ class AmountStep:
         """Take the amount of a button."""
         currency, _slash, value = argument.partition("/")
         if currency not in {"IDR", "SAT"} or not value.isdigit():
-            raise Rejection("stale.button")
+            raise Rejection("users.stale.button")
         return await self._with(draft, Amount("SAT" if currency == "SAT" else "IDR", int(value)))
 
     async def _with(self, draft: OrderDraft, amount: Amount) -> OrderDraft:

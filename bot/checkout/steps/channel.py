@@ -33,12 +33,12 @@ class ChannelStep:
 
     async def take_typed(self, _: Session, __: OrderDraft, ___: str) -> OrderDraft:
         """Point to the buttons."""
-        raise Rejection("channel.press")
+        raise Rejection("payments.channel.press")
 
     async def _choose(self, _: Session, draft: OrderDraft, channel: str) -> OrderDraft:
         """Take one of the ways on offer."""
         if channel not in await list_channels(self._catalogue):
-            raise Rejection("channel.gone")
+            raise Rejection("payments.channel.gone")
         chosen = replace(draft, channel=channel)
         return replace(chosen, step=missing(chosen))
 

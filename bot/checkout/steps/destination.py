@@ -56,7 +56,7 @@ class DestinationStep:
             return _take_method(session, draft, result.hit, known)
         if result.candidates:
             return screens.candidates(session.t, draft, text, result.candidates)
-        raise Rejection("destination.unknown", query=quote_input(text))
+        raise Rejection("checkout.destination.unknown", query=quote_input(text))
 
     async def _turn_page(self, session: Session, draft: OrderDraft, argument: str) -> Screen:
         """Show another page of the list, or another kind of destination."""
@@ -68,14 +68,14 @@ class DestinationStep:
         """Take a saved recipient, with destination, number and holder."""
         recipient = next((each for each in await self._known(session) if each.id == recipient_id), None)
         if recipient is None:
-            raise Rejection("recipient.gone")
+            raise Rejection("recipients.gone")
         return _take_recipient(draft, recipient, await list_methods(self._catalogue))
 
     async def _pick(self, session: Session, draft: OrderDraft, key: str) -> OrderDraft:
         """Take a destination of the live list."""
         method = next((method for method in await list_methods(self._catalogue) if method.key() == key), None)
         if method is None:
-            raise Rejection("destination.gone")
+            raise Rejection("checkout.destination.gone")
         return _take_method(session, draft, method, await self._known(session))
 
     async def _known(self, session: Session) -> Sequence[SavedRecipient]:
@@ -93,7 +93,7 @@ def _take_recipient(draft: OrderDraft, recipient: SavedRecipient, methods: Seque
         raise ServiceDown
     method = find_current_method(recipient, methods)
     if method is None:
-        raise Rejection("recipient.vanished", name=format_method(recipient.method))
+        raise Rejection("checkout.recipient.vanished", name=format_method(recipient.method))
     return with_recipient(draft, recipient, method)
 
 

@@ -28,7 +28,7 @@ class NumberStep:
     async def show(self, session: Session, draft: OrderDraft) -> Screen:
         """Return the question, or the question about an unusual number from a line."""
         if draft.method is None:
-            raise Rejection("destination.gone")
+            raise Rejection("checkout.destination.gone")
         waiting = waiting_number(draft)
         if waiting is not None and waiting.remark is not None:
             return screens.doubt(session.t, draft, waiting.number, waiting.remark)
@@ -37,7 +37,7 @@ class NumberStep:
     async def take_typed(self, session: Session, draft: OrderDraft, text: str) -> OrderDraft | Screen:
         """Take the typed number, or ask about an unusual one."""
         if draft.method is None:
-            raise Rejection("destination.gone")
+            raise Rejection("checkout.destination.gone")
         cleaned = clean_number(draft.method, text)
         if cleaned.remark is not None:
             return screens.doubt(session.t, draft, cleaned.number, cleaned.remark)
@@ -46,7 +46,7 @@ class NumberStep:
     async def _use_anyway(self, session: Session, draft: OrderDraft, number: str) -> OrderDraft:
         """Take an unusual number that the user has confirmed."""
         if draft.method is None:
-            raise Rejection("destination.gone")
+            raise Rejection("checkout.destination.gone")
         return await self._with(session, draft, number)
 
     async def _with(self, session: Session, draft: OrderDraft, number: str) -> OrderDraft:

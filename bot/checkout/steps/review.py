@@ -49,13 +49,13 @@ class ReviewStep:
         channels, _ = await asyncio.gather(list_channels(self._catalogue), self._catalogue.quote())
         offered = draft
         if draft.channel not in channels:
-            session.notice = session.t("channel.switched", channel=format_channel(session.t, draft.channel))
+            session.notice = session.t("payments.channel.switched", channel=format_channel(session.t, draft.channel))
             offered = replace(draft, channel=LIGHTNING)
         reviewed, worth = await review_draft(self._orders, offered)
         if reviewed != draft:
             saved = await self._drafts.save(reviewed, session.update_id)
             if saved is None:
-                raise Rejection("stale.button")
+                raise Rejection("users.stale.button")
             reviewed = saved
         async with self._database.reading() as tx:
             is_first = not await OrderRepository(tx).of_user(session.user.id, limit=1)
@@ -63,7 +63,7 @@ class ReviewStep:
 
     async def take_typed(self, _: Session, __: OrderDraft, ___: str) -> OrderDraft:
         """Point to the buttons."""
-        raise Rejection("review.press")
+        raise Rejection("checkout.review.press")
 
     async def build_confirmed_screen(self, session: Session, draft: OrderDraft, order: Order) -> Screen:
         """Return the confirmed review. For a first order it explains the phrase on the invoice."""
@@ -76,7 +76,7 @@ class ReviewStep:
     async def _edit(self, _: Session, draft: OrderDraft, name: str) -> OrderDraft:
         """Go to the question whose answer the user wants to change."""
         if name not in EDITS:
-            raise Rejection("stale.button")
+            raise Rejection("users.stale.button")
         return replace(draft, step=EDITS[name])
 
     async def _confirm(self, session: Session, draft: OrderDraft, _: str) -> OrderDraft | Screen:
@@ -90,10 +90,10 @@ class ReviewStep:
         try:
             order = await place_draft(self._orders, draft, new_phrase)
         except ConfirmationOutdated:
-            raise Rejection("stale.button") from None
+            raise Rejection("users.stale.button") from None
         except MethodVanished:
             if not await self._catalogue.methods():  # an empty list says nothing about this destination
                 raise ServiceDown from None
-            session.notice = session.t("destination.vanished", name=format_method(draft.method))
+            session.notice = session.t("checkout.destination.vanished", name=format_method(draft.method))
             return without_method(draft)
         return await self.build_confirmed_screen(session, draft, order)

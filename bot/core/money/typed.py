@@ -80,14 +80,14 @@ def parse_amount(text: str) -> Amount | Ambiguous:
 def _split(text: str) -> _Typed:
     folded = plain(remove_pictures(text)).casefold()
     if has_odd_numerals(text) or len(folded) > LONGEST:
-        raise Rejection("amount.unreadable")
+        raise Rejection("core.amount.unreadable")
     if _BELOW_ZERO.match(folded):
-        raise Rejection("amount.not_positive")
+        raise Rejection("core.amount.not_positive")
     tokens = _tokens(_CLOSING.sub("", folded))
     named = {CURRENCIES[token] for token in (tokens[:1] + tokens[-1:]) if token in CURRENCIES}
     parts = tuple(_without_ends(tokens))
     if not parts or len(named) > 1 or any(part in CURRENCIES for part in parts):
-        raise Rejection("amount.unreadable")
+        raise Rejection("core.amount.unreadable")
     return _Typed(named.pop() if named else "IDR", parts)
 
 
@@ -97,7 +97,7 @@ def _tokens(text: str) -> list[str]:
         match = _TOKEN.match(text, position)
         found = _words_of(match) if match else None
         if match is None or found is None:
-            raise Rejection("amount.unreadable")
+            raise Rejection("core.amount.unreadable")
         tokens.extend(found)
         position = match.end()
     return tokens
@@ -120,7 +120,7 @@ def _from_words(typed: _Typed) -> Amount | Ambiguous:
     try:
         readings = read_words(typed.parts)
     except UnknownWords:
-        raise Rejection("amount.unreadable") from None
+        raise Rejection("core.amount.unreadable") from None
     if typed.currency == "IDR" and readings[0] < SMALLEST_AMOUNT and readings[0].denominator == 1:
         return _from_bare_number(WrittenNumber(int(readings[0]), None, int(readings[0])))
     return _amount_or_choice(readings, typed.currency)
@@ -189,9 +189,9 @@ def _amount_or_choice(
 
 def _reason(sums: set[Fraction], whole: list[int], unit: Currency) -> Rejection:
     if all(each <= 0 for each in sums):
-        return Rejection("amount.not_positive")
+        return Rejection("core.amount.not_positive")
     if not whole:
-        return Rejection("amount.fraction" if unit == "IDR" else "amount.fraction_sats")
+        return Rejection("core.amount.fraction" if unit == "IDR" else "core.amount.fraction_sats")
     if unit == "IDR":
-        return Rejection("amount.too_large", maximum=int(MAX_RUPIAH))
-    return Rejection("amount.too_large_sats", maximum=int(MAX_SATS))
+        return Rejection("core.amount.too_large", maximum=int(MAX_RUPIAH))
+    return Rejection("core.amount.too_large_sats", maximum=int(MAX_SATS))

@@ -77,14 +77,14 @@ class Translator(Formats):
     def ago(self, moment: datetime, now: datetime) -> Html:
         """Return how long ago `moment` was: "5 minutes ago", or "just now" in the first minute."""
         if (now - moment).total_seconds() < 60:  # noqa: PLR2004  seconds of a minute
-            return self("time.just_now")
-        return self("time.ago", duration=self.duration(now - moment))
+            return self("infra.time.just_now")
+        return self("infra.time.ago", duration=self.duration(now - moment))
 
     def until(self, moment: datetime, now: datetime) -> Html:
         """Return how soon `moment` comes, rounded down: "in 5 minutes", or "within a minute" in the last one."""
         if (moment - now).total_seconds() < 60:  # noqa: PLR2004  seconds of a minute
-            return self("time.very_soon")
-        return self("time.until", duration=self.duration(moment - now))
+            return self("infra.time.very_soon")
+        return self("infra.time.until", duration=self.duration(moment - now))
 
     def _render(
         self, key: str, count: int | None, arguments: Mapping[str, object], convert: Callable[[str], str]

@@ -83,7 +83,7 @@ def _merge(
 
 def with_repeat_note(notification: Notification[object], t: Translator, text: str) -> str:
     """Return the text of a notification. If the message may have arrived before, the text says so."""
-    return f"{text}\n\n{t('news.again')}" if notification.maybe_sent else text
+    return f"{text}\n\n{t('infra.outbox.again')}" if notification.maybe_sent else text
 
 
 def delivery_outcome(outcome: Outcome) -> DeliveryOutcome:

@@ -34,10 +34,14 @@ _HOLDER_WANTED = (
     "can leave it out."
 )
 _REMARKS = {
-    "number.unusual_length": "This bank's account numbers usually have {expected} digits, and this one has {actual}.",
-    "number.rare_length": "Account numbers usually have {shortest} to {longest} digits, and this one has {actual}.",
-    "number.like_mobile": "This account number looks like a mobile number, and {method} is a bank.",
-    "number.unusual_mobile": "This mobile number has {actual} digits and isn't in a known number range.",
+    "recipients.number.unusual_length": (
+        "This bank's account numbers usually have {expected} digits, and this one has {actual}."
+    ),
+    "recipients.number.rare_length": (
+        "Account numbers usually have {shortest} to {longest} digits, and this one has {actual}."
+    ),
+    "recipients.number.like_mobile": "This account number looks like a mobile number, and {method} is a bank.",
+    "recipients.number.unusual_mobile": "This mobile number has {actual} digits and isn't in a known number range.",
 }
 CHECK_IT = " Ask your user to check it before paying."
 

@@ -38,16 +38,16 @@ MAX_LINES: Final = 16
 
 MAX_DEPTH: Final = 2
 NAMES: Final = {
-    "totalOrders": "platform.total_orders",
-    "completedOrders": "platform.completed_orders",
-    "totalVolumeIdr": "platform.total_volume_idr",
-    "totalVolumeSats": "platform.total_volume_sats",
-    "tagline": "platform.tagline",
-    "updatedAt": "platform.updated_at",
-    "fetchedAt": "platform.fetched_at",
-    "bitcoinOnchain": "platform.bitcoin_onchain",
+    "totalOrders": "operations.platform.total_orders",
+    "completedOrders": "operations.platform.completed_orders",
+    "totalVolumeIdr": "operations.platform.total_volume_idr",
+    "totalVolumeSats": "operations.platform.total_volume_sats",
+    "tagline": "operations.platform.tagline",
+    "updatedAt": "operations.platform.updated_at",
+    "fetchedAt": "operations.platform.fetched_at",
+    "bitcoinOnchain": "operations.platform.bitcoin_onchain",
     LIGHTNING: name_key(LIGHTNING),
-    "arbitrumUsdt": "platform.arbitrum_usdt",
+    "arbitrumUsdt": "operations.platform.arbitrum_usdt",
     **{token.rail: name_key(token.code) for token in TOKENS.values()},
 }
 """Names with a text in the catalogue. Any other name is shown as words."""
@@ -55,21 +55,21 @@ NAMES: Final = {
 
 def show_service_statistics(t: Translator, service: ServiceStatistics, zone: tzinfo) -> Screen:
     """Show the statistics and the rails, or say that the service didn't answer."""
-    statistics = t("platform.no_stats") if service.stats is None else _statistics(t, service.stats, zone)
-    rails = t("platform.no_rails") if service.rails is None else _rails(t, service.rails)
-    return Screen(f"{t('platform.head')}\n{statistics}\n\n{t('platform.rails')}\n{rails}")
+    statistics = t("operations.platform.no_stats") if service.stats is None else _statistics(t, service.stats, zone)
+    rails = t("operations.platform.no_rails") if service.rails is None else _rails(t, service.rails)
+    return Screen(f"{t('operations.platform.head')}\n{statistics}\n\n{t('operations.platform.rails')}\n{rails}")
 
 
 def _statistics(t: Translator, stats: PlatformStats, zone: tzinfo) -> Html:
     values = _flatten(stats.values)
     lines = [
-        t("platform.figure", name=_name(t, path), value=format_value(t, path[-1], value, zone))
+        t("operations.platform.figure", name=_name(t, path), value=format_value(t, path[-1], value, zone))
         for path, value in islice(values, MAX_LINES)
     ]
     left = sum(1 for _ in values)
     if left:
-        lines.append(t.plural("platform.more", left))
-    return Html("\n".join(lines)) if lines else t("platform.empty")
+        lines.append(t.plural("operations.platform.more", left))
+    return Html("\n".join(lines)) if lines else t("operations.platform.empty")
 
 
 def _flatten(values: Mapping[str, object], above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], object]]:
@@ -89,20 +89,27 @@ def _name(t: Translator, path: tuple[str, ...]) -> str:
 
 
 def _rails(t: Translator, rails: DepositRails) -> Html:
-    lines = [] if rails.is_configured else [t("platform.unconfigured")]
+    lines = [] if rails.is_configured else [t("operations.platform.unconfigured")]
     lines += [_rail(t, rail) for rail in rails.rails]
     if rails.error:
-        lines.append(t("platform.error", error=shorten(rails.error, 120)))
-    return Html("\n".join(lines)) if lines else t("platform.empty")
+        lines.append(t("operations.platform.error", error=shorten(rails.error, 120)))
+    return Html("\n".join(lines)) if lines else t("operations.platform.empty")
 
 
 def _rail(t: Translator, rail: Rail) -> Html:
     name = t.plain(NAMES[rail.name]) if rail.name in NAMES else truncate(format_key(rail.name), 48)
     facts = [fact for fact in (shorten(rail.token, 16), _chain(rail), shorten(rail.summary, 80)) if fact not in name]
-    line = t("platform.rail_facts", name=name, facts=" · ".join(facts)) if facts else t("platform.rail", name=name)
+    line = (
+        t("operations.platform.rail_facts", name=name, facts=" · ".join(facts))
+        if facts
+        else t("operations.platform.rail", name=name)
+    )
     addresses = [
         t(key, address=shorten(address, 64))
-        for key, address in (("platform.contract", rail.contract), ("platform.address", rail.address))
+        for key, address in (
+            ("operations.platform.contract", rail.contract),
+            ("operations.platform.address", rail.address),
+        )
         if address
     ]
     return Html("\n".join((line, *addresses)))
@@ -143,7 +150,7 @@ def format_key(key: str) -> str:
 def format_value(t: Translator, key: str, value: object, zone: tzinfo) -> str:
     """Return `value` in the format of its type, and of the unit at the end of its key."""
     if isinstance(value, bool):
-        return t.plain("platform.yes" if value else "platform.no")
+        return t.plain("operations.platform.yes" if value else "operations.platform.no")
     unit = _get_unit(key)
     if isinstance(value, str) and unit and _NUMBER.fullmatch(value.strip()):
         value = Decimal(value.strip())
@@ -203,7 +210,7 @@ def _format_items(t: Translator, key: str, values: Mapping[str, object] | Sequen
     """Return a short list of plain values, or how many there are."""
     few = isinstance(values, Sequence) and len(values) <= MAX_ITEMS
     if not values or not few or any(isinstance(value, Mapping | list) for value in values):
-        return t.plural("platform.items", len(values))
+        return t.plural("operations.platform.items", len(values))
     return shorten(", ".join(format_value(t, key, value, zone) for value in values))
 
 

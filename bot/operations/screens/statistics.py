@@ -38,7 +38,7 @@ OUTCOME_SIGNS: Final = {
 
 def show_statistics(t: Translator, period: Period, since: str, own: BotStatistics, picture: bytes) -> Screen:
     """Show the statistics with the chart. The text fits in a caption with any numbers."""
-    head = t("figures.head", period=t.plain(f"figures.{period}"), since=since)
+    head = t("operations.statistics.head", period=t.plain(f"operations.statistics.{period}"), since=since)
     parts = [head, _users(t, own.users, own.subscribers), _orders(t, own.orders), format_ticket_times(t, own.tickets)]
     return Screen("\n\n".join(part for part in parts if part), _keyboard(t, period), photo=picture)
 
@@ -49,17 +49,17 @@ def build_chart(t: Translator, period: Period, span: Span, orders: OrderStatisti
     top, levels = _build_levels(t, max(tally.idr for tally in paid))
     return BarFacts(
         brand="Kirim",
-        title=t.plain("figures.volume_title"),
-        period=t.plain(f"figures.{period}"),
+        title=t.plain("operations.statistics.volume_title"),
+        period=t.plain(f"operations.statistics.{period}"),
         main_number=t.rupiah(orders.paid.idr),
         note=t.sats(orders.paid.sats),
         levels=levels,
         columns=(
-            (t.plain("figures.column_placed"), t.number(orders.placed.orders)),
-            (t.plain("figures.column_paid"), t.number(orders.paid.orders)),
-            (t.plain("figures.column_sent"), t.number(_count_orders(orders, Outcome.SENT))),
+            (t.plain("operations.statistics.column_placed"), t.number(orders.placed.orders)),
+            (t.plain("operations.statistics.column_paid"), t.number(orders.paid.orders)),
+            (t.plain("operations.statistics.column_sent"), t.number(_count_orders(orders, Outcome.SENT))),
         ),
-        footer=t.plain("figures.since", since=t.date_time(span.since, zone)),
+        footer=t.plain("operations.statistics.since", since=t.date_time(span.since, zone)),
         bars=tuple(
             Bar(tally.idr / top, _label(t, period, begins, zone), t.compact(tally.idr) if tally.idr else "")
             for begins, tally in zip(span.edges, paid, strict=False)
@@ -82,9 +82,9 @@ def _label(t: Translator, period: Period, begins: datetime, zone: tzinfo) -> str
 
 def _users(t: Translator, users: UserStatistics, subscribers: SubscriberStatistics) -> Html:
     lines = [
-        t("figures.people", known=users.known, new=users.new, active=users.active, away=users.away),
+        t("operations.statistics.people", known=users.known, new=users.new, active=users.active, away=users.away),
         t(
-            "figures.subscribers",
+            "operations.statistics.subscribers",
             total=subscribers.total,
             new=subscribers.new,
             daily=subscribers.daily,
@@ -93,30 +93,32 @@ def _users(t: Translator, users: UserStatistics, subscribers: SubscriberStatisti
     ]
     if users.new:
         reached = Decimal(calculate_share(users.paid, users.new)) / 100
-        lines.append(t("figures.from_start", ordered=users.ordered, paid=users.paid, new=users.new, share=reached))
+        lines.append(
+            t("operations.statistics.from_start", ordered=users.ordered, paid=users.paid, new=users.new, share=reached)
+        )
     return Html("\n".join(lines))
 
 
 def _orders(t: Translator, orders: OrderStatistics) -> Html:
     """Return the outcomes, how many orders were paid, their sums, and the median time."""
     if not orders.placed.orders:
-        return t("figures.no_orders")
-    lines = [t("figures.orders", count=orders.placed.orders)]
+        return t("operations.statistics.no_orders")
+    lines = [t("operations.statistics.orders", count=orders.placed.orders)]
     lines += [
         t(
-            "figures.outcome",
+            "operations.statistics.outcome",
             sign=sign,
-            name=t.plain(f"figures.outcome_{outcome}"),
+            name=t.plain(f"operations.statistics.outcome_{outcome}"),
             count=_count_orders(orders, outcome),
         )
         for outcome, sign in OUTCOME_SIGNS.items()
         if _count_orders(orders, outcome)
     ]
     paid = Decimal(calculate_share(orders.paid.orders, orders.placed.orders)) / 100
-    lines.append(t("figures.paid", paid=orders.paid.orders, placed=orders.placed.orders, share=paid))
-    lines.append(t("figures.volume", idr=orders.paid.idr, sats=orders.paid.sats))
+    lines.append(t("operations.statistics.paid", paid=orders.paid.orders, placed=orders.placed.orders, share=paid))
+    lines.append(t("operations.statistics.volume", idr=orders.paid.idr, sats=orders.paid.sats))
     if orders.median is not None:
-        lines.append(t("figures.median", median=format_length(t, orders.median), count=orders.timed))
+        lines.append(t("operations.statistics.median", median=format_length(t, orders.median), count=orders.timed))
     return Html("\n".join(lines))
 
 
@@ -129,9 +131,16 @@ def _keyboard(t: Translator, shown: Period) -> Keyboard:
     """Return buttons for the three periods and for the file. The current period is marked, and its button refreshes."""
     times = tuple(
         Button(
-            ("• " if period is shown else "") + t.plain(f"figures.button_{period}"),
+            ("• " if period is shown else "") + t.plain(f"operations.statistics.button_{period}"),
             data=StatisticsButton(StatisticsAction.SHOW, period).pack(),
         )
         for period in Period
     )
-    return (times, (Button(t.plain("figures.button_export"), data=StatisticsButton(StatisticsAction.EXPORT).pack()),))
+    return (
+        times,
+        (
+            Button(
+                t.plain("operations.statistics.button_export"), data=StatisticsButton(StatisticsAction.EXPORT).pack()
+            ),
+        ),
+    )

@@ -18,16 +18,16 @@ OK, WRONG, UNKNOWN = "✅", "🚨", "❔"
 def show_status(t: Translator, summary: HealthSummary, subjects: Subjects, now: datetime, zone: tzinfo) -> Screen:
     """Show one line for each kind of alarm, then the open alarms, with buttons to resolve them."""
     parts = [
-        t("alarm.glance", time=format_clock(t, now, zone)),
+        t("staff.alarm.glance", time=format_clock(t, now, zone)),
         _table(t, summary),
-        t("alarm.lately", count=summary.raised_recently),
+        t("staff.alarm.lately", count=summary.raised_recently),
     ]
     if summary.alarms:
         parts.append(alarm_screens.format_alarms(t, summary.alarms, subjects, now, zone))
     rows = (
         *alarm_screens.resolve_rows(t, summary.alarms, AlarmAction.RESOLVE_IN_STATUS),
-        (Button(t.plain("button.refresh"), data=AlarmButton(AlarmAction.STATUS).pack()),),
-        (Button(t.plain("alarm.own_orders"), data=AlarmButton(AlarmAction.OWN_ORDERS).pack()),),
+        (Button(t.plain("orders.button.refresh"), data=AlarmButton(AlarmAction.STATUS).pack()),),
+        (Button(t.plain("staff.alarm.own_orders"), data=AlarmButton(AlarmAction.OWN_ORDERS).pack()),),
         send_row(t),
     )
     return Screen("\n\n".join(parts), rows)
@@ -39,7 +39,7 @@ def _table(t: Translator, summary: HealthSummary) -> Html:
 
 def _row(t: Translator, kind: AlarmKind, summary: HealthSummary) -> str:
     raised = [alarm for alarm in summary.alarms if alarm.kind is kind]
-    return f"{_mark(kind, raised, summary)} {t(f'alarm.{kind}_name')}: {_state(t, kind, raised, summary)}"
+    return f"{_mark(kind, raised, summary)} {t(f'staff.alarm.{kind}_name')}: {_state(t, kind, raised, summary)}"
 
 
 def _mark(kind: AlarmKind, raised: list[Alarm], summary: HealthSummary) -> str:
@@ -54,10 +54,10 @@ def _state(t: Translator, kind: AlarmKind, raised: list[Alarm], summary: HealthS
     if kind is AlarmKind.METHODS_SHRUNK and summary.methods is not None:
         return t.number(summary.methods)
     if _is_unknown(kind, summary) and not raised:
-        return t("alarm.unknown")
+        return t("staff.alarm.unknown")
     if kind in ORDER_ALARMS:
         return t.number(len(raised))
-    return t(f"alarm.{alarm_screens.get_text_name(raised[0])}_wrong") if raised else t(f"alarm.{kind}_fine")
+    return t(f"staff.alarm.{alarm_screens.get_text_name(raised[0])}_wrong") if raised else t(f"staff.alarm.{kind}_fine")
 
 
 def _is_unknown(kind: AlarmKind, summary: HealthSummary) -> bool:

@@ -284,4 +284,4 @@ def _build_payment(order: Order, context: RenderContext) -> pay.PaymentMessage:
 
 
 def _closed_text(t: Translator, order: Order) -> Html:
-    return t("pay.closed_paid" if order.is_paid else "pay.closed", line=format_order_line(t, order))
+    return t("orders.pay.closed_paid" if order.is_paid else "orders.pay.closed", line=format_order_line(t, order))

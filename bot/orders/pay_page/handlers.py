@@ -117,7 +117,7 @@ class PageHandlers:
 
     def _answer_notice(self, request: Request, key: str, status: int) -> Response:
         t = self._translations.get(language_of(request, self._default_locale))
-        heading, text = t.plain(f"page.{key}"), t.plain(f"page.{key}_text")
+        heading, text = t.plain(f"orders.pay_page.{key}"), t.plain(f"orders.pay_page.{key}_text")
         return HTMLResponse(rendering.render_notice(t, self._site, heading, text), status_code=status)
 
     def _describe(self, locale: str, status: OrderStatus) -> StatusText:

@@ -71,8 +71,8 @@ def render_payment(t: Translator, shown: ShownPayment, site: Site) -> str:
             **(_expiry(t, shown) if shown.details else {}),
         },
         refresh=_refresh(shown),
-        offline=t.plain("page.offline"),
-        copied=t.plain("page.copied"),
+        offline=t.plain("orders.pay_page.offline"),
+        copied=t.plain("orders.pay_page.copied"),
         amounts=_amounts(t, shown),
         pay=_pay(t, shown, shown.details, token) if shown.details else None,
     )
@@ -88,11 +88,11 @@ def _common(t: Translator, site: Site) -> dict[str, object]:
     provider = site.provider
     return {
         "locale": t.locale,
-        "title": t.plain("page.title"),
+        "title": t.plain("orders.pay_page.title"),
         "link": site.files.link,
         "language_parameter": PARAMETER,
         "languages": [(other, LOCALES[other].name) for other in other_locales(t.locale)],
-        "provider": t.plain("provider.name", name=provider.name) if provider.name else None,
+        "provider": t.plain("users.provider.name", name=provider.name) if provider.name else None,
         "links": [(t.plain(key), url) for key, url in provider.links],
     }
 
@@ -112,26 +112,26 @@ def _amounts(t: Translator, shown: ShownPayment) -> list[str]:
     order = shown.order
     amounts = [
         t.sats(order.sats or order.expected_sats),
-        t.plain("page.to_send", amount=t.rupiah(order.idr or order.expected_idr)),
+        t.plain("orders.pay_page.to_send", amount=t.rupiah(order.idr or order.expected_idr)),
     ]
     transfer = shown.details.transfer if shown.details else None
     return [f"{transfer.amount} {transfer.token.symbol}", *amounts] if transfer else amounts
 
 
 def _pay(t: Translator, shown: ShownPayment, details: PaymentDetails, token: str) -> dict[str, object]:
-    hints = [t.plain("page.safe"), t.plain("page.for_payer")]
+    hints = [t.plain("orders.pay_page.safe"), t.plain("orders.pay_page.for_payer")]
     if shown.times:
         hints.append(format_payout_times(t, shown.times))
     return {
         "countdown": _countdown(t, shown),
         "link": details.link,
-        "open_wallet": t.plain("page.open_wallet"),
+        "open_wallet": t.plain("orders.pay_page.open_wallet"),
         "transfer": _transfer(t, details.transfer) if details.transfer else None,
         "invoice": details.text,
-        "invoice_label": t.plain("page.invoice"),
-        "copy_invoice": t.plain("page.copy_invoice"),
+        "invoice_label": t.plain("orders.pay_page.invoice"),
+        "copy_invoice": t.plain("orders.pay_page.copy_invoice"),
         "qr": f"{token}/qr.png",
-        "qr_label": t.plain("page.qr"),
+        "qr_label": t.plain("orders.pay_page.qr"),
         "hints": hints,
     }
 
@@ -141,8 +141,8 @@ def _countdown(t: Translator, shown: ShownPayment) -> dict[str, object] | None:
     if expires is None:
         return None
     return {
-        "text": t.plain("page.expires", soon=t.until(expires, shown.now)),
-        "words": t.plain("page.countdown", time="{time}"),
+        "text": t.plain("orders.pay_page.expires", soon=t.until(expires, shown.now)),
+        "words": t.plain("orders.pay_page.countdown", time="{time}"),
         "span": int(max((expires - shown.order.created_at).total_seconds(), 1)),
         "left": max(int(shown.seconds_remaining or 0), 0),
     }
@@ -151,17 +151,17 @@ def _countdown(t: Translator, shown: ShownPayment) -> dict[str, object] | None:
 def _transfer(t: Translator, transfer: Transfer) -> dict[str, object]:
     """Return the texts and the parts of a transfer. A part has a name, a value, and an id if it can be copied."""
     token = transfer.token
-    network = t.plain("page.on_network", network=token.chain.name, chain_id=str(token.chain.id))
+    network = t.plain("orders.pay_page.on_network", network=token.chain.name, chain_id=str(token.chain.id))
     return {
-        "copy_address": t.plain("pay.copy_address"),
-        "copy_amount": t.plain("pay.copy_amount"),
+        "copy_address": t.plain("orders.pay.copy_address"),
+        "copy_amount": t.plain("orders.pay.copy_amount"),
         "parts": [
-            (t.plain("page.amount"), transfer.amount, "amount"),
-            (t.plain("page.token"), f"{token.symbol} · {network}", None),
-            (t.plain("page.address"), transfer.to_address, "address"),
-            (t.plain("page.contract"), token.contract, "contract"),
+            (t.plain("orders.pay_page.amount"), transfer.amount, "amount"),
+            (t.plain("orders.pay_page.token"), f"{token.symbol} · {network}", None),
+            (t.plain("orders.pay_page.address"), transfer.to_address, "address"),
+            (t.plain("orders.pay_page.contract"), token.contract, "contract"),
         ],
-        "warning": t.plain("page.deposit_warning"),
+        "warning": t.plain("orders.pay_page.deposit_warning"),
     }
 
 

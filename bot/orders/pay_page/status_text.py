@@ -82,8 +82,8 @@ def describe_status(t: Translator, status: OrderStatus) -> StatusText:
     """Return the texts of a status in `SHOWN`."""
     return StatusText(
         state=status,
-        heading=t.plain(f"page.{status}"),
-        text=t.plain(f"page.{status}_text"),
+        heading=t.plain(f"orders.pay_page.{status}"),
+        text=t.plain(f"orders.pay_page.{status}_text"),
         steps=_steps(t, status),
         again=POLL_SECONDS.get(status),
     )
@@ -93,8 +93,8 @@ def _steps(t: Translator, status: OrderStatus) -> tuple[TimelineStep, ...]:
     """Return the timeline from the payment on, or nothing if the order failed or expired."""
     if status not in IN_PROGRESS:
         return ()
-    names = [t.plain("step.payment" if status is OrderStatus.WAITING else "step.paid")]
-    names += [t.plain(f"step.{step.name.lower()}") for step in STEPS]
+    names = [t.plain("orders.step.payment" if status is OrderStatus.WAITING else "orders.step.paid")]
+    names += [t.plain(f"orders.step.{step.name.lower()}") for step in STEPS]
     # Paid and not yet converting: the payment is done, and the next step is in progress.
     reached = {
         OrderStatus.WAITING: 0,

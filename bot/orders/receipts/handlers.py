@@ -101,7 +101,7 @@ class ReceiptHandlers:
     async def send_receipt(self, session: Session, order: Order) -> None:
         """Send the receipt again, as a new message."""
         if order.state != COMPLETED:
-            key = "receipt.none" if order.is_ended else "receipt.not_yet"
+            key = "orders.receipt.none" if order.is_ended else "orders.receipt.not_yet"
             await session.acknowledge(session.t.plain(key), alert=True)
             return
         button = OrderButton(order.reference, OrderAction.RECEIPT).pack()
@@ -110,7 +110,7 @@ class ReceiptHandlers:
             return
         picture = await draw_receipt(self._receipts, session.t, order, session.zone, self._messenger.username)
         if picture is None:
-            await session.acknowledge(session.t.plain("receipt.gone"), alert=True)
+            await session.acknowledge(session.t.plain("orders.receipt.gone"), alert=True)
             return
         await session.acknowledge()
         if await session.post_picture(picture.png, picture.caption, picture.keyboard):

@@ -16,7 +16,7 @@ def format_channel(t: Translator, channel: str) -> str:
 def format_order_line(t: Translator, order: Order) -> Html:
     """Return the line that every message about an order has: amount, recipient, reference."""
     return t(
-        "order.line",
+        "orders.line",
         amount=t.rupiah(order.idr or order.expected_idr),
         destination=format_destination(order.method, order.number),
         reference=order.reference,

@@ -17,16 +17,18 @@ def screen(reader: Reader, page: HistoryPage) -> Screen:
     """Return a page of the list, the newest order first, or say that there are no orders yet."""
     t = reader.t
     if not page.orders:
-        return Screen(t("history.none"), (send_row(t),))
+        return Screen(t("orders.history.none"), (send_row(t),))
     orders = "\n\n".join(_entry(reader, order) for order in page.orders)
-    return Screen(f"{t('history.title')}\n\n{orders}", (*_order_buttons(page), *_page_buttons(t, page), send_row(t)))
+    return Screen(
+        f"{t('orders.history.title')}\n\n{orders}", (*_order_buttons(page), *_page_buttons(t, page), send_row(t))
+    )
 
 
 def _entry(reader: Reader, order: Order) -> Html:
     t, now = reader.t, reader.now
     _, rupiah = order.last_price
     return t(
-        "history.entry",
+        "orders.history.entry",
         mark=status_emoji(order, now),
         amount=t.rupiah(rupiah),
         destination=format_destination(order.method, order.number),
@@ -49,9 +51,9 @@ def _page_buttons(t: Translator, page: HistoryPage) -> Keyboard:
     if page.newer is None and page.older is None:
         return ()
     last = page.before + len(page.orders)
-    here = t.plain("history.here", first=page.before + 1, last=last, total=page.total)
-    newer = () if page.newer is None else (_page_button(t.plain("history.newer"), page.newer),)
-    older = () if page.older is None else (_page_button(t.plain("history.older"), page.older),)
+    here = t.plain("orders.history.here", first=page.before + 1, last=last, total=page.total)
+    newer = () if page.newer is None else (_page_button(t.plain("orders.history.newer"), page.newer),)
+    older = () if page.older is None else (_page_button(t.plain("orders.history.older"), page.older),)
     return ((*newer, _page_button(here, page.first), *older),)
 
 

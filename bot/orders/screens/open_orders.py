@@ -13,9 +13,9 @@ from bot.orders.screens.formatting import format_order_line
 from bot.users.screens.buttons import send_row
 
 STATUS_KEYS = {
-    OrderStatus.NEEDS_CONFIRMATION: "status.held",
-    OrderStatus.OFFER_OVER: "status.held",
-    OrderStatus.WAITING: "status.created",
+    OrderStatus.NEEDS_CONFIRMATION: "orders.status.held",
+    OrderStatus.OFFER_OVER: "orders.status.held",
+    OrderStatus.WAITING: "orders.status.created",
 }
 """The keys of statuses whose texts aren't named like the status."""
 
@@ -39,23 +39,23 @@ IN_PROGRESS = "⏳"
 def screen(reader: Reader, orders: Sequence[Order]) -> Screen:
     """Return the list, or say that there is no open order."""
     t = reader.t
-    all_orders = (Button(t.plain("button.history"), data=HistoryButton(NEWEST).pack()),)
+    all_orders = (Button(t.plain("orders.button.history"), data=HistoryButton(NEWEST).pack()),)
     if not orders:
-        return Screen(t("status.none"), (all_orders, send_row(t)))
+        return Screen(t("orders.status.none"), (all_orders, send_row(t)))
     lines = "\n\n".join(f"{format_order_line(t, order)}\n{t(status_key(order, reader.now))}" for order in orders)
     rows = tuple((_open_button(t, order),) for order in orders)
-    return Screen(f"{t('status.title')}\n\n{lines}", (*rows, all_orders, send_row(t)))
+    return Screen(f"{t('orders.status.title')}\n\n{lines}", (*rows, all_orders, send_row(t)))
 
 
 def _open_button(t: Translator, order: Order) -> Button:
     data = OrderButton(order.reference, OrderAction.RESEND_STATUS).pack()
-    return Button(t.plain("status.open", reference=order.reference), data=data)
+    return Button(t.plain("orders.status.open", reference=order.reference), data=data)
 
 
 def status_key(order: Order, now: datetime) -> str:
     """Return the key of the short text for an order's status."""
     status = order.status(now)
-    return STATUS_KEYS.get(status, f"status.{status}")
+    return STATUS_KEYS.get(status, f"orders.status.{status}")
 
 
 def status_emoji(order: Order, now: datetime) -> str:

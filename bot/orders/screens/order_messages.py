@@ -22,14 +22,17 @@ REASON_SHOWN = 200
 
 ANSWERS = {
     OrderNotification.PRICE_MOVED: (
-        ("button.accept_price", OrderAction.ACCEPT),
-        ("button.no_thanks", OrderAction.DROP),
+        ("orders.button.accept_price", OrderAction.ACCEPT),
+        ("orders.button.no_thanks", OrderAction.DROP),
     ),
     OrderNotification.RECIPIENT_MASKED: (
-        ("button.found_is_mine", OrderAction.ACCEPT),
-        ("button.found_not_mine", OrderAction.DROP),
+        ("orders.button.found_is_mine", OrderAction.ACCEPT),
+        ("orders.button.found_not_mine", OrderAction.DROP),
     ),
-    OrderNotification.UNRESOLVED: (("button.try_again", OrderAction.TRY_AGAIN), ("button.drop", OrderAction.DROP)),
+    OrderNotification.UNRESOLVED: (
+        ("orders.button.try_again", OrderAction.TRY_AGAIN),
+        ("orders.button.drop", OrderAction.DROP),
+    ),
 }
 """The two answers to each question: the key of the label, and the action."""
 
@@ -65,7 +68,7 @@ def status_screen(reader: Reader, order: Order, *, help_offered: bool) -> Screen
             kind = OrderNotification.REFUSED
         case OrderStatus.CLOSED:
             t = reader.t
-            return Screen(t("order.dropped", line=format_order_line(t, order)), (send_row(t),))
+            return Screen(t("orders.dropped", line=format_order_line(t, order)), (send_row(t),))
         case _:
             return status_message.screen(reader, order, help_offered=help_offered)
     return screen(kind, reader, order, help_offered=help_offered)
@@ -77,17 +80,17 @@ def _text(kind: OrderNotification, reader: Reader, order: Order) -> Html:
     match kind:
         case OrderNotification.PRICE_MOVED | OrderNotification.RECIPIENT_MASKED:
             is_over = order.is_offer_over(reader.now)
-            return t("news.offer_over", line=line) if is_over else _question(kind, t, order, line)
+            return t("orders.notification.offer_over", line=line) if is_over else _question(kind, t, order, line)
         case OrderNotification.REFUSED | OrderNotification.OUTSIDE_LIMITS | OrderNotification.DEPOSIT_TAKEN:
             return _explain_no_invoice(kind, t, order, line)
         case OrderNotification.FAILED:
-            return t("news.failed_unpaid", line=line)
+            return t("orders.notification.failed_unpaid", line=line)
         case OrderNotification.SENT:
-            return t(f"news.sent_{kind_key(order.method)}", line=line)
+            return t(f"orders.notification.sent_{kind_key(order.method)}", line=line)
         case OrderNotification.PAID | OrderNotification.PAID_LATE:
-            return t(f"news.{kind}", line=line, at=reader.format_clock(order.paid_at or reader.now))
+            return t(f"orders.notification.{kind}", line=line, at=reader.format_clock(order.paid_at or reader.now))
         case _:
-            return t(f"news.{kind}", line=line)
+            return t(f"orders.notification.{kind}", line=line)
 
 
 def _question(kind: OrderNotification, t: Translator, order: Order, line: Html) -> Html:
@@ -95,7 +98,7 @@ def _question(kind: OrderNotification, t: Translator, order: Order, line: Html) 
     if kind is OrderNotification.RECIPIENT_MASKED:
         # Its price may have changed as well. Users who say that the order is theirs agree to the price shown here.
         return t(
-            "news.recipient_masked",
+            "orders.notification.recipient_masked",
             line=line,
             sats=t.sats(sats),
             idr=t.rupiah(idr),
@@ -104,7 +107,7 @@ def _question(kind: OrderNotification, t: Translator, order: Order, line: Html) 
         )
     drift = price_drift_percent(expected_sats=order.expected_sats, expected_idr=order.expected_idr, sats=sats, idr=idr)
     return t(
-        "news.price_too_good" if drift < 0 else "news.price_moved",
+        "orders.notification.price_too_good" if drift < 0 else "orders.notification.price_moved",
         line=line,
         reviewed=t.sats(order.expected_sats),
         reviewed_idr=t.rupiah(order.expected_idr),
@@ -116,14 +119,20 @@ def _question(kind: OrderNotification, t: Translator, order: Order, line: Html) 
 def _explain_no_invoice(kind: OrderNotification, t: Translator, order: Order, line: Html) -> Html:
     cap, locked = order.method.cap, order.idr or 0
     if kind is OrderNotification.DEPOSIT_TAKEN:
-        return t("news.deposit_taken", line=line, sats=t.sats(order.sats or 0))
+        return t("orders.notification.deposit_taken", line=line, sats=t.sats(order.sats or 0))
     if kind is OrderNotification.OUTSIDE_LIMITS and cap is not None and locked > cap:
-        return t("news.locked_above_cap", line=line, idr=t.rupiah(locked), cap=cap, name=format_method(order.method))
+        return t(
+            "orders.notification.locked_above_cap",
+            line=line,
+            idr=t.rupiah(locked),
+            cap=cap,
+            name=format_method(order.method),
+        )
     if kind is OrderNotification.OUTSIDE_LIMITS:
-        return t("news.locked_below_minimum", line=line, idr=t.rupiah(locked))
+        return t("orders.notification.locked_below_minimum", line=line, idr=t.rupiah(locked))
     if not order.refusal:
-        return t("news.refused", line=line)
-    return t("news.refused_because", line=line, reason=clip(order.refusal.strip(), REASON_SHOWN))
+        return t("orders.notification.refused", line=line)
+    return t("orders.notification.refused_because", line=line, reason=clip(order.refusal.strip(), REASON_SHOWN))
 
 
 def _keyboard(kind: OrderNotification, reader: Reader, order: Order, *, help_offered: bool) -> Keyboard:
@@ -132,7 +141,7 @@ def _keyboard(kind: OrderNotification, reader: Reader, order: Order, *, help_off
 
     match kind:
         case OrderNotification.PRICE_MOVED | OrderNotification.RECIPIENT_MASKED if order.is_offer_over(reader.now):
-            return ((button("button.requote", OrderAction.REQUOTE, "primary"),),)
+            return ((button("orders.button.requote", OrderAction.REQUOTE, "primary"),),)
         case OrderNotification.PRICE_MOVED | OrderNotification.RECIPIENT_MASKED | OrderNotification.UNRESOLVED:
             (yes, action), (no, drop) = ANSWERS[kind]
             return ((button(yes, action, "primary"),), (button(no, drop),))
@@ -144,7 +153,7 @@ def _keyboard(kind: OrderNotification, reader: Reader, order: Order, *, help_off
             | OrderNotification.OUTSIDE_LIMITS
             | OrderNotification.DEPOSIT_TAKEN
         ):
-            return ((button("button.back_to_review", OrderAction.REQUOTE, "primary"),),)
+            return ((button("orders.button.back_to_review", OrderAction.REQUOTE, "primary"),),)
         case (
             OrderNotification.CHECKING
             | OrderNotification.PAID
@@ -165,9 +174,9 @@ def _payment_problem(
     kind: OrderNotification, reader: Reader, order: Order, *, help_offered: bool, staff_notified: bool
 ) -> Screen:
     """Return the message about a payment problem: what we know, what happens next, and how to reach support."""
-    help_button = order_button(reader.t, order, "button.help", OrderAction.HELP)
-    without_staff = "news.ask_a_person" if help_offered else "news.keep_reference"
-    next_step = reader.t("news.staff_know" if staff_notified else without_staff)
+    help_button = order_button(reader.t, order, "orders.button.help", OrderAction.HELP)
+    without_staff = "orders.notification.ask_a_person" if help_offered else "orders.notification.keep_reference"
+    next_step = reader.t("orders.notification.staff_know" if staff_notified else without_staff)
     text = f"{_describe_payment(kind, reader, order)}\n\n{next_step}"
     return Screen(text, ((help_button,),) if help_offered else ())
 
@@ -177,9 +186,9 @@ def _describe_payment(kind: OrderNotification, reader: Reader, order: Order) -> 
     line = format_order_line(t, order)
     if kind is OrderNotification.FAILED and order.failure is Failure.UNKNOWN:
         transfer = get_transfer(order)
-        return t("news.failed_unknown", line=line, amount=transfer.amount, symbol=transfer.token.symbol)
+        return t("orders.notification.failed_unknown", line=line, amount=transfer.amount, symbol=transfer.token.symbol)
     return t(
-        "news.stuck" if kind is OrderNotification.STUCK else "news.failed_paid",
+        "orders.notification.stuck" if kind is OrderNotification.STUCK else "orders.notification.failed_paid",
         line=line,
         paid=t.sats(order.sats or order.expected_sats),
         at=reader.format_time(order.paid_at or reader.now, round_up=False),

@@ -35,7 +35,7 @@ def _heading(reader: Reader, order: Order) -> str:
     t, now = reader.t, reader.now
     _, rupiah = order.last_price
     return t(
-        "order_page.heading_named" if order.holder else "order_page.heading",
+        "orders.order_page.heading_named" if order.holder else "orders.order_page.heading",
         mark=status_emoji(order, now),
         state=t(status_key(order, now)),
         amount=t.rupiah(rupiah),
@@ -48,29 +48,29 @@ def _price(t: Translator, order: Order) -> str:
     sats, _ = order.last_price
     is_locked = order.has_shown_price
     kind = ("paid" if order.is_paid else "price") if is_locked else "reviewed"
-    lines = [t(f"order_page.{kind}", sats=t.sats(sats), channel=format_channel(t, order.channel))]
+    lines = [t(f"orders.order_page.{kind}", sats=t.sats(sats), channel=format_channel(t, order.channel))]
     if is_locked and order.btc_idr is not None:
-        lines.append(t("order_page.rate", rate=t.rate(order.btc_idr)))
-    lines.append(t("order_page.reference", reference=order.reference))
+        lines.append(t("orders.order_page.rate", rate=t.rate(order.btc_idr)))
+    lines.append(t("orders.order_page.reference", reference=order.reference))
     if order.service_id:
-        lines.append(t("order_page.service_id", id=quote_input(order.service_id)))
+        lines.append(t("orders.order_page.service_id", id=quote_input(order.service_id)))
     return "\n".join(lines)
 
 
 def _remarks(reader: Reader, order: Order, events: Sequence[OrderEvent]) -> tuple[Html | str, ...]:
     """Return what was unusual, what the status means, and what is no longer possible."""
     t = reader.t
-    late = [t("order_page.late")] if order.is_paid and order.expiry_notified else []
+    late = [t("orders.order_page.late")] if order.is_paid and order.expiry_notified else []
     was_asked = any(event.phase is Phase.NEEDS_CONFIRMATION for event in events)
     moved = [_moved(t, order)] if was_asked and order.has_shown_price else []
-    forgotten = [] if order.has_recipient else [t("order_page.forgotten")]
+    forgotten = [] if order.has_recipient else [t("orders.order_page.forgotten")]
     return (*moved, *late, _meaning(reader, order), *forgotten)
 
 
 def _moved(t: Translator, order: Order) -> Html:
     sats, rupiah = order.last_price
     return t(
-        "order_page.price_moved",
+        "orders.order_page.price_moved",
         reviewed=t.sats(order.expected_sats),
         reviewed_idr=t.rupiah(order.expected_idr),
         locked=t.sats(sats),
@@ -81,19 +81,19 @@ def _moved(t: Translator, order: Order) -> Html:
 def _meaning(reader: Reader, order: Order) -> Html | str:
     t, status, reason = reader.t, order.status(reader.now), (order.refusal or "").strip()
     if status is OrderStatus.REFUSED and reason:
-        return t("order_page.refused_because", reason=clip(reason, REASON_SHOWN))
+        return t("orders.order_page.refused_because", reason=clip(reason, REASON_SHOWN))
     if status in MEANINGS:
         return t(MEANINGS[status])
     return status_message.explain_status(reader, order)
 
 
 MEANINGS = {
-    OrderStatus.CHECKING: "order_page.checking",
-    OrderStatus.UNRESOLVED: "order_page.unresolved",
-    OrderStatus.NEEDS_CONFIRMATION: "order_page.held",
-    OrderStatus.OFFER_OVER: "order_page.offer_over",
-    OrderStatus.REFUSED: "order_page.refused",
-    OrderStatus.CLOSED: "order_page.closed",
+    OrderStatus.CHECKING: "orders.order_page.checking",
+    OrderStatus.UNRESOLVED: "orders.order_page.unresolved",
+    OrderStatus.NEEDS_CONFIRMATION: "orders.order_page.held",
+    OrderStatus.OFFER_OVER: "orders.order_page.offer_over",
+    OrderStatus.REFUSED: "orders.order_page.refused",
+    OrderStatus.CLOSED: "orders.order_page.closed",
 }
 
 
@@ -103,14 +103,14 @@ def _keyboard(reader: Reader, order: Order, *, help_offered: bool) -> Keyboard:
 
     rows: list[tuple[Button, ...]] = []
     if order.phase in {Phase.UNRESOLVED, Phase.NEEDS_CONFIRMATION}:
-        rows.append((button("button.decide", OrderAction.RESEND_STATUS, "primary"),))
+        rows.append((button("orders.button.decide", OrderAction.RESEND_STATUS, "primary"),))
     elif order.phase is Phase.OPEN:
-        rows.append((button("button.card", OrderAction.RESEND_STATUS),))
+        rows.append((button("orders.button.card", OrderAction.RESEND_STATUS),))
     if order.may_be_sent_again(reader.now):
-        rows.append((button("button.resend", OrderAction.RESEND, "primary"),))
+        rows.append((button("orders.button.resend", OrderAction.RESEND, "primary"),))
     if order.state == COMPLETED:
-        rows.append((button("button.receipt", OrderAction.RECEIPT),))
+        rows.append((button("orders.button.receipt", OrderAction.RECEIPT),))
     if help_offered:
-        rows.append((button("button.help", OrderAction.HELP),))
-    refresh = (button("button.refresh", OrderAction.REFRESH_PAGE),) if order.phase in CAN_CHANGE else ()
-    return (*rows, (button("button.history", OrderAction.SHOW_LIST), *refresh))
+        rows.append((button("orders.button.help", OrderAction.HELP),))
+    refresh = (button("orders.button.refresh", OrderAction.REFRESH_PAGE),) if order.phase in CAN_CHANGE else ()
+    return (*rows, (button("orders.button.history", OrderAction.SHOW_LIST), *refresh))

@@ -35,7 +35,7 @@ def build_payment(reader: Reader, order: Order, phrase: str | None) -> PaymentMe
     The user's `phrase` is in each message with a way to pay, so that they know that it comes from us.
     """
     t = reader.t
-    mark = f"\n\n{t('pay.phrase', phrase=phrase)}" if phrase else ""
+    mark = f"\n\n{t('users.pay.phrase', phrase=phrase)}" if phrase else ""
     if order.bolt11 is not None:
         return _lightning(t, order, order.bolt11, reader.format_clock(order.expires_at or reader.now), mark)
     return _deposit(reader, order, mark)
@@ -50,16 +50,16 @@ def _price(t: Translator, order: Order) -> dict[str, object]:
 
 
 def _lightning(t: Translator, order: Order, bolt11: str, until: Html, mark: str) -> PaymentMessage:
-    head = t("pay.lightning", **_price(t, order), at=until) + mark
-    short = t("pay.short", line=format_order_line(t, order), sats=t.sats(order.sats or 0), at=until) + mark
-    text = t("pay.invoice_text", invoice=bolt11)
+    head = t("orders.pay.lightning", **_price(t, order), at=until) + mark
+    short = t("orders.pay.short", line=format_order_line(t, order), sats=t.sats(order.sats or 0), at=until) + mark
+    text = t("orders.pay.invoice_text", invoice=bolt11)
     payload = qr.invoice_qr_payload(bolt11)
     # The status message below has the price too, so it may be left out here for a long invoice.
     for caption in (f"{head}\n\n{text}", f"{short}\n\n{text}"):
         if caption_length(caption) <= MAX_CAPTION:
             return PaymentMessage(payload, caption, ())
     # The text is a message of its own, so it also says until when it can be paid.
-    alone = t("pay.invoice_alone", line=format_order_line(t, order), at=until, invoice=bolt11)
+    alone = t("orders.pay.invoice_alone", line=format_order_line(t, order), at=until, invoice=bolt11)
     return PaymentMessage(payload, head, (), follow_up=alone + mark)
 
 
@@ -72,7 +72,7 @@ def _deposit(reader: Reader, order: Order, mark: str) -> PaymentMessage:
     t, transfer = reader.t, get_transfer(order)
     token, amount = transfer.token, transfer.amount
     caption = t(
-        "pay.deposit",
+        "orders.pay.deposit",
         **_price(t, order),
         amount=amount,
         symbol=token.symbol,
@@ -86,8 +86,8 @@ def _deposit(reader: Reader, order: Order, mark: str) -> PaymentMessage:
         caption=caption + _until(reader, order) + mark,
         keyboard=(
             (
-                Button(t.plain("pay.copy_address"), copy=transfer.to_address),
-                Button(t.plain("pay.copy_amount"), copy=amount),
+                Button(t.plain("orders.pay.copy_address"), copy=transfer.to_address),
+                Button(t.plain("orders.pay.copy_amount"), copy=amount),
             ),
         ),
     )
@@ -97,10 +97,10 @@ def _until(reader: Reader, order: Order) -> str:
     """Return the text that says until when a deposit can be paid, or "". The live service sets no limit."""
     if order.expires_at is None:
         return ""
-    return f"\n\n{reader.t('pay.until', at=reader.format_clock(order.expires_at))}"
+    return f"\n\n{reader.t('orders.pay.until', at=reader.format_clock(order.expires_at))}"
 
 
 def page_row(t: Translator, order: Order, public_url: str) -> Keyboard:
     """Return the button to the order's payment page in the reader's language, or no button if there are no pages."""
     url = page_url(public_url, order, t.locale)
-    return () if url is None else ((Button(t.plain("pay.page"), url=url),),)
+    return () if url is None else ((Button(t.plain("orders.pay.page"), url=url),),)

@@ -16,22 +16,26 @@ SIGNS: Final = {DeliveryMode.SOUND: "🔔", DeliveryMode.SILENT: "🔕", Deliver
 def screen(t: Translator, user: User) -> Screen:
     """Return the preferences. A tap on a topic chooses its next mode."""
     rows = tuple((_topic_button(t, topic, chosen_mode(topic, user.notification_preferences)),) for topic in CHOOSABLE)
-    reset = Button(t.plain("notices.usual"), data=PreferencesButton(PreferencesAction.RESET).pack())
+    reset = Button(t.plain("orders.preferences.usual"), data=PreferencesButton(PreferencesAction.RESET).pack())
     signs = {f"{mode}_sign": sign for mode, sign in SIGNS.items()}
     always = ", ".join(f"“{_name(t, topic)}”" for topic in CHOOSABLE if not topic.may_be_status_only)
-    text = t("notices.text", **signs, always=always)
+    text = t("orders.preferences.text", **signs, always=always)
     return Screen(text, (*rows, *(((reset,),) if user.notification_preferences else ()), back_row(t)))
 
 
 def summary(t: Translator, user: User) -> Mapping[str, Html]:
     """Return how many preferences the user has changed, for the settings."""
     changed = sum(chosen_mode(topic, user.notification_preferences) is not topic.default for topic in CHOOSABLE)
-    return {"notices": t.plural("settings.notices_changed", changed) if changed else t("settings.notices_usual")}
+    return {
+        "notices": t.plural("orders.settings.notices_changed", changed)
+        if changed
+        else t("orders.settings.notices_usual")
+    }
 
 
 SECTION: Final = SettingsSection(
     position=20,
-    label="settings.notices",
+    label="orders.settings.notices",
     data=PreferencesButton(PreferencesAction.SHOW).pack(),
     summary=summary,
 )
@@ -44,4 +48,4 @@ def _topic_button(t: Translator, topic: Topic, mode: DeliveryMode) -> Button:
 
 
 def _name(t: Translator, topic: Topic) -> str:
-    return t.plain(f"notices.{topic.name}")
+    return t.plain(f"orders.preferences.{topic.name}")

@@ -32,10 +32,10 @@ class StoredOrders(StoredData):
         if not failed:
             return ()
         references = ", ".join(f"<code>{as_html(order.reference)}</code>" for order in failed[:MAX_LISTED])
-        return (t("privacy.failed", references=Html(references)),)
+        return (t("orders.privacy.failed", references=Html(references)),)
 
     def _count(self, t: Translator) -> Html:
-        return t.plural("privacy.orders", len(self.orders))
+        return t.plural("orders.privacy.orders", len(self.orders))
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,23 +46,23 @@ class OpenOrders:
 
     def notice(self, t: Translator) -> str:
         """Return how many orders have to end first."""
-        return t.plural("privacy.open_first", len(self.orders))
+        return t.plural("orders.privacy.open_first", len(self.orders))
 
     def details(self, t: Translator, now: datetime) -> str:
         """Return each order with the reason why it is still open."""
         shown = [f"• {format_order_line(t, order)}\n{t(_reason(order, now))}" for order in self.orders]
-        return "\n".join([t.plural("privacy.still_open", len(self.orders)), *list_first(shown)])
+        return "\n".join([t.plural("orders.privacy.still_open", len(self.orders)), *list_first(shown)])
 
 
 def _reason(order: Order, now: datetime) -> str:
     match order.status(now):
         case OrderStatus.CHECKING | OrderStatus.UNRESOLVED:
-            return "privacy.open_unknown"
+            return "orders.privacy.open_unknown"
         case OrderStatus.NEEDS_CONFIRMATION | OrderStatus.OFFER_OVER:
-            return "privacy.open_held"
+            return "orders.privacy.open_held"
         case OrderStatus.WAITING:
-            return "privacy.open_payable"
+            return "orders.privacy.open_payable"
         case OrderStatus.EXPIRED:
-            return "privacy.open_expired"
+            return "orders.privacy.open_expired"
         case _:
-            return "privacy.open_paid"
+            return "orders.privacy.open_paid"

@@ -20,7 +20,7 @@ def screen(reader: Reader, order: Order, *, help_offered: bool) -> Screen:
     text = "\n\n".join((_heading(reader, order), _timeline(reader, order), explain_status(reader, order)))
     # The notification `SENT` doesn't have this button, because the receipt follows it automatically.
     receipt = (
-        ((order_button(t, order, "button.receipt", OrderAction.RECEIPT),),)
+        ((order_button(t, order, "orders.button.receipt", OrderAction.RECEIPT),),)
         if order.state == COMPLETED and order.has_recipient
         else ()
     )
@@ -32,13 +32,13 @@ def keyboard(reader: Reader, order: Order, *, help_offered: bool) -> Keyboard:
     t = reader.t
     rows: list[tuple[Button, ...]] = []
     if order.status(reader.now) in {OrderStatus.EXPIRED, OrderStatus.FAILED_UNPAID}:
-        rows.append((order_button(t, order, "button.requote", OrderAction.REQUOTE, "primary"),))
+        rows.append((order_button(t, order, "orders.button.requote", OrderAction.REQUOTE, "primary"),))
     if order.phase is Phase.OPEN:
-        rows.append((order_button(t, order, "button.refresh", OrderAction.REFRESH_STATUS),))
+        rows.append((order_button(t, order, "orders.button.refresh", OrderAction.REFRESH_STATUS),))
     if help_offered and may_need_help(order):
-        rows.append((order_button(t, order, "button.help", OrderAction.HELP),))
+        rows.append((order_button(t, order, "orders.button.help", OrderAction.HELP),))
     if order.state == COMPLETED:
-        resend = order_button(t, order, "button.resend", OrderAction.RESEND)
+        resend = order_button(t, order, "orders.button.resend", OrderAction.RESEND)
         rows.append((resend,) if order.has_recipient else send_row(t))
     return tuple(rows)
 
@@ -52,26 +52,26 @@ def _heading(reader: Reader, order: Order) -> str:
     t = reader.t
     amount, destination = t.rupiah(order.idr or order.expected_idr), format_destination(order.method, order.number)
     heading = t(
-        "card.heading_named" if order.holder else "card.heading",
+        "orders.card.heading_named" if order.holder else "orders.card.heading",
         amount=amount,
         destination=destination,
         holder=clip(order.holder or ""),
     )
-    return "\n".join((heading, *_price(reader, order), t("card.reference", reference=order.reference)))
+    return "\n".join((heading, *_price(reader, order), t("orders.card.reference", reference=order.reference)))
 
 
 def _price(reader: Reader, order: Order) -> tuple[Html, ...]:
     """Return the line with the price. After an expiry there is none."""
     t, sats = reader.t, reader.t.sats(order.sats or order.expected_sats)
     if order.is_paid:
-        return (t("card.price_paid", sats=sats),)
+        return (t("orders.card.price_paid", sats=sats),)
     match order.status(reader.now):
         case OrderStatus.FAILED_UNKNOWN | OrderStatus.FAILED_UNPAID:
-            return (t("card.price_failed", sats=sats),)
+            return (t("orders.card.price_failed", sats=sats),)
         case OrderStatus.EXPIRED | OrderStatus.GIVEN_UP:
             return ()
         case _:
-            return (t("card.price_to_pay", sats=sats),)
+            return (t("orders.card.price_to_pay", sats=sats),)
 
 
 def _timeline(reader: Reader, order: Order) -> str:
@@ -83,13 +83,13 @@ def _timeline(reader: Reader, order: Order) -> str:
         return "\n".join([*lines, f"{BROKEN} <b>{_name(t, reached)}</b>"])
     lines.append(f"{NOW if _is_slow(reached) else DONE} <b>{_name(t, reached)}</b>")
     if order.has_failed:
-        return "\n".join([*lines, f"{BROKEN} <b>{t('step.failed')}</b>"])
+        return "\n".join([*lines, f"{BROKEN} <b>{t('orders.step.failed')}</b>"])
     if order.status(reader.now) is OrderStatus.EXPIRED:
-        return "\n".join([*lines, f"{OVER} <b>{t('step.expired')}</b>"])
+        return "\n".join([*lines, f"{OVER} <b>{t('orders.step.expired')}</b>"])
     if order.is_given_up:
         return "\n".join(lines)
     if reached is OrderStep.CREATED:
-        lines.append(f"{NOW} {t('step.payment')}")
+        lines.append(f"{NOW} {t('orders.step.payment')}")
     first = OrderStep.CONVERTING if reached is OrderStep.CREATED else reached + 1
     return "\n".join([*lines, *(f"{NEXT} {_name(t, step)}" for step in OrderStep if step >= first)])
 
@@ -100,7 +100,7 @@ def _is_slow(step: OrderStep) -> bool:
 
 
 def _name(t: Translator, step: OrderStep) -> Html:
-    return t(f"step.{step.name.lower()}")
+    return t(f"orders.step.{step.name.lower()}")
 
 
 def explain_status(reader: Reader, order: Order) -> str:
@@ -108,13 +108,13 @@ def explain_status(reader: Reader, order: Order) -> str:
     t = reader.t
     match order.status(reader.now):
         case OrderStatus.SENT:
-            return t(f"card.sent_{kind_key(order.method)}")
+            return t(f"orders.card.sent_{kind_key(order.method)}")
         case OrderStatus.FAILED_PAID | OrderStatus.FAILED_UNKNOWN | OrderStatus.FAILED_UNPAID as failed:
-            return t(f"card.{failed}")
+            return t(f"orders.card.{failed}")
         case OrderStatus.PAID | OrderStatus.CONVERTING | OrderStatus.SENDING:
-            return t("card.stuck" if order.is_overdue else "card.paid")
+            return t("orders.card.stuck" if order.is_overdue else "orders.card.paid")
         case OrderStatus.EXPIRED | OrderStatus.GIVEN_UP:
-            return t("order_page.given_up" if order.is_given_up else "card.expired")
+            return t("orders.order_page.given_up" if order.is_given_up else "orders.card.expired")
     until = order.expires_at
-    waits = t("card.waiting") if until is None else t("card.pay_before", at=reader.format_clock(until))
-    return f"{waits}\n{t('card.may_not_pay')}"
+    waits = t("orders.card.waiting") if until is None else t("orders.card.pay_before", at=reader.format_clock(until))
+    return f"{waits}\n{t('orders.card.may_not_pay')}"

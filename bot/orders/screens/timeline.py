@@ -8,29 +8,29 @@ from bot.orders.order import EventNote, Order, OrderEvent, Phase
 from bot.settlement.steps import FAILED, OrderStep, step_after
 
 TEXT_OF_NOTE: Mapping[EventNote, str | None] = {
-    EventNote.INTENDED: "timeline.confirmed",
-    EventNote.PRICE_ACCEPTED: "timeline.price_accepted",
-    EventNote.DROPPED: "timeline.dropped",
-    EventNote.TRIED_AGAIN: "timeline.tried_again",
-    EventNote.OFFER_OVER: "timeline.offer_over",
-    EventNote.OUTSIDE_LIMITS: "timeline.outside_limits",
-    EventNote.SUPERSEDED: "timeline.superseded",
-    EventNote.DEPOSIT_TAKEN: "timeline.deposit_taken",
-    EventNote.EXPIRED: "step.expired",
-    EventNote.OVERDUE: "timeline.stuck",
+    EventNote.INTENDED: "orders.timeline.confirmed",
+    EventNote.PRICE_ACCEPTED: "orders.timeline.price_accepted",
+    EventNote.DROPPED: "orders.timeline.dropped",
+    EventNote.TRIED_AGAIN: "orders.timeline.tried_again",
+    EventNote.OFFER_OVER: "orders.timeline.offer_over",
+    EventNote.OUTSIDE_LIMITS: "orders.timeline.outside_limits",
+    EventNote.SUPERSEDED: "orders.timeline.superseded",
+    EventNote.DEPOSIT_TAKEN: "orders.timeline.deposit_taken",
+    EventNote.EXPIRED: "orders.step.expired",
+    EventNote.OVERDUE: "orders.timeline.stuck",
     EventNote.PAYMENT: None,
     EventNote.INVOICE_REPLACED: None,
 }
 """The key of an event's text, by its note. Only support sees events without a text."""
 
 TEXT_OF_PHASE = {
-    Phase.INTENDED: "timeline.confirmed",
-    Phase.UNKNOWN: "timeline.checking",
-    Phase.UNRESOLVED: "timeline.unresolved",
-    Phase.REFUSED: "timeline.refused",
-    Phase.NEEDS_CONFIRMATION: "timeline.held",
+    Phase.INTENDED: "orders.timeline.confirmed",
+    Phase.UNKNOWN: "orders.timeline.checking",
+    Phase.UNRESOLVED: "orders.timeline.unresolved",
+    Phase.REFUSED: "orders.timeline.refused",
+    Phase.NEEDS_CONFIRMATION: "orders.timeline.held",
 }
-CREATED, PAID, EXPIRED = "step.created", "step.paid", "step.expired"
+CREATED, PAID, EXPIRED = "orders.step.created", "orders.step.paid", "orders.step.expired"
 
 TimelineEntry = tuple[datetime, str]
 """The time of an entry, and the key of its text."""
@@ -42,9 +42,11 @@ def format_timeline(reader: Reader, order: Order, events: Sequence[OrderEvent]) 
     today = day = reader.format_day(reader.now)
     for at, key in build_entries(order, events):
         if (this_day := reader.format_day(at)) != day:
-            lines_shown.append(t("timeline.today") if this_day == today else t("timeline.day", day=this_day))
+            lines_shown.append(
+                t("orders.timeline.today") if this_day == today else t("orders.timeline.day", day=this_day)
+            )
             day = this_day
-        lines_shown.append(t("timeline.line", at=t.clock(at, reader.zone), what=t(key)))
+        lines_shown.append(t("orders.timeline.line", at=t.clock(at, reader.zone), what=t(key)))
     return "\n".join(lines_shown)
 
 
@@ -64,7 +66,7 @@ def build_entries(order: Order, events: Sequence[OrderEvent]) -> list[TimelineEn
         if key is not None:
             found.setdefault(key, event.at)
         step = reached
-    return [(at, key) for key, at in found.items()] or [(order.created_at, "timeline.confirmed")]
+    return [(at, key) for key, at in found.items()] or [(order.created_at, "orders.timeline.confirmed")]
 
 
 def _key(order: Order, event: OrderEvent, step: OrderStep, found: dict[str, datetime]) -> str | None:
@@ -74,17 +76,17 @@ def _key(order: Order, event: OrderEvent, step: OrderStep, found: dict[str, date
         return TEXT_OF_PHASE[event.phase]
     if event.phase is Phase.ABANDONED:
         # Only an order that the service has created has a locked price.
-        return "timeline.given_up" if order.sats is None else "timeline.not_agreed"
+        return "orders.timeline.given_up" if order.sats is None else "orders.timeline.not_agreed"
     if event.state == FAILED:
-        return "step.failed" if order.has_failed else EXPIRED
+        return "orders.step.failed" if order.has_failed else EXPIRED
     if step is OrderStep.CREATED:
-        return None if "timeline.held" in found else CREATED
-    return _payment(found) if step is OrderStep.PAID else f"step.{step.name.lower()}"
+        return None if "orders.timeline.held" in found else CREATED
+    return _payment(found) if step is OrderStep.PAID else f"orders.step.{step.name.lower()}"
 
 
 def _payment(found: dict[str, datetime]) -> str:
     """Return the key of the payment. A payment after the expiry has another key, the same in all entries."""
-    late = "timeline.paid_late"
+    late = "orders.timeline.paid_late"
     return late if late in found or (EXPIRED in found and PAID not in found) else PAID
 
 

@@ -17,8 +17,8 @@ def screen(kind: OrderWarning, t: Translator, order: Order | None, problem: Abou
     """Return the warning. `order` is None if it is deleted or can't be read."""
     facts: dict[str, object] = {"line": "", "state": "", "user": ""} if order is None else _facts(t, order, now)
     if kind is OrderWarning.FAILED and order is not None and order.failure is Failure.UNKNOWN:
-        return Screen(t("news.staff_failed_unknown", **facts))
-    return Screen(t(f"news.{kind}", **facts, complaint=clip(problem.complaint, MAX_COMPLAINT)))
+        return Screen(t("orders.notification.staff_failed_unknown", **facts))
+    return Screen(t(f"orders.notification.{kind}", **facts, complaint=clip(problem.complaint, MAX_COMPLAINT)))
 
 
 def _facts(t: Translator, order: Order, now: datetime) -> dict[str, object]:

@@ -27,7 +27,7 @@ def make_chart_facts(t: Translator, history: RateHistory, quote: Quote, zone: tz
     return ChartFacts(
         brand=BRAND,
         title=PAIR,
-        period=t.plain(f"rate.period_{history.period}"),
+        period=t.plain(f"rates.period_{history.period}"),
         main_number=t.rupiah(int(quote.btc_idr.to_integral_value())),
         change=format_change(t, history),
         trend=get_trend(history),
@@ -56,8 +56,8 @@ def get_trend(history: RateHistory) -> Trend:
 
 def _format_note(t: Translator, history: RateHistory, zone: tzinfo) -> str:
     if len(history.points) == 1:
-        return t.plain("rate.chart_begins")
-    return t.plain("rate.chart_since", at=t.date_time(history.since, zone))
+        return t.plain("rates.chart_begins")
+    return t.plain("rates.chart_since", at=t.date_time(history.since, zone))
 
 
 def _place_runs(history: RateHistory, ground: Scale) -> tuple[tuple[tuple[float, float], ...], ...]:
@@ -85,7 +85,7 @@ def _format_time(t: Translator, at: datetime, zone: tzinfo, is_day: bool) -> str
 
 
 def _make_columns(t: Translator, history: RateHistory, quote: Quote) -> tuple[tuple[str, str], ...]:
-    ends = (("rate.lowest", history.lowest), ("rate.highest", history.highest))
+    ends = (("rates.lowest", history.lowest), ("rates.highest", history.highest))
     shown = [(t.plain(key), _format_rate(t, rate)) for key, rate in ends if len(history.points) > 1]
     if quote.usdc_idr is not None:
         shown.append(("USDC/IDR", t.rupiah(int(quote.usdc_idr.to_integral_value()))))
@@ -94,7 +94,7 @@ def _make_columns(t: Translator, history: RateHistory, quote: Quote) -> tuple[tu
 
 def _format_footer(t: Translator, quote: Quote, zone: tzinfo) -> str:
     at, source = t.date_time(quote.fetched_at, zone), clip(plain(quote.source))
-    return t.plain("rate.chart_source", at=at, source=source) if source else at
+    return t.plain("rates.chart_source", at=at, source=source) if source else at
 
 
 def _format_rate(t: Translator, rate: Decimal) -> str:
@@ -109,4 +109,4 @@ def _format_millions(t: Translator, rate: Decimal, precision: Decimal) -> str:
     if rate < _SHORT_FROM:
         return t.number(int(rate.to_integral_value()))
     places = max(0, -(precision / _MILLION).adjusted())
-    return t.plain("rate.millions", amount=(rate / _MILLION).quantize(Decimal(1).scaleb(-places)))
+    return t.plain("rates.millions", amount=(rate / _MILLION).quantize(Decimal(1).scaleb(-places)))

@@ -19,13 +19,13 @@ def show_daily_quote(t: Translator, quote: Quote, change: Decimal | None, zone: 
     """Return the rate of the day, its change since the day before (in percent), and examples."""
     lines = [_format_rate(t, quote, change)]
     if quote.usdc_idr is not None:
-        lines.append(t("subscription.daily_usdc", rate=t.whole_rate(quote.usdc_idr)))
+        lines.append(t("rates.subscription.daily_usdc", rate=t.whole_rate(quote.usdc_idr)))
     examples = [
-        t("subscription.example", amount=t.rupiah(idr), sats=t.sats(sats_for_rupiah(idr, quote.btc_idr)))
+        t("rates.subscription.example", amount=t.rupiah(idr), sats=t.sats(sats_for_rupiah(idr, quote.btc_idr)))
         for idr in EXAMPLES
     ]
     text = t(
-        "subscription.daily_text",
+        "rates.subscription.daily_text",
         rates=Html("\n".join(lines)),
         examples=Html("\n".join(examples)),
         at=format_clock(t, quote.fetched_at, zone),
@@ -39,15 +39,15 @@ def show_price_alert(
 ) -> Screen:
     """Return the reached price, and whether the alert can be sent again."""
     text = t(
-        "subscription.rings",
+        "rates.subscription.rings",
         condition=format_condition(t, threshold, is_above=is_above),
         rate=t.rate(quote.btc_idr),
         at=format_clock(t, quote.fetched_at, zone),
     )
     after = (
-        t("subscription.rang_once")
+        t("rates.subscription.rang_once")
         if cooldown_until is None
-        else t("subscription.rings_again", time=format_time(t, cooldown_until, quote.fetched_at, zone))
+        else t("rates.subscription.rings_again", time=format_time(t, cooldown_until, quote.fetched_at, zone))
     )
     return Screen(f"{text}\n\n{after}", (send_row(t), *update_rows(t)))
 
@@ -55,6 +55,6 @@ def show_price_alert(
 def _format_rate(t: Translator, quote: Quote, change: Decimal | None) -> Html:
     rate = t.rate(quote.btc_idr)
     if change is None:
-        return t("subscription.daily_rate", rate=rate)
+        return t("rates.subscription.daily_rate", rate=rate)
     sign = "▲ " if change > 0 else "▼ " if change < 0 else ""
-    return t("subscription.daily_rate_moved", rate=rate, change=f"{sign}{t.percent(abs(change))}")
+    return t("rates.subscription.daily_rate_moved", rate=rate, change=f"{sign}{t.percent(abs(change))}")

@@ -34,28 +34,28 @@ def show_rate(t: Translator, quote: Quote, zone: tzinfo, chart: Chart | None = N
 
 def explain_no_rate(t: Translator, *, subscribed: bool) -> Screen:
     """Return that there is no rate."""
-    return Screen(t("rate.none"), (*subscription.subscription_rows(t, subscribed=subscribed), send_row(t)))
+    return Screen(t("rates.none"), (*subscription.subscription_rows(t, subscribed=subscribed), send_row(t)))
 
 
 def explain_stale_rate(t: Translator, quote: Quote, zone: tzinfo, *, subscribed: bool) -> Screen:
     """Return that the rate is too old to be shown."""
-    text = t("rate.stale", at=format_clock(t, quote.fetched_at, zone))
+    text = t("rates.stale", at=format_clock(t, quote.fetched_at, zone))
     return Screen(text, (*subscription.subscription_rows(t, subscribed=subscribed), send_row(t)))
 
 
 def _rate_lines(t: Translator, quote: Quote, zone: tzinfo) -> list[Html]:
-    lines = [t("rate.btc", rate=t.rate(quote.btc_idr))]
+    lines = [t("rates.btc", rate=t.rate(quote.btc_idr))]
     if quote.usdc_idr is not None:
-        lines.append(t("rate.usdc", rate=t.whole_rate(quote.usdc_idr)))
+        lines.append(t("rates.usdc", rate=t.whole_rate(quote.usdc_idr)))
     at, source = format_clock(t, quote.fetched_at, zone), clip(plain(quote.source))
-    return [*lines, t("rate.as_of_source", at=at, source=source) if source else t("rate.as_of", at=at)]
+    return [*lines, t("rates.as_of_source", at=at, source=source) if source else t("rates.as_of", at=at)]
 
 
 def _example_lines(t: Translator, quote: Quote) -> list[Html]:
     sums = [
-        t("rate.example", amount=t.rupiah(idr), sats=t.sats(sats_for_rupiah(idr, quote.btc_idr))) for idr in EXAMPLES
+        t("rates.example", amount=t.rupiah(idr), sats=t.sats(sats_for_rupiah(idr, quote.btc_idr))) for idr in EXAMPLES
     ]
-    return [*sums, t("rate.fee", fee=t.rupiah(SETTLEMENT_FEE_IDR))]
+    return [*sums, t("rates.fee", fee=t.rupiah(SETTLEMENT_FEE_IDR))]
 
 
 def _change_paragraphs(t: Translator, history: RateHistory) -> list[Html]:
@@ -64,13 +64,13 @@ def _change_paragraphs(t: Translator, history: RateHistory) -> list[Html]:
         return []
     lowest, highest = (t.rupiah(int(rate.to_integral_value())) for rate in (history.lowest, history.highest))
     # A new bot has no history of the whole period. The picture says when it begins.
-    key = "rate.went" if history.is_whole else "rate.went_so_far"
-    period = t.plain(f"rate.period_{history.period}")
+    key = "rates.went" if history.is_whole else "rates.went_so_far"
+    period = t.plain(f"rates.period_{history.period}")
     return [t(key, period=period, change=rate_chart.format_change(t, history), lowest=lowest, highest=highest)]
 
 
 def _period_row(t: Translator, shown: Period) -> tuple[Button, ...]:
-    labels = {period: t.plain(f"rate.button_{period}") for period in Period}
+    labels = {period: t.plain(f"rates.button_{period}") for period in Period}
     return tuple(
         Button(f"· {label} ·" if period is shown else label, data=RateButton(period).pack())
         for period, label in labels.items()

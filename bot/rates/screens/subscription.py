@@ -14,7 +14,7 @@ NO_VALUE = "none"
 HOURS = (6, 7, 8, 9, 12, 17, 19, 21)
 HOURS_PER_ROW = 4
 SECTION = SettingsSection(
-    position=50, label="settings.rate_news", data=SubscriptionButton(SubscriptionAction.SHOW).pack()
+    position=50, label="rates.settings.rate_news", data=SubscriptionButton(SubscriptionAction.SHOW).pack()
 )
 QUIET_HOURS = ((21 * 60, 6 * 60), DEFAULT_QUIET_HOURS, (23 * 60, 8 * 60))
 
@@ -22,19 +22,19 @@ QUIET_HOURS = ((21 * 60, 6 * 60), DEFAULT_QUIET_HOURS, (23 * 60, 8 * 60))
 def subscription_rows(t: Translator, *, subscribed: bool) -> Keyboard:
     """Return the rows under the rate: daily quote, alert, rate updates. Subscribers also get a button to stop them."""
     new = (
-        _button(t, "subscription.daily", SubscriptionAction.ASK_DAILY),
-        _button(t, "subscription.alert", SubscriptionAction.ASK_PRICE),
+        _button(t, "rates.subscription.daily", SubscriptionAction.ASK_DAILY),
+        _button(t, "rates.subscription.alert", SubscriptionAction.ASK_PRICE),
     )
-    mine = _button(t, "subscription.mine", SubscriptionAction.OPEN)
-    return (new, (mine, _button(t, "subscription.stop", SubscriptionAction.END)) if subscribed else (mine,))
+    mine = _button(t, "rates.subscription.mine", SubscriptionAction.OPEN)
+    return (new, (mine, _button(t, "rates.subscription.stop", SubscriptionAction.END)) if subscribed else (mine,))
 
 
 def update_rows(t: Translator) -> Keyboard:
     """Return the rows under each rate update: buttons to change rate updates, and to stop them."""
     return (
         (
-            _button(t, "subscription.mine", SubscriptionAction.OPEN),
-            _button(t, "subscription.stop", SubscriptionAction.END),
+            _button(t, "rates.subscription.mine", SubscriptionAction.OPEN),
+            _button(t, "rates.subscription.stop", SubscriptionAction.END),
         ),
     )
 
@@ -43,13 +43,13 @@ def show_updates(reader: Reader, updates: RateUpdates) -> Screen:
     """Return all rate updates of a user, with buttons to change them."""
     t = reader.t
     new = (
-        _button(t, "subscription.daily", SubscriptionAction.ASK_DAILY),
-        _button(t, "subscription.alert", SubscriptionAction.ASK_PRICE),
+        _button(t, "rates.subscription.daily", SubscriptionAction.ASK_DAILY),
+        _button(t, "rates.subscription.alert", SubscriptionAction.ASK_PRICE),
     )
     if updates.is_empty:
-        return Screen(t("subscription.off"), (new,))
+        return Screen(t("rates.subscription.off"), (new,))
     text = t(
-        "subscription.text",
+        "rates.subscription.text",
         daily=_format_daily(reader, updates.subscription),
         quiet=_format_quiet(t, updates.subscription),
         alerts=_format_alerts(reader, updates),
@@ -62,7 +62,7 @@ def show_updates(reader: Reader, updates: RateUpdates) -> Screen:
         )
         for alert in updates.alerts
     )
-    quiet_row = (_button(t, "subscription.quiet", SubscriptionAction.ASK_QUIET),)
+    quiet_row = (_button(t, "rates.subscription.quiet", SubscriptionAction.ASK_QUIET),)
     return Screen(text, (new, *drops, quiet_row, (_stop_button(t),)))
 
 
@@ -74,16 +74,18 @@ def ask_daily_time(reader: Reader, updates: RateUpdates) -> Screen:
         for hour in HOURS
     )
     text = t(
-        "subscription.ask_daily",
+        "rates.subscription.ask_daily",
         daily=_format_daily(reader, updates.subscription),
         now=t.clock(reader.now, reader.zone),
     )
     off = (
-        ((_button(t, "subscription.no_daily", SubscriptionAction.SET_DAILY, NO_VALUE),),) if _is_daily(updates) else ()
+        ((_button(t, "rates.subscription.no_daily", SubscriptionAction.SET_DAILY, NO_VALUE),),)
+        if _is_daily(updates)
+        else ()
     )
     zones = (
-        Button(t.plain("settings.zone"), data=SettingsButton(SettingsAction.ZONES).pack()),
-        _button(t, "button.back", SubscriptionAction.SHOW),
+        Button(t.plain("users.settings.zone"), data=SettingsButton(SettingsAction.ZONES).pack()),
+        _button(t, "users.button.back", SubscriptionAction.SHOW),
     )
     return Screen(text, (hours[:HOURS_PER_ROW], hours[HOURS_PER_ROW:], *off, zones))
 
@@ -91,9 +93,9 @@ def ask_daily_time(reader: Reader, updates: RateUpdates) -> Screen:
 def ask_quiet_hours(t: Translator, updates: RateUpdates) -> Screen:
     """Return the question for the quiet hours."""
     spans = tuple((_hours_button(t, *span),) for span in QUIET_HOURS)
-    none = (_button(t, "subscription.no_quiet", SubscriptionAction.SET_QUIET, NO_VALUE),)
-    text = t("subscription.ask_quiet", quiet=_format_quiet(t, updates.subscription))
-    return Screen(text, (*spans, none, (_button(t, "button.back", SubscriptionAction.SHOW),)))
+    none = (_button(t, "rates.subscription.no_quiet", SubscriptionAction.SET_QUIET, NO_VALUE),)
+    text = t("rates.subscription.ask_quiet", quiet=_format_quiet(t, updates.subscription))
+    return Screen(text, (*spans, none, (_button(t, "users.button.back", SubscriptionAction.SHOW),)))
 
 
 def _hours_button(t: Translator, start: int, end: int) -> Button:
@@ -110,14 +112,14 @@ def format_price(t: Translator, alert: RateAlert) -> str:
 def _format_daily(reader: Reader, subscription: Subscription | None) -> str:
     t = reader.t
     if subscription is None or subscription.daily_minute is None:
-        return t.plain("subscription.none")
+        return t.plain("rates.subscription.none")
     where = get_zone_name(reader.now.astimezone(reader.zone), reader.zone)
-    return t.plain("subscription.each_day", time=f"{t.time_of_day(subscription.daily_minute)} {where}")
+    return t.plain("rates.subscription.each_day", time=f"{t.time_of_day(subscription.daily_minute)} {where}")
 
 
 def _format_quiet(t: Translator, subscription: Subscription | None) -> str:
     if subscription is None or subscription.quiet_from is None or subscription.quiet_until is None:
-        return t.plain("subscription.none")
+        return t.plain("rates.subscription.none")
     return _format_hours(t, subscription.quiet_from, subscription.quiet_until)
 
 
@@ -127,13 +129,13 @@ def _format_hours(t: Translator, start: int, end: int) -> str:
 
 def _format_alerts(reader: Reader, updates: RateUpdates) -> Html:
     if not updates.alerts:
-        return reader.t("subscription.none")
+        return reader.t("rates.subscription.none")
     return Html("".join(f"\n• {_format_alert(reader, alert)}" for alert in updates.alerts))
 
 
 def _format_alert(reader: Reader, alert: RateAlert) -> Html:
     return reader.t(
-        "subscription.alert_line",
+        "rates.subscription.alert_line",
         price=format_price(reader.t, alert),
         how=format_frequency(reader.t, alert.cooldown_seconds),
         until=reader.format_day(alert.expires_at),
@@ -142,7 +144,11 @@ def _format_alert(reader: Reader, alert: RateAlert) -> Html:
 
 def format_frequency(t: Translator, seconds: int | None) -> str:
     """Return how often an alert is sent: once, or again after `seconds`."""
-    return t.plain("subscription.once") if seconds is None else t.plain("subscription.again", hours=seconds // 3600)
+    return (
+        t.plain("rates.subscription.once")
+        if seconds is None
+        else t.plain("rates.subscription.again", hours=seconds // 3600)
+    )
 
 
 def _is_daily(updates: RateUpdates) -> bool:
@@ -150,7 +156,9 @@ def _is_daily(updates: RateUpdates) -> bool:
 
 
 def _stop_button(t: Translator) -> Button:
-    return Button(t.plain("subscription.stop"), data=SubscriptionButton(SubscriptionAction.STOP).pack(), style="danger")
+    return Button(
+        t.plain("rates.subscription.stop"), data=SubscriptionButton(SubscriptionAction.STOP).pack(), style="danger"
+    )
 
 
 def _button(t: Translator, label: str, action: SubscriptionAction, argument: str = "") -> Button:

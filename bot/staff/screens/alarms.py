@@ -25,31 +25,31 @@ def show_raised(t: Translator, alarm: Alarm, subjects: Subjects, now: datetime, 
 def show_over(t: Translator, alarm: Alarm, subjects: Subjects, *, by_hand: bool) -> Screen:
     """Say that an alarm is over, or that another operator has resolved it (`by_hand`)."""
     if by_hand:
-        return Screen(t("alarm.settled", line=_describe_ended(t, alarm, subjects)))
+        return Screen(t("staff.alarm.settled", line=_describe_ended(t, alarm, subjects)))
     lasted = t.duration((alarm.cleared_at or alarm.raised_at) - alarm.raised_at)
-    return Screen(t("alarm.over", line=_describe_ended(t, alarm, subjects), duration=lasted))
+    return Screen(t("staff.alarm.over", line=_describe_ended(t, alarm, subjects), duration=lasted))
 
 
 def show_reminder(t: Translator, alarms: Sequence[Alarm], subjects: Subjects, now: datetime, zone: tzinfo) -> Screen:
     """List the open alarms, with buttons to resolve them."""
     rows = resolve_rows(t, alarms, AlarmAction.RESOLVE_IN_REMINDER)
-    status = (Button(t.plain("alarm.status"), data=AlarmButton(AlarmAction.STATUS).pack()),)
-    return Screen(f"{t('alarm.still')}\n\n{format_alarms(t, alarms, subjects, now, zone)}", (*rows, status))
+    status = (Button(t.plain("staff.alarm.status"), data=AlarmButton(AlarmAction.STATUS).pack()),)
+    return Screen(f"{t('staff.alarm.still')}\n\n{format_alarms(t, alarms, subjects, now, zone)}", (*rows, status))
 
 
 def show_key_refused(t: Translator) -> Screen:
     """Say that the service rejects the API key."""
-    return Screen(Html(f"{t('news.staff_key_refused')}\n{t('alarm.todo.key_refused')}"))
+    return Screen(Html(f"{t('staff.notification.staff_key_refused')}\n{t('staff.alarm.todo.key_refused')}"))
 
 
 def show_key_works(t: Translator) -> Screen:
     """Say that the service accepts the API key again."""
-    return Screen(t("news.staff_key_works"))
+    return Screen(t("staff.notification.staff_key_works"))
 
 
 def show_none_left(t: Translator) -> Screen:
     """Say that no alarm is open. This replaces a reminder when all its alarms are resolved."""
-    return Screen(t("alarm.none_left"))
+    return Screen(t("staff.alarm.none_left"))
 
 
 def format_alarms(t: Translator, alarms: Sequence[Alarm], subjects: Subjects, now: datetime, zone: tzinfo) -> Html:
@@ -62,7 +62,7 @@ def format_alarms(t: Translator, alarms: Sequence[Alarm], subjects: Subjects, no
         advice = f"\n{format_advice(t, alike, subjects)}" if is_last else ""
         parts.append(f"🚨 {format_alarm(t, alarm, subjects, now, zone)}{advice}")
     if len(alarms) > MAX_ALARMS_SHOWN:
-        parts.append(t("alarm.more", count=len(alarms) - MAX_ALARMS_SHOWN))
+        parts.append(t("staff.alarm.more", count=len(alarms) - MAX_ALARMS_SHOWN))
     return Html("\n\n".join(parts))
 
 
@@ -72,14 +72,18 @@ def format_alarm(t: Translator, alarm: Alarm, subjects: Subjects, now: datetime,
     since = format_time(t, _get_start(alarm), now, zone, round_up=False)
     known = {"before": "", "now": "", "count": "", "complaint": "", "message": "", "why": "", "rows": "", **facts}
     return t(
-        f"alarm.{_get_start_text_name(alarm)}", **known, since=since, line=_describe_subject(t, alarm, subjects, now)
+        f"staff.alarm.{_get_start_text_name(alarm)}",
+        **known,
+        since=since,
+        line=_describe_subject(t, alarm, subjects, now),
     )
 
 
 def format_advice(t: Translator, alarms: Sequence[Alarm], subjects: Subjects) -> Html:
     """Return what an operator has to do about alarms that are alike."""
     return t(
-        f"alarm.todo.{_get_start_text_name(alarms[0])}", id=", ".join(_service_id(alarm, subjects) for alarm in alarms)
+        f"staff.alarm.todo.{_get_start_text_name(alarms[0])}",
+        id=", ".join(_service_id(alarm, subjects) for alarm in alarms),
     )
 
 
@@ -101,7 +105,7 @@ def build_keyboard(t: Translator, alarm: Alarm) -> Keyboard:
     """Return the button that resolves the alarm, if operators can resolve it."""
     if not can_be_resolved(alarm):
         return ()
-    label = "alarm.accept" if alarm.kind is AlarmKind.METHODS_SHRUNK else "alarm.seen_to"
+    label = "staff.alarm.accept" if alarm.kind is AlarmKind.METHODS_SHRUNK else "staff.alarm.seen_to"
     done = AlarmButton(AlarmAction.RESOLVE_IN_ALARM, alarm.kind, alarm.subject)
     return ((Button(t.plain(label), data=done.pack()),),)
 
@@ -126,14 +130,14 @@ def can_be_resolved(alarm: Alarm) -> bool:
 
 def _resolve_button(t: Translator, alarm: Alarm, action: AlarmAction) -> Button:
     if alarm.kind in ORDER_ALARMS:
-        label = t.plain("alarm.seen_to_order", reference=alarm.subject)
+        label = t.plain("staff.alarm.seen_to_order", reference=alarm.subject)
     else:
-        label = t.plain("alarm.accept" if alarm.kind is AlarmKind.METHODS_SHRUNK else "alarm.seen_to")
+        label = t.plain("staff.alarm.accept" if alarm.kind is AlarmKind.METHODS_SHRUNK else "staff.alarm.seen_to")
     return Button(label, data=AlarmButton(action, alarm.kind, alarm.subject).pack())
 
 
 def _describe_ended(t: Translator, alarm: Alarm, subjects: Subjects) -> Html:
-    return t(f"alarm.{get_text_name(alarm)}_over", line=_subject_line(t, alarm, subjects))
+    return t(f"staff.alarm.{get_text_name(alarm)}_over", line=_subject_line(t, alarm, subjects))
 
 
 def _describe_subject(t: Translator, alarm: Alarm, subjects: Subjects, now: datetime) -> Html | str:

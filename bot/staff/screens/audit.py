@@ -20,46 +20,52 @@ MAX_ACTORS_OFFERED: Final = 3
 def show_page(reader: Reader, page: AuditPage, terms: AuditTerms) -> Screen:
     """Show one page of entries, newest first."""
     t = reader.t
-    title = t("audit.title_of", actor=str(page.actor_id)) if page.actor_id else t("audit.title")
-    entries = [_entry(reader, entry, terms) for entry in page.entries] or [t("audit.none")]
+    title = t("staff.audit.title_of", actor=str(page.actor_id)) if page.actor_id else t("staff.audit.title")
+    entries = [_entry(reader, entry, terms) for entry in page.entries] or [t("staff.audit.none")]
     return Screen("\n\n".join((title, *entries)), (*_page_rows(t, page), *_actor_rows(t, page), _export_row(t)))
 
 
 def ask_period(t: Translator) -> Screen:
     """Ask for the period of the file."""
     day, week, month, this, before = (
-        Button(t.plain(f"export.{name}"), data=AuditFileButton(name).pack()) for name in NAMED_SPANS
+        Button(t.plain(f"staff.export.{name}"), data=AuditFileButton(name).pack()) for name in NAMED_SPANS
     )
-    return Screen(t("audit.ask"), ((day, week, month), (this, before), _back_row(t)))
+    return Screen(t("staff.audit.ask"), ((day, week, month), (this, before), _back_row(t)))
 
 
 def format_caption(reader: Reader, file: AuditFile, span: Span) -> Html:
     """Return how many entries the file contains, and of which period."""
     t = reader.t
-    return t("audit.caption", entries=t.plural("audit.entries", file.entries), time=format_span(t, span, reader.zone))
+    return t(
+        "staff.audit.caption",
+        entries=t.plural("staff.audit.entries", file.entries),
+        time=format_span(t, span, reader.zone),
+    )
 
 
 def explain_no_file(reader: Reader, file: AuditFile, span: Span) -> Screen:
     """Say why there is no file: there are no entries, or too many for one file."""
     t = reader.t
-    key = "audit.too_many" if file.entries else "audit.none_then"
+    key = "staff.audit.too_many" if file.entries else "staff.audit.none_then"
     return Screen(t(key, time=format_span(t, span, reader.zone), most=MAX_ENTRIES), (_export_row(t), _back_row(t)))
 
 
 def explain_not_sent(t: Translator) -> Screen:
     """Say that the file couldn't be sent."""
-    return Screen(t("export.not_sent"), (_export_row(t),))
+    return Screen(t("staff.export.not_sent"), (_export_row(t),))
 
 
 def _entry(reader: Reader, entry: AuditEntry, terms: AuditTerms) -> Html:
     t = reader.t
     day = reader.format_day(entry.at)
-    sentence = t(f"audit.{entry.action}", subject=_format_subject(t, entry, terms))
+    sentence = t(f"staff.audit.{entry.action}", subject=_format_subject(t, entry, terms))
     if entry.user_id and not entry.subject.startswith("person:"):
-        sentence = t("audit.about", said=sentence, user=str(entry.user_id))
+        sentence = t("staff.audit.about", said=sentence, user=str(entry.user_id))
     if entry.detail:
-        sentence = t("audit.why", said=sentence, detail=_format_detail(t, entry, terms))
-    return t("audit.entry", day=day, time=t.seconds(entry.at, reader.zone), actor=str(entry.actor_id), said=sentence)
+        sentence = t("staff.audit.why", said=sentence, detail=_format_detail(t, entry, terms))
+    return t(
+        "staff.audit.entry", day=day, time=t.seconds(entry.at, reader.zone), actor=str(entry.actor_id), said=sentence
+    )
 
 
 def _format_subject(t: Translator, entry: AuditEntry, terms: AuditTerms) -> Html | str:
@@ -67,28 +73,30 @@ def _format_subject(t: Translator, entry: AuditEntry, terms: AuditTerms) -> Html
     subject_name = terms.subjects.get(kind)
     if subject_name is None:
         return clip(plain(entry.subject), MAX_NAME_LENGTH)
-    return t(f"audit.of_{kind}", name=subject_name(t, entry, name))
+    return t(f"staff.audit.of_{kind}", name=subject_name(t, entry, name))
 
 
 def _format_detail(t: Translator, entry: AuditEntry, terms: AuditTerms) -> str:
     if entry.detail in terms.details and entry.action is not AuditAction.NOTED:
-        return t.plain(f"audit.word_{entry.detail}")
+        return t.plain(f"staff.audit.word_{entry.detail}")
     return clip(plain(entry.detail), MAX_DETAIL_LENGTH)
 
 
 def _page_rows(t: Translator, page: AuditPage) -> Keyboard:
-    newest = () if page.is_newest else (_page_button(t.plain("audit.newest"), "", page.actor_id),)
-    older = (_page_button(t.plain("audit.older"), page.older, page.actor_id),) if page.older else ()
+    newest = () if page.is_newest else (_page_button(t.plain("staff.audit.newest"), "", page.actor_id),)
+    older = (_page_button(t.plain("staff.audit.older"), page.older, page.actor_id),) if page.older else ()
     return (row,) if (row := (*newest, *older)) else ()
 
 
 def _actor_rows(t: Translator, page: AuditPage) -> Keyboard:
     """Return buttons for the entries of each actor on the page, or a button back to all entries."""
     if page.actor_id:
-        return ((_page_button(t.plain("audit.everybody"), "", 0),),)
+        return ((_page_button(t.plain("staff.audit.everybody"), "", 0),),)
     actors = list(dict.fromkeys(entry.actor_id for entry in page.entries))[:MAX_ACTORS_OFFERED]
     return (
-        (tuple(_page_button(t.plain("audit.only", actor=str(actor)), "", actor) for actor in actors),) if actors else ()
+        (tuple(_page_button(t.plain("staff.audit.only", actor=str(actor)), "", actor) for actor in actors),)
+        if actors
+        else ()
     )
 
 
@@ -97,8 +105,8 @@ def _page_button(label: str, before: str, actor_id: int) -> Button:
 
 
 def _export_row(t: Translator) -> tuple[Button, ...]:
-    return (Button(t.plain("audit.export"), data=AuditExportButton().pack()),)
+    return (Button(t.plain("staff.audit.export"), data=AuditExportButton().pack()),)
 
 
 def _back_row(t: Translator) -> tuple[Button, ...]:
-    return (_page_button(t.plain("audit.back"), "", 0),)
+    return (_page_button(t.plain("staff.audit.back"), "", 0),)

@@ -79,7 +79,7 @@ class LookupHandlers:
         elif ticket is not None:
             await self.show_ticket(staff, ticket)
         elif not wanted:
-            await self._show(staff, Screen(staff.t("lookup.how_order")))
+            await self._show(staff, Screen(staff.t("support.lookup.how_order")))
         elif (found := await self._lookups.find_order(wanted)) is not None:
             await self._show_order(staff, found.reference)
         else:
@@ -89,7 +89,7 @@ class LookupHandlers:
         """Show the orders with the typed destination, sum and day."""
         parsed = await self._lookups.parse_query(" ".join(typed.split()), staff.session.zone)
         if parsed.unread:
-            await self._show(staff, Screen(staff.t("lookup.unread", what=" ".join(parsed.unread))))
+            await self._show(staff, Screen(staff.t("support.lookup.unread", what=" ".join(parsed.unread))))
         elif parsed.candidates:
 
             def button_data(code: str) -> str | None:
@@ -98,7 +98,7 @@ class LookupHandlers:
 
             await self._show(staff, order_screens.ask_destination(staff.t, parsed.candidates, button_data))
         elif parsed.wanted.is_empty:
-            await self._show(staff, Screen(staff.t("lookup.how_find")))
+            await self._show(staff, Screen(staff.t("support.lookup.how_find")))
         else:
             await self._show_found(staff, parsed.wanted, 0)
 
@@ -121,12 +121,12 @@ class LookupHandlers:
         elif (ticket := await self._messages.ticket_of(staff, message)) is not None:
             await self._show_user_or_explain(staff, ticket.user_id)
         else:
-            await self._show(staff, Screen(staff.t("lookup.how_person")))
+            await self._show(staff, Screen(staff.t("support.lookup.how_person")))
 
     async def lookup_button(self, staff: StaffSession, button: LookupButton) -> None:
         """Show the page that a button names."""
         if not await self.PAGES[button.page](self, staff, button.query):
-            await staff.toast("staff.gone", alert=True)
+            await staff.toast("support.staff.gone", alert=True)
 
     async def show_ticket(self, staff: StaffSession, ticket: Ticket, argument: str = "") -> None:
         """Show a ticket's page as a new message of the ticket, or in place of the pressed message (`HERE`)."""
@@ -161,12 +161,12 @@ class LookupHandlers:
         """List the orders whose reference or id contains a fragment. If there is only one, show its page."""
         fragment, offset = parse_page(query)
         if not FRAGMENT.fullmatch(fragment):
-            await self._show(staff, Screen(staff.t("lookup.no_such_name", shortest=MIN_FRAGMENT)))
+            await self._show(staff, Screen(staff.t("support.lookup.no_such_name", shortest=MIN_FRAGMENT)))
             return True
         page = await self._lookups.find_orders_by_fragment(fragment, offset)
         if len(page.items) == 1 and not offset:
             return await self._show_order(staff, page.items[0].reference)
-        title = staff.t("lookup.orders_like", fragment=fragment)
+        title = staff.t("support.lookup.orders_like", fragment=fragment)
         turn = partial(_page_data, LookupPage.ORDERS_BY_FRAGMENT, fragment)
         await self._show(staff, order_screens.list_orders(staff.reader, title, page, turn))
         return True
@@ -227,7 +227,7 @@ class LookupHandlers:
         elif ids:
             await self._show_user_or_explain(staff, ids[0])
         else:
-            await self._show(staff, Screen(staff.t("lookup.nobody_called")))
+            await self._show(staff, Screen(staff.t("support.lookup.nobody_called")))
 
     async def _show_author(self, staff: StaffSession, message: Message) -> None:
         origin = message.forward_origin
@@ -235,11 +235,13 @@ class LookupHandlers:
             await self._show_user_or_explain(staff, origin.sender_user.id)
         else:
             is_hidden = isinstance(origin, MessageOriginHiddenUser)
-            await self._show(staff, Screen(staff.t("lookup.hidden" if is_hidden else "lookup.by_no_person")))
+            await self._show(
+                staff, Screen(staff.t("support.lookup.hidden" if is_hidden else "support.lookup.by_no_person"))
+            )
 
     async def _show_user_or_explain(self, staff: StaffSession, user_id: int) -> None:
         if not await self._show_user_page(staff, user_id):
-            await self._show(staff, Screen(staff.t("lookup.nobody", user=str(user_id))))
+            await self._show(staff, Screen(staff.t("support.lookup.nobody", user=str(user_id))))
 
     async def _show_user_page(self, staff: StaffSession, user_id: int) -> bool:
         about = await self._lookups.view_user(staff.user.id, user_id)

@@ -48,7 +48,7 @@ class StaffChatMessages:
         ticket = await _ticket(notification, context)
         if ticket is None:
             return Sent()
-        again = context.t("news.again") if notification.maybe_sent else ""
+        again = context.t("infra.outbox.again") if notification.maybe_sent else ""
         card = await self._topics.find_or_send_card(notification.chat_id, context.reader, ticket, again)
         return Sent(card.message_id, card.topic_id) if isinstance(card, TicketPost) else card
 

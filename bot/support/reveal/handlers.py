@@ -47,7 +47,7 @@ class RevealHandlers:
     async def reveal_button(self, staff: StaffSession, button: RevealButton) -> None:
         """Handle a button about a full recipient. In a group, only the first button works."""
         if button.action is not RevealAction.ASK and not staff.is_private:
-            await staff.toast("staff.gone", alert=True)
+            await staff.toast("support.staff.gone", alert=True)
             return
         try:
             await self.ACTIONS[button.action](self, staff, button.order, button.argument)
@@ -78,18 +78,18 @@ class RevealHandlers:
         """Ask for the reason, in the private chat."""
         session = staff.session
         order = await self._reveals.find_order(staff.user.id, reference)
-        await session.acknowledge(None if staff.is_private else session.t.plain("reveal.look_in_private"))
+        await session.acknowledge(None if staff.is_private else session.t.plain("support.reveal.look_in_private"))
         screen = screens.ask_reason(session.t, order)
         sent = await self._messenger.send_text(staff.user.id, screen.text, screen.keyboard, priority="talk")
         if isinstance(sent, Unreachable):
             await staff.say(screens.explain_unreachable(staff.t, self._messenger.username))
         elif not isinstance(sent, Delivered):
-            await staff.say(Screen(staff.t("reveal.not_asked")))
+            await staff.say(Screen(staff.t("support.reveal.not_asked")))
 
     async def _show_for(self, staff: StaffSession, reference: str, reason: str) -> None:
         """Show the recipient for one of the usual reasons."""
         if reason not in set(Reason):
-            await staff.toast("staff.gone", alert=True)
+            await staff.toast("support.staff.gone", alert=True)
             return
         await staff.session.acknowledge()
         await self._reveal(staff.session, reference, reason, question=staff.message_id)
@@ -104,7 +104,7 @@ class RevealHandlers:
 
     async def _hide(self, staff: StaffSession, _: str, reveal_id: str) -> None:
         has_hidden = await self._reveals.hide(staff.user.id, reveal_id)
-        await staff.session.acknowledge(None if has_hidden else staff.session.t.plain("staff.gone"))
+        await staff.session.acknowledge(None if has_hidden else staff.session.t.plain("support.staff.gone"))
 
     async def _reveal(
         self,
@@ -117,7 +117,7 @@ class RevealHandlers:
     ) -> None:
         is_new = await self._reveals.reveal(session.user.id, reference, reason, question=question, answered=answered)
         if not is_new:
-            await session.post(Screen(session.t("reveal.shown_already")))
+            await session.post(Screen(session.t("support.reveal.shown_already")))
             if answered is not None:
                 await session.save_user(answered)
 

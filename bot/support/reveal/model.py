@@ -69,7 +69,7 @@ def read_reason(typed: str) -> str:
     """
     reason = _NUMBER.sub(lambda found: mask_number(re.sub(r"\D", "", found[0])), plain(typed))
     if len(reason) < MIN_CHARACTERS or not any(map(str.isalpha, reason)):
-        raise Rejection("reveal.reason_too_short")
+        raise Rejection("support.reveal.reason_too_short")
     if len(reason) > MAX_CHARACTERS:
-        raise Rejection("reveal.reason_too_long", longest=MAX_CHARACTERS)
+        raise Rejection("support.reveal.reason_too_long", longest=MAX_CHARACTERS)
     return reason

@@ -14,38 +14,40 @@ from bot.users.model import User
 
 def reveal_button(t: Translator, reference: str) -> Button:
     """Return the button that starts a reveal."""
-    return Button(t.plain("reveal.button"), data=RevealButton(reference, RevealAction.ASK).pack())
+    return Button(t.plain("support.reveal.button"), data=RevealButton(reference, RevealAction.ASK).pack())
 
 
 def ask_reason(t: Translator, order: Order) -> Screen:
     """Ask for the reason: a usual one, or one that is typed."""
-    usual = [_choice(t, order, f"reveal.reason_{reason}", RevealAction.FOR_REASON, reason) for reason in Reason]
-    other = _choice(t, order, "reveal.other", RevealAction.TYPE_REASON)
-    return Screen(t("reveal.ask", line=format_order_line(t, order)), tuple((each,) for each in (*usual, other)))
+    usual = [_choice(t, order, f"support.reveal.reason_{reason}", RevealAction.FOR_REASON, reason) for reason in Reason]
+    other = _choice(t, order, "support.reveal.other", RevealAction.TYPE_REASON)
+    return Screen(t("support.reveal.ask", line=format_order_line(t, order)), tuple((each,) for each in (*usual, other)))
 
 
 def ask_typed_reason(t: Translator, order: Order) -> Screen:
     """Ask to type the reason."""
-    return Screen(t("reveal.type", line=format_order_line(t, order)))
+    return Screen(t("support.reveal.type", line=format_order_line(t, order)))
 
 
 def show_placeholder(t: Translator, order: Order) -> Screen:
     """Return the message before the recipient is in it."""
-    return Screen(t("reveal.opened", line=format_order_line(t, order)))
+    return Screen(t("support.reveal.opened", line=format_order_line(t, order)))
 
 
 def show_recipient(t: Translator, reveal: Reveal, order: Order, user: User | None) -> Screen:
     """Show the full recipient, and until when it is shown."""
     zone = user.zone if user is not None else PRESUMED
     text = t(
-        "reveal.shown_named" if order.holder else "reveal.shown",
+        "support.reveal.shown_named" if order.holder else "support.reveal.shown",
         line=format_order_line(t, order),
         name=format_full_method(order.method),
         number=order.number,
         holder=order.holder or "",
         until=format_clock(t, reveal.until, zone),
     )
-    hide = Button(t.plain("reveal.hide"), data=RevealButton(order.reference, RevealAction.HIDE, reveal.id).pack())
+    hide = Button(
+        t.plain("support.reveal.hide"), data=RevealButton(order.reference, RevealAction.HIDE, reveal.id).pack()
+    )
     return Screen(text, ((hide,),))
 
 
@@ -53,18 +55,22 @@ def show_masked(t: Translator, reveal: Reveal, order: Order | None) -> Screen:
     """Show the order without its recipient. A deleted recipient can't be shown again."""
     line: Html | str = format_order_line(t, order) if order is not None else reveal.reference
     can_be_asked = order is not None and order.has_recipient
-    again = Button(t.plain("reveal.again"), data=RevealButton(reveal.reference, RevealAction.ASK).pack())
-    return Screen(t("reveal.masked", line=line), ((again,),) if can_be_asked else ())
+    again = Button(t.plain("support.reveal.again"), data=RevealButton(reveal.reference, RevealAction.ASK).pack())
+    return Screen(t("support.reveal.masked", line=line), ((again,),) if can_be_asked else ())
 
 
 def explain_unreachable(t: Translator, username: str) -> Screen:
     """Explain that the bot can't write to the agent, who hasn't started the bot or has blocked it."""
-    return Screen(t("reveal.unreachable"), private_chat_row(t, username))
+    return Screen(t("support.reveal.unreachable"), private_chat_row(t, username))
 
 
 def private_chat_row(t: Translator, username: str) -> Keyboard:
     """Return the button to the private chat."""
-    return ((Button(t.plain("reveal.open_private"), url=f"https://t.me/{username}?start=staff"),),) if username else ()
+    return (
+        ((Button(t.plain("support.reveal.open_private"), url=f"https://t.me/{username}?start=staff"),),)
+        if username
+        else ()
+    )
 
 
 def _choice(t: Translator, order: Order, label: str, action: RevealAction, argument: str = "") -> Button:

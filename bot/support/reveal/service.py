@@ -65,13 +65,13 @@ class RevealService:
             reveal_id = _reveal_id(staff_id, reference, question)
             earlier = await RevealRepository(tx).get(reveal_id)
         if any(self._masking.is_due(each) for each in mine):
-            raise Rejection("reveal.still_to_mask")
+            raise Rejection("support.reveal.still_to_mask")
         shown = next((each for each in mine if each.reference == reference), None)
         if shown is None and earlier is not None:
             return True
         kept = shown or await self._send_placeholder(reveal_id, order, staff_id, reason, answered)
         if not await self._show(kept):
-            raise Rejection("reveal.not_shown")
+            raise Rejection("support.reveal.not_shown")
         return shown is None
 
     async def hide(self, staff_id: int, reveal_id: str) -> bool:
@@ -85,12 +85,12 @@ class RevealService:
 
     async def _find_allowed(self, tx: Transaction, staff_id: int, reference: str) -> Order:
         if staff_id not in self._staff_chat.agent_ids:
-            raise Rejection("staff.not_yours")
+            raise Rejection("support.staff.not_yours")
         order = await OrderRepository(tx).get(reference)
         if order is None:
-            raise Rejection("staff.gone")
+            raise Rejection("support.staff.gone")
         if not order.has_recipient:
-            raise Rejection("reveal.forgotten")
+            raise Rejection("support.reveal.forgotten")
         return order
 
     async def _send_placeholder(
@@ -99,7 +99,7 @@ class RevealService:
         """Send the masked message. Save the reveal with its reason."""
         sent = await self._screen.open(staff_id, order)
         if not isinstance(sent, Sent) or sent.message_id is None:
-            raise Rejection("reveal.not_shown")
+            raise Rejection("support.reveal.not_shown")
         now = self._clock.now()
         reveal = Reveal(
             id=reveal_id,

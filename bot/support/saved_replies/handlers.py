@@ -144,12 +144,12 @@ class SavedReplyHandlers:
 
     async def _delete(self, staff: StaffSession, name: str) -> None:
         if not await self._saved_replies.delete(name, staff.user.id):
-            raise Rejection("staff.gone")
+            raise Rejection("support.staff.gone")
         await self._list(staff)
 
     async def _check_known(self, name: str) -> None:
         if await self._saved_replies.get(name) is None:
-            raise Rejection("staff.gone")
+            raise Rejection("support.staff.gone")
 
     async def _ask_next_text(self, session: Session, name: str, locale: str) -> None:
         # Mark the message as answered first. Otherwise, after a crash, it would also answer the next question.
@@ -246,14 +246,14 @@ class SendSavedReplyHandlers:
         ticket, order, t = await self._case(staff, button.ticket)
         filled = _fill(await self._saved_replies.get(button.name), ticket, order, t)
         if compute_stamp(filled) != button.stamp:
-            await staff.toast("answers.changed", alert=True)
+            await staff.toast("support.saved_reply.changed", alert=True)
             await staff.update(screens.show_preview(staff.t, ticket, button.name, filled, t.locale))
             return
         if staff.message_id is None:
-            raise Rejection("staff.gone")
+            raise Rejection("support.staff.gone")
         incoming = IncomingMessage(chat_id=staff.chat_id, message_id=staff.message_id, text=filled)
         if await self._tickets.reply(ticket.reference, staff.user.id, incoming) is None:
-            await staff.toast("answers.sent_already", alert=True)
+            await staff.toast("support.saved_reply.sent_already", alert=True)
             await self._messenger.edit_keyboard(staff.chat_id, staff.message_id, (), priority="talk")
             return
         await staff.session.acknowledge()
@@ -270,17 +270,17 @@ class SendSavedReplyHandlers:
             order = await OrderRepository(tx).get(ticket.order_reference) if ticket and ticket.order_reference else None
             user = await UserRepository(tx).get(ticket.user_id) if ticket else None
         if ticket is None:
-            raise Rejection("staff.gone")
+            raise Rejection("support.staff.gone")
         if not ticket.is_open:
-            raise Rejection("ticket.closed")
+            raise Rejection("support.ticket.closed")
         if ticket.claimed_by not in {None, staff.user.id}:
-            raise Rejection("ticket.held_by_another")
+            raise Rejection("support.ticket.held_by_another")
         return ticket, order, translator_for(self._translations, user, self._default_locale)
 
 
 def _check_private(staff: StaffSession) -> None:
     if not staff.is_private:
-        raise Rejection("staff.gone")
+        raise Rejection("support.staff.gone")
 
 
 def _formatted_text(message: Message) -> str:
@@ -290,10 +290,10 @@ def _formatted_text(message: Message) -> str:
         Rejection: the message isn't a text, or it is too long.
     """
     if not plain(message.text or ""):
-        raise Rejection("answers.only_text")
+        raise Rejection("support.saved_reply.only_text")
     over = count_visible_units(message.text_html) - MAX_UNITS
     if over > 0:
-        raise Rejection("answers.too_long", over=over)
+        raise Rejection("support.saved_reply.too_long", over=over)
     return message.text_html
 
 
@@ -304,14 +304,14 @@ def _fill(saved: SavedReply | None, ticket: Ticket, order: Order | None, t: Tran
         Rejection: the saved reply doesn't exist, has no text in the user's language, needs an order, or is too long.
     """
     if saved is None:
-        raise Rejection("staff.gone")
+        raise Rejection("support.staff.gone")
     template = saved.texts.get(t.locale)
     if template is None:
-        raise Rejection("answers.not_in_their_language")
+        raise Rejection("support.saved_reply.not_in_their_language")
     if order is None and needs_order(template):
-        raise Rejection("answers.needs_order")
+        raise Rejection("support.saved_reply.needs_order")
     filled = templates.fill(template, screens.variable_values(t, ticket, order))
     over = count_excess_units(IncomingMessage(chat_id=0, message_id=0, text=filled))
     if over:
-        raise Rejection("answers.too_long", over=over)
+        raise Rejection("support.saved_reply.too_long", over=over)
     return filled

@@ -34,7 +34,7 @@ def read_name(typed: str) -> str:
     """
     name = re.sub(r"[ _-]+", "-", plain(typed).casefold()).strip("-")
     if not _NAME.fullmatch(name):
-        raise Rejection("answers.name")
+        raise Rejection("support.saved_reply.name")
     return name
 
 

@@ -26,16 +26,16 @@ COLUMNS: Final = 2
 
 def list_replies(t: Translator, replies: Sequence[SavedReply]) -> Screen:
     """List all saved replies with buttons to show each, and to add one."""
-    known = t("answers.list", variables=templates.format_variables(VARIABLES))
-    text = known if replies else Html(f"{known}\n\n{t('answers.none')}")
-    add = Button(t.plain("answers.add"), data=SavedReplyButton(SavedReplyAction.ADD).pack())
+    known = t("support.saved_reply.list", variables=templates.format_variables(VARIABLES))
+    text = known if replies else Html(f"{known}\n\n{t('support.saved_reply.none')}")
+    add = Button(t.plain("support.saved_reply.add"), data=SavedReplyButton(SavedReplyAction.ADD).pack())
     return Screen(text, (*_grid([_button(each.name, SavedReplyAction.SHOW, each.name) for each in replies]), (add,)))
 
 
 def list_names(t: Translator, replies: Sequence[SavedReply], username: str) -> Screen:
     """List only the names, with a button to the private chat."""
-    names = ", ".join(f"<code>{each.name}</code>" for each in replies) or t("answers.none")
-    return Screen(t("answers.in_group", names=Html(names)), private_chat_row(t, username))
+    names = ", ".join(f"<code>{each.name}</code>" for each in replies) or t("support.saved_reply.none")
+    return Screen(t("support.saved_reply.in_group", names=Html(names)), private_chat_row(t, username))
 
 
 def show_reply(t: Translator, reply: SavedReply) -> Screen:
@@ -43,58 +43,72 @@ def show_reply(t: Translator, reply: SavedReply) -> Screen:
     texts = [with_quote(_language(t, locale), _text_or_note(t, reply.texts.get(locale))) for locale in LOCALES]
     change = tuple(
         Button(
-            t.plain("answers.change", language=t.language(locale)),
+            t.plain("support.saved_reply.change", language=t.language(locale)),
             data=WriteSavedReplyButton(reply.name, locale).pack(),
         )
         for locale in LOCALES
     )
-    delete = _button(t.plain("answers.delete"), SavedReplyAction.ASK_TO_DELETE, reply.name)
-    text = "\n\n".join((t("answers.one", name=reply.name), *texts))
-    return Screen(text, (change, (delete, _button(t.plain("answers.back"), SavedReplyAction.LIST))))
+    delete = _button(t.plain("support.saved_reply.delete"), SavedReplyAction.ASK_TO_DELETE, reply.name)
+    text = "\n\n".join((t("support.saved_reply.one", name=reply.name), *texts))
+    return Screen(text, (change, (delete, _button(t.plain("support.saved_reply.back"), SavedReplyAction.LIST))))
 
 
 def ask_to_delete(t: Translator, name: str) -> Screen:
     """Ask whether to delete a saved reply."""
-    yes = Button(t.plain("answers.delete"), data=SavedReplyButton(SavedReplyAction.DELETE, name).pack(), style="danger")
-    return Screen(t("answers.sure", name=name), ((yes, _button(t.plain("answers.back"), SavedReplyAction.SHOW, name)),))
+    yes = Button(
+        t.plain("support.saved_reply.delete"),
+        data=SavedReplyButton(SavedReplyAction.DELETE, name).pack(),
+        style="danger",
+    )
+    return Screen(
+        t("support.saved_reply.sure", name=name),
+        ((yes, _button(t.plain("support.saved_reply.back"), SavedReplyAction.SHOW, name)),),
+    )
 
 
 def ask_name(t: Translator) -> Screen:
     """Ask for the name of a new saved reply."""
-    return Screen(t("answers.ask_name"), ((_button(t.plain("answers.back"), SavedReplyAction.LIST),),))
+    return Screen(
+        t("support.saved_reply.ask_name"), ((_button(t.plain("support.saved_reply.back"), SavedReplyAction.LIST),),)
+    )
 
 
 def ask_text(t: Translator, called: str, locale: str) -> Screen:
     """Ask for the text of a saved reply in one language."""
     asked = t(
-        "answers.ask_text", name=called, language=t.language(locale), variables=templates.format_variables(VARIABLES)
+        "support.saved_reply.ask_text",
+        name=called,
+        language=t.language(locale),
+        variables=templates.format_variables(VARIABLES),
     )
-    return Screen(asked, ((_button(t.plain("answers.back"), SavedReplyAction.SHOW, called),),))
+    return Screen(asked, ((_button(t.plain("support.saved_reply.back"), SavedReplyAction.SHOW, called),),))
 
 
 def ask_which(t: Translator, ticket: Ticket, replies: Sequence[SavedReply], locale: str) -> Screen:
     """Ask which saved reply to send in a ticket. Offer those in the language of the ticket's user."""
     usable = [each for each in replies if locale in each.texts]
-    key = "answers.choose" if usable else "answers.choose_none"
+    key = "support.saved_reply.choose" if usable else "support.saved_reply.choose_none"
     buttons = [Button(each.name, data=PreviewSavedReplyButton(ticket.reference, each.name).pack()) for each in usable]
     return Screen(t(key, ticket=ticket.reference, language=t.language(locale)), _grid(buttons))
 
 
 def show_preview(t: Translator, ticket: Ticket, called: str, filled: str, locale: str) -> Screen:
     """Show the text that the user would read, with the button that sends it."""
-    text = t("answers.preview", ticket=ticket.reference, name=called, language=t.language(locale))
+    text = t("support.saved_reply.preview", ticket=ticket.reference, name=called, language=t.language(locale))
     send = Button(
-        t.plain("answers.send"),
+        t.plain("support.saved_reply.send"),
         data=SendSavedReplyButton(ticket.reference, called, compute_stamp(filled)).pack(),
         style="primary",
     )
-    others = Button(t.plain("answers.others"), data=OtherSavedRepliesButton(ticket.reference).pack())
+    others = Button(t.plain("support.saved_reply.others"), data=OtherSavedRepliesButton(ticket.reference).pack())
     return Screen(with_quote(text, filled), ((send, others),))
 
 
 def show_queued(t: Translator, ticket: Ticket, called: str, filled: str, by: int) -> Screen:
     """Say that the reply was queued. A notification reports its delivery."""
-    return Screen(with_quote(t("answers.handed_over", ticket=ticket.reference, name=called, by=str(by)), filled))
+    return Screen(
+        with_quote(t("support.saved_reply.handed_over", ticket=ticket.reference, name=called, by=str(by)), filled)
+    )
 
 
 def variable_values(t: Translator, ticket: Ticket, order: Order | None) -> Mapping[str, Html]:
@@ -110,11 +124,11 @@ def variable_values(t: Translator, ticket: Ticket, order: Order | None) -> Mappi
 
 
 def _language(t: Translator, locale: str) -> str:
-    return t("answers.language", language=t.language(locale))
+    return t("support.saved_reply.language", language=t.language(locale))
 
 
 def _text_or_note(t: Translator, template: str | None) -> str:
-    return template or t("answers.no_text")
+    return template or t("support.saved_reply.no_text")
 
 
 def _button(label: str, action: SavedReplyAction, name: str = "") -> Button:

@@ -38,9 +38,9 @@ class SavedReplyService:
         """
         kept = {reply.name for reply in await self.all()}
         if name in kept:
-            raise Rejection("answers.exists", name=name)
+            raise Rejection("support.saved_reply.exists", name=name)
         if len(kept) >= MAX_COUNT:
-            raise Rejection("answers.too_many", most=MAX_COUNT)
+            raise Rejection("support.saved_reply.too_many", most=MAX_COUNT)
 
     async def write(self, name: str, locale: str, text: str, by: User) -> SavedReply:
         """Save a text in one language, with the user who typed it, so that the answer isn't taken twice."""

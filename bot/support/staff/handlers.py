@@ -69,7 +69,7 @@ class StaffTicketHandlers:
         async with self._database.reading() as tx:
             ticket = await TicketRepository(tx).get(button.ticket)
         if ticket is None:
-            await staff.toast("staff.gone", alert=True)
+            await staff.toast("support.staff.gone", alert=True)
             return
         async with alert_on_rejection(staff):
             await self.ACTIONS[button.action](self, staff, ticket, button.argument)
@@ -82,7 +82,7 @@ class StaffTicketHandlers:
 
     async def _claim(self, staff: StaffSession, ticket: Ticket, _: str) -> None:
         await self._tickets.claim(ticket.reference, staff.user.id)
-        await staff.toast("staff.claimed")
+        await staff.toast("support.staff.claimed")
 
     async def _take_over(self, staff: StaffSession, ticket: Ticket, argument: str) -> None:
         """Claim an unclaimed ticket at once. To take over a colleague's, ask for a note to them."""
@@ -104,7 +104,7 @@ class StaffTicketHandlers:
     async def _close(self, staff: StaffSession, ticket: Ticket, _: str) -> None:
         """Ask for the reason to close the ticket."""
         if not ticket.is_open:
-            raise Rejection("ticket.closed")
+            raise Rejection("support.ticket.closed")
         await staff.session.acknowledge()
         await ask_agent(self._messages, staff, ticket, CLOSE, staff_talk.ask_close_reason(staff.t, ticket))
 
@@ -114,26 +114,26 @@ class StaffTicketHandlers:
         if ticket.is_open:
             await ask_agent(self._messages, staff, ticket, CLOSE, staff_talk.ask_close_reason(staff.t, ticket))
         else:
-            screen = staff_talk.explain_not_passed_on(staff.t, ticket, Rejection("ticket.closed"))
+            screen = staff_talk.explain_not_passed_on(staff.t, ticket, Rejection("support.ticket.closed"))
             await self._messages.say(staff, ticket, screen)
 
     async def _close_as(self, staff: StaffSession, ticket: Ticket, argument: str) -> None:
         reason = REASONS.get(argument)
         if reason is None:
-            raise Rejection("staff.gone")
+            raise Rejection("support.staff.gone")
         closed = await self._tickets.close(ticket.reference, staff.user.id, reason)
         await staff.session.acknowledge()
         await staff.update(staff_talk.confirm_closed(staff.t, closed, reason))
 
     async def _reopen(self, staff: StaffSession, ticket: Ticket, _: str) -> None:
         await self._tickets.reopen(ticket.reference, staff.user.id)
-        await staff.toast("staff.reopened")
+        await staff.toast("support.staff.reopened")
 
     async def _send_again(self, staff: StaffSession, ticket: Ticket, argument: str) -> None:
         number = int(argument) if argument.isascii() and argument.isdecimal() else 0
         if not await self._tickets.retry_reply(ticket.reference, staff.user.id, number):
-            raise Rejection("staff.gone")
-        await staff.toast("staff.tried_again")
+            raise Rejection("support.staff.gone")
+        await staff.toast("support.staff.tried_again")
 
     ACTIONS: ClassVar[Mapping[StaffTicketAction, "_Action"]] = {
         StaffTicketAction.SHOW: _show,
@@ -186,12 +186,12 @@ class StaffChatHandlers:
         if staff is None:
             await self._sessions.refuse(update)
         else:
-            await staff.toast("staff.gone", alert=True)
+            await staff.toast("support.staff.gone", alert=True)
 
     async def _refuse_in_a_group(self, update: Update, _: Context) -> None:
         """Refuse a press in a group. None of our messages there has such a button."""
         chat = update.effective_chat
         if chat is not None and chat.type != Chat.PRIVATE:
             session = current_session()
-            await session.acknowledge(session.t.plain("stale.not_yours"), alert=True)
+            await session.acknowledge(session.t.plain("orders.stale.not_yours"), alert=True)
             raise ApplicationHandlerStop

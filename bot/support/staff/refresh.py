@@ -48,9 +48,9 @@ class OrderRefresh:
         async with self._database.reading() as tx:
             order = await OrderRepository(tx).get(ticket.order_reference) if ticket.order_reference else None
         if order is None or order.service_id is None:
-            await staff.toast("staff_ticket.nothing_to_read", alert=True)
+            await staff.toast("support.staff_ticket.nothing_to_read", alert=True)
             return
-        await staff.toast("staff_ticket.reading")
+        await staff.toast("support.staff_ticket.reading")
         agent, subject, user = staff.user.id, order_subject(order), ticket.user_id
         async with self._database.transaction() as tx:
             await record_audit(tx, agent, AuditAction.LOOKED, subject, staff.now, user_id=user)
@@ -58,13 +58,13 @@ class OrderRefresh:
         try:
             report = await self._read(order.service_id)
         except SettlementFailure:
-            await staff.say(Screen(staff.t("staff_ticket.unreadable", at=_time(staff))))
+            await staff.say(Screen(staff.t("support.staff_ticket.unreadable", at=_time(staff))))
             return
         after = await self._observer.apply_report(order.reference, report, asked_at=asked_at) or order
         self._wake_outbox()
         await self._show(staff, ticket)
         lines = staff_ticket.format_differences(staff.t, order, after, report)
-        heading = "staff_ticket.has_changed" if lines else "staff_ticket.unchanged"
+        heading = "support.staff_ticket.has_changed" if lines else "support.staff_ticket.unchanged"
         # Send it as a new message, since the next update of the card would replace it within a second.
         await staff.say(Screen("\n".join([staff.t(heading, at=_time(staff)), *lines])))
 

@@ -97,7 +97,7 @@ class ReplyHandlers:
         message = staff.message
         entry = await self._find_entry(message) if message else None
         if entry is None:
-            await staff.say(Screen(staff.t("ticket.no_answer")))
+            await staff.say(Screen(staff.t("support.ticket.no_answer")))
             return
         try:
             has_changed = await self._corrections.withdraw(entry, staff.user.id)
@@ -105,7 +105,7 @@ class ReplyHandlers:
             await staff.say(Screen(staff.t.translate(why)))
         else:
             if not has_changed:
-                await staff.say(Screen(staff.t("ticket.taken_back_already")))
+                await staff.say(Screen(staff.t("support.ticket.taken_back_already")))
 
     async def _take_reply(self, update: Update, message: Message, questions: Questions[TicketReply]) -> bool:
         """Handle a reply to a ticket's message. Return False for any other message, and for the ticket's own user."""

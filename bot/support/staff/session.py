@@ -136,7 +136,7 @@ class StaffSessions:
     async def refuse(self, _: Update) -> None:
         """Answer a press by a user who can't act as an agent here."""
         session = current_session()
-        await session.acknowledge(session.t.plain("staff.not_yours"), alert=True)
+        await session.acknowledge(session.t.plain("support.staff.not_yours"), alert=True)
 
     async def is_group(self, chat_id: int) -> bool:
         """Return whether this chat is the staff's group."""

@@ -38,7 +38,7 @@ class TicketCorrectionService(TicketService):
             if known is None or _is_same(known, incoming):
                 return False
             if known.withdrawn_at is not None:
-                raise Rejection("ticket.taken_back_already")
+                raise Rejection("support.ticket.taken_back_already")
             edited = replace(known, text=incoming.text, media=incoming.media, file_id=incoming.file_id, edited_at=now)
             await TicketEntryRepository(tx).save(edited)
             await self._notify_of_edit(tx, ticket, edited, now)
@@ -58,9 +58,9 @@ class TicketCorrectionService(TicketService):
         async def change(tx: Transaction, ticket: Ticket, now: datetime) -> bool:
             known = await TicketEntryRepository(tx).get(entry.ticket, entry.number)
             if known is None or known.kind is not EntryKind.REPLY:
-                raise Rejection("ticket.no_answer")
+                raise Rejection("support.ticket.no_answer")
             if known.author_id != by:
-                raise Rejection("ticket.answer_of_another")
+                raise Rejection("support.ticket.answer_of_another")
             if known.withdrawn_at is not None:
                 return False
             await TicketEntryRepository(tx).save(replace(known, withdrawn_at=now))

@@ -25,7 +25,7 @@ T = TypeVar("T")
 Change = Callable[[Transaction, Ticket, datetime], Awaitable[T]]
 """Changes the ticket that was read in the transaction. If it raises, nothing is saved."""
 
-GONE: Final = "staff.gone"
+GONE: Final = "support.staff.gone"
 
 
 class ConcurrentChange(Exception):
@@ -95,7 +95,7 @@ async def check_none_open(tx: Transaction, ticket: Ticket) -> None:
         Rejection: another ticket is open.
     """
     if not ticket.is_open and await TicketRepository(tx).open_of(ticket.user_id, ticket.order_reference) is not None:
-        raise Rejection("ticket.another_open")
+        raise Rejection("support.ticket.another_open")
 
 
 async def add_entry(

@@ -86,7 +86,7 @@ class UserTicketService(TicketService):
         async def find(tx: Transaction, now: datetime) -> SavedMessage:
             ticket = await TicketRepository(tx).get(reference)
             if ticket is None or ticket.user_id != user.id:
-                raise Rejection("ticket.gone")
+                raise Rejection("support.ticket.gone")
             current = ticket if ticket.is_open else await TicketRepository(tx).open_of(user.id, ticket.order_reference)
             if current is not None:
                 return await self._add_message(tx, current, now)

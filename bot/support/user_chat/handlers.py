@@ -110,9 +110,9 @@ class UserTicketHandlers:
             ticket = await TicketRepository(tx).get(button.ticket)
         act = self.ACTIONS.get(button.action)
         if ticket is None or ticket.user_id != session.user.id:
-            await session.acknowledge(session.t.plain("ticket.gone"), alert=True)
+            await session.acknowledge(session.t.plain("support.ticket.gone"), alert=True)
         elif act is None:
-            await session.acknowledge(session.t.plain("stale.button"))
+            await session.acknowledge(session.t.plain("users.stale.button"))
             await self._show(session, ticket)
         else:
             try:
@@ -129,22 +129,22 @@ class UserTicketHandlers:
 
     async def _write(self, session: Session, ticket: Ticket, _: str) -> None:
         if not ticket.is_open and not self._may_be_reopened(session, ticket):
-            raise Rejection("ticket.closed_too_long_ago")
+            raise Rejection("support.ticket.closed_too_long_ago")
         await session.acknowledge()
         await self._messages.ask(session, await self._order_of(ticket), ticket)
 
     async def _reopen(self, session: Session, ticket: Ticket, _: str) -> None:
         """Reopen the ticket at once, and then ask what is still wrong."""
         ticket = await self._tickets.reopen(ticket)
-        await session.acknowledge(session.t.plain("ticket.reopened"))
+        await session.acknowledge(session.t.plain("support.ticket.reopened"))
         await session.update(await self._page(session, ticket))
         await self._messages.ask(session, await self._order_of(ticket), ticket)
 
     async def _rate(self, session: Session, ticket: Ticket, argument: str) -> None:
         if argument not in set(Rating):
-            raise Rejection("stale.button")
+            raise Rejection("users.stale.button")
         ticket = await self._tickets.rate(ticket, Rating(argument))
-        await session.acknowledge(session.t.plain("ticket.thanks"))
+        await session.acknowledge(session.t.plain("support.ticket.thanks"))
         await session.update(await self._page(session, ticket))
 
     async def _forward(self, session: Session, ticket: Ticket, _: str) -> None:
@@ -153,7 +153,7 @@ class UserTicketHandlers:
         is_own = theirs is not None and theirs.from_user is not None and theirs.from_user.id == session.user.id
         incoming = read_message(theirs) if theirs is not None and is_own else None
         if incoming is None:
-            raise Rejection("ticket.nothing_to_pass_on")
+            raise Rejection("support.ticket.nothing_to_pass_on")
         saved = await self._tickets.write(session.user, incoming, ticket.reference)
         await session.acknowledge()
         await session.update(session.with_resume(ticket_question.confirm_added(session.t, saved.ticket)))

@@ -159,7 +159,7 @@ class UserMessageHandlers:
         """Save a reply. An open question stays open, since the reply doesn't answer it."""
         incoming = read_message(message)
         if incoming is None:
-            await session.post(Screen(session.t("ticket.unreadable")))
+            await session.post(Screen(session.t("support.ticket.unreadable")))
             return
         try:
             saved = await self._tickets.write(session.user, incoming, ticket)

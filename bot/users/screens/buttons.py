@@ -5,6 +5,6 @@ from bot.infra.telegram.ui.screen import Button
 from bot.users.buttons import NewOrderButton
 
 
-def send_row(t: Translator, label: str = "button.send") -> tuple[Button, ...]:
+def send_row(t: Translator, label: str = "users.button.send") -> tuple[Button, ...]:
     """Return the row with the button that starts a new order."""
     return (Button(t.plain(label), data=NewOrderButton().pack(), style="primary"),)

@@ -27,16 +27,16 @@ def show_privacy(
     """Return what is stored, why, for how long, and what can't be deleted here."""
     parts: list[str] = [
         t(
-            "privacy.text",
+            "users.privacy.text",
             how_long=_format_period(t, retention_days),
             orders=_format_order_period(t, retention_days),
             tickets=_format_ticket_period(t, retention_days),
         )
     ]
     if is_deletion_requested:
-        parts.append(t("privacy.wished"))
+        parts.append(t("users.privacy.wished"))
     parts += format_provider(t, run_by)
-    see = (_button(t, "privacy.see", PrivacyAction.SEE), _button(t, "privacy.file", PrivacyAction.FILE))
+    see = (_button(t, "users.privacy.see", PrivacyAction.SEE), _button(t, "users.privacy.file", PrivacyAction.FILE))
     return Screen("\n\n".join(parts), (see, (_deletion_button(t, is_deletion_requested=is_deletion_requested),)))
 
 
@@ -44,13 +44,13 @@ def show_summary(t: Translator, overview: Overview, zone: tzinfo) -> Screen:
     """Return a summary of the user's data. Numbers are masked, since others may see the chat."""
     user = overview.user
     profile = t(
-        "privacy.profile",
+        "users.privacy.profile",
         since=t.date(user.created_at, zone),
         language=LOCALES[t.locale].name,
         zone=user.zone.key,
-        phrase=t.plain("privacy.phrase_set" if user.phrase else "privacy.phrase_unset"),
+        phrase=t.plain("users.privacy.phrase_set" if user.phrase else "users.privacy.phrase_unset"),
     )
-    called = [t("privacy.public_name", name=f"@{user.username}")] if user.username else []
+    called = [t("users.privacy.public_name", name=f"@{user.username}")] if user.username else []
     parts = [
         "\n".join([profile, *called]),
         *(part for each in overview.stored for part in each.records(t)),
@@ -58,7 +58,10 @@ def show_summary(t: Translator, overview: Overview, zone: tzinfo) -> Screen:
     ]
     return Screen(
         "\n\n".join(parts),
-        ((_button(t, "privacy.file", PrivacyAction.FILE),), (_button(t, "button.back", PrivacyAction.SHOW),)),
+        (
+            (_button(t, "users.privacy.file", PrivacyAction.FILE),),
+            (_button(t, "users.button.back", PrivacyAction.SHOW),),
+        ),
     )
 
 
@@ -66,53 +69,53 @@ def ask_confirmation(t: Translator, overview: Overview, blockers: DeletionBlocke
     """Return the question before a deletion: what will be deleted, and what has to end first."""
     counts = {name: text for each in overview.stored for name, text in each.counts(t).items()}
     parts = [
-        t("privacy.confirm", **counts),
+        t("users.privacy.confirm", **counts),
         *(part for each in overview.stored for part in each.warnings(t)),
         *(blocker.notice(t) for blocker in blockers.blockers),
     ]
     confirmed = DeletionButton(overview.user.id, format_stamp(asked_at))
-    yes = Button(t.plain("privacy.yes"), data=confirmed.pack(), style="danger")
-    return Screen("\n\n".join(parts), ((yes,), (_button(t, "privacy.no", PrivacyAction.SHOW),)))
+    yes = Button(t.plain("users.privacy.yes"), data=confirmed.pack(), style="danger")
+    return Screen("\n\n".join(parts), ((yes,), (_button(t, "users.privacy.no", PrivacyAction.SHOW),)))
 
 
 def explain_waiting(t: Translator, blockers: DeletionBlockers, now: datetime) -> Screen:
     """Return that the request is saved, what is still open, and that the deletion follows automatically."""
-    reasons = [blocker.details(t, now) for blocker in blockers.blockers] or [t("privacy.still_telling")]
-    parts = [t("privacy.noted"), *reasons, t("privacy.by_itself")]
-    return Screen("\n\n".join(parts), ((_button(t, "privacy.keep", PrivacyAction.CANCEL_DELETION),),))
+    reasons = [blocker.details(t, now) for blocker in blockers.blockers] or [t("users.privacy.still_telling")]
+    parts = [t("users.privacy.noted"), *reasons, t("users.privacy.by_itself")]
+    return Screen("\n\n".join(parts), ((_button(t, "users.privacy.keep", PrivacyAction.CANCEL_DELETION),),))
 
 
 def confirm_deleted(t: Translator) -> Screen:
     """Return that everything was deleted. There is no button, since a user who continues is a new one."""
-    return Screen(t("privacy.deleted"))
+    return Screen(t("users.privacy.deleted"))
 
 
 def explain_deleted_before(t: Translator) -> Screen:
     """Return that the data was deleted before, for a user who has started again since."""
-    return Screen(t("privacy.done_before"), ((_button(t, "privacy.open", PrivacyAction.SHOW),),))
+    return Screen(t("users.privacy.done_before"), ((_button(t, "users.privacy.open", PrivacyAction.SHOW),),))
 
 
 def file_row(t: Translator) -> Keyboard:
     """Return the row with the button that sends the file again."""
-    return ((_button(t, "privacy.file", PrivacyAction.FILE),),)
+    return ((_button(t, "users.privacy.file", PrivacyAction.FILE),),)
 
 
 def _format_period(t: Translator, days: int) -> str:
-    return t.plural("privacy.for_days", days) if days else t("privacy.until_deleted")
+    return t.plural("users.privacy.for_days", days) if days else t("users.privacy.until_deleted")
 
 
 def _format_order_period(t: Translator, days: int) -> str:
-    return t.plural("privacy.orders_for_days", days) if days else t("privacy.orders_until_deleted")
+    return t.plural("users.privacy.orders_for_days", days) if days else t("users.privacy.orders_until_deleted")
 
 
 def _format_ticket_period(t: Translator, days: int) -> str:
-    return t.plural("privacy.tickets_for_days", days) if days else t("privacy.until_deleted")
+    return t.plural("users.privacy.tickets_for_days", days) if days else t("users.privacy.until_deleted")
 
 
 def _deletion_button(t: Translator, *, is_deletion_requested: bool) -> Button:
     if is_deletion_requested:
-        return _button(t, "privacy.keep", PrivacyAction.CANCEL_DELETION)
-    return Button(t.plain("privacy.delete"), data=PrivacyButton(PrivacyAction.DELETE).pack(), style="danger")
+        return _button(t, "users.privacy.keep", PrivacyAction.CANCEL_DELETION)
+    return Button(t.plain("users.privacy.delete"), data=PrivacyButton(PrivacyAction.DELETE).pack(), style="danger")
 
 
 def _button(t: Translator, label: str, action: PrivacyAction) -> Button:

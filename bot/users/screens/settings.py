@@ -42,9 +42,9 @@ class SettingsSection:
 
 
 SECTIONS: Final = (
-    SettingsSection(position=10, label="settings.zone", data=SettingsButton(SettingsAction.ZONES).pack()),
-    SettingsSection(position=30, label="settings.phrase", data=phrase.SHOW),
-    SettingsSection(position=60, label="settings.privacy", data=PrivacyButton(PrivacyAction.SHOW).pack()),
+    SettingsSection(position=10, label="users.settings.zone", data=SettingsButton(SettingsAction.ZONES).pack()),
+    SettingsSection(position=30, label="users.settings.phrase", data=phrase.SHOW),
+    SettingsSection(position=60, label="users.settings.privacy", data=PrivacyButton(PrivacyAction.SHOW).pack()),
 )
 """The sections of this package."""
 
@@ -53,10 +53,11 @@ def show_settings(reader: Reader, user: User, sections: Sequence[SettingsSection
     """Return the settings with all sections."""
     t = reader.t
     summaries = {name: text for section in sections for name, text in section.summary(t, user).items()}
-    text = t("settings.text", time=_format_zone(reader, reader.zone), **summaries)
+    text = t("users.settings.text", time=_format_zone(reader, reader.zone), **summaries)
     others = tuple(
         Button(
-            t.plain("language.other", name=LOCALES[code].name), data=SettingsButton(SettingsAction.LANG, code).pack()
+            t.plain("users.language.other", name=LOCALES[code].name),
+            data=SettingsButton(SettingsAction.LANG, code).pack(),
         )
         for code in other_locales(t.locale)
     )
@@ -69,7 +70,7 @@ def show_settings(reader: Reader, user: User, sections: Sequence[SettingsSection
 def ask_language(t: Translator) -> Screen:
     """Return all languages, each with its own name."""
     return Screen(
-        t("language.ask"),
+        t("users.language.ask"),
         (tuple(Button(locale.name, data=LanguageButton(code).pack()) for code, locale in LOCALES.items()),),
     )
 
@@ -78,14 +79,15 @@ def ask_zone(reader: Reader) -> Screen:
     """Return buttons for Indonesia's three zones, with the time there, and one for other places."""
     t = reader.t
     three = tuple(Button(t.clock(reader.now, ZoneInfo(key)), data=_zone_data(key)) for key in INDONESIAN)
-    other = Button(t.plain("zone.other"), data=SettingsButton(SettingsAction.PLACE).pack())
-    return Screen(t("zone.ask", time=_format_zone(reader, reader.zone)), (three, (other,), back_row(t)))
+    other = Button(t.plain("users.zone.other"), data=SettingsButton(SettingsAction.PLACE).pack())
+    return Screen(t("users.zone.ask", time=_format_zone(reader, reader.zone)), (three, (other,), back_row(t)))
 
 
 def ask_place(t: Translator) -> Screen:
     """Return the question for another place."""
     return Screen(
-        t("zone.ask_place"), ((Button(t.plain("button.back"), data=SettingsButton(SettingsAction.ZONES).pack()),),)
+        t("users.zone.ask_place"),
+        ((Button(t.plain("users.button.back"), data=SettingsButton(SettingsAction.ZONES).pack()),),),
     )
 
 
@@ -93,18 +95,18 @@ def offer_zones(reader: Reader, query: str, keys: Sequence[str]) -> Screen:
     """Return the zones that a typed place can mean, with the current time there. The user chooses by a tap."""
     t = reader.t
     if len(keys) == 1:
-        text = t("zone.is_it", time=_format_zone(reader, zone_of(keys[0])))
-        rows: Keyboard = ((Button(t.plain("zone.use"), data=_zone_data(keys[0]), style="success"),),)
+        text = t("users.zone.is_it", time=_format_zone(reader, zone_of(keys[0])))
+        rows: Keyboard = ((Button(t.plain("users.zone.use"), data=_zone_data(keys[0]), style="success"),),)
     else:
-        text = t("zone.which", query=quote_input(query))
+        text = t("users.zone.which", query=quote_input(query))
         rows = tuple((Button(_format_zone(reader, zone_of(key)), data=_zone_data(key)),) for key in keys)
-    another = Button(t.plain("zone.another"), data=SettingsButton(SettingsAction.PLACE).pack())
+    another = Button(t.plain("users.zone.another"), data=SettingsButton(SettingsAction.PLACE).pack())
     return Screen(text, (*rows, (another,), back_row(t)))
 
 
 def back_row(t: Translator) -> tuple[Button, ...]:
     """Return the row with the button back to the settings."""
-    return (Button(t.plain("button.settings"), data=SettingsButton(SettingsAction.SHOW).pack()),)
+    return (Button(t.plain("users.button.settings"), data=SettingsButton(SettingsAction.SHOW).pack()),)
 
 
 def _zone_data(key: str) -> str:

@@ -11,11 +11,11 @@ from bot.users.screens.buttons import send_row
 def show_welcome(t: Translator, suggestion: Suggestion | None = None) -> Screen:
     """Return the welcome, with a `suggestion` for a user who has no phrase yet."""
     others = tuple(
-        Button(t.plain("language.other", name=LOCALES[code].name), data=LanguageButton(code).pack())
+        Button(t.plain("users.language.other", name=LOCALES[code].name), data=LanguageButton(code).pack())
         for code in other_locales(t.locale)
     )
-    settings = Button(t.plain("button.settings"), data=SettingsButton(SettingsAction.SHOW).pack())
+    settings = Button(t.plain("users.button.settings"), data=SettingsButton(SettingsAction.SHOW).pack())
     if suggestion is None:
-        return Screen(t("start.text"), (send_row(t), (*others, settings)))
-    text = Html(f"{t('start.text')}\n\n{t('start.phrase', phrase=suggestion.text)}")
+        return Screen(t("users.start.text"), (send_row(t), (*others, settings)))
+    text = Html(f"{t('users.start.text')}\n\n{t('users.start.phrase', phrase=suggestion.text)}")
     return Screen(text, (send_row(t), *phrase.choice_rows(t, suggestion), (*others, settings)))

@@ -25,8 +25,8 @@ from tests.waiting import TIMEOUT_SECONDS, found
 READERS, BLOCKED = 160, 8
 TOO_MANY = 429
 LONGER_THAN_ANYTHING_WAITS = int(2 * TIMEOUT_SECONDS)
-FINISHED, IN_PROGRESS = like("delivery.done"), like("delivery.running")
-LIVE = "|".join(like(f"delivery.{state}") for state in ("running", "resting", "paused", "stopped", "done"))
+FINISHED, IN_PROGRESS = like("broadcasts.delivery.done"), like("broadcasts.delivery.running")
+LIVE = "|".join(like(f"broadcasts.delivery.{state}") for state in ("running", "resting", "paused", "stopped", "done"))
 
 
 async def test_a_killed_broadcast_continues_automatically_and_reaches_nobody_twice(tmp_path: Path) -> None:
@@ -53,8 +53,8 @@ async def test_a_killed_broadcast_continues_automatically_and_reaches_nobody_twi
         assert ended["blocked"] == BLOCKED == READERS - await count_subscribed(kirim)
         live = await kirim.oscar.sees(FINISHED)
         assert await kirim.oscar.count(LIVE) == 1, "one live message, before and after the crash"
-        await kirim.oscar.taps(label("delivery.do_again", count=len(unknown)), message=live)
-        await kirim.oscar.sees(like("delivery.count_delivered", count=READERS - BLOCKED))
+        await kirim.oscar.taps(label("broadcasts.delivery.do_again", count=len(unknown)), message=live)
+        await kirim.oscar.sees(like("broadcasts.delivery.count_delivered", count=READERS - BLOCKED))
         assert {*await count_messages(kirim, readers)} == set(readers) - blocked
 
 
@@ -74,17 +74,17 @@ async def test_many_refusals_slow_only_the_broadcast_and_operators_decide_once(t
         live = await oscar.sees(IN_PROGRESS)
         pause = f"bd:{broadcast.id}:pause"
         await oscar.presses(live, pause)
-        await oscar.sees(like("delivery.paused"))
+        await oscar.sees(like("broadcasts.delivery.paused"))
         answer = await oscar.presses(live, pause, force=True)
-        assert answer["text"] == label("delivery.has_changed")
+        assert answer["text"] == label("broadcasts.delivery.has_changed")
         await kirim.telegram_fails("429", "sendMessage", retry_after=1, times=4)
-        await oscar.taps(label("delivery.do_resume"))
+        await oscar.taps(label("broadcasts.delivery.do_resume"))
         await oscar.sees(IN_PROGRESS)
         await found(kirim.calls, partial(were_refused, readers[40:43]), what="a refusal")
         await kirim.service.pays(order)
-        await emma.sees(like("news.paid"))
+        await emma.sees(like("orders.notification.paid"))
         await complete_order(kirim, order)
-        await emma.sees(like("news.sent_bank"))
+        await emma.sees(like("orders.notification.sent_bank"))
         assert await oscar.count(FINISHED) == 0
         await kirim.stop_bot()
         await kirim.telegram_heals()
@@ -94,7 +94,7 @@ async def test_many_refusals_slow_only_the_broadcast_and_operators_decide_once(t
         await oscar.sees(FINISHED)
         # Users who aren't operators can't use its buttons.
         stranger = await emma.presses((await emma.messages())[-1], f"bd:{broadcast.id}:show", force=True)
-        assert stranger["text"] == label("stale.button")
+        assert stranger["text"] == label("users.stale.button")
 
 
 def were_refused(readers: Sequence[int], calls: Iterable[Json]) -> bool:
@@ -107,14 +107,14 @@ async def test_what_was_previewed_arrives_with_its_picture_uploaded_once_for_eac
         await oscar.says("/start")
         readers = await add_subscribers(kirim, 12)
         await oscar.says("/broadcast")
-        await oscar.sees(like("broadcast.no_picture"))
-        await oscar.taps(label("broadcast.picture"))
-        await oscar.taps(label("broadcast.chart.week"))
-        await oscar.sees(like("broadcast.with_chart.week"))
-        await oscar.taps(label("broadcast.preview"))
-        question = await oscar.sees(like("broadcast.confirm"))
+        await oscar.sees(like("broadcasts.no_picture"))
+        await oscar.taps(label("broadcasts.picture"))
+        await oscar.taps(label("broadcasts.chart.week"))
+        await oscar.sees(like("broadcasts.with_chart.week"))
+        await oscar.taps(label("broadcasts.preview"))
+        question = await oscar.sees(like("broadcasts.confirm"))
         previews = [each for each in await oscar.messages() if "photo" in each]
-        await oscar.taps(text("broadcast.send", count=12), message=question)
+        await oscar.taps(text("broadcasts.send", count=12), message=question)
         await oscar.sees(FINISHED)
         got = [(await ChatUser(kirim.telegram, reader).messages())[-1] for reader in readers]
         seen = {(text_of(each), each["photo"][-1]["file_id"]) for each in got}

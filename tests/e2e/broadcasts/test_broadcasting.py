@@ -13,7 +13,7 @@ from tests.texts import in_any_language, label, like, name_of, says, starts, tex
 from tests.waiting import TIMEOUT_SECONDS
 
 ENGLISH, INDONESIAN = name_of("en"), name_of("id")
-LISTED = like("broadcast.list_title")
+LISTED = like("broadcasts.list_title")
 
 
 def subscribe(shared_system: System, *people: ChatUser) -> None:
@@ -43,7 +43,7 @@ async def test_a_broadcast_is_written_seen_confirmed_and_listed_by_operators_alo
     async with running_system(tmp_path) as shared_system:
         for user, language in ((shared_system.emma, "en"), (shared_system.sari, "id")):
             await user.says("/start")
-            await user.sees(like("start.text", language))
+            await user.sees(like("users.start.text", language))
         subscribe(shared_system, shared_system.emma, shared_system.sari)
         await check_that_others_see_nothing(shared_system)
         draft = await write_with_formatting(shared_system)
@@ -56,8 +56,8 @@ async def test_a_broadcast_is_written_seen_confirmed_and_listed_by_operators_alo
 
 async def check_that_others_see_nothing(shared_system: System) -> None:
     await shared_system.emma.says("/broadcast")
-    await shared_system.emma.sees(like("talk.unknown_command"))
-    assert await shared_system.emma.count(like("broadcast.compose")) == 0
+    await shared_system.emma.sees(like("checkout.chat.unknown_command"))
+    assert await shared_system.emma.count(like("broadcasts.compose")) == 0
     message = (await shared_system.emma.messages())[-1]
     await shared_system.emma.presses(message, "bc:list:0", force=True)
     assert await shared_system.emma.count(LISTED) == 0
@@ -66,125 +66,127 @@ async def check_that_others_see_nothing(shared_system: System) -> None:
 async def write_with_formatting(shared_system: System) -> Json:
     oscar = shared_system.oscar
     await oscar.says("/broadcast")
-    draft = await oscar.sees(like("broadcast.compose"))
-    assert says(text_of(draft), "broadcast.says_rate", language=ENGLISH)
-    await oscar.taps(label("broadcast.text_in", language=name_of("en")))
+    draft = await oscar.sees(like("broadcasts.compose"))
+    assert says(text_of(draft), "broadcasts.says_rate", language=ENGLISH)
+    await oscar.taps(label("broadcasts.text_in", language=name_of("en")))
     await oscar.sees(rf"\{{sats_100k\}} {like('broadcast.variable.sats_100k')}")
     await send_formatted(shared_system, oscar, "now {rats}")
-    complaint = await oscar.sees(like("broadcast.unknown_variable", name="{rats}"))
+    complaint = await oscar.sees(like("core.template.unknown_variable", name="{rats}"))
     assert "{rate}, {usdc}" in text_of(complaint)
     await send_formatted(shared_system, oscar, "<b>Hello</b> <i>{rate}</i> & <u>more</u> &lt; {time}")
-    shown = await oscar.sees(like("broadcast.says_own", language=ENGLISH))
-    assert says(text_of(shown), "broadcast.says_rate", language=INDONESIAN)
+    shown = await oscar.sees(like("broadcasts.says_own", language=ENGLISH))
+    assert says(text_of(shown), "broadcasts.says_rate", language=INDONESIAN)
     await oscar.says("/broadcast")
-    return await oscar.sees(like("broadcast.says_own", language=ENGLISH))
+    return await oscar.sees(like("broadcasts.says_own", language=ENGLISH))
 
 
 async def choose_the_audience(shared_system: System) -> None:
     oscar = shared_system.oscar
-    await oscar.taps(label("broadcast.to"))
-    await oscar.sees(like("broadcast.people", count=2))
+    await oscar.taps(label("broadcasts.to"))
+    await oscar.sees(like("broadcasts.people", count=2))
     await oscar.taps(name_of("id"))
-    await oscar.sees(f"{like('broadcast.to.readers_of', language=INDONESIAN)}\n👥 {like('broadcast.people', count=1)}")
-    await oscar.taps(label("broadcast.readers.all"))
-    await oscar.sees(like("broadcast.people", count=2))
-    await oscar.taps(text("broadcast.days", count=30))
-    await oscar.sees(like("broadcast.active", count=30))
+    await oscar.sees(
+        f"{like('broadcasts.to.readers_of', language=INDONESIAN)}\n👥 {like('broadcasts.people', count=1)}"
+    )
+    await oscar.taps(label("broadcasts.readers.all"))
+    await oscar.sees(like("broadcasts.people", count=2))
+    await oscar.taps(text("broadcasts.days", count=30))
+    await oscar.sees(like("broadcasts.active", count=30))
     await oscar.says("0 days")
-    await oscar.sees(like("broadcast.days_unread", most=365))
+    await oscar.sees(like("core.template.days_unread", most=365))
     await oscar.says("14 days")
-    await oscar.sees(f"{like('broadcast.to.all')}, {like('broadcast.active', count=14)}")
+    await oscar.sees(f"{like('broadcasts.to.all')}, {like('broadcasts.active', count=14)}")
 
 
 async def preview_and_confirm_once(shared_system: System, draft: Json) -> None:
     oscar = shared_system.oscar
-    await oscar.taps(label("broadcast.preview"))
-    question = await oscar.sees(like("broadcast.confirm"))
-    assert f"{text('broadcast.people', count=2)} ({ENGLISH} 1, {INDONESIAN} 1)" in text_of(question)
+    await oscar.taps(label("broadcasts.preview"))
+    question = await oscar.sees(like("broadcasts.confirm"))
+    assert f"{text('broadcasts.people', count=2)} ({ENGLISH} 1, {INDONESIAN} 1)" in text_of(question)
     preview = await oscar.sees("^Hello Rp[0-9,.]+ & more < ", anywhere=True)
     assert {"bold", "italic", "underline"} <= {entity["type"] for entity in preview["entities"]}
-    await oscar.sees("^" + like("broadcast.default", "id"), anywhere=True)
-    confirm = button_data(question, text("broadcast.send", count=2))
-    await oscar.taps(text("broadcast.send", count=2))
-    await oscar.sees(like("broadcast.going"))
+    await oscar.sees("^" + like("broadcasts.default", "id"), anywhere=True)
+    confirm = button_data(question, text("broadcasts.send", count=2))
+    await oscar.taps(text("broadcasts.send", count=2))
+    await oscar.sees(like("broadcasts.going"))
     second = await oscar.presses(question, confirm, force=True)
-    assert second["text"] == label("broadcast.changed_meanwhile")
-    await oscar.presses(draft, button_data(draft, label("broadcast.discard")), force=True)
-    assert await oscar.count(like("broadcast.discarded")) == 0
+    assert second["text"] == label("broadcasts.changed_meanwhile")
+    await oscar.presses(draft, button_data(draft, label("broadcasts.discard")), force=True)
+    assert await oscar.count(like("broadcasts.discarded")) == 0
 
 
 async def schedule_and_cancel(shared_system: System) -> None:
     oscar = shared_system.oscar
     await oscar.says("/broadcast")
-    await oscar.sees(like("broadcast.compose"))
-    await oscar.taps(label("broadcast.when"))
-    await oscar.sees(like("broadcast.ask_when"))
+    await oscar.sees(like("broadcasts.compose"))
+    await oscar.taps(label("broadcasts.when"))
+    await oscar.sees(like("broadcasts.ask_when"))
     await oscar.says("half past never")
-    await oscar.sees(like("broadcast.time_unread"))
-    await oscar.taps(label("broadcast.daily_other"))
-    await oscar.sees(like("broadcast.ask_daily"))
+    await oscar.sees(like("core.template.time_unread"))
+    await oscar.taps(label("broadcasts.daily_other"))
+    await oscar.sees(like("broadcasts.ask_daily"))
     hour = hour_far_from_now(6, 18)
     await oscar.says(f"{hour}:45")
-    await oscar.sees(like("broadcast.daily_at", time=f"{hour:02}:45"))
-    await oscar.taps(label("broadcast.preview"))
-    await oscar.sees(like("broadcast.quote_later"))
-    await oscar.taps(label("broadcast.schedule"))
-    await oscar.sees(like("broadcast.scheduled_daily", when=text("broadcast.daily_at", time=f"{hour:02}:45")))
-    await oscar.taps(label("broadcast.end_daily"))
-    await oscar.sees(like("broadcast.of_rate", sign="⏹", state=text("broadcast.state.stopped")))
+    await oscar.sees(like("broadcasts.daily_at", time=f"{hour:02}:45"))
+    await oscar.taps(label("broadcasts.preview"))
+    await oscar.sees(like("broadcasts.quote_later"))
+    await oscar.taps(label("broadcasts.schedule"))
+    await oscar.sees(like("broadcasts.scheduled_daily", when=text("broadcasts.daily_at", time=f"{hour:02}:45")))
+    await oscar.taps(label("broadcasts.end_daily"))
+    await oscar.sees(like("broadcasts.of_rate", sign="⏹", state=text("broadcasts.state.stopped")))
 
 
 async def look_at_the_list(shared_system: System) -> None:
     oscar = shared_system.oscar
     await oscar.says("/broadcasts")
-    listed = text_of(await oscar.sees(like("broadcast.list_title", total=2)))
-    assert says(listed, "broadcast.fact.called_off")
+    listed = text_of(await oscar.sees(like("broadcasts.list_title", total=2)))
+    assert says(listed, "broadcasts.fact.called_off")
     await oscar.taps("2")
-    await oscar.sees(like("broadcast.fact.by", who="2001"))
-    await oscar.taps(label("broadcast.like"))
-    await oscar.sees(like("broadcast.says_own", language=ENGLISH))
-    await oscar.taps(label("broadcast.discard"))
-    await oscar.sees(like("broadcast.discarded"))
+    await oscar.sees(like("broadcasts.fact.by", who="2001"))
+    await oscar.taps(label("broadcasts.like"))
+    await oscar.sees(like("broadcasts.says_own", language=ENGLISH))
+    await oscar.taps(label("broadcasts.discard"))
+    await oscar.sees(like("broadcasts.discarded"))
 
 
 async def choose_a_picture(shared_system: System) -> None:
     oscar = shared_system.oscar
     await oscar.says("/broadcast")
-    await oscar.sees(like("broadcast.no_picture"))
-    await oscar.taps(label("broadcast.picture"))
-    await oscar.sees(like("broadcast.ask_picture"))
+    await oscar.sees(like("broadcasts.no_picture"))
+    await oscar.taps(label("broadcasts.picture"))
+    await oscar.sees(like("broadcasts.ask_picture"))
     await oscar.says("a drawing")
-    await oscar.sees(like("broadcast.not_a_picture"))
-    await oscar.taps(label("broadcast.chart.week"))
-    await oscar.sees(like("broadcast.with_chart.week"))
-    await oscar.taps(label("broadcast.preview"))
-    await oscar.sees(like("broadcast.confirm"))
+    await oscar.sees(like("broadcasts.not_a_picture"))
+    await oscar.taps(label("broadcasts.chart.week"))
+    await oscar.sees(like("broadcasts.with_chart.week"))
+    await oscar.taps(label("broadcasts.preview"))
+    await oscar.sees(like("broadcasts.confirm"))
     charts = [message for message in (await oscar.messages())[-5:] if "photo" in message]
     english, indonesian = map(text_of, charts)
-    assert starts(english, "broadcast.default")
-    assert starts(indonesian, "broadcast.default", "id")
-    await oscar.taps(label("broadcast.change"))
-    await oscar.sees(like("broadcast.with_chart.week"))
-    await oscar.taps(label("broadcast.text_in", language=name_of("en")))
-    await oscar.sees(like("broadcast.ask_text", language=ENGLISH))
+    assert starts(english, "broadcasts.default")
+    assert starts(indonesian, "broadcasts.default", "id")
+    await oscar.taps(label("broadcasts.change"))
+    await oscar.sees(like("broadcasts.with_chart.week"))
+    await oscar.taps(label("broadcasts.text_in", language=name_of("en")))
+    await oscar.sees(like("broadcasts.ask_text", language=ENGLISH))
     photo = charts[0]["photo"][-1]["file_id"]
     await send_formatted(shared_system, oscar, "<b>" + "x" * 1010 + "</b> {rate}", photo=photo)
-    await oscar.sees(like("broadcast.too_long_for_a_picture", limit=1024))
+    await oscar.sees(like("broadcasts.too_long_for_a_picture", limit=1024))
     await send_formatted(shared_system, oscar, "<b>Look</b> {rate}", photo=photo)
-    await oscar.sees(like("broadcast.own_picture"))
-    await oscar.taps(label("broadcast.preview"))
-    await oscar.sees(like("broadcast.confirm"))
+    await oscar.sees(like("broadcasts.own_picture"))
+    await oscar.taps(label("broadcasts.preview"))
+    await oscar.sees(like("broadcasts.confirm"))
     preview = await oscar.sees("^Look Rp")
     assert preview["photo"][-1]["file_id"] == photo
-    await oscar.taps(label("broadcast.discard"))
-    await oscar.sees(like("broadcast.discarded"))
+    await oscar.taps(label("broadcasts.discard"))
+    await oscar.sees(like("broadcasts.discarded"))
 
 
 async def test_a_rate_that_jumped_asks_every_operator_and_one_answer_counts(tmp_path: Path) -> None:
     async with running_system(tmp_path, OPERATOR_IDS="2001,1002") as shared_system:
         for user in (shared_system.emma, shared_system.sari):
             await user.says("/start")
-            await user.sees(in_any_language("start.text"))
+            await user.sees(in_any_language("users.start.text"))
         subscribe(shared_system, shared_system.emma)
         await send_to_the_subscriber(shared_system)
         await shared_system.service.keeps_its_quote(btc_idr=1_000_000_000)
@@ -196,51 +198,51 @@ async def test_a_rate_that_jumped_asks_every_operator_and_one_answer_counts(tmp_
 async def send_to_the_subscriber(shared_system: System) -> None:
     oscar = shared_system.oscar
     await oscar.says("/broadcast")
-    await oscar.sees(like("broadcast.compose"))
-    await oscar.taps(label("broadcast.preview"))
-    await oscar.sees(like("broadcast.confirm"))
-    await oscar.taps(text("broadcast.send", count=1))
-    await oscar.sees(like("broadcast.going"))
-    await shared_system.emma.sees(like("broadcast.default"))
-    await oscar.sees(like("delivery.done"))
+    await oscar.sees(like("broadcasts.compose"))
+    await oscar.taps(label("broadcasts.preview"))
+    await oscar.sees(like("broadcasts.confirm"))
+    await oscar.taps(text("broadcasts.send", count=1))
+    await oscar.sees(like("broadcasts.going"))
+    await shared_system.emma.sees(like("broadcasts.default"))
+    await oscar.sees(like("broadcasts.delivery.done"))
 
 
 async def schedule_at_the_new_rate(shared_system: System) -> None:
     oscar = shared_system.oscar
     await oscar.says("/broadcast")
-    await oscar.sees(like("broadcast.compose"))
-    await oscar.taps(label("broadcast.when"))
-    await oscar.sees(like("broadcast.ask_when"))
+    await oscar.sees(like("broadcasts.compose"))
+    await oscar.taps(label("broadcasts.when"))
+    await oscar.sees(like("broadcasts.ask_when"))
     await oscar.says("tomorrow 12:00")
     await oscar.sees("12:00 WIB")
-    await oscar.taps(label("broadcast.preview"))
+    await oscar.taps(label("broadcasts.preview"))
     # The bot reuses a rate for some seconds, so the new rate may not be shown at once.
-    while not (await oscar.sees(like("broadcast.quote_later")) and await oscar.count("= Rp1,000,000,000")):
-        await oscar.taps(label("broadcast.change"))
-        await oscar.sees(like("broadcast.compose"))
-        await oscar.taps(label("broadcast.preview"))
-    await oscar.taps(label("broadcast.schedule"))
-    await oscar.sees(like("broadcast.scheduled"))
+    while not (await oscar.sees(like("broadcasts.quote_later")) and await oscar.count("= Rp1,000,000,000")):
+        await oscar.taps(label("broadcasts.change"))
+        await oscar.sees(like("broadcasts.compose"))
+        await oscar.taps(label("broadcasts.preview"))
+    await oscar.taps(label("broadcasts.schedule"))
+    await oscar.sees(like("broadcasts.scheduled"))
 
 
 async def confirm_as_one_of_two_operators(shared_system: System) -> None:
     oscar, sari = shared_system.oscar, shared_system.sari
-    waiting = await oscar.sees(like("broadcast.waits.jumped"), anywhere=True)
-    await sari.sees(like("broadcast.waits.jumped", "id"), anywhere=True)
-    await sari.taps(label("broadcast.preview", "id"))
-    await sari.sees(like("broadcast.confirm", "id"))
-    await sari.taps(text("broadcast.send", "id", count=1))
-    warned = text_of(await sari.sees(like("broadcast.jumped_down", "id")))
+    waiting = await oscar.sees(like("broadcasts.waits.jumped"), anywhere=True)
+    await sari.sees(like("broadcasts.waits.jumped", "id"), anywhere=True)
+    await sari.taps(label("broadcasts.preview", "id"))
+    await sari.sees(like("broadcasts.confirm", "id"))
+    await sari.taps(text("broadcasts.send", "id", count=1))
+    warned = text_of(await sari.sees(like("broadcasts.jumped_down", "id")))
     assert re.search(r"\b3[0-9,]+%", warned)
     assert re.search(r"\bRp1\.[56]", warned)
-    await oscar.presses(waiting, button_data(waiting, label("broadcast.preview")), force=True)
-    await oscar.sees(like("broadcast.state.waiting"))
-    await sari.taps(text("broadcast.send_anyway", "id", count=1))
-    await sari.sees(like("broadcast.going", "id"))
+    await oscar.presses(waiting, button_data(waiting, label("broadcasts.preview")), force=True)
+    await oscar.sees(like("broadcasts.state.waiting"))
+    await sari.taps(text("broadcasts.send_anyway", "id", count=1))
+    await sari.sees(like("broadcasts.going", "id"))
     await shared_system.emma.sees("= Rp1,000,000,000", anywhere=True)
-    await oscar.presses(waiting, button_data(waiting, label("broadcast.call_off")), force=True)
-    await oscar.sees(like("broadcast.fact.by", who="1002"))
-    assert await shared_system.emma.count(like("broadcast.default")) == 2
+    await oscar.presses(waiting, button_data(waiting, label("broadcasts.call_off")), force=True)
+    await oscar.sees(like("broadcasts.fact.by", who="1002"))
+    assert await shared_system.emma.count(like("broadcasts.default")) == 2
 
 
 def make_due(shared_system: System) -> None:

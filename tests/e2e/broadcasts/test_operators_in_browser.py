@@ -36,8 +36,8 @@ OPERATORS = [
 async def test_an_operator_finds_everything_on_a_phone(who: Viewer, browser: Browser, tmp_path: Path) -> None:
     async with running_system(tmp_path, QUOTE_RECORD_SECONDS="10") as kirim, open_page(browser, kirim, who) as page:
         readers = {locale: await new_user(kirim, locale) for locale in ("en", "id")}
-        await subscribe(readers["en"], label("subscription.daily"), "06:00")
-        await subscribe(readers["id"], label("subscription.daily", "id"), "06.00")
+        await subscribe(readers["en"], label("rates.subscription.daily"), "06:00")
+        await subscribe(readers["id"], label("rates.subscription.daily", "id"), "06.00")
         await kirim.oscar.speaks(who.locale)
         await show_chat(page, kirim, OSCAR)
         pane = page.get_by_test_id(f"pane-{OSCAR}")
@@ -58,38 +58,38 @@ async def subscribe(reader: ChatUser, daily: str, at: str) -> None:
 
 async def look_at_the_rate(page: Page, pane: Locator, who: Viewer) -> None:
     await send_text(pane, "/rate")
-    rate = last_message(pane, who.reads("rate.btc"))
+    rate = last_message(pane, who.reads("rates.btc"))
     await expect(rate.get_by_test_id("photo")).to_be_visible()
-    await tap_button(pane, who.label("rate.button_week"))
-    chosen = pane.get_by_test_id("inline-button").filter(has_text=f"· {who.label('rate.button_week')} ·")
+    await tap_button(pane, who.label("rates.button_week"))
+    chosen = pane.get_by_test_id("inline-button").filter(has_text=f"· {who.label('rates.button_week')} ·")
     await expect(chosen.last).to_be_visible()
     await save_screenshot(page, who, "01-rate")
 
 
 async def set_a_price_alert(page: Page, pane: Locator, who: Viewer) -> None:
-    await tap_button(pane, who.label("subscription.alert"))
-    await expect(last_message(pane, who.reads("subscription.ask_alert"))).to_be_visible()
+    await tap_button(pane, who.label("rates.subscription.alert"))
+    await expect(last_message(pane, who.reads("rates.subscription.ask_alert"))).to_be_visible()
     await save_screenshot(page, who, "02-alert")
     await tap_button(pane, "+5")
-    once = who.label("subscription.once")
+    once = who.label("rates.subscription.once")
     await tap_button(pane, once)
-    await expect(last_message(pane, who.reads("subscription.alert_set"))).to_be_visible()
+    await expect(last_message(pane, who.reads("rates.subscription.alert_set"))).to_be_visible()
     await save_screenshot(page, who, "03-alert-set")
 
 
 async def send_a_broadcast(page: Page, pane: Locator, who: Viewer, readers: dict[str, ChatUser]) -> None:
     await send_text(pane, "/broadcast")
     await save_screenshot(page, who, "04-broadcast")
-    await tap_button(pane, who.label("broadcast.picture"))
-    await tap_button(pane, who.label("broadcast.chart.day"))
-    await tap_button(pane, who.label("broadcast.preview"))
-    await expect(last_message(pane, who.reads("broadcast.confirm"))).to_be_visible()
+    await tap_button(pane, who.label("broadcasts.picture"))
+    await tap_button(pane, who.label("broadcasts.chart.day"))
+    await tap_button(pane, who.label("broadcasts.preview"))
+    await expect(last_message(pane, who.reads("broadcasts.confirm"))).to_be_visible()
     await save_screenshot(page, who, "05-preview")
-    await tap_button(pane, text("broadcast.send", who.locale, count=3))
-    await expect(last_message(pane, who.reads("delivery.done"))).to_be_visible()
+    await tap_button(pane, text("broadcasts.send", who.locale, count=3))
+    await expect(last_message(pane, who.reads("broadcasts.delivery.done"))).to_be_visible()
     await save_screenshot(page, who, "06-report")
     for locale, reader in readers.items():
-        rate = like("broadcast.default", locale)
+        rate = like("broadcasts.default", locale)
         message = await reader.sees(rate, anywhere=True)
         assert message["photo"]
         assert await reader.count(rate) == 1
@@ -99,23 +99,23 @@ async def send_a_broadcast(page: Page, pane: Locator, who: Viewer, readers: dict
 
 async def look_at_the_statistics(page: Page, pane: Locator, who: Viewer) -> None:
     await send_text(pane, "/stats")
-    await expect(last_message(pane, who.reads("figures.head"))).to_be_visible()
+    await expect(last_message(pane, who.reads("operations.statistics.head"))).to_be_visible()
     await save_screenshot(page, who, "08-stats")
     await send_text(pane, "/export")
     # The statistics above have a button of the same name.
-    await expect(last_message(pane, who.reads("export.ask"))).to_be_visible()
-    await tap_button(pane, who.label("export.week"))
-    await expect(last_message(pane, who.reads("export.none"))).to_be_visible()
+    await expect(last_message(pane, who.reads("staff.export.ask"))).to_be_visible()
+    await tap_button(pane, who.label("staff.export.week"))
+    await expect(last_message(pane, who.reads("staff.export.none"))).to_be_visible()
     await save_screenshot(page, who, "09-export")
 
 
 async def look_at_the_alarms(kirim: System, page: Page, pane: Locator, who: Viewer) -> None:
     await send_text(pane, "/status")
-    await expect(last_message(pane, who.reads("alarm.glance"))).to_be_visible()
+    await expect(last_message(pane, who.reads("staff.alarm.glance"))).to_be_visible()
     await save_screenshot(page, who, "10-status")
     await kirim.service.fails_with("401", method="GET", path="/v1/quote")
-    await expect(last_message(pane, who.reads("news.staff_key_refused"))).to_be_visible()
+    await expect(last_message(pane, who.reads("staff.notification.staff_key_refused"))).to_be_visible()
     await save_screenshot(page, who, "11-alarm")
     await kirim.service.heals()
-    await expect(last_message(pane, who.reads("news.staff_key_works"))).to_be_visible()
+    await expect(last_message(pane, who.reads("staff.notification.staff_key_works"))).to_be_visible()
     await save_screenshot(page, who, "12-over")

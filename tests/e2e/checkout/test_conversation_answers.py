@@ -23,9 +23,9 @@ async def at_number(shared_system: System, bank: str) -> ChatUser:
     """Return a user who has chosen a destination."""
     user = await new_user(shared_system)
     await user.says("/send")
-    await user.sees(like("destination.ask"))
+    await user.sees(like("checkout.destination.ask"))
     await user.says(bank)
-    await user.sees(f"{like('number.ask_bank')}|{like('number.ask_ewallet')}")
+    await user.sees(f"{like('checkout.number.ask_bank')}|{like('checkout.number.ask_ewallet')}")
     return user
 
 
@@ -33,9 +33,9 @@ async def at_amount(shared_system: System, bank: str = "bca", number: str = "123
     """Return a user who is asked for the amount."""
     user = await at_number(shared_system, bank)
     await user.says(number)
-    await user.sees(like("holder.ask"))
-    await user.taps(label("holder.skip"))
-    await user.sees(like("amount.ask"))
+    await user.sees(like("checkout.holder.ask"))
+    await user.taps(label("checkout.holder.skip"))
+    await user.sees(like("checkout.amount.ask"))
     return user
 
 
@@ -43,7 +43,7 @@ async def test_a_typed_name_finds_the_right_destination(shared_system: System) -
     typed = {
         "bca": r"^BCA · BANK CENTRAL ASIA\n",
         "mandri": r"^Mandiri · BANK MANDIRI\n",
-        "gopay": "^" + like("number.ask_ewallet", name="GoPay"),
+        "gopay": "^" + like("checkout.number.ask_ewallet", name="GoPay"),
         "seabank": r"^SeaBank · SEABANK INDONESIA\n",
         f"{wide('BNI')}\u200b": r"^BNI · BANK NEGARA INDONESIA\n",
         "BCA syariah": r"BCA SYARIAH\n",
@@ -52,7 +52,7 @@ async def test_a_typed_name_finds_the_right_destination(shared_system: System) -
     async def finds(query: str, shown: str) -> None:
         user = await new_user(shared_system)
         await user.says("/send")
-        await user.sees(like("destination.ask"))
+        await user.sees(like("checkout.destination.ask"))
         await user.says(query)
         await user.sees(shown)
 
@@ -63,43 +63,47 @@ async def test_several_hits_are_offered_and_unknown_names_asked_again(shared_sys
     async def several() -> None:
         user = await new_user(shared_system)
         await user.says("/send")
-        await user.sees(like("destination.ask"))
+        await user.sees(like("checkout.destination.ask"))
         await user.says("syariah")
-        await user.sees(like("destination.several", query="syariah"))
+        await user.sees(like("checkout.destination.several", query="syariah"))
         labels = await user.buttons()
         assert len(labels) > 4
-        assert label("destination.all") in labels
+        assert label("checkout.destination.all") in labels
         await user.taps(labels[0])
-        await user.sees(like("number.ask_bank"))
+        await user.sees(like("checkout.number.ask_bank"))
 
     async def unknown() -> None:
         user = await new_user(shared_system)
         await user.says("/send")
-        await user.sees(like("destination.ask"))
+        await user.sees(like("checkout.destination.ask"))
         await user.says("<b>xyzzy</b> & \u202eco")
-        await user.sees(f"{like('destination.unknown', query='<b>xyzzy</b> & co')}\n\n{like('destination.ask')}")
+        await user.sees(
+            f"{like('checkout.destination.unknown', query='<b>xyzzy</b> & co')}\n\n{like('checkout.destination.ask')}"
+        )
 
     async def in_pictures() -> None:
         user = await new_user(shared_system)
         await user.says("/send")
-        await user.sees(like("destination.ask"))
+        await user.sees(like("checkout.destination.ask"))
         await user.says("🏦" * 2048)
-        await user.sees(f"{like('destination.unknown', query=re.compile('🏦+…'))}\n\n{like('destination.ask')}")
+        await user.sees(
+            f"{like('checkout.destination.unknown', query=re.compile('🏦+…'))}\n\n{like('checkout.destination.ask')}"
+        )
 
     async def leafs() -> None:
         user = await new_user(shared_system)
         await user.says("/send")
-        await user.sees(like("destination.ask"))
-        assert f"● {label('destination.kind.bank')}" in await user.buttons()
+        await user.sees(like("checkout.destination.ask"))
+        assert f"● {label('checkout.destination.kind.bank')}" in await user.buttons()
         first = await user.buttons()
-        await user.taps(label("destination.next"))
+        await user.taps(label("recipients.destination.next"))
         await user.waits_for(lambda _: True)
         assert "2 / 13" in str(await user.buttons())
         assert not set(first[2:10]) & set(await user.buttons())
-        await user.taps(label("destination.kind.ewallet"))
-        await user.waits_for(lambda message: f"● {label('destination.kind.ewallet')}" in str(message))
+        await user.taps(label("checkout.destination.kind.ewallet"))
+        await user.waits_for(lambda message: f"● {label('checkout.destination.kind.ewallet')}" in str(message))
         await user.taps("OVO")
-        await user.sees("^" + like("number.ask_ewallet", name="OVO"))
+        await user.sees("^" + like("checkout.number.ask_ewallet", name="OVO"))
 
     await asyncio.gather(several(), unknown(), in_pictures(), leafs())
 
@@ -111,34 +115,34 @@ async def test_numbers_are_cleaned_and_shown_back_and_doubts_are_questions(share
         await user.sees(shown)
 
     def odd(actual: int) -> str:
-        return text("number.unusual_length", method="BCA", expected=10, actual=actual)
+        return text("recipients.number.unusual_length", method="BCA", expected=10, actual=actual)
 
     async def asked_about_number() -> None:
         user = await at_number(shared_system, "bca")
         await user.says("123-456 789")
-        await user.sees(like("number.doubt", name="BCA", number="123456789", remark=odd(9)))
+        await user.sees(like("checkout.number.doubt", name="BCA", number="123456789", remark=odd(9)))
         await user.says("123 456 78")
-        await user.sees(like("number.doubt", name="BCA", number="12345678", remark=odd(8)))
-        await user.taps(label("number.use_it"))
-        await user.sees("^" + like("holder.ask", recipient="BCA · 12345678"))
+        await user.sees(like("checkout.number.doubt", name="BCA", number="12345678", remark=odd(8)))
+        await user.taps(label("checkout.number.use_it"))
+        await user.sees("^" + like("checkout.holder.ask", recipient="BCA · 12345678"))
 
-    which = like("number.ask_bank", name="BCA · BANK CENTRAL ASIA")
+    which = like("checkout.number.ask_bank", name="BCA · BANK CENTRAL ASIA")
 
     def whose(recipient: str) -> str:
-        return "^" + like("holder.ask", recipient=recipient)
+        return "^" + like("checkout.holder.ask", recipient=recipient)
 
     await asyncio.gather(
         asked_about_number(),
         answered("bca", "123-456 7890", whose("BCA · 1234567890")),
         answered("bca", f"\u202a{wide('12345')} 67890\u202c", whose("BCA · 1234567890")),
-        answered("bca", "12ab", f"{like('number.not_digits')}\n\n{which}"),
-        answered("bca", "1234", f"{like('number.too_short', actual=4)}\n\n{which}"),
-        answered("bca", "🙈" * 2048, like("number.missing")),
+        answered("bca", "12ab", f"{like('recipients.number.not_digits')}\n\n{which}"),
+        answered("bca", "1234", f"{like('recipients.number.too_short', actual=4)}\n\n{which}"),
+        answered("bca", "🙈" * 2048, like("recipients.number.missing")),
         answered("gopay", "+62 812-3456-7890", whose("GoPay · 081234567890")),
         answered("gopay", "62812 3456 7890", whose("GoPay · 081234567890")),
         answered("ovo", wide("081234567890"), whose("OVO · 081234567890")),
-        answered("dana", "021 3456789", like("number.landline")),
-        answered("dana", "+60 12-345 6789", like("number.foreign", code="+60")),
+        answered("dana", "021 3456789", like("recipients.number.landline")),
+        answered("dana", "+60 12-345 6789", like("recipients.number.foreign", code="+60")),
     )
 
 
@@ -146,16 +150,16 @@ async def test_a_holders_name_is_welcome_and_never_required(shared_system: Syste
     async def named(typed: str, shown: str) -> None:
         user = await at_number(shared_system, "bca")
         await user.says("1234567890")
-        await user.sees(like("holder.ask"))
+        await user.sees(like("checkout.holder.ask"))
         await user.says(typed)
         await user.sees(shown)
 
     await asyncio.gather(
-        named("  budi   santoso ", like("amount.ask", recipient="BCA · 1234567890 · budi santoso")),
-        named("<b>Budi</b> & Co", f"{like('holder.symbols')}\n\n{like('holder.ask')}"),
-        named("O'Neil & Sons", like("amount.ask", recipient="BCA · 1234567890 · O'Neil & Sons")),
-        named("😀" * 2048, like("holder.ask")),
-        named("12345", f"{like('holder.not_a_name')}\n\n{like('holder.ask')}"),
+        named("  budi   santoso ", like("checkout.amount.ask", recipient="BCA · 1234567890 · budi santoso")),
+        named("<b>Budi</b> & Co", f"{like('recipients.holder.symbols')}\n\n{like('checkout.holder.ask')}"),
+        named("O'Neil & Sons", like("checkout.amount.ask", recipient="BCA · 1234567890 · O'Neil & Sons")),
+        named("😀" * 2048, like("checkout.holder.ask")),
+        named("12345", f"{like('recipients.holder.not_a_name')}\n\n{like('checkout.holder.ask')}"),
     )
 
 
@@ -168,10 +172,10 @@ async def test_an_amount_is_read_as_it_is_meant_or_asked_back(shared_system: Sys
     async def doubtful(typed: str, *readings: str) -> None:
         user = await at_amount(shared_system)
         await user.says(typed)
-        await user.sees(like("amount.which", text=typed))
+        await user.sees(like("checkout.amount.which", text=typed))
         assert (await user.buttons())[: len(readings)] == list(readings)
 
-    about = re.compile(like("review.about", amount=re.compile("Rp[0-9,]+")))
+    about = re.compile(like("checkout.review.about", amount=re.compile("Rp[0-9,]+")))
     retry_forever: dict[str, str | re.Pattern[str]] = {
         "150rb": "Rp150,000",
         "150 ribu": "Rp150,000",
@@ -197,27 +201,27 @@ async def test_amounts_that_do_not_fit_are_refused_with_the_one_that_would(share
     async def refused(typed: str, shown: str, bank: str = "bca", number: str = "1234567890") -> None:
         user = await at_amount(shared_system, bank, number)
         await user.says(typed)
-        await user.sees(f"{shown}\n\n{like('amount.ask')}")
+        await user.sees(f"{shown}\n\n{like('checkout.amount.ask')}")
 
     async def chosen() -> None:
         user = await at_amount(shared_system)
         await user.says("1.500")
-        await user.sees(like("amount.which", text="1.500"))
+        await user.sees(like("checkout.amount.which", text="1.500"))
         await user.taps("Rp1,500,000")
-        await user.sees(like("review.figures", amount="Rp1,500,000"))
-        await user.taps(label("review.edit.amount"))
-        await user.sees(like("amount.ask"))
+        await user.sees(like("checkout.review.figures", amount="Rp1,500,000"))
+        await user.taps(label("checkout.review.edit.amount"))
+        await user.sees(like("checkout.amount.ask"))
         await user.taps("Rp50,000")
-        await user.sees(like("review.figures", amount="Rp50,000"))
+        await user.sees(like("checkout.review.figures", amount="Rp50,000"))
 
     await asyncio.gather(
         chosen(),
-        refused("19.999", like("amount.below_minimum", minimum=20_000)),
-        refused("100 sats", like("amount.below_minimum", minimum=20_000)),
-        refused("21jt", like("amount.above_cap", name="GoPay", cap=20_000_000), "gopay", "081234567890"),
-        refused("-50000", like("amount.not_positive")),
-        refused("lots of money", like("amount.unreadable")),
-        refused("💸" * 2048, like("amount.unreadable")),
-        refused("<b>5</b>", like("amount.unreadable")),
-        refused("999999999jt", f"(?:{like('amount.too_large')}|{like('amount.above_cap', name='BCA')})"),
+        refused("19.999", like("orders.amount.below_minimum", minimum=20_000)),
+        refused("100 sats", like("orders.amount.below_minimum", minimum=20_000)),
+        refused("21jt", like("orders.amount.above_cap", name="GoPay", cap=20_000_000), "gopay", "081234567890"),
+        refused("-50000", like("core.amount.not_positive")),
+        refused("lots of money", like("core.amount.unreadable")),
+        refused("💸" * 2048, like("core.amount.unreadable")),
+        refused("<b>5</b>", like("core.amount.unreadable")),
+        refused("999999999jt", f"(?:{like('core.amount.too_large')}|{like('orders.amount.above_cap', name='BCA')})"),
     )

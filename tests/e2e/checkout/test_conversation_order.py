@@ -20,7 +20,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 TO_BCA = re.compile(".*BCA ••••7890.*")
 TICKET = re.compile("T-[0-9A-Z]{5}")
 PRICES = like(
-    "news.price_moved",
+    "orders.notification.price_moved",
     reviewed=re.compile("(?P<before>[0-9,]+) sats"),
     reviewed_idr="Rp500,000",
     locked=re.compile("(?P<locked>[0-9,]+) sats"),
@@ -35,52 +35,52 @@ async def test_an_order_is_followed_to_its_end_in_the_language_of_its_reader(sha
 async def follows_by_status(shared_system: System) -> None:
     emma = await new_user(shared_system)
     await emma.says("/status")
-    await emma.sees(like("status.none"))
+    await emma.sees(like("orders.status.none"))
     _, order = await tap_to_invoice(shared_system, emma)
     picture = next(message for message in await emma.messages() if message.get("photo"))
     assert scanned(await emma.scans(picture)) == f"LIGHTNING:{order['invoiceBolt11'].upper()}"
     assert order["invoiceBolt11"] in picture["caption"]
-    assert says(picture["caption"], "pay.lightning", sats=f"{order['satAmount']:,} sats")
+    assert says(picture["caption"], "orders.pay.lightning", sats=f"{order['satAmount']:,} sats")
     assert {"type": "code", "length": len(order["invoiceBolt11"])}.items() <= picture["caption_entities"][-1].items()
     reference = row_of(shared_system, order)["reference"]
     await emma.says("/status")
-    await emma.sees(f"Rp500,000 → BCA ••••7890 · {reference}\n{like('status.created')}")
-    await emma.taps(label("status.open", reference=reference))
-    card = await emma.sees(f"⏳ {like('step.payment')}")
-    await emma.sees_times(1, like("step.created"))  # the card has moved to the end of the chat
+    await emma.sees(f"Rp500,000 → BCA ••••7890 · {reference}\n{like('orders.status.created')}")
+    await emma.taps(label("orders.status.open", reference=reference))
+    card = await emma.sees(f"⏳ {like('orders.step.payment')}")
+    await emma.sees_times(1, like("orders.step.created"))  # the card has moved to the end of the chat
     await shared_system.service.pays(order)
-    await emma.sees(like("news.paid"))
+    await emma.sees(like("orders.notification.paid"))
     await emma.sees_times(0, "lnbcrt")
-    for state, step in (("LN_SWAP_PENDING", "step.converting"), ("IDR_SETTLED", "step.sending")):
+    for state, step in (("LN_SWAP_PENDING", "orders.step.converting"), ("IDR_SETTLED", "orders.step.sending")):
         await shared_system.service.does("advance", orderId=order["id"], state=state)
         await emma.sees(f"⏳ {like(step)}", anywhere=True)
     await complete_order(shared_system, order)
-    await emma.sees(like("news.sent_bank"), anywhere=True)
+    await emma.sees(like("orders.notification.sent_bank"), anywhere=True)
     final = await emma.finds(card)
     assert final is not None
-    assert f"✅ {text('step.sent')}" in final["text"]
+    assert f"✅ {text('orders.step.sent')}" in final["text"]
 
 
 async def sends_in_indonesian(shared_system: System) -> None:
     sari = await new_user(shared_system, "id")
     await sari.says("/send")
-    await sari.sees(like("destination.ask", "id"))
+    await sari.sees(like("checkout.destination.ask", "id"))
     await sari.says("dana")
-    await sari.sees(like("number.ask_ewallet", "id"))
+    await sari.sees(like("checkout.number.ask_ewallet", "id"))
     await sari.says("+62 812-0000-1111")
-    await sari.sees(like("holder.ask", "id", recipient="DANA · 081200001111"))
+    await sari.sees(like("checkout.holder.ask", "id", recipient="DANA · 081200001111"))
     await sari.says("Budi")
-    await sari.sees(like("amount.ask", "id"))
+    await sari.sees(like("checkout.amount.ask", "id"))
     await sari.says("150rb")
     await sari.sees(review_pattern("id", amount="Rp150.000", holder="Budi"))
-    await sari.taps(label("review.confirm", "id"))
-    await sari.sees(like("card.pay_before", "id", at=re.compile(".* WIB")))
+    await sari.taps(label("checkout.review.confirm", "id"))
+    await sari.sees(like("orders.card.pay_before", "id", at=re.compile(".* WIB")))
     order = await order_of(shared_system, sari)
     assert order["idrAmount"] == 150_000
     await shared_system.service.pays(order)
-    await sari.sees(like("news.paid", "id"))
+    await sari.sees(like("orders.notification.paid", "id"))
     await complete_order(shared_system, order)
-    await sari.sees(like("news.sent_ewallet", "id"), anywhere=True)
+    await sari.sees(like("orders.notification.sent_ewallet", "id"), anywhere=True)
 
 
 async def test_a_worse_price_is_asked_about_before_anything_is_shown(shared_system: System) -> None:
@@ -91,35 +91,35 @@ async def test_a_worse_price_is_asked_about_before_anything_is_shown(shared_syst
 async def accepts(shared_system: System) -> None:
     emma = await new_user(shared_system)
     await tap_to_review(emma)
-    await emma.taps(label("review.confirm"))
-    asked = await emma.sees(like("news.price_moved"))
+    await emma.taps(label("checkout.review.confirm"))
+    asked = await emma.sees(like("orders.notification.price_moved"))
     prices = re.search(PRICES, asked["text"])
     assert prices is not None
     before, locked = prices["before"], prices["locked"]
     assert int(locked.replace(",", "")) > int(before.replace(",", "")) * 1.04
     assert await emma.count("lnbcrt") == 0
-    _, drop = await emma.button(label("button.no_thanks"))
-    await emma.taps(label("button.accept_price"))
-    await emma.sees(like("pay.lightning", sats=f"{locked} sats"))
-    await emma.sees(like("card.pay_before"), anywhere=True)
-    answered = await emma.sees(like("order.accepted", line=TO_BCA), anywhere=True)
+    _, drop = await emma.button(label("orders.button.no_thanks"))
+    await emma.taps(label("orders.button.accept_price"))
+    await emma.sees(like("orders.pay.lightning", sats=f"{locked} sats"))
+    await emma.sees(like("orders.card.pay_before"), anywhere=True)
+    answered = await emma.sees(like("orders.accepted", line=TO_BCA), anywhere=True)
     assert answered["message_id"] == asked["message_id"]
-    assert starts((await emma.presses(asked, drop, force=True))["text"], "stale.order")
-    await emma.sees(like("card.pay_before"))
+    assert starts((await emma.presses(asked, drop, force=True))["text"], "orders.stale.order")
+    await emma.sees(like("orders.card.pay_before"))
 
 
 async def declines(shared_system: System) -> None:
     emma = await new_user(shared_system)
     await tap_to_review(emma)
-    await emma.taps(label("review.confirm"))
-    asked = await emma.sees(like("news.price_moved"))
-    _, accept = await emma.button(label("button.accept_price"))
+    await emma.taps(label("checkout.review.confirm"))
+    asked = await emma.sees(like("orders.notification.price_moved"))
+    _, accept = await emma.button(label("orders.button.accept_price"))
     await emma.says("/status")
-    await emma.sees(like("status.held"))
-    await emma.taps(label("button.no_thanks"), message=asked)
-    await emma.sees(like("order.dropped", line=TO_BCA))
+    await emma.sees(like("orders.status.held"))
+    await emma.taps(label("orders.button.no_thanks"), message=asked)
+    await emma.sees(like("orders.dropped", line=TO_BCA))
     await emma.presses(asked, accept, force=True)
-    await emma.sees(like("order.dropped"))
+    await emma.sees(like("orders.dropped"))
     assert await emma.count("lnbcrt") == 0
 
 
@@ -135,30 +135,30 @@ async def test_an_expired_invoice_is_taken_down_and_one_tap_asks_for_a_new_quote
 
 
 async def quotes_anew(emma: ChatUser, card: Json, order: Json) -> None:
-    await emma.sees(like("news.expired"), anywhere=True)
+    await emma.sees(like("orders.notification.expired"), anywhere=True)
     await emma.sees_times(0, "lnbcrt")
     changed = await emma.finds(card)
     assert changed is not None
-    assert f"⌛ {text('step.expired')}" in changed["text"]
-    await emma.taps(label("button.requote"))
+    assert f"⌛ {text('orders.step.expired')}" in changed["text"]
+    await emma.taps(label("orders.button.requote"))
     some = re.compile("[0-9,]+ sats")
-    less = like("requote.costs_less", after=some, before=f"{order['satAmount']:,} sats", difference=some)
+    less = like("checkout.requote.costs_less", after=some, before=f"{order['satAmount']:,} sats", difference=some)
     same = review_pattern(amount="Rp500,000", bank="BCA · BANK CENTRAL ASIA", number="1234567890")
     await emma.sees(f"{less}\n\n{same}")
-    await emma.taps(label("review.confirm"))
+    await emma.taps(label("checkout.review.confirm"))
     await emma.sees("lnbcrt")
 
 
 async def pays_late(live: System, sari: ChatUser, order: Json) -> None:
-    expired = await sari.sees(like("news.expired"), anywhere=True)
-    _, anew = await sari.button(label("button.requote"))
+    expired = await sari.sees(like("orders.notification.expired"), anywhere=True)
+    _, anew = await sari.button(label("orders.button.requote"))
     await live.service.pays(order, late=True)
-    await sari.sees(like("news.paid_late"))
-    await sari.sees(f"✅ {like('step.paid')}", anywhere=True)
-    assert starts((await sari.presses(expired, anew, force=True))["text"], "stale.order")
-    await sari.sees(f"✅ {like('step.paid')}")
+    await sari.sees(like("orders.notification.paid_late"))
+    await sari.sees(f"✅ {like('orders.step.paid')}", anywhere=True)
+    assert starts((await sari.presses(expired, anew, force=True))["text"], "orders.stale.order")
+    await sari.sees(f"✅ {like('orders.step.paid')}")
     await complete_order(live, order)
-    await sari.sees(like("news.sent_bank"), anywhere=True)
+    await sari.sees(like("orders.notification.sent_bank"), anywhere=True)
 
 
 async def test_a_failure_says_whether_money_left_and_leads_to_a_user(shared_system: System) -> None:
@@ -166,23 +166,23 @@ async def test_a_failure_says_whether_money_left_and_leads_to_a_user(shared_syst
     await rina.says("/start")
     emma, sari = await new_user(shared_system), await new_user(shared_system, "id")
     await sari.says("/start")
-    await sari.taps(label("language.other", "id", name=LOCALES["en"].name))
+    await sari.taps(label("users.language.other", "id", name=LOCALES["en"].name))
     (_, unpaid), (_, paid) = await tap_to_invoice(shared_system, emma), await tap_to_invoice(shared_system, sari)
     await sari.says("/language")
     await sari.taps("Bahasa Indonesia")
     await shared_system.service.does("fail", orderId=unpaid["id"])
-    await emma.sees(like("news.failed_unpaid"))
+    await emma.sees(like("orders.notification.failed_unpaid"))
     await emma.sees_times(0, "lnbcrt")
     await shared_system.service.pays(paid)
-    await sari.sees(like("news.paid", "id"), anywhere=True)
+    await sari.sees(like("orders.notification.paid", "id"), anywhere=True)
     await shared_system.service.does("fail", orderId=paid["id"])
-    failed = await sari.sees(like("news.failed_paid", "id"))
-    heading, why = like("ticket.heading", "id", ticket=TICKET), like("ticket.by_itself_failed", "id")
+    failed = await sari.sees(like("orders.notification.failed_paid", "id"))
+    heading, why = like("support.ticket.heading", "id", ticket=TICKET), like("support.ticket.by_itself_failed", "id")
     await sari.sees(f"{heading}(?s:.*)BCA ••••7890(?s:.*){why}", anywhere=True)
-    await sari.taps(label("button.help", "id"), message=failed)
-    await sari.sees(f"BCA ••••7890(?s:.*){like('ticket.write_more', 'id', ticket=TICKET)}")
+    await sari.taps(label("orders.button.help", "id"), message=failed)
+    await sari.sees(f"BCA ••••7890(?s:.*){like('support.ticket.write_more', 'id', ticket=TICKET)}")
     await sari.says("Uangnya ke mana?")
-    await sari.sees(like("ticket.added", "id", ticket=TICKET))
+    await sari.sees(like("support.ticket.added", "id", ticket=TICKET))
 
 
 async def test_what_the_service_refuses_or_falsifies_is_never_to_be_paid(shared_system: System) -> None:
@@ -191,17 +191,17 @@ async def test_what_the_service_refuses_or_falsifies_is_never_to_be_paid(shared_
     emma, sari = await new_user(shared_system), await new_user(shared_system)
     await tap_to_review(emma)
     await shared_system.service.fails_with("400", error="<b>closed</b> & gone for today", times=1)
-    await emma.taps(label("review.confirm"))
-    await emma.sees(like("news.refused_because", reason="<b>closed</b> & gone for today"))
-    await emma.taps(label("button.back_to_review"))
-    await emma.sees(like("review.title"))
-    await emma.taps(label("review.confirm"))
-    await emma.sees(like("card.pay_before"))
+    await emma.taps(label("checkout.review.confirm"))
+    await emma.sees(like("orders.notification.refused_because", reason="<b>closed</b> & gone for today"))
+    await emma.taps(label("orders.button.back_to_review"))
+    await emma.sees(like("checkout.review.title"))
+    await emma.taps(label("checkout.review.confirm"))
+    await emma.sees(like("orders.card.pay_before"))
     await tap_to_review(sari)
     await shared_system.service.does("settings", wrongInvoice="amount")
-    await sari.taps(label("review.confirm"))
-    await sari.sees(like("news.not_shown"))
-    warned = await oscar.sees(like("news.staff_bad_invoice"))
+    await sari.taps(label("checkout.review.confirm"))
+    await sari.sees(like("orders.notification.not_shown"))
+    warned = await oscar.sees(like("orders.notification.staff_bad_invoice"))
     assert "1234567890" not in str(warned)
     assert await sari.count("lnbcrt") == 0
 

@@ -22,68 +22,68 @@ async def test_every_line_can_be_changed_and_every_question_left(shared_system: 
 async def changes_every_line(shared_system: System) -> None:
     emma = await new_user(shared_system)
     await tap_to_review(emma)
-    review = await emma.sees(like("review.title"), anywhere=True)
+    review = await emma.sees(like("checkout.review.title"), anywhere=True)
     facts = like(
-        "review.figures",
+        "checkout.review.figures",
         amount="Rp500,000",
         bank="BCA · BANK CENTRAL ASIA",
         number="1234 5678 90",
-        holder=text("review.no_holder"),
-        pay=re.compile(like("review.about", amount=re.compile("[0-9,]+ sats"))),
-        channel=label("channel.lightning"),
+        holder=text("recipients.review.no_holder"),
+        pay=re.compile(like("checkout.review.about", amount=re.compile("[0-9,]+ sats"))),
+        channel=label("payments.channel.lightning"),
         fee="Rp5,000",
         rate=re.compile("Rp[0-9,.]+"),
         at=re.compile(".* WIB"),
     )
     assert re.search(facts, review["text"])
-    await emma.taps(label("review.edit.amount"))
-    await emma.sees(like("amount.ask"))
+    await emma.taps(label("checkout.review.edit.amount"))
+    await emma.sees(like("checkout.amount.ask"))
     await emma.says("25k sat")
-    about = re.compile(like("review.about", amount=re.compile("Rp[0-9,]+")))
-    await emma.sees(review_pattern(amount=about, pay="25,000 sats", channel=label("channel.lightning")))
-    await emma.taps(label("review.edit.holder"))
-    await emma.sees(like("holder.ask"))
+    about = re.compile(like("checkout.review.about", amount=re.compile("Rp[0-9,]+")))
+    await emma.sees(review_pattern(amount=about, pay="25,000 sats", channel=label("payments.channel.lightning")))
+    await emma.taps(label("checkout.review.edit.holder"))
+    await emma.sees(like("checkout.holder.ask"))
     await emma.says("Budi Santoso")
-    await emma.sees(like("review.figures", holder="Budi Santoso"))
-    await emma.taps(label("review.edit.number"))
-    await emma.sees(like("number.ask_bank"))
-    await emma.taps(label("button.back"))
+    await emma.sees(like("checkout.review.figures", holder="Budi Santoso"))
+    await emma.taps(label("checkout.review.edit.number"))
+    await emma.sees(like("checkout.number.ask_bank"))
+    await emma.taps(label("users.button.back"))
     await emma.sees(review_pattern(number="1234567890", holder="Budi Santoso"))
-    await emma.taps(label("review.edit.number"))
-    await emma.sees(like("number.ask_bank"))
+    await emma.taps(label("checkout.review.edit.number"))
+    await emma.sees(like("checkout.number.ask_bank"))
     await emma.says("0987654321")
-    await emma.sees(like("holder.ask", recipient="BCA · 0987654321"))  # another number is another person's
-    await emma.taps(label("holder.skip"))
-    await emma.sees(review_pattern(number="0987654321", holder=text("review.no_holder")))
-    await emma.taps(label("review.edit.method"))
-    await emma.sees(like("destination.ask"))
+    await emma.sees(like("checkout.holder.ask", recipient="BCA · 0987654321"))  # another number is another person's
+    await emma.taps(label("checkout.holder.skip"))
+    await emma.sees(review_pattern(number="0987654321", holder=text("recipients.review.no_holder")))
+    await emma.taps(label("checkout.review.edit.method"))
+    await emma.sees(like("checkout.destination.ask"))
     await emma.says("gopay")
-    await emma.sees(like("number.ask_ewallet", name="GoPay"))
+    await emma.sees(like("checkout.number.ask_ewallet", name="GoPay"))
     await emma.says("081234567890")
-    await emma.sees(like("holder.ask"))
-    await emma.taps(label("holder.skip"))
-    await emma.sees(like("review.figures", bank="GoPay", pay="25,000 sats"))
-    await emma.taps(label("button.cancel"))
-    await emma.sees(like("draft.cancelled"))
+    await emma.sees(like("checkout.holder.ask"))
+    await emma.taps(label("checkout.holder.skip"))
+    await emma.sees(like("checkout.review.figures", bank="GoPay", pay="25,000 sats"))
+    await emma.taps(label("checkout.button.cancel"))
+    await emma.sees(like("checkout.draft.cancelled"))
 
 
 async def goes_back_and_leaves(shared_system: System) -> None:
     emma = await new_user(shared_system)
     await emma.says("/send")
-    await emma.sees(like("destination.ask"))
-    assert label("button.back") not in await emma.buttons()
+    await emma.sees(like("checkout.destination.ask"))
+    assert label("users.button.back") not in await emma.buttons()
     await emma.says("bca")
-    await emma.sees(like("number.ask_bank"))
+    await emma.sees(like("checkout.number.ask_bank"))
     await emma.says("1234567890")
-    await emma.sees(like("holder.ask"))
-    await emma.taps(label("holder.skip"))
-    await emma.sees(like("amount.ask"))
-    for question in ("holder.ask", "number.ask_bank", "destination.ask"):
-        assert {label("button.back"), label("button.cancel")} <= set(await emma.buttons())
-        await emma.taps(label("button.back"))
+    await emma.sees(like("checkout.holder.ask"))
+    await emma.taps(label("checkout.holder.skip"))
+    await emma.sees(like("checkout.amount.ask"))
+    for question in ("checkout.holder.ask", "checkout.number.ask_bank", "checkout.destination.ask"):
+        assert {label("users.button.back"), label("checkout.button.cancel")} <= set(await emma.buttons())
+        await emma.taps(label("users.button.back"))
         await emma.sees(like(question))
-    await emma.taps(label("button.cancel"))
-    await emma.sees(like("draft.cancelled"))
+    await emma.taps(label("checkout.button.cancel"))
+    await emma.sees(like("checkout.draft.cancelled"))
 
 
 async def test_what_is_no_answer_is_explained_and_the_question_asked_again(shared_system: System) -> None:
@@ -91,24 +91,24 @@ async def test_what_is_no_answer_is_explained_and_the_question_asked_again(share
         emma = await new_user(shared_system)
         await tap_to_review(emma)
         await emma.says("yes please")
-        await emma.sees(f"{like('review.press')}\n\n{like('review.title')}")
+        await emma.sees(f"{like('checkout.review.press')}\n\n{like('checkout.review.title')}")
         await emma.says("🙈" * 2048)
-        await emma.sees(f"{like('review.press')}\n\n{like('review.title')}")
-        await emma.taps(label("review.edit.channel"))
-        await emma.sees(like("channel.ask"))
+        await emma.sees(f"{like('checkout.review.press')}\n\n{like('checkout.review.title')}")
+        await emma.taps(label("checkout.review.edit.channel"))
+        await emma.sees(like("payments.channel.ask"))
         await emma.says("lightning")
-        await emma.sees(f"{like('channel.press')}\n\n{like('channel.ask')}")
-        await emma.taps(label("channel.lightning"))
-        await emma.sees(like("review.title"))
+        await emma.sees(f"{like('payments.channel.press')}\n\n{like('payments.channel.ask')}")
+        await emma.taps(label("payments.channel.lightning"))
+        await emma.sees(like("checkout.review.title"))
 
     async def with_a_sticker() -> None:
         sari = await new_user(shared_system, "id")
         await sari.sends_a_sticker()
-        await sari.sees(like("start.text", "id"))
-        await sari.taps(label("button.send", "id"))
-        await sari.sees(like("destination.ask", "id"))
+        await sari.sees(like("users.start.text", "id"))
+        await sari.taps(label("users.button.send", "id"))
+        await sari.sees(like("checkout.destination.ask", "id"))
         await sari.sends_a_sticker()
-        await sari.sees(f"{like('talk.only_text', 'id')}\n\n{like('destination.ask', 'id')}")
+        await sari.sees(f"{like('users.chat.only_text', 'id')}\n\n{like('checkout.destination.ask', 'id')}")
 
     await asyncio.gather(at_the_review(), with_a_sticker())
 
@@ -116,17 +116,17 @@ async def test_what_is_no_answer_is_explained_and_the_question_asked_again(share
 async def test_a_second_tap_on_confirm_places_no_second_order(shared_system: System) -> None:
     emma, number = await new_user(shared_system), "7731002201"
     await tap_to_review(emma, number=number)
-    review, confirm = await emma.button(label("review.confirm"))
+    review, confirm = await emma.button(label("checkout.review.confirm"))
     taps = await asyncio.gather(*(emma.presses(review, confirm, force=True) for _ in range(4)))
-    assert {tap["text"] for tap in taps} == {"", label("stale.placed")}
-    await emma.sees(like("card.pay_before"))
+    assert {tap["text"] for tap in taps} == {"", label("checkout.stale.placed")}
+    await emma.sees(like("orders.card.pay_before"))
     confirmed = await emma.finds(review)
     assert confirmed is not None
-    assert says(confirmed["text"], "review.confirmed")
+    assert says(confirmed["text"], "checkout.review.confirmed")
     assert group_digits(number) in confirmed["text"]
     assert "reply_markup" not in confirmed
     assert len(await shared_system.service.orders(number)) == 1
-    assert await emma.count(like("card.pay_before")) == 1
+    assert await emma.count(like("orders.card.pay_before")) == 1
     assert await emma.count("lnbcrt") == 1
 
 
@@ -141,85 +141,85 @@ async def test_old_buttons_explain_themselves_and_offer_the_way_on(shared_system
 async def of_questions_and_cancelled_drafts(shared_system: System) -> None:
     emma = await new_user(shared_system)
     await emma.says("/send")
-    await emma.sees(like("destination.ask"))
-    first, gopay = await emma.button(label("button.cancel"))
+    await emma.sees(like("checkout.destination.ask"))
+    first, gopay = await emma.button(label("checkout.button.cancel"))
     await emma.says("bca")
-    await emma.sees(like("number.ask_bank"))
+    await emma.sees(like("checkout.number.ask_bank"))
     # of an earlier question of this draft
-    assert (await emma.presses(first, gopay, force=True))["text"] == label("stale.button")
-    await emma.sees(like("number.ask_bank"))
-    second, back = await emma.button(label("button.back"))
+    assert (await emma.presses(first, gopay, force=True))["text"] == label("users.stale.button")
+    await emma.sees(like("checkout.number.ask_bank"))
+    second, back = await emma.button(label("users.button.back"))
     await emma.says("/cancel")
-    await emma.sees(like("draft.cancelled"))
+    await emma.sees(like("checkout.draft.cancelled"))
     # of a draft that was cancelled, with none open
-    assert (await emma.presses(second, back, force=True))["text"] == label("stale.cancelled")
-    await emma.sees(like("stale.cancelled"))
-    await emma.taps(label("button.send"))
-    await emma.sees(like("destination.ask"))
+    assert (await emma.presses(second, back, force=True))["text"] == label("checkout.stale.cancelled")
+    await emma.sees(like("checkout.stale.cancelled"))
+    await emma.taps(label("users.button.send"))
+    await emma.sees(like("checkout.destination.ask"))
     # of a draft that was cancelled, with another open
-    assert (await emma.presses(second, back, force=True))["text"] == label("stale.cancelled")
-    await emma.sees(like("destination.ask"))
+    assert (await emma.presses(second, back, force=True))["text"] == label("checkout.stale.cancelled")
+    await emma.sees(like("checkout.destination.ask"))
     # of nothing that there ever was
     for junk in ("d:ffffffffff:1:back", "d:0", "x", "o:zzz", "lang:xx"):
         assert (await emma.presses(second, junk, force=True))["answered"]
-        await emma.sees(like("destination.ask"))
+        await emma.sees(like("checkout.destination.ask"))
 
 
 async def of_placed_orders(shared_system: System) -> None:
     emma, sari = await new_user(shared_system), await new_user(shared_system, "id")
     await emma.says("/send")
-    question = await emma.sees(like("destination.ask"))
-    _, cancel = await emma.button(label("button.cancel"))
+    question = await emma.sees(like("checkout.destination.ask"))
+    _, cancel = await emma.button(label("checkout.button.cancel"))
     await emma.says("/cancel")
     await tap_to_review(emma)
-    _, edit = await emma.button(label("review.edit.amount"))
-    await emma.taps(label("review.confirm"))
-    card = await emma.sees(like("card.pay_before"))
-    assert (await emma.presses(question, edit, force=True))["text"] == label("stale.placed")
-    await emma.sees(like("card.pay_before"))
-    _, refresh = await emma.button(label("button.refresh"))
+    _, edit = await emma.button(label("checkout.review.edit.amount"))
+    await emma.taps(label("checkout.review.confirm"))
+    card = await emma.sees(like("orders.card.pay_before"))
+    assert (await emma.presses(question, edit, force=True))["text"] == label("checkout.stale.placed")
+    await emma.sees(like("orders.card.pay_before"))
+    _, refresh = await emma.button(label("orders.button.refresh"))
     await sari.says("/start")
-    welcome = await sari.sees(like("start.text", "id"))
+    welcome = await sari.sees(like("users.start.text", "id"))
     alien = await sari.presses(welcome, refresh, force=True)
-    assert (alien["text"], alien["show_alert"]) == (label("stale.not_yours", "id"), True)
+    assert (alien["text"], alien["show_alert"]) == (label("orders.stale.not_yours", "id"), True)
     await sari.presses(welcome, edit, force=True)
-    await sari.sees(like("stale.button", "id"))
+    await sari.sees(like("users.stale.button", "id"))
     assert await sari.count("Rp500") == 0
     assert await emma.finds(card) is not None
     await emma.presses(question, cancel, force=True)
-    await emma.sees(like("stale.cancelled"))
+    await emma.sees(like("checkout.stale.cancelled"))
 
 
 async def of_a_quiet_draft(shared_system: System) -> None:
     emma = await new_user(shared_system)
     await tap_to_review(emma)
-    old, amount = await emma.button(label("review.edit.amount"))
+    old, amount = await emma.button(label("checkout.review.edit.amount"))
     expire_drafts(shared_system, emma)
-    notice = await emma.sees(f"Rp500,000 → BCA ••••7890\n\n{like('draft.expired')}")
+    notice = await emma.sees(f"Rp500,000 → BCA ••••7890\n\n{like('checkout.draft.expired')}")
     await emma.presses(old, amount, force=True)
-    await emma.sees(like("draft.expired"))
-    await emma.taps(label("draft.continue"))
-    await emma.sees(like("review.title"))
-    await emma.taps(label("review.confirm"))
-    await emma.sees(like("card.pay_before"))
-    await emma.taps(label("draft.continue"), message=notice)
-    await emma.sees(like("card.pay_before"))
+    await emma.sees(like("checkout.draft.expired"))
+    await emma.taps(label("checkout.draft.continue"))
+    await emma.sees(like("checkout.review.title"))
+    await emma.taps(label("checkout.review.confirm"))
+    await emma.sees(like("orders.card.pay_before"))
+    await emma.taps(label("checkout.draft.continue"), message=notice)
+    await emma.sees(like("orders.card.pay_before"))
 
 
 async def test_notifications_of_an_order_leave_a_draft_alone_and_are_not_replaced(shared_system: System) -> None:
     emma = await new_user(shared_system)
     _, order = await tap_to_invoice(shared_system, emma)
     await emma.says("/send")
-    await emma.sees(like("destination.ask_again"))
+    await emma.sees(like("checkout.destination.ask_again"))
     await emma.says("ovo")
-    await emma.sees(like("number.ask_ewallet"))
+    await emma.sees(like("checkout.number.ask_ewallet"))
     await shared_system.service.pays(order)
-    await emma.sees(like("news.paid"))
+    await emma.sees(like("orders.notification.paid"))
     await emma.says("081234567890")
-    await emma.sees(like("holder.ask"))
+    await emma.sees(like("checkout.holder.ask"))
     await complete_order(shared_system, order)
-    sent = await emma.sees(like("news.sent_bank"))
+    sent = await emma.sees(like("orders.notification.sent_bank"))
     before = await emma.finds(sent)
-    await emma.taps(label("button.resend"), message=sent)
-    await emma.sees(f"^{like('draft.replaced')}\n.+\n\n{review_pattern(number='1234567890')}")
+    await emma.taps(label("orders.button.resend"), message=sent)
+    await emma.sees(f"^{like('checkout.draft.replaced')}\n.+\n\n{review_pattern(number='1234567890')}")
     assert await emma.finds(sent) == before

@@ -30,61 +30,61 @@ async def test_start_says_what_this_is_in_the_language_of_the_app(shared_system:
     for language, locale in begins.items():
         user = await new_user(shared_system, language)
         await user.says("/start")
-        shown = await user.sees(like("start.text", locale))
+        shown = await user.sees(like("users.start.text", locale))
         assert len(shown["text"].split("\n\n")[0].splitlines()) == 3
-        assert (await user.buttons())[0] == label("button.send", locale)
+        assert (await user.buttons())[0] == label("users.button.send", locale)
     await user.speaks("en")
     await user.says("hello there")
-    await user.sees(like("start.text"))
+    await user.sees(like("users.start.text"))
 
 
 async def test_the_language_is_changed_in_one_tap_and_the_question_is_asked_again_in_it(shared_system: System) -> None:
     emma = await new_user(shared_system)
     await emma.says("/start")
-    await emma.taps(label("language.other", name=LOCALES["id"].name))
-    await emma.sees(like("start.text", "id"))
-    await emma.taps(label("button.send", "id"))
-    await emma.sees(like("destination.ask", "id"))
+    await emma.taps(label("users.language.other", name=LOCALES["id"].name))
+    await emma.sees(like("users.start.text", "id"))
+    await emma.taps(label("users.button.send", "id"))
+    await emma.sees(like("checkout.destination.ask", "id"))
     await emma.says("bca")
-    await emma.sees(like("number.ask_bank", "id"))
+    await emma.sees(like("checkout.number.ask_bank", "id"))
     await emma.says("1234567890")
-    await emma.sees(like("holder.ask", "id"))
+    await emma.sees(like("checkout.holder.ask", "id"))
     await emma.says("/language")
-    await emma.sees(like("language.ask", "id"))
-    assert (await emma.taps("English"))["text"] == label("language.changed")
-    asked = await emma.sees(like("holder.ask"))
+    await emma.sees(like("users.language.ask", "id"))
+    assert (await emma.taps("English"))["text"] == label("users.language.changed")
+    asked = await emma.sees(like("checkout.holder.ask"))
     assert asked["text"].startswith("BCA · 1234567890\n")
-    await emma.taps(label("holder.skip"))
-    await emma.sees(like("amount.ask"))
+    await emma.taps(label("checkout.holder.skip"))
+    await emma.sees(like("checkout.amount.ask"))
     await emma.speaks("id")
     await emma.says("500rb")
-    await emma.sees(like("review.title"))  # what a person has chosen outlasts what their app says
-    await emma.taps(label("review.confirm"))
-    await emma.sees(like("card.pay_before"))
+    await emma.sees(like("checkout.review.title"))  # what a person has chosen outlasts what their app says
+    await emma.taps(label("checkout.review.confirm"))
+    await emma.sees(like("orders.card.pay_before"))
 
 
 async def test_commands_in_the_middle_of_a_draft_lead_back_into_it(shared_system: System) -> None:
     emma = await new_user(shared_system)
     await emma.says("/send")
-    await emma.sees(like("destination.ask"))
+    await emma.sees(like("checkout.destination.ask"))
     await emma.says("mandri")
-    await emma.sees(like("number.ask_bank", name="Mandiri · BANK MANDIRI"))
+    await emma.sees(like("checkout.number.ask_bank", name="Mandiri · BANK MANDIRI"))
     answers = {
-        "/start": like("start.text"),
-        "/help": like("help.text"),
-        "/rate": like("rate.btc", rate="Rp"),
-        "/status": like("status.none"),
-        "/RATE": like("rate.example", amount="Rp1,000,000", sats=re.compile("[0-9,]+ sats")),
-        "/status@kirim_sandbox_bot": like("status.none"),
-        "/nonsense": like("talk.unknown_command"),
+        "/start": like("users.start.text"),
+        "/help": like("support.help.text"),
+        "/rate": like("rates.btc", rate="Rp"),
+        "/status": like("orders.status.none"),
+        "/RATE": like("rates.example", amount="Rp1,000,000", sats=re.compile("[0-9,]+ sats")),
+        "/status@kirim_sandbox_bot": like("orders.status.none"),
+        "/nonsense": like("checkout.chat.unknown_command"),
     }
     for command, answer in answers.items():
         await emma.says(command)
         await emma.sees(answer)
-        assert (await emma.buttons())[0] == label("draft.continue"), command
-        assert label("button.send") not in await emma.buttons()
-    await emma.taps(label("draft.continue"))
-    await emma.sees(like("number.ask_bank"))
+        assert (await emma.buttons())[0] == label("checkout.draft.continue"), command
+        assert label("users.button.send") not in await emma.buttons()
+    await emma.taps(label("checkout.draft.continue"))
+    await emma.sees(like("checkout.number.ask_bank"))
     await wait_until_idle(shared_system)
     with_buttons = [message for message in await emma.messages() if message.get("reply_markup")]
     assert len(with_buttons) == 1  # the questions before have none any more
@@ -93,30 +93,32 @@ async def test_commands_in_the_middle_of_a_draft_lead_back_into_it(shared_system
 async def test_send_in_the_middle_of_a_draft_asks_whether_to_continue(shared_system: System) -> None:
     emma = await new_user(shared_system)
     await emma.says("/start")
-    welcome = await emma.sees(like("start.text"))
-    _, new = await emma.button(label("button.send"))
+    welcome = await emma.sees(like("users.start.text"))
+    _, new = await emma.button(label("users.button.send"))
     await emma.says("/SEND@Kirim_Sandbox_Bot")
-    await emma.sees(like("destination.ask"))
+    await emma.sees(like("checkout.destination.ask"))
     await emma.says("bca")
-    await emma.sees(like("number.ask_bank"))
+    await emma.sees(like("checkout.number.ask_bank"))
     await emma.says("/send")
-    await emma.sees(like("draft.unfinished", line=re.compile(".*→ BCA")))
-    await emma.taps(label("draft.continue"))
-    await emma.sees(like("number.ask_bank"))
+    await emma.sees(like("checkout.draft.unfinished", line=re.compile(".*→ BCA")))
+    await emma.taps(label("checkout.draft.continue"))
+    await emma.sees(like("checkout.number.ask_bank"))
     await emma.presses(welcome, new, force=True)  # the big button of old asks as well, and nothing is lost
-    await emma.sees(like("draft.unfinished"))
-    await emma.taps(label("draft.start_over"))
-    await emma.sees(like("destination.ask"))
+    await emma.sees(like("checkout.draft.unfinished"))
+    await emma.taps(label("checkout.draft.start_over"))
+    await emma.sees(like("checkout.destination.ask"))
     await emma.says("/cancel")
-    await emma.sees(like("draft.cancelled"))
+    await emma.sees(like("checkout.draft.cancelled"))
     await emma.says("/cancel")
-    await emma.sees(like("draft.nothing_to_cancel"))
+    await emma.sees(like("checkout.draft.nothing_to_cancel"))
 
 
 async def test_the_command_list_speaks_both_languages(shared_system: System) -> None:
     commands = (await shared_system.telegram.get("/sandbox/state")).json()["commands"]
     listed = str({scope: each for scope, each in commands.items() if not scope.startswith("chat:")})
-    for words in (text(f"command.{name}", locale) for name in ("send", "rate", "language") for locale in LOCALES):
+    for words in (
+        text(f"operations.command.{name}", locale) for name in ("send", "rate", "language") for locale in LOCALES
+    ):
         assert words in listed
     assert set(re.findall(r"'command': '(\w+)'", listed)) == {
         "send",
@@ -141,44 +143,48 @@ async def test_an_empty_chat_says_what_the_bot_does_in_both_languages(shared_sys
         return state["descriptions"]
 
     descriptions = await found(described, lambda each: len(each) == 3, what="the descriptions")
-    assert descriptions == {code: text("about.description", code or "id") for code in ("en", "id", "")}
+    assert descriptions == {code: text("operations.about.description", code or "id") for code in ("en", "id", "")}
 
 
 async def test_help_explains_in_its_place_and_lightning_beside_the_first_review(shared_system: System) -> None:
     emma = await new_user(shared_system)
     await emma.says("/help")
-    await emma.sees(like("help.text"))
-    pages = {"cost": like("help.cost"), "time": text("help.time"), "lightning": text("help.lightning")}
-    for topic, begins in {**pages, "trouble": text("help.trouble_support")}.items():
-        await emma.taps(label(f"button.help_{topic}"))
+    await emma.sees(like("support.help.text"))
+    pages = {
+        "cost": like("support.help.cost"),
+        "time": text("support.help.time"),
+        "lightning": text("checkout.help.lightning"),
+    }
+    for topic, begins in {**pages, "trouble": text("support.help.trouble_support")}.items():
+        await emma.taps(label(f"checkout.button.help_{topic}"))
         await emma.sees(begins if topic == "cost" else re.escape(begins))
-        await emma.taps(label("button.back"))
-        await emma.sees(like("help.text"))
+        await emma.taps(label("users.button.back"))
+        await emma.sees(like("support.help.text"))
     before = len(await emma.messages())
     await tap_to_review(emma)
-    review = await emma.sees(like("review.title"))
-    await emma.taps(label("button.help_lightning"))
-    await emma.sees(re.escape(text("help.lightning")))
+    review = await emma.sees(like("checkout.review.title"))
+    await emma.taps(label("checkout.button.help_lightning"))
+    await emma.sees(re.escape(text("checkout.help.lightning")))
     assert len(await emma.messages()) > before
-    await emma.taps(label("review.confirm"), message=review)
-    await emma.sees(like("card.may_not_pay"))
+    await emma.taps(label("checkout.review.confirm"), message=review)
+    await emma.sees(like("orders.card.may_not_pay"))
     await emma.says("/send 500k bca 1234567890 Budi")
-    await emma.sees(like("review.title"))
-    assert label("button.help_lightning") not in await emma.buttons()
+    await emma.sees(like("checkout.review.title"))
+    assert label("checkout.button.help_lightning") not in await emma.buttons()
 
 
 async def test_in_a_group_the_bot_offers_the_private_chat_and_is_quiet_otherwise(shared_system: System) -> None:
     oscar = ChatUser(shared_system.telegram, 2001, GROUP)
     await oscar.says("/send@kirim_sandbox_bot 500rb bca 1234567890")
-    offer = await oscar.sees(like("group.text"))
+    offer = await oscar.sees(like("users.group_chat.text"))
     button = offer["reply_markup"]["inline_keyboard"][0][0]
     assert button["url"].startswith("https://t.me/kirim_sandbox_bot")
     rina = ChatUser(shared_system.telegram, 3001, GROUP)
     await rina.says("/status")
-    await rina.sees(like("group.text", "id"))
+    await rina.sees(like("users.group_chat.text", "id"))
     unheard = [await rina.says("/status@another_bot"), await rina.says("lunch?")]
     await oscar.says("/rate")
-    await oscar.sees(like("group.text"))
+    await oscar.sees(like("users.group_chat.text"))
     await wait_until_idle(shared_system)
     ids = {message["message_id"] for message in unheard}
     answers = [message.get("reply_to_message", {}).get("message_id") for message in await rina.messages()]
@@ -193,12 +199,12 @@ async def test_who_comes_back_after_blocking_hears_what_happened(shared_system: 
     await complete_order(shared_system, order)
     sari = await new_user(shared_system, "id")
     await sari.says("/start")  # others are served meanwhile
-    await sari.sees(like("start.text", "id"))
+    await sari.sees(like("users.start.text", "id"))
     await wait_for_row(shared_system, order, state="COMPLETED")
     await wait_until_undeliverable(shared_system, emma)  # A user who unblocks sooner gets the usual notification.
     await emma.blocks(blocked=False)
-    card = await emma.sees(like("talk.meanwhile"))
-    assert f"✅ {text('step.sent')}" in card["text"]
-    await emma.sees_times(1, like("step.created"))  # the card that nothing could reach is gone
+    card = await emma.sees(like("orders.chat.meanwhile"))
+    assert f"✅ {text('orders.step.sent')}" in card["text"]
+    await emma.sees_times(1, like("orders.step.created"))  # the card that nothing could reach is gone
     await emma.says("/status")
-    await emma.sees(like("status.none"))
+    await emma.sees(like("orders.status.none"))

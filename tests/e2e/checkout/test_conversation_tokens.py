@@ -15,16 +15,16 @@ from tests.texts import label, like, says
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 CBBTC, BTCB = "0xcbB7C0000aB88B473b1f5aFd9ef808440eed33Bf", "0x7130d2A12B9BCbFAe4f2634d864A1Ee1Ce3Ead9c"
-ABOUT = re.compile(like("review.about", amount=re.compile("[0-9,]+ sats")))
+ABOUT = re.compile(like("checkout.review.about", amount=re.compile("[0-9,]+ sats")))
 DEPOSIT = like(
-    "pay.deposit", sats=re.compile("(?P<sats>[0-9,]+) sats"), address=re.compile("(?P<to>0x[0-9a-fA-F]{40})")
+    "orders.pay.deposit", sats=re.compile("(?P<sats>[0-9,]+) sats"), address=re.compile("(?P<to>0x[0-9a-fA-F]{40})")
 )
 
 
 async def test_a_deposit_is_shown_as_a_whole_transfer_and_as_its_parts(shared_system: System) -> None:
     await asyncio.gather(
-        pays_with(shared_system, label("channel.cbbtc"), "cbBTC", "Base", CBBTC, 8453, 1),
-        pays_with(shared_system, label("channel.btcb"), "BTCB", "BNB Chain", BTCB, 56, 10**10),
+        pays_with(shared_system, label("payments.channel.cbbtc"), "cbBTC", "Base", CBBTC, 8453, 1),
+        pays_with(shared_system, label("payments.channel.btcb"), "BTCB", "BNB Chain", BTCB, 56, 10**10),
     )
 
 
@@ -33,44 +33,44 @@ async def pays_with(  # noqa: PLR0917  each a fact of the token
 ) -> None:
     emma = await new_user(shared_system)
     await chooses(emma, channel)
-    await emma.taps(label("review.confirm_deposit"))
-    shown = await emma.sees(like("pay.deposit"))
+    await emma.taps(label("checkout.review.confirm_deposit"))
+    shown = await emma.sees(like("orders.pay.deposit"))
     sats, to = facts_of(shown)
     amount = f"{sats / 1e8:.8f}".rstrip("0")
     facts = {"amount": amount, "symbol": symbol, "network": network, "chain_id": str(chain), "contract": contract}
-    assert re.search(like("pay.deposit", "en", **facts), shown["caption"])
-    assert says(shown["caption"], "pay.until")
+    assert re.search(like("orders.pay.deposit", "en", **facts), shown["caption"])
+    assert says(shown["caption"], "orders.pay.until")
     payload = qr_texts(await emma.scans(shown))[0]
     assert payload == f"ethereum:{contract}@{chain}/transfer?address={to}&uint256={sats * units_a_sat}"
     copies = [button["copy_text"]["text"] for row in shown["reply_markup"]["inline_keyboard"] for button in row]
     assert copies == [to, amount]
-    await emma.sees(like("card.pay_before"), anywhere=True)
+    await emma.sees(like("orders.card.pay_before"), anywhere=True)
     order = await order_of(shared_system, emma)
     assert (order["satAmount"], order["depositChainId"]) == (sats, chain)
     await shared_system.service.pays(order)
-    await emma.sees(like("news.paid"))
-    await emma.sees_times(0, like("pay.deposit"))
+    await emma.sees(like("orders.notification.paid"))
+    await emma.sees_times(0, like("orders.pay.deposit"))
 
 
 async def test_tokens_of_another_contract_are_never_shown_and_staff_hear_of_it(shared_system: System) -> None:
     oscar, emma = ChatUser(shared_system.telegram, 2001), await new_user(shared_system)
     await oscar.says("/start")
-    await chooses(emma, label("channel.cbbtc"))
+    await chooses(emma, label("payments.channel.cbbtc"))
     await shared_system.service.does("settings", wrongDeposit="contract")
-    await emma.taps(label("review.confirm_deposit"))
-    await emma.sees(like("news.not_shown"))
-    await oscar.sees(like("news.staff_bad_invoice"))
-    assert await emma.count(like("pay.deposit")) == 0
+    await emma.taps(label("checkout.review.confirm_deposit"))
+    await emma.sees(like("orders.notification.not_shown"))
+    await oscar.sees(like("orders.notification.staff_bad_invoice"))
+    assert await emma.count(like("orders.pay.deposit")) == 0
 
 
 async def chooses(user: ChatUser, channel: str) -> None:
     """Go to the review with this way to pay."""
     await tap_to_review(user)
-    await user.taps(label("review.edit.channel"))
-    await user.sees(like("channel.ask"))
-    assert f"● {label('channel.lightning')}" in await user.buttons()
+    await user.taps(label("checkout.review.edit.channel"))
+    await user.sees(like("payments.channel.ask"))
+    assert f"● {label('payments.channel.lightning')}" in await user.buttons()
     await user.taps(channel)
-    await user.sees(like("review.figures", pay=ABOUT, channel=channel))
+    await user.sees(like("checkout.review.figures", pay=ABOUT, channel=channel))
 
 
 def facts_of(shown: Json) -> tuple[int, str]:

@@ -32,15 +32,15 @@ class Move:
 
 
 WAY = [
-    Move(like("destination.ask"), says="/send"),
-    Move(like("number.ask_bank"), taps="BCA"),
-    Move(like("number.unusual_length", expected=10), says=NUMBER),
-    Move(like("holder.ask"), taps=label("number.use_it")),
-    Move(like("amount.ask"), says="Budi Santoso"),
-    Move(like("amount.is_it", amount="Rp150,000"), says="150"),
-    Move(like("review.title"), taps="150,000"),
-    Move(like("channel.ask"), taps=label("review.edit.channel")),
-    Move(like("review.title"), taps=label("channel.lightning")),
+    Move(like("checkout.destination.ask"), says="/send"),
+    Move(like("checkout.number.ask_bank"), taps="BCA"),
+    Move(like("recipients.number.unusual_length", expected=10), says=NUMBER),
+    Move(like("checkout.holder.ask"), taps=label("checkout.number.use_it")),
+    Move(like("checkout.amount.ask"), says="Budi Santoso"),
+    Move(like("checkout.amount.is_it", amount="Rp150,000"), says="150"),
+    Move(like("checkout.review.title"), taps="150,000"),
+    Move(like("payments.channel.ask"), taps=label("checkout.review.edit.channel")),
+    Move(like("checkout.review.title"), taps=label("payments.channel.lightning")),
 ]
 """Every question of the conversation, answered by text or by button, an edit from the review included."""
 
@@ -83,21 +83,21 @@ async def test_kill_9_while_sending_again_is_one_draft_that_says_the_difference(
     order = await sender.has_order()
     await kirim.service.pays(order)
     await complete_order(kirim, order)
-    sent = await sender.chat.sees(like("news.sent_bank"), anywhere=True)
+    sent = await sender.chat.sees(like("orders.notification.sent_bank"), anywhere=True)
     for fault, times in (("delay", 1), ("delay_after", 2)):
         before = await sender.chat.count(AGAIN)
         async with hold_call(calls_of(kirim, "sendMessage"), sender.chat, fault):
-            await sender.chat.taps(label("button.resend"), message=sent, wait=0)
+            await sender.chat.taps(label("orders.button.resend"), message=sent, wait=0)
         await kill_and_restart(kirim)
         await until(partial(_shows, sender, before + times), what="the review")
-        await sender.chat.taps(label("button.cancel"))
-        await sender.chat.sees(like("draft.cancelled"))
-    assert await sender.chat.count(like("draft.replaced")) == 0
+        await sender.chat.taps(label("checkout.button.cancel"))
+        await sender.chat.sees(like("checkout.draft.cancelled"))
+    assert await sender.chat.count(like("checkout.draft.replaced")) == 0
     assert await count_posts(kirim) == 1
 
 
-COMPARED = "|".join(like(f"requote.{how}") for how in ("same", "costs_less", "costs_more"))
-AGAIN = f"(?:{COMPARED})(?s:.*){like('review.title')}"
+COMPARED = "|".join(like(f"checkout.requote.{how}") for how in ("same", "costs_less", "costs_more"))
+AGAIN = f"(?:{COMPARED})(?s:.*){like('checkout.review.title')}"
 
 
 async def _shows(sender: Sender, times: int) -> bool:
@@ -106,10 +106,10 @@ async def _shows(sender: Sender, times: int) -> bool:
 
 async def finishes(system: System, sender: Sender) -> None:
     """Check that the review and the order have all answers from before the kills."""
-    review = await sender.chat.sees(like("review.title"), anywhere=True)
-    given = ("Rp150,000", "BCA", group_digits(NUMBER), "Budi Santoso", label("channel.lightning"))
+    review = await sender.chat.sees(like("checkout.review.title"), anywhere=True)
+    given = ("Rp150,000", "BCA", group_digits(NUMBER), "Budi Santoso", label("payments.channel.lightning"))
     assert all(said in review["text"] for said in given)
-    await sender.chat.taps(label("review.confirm"))
-    await sender.chat.sees(like("card.pay_before"))
+    await sender.chat.taps(label("checkout.review.confirm"))
+    await sender.chat.sees(like("orders.card.pay_before"))
     assert len(await invoices_in(sender.chat)) == 1
     assert {order["idrAmount"] for order in await system.service.orders()} == {150_000}

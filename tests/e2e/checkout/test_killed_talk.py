@@ -13,7 +13,7 @@ from tests.texts import label, like, text
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-AGAIN = like("news.again")
+AGAIN = like("infra.outbox.again")
 SAID = "It is on its way"
 BEFORE_AND_AFTER = pytest.mark.parametrize(("fault", "times"), [("delay", 1), ("delay_after", 2)])
 
@@ -30,7 +30,7 @@ async def quiet(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Syste
 @pytest_asyncio.fixture(loop_scope="module")
 async def case(quiet: System) -> OpenTicket:
     found = await open_ticket(quiet, group=None)
-    await found.user.sees(like("ticket.heading", ticket=found.reference), anywhere=True)
+    await found.user.sees(like("support.ticket.heading", ticket=found.reference), anywhere=True)
     return found
 
 
@@ -97,24 +97,24 @@ async def test_an_answer_that_is_being_taken_back_is_gone_after_a_restart(case: 
         await case.rina.says("/unsend", reply_to=said)
 
     await killed_while(case, "deleteMessage", case.user, fault, unsend)
-    await case.in_topic(like("staff.remark.taken_back"))
+    await case.in_topic(like("support.staff.remark.taken_back"))
     assert await case.user.count("For somebody else") == 0
-    assert await case.user.count(like("ticket.taken_back")) == 1
+    assert await case.user.count(like("support.ticket.taken_back")) == 1
 
 
 async def test_a_press_that_is_met_again_after_a_restart_closes_once(case: OpenTicket) -> None:
-    await case.presses(label("staff_ticket.close"))
-    question = await case.in_topic(like("staff.closing", ticket=case.reference))
+    await case.presses(label("support.staff_ticket.close"))
+    question = await case.in_topic(like("support.staff.closing", ticket=case.reference))
 
     async def close() -> None:
-        await case.rina.taps(label("staff.close.solved"), message=question, wait=0)
+        await case.rina.taps(label("support.staff.close.solved"), message=question, wait=0)
 
     async with hold_call(calls_of(case.system, "answerCallbackQuery")):
         await close()
     await kill_and_restart(case.system)
-    await case.user.sees(f"{case.reference}(.|\n)*{like('ticket.closed_at')}", anywhere=True)
+    await case.user.sees(f"{case.reference}(.|\n)*{like('support.ticket.closed_at')}", anywhere=True)
     again = await case.answers("One more thing")
-    await case.in_topic(like("staff.not_passed_on", why=text("ticket.closed")))
+    await case.in_topic(like("support.staff.not_passed_on", why=text("support.ticket.closed")))
     assert [text_of(message) for message in await case.user.messages() if "One more" in text_of(message)] == []
     assert await case.rina.reaction(again) == ""
 
@@ -129,8 +129,8 @@ async def test_a_former_supporter_s_replies_corrections_and_commands_change_noth
         await case.rina.says("/unsend", reply_to=said)
         await case.rina.says("/note to myself", reply_to=case.card)
         await case.answers("From nobody")
-        await case.in_topic(like("staff.not_passed_on", why=text("staff.refusal.stranger")))
+        await case.in_topic(like("support.staff.not_passed_on", why=text("support.staff.refusal.stranger")))
     finally:
         await kill_and_restart(case.system, SUPPORT_IDS="3001")
     assert await case.got() == [text_of(got)]
-    assert await case.rina.count(like("staff.noted")) == 0
+    assert await case.rina.count(like("support.staff.noted")) == 0

@@ -15,7 +15,7 @@ from tests.texts import label, like, text
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 BCA = {"bank": "BCA · BANK CENTRAL ASIA", "number": "1234567890"}
-UNNAMED = text("review.no_holder")
+UNNAMED = text("recipients.review.no_holder")
 
 
 def whole(holder: str) -> str:
@@ -23,7 +23,7 @@ def whole(holder: str) -> str:
 
 
 def understood(parts: str) -> str:
-    return like("oneline.understood", parts=parts)
+    return like("checkout.one_line.understood", parts=parts)
 
 
 async def says(shared_system: System, *lines: str) -> ChatUser:
@@ -59,51 +59,51 @@ async def test_what_is_missing_or_doubtful_is_asked_with_what_was_understood_sai
         return user
 
     async def sum_is_missing() -> None:
-        user = await asked("bca 1234567890 Budi", like("amount.ask", recipient="BCA · 1234567890 · Budi"))
+        user = await asked("bca 1234567890 Budi", like("checkout.amount.ask", recipient="BCA · 1234567890 · Budi"))
         await user.says("500rb")
         await user.sees(whole("Budi"))
 
     async def sum_is_ambiguous() -> None:
-        twice = like("amount.which", text="1.500")
+        twice = like("checkout.amount.which", text="1.500")
         user = await asked("1.500 bca 1234567890", understood("BCA · 1234567890"), twice)
         await user.taps("Rp1,500,000")
         await user.sees(review_pattern("en", amount="Rp1,500,000", **BCA))
 
     async def number_is_unusual() -> None:
-        doubt = like("number.doubt", name="BCA", number="123456789")
+        doubt = like("checkout.number.doubt", name="BCA", number="123456789")
         user = await asked("500rb bca 123456789 Budi", understood("Rp500,000 · BCA · 123456789 · Budi"), doubt)
-        assert await user.count(like("number.unusual_length", actual=9)) == 1
-        await user.taps(label("number.use_it"))
+        assert await user.count(like("recipients.number.unusual_length", actual=9)) == 1
+        await user.taps(label("checkout.number.use_it"))
         await user.sees(review_pattern(number="123456789", holder="Budi"))
 
     async def destination_is_missing() -> None:
         known = understood("Rp500,000 · 1234567890 · Budi")
-        user = await asked("500rb 1234567890 Budi", known, like("destination.ask"))
+        user = await asked("500rb 1234567890 Budi", known, like("checkout.destination.ask"))
         await user.says("bca")
         await user.sees(whole("Budi"))
 
     async def destination_is_ambiguous() -> None:
         known = understood("Rp500,000 · 1234567890 · Budi")
-        user = await asked("500rb bca bni 1234567890 Budi", known, like("destination.which"))
+        user = await asked("500rb bca bni 1234567890 Budi", known, like("checkout.destination.which"))
         assert (await user.buttons())[:2] == ["BCA", "BNI"]
         await user.says("/rate")
-        await user.sees(like("rate.btc", rate="Rp"))
-        await user.taps(label("draft.continue"))
-        await user.sees("^" + like("destination.ask"))
+        await user.sees(like("rates.btc", rate="Rp"))
+        await user.taps(label("checkout.draft.continue"))
+        await user.sees("^" + like("checkout.destination.ask"))
         await user.taps("BCA")
         await user.sees(whole("Budi"))
 
     async def sum_is_too_small() -> None:
-        refused = like("amount.below_minimum", minimum=20_000)
-        user = await asked("Rp5000 bca 1234567890", refused, like("amount.ask"))
+        refused = like("orders.amount.below_minimum", minimum=20_000)
+        user = await asked("Rp5000 bca 1234567890", refused, like("checkout.amount.ask"))
         await user.says("500rb")
         await user.sees(whole(UNNAMED))
 
     def leftover(words: str | re.Pattern[str]) -> str:
-        return like("oneline.leftover", text=words)
+        return like("checkout.one_line.leftover", text=words)
 
     numbers = f"{understood('Rp500,000 · BCA')}\n{leftover('1234567890 0987654321')}.*"
-    landline = f"{understood('Rp500,000 · GoPay')}\n{like('number.landline')}"
+    landline = f"{understood('Rp500,000 · GoPay')}\n{like('recipients.number.landline')}"
     await asyncio.gather(
         sum_is_missing(),
         sum_is_ambiguous(),
@@ -112,20 +112,20 @@ async def test_what_is_missing_or_doubtful_is_asked_with_what_was_understood_sai
         destination_is_ambiguous(),
         sum_is_too_small(),
         asked("500rb bca 1234567890 0987654321", numbers, ""),
-        asked("hello there", leftover("hello there"), like("destination.ask")),
-        asked("🏦" * 2000, leftover(re.compile("🏦+…")), like("destination.ask")),
-        asked("500rb gopay 021 3456789", landline, like("number.ask_ewallet")),
+        asked("hello there", leftover("hello there"), like("checkout.destination.ask")),
+        asked("🏦" * 2000, leftover(re.compile("🏦+…")), like("checkout.destination.ask")),
+        asked("500rb gopay 021 3456789", landline, like("checkout.number.ask_ewallet")),
     )
 
 
 async def test_a_line_is_taken_where_the_destination_is_asked_for(shared_system: System) -> None:
     emma = await new_user(shared_system)
     await emma.says("/send")
-    await emma.sees(like("destination.ask"))
+    await emma.sees(like("checkout.destination.ask"))
     await emma.says("bca 1234567890 Budi 500rb")
     await emma.sees(whole("Budi"))
-    await emma.taps(label("review.edit.method"))
-    await emma.sees(like("destination.ask"))
+    await emma.taps(label("checkout.review.edit.method"))
+    await emma.sees(like("checkout.destination.ask"))
     await emma.says("mandiri 1234567890123")
     await emma.sees(
         review_pattern(amount="Rp500,000", bank="Mandiri · BANK MANDIRI", number="1234567890123", holder=UNNAMED)
@@ -135,26 +135,26 @@ async def test_a_line_is_taken_where_the_destination_is_asked_for(shared_system:
 async def test_a_line_takes_the_place_of_an_unfinished_order_and_says_so(shared_system: System) -> None:
     emma = await new_user(shared_system)
     await emma.says("/send")
-    await emma.sees(like("destination.ask"))
+    await emma.sees(like("checkout.destination.ask"))
     await emma.says("gopay")
-    await emma.sees(like("number.ask_ewallet"))
+    await emma.sees(like("checkout.number.ask_ewallet"))
     await emma.says("/send 500rb bca 1234567890 Budi")
-    await emma.sees(f"^{like('draft.replaced')}\n\n{whole('Budi')}")
+    await emma.sees(f"^{like('checkout.draft.replaced')}\n\n{whole('Budi')}")
 
 
 async def test_what_is_no_order_starts_none(shared_system: System) -> None:
     async def greeted(line: str) -> None:
         user = await says(shared_system, line)
-        await user.sees("^" + like("start.text"))
+        await user.sees("^" + like("users.start.text"))
 
     async def edited() -> None:
         user = await new_user(shared_system)
         message = await user.says("thanks")
-        await user.sees(like("start.text"))
+        await user.sees(like("users.start.text"))
         await user.edits(message, "500rb bca 1234567890")
         await user.says("/status")
-        await user.sees(like("status.none"))
-        assert await user.count(like("review.title")) == 0
+        await user.sees(like("orders.status.none"))
+        assert await user.count(like("checkout.review.title")) == 0
 
     await asyncio.gather(
         edited(),
@@ -177,7 +177,8 @@ async def test_a_saved_name_stands_for_bank_number_and_holder(shared_system: Sys
         await emma.sees(whole("Budi Santoso"))
         await emma.says("/send ibu")
         await emma.sees(
-            f"{like('draft.replaced')}(?s:.*){like('amount.ask', recipient='BCA · 1234567890 · Budi Santoso')}"
+            f"{like('checkout.draft.replaced')}(?s:.*)"
+            f"{like('checkout.amount.ask', recipient='BCA · 1234567890 · Budi Santoso')}"
         )
         await emma.says("/send 500rb bca 1234567890 Siti")
         await emma.sees(whole("Siti"))
@@ -185,11 +186,11 @@ async def test_a_saved_name_stands_for_bank_number_and_holder(shared_system: Sys
     async def said_in_part() -> None:
         emma = await with_ibu()
         await emma.says("/send 500rb ib")
-        await emma.sees(f"^{understood('Rp500,000')}\n\n{like('destination.several', query='ib')}")
+        await emma.sees(f"^{understood('Rp500,000')}\n\n{like('checkout.destination.several', query='ib')}")
         await its_bank_was(shared_system, emma, "BANK OF YORE")
         await emma.says("/send 500rb ibu")
         await emma.sees(
-            f"{understood('Rp500,000')}\n{like('recipient.vanished', name='BANK OF YORE')}\n\n"
+            f"{understood('Rp500,000')}\n{like('checkout.recipient.vanished', name='BANK OF YORE')}\n\n"
             f"(?:{DESTINATION_QUESTION})"
         )
 

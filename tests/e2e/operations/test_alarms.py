@@ -12,10 +12,10 @@ from tests.e2e.system import System
 from tests.texts import label, like, text
 from tests.waiting import until
 
-DOWN = like("alarm.service_down")
-OVER = like("alarm.over", line=text("alarm.service_down_over"))
-SERVICE_IS_DOWN = f"🚨 {like('alarm.service_down_name')}: {like('alarm.service_down_wrong')}\n"
-FAILED = like("news.staff_failed")
+DOWN = like("staff.alarm.service_down")
+OVER = like("staff.alarm.over", line=text("staff.alarm.service_down_over"))
+SERVICE_IS_DOWN = f"🚨 {like('staff.alarm.service_down_name')}: {like('staff.alarm.service_down_wrong')}\n"
+FAILED = like("orders.notification.staff_failed")
 
 
 @pytest.fixture
@@ -31,8 +31,8 @@ async def test_an_outage_and_a_failed_order_are_reported_and_shown_in_the_status
     _, order = await tap_to_invoice(system_with_staff, emma)
     await system_with_staff.oscar.says("/status")
     await system_with_staff.oscar.sees(
-        f"✅ {like('alarm.service_down_name')}: {like('alarm.service_down_fine')}\n"
-        f"✅ {like('alarm.methods_shrunk_name')}: "
+        f"✅ {like('staff.alarm.service_down_name')}: {like('staff.alarm.service_down_fine')}\n"
+        f"✅ {like('staff.alarm.methods_shrunk_name')}: "
     )
     await report_an_outage_once_despite_a_kill(system_with_staff)
     failed = await fail_a_paid_order(system_with_staff, order)
@@ -61,26 +61,26 @@ async def fail_a_paid_order(kirim: System, order: Json) -> Json:
     await wait_for_row(kirim, order, is_paid=1)
     await kirim.service.does("fail", orderId=order["id"])
     reported = await kirim.oscar.sees(FAILED, anywhere=True)
-    assert await kirim.rina.count(f"{FAILED}|{like('alarm.order_failed')}") == 0, "support has a ticket"
+    assert await kirim.rina.count(f"{FAILED}|{like('staff.alarm.order_failed')}") == 0, "support has a ticket"
     return reported
 
 
 async def resolve_as_one_operator(kirim: System, failed: Json) -> None:
     oscar = kirim.oscar
     await oscar.says("/status")
-    status = await oscar.sees(f"🚨 {like('alarm.order_failed_name')}: 1\n")
-    answer = await oscar.taps(label("alarm.seen_to"), message=failed)
-    assert answer["text"] == label("alarm.noted")
-    await oscar.taps(label("button.refresh"), message=status)
-    await oscar.sees(f"✅ {like('alarm.order_failed_name')}: 0\n")
-    assert await oscar.count(like("alarm.settled")) == 0
+    status = await oscar.sees(f"🚨 {like('staff.alarm.order_failed_name')}: 1\n")
+    answer = await oscar.taps(label("staff.alarm.seen_to"), message=failed)
+    assert answer["text"] == label("staff.alarm.noted")
+    await oscar.taps(label("orders.button.refresh"), message=status)
+    await oscar.sees(f"✅ {like('staff.alarm.order_failed_name')}: 0\n")
+    assert await oscar.count(like("staff.alarm.settled")) == 0
 
 
 async def check_that_others_see_nothing(kirim: System, emma: ChatUser) -> None:
     await emma.says("/status")
-    shown = await emma.sees(f"{like('status.title')}|{like('status.none')}")
+    shown = await emma.sees(f"{like('orders.status.title')}|{like('orders.status.none')}")
     await emma.presses(shown, "al:status", force=True)
-    assert await emma.count(like("alarm.glance")) == 0
+    assert await emma.count(like("staff.alarm.glance")) == 0
     await until(partial(has_operator_commands, kirim, kirim.oscar), what="the operator's commands")
     assert not await has_operator_commands(kirim, emma)
 

@@ -17,7 +17,7 @@ from tests.e2e.system import System
 from tests.texts import label, like, text
 
 session_loop = pytest.mark.asyncio(loop_scope="session")
-TITLE = f"{like('audit.title')}|{like('audit.title_of')}"
+TITLE = f"{like('staff.audit.title')}|{like('staff.audit.title_of')}"
 
 
 async def reveal_recipient(shared_system: System, reason: str) -> tuple[ChatUser, str]:
@@ -27,28 +27,29 @@ async def reveal_recipient(shared_system: System, reason: str) -> tuple[ChatUser
     reference = str(row_of(shared_system, order)["reference"])
     await shared_system.rina.speaks("en")
     await shared_system.rina.says("/start")
-    under = await shared_system.rina.sees(like("start.text"))
+    under = await shared_system.rina.sees(like("users.start.text"))
     await shared_system.rina.presses(under, f"rv:{reference}:ask", force=True)
     await shared_system.rina.taps(
-        label("reveal.other"), message=await shared_system.rina.sees(f"{reference}(.|\n)*{like('reveal.ask')}")
+        label("support.reveal.other"),
+        message=await shared_system.rina.sees(f"{reference}(.|\n)*{like('support.reveal.ask')}"),
     )
-    await shared_system.rina.sees(like("reveal.type"))
+    await shared_system.rina.sees(like("support.reveal.type"))
     await shared_system.rina.says(reason)
-    shown = like("reveal.shown", line=re.compile(f".*{reference}.*"))
-    await shared_system.rina.taps(label("reveal.hide"), message=await shared_system.rina.sees(shown))
-    await shared_system.rina.sees(like("reveal.masked"))
+    shown = like("support.reveal.shown", line=re.compile(f".*{reference}.*"))
+    await shared_system.rina.taps(label("support.reveal.hide"), message=await shared_system.rina.sees(shown))
+    await shared_system.rina.sees(like("support.reveal.masked"))
     return emma, reference
 
 
 def revealed_line(reference: str, user: ChatUser, reason: str) -> str:
     """Return the entry about a revealed recipient."""
-    revealed = text("audit.revealed", subject=text("audit.of_order", name=reference))
-    return text("audit.why", said=text("audit.about", said=revealed, user=str(user.id)), detail=reason)
+    revealed = text("staff.audit.revealed", subject=text("staff.audit.of_order", name=reference))
+    return text("staff.audit.why", said=text("staff.audit.about", said=revealed, user=str(user.id)), detail=reason)
 
 
 def exported_line(subject: str, locale: str = "en") -> str:
     """Return the beginning of the entry about a file, up to the year of its first day."""
-    return text("audit.why", locale, said=text("audit.exported", locale, subject=subject), detail="20")
+    return text("staff.audit.why", locale, said=text("staff.audit.exported", locale, subject=subject), detail="20")
 
 
 async def download_rows(user: ChatUser, message: Json) -> list[dict[str, str]]:
@@ -64,20 +65,20 @@ async def test_an_operator_reads_and_downloads_who_saw_what_and_why(shared_syste
     await oscar.says("/audit")
     said = revealed_line(reference, emma, "the bank wants to know")
     assert f"{shared_system.rina.id}\n{said}" in text_of(await oscar.sees(TITLE))
-    await oscar.taps(label("audit.only", actor=str(shared_system.rina.id)))
-    assert said in text_of(await oscar.sees(like("audit.title_of", actor=str(shared_system.rina.id))))
-    await oscar.taps(label("audit.everybody"))
+    await oscar.taps(label("staff.audit.only", actor=str(shared_system.rina.id)))
+    assert said in text_of(await oscar.sees(like("staff.audit.title_of", actor=str(shared_system.rina.id))))
+    await oscar.taps(label("staff.audit.everybody"))
     await oscar.sees(TITLE)
-    await oscar.taps(label("audit.export"))
-    await oscar.sees(like("audit.ask"))
-    await oscar.taps(label("export.day"))
-    document = await oscar.sees(like("audit.caption"))
+    await oscar.taps(label("staff.audit.export"))
+    await oscar.sees(like("staff.audit.ask"))
+    await oscar.taps(label("staff.export.day"))
+    document = await oscar.sees(like("staff.audit.caption"))
     assert document["document"]["file_name"].startswith("kirim-audit-")
     (row,) = [each for each in await download_rows(oscar, document) if each["subject"] == f"order:{reference}"]
     assert (row["actor_id"], row["action"], row["person_id"]) == (str(shared_system.rina.id), "revealed", str(emma.id))
     assert row["detail"] == "the bank wants to know"
     await oscar.says(f"/audit {oscar.id}")
-    assert f"{oscar.id}\n{exported_line(text('audit.of_trail'))}" in text_of(await oscar.sees(TITLE))
+    assert f"{oscar.id}\n{exported_line(text('staff.audit.of_trail'))}" in text_of(await oscar.sees(TITLE))
 
 
 @session_loop
@@ -86,10 +87,10 @@ async def test_what_operators_do_themselves_is_recorded_too_in_indonesian(shared
     await tap_to_invoice(shared_system, await new_user(shared_system))
     await oscar.speaks("id")
     await oscar.says("/export 3 hari")
-    await oscar.sees(like("export.caption", "id"))
+    await oscar.sees(like("staff.export.caption", "id"))
     await oscar.says(f"/audit {oscar.id}")
-    entries_of_oscar = text_of(await oscar.sees(like("audit.title_of", "id", actor=str(oscar.id))))
-    assert exported_line(text("audit.of_orders", "id"), "id") in entries_of_oscar
+    entries_of_oscar = text_of(await oscar.sees(like("staff.audit.title_of", "id", actor=str(oscar.id))))
+    assert exported_line(text("staff.audit.of_orders", "id"), "id") in entries_of_oscar
     await oscar.speaks("en")
 
 
@@ -99,14 +100,14 @@ async def test_pages_turn(shared_system: System) -> None:
     await shared_system.oscar.speaks("en")
     for _ in range(9):
         await shared_system.oscar.says("/export 300 days")
-        await shared_system.oscar.sees(like("export.caption"))
+        await shared_system.oscar.sees(like("staff.export.caption"))
     await shared_system.oscar.says("/audit")
     newest = await shared_system.oscar.sees(TITLE)
-    await shared_system.oscar.taps(label("audit.older"), message=newest)
+    await shared_system.oscar.taps(label("staff.audit.older"), message=newest)
     older = await shared_system.oscar.sees(TITLE)
     assert older["message_id"] == newest["message_id"]
     assert text_of(older) != text_of(newest)
-    await shared_system.oscar.taps(label("audit.newest"), message=older)
+    await shared_system.oscar.taps(label("staff.audit.newest"), message=older)
     assert text_of(await shared_system.oscar.sees(TITLE)) == text_of(newest)
 
 
@@ -116,9 +117,9 @@ async def test_nobody_but_an_operator_in_private_reads_it(shared_system: System)
     await shared_system.oscar.speaks("en")
     for user in (emma, shared_system.rina):
         await user.says("/audit")
-        await user.sees(like("talk.unknown_command"))
+        await user.sees(like("checkout.chat.unknown_command"))
         await user.says("/start")
-        under = await user.sees(like("start.text"))
+        under = await user.sees(like("users.start.text"))
         for button in ("au:page::", f"au:page::{shared_system.rina.id}", "au:export", "au:csv:day", "au:nothing"):
             assert (await user.presses(under, button, force=True))["text"]
         assert await user.count(TITLE) == 0

@@ -27,8 +27,8 @@ async def download_table(user: ChatUser, message: Json) -> tuple[str, list[dict[
 
 
 NUMBER = re.compile(r"(?P<number>[\d,.]+)")
-ORDERS, PEOPLE = like("figures.orders", count=NUMBER), like("figures.people", known=NUMBER)
-VOLUME = like("figures.volume", idr=re.compile(f"Rp{NUMBER.pattern}"), sats=re.compile(r"[\d,]+ sats"))
+ORDERS, PEOPLE = like("operations.statistics.orders", count=NUMBER), like("operations.statistics.people", known=NUMBER)
+VOLUME = like("operations.statistics.volume", idr=re.compile(f"Rp{NUMBER.pattern}"), sats=re.compile(r"[\d,]+ sats"))
 
 
 def find_number(shown: str, pattern: str) -> int:
@@ -41,8 +41,8 @@ def find_number(shown: str, pattern: str) -> int:
 async def ask_for_statistics(oscar: ChatUser) -> tuple[Json, Json]:
     """Return the picture, and the message about the service."""
     await oscar.says("/stats")
-    picture = await oscar.sees(like("figures.head", period=text("figures.week")))
-    return picture, await oscar.sees(like("platform.head"))
+    picture = await oscar.sees(like("operations.statistics.head", period=text("operations.statistics.week")))
+    return picture, await oscar.sees(like("operations.platform.head"))
 
 
 async def test_an_operator_sees_and_downloads_what_was_ordered_paid_and_sent(kirim: System) -> None:
@@ -51,10 +51,10 @@ async def test_an_operator_sees_and_downloads_what_was_ordered_paid_and_sent(kir
     await oscar.speaks("en")
     before, service = await ask_for_statistics(oscar)
     assert not any(re.search(pattern, text_of(before)) for pattern in (ORDERS, VOLUME))
-    assert f"{text('platform.rails')}\n• {text('platform.bitcoin_onchain')}" in service["text"]
+    assert f"{text('operations.platform.rails')}\n• {text('operations.platform.bitcoin_onchain')}" in service["text"]
     _, order = await tap_to_invoice(kirim, emma)
     await kirim.service.pays(order)
-    await emma.sees(like("news.paid"), anywhere=True)
+    await emma.sees(like("orders.notification.paid"), anywhere=True)
     await complete_order(kirim, order)
     await wait_for_row(kirim, order, phase="done")
     after, service = await ask_for_statistics(oscar)
@@ -62,24 +62,24 @@ async def test_an_operator_sees_and_downloads_what_was_ordered_paid_and_sent(kir
     shown = text_of(after)
     assert find_number(shown, PEOPLE) == find_number(text_of(before), PEOPLE) + 1
     assert (find_number(shown, ORDERS), find_number(shown, VOLUME)) == (1, 500_000)
-    assert says(service["text"], "platform.figure", name=text("platform.total_orders"))
-    await oscar.taps(label("figures.button_day"), message=after)
-    day = await oscar.sees(like("figures.head", period=text("figures.day")))
+    assert says(service["text"], "operations.platform.figure", name=text("operations.platform.total_orders"))
+    await oscar.taps(label("operations.statistics.button_day"), message=after)
+    day = await oscar.sees(like("operations.statistics.head", period=text("operations.statistics.day")))
     assert day["message_id"] == after["message_id"]
     assert day["photo"][-1]["file_id"] != after["photo"][-1]["file_id"]
-    await oscar.taps(label("figures.button_export"), message=day)
-    await oscar.sees(like("export.ask"))
+    await oscar.taps(label("operations.statistics.button_export"), message=day)
+    await oscar.sees(like("staff.export.ask"))
     ordered = datetime.fromisoformat(str(row_of(kirim, order)["created_at"])).replace(tzinfo=UTC).astimezone(JAKARTA)
-    month = label("export.this_month" if ordered.month == now_in_jakarta().month else "export.last_month")
+    month = label("staff.export.this_month" if ordered.month == now_in_jakarta().month else "staff.export.last_month")
     await oscar.taps(month)
-    document = await oscar.sees(like("export.caption"))
+    document = await oscar.sees(like("staff.export.caption"))
     name, (row,) = await download_table(oscar, document)
     assert re.fullmatch(rf"kirim-orders-{ordered:%Y-%m}-01-to-{ordered:%Y-%m}-\d\d\.csv", name)
     assert row["service_id"] == order["id"]
     assert (row["outcome"], row["idr"], row["sats"]) == ("sent", "500000", str(order["satAmount"]))
     assert not {"1234567890", str(emma.id)} & set(row.values())
     await oscar.taps(month)
-    assert await oscar.count(like("export.caption")) == 1, "a second tap sends no second file"
+    assert await oscar.count(like("staff.export.caption")) == 1, "a second tap sends no second file"
 
 
 @session_loop
@@ -88,19 +88,22 @@ async def test_a_time_is_typed_and_the_service_may_be_away(shared_system: System
     await oscar.speaks("id")
     await type_to_invoice(shared_system, emma)
     await oscar.says("/export")
-    await oscar.sees(like("export.ask", "id"))
+    await oscar.sees(like("staff.export.ask", "id"))
     await oscar.says("kapan saja")
-    await oscar.sees(like("export.unclear", "id"))
+    await oscar.sees(like("staff.export.unclear", "id"))
     await oscar.says("1/1/2001 - 2/1/2001")
-    await oscar.sees(like("export.none", "id"))
+    await oscar.sees(like("staff.export.none", "id"))
     await oscar.says("/export 3 hari")
-    document = await oscar.sees(like("export.caption", "id"))
+    document = await oscar.sees(like("staff.export.caption", "id"))
     assert (await download_table(oscar, document))[1]
     await shared_system.service.fails_with("html", method="GET", path="/v1/platform/stats", times=None)
     await oscar.says("/stats")
-    await oscar.sees(like("figures.head", "id", period=text("figures.week", "id")))
-    shown = await oscar.sees(like("platform.no_stats", "id"))
-    assert f"{text('platform.rails', 'id')}\n• {text('platform.bitcoin_onchain', 'id')}" in shown["text"]
+    await oscar.sees(like("operations.statistics.head", "id", period=text("operations.statistics.week", "id")))
+    shown = await oscar.sees(like("operations.platform.no_stats", "id"))
+    assert (
+        f"{text('operations.platform.rails', 'id')}\n• {text('operations.platform.bitcoin_onchain', 'id')}"
+        in shown["text"]
+    )
 
 
 async def test_statistics_of_a_service_without_rails(tmp_path: Path) -> None:
@@ -109,31 +112,40 @@ async def test_statistics_of_a_service_without_rails(tmp_path: Path) -> None:
         await oscar.speaks("id")
         await live.service.does("settings", configured=False)
         await oscar.says("/stats")
-        shown = await oscar.sees(like("platform.figure", "id", name=text("platform.tagline", "id")))
+        shown = await oscar.sees(
+            like("operations.platform.figure", "id", name=text("operations.platform.tagline", "id"))
+        )
     values = (("total_orders", r"\d+"), ("total_volume_idr", r"Rp[\d.]+"), ("total_volume_sats", r"[\d.]+ sats"))
     written = (
-        like("platform.figure", "id", name=text(f"platform.{name}", "id"), value=re.compile(value))
+        like(
+            "operations.platform.figure", "id", name=text(f"operations.platform.{name}", "id"), value=re.compile(value)
+        )
         for name, value in values
     )
     assert re.search("\n".join(written) + "\n", shown["text"])
-    assert says(shown["text"], "platform.unconfigured", "id")
+    assert says(shown["text"], "operations.platform.unconfigured", "id")
 
 
 @session_loop
 async def test_other_users_get_an_unknown_command_and_an_old_button(shared_system: System) -> None:
     emma, oscar = await new_user(shared_system), ChatUser(shared_system.telegram, shared_system.oscar.id)
     await emma.says("/start")
-    greeting = await emma.sees(like("start.text"))
+    greeting = await emma.sees(like("users.start.text"))
     for command in ("/stats", "/export", "/export 2026"):
         await emma.says(command)
-        await emma.sees(like("talk.unknown_command"))
+        await emma.sees(like("checkout.chat.unknown_command"))
     for button in ("st:show:week", "st:export", "st:csv:month"):
         pressed = await emma.presses(greeting, button, force=True)
         assert pressed["text"]
-    assert await emma.count("|".join(map(like, ("export.ask", "figures.week", "export.caption")))) == 0
+    assert (
+        await emma.count(
+            "|".join(map(like, ("staff.export.ask", "operations.statistics.week", "staff.export.caption")))
+        )
+        == 0
+    )
     await oscar.speaks("en")
     await oscar.says("/export")
-    asking = await oscar.sees(like("export.ask"))
+    asking = await oscar.sees(like("staff.export.ask"))
     for button in ("st:csv:century", "st:show:year", "st:csv"):
         assert (await oscar.presses(asking, button, force=True))["text"]
 
@@ -141,9 +153,9 @@ async def test_other_users_get_an_unknown_command_and_an_old_button(shared_syste
 async def test_a_user_who_is_no_longer_an_operator_cannot_answer_the_question(kirim: System) -> None:
     await kirim.oscar.speaks("en")
     await kirim.oscar.says("/export")
-    await kirim.oscar.sees(like("export.ask"))
+    await kirim.oscar.sees(like("staff.export.ask"))
     await kirim.stop_bot()
     await kirim.start_bot(OPERATOR_IDS="2999")
     await kirim.oscar.says("3 days")
-    await kirim.oscar.sees(like("start.text"))
-    assert await kirim.oscar.count(f"{like('export.none')}|{like('export.caption')}") == 0
+    await kirim.oscar.sees(like("users.start.text"))
+    assert await kirim.oscar.count(f"{like('staff.export.none')}|{like('staff.export.caption')}") == 0

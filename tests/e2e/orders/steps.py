@@ -9,7 +9,7 @@ from tests.e2e.system import System
 from tests.texts import label, like
 from tests.waiting import TIMEOUT_SECONDS, found
 
-DESTINATION_QUESTION = f"{like('destination.ask')}|{like('destination.ask_again')}"
+DESTINATION_QUESTION = f"{like('checkout.destination.ask')}|{like('checkout.destination.ask_again')}"
 """The question for a destination, with or without saved recipients."""
 
 
@@ -20,7 +20,7 @@ def review_pattern(locale: str = "en", **figures: object) -> str:
     """
     if "number" in figures:
         figures["number"] = group_digits(str(figures["number"]))
-    return f"{like('review.title', locale)}\n\n{like('review.figures', locale, **figures)}"
+    return f"{like('checkout.review.title', locale)}\n\n{like('checkout.review.figures', locale, **figures)}"
 
 
 async def tap_to_review(user: ChatUser, *, amount: str = "Rp500,000", number: str = "1234567890") -> Json:
@@ -28,20 +28,20 @@ async def tap_to_review(user: ChatUser, *, amount: str = "Rp500,000", number: st
     await user.says("/send")
     await user.sees(DESTINATION_QUESTION)
     await user.taps("BCA")
-    await user.sees(like("number.ask_bank"))
+    await user.sees(like("checkout.number.ask_bank"))
     await user.says(number)
-    await user.sees(like("holder.ask"))
-    await user.taps(label("holder.skip"))
-    await user.sees(like("amount.ask"))
+    await user.sees(like("checkout.holder.ask"))
+    await user.taps(label("checkout.holder.skip"))
+    await user.sees(like("checkout.amount.ask"))
     await user.taps(amount)
-    return await user.sees(like("review.title"))
+    return await user.sees(like("checkout.review.title"))
 
 
 async def tap_to_invoice(system: System, user: ChatUser, *, number: str = "1234567890") -> tuple[Json, Json]:
     """Go to the invoice mostly by buttons. Return the status message, and the service's order."""
     await tap_to_review(user, number=number)
-    await user.taps(label("review.confirm"))
-    card = await user.sees(like("card.pay_before"))
+    await user.taps(label("checkout.review.confirm"))
+    card = await user.sees(like("orders.card.pay_before"))
     return card, await order_of(system, user)
 
 
@@ -52,21 +52,21 @@ async def type_to_review(
     await user.says("/send")
     await user.sees(DESTINATION_QUESTION)
     await user.says(bank)
-    await user.sees(f"{like('number.ask_bank')}|{like('number.ask_ewallet')}")
+    await user.sees(f"{like('checkout.number.ask_bank')}|{like('checkout.number.ask_ewallet')}")
     await user.says(number)
-    await user.sees(like("holder.ask"))
-    await user.taps(label("holder.skip"))
-    await user.sees(like("amount.ask"))
+    await user.sees(like("checkout.holder.ask"))
+    await user.taps(label("checkout.holder.skip"))
+    await user.sees(like("checkout.amount.ask"))
     await user.says(amount)
-    return await user.sees(like("review.title"))
+    return await user.sees(like("checkout.review.title"))
 
 
 async def type_to_invoice(system: System, user: ChatUser, **answers: str) -> tuple[Json, Json]:
     """Go to the invoice by typing. Return the status message, and the service's order."""
     await type_to_review(user, **answers)
-    await user.taps(label("review.confirm"))
+    await user.taps(label("checkout.review.confirm"))
     await user.sees("lnbcrt")
-    card = await user.sees(like("card.pay_before"))
+    card = await user.sees(like("orders.card.pay_before"))
     return card, await order_of(system, user)
 
 

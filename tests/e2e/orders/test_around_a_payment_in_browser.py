@@ -49,7 +49,7 @@ async def test_a_sender_finds_everything_around_a_payment(who: Viewer, browser: 
         await order_in_one_line(page, pane, who, phrase)
         order = await pay_beside_page(kirim, page, pane, who)
         await complete_order(kirim, order)
-        await expect(last_message(pane, who.reads("news.sent_bank"))).to_be_visible()
+        await expect(last_message(pane, who.reads("orders.notification.sent_bank"))).to_be_visible()
         await get_receipt(page, pane, who, phrase)
         await send_again(page, pane, who)
         await name_recipient(page, pane, who)
@@ -62,21 +62,21 @@ async def test_a_sender_finds_everything_around_a_payment(who: Viewer, browser: 
 
 async def choose_phrase(page: Page, pane: Locator, who: Viewer) -> str:
     await pane.get_by_test_id("start").click()
-    offer = last_message(pane, who.reads("start.phrase"))
+    offer = last_message(pane, who.reads("users.start.phrase"))
     await expect(offer).to_be_visible()
     phrase = await offer.locator("b, strong").filter(has_text=re.compile(r"^\w+ \w+ \w+\??$")).first.inner_text()
     await save_screenshot(page, who, "01-start")
-    await tap_button(pane, who.label("phrase.use"))
-    await expect(last_message(pane, who.reads("phrase.kept", phrase=phrase))).to_be_visible()
+    await tap_button(pane, who.label("users.phrase.use"))
+    await expect(last_message(pane, who.reads("users.phrase.kept", phrase=phrase))).to_be_visible()
     await save_screenshot(page, who, "02-phrase")
     return phrase
 
 
 async def order_in_one_line(page: Page, pane: Locator, who: Viewer, phrase: str) -> None:
     await send_text(pane, f"500rb bca {NUMBER} Budi Santoso")
-    await expect(last_message(pane, who.reads("review.title"))).to_be_visible()
+    await expect(last_message(pane, who.reads("checkout.review.title"))).to_be_visible()
     await save_screenshot(page, who, "03-one-line")
-    await tap_button(pane, who.label("review.confirm"))
+    await tap_button(pane, who.label("checkout.review.confirm"))
     await expect(pane.get_by_test_id("photo")).to_be_visible()
     await expect(last_message(pane, "lnbcrt")).to_contain_text(phrase)
     await save_screenshot(page, who, "04-invoice")
@@ -85,10 +85,10 @@ async def order_in_one_line(page: Page, pane: Locator, who: Viewer, phrase: str)
 async def pay_beside_page(kirim: System, page: Page, pane: Locator, who: Viewer) -> dict[str, object]:
     """Pay with the wallet while the payment page is open on the phone. The page updates without a reload."""
     async with page.context.expect_page() as opening:
-        await tap_button(pane, who.label("pay.page"))
+        await tap_button(pane, who.label("orders.pay.page"))
     wallet_page = await opening.value
     await expect(wallet_page.locator('main[data-state="waiting"]')).to_be_visible()
-    await expect(wallet_page.locator("h1")).to_have_text(who.label("page.waiting"))
+    await expect(wallet_page.locator("h1")).to_have_text(who.label("orders.pay_page.waiting"))
     [order] = await kirim.service.orders()
     assert await scan_qr_code(wallet_page) == [f"LIGHTNING:{order['invoiceBolt11'].upper()}"]
     await save_screenshot(wallet_page, who, "05-page")
@@ -97,16 +97,16 @@ async def pay_beside_page(kirim: System, page: Page, pane: Locator, who: Viewer)
     await page.bring_to_front()
     await pay_in_wallet(page, who)
     await wallet_page.bring_to_front()
-    await expect(wallet_page.locator("h1")).to_have_text(who.label("page.paid"))
+    await expect(wallet_page.locator("h1")).to_have_text(who.label("orders.pay_page.paid"))
     await save_screenshot(wallet_page, who, "06-page-paid")
     await wallet_page.close()
     return order
 
 
 async def get_receipt(page: Page, pane: Locator, who: Viewer, phrase: str) -> None:
-    receipt = last_message(pane, who.reads("receipt.caption"))
+    receipt = last_message(pane, who.reads("orders.receipt.caption"))
     await expect(receipt.get_by_test_id("photo")).to_be_visible()
-    await expect(last_message(pane, who.reads("news.sent_bank"))).to_contain_text(phrase)
+    await expect(last_message(pane, who.reads("orders.notification.sent_bank"))).to_contain_text(phrase)
     await expect(receipt).not_to_contain_text(phrase)
     await save_screenshot(page, who, "07-receipt")
     address = await receipt.get_by_test_id("photo").get_attribute("src")
@@ -123,34 +123,36 @@ async def get_receipt(page: Page, pane: Locator, who: Viewer, phrase: str) -> No
     assert code is not None
     assert link.endswith(f"?start=v_{code[0].replace('-', '')}")
     await send_text(pane, f"/verify {code[0].lower()}")
-    await expect(last_message(pane, who.reads("verify.true"))).to_contain_text("500")
+    await expect(last_message(pane, who.reads("orders.verify.true"))).to_contain_text("500")
     await save_screenshot(page, who, "08-verified")
     wrong = code[0][:-1] + ("2" if code[0][-1] != "2" else "3")
     await send_text(pane, f"/verify {wrong}")
-    await expect(pane.get_by_test_id("message").last).to_contain_text(who.reads("verify.false"))
+    await expect(pane.get_by_test_id("message").last).to_contain_text(who.reads("orders.verify.false"))
 
 
 async def send_again(page: Page, pane: Locator, who: Viewer) -> None:
     await send_text(pane, "/orders")
-    listed = last_message(pane, who.reads("history.title"))
+    listed = last_message(pane, who.reads("orders.history.title"))
     await expect(listed).to_be_visible()
     await save_screenshot(page, who, "09-orders")
     await listed.get_by_test_id("inline-button").first.click()
-    await expect(pane.get_by_test_id("inline-button").filter(has_text=who.label("button.receipt")).last).to_be_visible()
+    await expect(
+        pane.get_by_test_id("inline-button").filter(has_text=who.label("orders.button.receipt")).last
+    ).to_be_visible()
     await save_screenshot(page, who, "10-order")
-    await tap_button(pane, who.label("button.resend"))
-    await expect(last_message(pane, who.reads("review.title"))).to_be_visible()
-    await expect(last_message(pane, who.reads("review.title"))).to_contain_text("Budi Santoso")
+    await tap_button(pane, who.label("orders.button.resend"))
+    await expect(last_message(pane, who.reads("checkout.review.title"))).to_be_visible()
+    await expect(last_message(pane, who.reads("checkout.review.title"))).to_contain_text("Budi Santoso")
     await save_screenshot(page, who, "11-send-again")
-    await tap_button(pane, who.label("button.cancel"))
+    await tap_button(pane, who.label("checkout.button.cancel"))
 
 
 async def name_recipient(page: Page, pane: Locator, who: Viewer) -> None:
     await send_text(pane, "/recipients")
-    listed = last_message(pane, who.reads("recipients.ask"))
+    listed = last_message(pane, who.reads("recipients.list.ask"))
     await expect(listed).to_be_visible()
     await listed.get_by_test_id("inline-button").first.click()
-    await tap_button(pane, who.label("recipient.name"))
+    await tap_button(pane, who.label("recipients.name"))
     await send_text(pane, "Ibu")
     await expect(last_message(pane, NUMBER)).to_contain_text("Ibu")
     await save_screenshot(page, who, "12-recipient")
@@ -161,37 +163,37 @@ async def name_recipient(page: Page, pane: Locator, who: Viewer) -> None:
 
 async def change_settings(page: Page, pane: Locator, who: Viewer) -> None:
     await send_text(pane, "/settings")
-    await expect(last_message(pane, who.reads("settings.text"))).to_be_visible()
+    await expect(last_message(pane, who.reads("users.settings.text"))).to_be_visible()
     await save_screenshot(page, who, "14-settings")
-    await tap_button(pane, who.label("settings.notices"))
-    await expect(last_message(pane, who.reads("notices.text"))).to_be_visible()
+    await tap_button(pane, who.label("orders.settings.notices"))
+    await expect(last_message(pane, who.reads("orders.preferences.text"))).to_be_visible()
     await save_screenshot(page, who, "15-notices")
 
 
 async def let_invoice_expire(kirim: System, page: Page, pane: Locator, who: Viewer) -> None:
     await send_text(pane, "150rb ibu")
-    await expect(last_message(pane, who.reads("review.title"))).to_be_visible()
+    await expect(last_message(pane, who.reads("checkout.review.title"))).to_be_visible()
     already = len(await kirim.service.orders())
-    await tap_button(pane, who.label("review.confirm"))
+    await tap_button(pane, who.label("checkout.review.confirm"))
     orders = await found(kirim.service.orders, lambda made: len(made) > already, what="an order")
     await wait_for_row(kirim, orders[0], phase="open")
     await expire_order(kirim, orders[0])
     # A deletion has to wait until the service has ended the order.
     await wait_for_row(kirim, orders[0], state="FAILED")
-    requote = pane.get_by_test_id("inline-button").filter(has_text=who.label("button.requote"))
+    requote = pane.get_by_test_id("inline-button").filter(has_text=who.label("orders.button.requote"))
     await expect(requote.last).to_be_visible()
     await save_screenshot(page, who, "16-expired")
     await requote.last.click()
-    await expect(last_message(pane, who.reads("review.title"))).to_be_visible()
+    await expect(last_message(pane, who.reads("checkout.review.title"))).to_be_visible()
     await save_screenshot(page, who, "17-new-quote")
 
 
 async def delete_data(page: Page, pane: Locator, who: Viewer) -> None:
     await send_text(pane, "/privacy")
-    await expect(last_message(pane, who.reads("privacy.text"))).to_be_visible()
+    await expect(last_message(pane, who.reads("users.privacy.text"))).to_be_visible()
     await save_screenshot(page, who, "18-privacy")
-    await tap_button(pane, who.label("privacy.delete"))
+    await tap_button(pane, who.label("users.privacy.delete"))
     await save_screenshot(page, who, "19-sure")
-    await tap_button(pane, who.label("privacy.yes"))
-    await expect(last_message(pane, who.reads("privacy.deleted"))).to_be_visible()
+    await tap_button(pane, who.label("users.privacy.yes"))
+    await expect(last_message(pane, who.reads("users.privacy.deleted"))).to_be_visible()
     await save_screenshot(page, who, "20-deleted")

@@ -29,8 +29,8 @@ async def test_who_looks_at_an_order_that_was_changed_reads_not_to_pay_it(kirim:
     emma = await new_user(kirim)
     card, order = await tap_to_invoice(kirim, emma)
     changes(kirim, TO_A_THIEF, order["id"])
-    await emma.taps(label("button.refresh"), message=card)
-    await emma.sees(like("talk.order_unreadable"))
+    await emma.taps(label("orders.button.refresh"), message=card)
+    await emma.sees(like("orders.chat.order_unreadable"))
 
 
 async def test_a_changed_order_keeps_nobody_from_help_or_from_what_follows_a_missed_message(kirim: System) -> None:
@@ -42,7 +42,7 @@ async def test_a_changed_order_keeps_nobody_from_help_or_from_what_follows_a_mis
         await MissedOrderRepository(tx).save(MissedOrder(user_id=emma.id, reference=ours, at=NOW))
     changes(kirim, TO_A_THIEF, order["id"])
     await emma.says("/help")
-    await emma.sees(like("help.text"))
+    await emma.sees(like("support.help.text"))
 
     async def is_forgiven() -> bool:
         async with open_transaction(kirim) as tx:
@@ -55,8 +55,8 @@ async def test_who_confirms_a_draft_that_was_changed_since_its_review_orders_not
     emma = await new_user(kirim)
     await tap_to_review(emma)
     changes(kirim, "UPDATE drafts SET method = json_set(method, '$.name', 'BANK BRI') WHERE chat_id = ?", emma.id)
-    await emma.taps(label("review.confirm"))
-    await emma.sees(like("draft.unreadable"))
+    await emma.taps(label("checkout.review.confirm"))
+    await emma.sees(like("checkout.draft.unreadable"))
     await tap_to_review(emma)
     async with open_transaction(kirim) as tx:
         assert await OrderRepository(tx).of_user(emma.id) == ()
@@ -65,11 +65,11 @@ async def test_who_confirms_a_draft_that_was_changed_since_its_review_orders_not
 async def test_a_recipient_that_was_changed_is_not_sent_to(kirim: System) -> None:
     emma = await new_user(kirim)
     await emma.says("/send 500rb bca 1234567890 Budi Santoso")
-    await emma.sees(like("review.title"))
-    await emma.taps(label("review.confirm"))
-    await emma.sees(like("card.pay_before"))
+    await emma.sees(like("checkout.review.title"))
+    await emma.taps(label("checkout.review.confirm"))
+    await emma.sees(like("orders.card.pay_before"))
     await emma.says("/recipients")
-    await emma.sees(like("recipients.ask"))
+    await emma.sees(like("recipients.list.ask"))
     changes(kirim, "UPDATE recipients SET method = json_set(method, '$.name', 'BANK BRI') WHERE user_id = ?", emma.id)
     await emma.taps("Budi Santoso")
-    await emma.sees(like("recipient.unreadable"))
+    await emma.sees(like("recipients.unreadable"))

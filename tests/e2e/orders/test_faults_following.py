@@ -19,9 +19,9 @@ from tests.waiting import until
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-PAID = like("news.paid")
-SHOWN = like("card.pay_before")
-REFUSED, TAKEN = like("news.staff_key_refused"), like("news.staff_key_works")
+PAID = like("orders.notification.paid")
+SHOWN = like("orders.card.pay_before")
+REFUSED, TAKEN = like("staff.notification.staff_key_refused"), like("staff.notification.staff_key_works")
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -30,7 +30,7 @@ async def senders(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[lis
     async with running_system(tmp_path_factory.mktemp("kirim")) as made:
         await made.oscar.says("/start")
         ready = await new_senders_at_review(made, 4)
-        await asyncio.gather(*(sender.chat.taps(label("review.confirm"), wait=0) for sender in ready))
+        await asyncio.gather(*(sender.chat.taps(label("checkout.review.confirm"), wait=0) for sender in ready))
         await asyncio.gather(*(sender.chat.sees(SHOWN) for sender in ready))
         yield ready
 
@@ -63,7 +63,7 @@ async def test_an_order_passed_in_leaps_tells_the_last_of_its_steps(sender: Send
     order = (await sender.orders())[0]
     await sender.system.service.does("advance", orderId=order["id"], state="COMPLETED")
     await sender.system.service.heals()
-    await sender.chat.sees(like("news.sent_bank"), anywhere=True)
+    await sender.chat.sees(like("orders.notification.sent_bank"), anywhere=True)
     assert await sender.chat.count(PAID) == 0
 
 
@@ -71,7 +71,7 @@ async def test_a_request_for_fewer_requests_is_honoured_to_the_second(tmp_path: 
     # With only one order, no other request is in progress when one is rejected.
     async with running_system(tmp_path) as made:
         sender = await new_sender_at_review(made)
-        await sender.chat.taps(label("review.confirm"))
+        await sender.chat.taps(label("checkout.review.confirm"))
         await sender.chat.sees(SHOWN)
         await made.service.fails_with("429", method="GET", path=ORDERS, times=1, retryAfter=3)
         await until(partial(are_answers_used_up, made), what="the refusal")
@@ -100,8 +100,8 @@ async def test_a_key_that_is_refused_for_a_while_is_told_to_operators_once_and_s
     # A bot at its request limit leaves no such gap: the next request follows within a tenth of a second.
     await until(partial(has_paused, sender.system), what="a rest after a refusal")
     await pays(sender)
-    await sender.chat.taps(label("button.refresh"))
-    await sender.chat.sees(like("card.cannot_look"))
+    await sender.chat.taps(label("orders.button.refresh"))
+    await sender.chat.sees(like("orders.card.cannot_look"))
     await sender.system.service.heals()
     await sender.chat.sees(PAID, anywhere=True)
     await until(partial(reads, oscar, TAKEN), what="the end of the alarm")
@@ -113,12 +113,12 @@ async def test_a_revoked_key_is_told_to_operators_at_once_and_its_service_not_ha
         await made.oscar.says("/start")
         sender = await new_sender_at_review(made)
         await made.service.does("keys/revoke", keyId="pk_live_sandbox")
-        await sender.chat.taps(label("review.confirm"))
-        await sender.chat.sees(like("service.down"), anywhere=True)
+        await sender.chat.taps(label("checkout.review.confirm"))
+        await sender.chat.sees(like("checkout.service.down"), anywhere=True)
         await until(partial(reads, made.oscar, REFUSED), what="the alarm")
         # Each press may send a request. It is no new outage.
-        await sender.chat.taps(label("button.try_again"))
-        await sender.chat.taps(label("review.confirm"), wait=0)
+        await sender.chat.taps(label("orders.button.try_again"))
+        await sender.chat.taps(label("checkout.review.confirm"), wait=0)
         await wait_until_idle(made)
         assert (await made.oscar.count(REFUSED), await made.oscar.count(TAKEN)) == (1, 0)
         assert await sender.orders() == []

@@ -16,11 +16,11 @@ from tests.waiting import until
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-CHECKING, ASKED = like("news.checking"), like("news.unresolved")
-NO_ORDER = like("news.refused")
+CHECKING, ASKED = like("orders.notification.checking"), like("orders.notification.unresolved")
+NO_ORDER = like("orders.notification.refused")
 BCA = "014"
-WARNING = like("news.staff_bad_invoice")
-SHOWN = like("card.pay_before")
+WARNING = like("orders.notification.staff_bad_invoice")
+SHOWN = like("orders.card.pay_before")
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -74,7 +74,7 @@ async def test_an_order_whose_answer_was_lost_is_found_and_shown_once(
 ) -> None:
     before = await count_posts(sender.system)
     await sender.system.service.fails_with(fault, times=1)
-    await sender.chat.taps(label("review.confirm"))
+    await sender.chat.taps(label("checkout.review.confirm"))
     # The user is only notified of the search if the order isn't found before.
     if request.node.callspec.params["sender"] == "documented":
         await confirm_found_order(sender.chat)
@@ -86,12 +86,12 @@ async def test_an_order_whose_answer_was_lost_is_found_and_shown_once(
 async def test_whether_an_order_exists_that_is_not_found_is_the_users_to_decide(sender: Sender, fault: str) -> None:
     before = await count_posts(sender.system)
     await sender.system.service.fails_with(fault, times=1)
-    await sender.chat.taps(label("review.confirm"))
+    await sender.chat.taps(label("checkout.review.confirm"))
     await sender.chat.sees(CHECKING, anywhere=True)
     question = await sender.chat.sees(ASKED, anywhere=True)
     await is_shown_nothing(sender)
     assert await count_posts(sender.system) == before + 1
-    await sender.chat.taps(label("button.try_again"), message=question)
+    await sender.chat.taps(label("orders.button.try_again"), message=question)
     await is_shown_one_invoice(sender)
     assert await count_posts(sender.system) == before + 2
 
@@ -100,7 +100,7 @@ async def test_an_empty_list_proves_nothing_and_the_order_is_adopted_once_the_li
     before = await count_posts(sender.system)
     await sender.system.service.fails_with("drop_after", times=1)
     await sender.system.service.fails_with("empty_list", method="GET")
-    await sender.chat.taps(label("review.confirm"))
+    await sender.chat.taps(label("checkout.review.confirm"))
     await sender.chat.sees(ASKED, anywhere=True)
     await is_shown_nothing(sender, orders=1)
     await sender.system.service.heals()
@@ -113,7 +113,11 @@ async def test_an_empty_list_proves_nothing_and_the_order_is_adopted_once_the_li
     ("fault", "more", "told"),
     [
         ("429", {"retryAfter": 7}, NO_ORDER),
-        ("400", {"error": "amount <b>odd</b> & over"}, like("news.refused_because", reason="amount <b>odd</b> & over")),
+        (
+            "400",
+            {"error": "amount <b>odd</b> & over"},
+            like("orders.notification.refused_because", reason="amount <b>odd</b> & over"),
+        ),
     ],
 )
 async def test_a_refused_order_is_told_at_once_and_not_tried_again(
@@ -121,7 +125,7 @@ async def test_a_refused_order_is_told_at_once_and_not_tried_again(
 ) -> None:
     before = await count_posts(sender.system)
     await sender.system.service.fails_with(fault, times=1, method="POST", **more)
-    await sender.chat.taps(label("review.confirm"))
+    await sender.chat.taps(label("checkout.review.confirm"))
     await sender.chat.sees(told, anywhere=True)
     await is_shown_nothing(sender)
     assert await count_posts(sender.system) == before + 1
@@ -131,7 +135,7 @@ async def test_a_refused_order_is_told_at_once_and_not_tried_again(
 async def test_an_order_is_found_though_the_services_clock_is_ten_minutes_off(sender: Sender, skew: int) -> None:
     await sender.system.service.does("settings", clockSkewSeconds=skew)
     await sender.system.service.fails_with("drop_after", times=1)
-    await sender.chat.taps(label("review.confirm"))
+    await sender.chat.taps(label("checkout.review.confirm"))
     await confirm_found_order(sender.chat)
     await is_shown_one_invoice(sender)
 
@@ -139,13 +143,13 @@ async def test_an_order_is_found_though_the_services_clock_is_ten_minutes_off(se
 @live_only
 async def test_an_order_made_during_the_services_outage_is_followed_by_its_id_alone(sender: Sender) -> None:
     await sender.system.service.does("settings", databaseDown=True)
-    await sender.chat.taps(label("review.confirm"))
+    await sender.chat.taps(label("checkout.review.confirm"))
     await is_shown_one_invoice(sender)
     (order,) = await sender.orders()
     assert order["id"].startswith("mem_")
     await sender.system.service.does("settings", databaseDown=False)
     await sender.system.service.pays(order)
-    await sender.chat.sees(like("news.paid"))
+    await sender.chat.sees(like("orders.notification.paid"))
 
 
 @live_only
@@ -153,11 +157,11 @@ async def test_an_unanswered_order_that_no_list_will_ever_show_is_asked_about(se
     before = await count_posts(sender.system)
     await sender.system.service.does("settings", databaseDown=True)
     await sender.system.service.fails_with("drop_after", times=1)
-    await sender.chat.taps(label("review.confirm"))
+    await sender.chat.taps(label("checkout.review.confirm"))
     question = await sender.chat.sees(ASKED, anywhere=True)
     await is_shown_nothing(sender, orders=1)
     await sender.system.service.does("settings", databaseDown=False)
-    await sender.chat.taps(label("button.try_again"), message=question)
+    await sender.chat.taps(label("orders.button.try_again"), message=question)
     await sender.chat.sees(SHOWN)
     assert len(await invoices_in(sender.chat)) == 1
     assert await count_posts(sender.system) == before + 2
@@ -166,18 +170,18 @@ async def test_an_unanswered_order_that_no_list_will_ever_show_is_asked_about(se
 async def test_a_destination_that_vanished_before_confirming_is_told_and_asked_for_again(sender: Sender) -> None:
     before = await count_posts(sender.system)
     await sender.system.service.forgets_method(BCA)
-    await sender.chat.taps(label("review.confirm"))
-    await sender.chat.sees(like("destination.vanished"), anywhere=True)
+    await sender.chat.taps(label("checkout.review.confirm"))
+    await sender.chat.sees(like("checkout.destination.vanished"), anywhere=True)
     await is_shown_nothing(sender)
     assert await count_posts(sender.system) == before
     await sender.chat.says("bni")
-    await sender.chat.sees(like("number.ask_bank"))
+    await sender.chat.sees(like("checkout.number.ask_bank"))
     await sender.system.service.lists_all_methods()
     await sender.chat.says(sender.number)
-    await sender.chat.sees(like("holder.ask"))
-    await sender.chat.taps(label("holder.skip"))
-    await sender.chat.sees(like("review.title"))
-    await sender.chat.taps(label("review.confirm"))  # from here on the bot can read the whole list again
+    await sender.chat.sees(like("checkout.holder.ask"))
+    await sender.chat.taps(label("checkout.holder.skip"))
+    await sender.chat.sees(like("checkout.review.title"))
+    await sender.chat.taps(label("checkout.review.confirm"))  # from here on the bot can read the whole list again
     await is_shown_one_invoice(sender)
     assert await count_posts(sender.system) == before + 1
 
@@ -185,44 +189,44 @@ async def test_a_destination_that_vanished_before_confirming_is_told_and_asked_f
 async def test_a_price_that_moved_is_asked_about_before_the_invoice_is_shown(sender: Sender) -> None:
     before = await count_posts(sender.system)
     await sender.system.service.does("settings", lockedPricePercent=5)
-    await sender.chat.taps(label("review.confirm"))
-    await sender.chat.sees(like("news.price_moved"), anywhere=True)
+    await sender.chat.taps(label("checkout.review.confirm"))
+    await sender.chat.sees(like("orders.notification.price_moved"), anywhere=True)
     await is_shown_nothing(sender, orders=1)
-    await sender.chat.taps(label("button.accept_price"))
+    await sender.chat.taps(label("orders.button.accept_price"))
     await is_shown_one_invoice(sender)
     assert await count_posts(sender.system) == before + 1
 
 
 async def test_a_deposit_whose_price_moved_is_shown_only_after_the_list_of_orders_was_read(sender: Sender) -> None:
     await sender.system.service.does("settings", lockedPricePercent=5)
-    await sender.chat.taps(label("review.edit.channel"))
-    await sender.chat.taps(label("channel.cbbtc"))
-    await sender.chat.taps(label("review.confirm_deposit"))
-    await sender.chat.sees(like("news.price_moved"), anywhere=True)
+    await sender.chat.taps(label("checkout.review.edit.channel"))
+    await sender.chat.taps(label("payments.channel.cbbtc"))
+    await sender.chat.taps(label("checkout.review.confirm_deposit"))
+    await sender.chat.sees(like("orders.notification.price_moved"), anywhere=True)
     await sender.system.service.fails_with("empty_list", method="GET")
-    await sender.chat.taps(label("button.accept_price"))
-    await sender.chat.sees(like("order.cannot_compare"))
-    assert await sender.chat.count(like("pay.deposit")) == 0
+    await sender.chat.taps(label("orders.button.accept_price"))
+    await sender.chat.sees(like("orders.cannot_compare"))
+    assert await sender.chat.count(like("orders.pay.deposit")) == 0
     await sender.system.service.heals()
-    await sender.chat.taps(label("button.accept_price"))
-    await sender.chat.sees(like("pay.deposit"), anywhere=True)
+    await sender.chat.taps(label("orders.button.accept_price"))
+    await sender.chat.sees(like("orders.pay.deposit"), anywhere=True)
 
 
 async def test_an_order_whose_price_moved_too_far_for_the_user_is_put_aside_and_never_shown(sender: Sender) -> None:
     await sender.system.service.does("settings", lockedPricePercent=5)
-    await sender.chat.taps(label("review.confirm"))
-    moved = await sender.chat.sees(like("news.price_moved"), anywhere=True)
+    await sender.chat.taps(label("checkout.review.confirm"))
+    moved = await sender.chat.sees(like("orders.notification.price_moved"), anywhere=True)
     accept = moved["reply_markup"]["inline_keyboard"][0][0]["callback_data"]
-    await sender.chat.taps(label("button.no_thanks"))
-    await sender.chat.sees(like("order.dropped"))
+    await sender.chat.taps(label("orders.button.no_thanks"))
+    await sender.chat.sees(like("orders.dropped"))
     await sender.chat.presses(moved, accept, force=True)
-    await sender.chat.sees(like("order.dropped"), anywhere=True)
+    await sender.chat.sees(like("orders.dropped"), anywhere=True)
     await is_shown_nothing(sender, orders=1)
 
 
 async def test_a_price_that_hardly_moved_needs_no_question(sender: Sender) -> None:
     await sender.system.service.does("settings", lockedPricePercent=0.5)
-    await sender.chat.taps(label("review.confirm"))
+    await sender.chat.taps(label("checkout.review.confirm"))
     await is_shown_one_invoice(sender)
 
 
@@ -233,8 +237,8 @@ async def test_an_invoice_that_is_not_what_was_agreed_is_never_shown_and_staff_h
     before, oscar = await count_posts(sender.system), sender.system.oscar
     warnings = await oscar.count(WARNING)
     await sender.system.service.does("settings", wrongInvoice=wrong)
-    await sender.chat.taps(label("review.confirm"))
-    await sender.chat.sees(like("news.not_shown"), anywhere=True)
+    await sender.chat.taps(label("checkout.review.confirm"))
+    await sender.chat.sees(like("orders.notification.not_shown"), anywhere=True)
     await is_shown_nothing(sender, orders=1)
     assert await count_posts(sender.system) == before + 1
     await until(partial(has_more, oscar, warnings), what="the warning")
@@ -244,10 +248,10 @@ async def test_an_invoice_that_is_not_what_was_agreed_is_never_shown_and_staff_h
 @pytest.mark.parametrize("wrong", ["contract", "chain", "decimals"])
 async def test_deposit_instructions_for_another_token_are_never_shown(sender: Sender, wrong: str) -> None:
     await sender.system.service.does("settings", wrongDeposit=wrong)
-    await sender.chat.taps(label("review.edit.channel"))
-    await sender.chat.taps(label("channel.cbbtc"))
-    await sender.chat.taps(label("review.confirm_deposit"))
-    await sender.chat.sees(like("news.not_shown"), anywhere=True)
+    await sender.chat.taps(label("checkout.review.edit.channel"))
+    await sender.chat.taps(label("payments.channel.cbbtc"))
+    await sender.chat.taps(label("checkout.review.confirm_deposit"))
+    await sender.chat.sees(like("orders.notification.not_shown"), anywhere=True)
     (order,) = await sender.orders()
     assert await sender.chat.count(order["deposit"]["toAddress"]) == 0
 
@@ -258,13 +262,13 @@ async def test_while_the_service_is_away_the_answers_are_kept_and_the_order_is_p
 ) -> None:
     before = await count_posts(sender.system)
     await sender.system.service.fails_with(fault, method="GET", path="/v1", **more)
-    await sender.chat.taps(label("review.confirm"), wait=0)
-    await sender.chat.sees(like("service.down"), anywhere=True)
+    await sender.chat.taps(label("checkout.review.confirm"), wait=0)
+    await sender.chat.sees(like("checkout.service.down"), anywhere=True)
     assert await count_posts(sender.system) == before
     await sender.system.service.heals()
-    await sender.chat.taps(label("button.try_again"))
-    await sender.chat.sees(like("review.title"))
-    await sender.chat.taps(label("review.confirm"))
+    await sender.chat.taps(label("orders.button.try_again"))
+    await sender.chat.sees(like("checkout.review.title"))
+    await sender.chat.taps(label("checkout.review.confirm"))
     await is_shown_one_invoice(sender)
 
 

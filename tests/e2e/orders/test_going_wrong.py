@@ -17,7 +17,7 @@ from tests.texts import label, like, says
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-STUCK = like("news.stuck")
+STUCK = like("orders.notification.stuck")
 SETTINGS = {"STUCK_SECONDS": "2", "SUPPORT_CONTACT": "@kirim_help"}
 
 
@@ -33,29 +33,29 @@ async def kirim(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Syste
 async def test_a_payment_that_goes_no_further_is_told_once_and_its_end_comes_as_usual(kirim: System) -> None:
     emma = await new_user(kirim)
     order, reference = await paid(kirim, emma)
-    told = await emma.sees(like("news.stuck", paid=re.compile("[0-9,]+ sats"), at=TIME))
-    assert says(text_of(told), "news.staff_know")
-    assert await emma.labels_of(told) == [label("button.help")]
-    await emma.sees(like("card.stuck"), anywhere=True)
+    told = await emma.sees(like("orders.notification.stuck", paid=re.compile("[0-9,]+ sats"), at=TIME))
+    assert says(text_of(told), "orders.notification.staff_know")
+    assert await emma.labels_of(told) == [label("orders.button.help")]
+    await emma.sees(like("orders.card.stuck"), anywhere=True)
     note = await kirim.oscar.sees(staff_note("stuck", reference), anywhere=True)
     assert "1234567890" not in text_of(note)
     await ask_support(kirim, emma, told, reference)
     await kirim.service.does("advance", orderId=order["id"], state="COMPLETED")
-    await emma.sees(like("news.sent_bank"), anywhere=True)
+    await emma.sees(like("orders.notification.sent_bank"), anywhere=True)
     assert await emma.count(STUCK) == 1
     assert await kirim.oscar.count(staff_note("stuck", reference)) == 1
 
 
 async def ask_support(kirim: System, emma: ChatUser, told: Json, reference: str) -> None:
-    opened = await emma.sees(like("ticket.by_itself_stuck"), anywhere=True)
+    opened = await emma.sees(like("support.ticket.by_itself_stuck"), anywhere=True)
     ticket = re.findall("T-[0-9A-Z]{5}", text_of(opened))[0]
-    await emma.taps(label("button.help"), message=told)
-    question = await emma.sees(like("ticket.write_more", ticket=ticket))
-    assert says(text_of(question), "help.contact_too", contact="@kirim_help", reference=reference)
+    await emma.taps(label("orders.button.help"), message=told)
+    question = await emma.sees(like("support.ticket.write_more", ticket=ticket))
+    assert says(text_of(question), "support.help.contact_too", contact="@kirim_help", reference=reference)
     links = [entity.get("url") for entity in question["entities"] if entity["type"] == "text_link"]
     assert links == ["https://t.me/kirim_help"]
     await emma.says("Where is it?")
-    await emma.sees(like("ticket.added", ticket=ticket))
+    await emma.sees(like("support.ticket.added", ticket=ticket))
     assert "1234567890" not in str(await ChatUser(kirim.telegram, kirim.rina.id).reads(last=50))
 
 
@@ -67,15 +67,15 @@ async def test_a_failure_after_the_payment_is_told_by_itself_to_sender_and_staff
     reference = reference_of(card)
     await budi.speaks("id")
     await budi.says("/status")
-    await budi.sees(like("status.title", "id"))
+    await budi.sees(like("orders.status.title", "id"))
     # The bot sees both at once. With time in between, it would first report that the transfer takes long.
     await kirim.service.fails_with("503", method="GET")
     await kirim.service.pays(order)
     await kirim.service.does("fail", orderId=order["id"])
     await kirim.service.heals()
-    told = await budi.sees(like("news.failed_paid", "id"), anywhere=True)
-    assert says(text_of(told), "news.staff_know", "id")
-    assert await budi.labels_of(told) == [label("button.help", "id")]
+    told = await budi.sees(like("orders.notification.failed_paid", "id"), anywhere=True)
+    assert says(text_of(told), "orders.notification.staff_know", "id")
+    assert await budi.labels_of(told) == [label("orders.button.help", "id")]
     await kirim.oscar.sees(staff_note("failed", reference), anywhere=True)
     assert await kirim.oscar.count(staff_note("stuck", reference)) == 0
 
@@ -100,9 +100,9 @@ async def test_where_there_are_no_staff_the_contact_is_named(kirim: System) -> N
         nina = await new_user(kirim)
         _, reference = await paid(kirim, nina)
         told = await nina.sees(STUCK)
-        assert says(text_of(told), "news.ask_a_person")
-        await nina.taps(label("button.help"), message=told)
-        await nina.sees(like("help.contact", contact="help@kirim.example", reference=reference))
+        assert says(text_of(told), "orders.notification.ask_a_person")
+        await nina.taps(label("orders.button.help"), message=told)
+        await nina.sees(like("support.help.contact", contact="help@kirim.example", reference=reference))
 
 
 async def paid(kirim: System, user: ChatUser) -> tuple[Json, str]:
@@ -114,10 +114,10 @@ async def paid(kirim: System, user: ChatUser) -> tuple[Json, str]:
 
 
 def reference_of(card: Json) -> str:
-    heading = re.search(like("card.reference", reference=re.compile(r"(?P<reference>\w+)")), text_of(card))
+    heading = re.search(like("orders.card.reference", reference=re.compile(r"(?P<reference>\w+)")), text_of(card))
     assert heading is not None
     return heading["reference"]
 
 
 def staff_note(what: str, reference: str) -> str:
-    return like(f"news.staff_{what}", line=re.compile(f".*{reference}"))
+    return like(f"orders.notification.staff_{what}", line=re.compile(f".*{reference}"))

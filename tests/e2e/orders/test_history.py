@@ -58,51 +58,51 @@ def references(message: Json) -> list[str]:
 
 def at_a_time(key: str) -> str:
     """Return the pattern of a line of the timeline, with its day if that changes."""
-    day = rf"(?:(?:{re.escape(text('timeline.today'))}|{DAY})\n)?"
-    return day + like("timeline.line", at=re.compile(r"\d\d:\d\d WIB"), what=text(key))
+    day = rf"(?:(?:{re.escape(text('orders.timeline.today'))}|{DAY})\n)?"
+    return day + like("orders.timeline.line", at=re.compile(r"\d\d:\d\d WIB"), what=text(key))
 
 
 async def open_newest_page(user: ChatUser) -> Json:
     """Open the newest page."""
     await user.says("/orders")
-    return await user.sees(in_any_language("history.title"))
+    return await user.sees(in_any_language("orders.history.title"))
 
 
 async def open_page(user: ChatUser, reference: str) -> Json:
     """Open an order's page from the list that has it."""
     await user.taps(reference)
-    return await user.sees(like("order_page.reference", reference=reference))
+    return await user.sees(like("orders.order_page.reference", reference=reference))
 
 
 async def test_all_orders_can_be_leafed_through_while_others_arrive(shared_system: System) -> None:
     emma = await new_user(shared_system)
     await emma.says("/orders")
-    await emma.sees(like("history.none"))
+    await emma.sees(like("orders.history.none"))
     orders = await save_orders(shared_system, emma, *({"number": f"55500000{n:02}"} for n in range(13)))
     newest_first = [order.reference for order in reversed(orders)]
     first = await open_newest_page(emma)
     assert references(first) == newest_first[:6]
     entry = like(
-        "history.entry",
+        "orders.history.entry",
         mark="✅",
         amount="Rp250,000",
         destination="BCA ••••0012",
         reference=newest_first[0],
         day=re.compile(DAY),
-        state=text("status.sent"),
+        state=text("orders.status.sent"),
     )
     assert re.search(entry, first["text"])
     await save_orders(shared_system, emma, {"created_at": datetime.now(UTC)})
-    await emma.taps(label("history.older"))
+    await emma.taps(label("orders.history.older"))
     second = await emma.sees("••••0006")
     assert second["message_id"] == first["message_id"]
     assert references(second) == newest_first[6:12]
-    assert label("history.here", first="8", last="13", total="14") in await emma.buttons()
+    assert label("orders.history.here", first="8", last="13", total="14") in await emma.buttons()
     page = await open_page(emma, newest_first[8])
     assert page["message_id"] == first["message_id"]
     assert "••••0004\nSARI DEWI" in page["text"]
-    await emma.taps(label("button.history"))
-    assert newest_first[8] in references(await emma.sees(like("history.title")))
+    await emma.taps(label("orders.button.history"))
+    assert newest_first[8] in references(await emma.sees(like("orders.history.title")))
     await emma.presses(first, f"h:{newest_first[12]}", force=True)
     assert references(await emma.sees("••••0000")) == newest_first[12:]
     for nobodys in ("h:", "h:999", "h:ZZZZZZZ"):
@@ -117,40 +117,48 @@ async def test_a_page_follows_its_order_and_never_writes_over_what_was_told(shar
     row = row_of(shared_system, order)
     reference, created_at = str(row["reference"]), datetime.fromisoformat(str(row["created_at"])).replace(tzinfo=UTC)
     await emma.says("/status")
-    await emma.sees(like("status.created"))
-    await emma.taps(label("button.history"))
+    await emma.sees(like("orders.status.created"))
+    await emma.taps(label("orders.button.history"))
     entry = {"amount": "Rp500,000", "destination": "BCA ••••7890", "reference": reference}
-    day = re.compile(f"{re.escape(text('time.today'))}|{DAY}")
-    listed = await emma.sees(like("history.entry", "en", mark="⏳", state=text("status.created"), day=day, **entry))
-    assert text("time.today") in text_of(listed) or not is_today(created_at)
+    day = re.compile(f"{re.escape(text('infra.time.today'))}|{DAY}")
+    listed = await emma.sees(
+        like("orders.history.entry", "en", mark="⏳", state=text("orders.status.created"), day=day, **entry)
+    )
+    assert text("infra.time.today") in text_of(listed) or not is_today(created_at)
     page = await open_page(emma, reference)
-    price = text("order_page.price", sats=f"{order['satAmount']:,} sats", channel=label("channel.lightning"))
-    assert f"{price}\n{text('order_page.rate', rate='Rp')}" in page["text"]
-    assert text("order_page.service_id", id=order["id"]) in page["text"]
-    assert re.search(f"\n\n{at_a_time('timeline.confirmed')}\n{at_a_time('step.created')}\n\n", page["text"])
+    price = text(
+        "orders.order_page.price", sats=f"{order['satAmount']:,} sats", channel=label("payments.channel.lightning")
+    )
+    assert f"{price}\n{text('orders.order_page.rate', rate='Rp')}" in page["text"]
+    assert text("orders.order_page.service_id", id=order["id"]) in page["text"]
+    assert re.search(
+        f"\n\n{at_a_time('orders.timeline.confirmed')}\n{at_a_time('orders.step.created')}\n\n", page["text"]
+    )
     payable = await emma.presses(page, f"o:{reference}:resend", force=True)
-    assert payable["text"] == label("again.open")
-    card = await emma.sees(f"⏳ {like('step.payment')}")
-    assert await emma.count(like("review.title")) == 0
+    assert payable["text"] == label("checkout.repeat.open")
+    card = await emma.sees(f"⏳ {like('orders.step.payment')}")
+    assert await emma.count(like("checkout.review.title")) == 0
     await shared_system.service.pays(order)
-    paid = await emma.sees(like("news.paid"), anywhere=True)
-    await emma.taps(label("button.refresh"), message=page)
-    heading = like("order_page.heading", mark="⏳", state=text("status.paid"))
-    await emma.sees(f"{heading}(?s:.*){like('order_page.paid')}(?s:.*){at_a_time('step.paid')}\n")
+    paid = await emma.sees(like("orders.notification.paid"), anywhere=True)
+    await emma.taps(label("orders.button.refresh"), message=page)
+    heading = like("orders.order_page.heading", mark="⏳", state=text("orders.status.paid"))
+    await emma.sees(f"{heading}(?s:.*){like('orders.order_page.paid')}(?s:.*){at_a_time('orders.step.paid')}\n")
     await complete_order(shared_system, order)
-    sent = await emma.sees(like("news.sent_bank"), anywhere=True)
+    sent = await emma.sees(like("orders.notification.sent_bank"), anywhere=True)
     await wait_for_row(shared_system, order, phase="done")
     for message in (card, paid, sent):
         now, known = await emma.finds(message), {each["message_id"] for each in await emma.messages()}
         await emma.presses(message, f"o:{reference}:page", force=True)
         shown = await emma.waits_for(partial(is_page, known=known), what="a page of its own")
         assert await emma.finds(message) == now
-    assert await emma.labels_of(shown) == [label(f"button.{name}") for name in ("resend", "receipt", "help", "history")]
+    assert await emma.labels_of(shown) == [
+        label(f"orders.button.{name}") for name in ("resend", "receipt", "help", "history")
+    ]
 
 
 def is_page(message: Json, known: set[int]) -> bool:
     """Return whether this is the page of a completed order, and a new message."""
-    page = f"✅ {like('status.sent')}\n(?s:.*){at_a_time('step.sent')}\n\n{like('card.sent_bank')}"
+    page = f"✅ {like('orders.status.sent')}\n(?s:.*){at_a_time('orders.step.sent')}\n\n{like('orders.card.sent_bank')}"
     return message["message_id"] not in known and re.search(page, text_of(message)) is not None
 
 
@@ -167,22 +175,22 @@ async def from_its_notification(shared_system: System) -> None:
     _, order = await tap_to_invoice(shared_system, emma, number=number)
     await shared_system.service.pays(order)
     await complete_order(shared_system, order)
-    sent = await emma.sees(like("news.sent_bank"), anywhere=True)
-    _, again = await emma.button(label("button.resend"))
+    sent = await emma.sees(like("orders.notification.sent_bank"), anywhere=True)
+    _, again = await emma.button(label("orders.button.resend"))
     await asyncio.gather(*(emma.presses(sent, again) for _ in range(3)))
     review = await emma.sees(review_pattern(amount="Rp500,000", bank="BCA · BANK CENTRAL ASIA", number=number))
-    assert any(starts(review["text"], f"requote.{how}") for how in ("same", "costs_less", "costs_more"))
-    assert await emma.count(like("review.title")) == 1
-    assert await emma.count(like("draft.replaced")) == 0
+    assert any(starts(review["text"], f"checkout.requote.{how}") for how in ("same", "costs_less", "costs_more"))
+    assert await emma.count(like("checkout.review.title")) == 1
+    assert await emma.count(like("checkout.draft.replaced")) == 0
     reference = str(row_of(shared_system, order)["reference"])
     await open_newest_page(emma)
     page = await open_page(emma, reference)  # which removes the review's buttons
     # Tap on the page, because a second tap elsewhere within seconds would count as a double tap.
-    await emma.taps(label("button.resend"), message=page)
-    review = await emma.sees(like("review.title"))
-    assert await emma.count(like("draft.replaced")) == 0
-    await emma.taps(label("review.confirm"), message=review)
-    await emma.sees(like("card.pay_before"))
+    await emma.taps(label("orders.button.resend"), message=page)
+    review = await emma.sees(like("checkout.review.title"))
+    assert await emma.count(like("checkout.draft.replaced")) == 0
+    await emma.taps(label("checkout.review.confirm"), message=review)
+    await emma.sees(like("orders.card.pay_before"))
     assert len(await shared_system.service.orders(number)) == 2
     assert await emma.finds(sent) is not None
 
@@ -191,19 +199,21 @@ async def from_history_with_another_draft_open(shared_system: System) -> None:
     sari = await new_user(shared_system, "id")
     [old] = await save_orders(shared_system, sari, {"expected_sats": 1})
     await sari.says("/send")
-    await sari.sees(like("destination.ask", "id"))
+    await sari.sees(like("checkout.destination.ask", "id"))
     await sari.says("ovo")
-    await sari.sees(like("number.ask_ewallet", "id"))
+    await sari.sees(like("checkout.number.ask_ewallet", "id"))
     await open_newest_page(sari)
-    assert label("draft.continue", "id") in await sari.buttons()
+    assert label("checkout.draft.continue", "id") in await sari.buttons()
     await sari.taps(old.reference)
-    await sari.sees(like("order_page.reference", "id", reference=old.reference))
-    await sari.taps(label("button.resend", "id"))
-    review = await sari.sees(like("review.title", "id"))
+    await sari.sees(like("orders.order_page.reference", "id", reference=old.reference))
+    await sari.taps(label("orders.button.resend", "id"))
+    review = await sari.sees(like("checkout.review.title", "id"))
     said, difference, title, *_ = review["text"].split("\n")
-    assert (said, title) == (text("draft.replaced", "id"), "")
+    assert (said, title) == (text("checkout.draft.replaced", "id"), "")
     some = re.compile("[0-9.]+ sats")
-    assert re.fullmatch(like("requote.costs_more", "id", after=some, before="1 sats", difference=some), difference)
+    assert re.fullmatch(
+        like("checkout.requote.costs_more", "id", after=some, before="1 sats", difference=some), difference
+    )
     assert re.search(review_pattern("id", number="8620123456", holder="SARI DEWI"), review["text"])
 
 
@@ -212,12 +222,12 @@ async def at_a_gone_bank(shared_system: System) -> None:
     [old] = await save_orders(shared_system, emma, {"method": PayoutMethod("999", "BANK <b>GONE</b>", "bank", None)})
     list_of_one = await open_newest_page(emma)
     await emma.presses(list_of_one, f"o:{old.reference}:resend", force=True)
-    await emma.sees(f"^{like('again.vanished', name='BANK <b>GONE</b>')}\n\n(?:{DESTINATION_QUESTION})")
+    await emma.sees(f"^{like('orders.repeat.vanished', name='BANK <b>GONE</b>')}\n\n(?:{DESTINATION_QUESTION})")
     await emma.taps("BCA")
-    await emma.sees(like("number.ask_bank"))
+    await emma.sees(like("checkout.number.ask_bank"))
     await emma.says("1234567890")
-    await emma.sees(like("holder.ask"))
-    await emma.taps(label("holder.skip"))
+    await emma.sees(like("checkout.holder.ask"))
+    await emma.taps(label("checkout.holder.skip"))
     await emma.sees(review_pattern(amount="Rp250,000", bank="BCA · BANK CENTRAL ASIA"))
 
 
@@ -231,15 +241,15 @@ async def test_what_cant_be_sent_again_says_why(shared_system: System) -> None:
     )
     await open_newest_page(emma)
     page = await open_page(emma, forgotten.reference)
-    assert page["text"].endswith(text("order_page.forgotten"))
-    assert label("button.resend") not in await emma.buttons()
+    assert page["text"].endswith(text("orders.order_page.forgotten"))
+    assert label("orders.button.resend") not in await emma.buttons()
     for action in ("resend", "requote"):
         refused = await emma.presses(page, f"o:{forgotten.reference}:{action}", force=True)
         assert refused["show_alert"] == (action == "resend")
-    assert refused["text"] == label("stale.order")
-    assert await emma.count(like("review.title")) == 0
+    assert refused["text"] == label("orders.stale.order")
+    assert await emma.count(like("checkout.review.title")) == 0
     await emma.presses(page, f"o:{undecided.reference}:requote", force=True)
-    await emma.sees(like("review.title"))
+    await emma.sees(like("checkout.review.title"))
 
 
 async def test_a_strangers_buttons_show_nothing_of_an_order(shared_system: System) -> None:
@@ -249,7 +259,7 @@ async def test_a_strangers_buttons_show_nothing_of_an_order(shared_system: Syste
     mine = await open_newest_page(sari)
     for action in ("page", "refresh", "list", "resend", "requote"):
         alien = await sari.presses(mine, f"o:{order.reference}:{action}", force=True)
-        assert (alien["text"], alien["show_alert"]) == (label("stale.not_yours", "id"), True)
+        assert (alien["text"], alien["show_alert"]) == (label("orders.stale.not_yours", "id"), True)
     await sari.presses(mine, f"h:{order.reference}", force=True)
     await sari.sees("••••1111", anywhere=True)
-    assert await sari.count(f"{order.reference}|{like('review.title', 'id')}") == 0
+    assert await sari.count(f"{order.reference}|{like('checkout.review.title', 'id')}") == 0

@@ -13,8 +13,8 @@ from tests.e2e.orders.steps import complete_order, tap_to_invoice
 from tests.e2e.system import System
 from tests.texts import label, like, says
 
-AGAIN = like("news.again")
-PAID, SENT = like("news.paid"), like("news.sent_bank")
+AGAIN = like("infra.outbox.again")
+PAID, SENT = like("orders.notification.paid"), like("orders.notification.sent_bank")
 Cause = Callable[[], Awaitable[object]]
 
 
@@ -57,9 +57,9 @@ async def check_all_sent(sender: Sender) -> None:
     for notification in (PAID, SENT):
         told = [text_of(message) for message in messages if re.search(notification, text_of(message))]
         assert told
-        assert all(says(words, "news.again") for words in told[1:])
-    cards = [message for message in messages if says(text_of(message), "step.created")]
-    assert any(says(text_of(card), "card.sent_bank") for card in cards)
+        assert all(says(words, "infra.outbox.again") for words in told[1:])
+    cards = [message for message in messages if says(text_of(message), "orders.step.created")]
+    assert any(says(text_of(card), "orders.card.sent_bank") for card in cards)
     assert len(await invoices_in(sender.chat)) <= 1
 
 
@@ -74,7 +74,7 @@ async def restart_and(system: System, pair: tuple[Sender, Sender], act: Callable
 
 
 async def confirm(sender: Sender) -> None:
-    await sender.chat.taps(label("review.confirm"), wait=0)
+    await sender.chat.taps(label("checkout.review.confirm"), wait=0)
 
 
 async def pay(sender: Sender) -> None:
@@ -99,4 +99,4 @@ async def test_what_happened_before_the_bot_hears_of_a_block_is_shown_as_well(ki
     await wait_until_undeliverable(kirim, emma)
     await clear_faults(kirim)
     await emma.blocks(blocked=False)
-    await emma.sees(like("talk.meanwhile"))
+    await emma.sees(like("orders.chat.meanwhile"))

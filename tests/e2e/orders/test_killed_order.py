@@ -28,7 +28,7 @@ from tests.waiting import until
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-ASKED = like("news.unresolved")
+ASKED = like("orders.notification.unresolved")
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module", autouse=True)
@@ -37,7 +37,7 @@ async def user_with_lost_request(tmp_path_factory: pytest.TempPathFactory) -> As
     async with running_system(tmp_path_factory.mktemp("waiting"), "live", RECONCILE_SECONDS="2") as made:
         sender = await new_sender_at_review(made)
         async with hold_service(made):
-            await sender.chat.taps(label("review.confirm"), wait=0)
+            await sender.chat.taps(label("checkout.review.confirm"), wait=0)
         await kill_and_restart(made)
         yield sender
 
@@ -58,7 +58,7 @@ async def sender(lasting: System) -> Sender:
 
 async def is_shown_one_invoice(sender: Sender, *, orders: int = 1) -> None:
     """Check that the invoice and the status message come once, even if the user decided on a second order."""
-    await sender.chat.sees(like("card.pay_before"), anywhere=True)
+    await sender.chat.sees(like("orders.card.pay_before"), anywhere=True)
     shown = await invoices_in(sender.chat)
     made = await sender.orders()
     assert len(shown) == 1
@@ -71,20 +71,20 @@ async def test_an_order_that_was_made_before_the_kill_is_found_and_paid_as_if_no
 ) -> None:
     asked = await count_posts(lasting)
     async with hold_service(lasting, "delay_after"):
-        await sender.chat.taps(label("review.confirm"), wait=0)
+        await sender.chat.taps(label("checkout.review.confirm"), wait=0)
     order = await sender.has_order()
     await kill_and_restart(lasting)
     await confirm_found_order(sender.chat)
     await is_shown_one_invoice(sender)
     await lasting.service.pays(order)
-    await sender.chat.sees(like("news.paid"))
+    await sender.chat.sees(like("orders.notification.paid"))
     # A request is counted when it is answered. The delayed one never was.
     assert await count_posts(lasting) == asked
 
 
 async def test_an_order_that_the_service_makes_after_the_restart_is_adopted(lasting: System, sender: Sender) -> None:
     async with hold_service(lasting):
-        await sender.chat.taps(label("review.confirm"), wait=0)
+        await sender.chat.taps(label("checkout.review.confirm"), wait=0)
     await kill_and_restart(lasting)
     assert await sender.orders() == []
     await create_late(sender)
@@ -94,7 +94,7 @@ async def test_an_order_that_the_service_makes_after_the_restart_is_adopted(last
 
 async def test_two_kills_in_a_row_make_no_second_order(lasting: System, sender: Sender) -> None:
     async with hold_service(lasting, "delay_after"):
-        await sender.chat.taps(label("review.confirm"), wait=0)
+        await sender.chat.taps(label("checkout.review.confirm"), wait=0)
     await lasting.kill_bot()
     await clear_faults(lasting)
     async with hold_service(lasting, method="GET", path=ORDERS):
@@ -109,20 +109,22 @@ async def test_kill_9_while_the_confirmation_is_being_shown_places_one_order(
     lasting: System, sender: Sender, fault: str
 ) -> None:
     async with hold_call(calls_of(lasting, "editMessageText"), sender.chat, fault):
-        await sender.chat.taps(label("review.confirm"), wait=0)
+        await sender.chat.taps(label("checkout.review.confirm"), wait=0)
     await kill_and_restart(lasting)
     # The kill can come before the request or before its answer. The user is asked only about an order without answer.
-    seen = await sender.chat.sees(f"{like('card.pay_before')}|{like('news.recipient_masked')}", anywhere=True)
-    if says(text_of(seen), "news.recipient_masked"):
+    seen = await sender.chat.sees(
+        f"{like('orders.card.pay_before')}|{like('orders.notification.recipient_masked')}", anywhere=True
+    )
+    if says(text_of(seen), "orders.notification.recipient_masked"):
         await confirm_found_order(sender.chat)
     await is_shown_one_invoice(sender)
 
 
 async def test_a_second_confirmation_after_the_kill_places_no_second_order(lasting: System, sender: Sender) -> None:
-    review = await sender.chat.sees(like("review.title"), anywhere=True)
+    review = await sender.chat.sees(like("checkout.review.title"), anywhere=True)
     confirm = button(review)
     async with hold_service(lasting, "delay_after"):
-        await sender.chat.taps(label("review.confirm"), wait=0)
+        await sender.chat.taps(label("checkout.review.confirm"), wait=0)
     await lasting.kill_bot()
     await clear_faults(lasting)
     await sender.chat.presses(review, confirm, wait=0, force=True)
@@ -141,9 +143,9 @@ async def test_kill_9_with_twenty_updates_of_several_users_in_the_queue_loses_no
     await until(lambda: is_all_acknowledged(lasting), what="the receipt of all updates")
     await kill_and_restart(lasting)
     for sender in senders:
-        await sender.chat.sees(like("amount.ask"))
+        await sender.chat.sees(like("checkout.amount.ask"))
         told = [text_of(message) for message in await sender.chat.messages()][4:]
-        asked = ("destination.ask", "number.ask_bank", "holder.ask", "amount.ask")
+        asked = ("checkout.destination.ask", "checkout.number.ask_bank", "checkout.holder.ask", "checkout.amount.ask")
         assert [says(words, question) for words, question in zip(told, asked, strict=True)] == [True] * 4
 
 
@@ -151,14 +153,14 @@ async def test_an_order_that_is_made_after_the_question_is_adopted_and_the_quest
     lasting: System, sender: Sender
 ) -> None:
     await lasting.service.fails_with("500_before", times=1)
-    await sender.chat.taps(label("review.confirm"), wait=0)
+    await sender.chat.taps(label("checkout.review.confirm"), wait=0)
     question = await sender.chat.sees(ASKED, anywhere=True)
     await create_late(sender)
     await confirm_found_order(sender.chat)
     await is_shown_one_invoice(sender)
     # The button is still there. It must not create a second order.
     await sender.chat.presses(question, button(question), force=True)
-    await sender.chat.sees(f"{like('stale.order')}|{like('card.pay_before')}", anywhere=True)
+    await sender.chat.sees(f"{like('orders.stale.order')}|{like('orders.card.pay_before')}", anywhere=True)
     await is_shown_one_invoice(sender)
 
 
@@ -166,25 +168,25 @@ async def test_after_a_second_try_the_first_order_is_never_shown_even_if_it_is_m
     lasting: System, sender: Sender
 ) -> None:
     await lasting.service.fails_with("500_before", times=1)
-    await sender.chat.taps(label("review.confirm"), wait=0)
+    await sender.chat.taps(label("checkout.review.confirm"), wait=0)
     question = await sender.chat.sees(ASKED, anywhere=True)
-    await sender.chat.taps(label("button.try_again"), message=question)
+    await sender.chat.taps(label("orders.button.try_again"), message=question)
     await is_shown_one_invoice(sender)
     await create_late(sender)
     await kill_and_restart(lasting)
     await sender.chat.says("/status")
-    await sender.chat.sees(like("status.title"))
+    await sender.chat.sees(like("orders.status.title"))
     await is_shown_one_invoice(sender, orders=2)
 
 
 async def test_whoever_has_no_order_after_a_kill_is_asked_and_only_they_try_again(
     user_with_lost_request: Sender,
 ) -> None:
-    await user_with_lost_request.chat.sees(like("news.checking"), anywhere=True)
+    await user_with_lost_request.chat.sees(like("orders.notification.checking"), anywhere=True)
     question = await user_with_lost_request.chat.sees(ASKED, anywhere=True)
     assert await user_with_lost_request.orders() == []
     assert await invoices_in(user_with_lost_request.chat) == set()
-    await user_with_lost_request.chat.taps(label("button.try_again"), message=question)
+    await user_with_lost_request.chat.taps(label("orders.button.try_again"), message=question)
     await is_shown_one_invoice(user_with_lost_request)
 
 

@@ -21,7 +21,7 @@ from tests.waiting import until
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 LIMITS = {"MAX_OPEN_ORDERS": "1", "MAX_ORDERS_PER_HOUR": "2", "MAX_IDR_PER_DAY": "1200000"}
-FLOOD = like("limits.messages", count=re.compile(r"\d+"))
+FLOOD = like("infra.limits.messages", count=re.compile(r"\d+"))
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -34,42 +34,42 @@ async def test_one_order_too_many_waits_with_its_draft_until_it_is_possible(kiri
     emma, since = await new_user(kirim), now_in_jakarta()
     first = await ordered(kirim, emma, "Rp50,000")
     await emma.says("/send")
-    warned = await emma.sees(like("limits.foretold"))
+    warned = await emma.sees(like("checkout.limits.foretold"))
     assert re.search(DESTINATION_QUESTION, text_of(warned))
     await go_to_amount(emma)
     await emma.taps("Rp50,000")
-    refused = await emma.sees(like("limits.open", count=1))
+    refused = await emma.sees(like("orders.limits.open", count=1))
     assert_is_told(text_of(refused), since, in_=timedelta(hours=1))
-    offered = [label("button.try_again"), label("button.back"), label("button.cancel")]
+    offered = [label("orders.button.try_again"), label("users.button.back"), label("checkout.button.cancel")]
     assert await emma.labels_of(refused) == offered
     await kirim.service.pays(first)
-    await emma.sees(like("news.paid"))
-    await emma.taps(label("button.try_again"))
-    await emma.sees(like("review.title"))
-    await emma.taps(label("review.confirm"))
-    await emma.sees(like("card.pay_before"))
+    await emma.sees(like("orders.notification.paid"))
+    await emma.taps(label("orders.button.try_again"))
+    await emma.sees(like("checkout.review.title"))
+    await emma.taps(label("checkout.review.confirm"))
+    await emma.sees(like("orders.card.pay_before"))
     await emma.speaks("id")
     await emma.says("/send")
-    seen = await emma.sees(like("limits.foretold", "id"))
+    seen = await emma.sees(like("checkout.limits.foretold", "id"))
     assert_is_told(text_of(seen), since, in_=timedelta(hours=1))
 
 
 async def test_the_day_is_told_with_what_would_be_fine_now_and_that_goes_through(kirim: System) -> None:
     sari, since = await new_user(kirim), now_in_jakarta()
     await kirim.service.pays(await ordered(kirim, sari, "Rp1,000,000"))
-    await sari.sees(like("news.paid"), anywhere=True)
+    await sari.sees(like("orders.notification.paid"), anywhere=True)
     await sari.says("/send")
     await sari.sees(DESTINATION_QUESTION)
     await go_to_amount(sari)
     await sari.says("500rb")
-    told = await sari.sees(like("amount.day_remaining", remaining=200_000))
+    told = await sari.sees(like("orders.amount.day_remaining", remaining=200_000))
     assert_is_told(text_of(told), since, in_=timedelta(days=1), with_day=True)
     await sari.says("2jt")
-    await sari.sees(like("amount.above_day", remaining=200_000))
+    await sari.sees(like("orders.amount.above_day", remaining=200_000))
     await sari.taps("Rp200,000")
-    await sari.sees(like("review.title"))
-    await sari.taps(label("review.confirm"))
-    await sari.sees(like("card.pay_before"))
+    await sari.sees(like("checkout.review.title"))
+    await sari.taps(label("checkout.review.confirm"))
+    await sari.sees(like("orders.card.pay_before"))
 
 
 async def test_a_flood_is_told_once_and_is_none_where_the_bot_was_away(kirim: System) -> None:
@@ -83,13 +83,13 @@ async def test_a_flood_is_told_once_and_is_none_where_the_bot_was_away(kirim: Sy
         for _ in range(9):
             await rusuh.says("/start")
         await rusuh.sees(FLOOD, anywhere=True)
-        assert re.search(FLOOD, (await rusuh.taps(label("button.send")))["text"])
+        assert re.search(FLOOD, (await rusuh.taps(label("users.button.send")))["text"])
         await tenang.says("/status")
-        await tenang.sees(like("status.none"))
-        await sabar.sees_times(7, like("status.none"))
+        await tenang.sees(like("orders.status.none"))
+        await sabar.sees_times(7, like("orders.status.none"))
         await wait_until_idle(kirim)
         assert [await user.count(FLOOD) for user in (sabar, rusuh, tenang)] == [0, 1, 0]
-        assert await rusuh.count(like("start.text")) == 4
+        assert await rusuh.count(like("users.start.text")) == 4
 
 
 async def is_before(second: int) -> bool:
@@ -102,21 +102,21 @@ async def ordered(system: System, user: ChatUser, amount: str) -> Json:
     await user.sees(DESTINATION_QUESTION)
     await go_to_amount(user)
     await user.taps(amount)
-    await user.sees(like("review.title"))
-    await user.taps(label("review.confirm"))
-    await user.sees(like("card.pay_before"))
+    await user.sees(like("checkout.review.title"))
+    await user.taps(label("checkout.review.confirm"))
+    await user.sees(like("orders.card.pay_before"))
     return await order_of(system, user)
 
 
 async def go_to_amount(user: ChatUser) -> None:
     """Go to the amount by buttons. A saved recipient is the first choice."""
     await user.taps("BCA")
-    seen = await user.sees(f"{like('number.ask_bank')}|{like('amount.ask')}")
-    if not says(text_of(seen), "amount.ask"):
+    seen = await user.sees(f"{like('checkout.number.ask_bank')}|{like('checkout.amount.ask')}")
+    if not says(text_of(seen), "checkout.amount.ask"):
         await user.says("1234567890")
-        await user.sees(like("holder.ask"))
-        await user.taps(label("holder.skip"))
-        await user.sees(like("amount.ask"))
+        await user.sees(like("checkout.holder.ask"))
+        await user.taps(label("checkout.holder.skip"))
+        await user.sees(like("checkout.amount.ask"))
 
 
 def assert_is_told(text: str, since: datetime, *, in_: timedelta, with_day: bool = False) -> None:

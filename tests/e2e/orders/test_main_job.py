@@ -8,10 +8,10 @@ from tests.texts import like, says
 async def test_emma_sends_rupiah_and_sees_them_sent(either: System) -> None:
     card, order = await type_to_invoice(either, either.emma)
     await either.service.pays(order)
-    await either.emma.sees(like("news.paid"))
+    await either.emma.sees(like("orders.notification.paid"))
     await complete_order(either, order)
-    await either.emma.sees(like("news.sent_bank"))
+    await either.emma.sees(like("orders.notification.sent_bank"))
     final = next(m for m in await either.emma.messages() if m["message_id"] == card["message_id"])
-    assert says(final["text"], "card.sent_bank")
+    assert says(final["text"], "orders.card.sent_bank")
     assert await either.emma.count("lnbcrt") == 0
     assert len(await either.service.orders()) == 1

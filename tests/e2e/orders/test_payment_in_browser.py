@@ -49,10 +49,10 @@ async def test_a_newcomer_sends_rupiah_through_the_page(story: Story, browser: B
             await show_chat(page, kirim, story.user)
         await go_to_invoice(page, pane, story)
         await pay_in_wallet(page, story)
-        await expect(last_message(pane, story.reads("news.paid"))).to_be_visible()
+        await expect(last_message(pane, story.reads("orders.notification.paid"))).to_be_visible()
         await save_screenshot(page, story, "paid")
         await kirim.service.does("settings", speedSeconds=0.1)
-        await expect(last_message(pane, story.reads("news.sent_bank"))).to_be_visible()
+        await expect(last_message(pane, story.reads("orders.notification.sent_bank"))).to_be_visible()
         await save_screenshot(page, story, "sent")
         [order] = await kirim.service.orders()
         assert order["state"] == "COMPLETED"
@@ -61,13 +61,13 @@ async def test_a_newcomer_sends_rupiah_through_the_page(story: Story, browser: B
 
 async def go_to_invoice(page: Page, pane: Locator, story: Story) -> None:
     await pane.get_by_test_id("start").click()
-    await tap_button(pane, story.label("button.send"))
+    await tap_button(pane, story.label("users.button.send"))
     for answer in ("bca", "1234567890"):
         await send_text(pane, answer)
-    await tap_button(pane, story.label("holder.skip"))
+    await tap_button(pane, story.label("checkout.holder.skip"))
     await send_text(pane, "500rb")
-    await expect(last_message(pane, story.reads("review.title"))).to_be_visible()
+    await expect(last_message(pane, story.reads("checkout.review.title"))).to_be_visible()
     await save_screenshot(page, story, "review")
-    await tap_button(pane, story.label("review.confirm"))
+    await tap_button(pane, story.label("checkout.review.confirm"))
     await expect(pane.get_by_test_id("photo")).to_be_visible()
     await save_screenshot(page, story, "invoice")

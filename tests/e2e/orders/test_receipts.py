@@ -21,24 +21,24 @@ from tests.waiting import TIMEOUT_SECONDS
 session = pytest.mark.asyncio(loop_scope="session")
 
 CODE = re.compile(r"[0-9A-Z]{4}-[0-9A-Z]{4}-[0-9A-Z]{4}")
-TOLD = like("news.sent_bank")
-CAPTION = like("receipt.caption")
-TRUE, FALSE = like("verify.true", amount="Rp500,000"), like("verify.false")
-REFUSED = like("verify.too_many", again=TIME)
+TOLD = like("orders.notification.sent_bank")
+CAPTION = like("orders.receipt.caption")
+TRUE, FALSE = like("orders.verify.true", amount="Rp500,000"), like("orders.verify.false")
+REFUSED = like("orders.verify.too_many", again=TIME)
 WRONG = "K7QM-2XPA-9RTW"
-AGAIN = like("news.again")
+AGAIN = like("infra.outbox.again")
 
 
 async def orders(system: System, user: ChatUser, *, holder: str | None = None) -> Json:
     """Go to the invoice, and return the service's order."""
     await tap_to_review(user)
     if holder:
-        await user.taps(label("review.edit.holder"))
-        await user.sees(like("holder.ask"))
+        await user.taps(label("checkout.review.edit.holder"))
+        await user.sees(like("checkout.holder.ask"))
         await user.says(holder)
         await user.sees(review_pattern(holder=holder))
-    await user.taps(label("review.confirm"))
-    await user.sees(like("card.pay_before"))
+    await user.taps(label("checkout.review.confirm"))
+    await user.sees(like("orders.card.pay_before"))
     return await order_of(system, user)
 
 
@@ -76,18 +76,18 @@ async def test_a_whole_payment_ends_with_one_picture_that_proves_itself(shared_s
     assert receipt["sandbox"]["silent"]
     sent = await emma.sees(TOLD, anywhere=True)
     assert sent["message_id"] < receipt["message_id"]
-    phrase = re.search(like("pay.phrase", phrase=re.compile("(?P<words>.+)")), sent["text"])
+    phrase = re.search(like("users.pay.phrase", phrase=re.compile("(?P<words>.+)")), sent["text"])
     assert phrase is not None
     forwarded = f"{receipt}"
     assert not any(secret in forwarded for secret in ("567890", "Budi", phrase["words"]))
     assert qr_texts(await emma.scans(receipt)) == [f"https://t.me/kirim_sandbox_bot?start=v_{code.replace('-', '')}"]
-    assert await emma.labels_of(receipt) == [label("button.resend"), label("button.send_other")]
+    assert await emma.labels_of(receipt) == [label("orders.button.resend"), label("orders.button.send_other")]
     await sari.says(f"/start v_{code.replace('-', '')}")
-    told = await sari.sees(like("verify.true", "id", amount="Rp500.000"))
+    told = await sari.sees(like("orders.verify.true", "id", amount="Rp500.000"))
     for fact in ("BCA · BANK", "••••7890", "B••• S••••••", "WIB", "sats\n"):
         assert fact in told["text"]
-    assert says(told["text"], "receipt.name_given", "id")
-    assert says(told["text"], "verify.compare", "id")
+    assert says(told["text"], "orders.receipt.name_given", "id")
+    assert says(told["text"], "orders.verify.compare", "id")
     assert "567890" not in str(told)
     await emma.sees_times(1, CAPTION)
     assert code not in shared_system.log.read_text()
@@ -119,7 +119,7 @@ async def verified_however_one_comes_by_it(shared_system: System, code: str) -> 
     await sari.says(code)
     await sari.sees(TRUE)
     await sari.says("/verify")
-    await sari.sees(like("verify.ask"))
+    await sari.sees(like("orders.verify.ask"))
     await sari.says(change_last_character(code))
     await sari.sees(FALSE)
     await sari.says("/verify <b>nonsense</b>")
@@ -127,16 +127,16 @@ async def verified_however_one_comes_by_it(shared_system: System, code: str) -> 
     await sari.says(change_last_character(code))  # the question was answered, so this code is recognised alone
     await sari.sees(FALSE)
     await sari.says("/send")
-    await sari.sees(like("destination.ask"))
+    await sari.sees(like("checkout.destination.ask"))
     await sari.says("bca")
-    await sari.sees(like("number.ask_bank"))
+    await sari.sees(like("checkout.number.ask_bank"))
     await sari.says(code)
-    await sari.sees(like("number.ask_bank"))
+    await sari.sees(like("checkout.number.ask_bank"))
     assert await sari.count(TRUE) == 2
     await sari.says(f"/verify {code}")
     await sari.sees(TRUE)
-    await sari.taps(label("draft.continue"))
-    await sari.sees(like("number.ask_bank"))
+    await sari.taps(label("checkout.draft.continue"))
+    await sari.sees(like("checkout.number.ask_bank"))
 
 
 async def everybody_in_a_group_is_answered_and_offered_nothing(shared_system: System, code: str) -> None:
@@ -146,14 +146,16 @@ async def everybody_in_a_group_is_answered_and_offered_nothing(shared_system: Sy
     told = await emma_there.sees(TRUE)
     assert told["reply_to_message"]["message_id"] == question["message_id"]
     await sari_there.says(f"/verify {change_last_character(code)}")
-    untrue = await sari_there.sees(like("verify.false", "id"))
+    untrue = await sari_there.sees(like("orders.verify.false", "id"))
     await sari_there.says("/verify")
-    explained = await sari_there.sees(like("verify.how", "id", command=re.compile("/verify@kirim_sandbox_bot.*")))
+    explained = await sari_there.sees(
+        like("orders.verify.how", "id", command=re.compile("/verify@kirim_sandbox_bot.*"))
+    )
     assert not any("reply_markup" in message for message in (told, untrue, explained))
     before = len(await emma_there.messages())
     await emma_there.says(f"/verify@another_bot {code}")
     await emma_there.says("/rate")
-    await emma_there.sees(like("group.text"))
+    await emma_there.sees(like("users.group_chat.text"))
     assert len(await emma_there.messages()) == before + 3
 
 
@@ -178,23 +180,23 @@ async def who_tries_codes_out_is_stopped_wherever_they_try(shared_system: System
 async def comes_again_when_asked_for_and_once_for_a_double_tap(shared_system: System) -> None:
     emma, sari = await asyncio.gather(new_user(shared_system), new_user(shared_system))
     order = await orders(shared_system, emma)
-    card, refresh = await emma.button(label("button.refresh"))
+    card, refresh = await emma.button(label("orders.button.refresh"))
     button = refresh.replace("look", "receipt")
-    assert (await emma.presses(card, button, force=True))["text"] == label("receipt.not_yet")
+    assert (await emma.presses(card, button, force=True))["text"] == label("orders.receipt.not_yet")
     await shared_system.service.pays(order)
     await complete_order(shared_system, order)
     receipt = await emma.sees(CAPTION)
-    assert label("button.receipt") in await emma.labels_of(card)
+    assert label("orders.button.receipt") in await emma.labels_of(card)
     first, second = await asyncio.gather(emma.presses(card, button), emma.presses(card, button))
     assert first["text"] == second["text"] == ""
     await emma.sees_times(2, CAPTION)
     again = (await emma.messages())[-1]
     assert code_on(again) == code_on(receipt)
     await sari.says("/start")
-    welcome = await sari.sees(like("start.text"))
-    assert (await sari.presses(welcome, button, force=True))["text"] == label("stale.not_yours")
+    welcome = await sari.sees(like("users.start.text"))
+    assert (await sari.presses(welcome, button, force=True))["text"] == label("orders.stale.not_yours")
     assert await sari.count(CAPTION) == 0
-    await emma.taps(label("button.resend"), message=again)
+    await emma.taps(label("orders.button.resend"), message=again)
     await emma.sees(review_pattern(number="1234567890"))
 
 
@@ -206,8 +208,8 @@ async def not_sent_unasked_to_whom_leaves_the_end_to_the_card(shared_system: Sys
         database.commit()
     await shared_system.service.pays(order)
     await complete_order(shared_system, order)
-    await emma.sees(f"✅ {like('step.sent')}")
-    await emma.taps(label("button.receipt"))
+    await emma.sees(f"✅ {like('orders.step.sent')}")
+    await emma.taps(label("orders.button.receipt"))
     await emma.sees(CAPTION)
     assert await emma.count(TOLD) == 0
     assert await emma.count(CAPTION) == 1

@@ -91,7 +91,7 @@ async def test_a_payment_is_made_and_followed_on_its_page_in_both_languages(page
 
 
 async def says(shown: Phone, locale: str, state: str) -> None:
-    await expect(shown.page.locator("h1")).to_have_text(label(f"page.{state}", locale))
+    await expect(shown.page.locator("h1")).to_have_text(label(f"orders.pay_page.{state}", locale))
     await picture(shown, f"{locale}-{state}")
 
 
@@ -102,7 +102,7 @@ def one_of(texts: Iterable[str]) -> re.Pattern[str]:
 def in_minutes(minutes: int) -> str:
     """Return how a page without JavaScript says when its invoice expires."""
     now = datetime.now(UTC)
-    return text("page.expires", soon=TRANSLATIONS.get("en").until(now + timedelta(minutes=minutes), now))
+    return text("orders.pay_page.expires", soon=TRANSLATIONS.get("en").until(now + timedelta(minutes=minutes), now))
 
 
 async def check_payable(shown: Phone, invoice: str) -> None:
@@ -123,18 +123,18 @@ async def test_a_page_without_scripts_says_the_same_and_leads_into_the_wallet(pa
     assert address is not None
     async with open_phone(browser, scripts=False) as shown:
         await shown.page.goto(address)
-        await expect(shown.page.locator("h1")).to_have_text(label("page.waiting"))
+        await expect(shown.page.locator("h1")).to_have_text(label("orders.pay_page.waiting"))
         await expect(shown.page.locator("#left")).to_have_text(one_of([in_minutes(59), in_minutes(60)]))
         await expect(shown.page.locator("#invoice")).to_have_text(order["invoiceBolt11"])
         await expect(shown.page.locator("button")).to_be_hidden()
         assert await scan_qr_code(shown.page) == [f"LIGHTNING:{order['invoiceBolt11'].upper()}"]
         await shown.page.get_by_role("link", name=LOCALES["id"].name).click()
-        await expect(shown.page.locator("h1")).to_have_text(label("page.waiting", "id"))
+        await expect(shown.page.locator("h1")).to_have_text(label("orders.pay_page.waiting", "id"))
         await paged.service.pays(order)
-        await emma.sees(like("news.paid"), anywhere=True)
+        await emma.sees(like("orders.notification.paid"), anywhere=True)
         # What the page does every 20 seconds.
         await shown.page.reload()
-        await expect(shown.page.locator("h1")).to_have_text(label("page.paid", "id"))
+        await expect(shown.page.locator("h1")).to_have_text(label("orders.pay_page.paid", "id"))
 
 
 @pytest.mark.browser
@@ -156,7 +156,7 @@ async def test_an_invoice_that_expires_leaves_the_page_by_itself(paged: System, 
         await move_clock(shown, 120)
         await shown.sees("expired")
         assert order["invoiceBolt11"][:40] not in (await shown.source()).lower()
-        await expect(shown.page.locator("h1")).to_have_text(label("page.expired"))
+        await expect(shown.page.locator("h1")).to_have_text(label("orders.pay_page.expired"))
         # The invoice doesn't come back when the server answers again. The server may reuse a status for a second, and
         # the order was changed directly in the database, so wait for its answer first.
         await expire_order(paged, order)
@@ -185,13 +185,13 @@ async def _state(client: httpx.AsyncClient, address: str) -> str:
 async def test_a_deposit_is_paid_from_its_page(paged: System, browser: Browser) -> None:
     emma = await new_user(paged)
     await tap_to_review(emma)
-    await emma.taps(label("review.edit.channel"))
-    await emma.sees(like("channel.ask"))
-    await emma.taps(label("channel.btcb"))
-    review = await emma.sees(like("review.figures", channel=label("channel.btcb")))
-    assert re.search(like("review.about").replace(ANYTHING, "[0-9,]+ sats"), review["text"])
-    await emma.taps(label("review.confirm_deposit"))
-    shown_in_chat = await emma.sees(like("pay.deposit"))
+    await emma.taps(label("checkout.review.edit.channel"))
+    await emma.sees(like("payments.channel.ask"))
+    await emma.taps(label("payments.channel.btcb"))
+    review = await emma.sees(like("checkout.review.figures", channel=label("payments.channel.btcb")))
+    assert re.search(like("checkout.review.about").replace(ANYTHING, "[0-9,]+ sats"), review["text"])
+    await emma.taps(label("checkout.review.confirm_deposit"))
+    shown_in_chat = await emma.sees(like("orders.pay.deposit"))
     address = await page_address(emma)
     assert address is not None
     async with open_phone(browser) as shown:
@@ -215,10 +215,12 @@ async def test_a_deposit_is_paid_from_its_page(paged: System, browser: Browser) 
 
 async def test_help_privacy_and_the_page_say_who_runs_the_bot_and_link_the_terms(paged: System) -> None:
     emma = await new_user(paged)
-    for command, begins in (("/help", "help.text"), ("/privacy", "privacy.text")):
+    for command, begins in (("/help", "support.help.text"), ("/privacy", "users.privacy.text")):
         await emma.says(command)
         shown = await emma.sees(like(begins))
-        assert shown["text"].endswith(f"{text('provider.name', name=RUN_BY['OPERATOR_NAME'])} · Terms · Privacy policy")
+        assert shown["text"].endswith(
+            f"{text('users.provider.name', name=RUN_BY['OPERATOR_NAME'])} · Terms · Privacy policy"
+        )
         links = {entity["url"] for entity in shown["entities"] if entity["type"] == "text_link"}
         assert links == {RUN_BY["TERMS_URL"], RUN_BY["PRIVACY_URL"]}
     await tap_to_invoice(paged, emma)
@@ -277,5 +279,5 @@ async def test_whoever_takes_over_serves_the_pages(paged: System, tmp_path: Path
         assert (await other.get(address)).status_code == 200
         await paged.kill_bot()
         await second.says('"bot_started"')
-        assert f">{label('page.waiting')}</h1>" in (await other.get(address)).text
+        assert f">{label('orders.pay_page.waiting')}</h1>" in (await other.get(address)).text
         assert await second.ends_on(signal.SIGTERM) == 0

@@ -77,10 +77,10 @@ class Attempt:
         """Return the answer to a press, or None for a button that any user may press about themselves."""
         t = TRANSLATIONS.get(self.language)
         if pressed.partition(":")[0] in access.button_prefixes(Audience.SUPPORT):
-            return t.plain("staff.not_yours")
+            return t.plain("support.staff.not_yours")
         if self.is_in_a_group or OrderButton.read(pressed):
-            return t.plain("stale.not_yours")
-        return t.plain("ticket.gone") if UserTicketButton.read(pressed) else None
+            return t.plain("orders.stale.not_yours")
+        return t.plain("support.ticket.gone") if UserTicketButton.read(pressed) else None
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ async def set_up(made: System) -> AccessSystem:
     stranger, member = await new_user(made), await new_user(made)
     for user in (stranger, member, made.sari):
         await user.says("/start")
-        await user.sees(in_any_language("start.text"))
+        await user.sees(in_any_language("users.start.text"))
     await add_member(made, member.id)
     foreign = await made.telegram.post("/sandbox/chats", json={"title": "Elsewhere", "members": [3001, member.id]})
     elsewhere = foreign.raise_for_status().json()["id"]
@@ -150,9 +150,9 @@ async def set_up(made: System) -> AccessSystem:
 
 async def an_order(made: System, emma: ChatUser) -> Json:
     await emma.says("/send 500rb bca 8620123456")
-    await emma.sees(like("review.title"))
-    await emma.taps(label("review.confirm"))
-    await emma.sees(like("card.pay_before"))
+    await emma.sees(like("checkout.review.title"))
+    await emma.taps(label("checkout.review.confirm"))
+    await emma.sees(like("orders.card.pay_before"))
     return await order_of(made, emma)
 
 
@@ -160,7 +160,7 @@ async def fail(made: System, emma: ChatUser, orders: list[Json]) -> None:
     """Pay these orders, and let them fail. The bot opens a ticket for each."""
     for order in orders:
         await made.service.pays(order)
-    await emma.sees_times(len(orders), like("news.paid"))
+    await emma.sees_times(len(orders), like("orders.notification.paid"))
     for order in orders:
         await made.service.does("fail", orderId=order["id"])
 
@@ -211,7 +211,7 @@ async def wait_for_all_answers(made: System) -> None:
     """Wait until the bot has answered everything: a new user's message, and all messages before it."""
     last = await new_user(made)
     await last.says("/start")
-    await last.sees(like("start.text"))
+    await last.sees(like("users.start.text"))
     await wait_until_idle(made)
 
 

@@ -15,8 +15,8 @@ from tests.texts import label, like
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-SHOWN = like("card.pay_before")
-AGAIN = like("news.again")
+SHOWN = like("orders.card.pay_before")
+AGAIN = like("infra.outbox.again")
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -50,12 +50,12 @@ async def test_sigterm_in_the_middle_of_a_long_poll(lasting: System, sender: Sen
     await ends_well(lasting)
     await sender.chat.says("/status")
     await lasting.start_bot()
-    await sender.chat.sees(like("status.none"))
+    await sender.chat.sees(like("orders.status.none"))
 
 
 async def test_sigterm_while_an_order_is_being_placed(lasting: System, sender: Sender) -> None:
     async with hold_service(lasting, "delay_after"):
-        await sender.chat.taps(label("review.confirm"), wait=0)
+        await sender.chat.taps(label("checkout.review.confirm"), wait=0)
     await sender.has_order()
     await ends_well(lasting)
     await lasting.start_bot()
@@ -66,7 +66,7 @@ async def test_sigterm_while_an_order_is_being_placed(lasting: System, sender: S
 @pytest.mark.parametrize("method", ["sendPhoto", "sendMessage"])
 async def test_sigterm_while_a_notification_is_being_sent(lasting: System, sender: Sender, method: str) -> None:
     async with hold_call(calls_of(lasting, method), sender.chat):
-        await sender.chat.taps(label("review.confirm"), wait=0)
+        await sender.chat.taps(label("checkout.review.confirm"), wait=0)
     await ends_well(lasting)
     await lasting.start_bot()
     await is_shown_one_invoice(sender)
@@ -75,15 +75,15 @@ async def test_sigterm_while_a_notification_is_being_sent(lasting: System, sende
 
 async def test_sigterm_while_a_question_is_being_asked(lasting: System, sender: Sender) -> None:
     async with hold_call(calls_of(lasting, "editMessageText"), sender.chat):
-        await sender.chat.taps(label("review.edit.amount"), wait=0)
+        await sender.chat.taps(label("checkout.review.edit.amount"), wait=0)
     await ends_well(lasting)
     await lasting.start_bot()
-    await sender.chat.sees(like("amount.ask"))
+    await sender.chat.sees(like("checkout.amount.ask"))
 
 
 async def test_sigterm_while_the_service_is_asked_for_a_quote(lasting: System, sender: Sender) -> None:
     async with hold_service(lasting, method="GET", path="/v1/payout/methods"):
-        await sender.chat.taps(label("review.confirm"), wait=0)
+        await sender.chat.taps(label("checkout.review.confirm"), wait=0)
     await ends_well(lasting)
     await lasting.start_bot()
     await is_shown_one_invoice(sender)
@@ -108,16 +108,16 @@ async def test_a_second_bot_stands_by_answers_nobody_and_takes_over_when_the_fir
 ) -> None:
     async with running_program(tmp_path, "run", environment=lasting.environment) as second:
         await second.says('"standby_started"')
-        await sender.chat.taps(label("review.edit.amount"))
-        await sender.chat.sees(like("amount.ask"))
+        await sender.chat.taps(label("checkout.review.edit.amount"))
+        await sender.chat.sees(like("checkout.amount.ask"))
         await lasting.kill_bot()
         await sender.chat.says("250rb")
         text = await second.says('"bot_started"')
         assert text.count('"standby_started"') == 1
-        await sender.chat.sees(like("review.figures", amount="Rp250,000"))
-        await sender.chat.taps(label("review.confirm"))
+        await sender.chat.sees(like("checkout.review.figures", amount="Rp250,000"))
+        await sender.chat.taps(label("checkout.review.confirm"))
         await is_shown_one_invoice(sender)
-        assert await sender.chat.count(like("review.figures", amount="Rp250,000")) == 1
+        assert await sender.chat.count(like("checkout.review.figures", amount="Rp250,000")) == 1
         # A third process on standby ends like any other.
         async with running_program(tmp_path, "run", environment=lasting.environment) as third:
             await third.says('"standby_started"')

@@ -14,7 +14,7 @@ async def test_it_shows_the_chats_with_their_buttons_the_log_and_the_journals(ki
     _, order = await tap_to_invoice(kirim, emma)
     shown = dict(failure_report.sections())
     (chat,) = (text for title, text in shown.items() if title.startswith(f"Chat {emma.id} "))
-    assert f"[{label('button.refresh')} → o:" in chat
+    assert f"[{label('orders.button.refresh')} → o:" in chat
     assert "1234567890" in chat
     assert order["invoiceBolt11"] not in chat, "what nobody reads is cut"
     assert " bot_started " in shown["Bot's log"]
@@ -26,7 +26,7 @@ async def test_it_shows_the_chats_with_their_buttons_the_log_and_the_journals(ki
 async def test_it_begins_where_the_test_does_and_with_the_chat_in_which_it_waited(kirim: System) -> None:
     emma, sari = await new_user(kirim), await new_user(kirim)
     await emma.says("/start")
-    await emma.sees(like("start.text"))
+    await emma.sees(like("users.start.text"))
     failure_report.begins(())
     assert failure_report.sections() == [], "nothing has happened since"
     await emma.says("/help")

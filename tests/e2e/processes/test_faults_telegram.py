@@ -19,7 +19,7 @@ from tests.waiting import until
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-SHOWN, PAID = like("card.pay_before"), like("news.paid")
+SHOWN, PAID = like("orders.card.pay_before"), like("orders.notification.paid")
 FAILURES = {"500": 1, "html": 1, "drop_before": 1, "drop_after": 2, "429": 1}
 """How sending an invoice fails, and how many copies of it the user then has."""
 
@@ -42,7 +42,7 @@ async def waiting(telegram: System, ready: list[Sender]) -> dict[str, Sender]:
     for fault, sender in senders.items():
         where: Json = {"chat_id": sender.chat.id, "times": 1}
         await telegram.telegram_fails(fault, "sendPhoto", **where, **({"retry_after": 2} if fault == "429" else {}))
-    await asyncio.gather(*(sender.chat.taps(label("review.confirm"), wait=0) for sender in senders.values()))
+    await asyncio.gather(*(sender.chat.taps(label("checkout.review.confirm"), wait=0) for sender in senders.values()))
     await until(partial(are_used_up, telegram), what="the failures")
     return senders
 
@@ -57,29 +57,29 @@ async def sender(telegram: System, ready: list[Sender]) -> AsyncIterator[Sender]
 async def test_a_question_that_could_not_be_sent_is_asked_again_by_itself(sender: Sender, fault: str) -> None:
     where: Json = {"chat_id": sender.chat.id, "times": 1, "retry_after": 1}
     await sender.system.telegram_fails(fault, "editMessageText", **where)
-    await sender.chat.taps(label("review.edit.amount"))
-    await sender.chat.sees(like("amount.ask"))
+    await sender.chat.taps(label("checkout.review.edit.amount"))
+    await sender.chat.sees(like("checkout.amount.ask"))
     await sender.system.telegram_fails(fault, "sendMessage", **where)
     await sender.chat.says("250rb")
-    await sender.chat.sees(like("review.figures", amount="Rp250,000"))
+    await sender.chat.sees(like("checkout.review.figures", amount="Rp250,000"))
 
 
 async def test_a_press_whose_answer_was_lost_is_carried_out_all_the_same(sender: Sender) -> None:
     await sender.system.telegram_fails("500", "answerCallbackQuery", times=1)
-    await sender.chat.taps(label("review.edit.amount"), wait=0)
-    await sender.chat.sees(like("amount.ask"))
+    await sender.chat.taps(label("checkout.review.edit.amount"), wait=0)
+    await sender.chat.sees(like("checkout.amount.ask"))
 
 
 @pytest.mark.parametrize("fault", ["500", "drop_after", "429"])
 async def test_polls_that_fail_lose_no_update(sender: Sender, fault: str) -> None:
     await sender.system.telegram_fails(fault, "getUpdates", times=2, retry_after=1)
-    await sender.chat.taps(label("review.edit.amount"), wait=0)
-    await sender.chat.sees(like("amount.ask"))
+    await sender.chat.taps(label("checkout.review.edit.amount"), wait=0)
+    await sender.chat.sees(like("checkout.amount.ask"))
     # The two polls after the one with the button press fail.
     await sender.chat.says("250rb")
-    await sender.chat.sees(like("review.figures", amount="Rp250,000"))
+    await sender.chat.sees(like("checkout.review.figures", amount="Rp250,000"))
     assert await are_used_up(sender.system)
-    assert await sender.chat.count(like("review.figures", amount="Rp250,000")) == 1
+    assert await sender.chat.count(like("checkout.review.figures", amount="Rp250,000")) == 1
 
 
 async def test_one_who_has_blocked_the_bot_disturbs_nobody_else_and_may_come_back(
@@ -87,7 +87,7 @@ async def test_one_who_has_blocked_the_bot_disturbs_nobody_else_and_may_come_bac
 ) -> None:
     other = ready.pop()
     for each in (sender, other):
-        await each.chat.taps(label("review.confirm"))
+        await each.chat.taps(label("checkout.review.confirm"))
         await each.chat.sees(SHOWN, anywhere=True)
     await sender.chat.blocks()
     for each in (sender, other):
@@ -95,11 +95,13 @@ async def test_one_who_has_blocked_the_bot_disturbs_nobody_else_and_may_come_bac
     await other.chat.sees(PAID, anywhere=True)
     await sender.chat.blocks(blocked=False)
     await sender.chat.says("/status")
-    await sender.chat.sees(f"{like('status.paid')}|{like('status.converting')}|{like('card.paid')}")
+    await sender.chat.sees(
+        f"{like('orders.status.paid')}|{like('orders.status.converting')}|{like('orders.card.paid')}"
+    )
 
 
 async def test_who_missed_a_message_about_an_order_sees_the_order_at_their_next_visit_once(sender: Sender) -> None:
-    await sender.chat.taps(label("review.confirm"))
+    await sender.chat.taps(label("checkout.review.confirm"))
     await sender.chat.sees(SHOWN, anywhere=True)
     async with open_transaction(sender.system) as tx:
         (order,) = await OrderRepository(tx).of_user(sender.chat.id)
@@ -108,28 +110,28 @@ async def test_who_missed_a_message_about_an_order_sees_the_order_at_their_next_
         )
     for _ in range(2):
         await sender.chat.says("/help")
-        await sender.chat.sees(like("help.text"))
-    await sender.chat.sees(like("talk.missed"), anywhere=True)
-    assert await sender.chat.count(like("talk.missed")) == 1
+        await sender.chat.sees(like("support.help.text"))
+    await sender.chat.sees(like("orders.chat.missed"), anywhere=True)
+    assert await sender.chat.count(like("orders.chat.missed")) == 1
 
 
 async def test_a_card_that_was_deleted_is_replaced_by_a_new_one_that_lives_on(sender: Sender) -> None:
-    await sender.chat.taps(label("review.confirm"))
+    await sender.chat.taps(label("checkout.review.confirm"))
     card = await sender.chat.sees(SHOWN, anywhere=True)
     await deleted(sender.system, card)
     order = (await sender.orders())[0]
     await sender.system.service.pays(order)
-    anew = await sender.chat.sees(like("card.paid"), anywhere=True)
+    anew = await sender.chat.sees(like("orders.card.paid"), anywhere=True)
     assert anew["message_id"] != card["message_id"]
     await sender.system.service.does("advance", orderId=order["id"], state="COMPLETED")
-    last = await sender.chat.sees(like("card.sent_bank"), anywhere=True)
+    last = await sender.chat.sees(like("orders.card.sent_bank"), anywhere=True)
     assert last["message_id"] == anew["message_id"]
 
 
 async def test_a_second_poller_only_makes_the_bot_wait(sender: Sender) -> None:
     await until(partial(second_poller_is_noticed, sender.system), what="the log of a second poller")
-    await sender.chat.taps(label("review.edit.amount"), wait=0)
-    await sender.chat.sees(like("amount.ask"))
+    await sender.chat.taps(label("checkout.review.edit.amount"), wait=0)
+    await sender.chat.sees(like("checkout.amount.ask"))
 
 
 async def second_poller_is_noticed(made: System) -> bool:
@@ -146,8 +148,8 @@ async def test_an_invoice_that_may_have_arrived_is_repeated_and_says_so_and_no_o
         await sender.chat.sees(SHOWN, anywhere=True)
         copies = [message["caption"] for message in await sender.chat.messages() if "photo" in message]
         assert len(copies) == FAILURES[fault], fault
-        assert says(copies[-1], "news.again") == (fault != "429"), fault
-        assert not any(says(caption, "news.again") for caption in copies[:-1]), fault
+        assert says(copies[-1], "infra.outbox.again") == (fault != "429"), fault
+        assert not any(says(caption, "infra.outbox.again") for caption in copies[:-1]), fault
         assert len(await invoices_in(sender.chat)) == len(await sender.orders()) == 1
 
 

@@ -10,7 +10,7 @@ from tests.e2e.system import System, running_system
 from tests.texts import label, like
 
 HOLDER = "Wulandari Kusumaningrum"
-SHOWN = like("card.pay_before")
+SHOWN = like("orders.card.pay_before")
 
 
 async def test_a_run_with_every_kind_of_failure_leaves_no_personal_data_and_no_secret_in_the_log(
@@ -23,16 +23,16 @@ async def test_a_run_with_every_kind_of_failure_leaves_no_personal_data_and_no_s
         await kirim.telegram_fails("500", "getUpdates", times=1)
         await kirim.telegram_fails("429", "sendPhoto", times=1, retry_after=1)
         await kirim.service.fails_with("500_after", times=1, error=f"no {sender.number} of {HOLDER}")
-        await sender.chat.taps(label("review.confirm"), wait=0)
+        await sender.chat.taps(label("checkout.review.confirm"), wait=0)
         await confirm_found_order(sender.chat)
         await sender.chat.sees(SHOWN, anywhere=True)
         await kill_and_restart(kirim)
         order = (await sender.orders())[0]
         await kirim.service.fails_with("truncated", method="GET", times=1)
         await kirim.service.pays(order)
-        await sender.chat.sees(like("news.paid"), anywhere=True)
+        await sender.chat.sees(like("orders.notification.paid"), anywhere=True)
         await complete_order(kirim, order)
-        await sender.chat.sees(like("news.sent_bank"), anywhere=True)
+        await sender.chat.sees(like("orders.notification.sent_bank"), anywhere=True)
         await clear_faults(kirim)
         assert await kirim.stop_bot() == 0
         assert_private(kirim, sender, order["invoiceBolt11"])
@@ -40,11 +40,11 @@ async def test_a_run_with_every_kind_of_failure_leaves_no_personal_data_and_no_s
 
 async def reaches_review(sender: Sender) -> None:
     for text, seen in (
-        ("/send", like("destination.ask")),
-        ("bca", like("number.ask_bank")),
-        (sender.number, like("holder.ask")),
-        (HOLDER, like("amount.ask")),
-        ("123.456", like("review.figures", amount="Rp123,456")),
+        ("/send", like("checkout.destination.ask")),
+        ("bca", like("checkout.number.ask_bank")),
+        (sender.number, like("checkout.holder.ask")),
+        (HOLDER, like("checkout.amount.ask")),
+        ("123.456", like("checkout.review.figures", amount="Rp123,456")),
     ):
         await sender.chat.says(text)
         await sender.chat.sees(seen)

@@ -32,22 +32,22 @@ async def test_rupiah_are_sent_on_postgresql_through_a_kill_and_a_change_of_proc
 ) -> None:
     sender = await new_sender_at_review(kirim)
     async with hold_service(kirim, "delay_after"):
-        await sender.chat.taps(label("review.confirm"), wait=0)
+        await sender.chat.taps(label("checkout.review.confirm"), wait=0)
     order = await sender.has_order()
     await kill_and_restart(kirim)
     await confirm_found_order(sender.chat)
-    card = await sender.chat.sees(like("card.pay_before"), anywhere=True)
+    card = await sender.chat.sees(like("orders.card.pay_before"), anywhere=True)
     assert await invoices_in(sender.chat) == {order["invoiceBolt11"]}
     async with running_program(tmp_path, "run", environment=kirim.environment) as second:
         await second.says('"standby_started"')
         await kirim.service.pays(order)
         await kirim.kill_bot()
         await second.says('"bot_started"')
-        await sender.chat.sees(like("news.paid"), anywhere=True)
+        await sender.chat.sees(like("orders.notification.paid"), anywhere=True)
         await complete_order(kirim, order)
-        await sender.chat.sees(like("news.sent_bank"), anywhere=True)
+        await sender.chat.sees(like("orders.notification.sent_bank"), anywhere=True)
         final = next(m for m in await sender.chat.messages() if m["message_id"] == card["message_id"])
-        assert says(final["text"], "card.sent_bank")
+        assert says(final["text"], "orders.card.sent_bank")
         assert await second.ends_on(signal.SIGTERM) == 0
     assert len(await sender.orders()) == 1
     assert await count_posts(kirim) <= 1

@@ -62,23 +62,23 @@ async def ends_clean(program: RunningProgram, sent: signal.Signals) -> None:
 async def test_the_sandbox_restarts_a_killed_bot_keeps_its_state_and_forgets_it_only_when_told(tmp_path: Path) -> None:
     async with sandbox(tmp_path) as (program, emma):
         await emma.says("/send")
-        await emma.sees(like("destination.ask"))
+        await emma.sees(like("checkout.destination.ask"))
         (bot,) = children(program)
         bot.kill()
         await until(partial(has_another_child, program, bot.pid), what="another bot")
         await emma.says("bca")
-        await emma.sees(like("number.ask_bank"))
+        await emma.sees(like("checkout.number.ask_bank"))
         await ends_clean(program, signal.SIGINT)
     async with sandbox(tmp_path) as (program, emma):
-        assert await emma.count(like("number.ask_bank")) == 1
+        assert await emma.count(like("checkout.number.ask_bank")) == 1
         await emma.says("1234567890")
-        await emma.sees(like("holder.ask"))
+        await emma.sees(like("checkout.holder.ask"))
         await ends_clean(program, signal.SIGTERM)
     async with sandbox(tmp_path, "--fresh", "--without-bot") as (program, emma):
         assert await emma.messages() == []
         async with running_program(tmp_path, "run", environment=await settings_told(program)):
             await emma.says("/status")
-            await emma.sees(like("status.none"))
+            await emma.sees(like("orders.status.none"))
         await ends_clean(program, signal.SIGTERM)
 
 
@@ -98,7 +98,7 @@ async def test_without_its_bot_the_sandbox_says_how_to_start_one(tmp_path: Path)
             async with httpx.AsyncClient(base_url=settings["TELEGRAM_API_URL"], timeout=TIMEOUT_SECONDS) as http:
                 emma = ChatUser(http, 1001)
                 await emma.says("/start")
-                await emma.sees(like("start.text"))
+                await emma.sees(like("users.start.text"))
                 assert (await http.get(f"{settings['PUBLIC_URL']}/healthz")).status_code == 200
         await ends_clean(program, signal.SIGINT)
 

@@ -7,7 +7,7 @@ from tests.e2e.new_users import new_user
 from tests.e2e.system import System, running_system
 from tests.texts import label, like
 
-DAY, WEEK, MONTH = label("rate.button_day"), label("rate.button_week"), label("rate.button_month")
+DAY, WEEK, MONTH = label("rates.button_day"), label("rates.button_week"), label("rates.button_month")
 
 
 async def test_the_rate_is_a_picture_whose_period_changes_in_place(tmp_path: Path) -> None:
@@ -15,20 +15,20 @@ async def test_the_rate_is_a_picture_whose_period_changes_in_place(tmp_path: Pat
         await kirim.service.keeps_its_quote()
         emma, sari = await new_user(kirim), await new_user(kirim, "id")
         await emma.says("/rate")
-        day = await emma.sees(like("rate.btc", rate="Rp"))
+        day = await emma.sees(like("rates.btc", rate="Rp"))
         assert day["photo"]
         assert "Rp100,000 ≈" in text_of(day)
         assert (await emma.buttons())[:3] == [f"· {DAY} ·", WEEK, MONTH]
         await emma.taps(MONTH)
-        month = await emma.sees(like("rate.btc", rate="Rp"))
+        month = await emma.sees(like("rates.btc", rate="Rp"))
         assert month["message_id"] == day["message_id"]
         assert (await emma.buttons())[:3] == [DAY, WEEK, f"· {MONTH} ·"]
         assert month["photo"][-1]["file_id"] != day["photo"][-1]["file_id"]
         await emma.taps(DAY)
-        again = await emma.sees(like("rate.btc", rate="Rp"))
+        again = await emma.sees(like("rates.btc", rate="Rp"))
         assert again["photo"][-1]["file_id"] == day["photo"][-1]["file_id"]  # sent by its id
         await sari.says("/rate")
-        assert "Rp100.000 ≈" in text_of(await sari.sees(like("rate.btc", "id", rate="Rp")))
+        assert "Rp100.000 ≈" in text_of(await sari.sees(like("rates.btc", "id", rate="Rp")))
         await what_cannot_be_had(kirim, emma)
 
 
@@ -38,7 +38,7 @@ async def what_cannot_be_had(kirim: System, emma: ChatUser) -> None:
     await kirim.service.fails_with("503", method="GET", path="/v1/quote")
     await kirim.start_bot()
     toast = await emma.taps(WEEK)
-    assert toast["text"] == label("rate.none")
+    assert toast["text"] == label("rates.none")
     await emma.says("/rate")
-    await emma.sees(like("rate.none"))
+    await emma.sees(like("rates.none"))
     await kirim.service.heals()

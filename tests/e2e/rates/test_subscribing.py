@@ -22,21 +22,21 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 def condition(side: str, locale: str = "en") -> re.Pattern[str]:
     """Return the condition of an alert."""
-    return re.compile(like(f"subscription.{side}", locale, threshold=re.compile(r"Rp[\d,.]+")))
+    return re.compile(like(f"rates.subscription.{side}", locale, threshold=re.compile(r"Rp[\d,.]+")))
 
 
 NOON = 12
 ABOVE = condition("above")
-RINGS = like("subscription.rings", condition=ABOVE)
-DAILY = like("subscription.daily_text")
+RINGS = like("rates.subscription.rings", condition=ABOVE)
+DAILY = like("rates.subscription.daily_text")
 RATE = "|".join(
-    like(f"subscription.{key}", rate=re.compile(r"Rp[\d,.]+")) for key in ("daily_rate", "daily_rate_moved")
+    like(f"rates.subscription.{key}", rate=re.compile(r"Rp[\d,.]+")) for key in ("daily_rate", "daily_rate_moved")
 )
 
 
 def daily_at(time_of_day: str, locale: str = "en") -> str:
     """Return a pattern for the overview with a daily quote at this time."""
-    return like("subscription.text", locale, daily=text("subscription.each_day", locale, time=time_of_day))
+    return like("rates.subscription.text", locale, daily=text("rates.subscription.each_day", locale, time=time_of_day))
 
 
 def executed(shared_system: System, statement: str, *values: object) -> list[tuple[object, ...]]:
@@ -68,15 +68,15 @@ def updates_of(shared_system: System, user: ChatUser) -> tuple[int, int]:
 
 async def opens(user: ChatUser, locale: str = "en") -> Json:
     await user.says("/settings")
-    await user.sees(like("settings.text", locale))
-    await user.taps(label("settings.rate_news", locale))
-    return await user.sees(f"{like('subscription.off', locale)}|{like('subscription.text', locale)}")
+    await user.sees(like("users.settings.text", locale))
+    await user.taps(label("rates.settings.rate_news", locale))
+    return await user.sees(f"{like('rates.subscription.off', locale)}|{like('rates.subscription.text', locale)}")
 
 
 async def takes_a_daily_quote(user: ChatUser) -> str:
     """Choose a time at which no quote falls due during the test, and return the time as it is shown."""
     hour = hour_far_from_now(6, 12, 19)
-    await user.taps(label("subscription.daily"))
+    await user.taps(label("rates.subscription.daily"))
     await user.taps(f"{hour:02}:00")
     await user.sees(daily_at(f"{hour:02}:00 WIB"))
     return f"{hour:02}:00 WIB"
@@ -100,17 +100,17 @@ async def test_kill_9_while_telling_repeats_an_alert_and_no_daily_quote(tmp_path
         for user in (emma, sari):
             await opens(user)
         await takes_a_daily_quote(emma)
-        await sari.taps(label("subscription.alert"))
+        await sari.taps(label("rates.subscription.alert"))
         await sari.taps("+5%")
-        await sari.taps(label("subscription.for_days", how=label("subscription.once"), days="30"))
-        await sari.sees(like("subscription.alert_set", condition=ABOVE))
+        await sari.taps(label("rates.subscription.for_days", how=label("rates.subscription.once"), days="30"))
+        await sari.sees(like("rates.subscription.alert_set", condition=ABOVE))
         calls = calls_of(kirim, "sendMessage")
         async with hold_call(calls, emma, "delay_after"):
             daily_falls_due(kirim, emma)
         async with hold_call(calls, sari, "delay_after"):
             price_comes(kirim, sari)
         await kill_and_restart(kirim)
-        await sari.sees(f"{RINGS}(.|\n)*{like('news.again')}", anywhere=True)
+        await sari.sees(f"{RINGS}(.|\n)*{like('infra.outbox.again')}", anywhere=True)
         assert [await emma.count(DAILY), await sari.count(RINGS)] == [1, 2]
         assert updates_of(kirim, sari) == (1, 0)
         ((due,),) = executed(kirim, "SELECT next_daily_at FROM subscriptions WHERE user_id = ?", emma.id)
@@ -120,86 +120,89 @@ async def test_kill_9_while_telling_repeats_an_alert_and_no_daily_quote(tmp_path
 async def daily_by_a_tap_and_by_words(shared_system: System) -> None:
     emma = await new_user(shared_system)
     await opens(emma)
-    await emma.sees(like("subscription.off"), anywhere=True)
-    await emma.taps(label("subscription.daily"))
-    await emma.sees(like("subscription.ask_daily"))
+    await emma.sees(like("rates.subscription.off"), anywhere=True)
+    await emma.taps(label("rates.subscription.daily"))
+    await emma.sees(like("rates.subscription.ask_daily"))
     await emma.says("tomorrow")
-    await emma.sees(f"{like('subscription.time_unreadable')}\n\n{like('subscription.ask_daily')}")
+    await emma.sees(f"{like('rates.subscription.time_unreadable')}\n\n{like('rates.subscription.ask_daily')}")
     typed = hour_far_from_now(19, 7)
     await emma.says(f"7 {'pm' if typed > NOON else 'am'}")
     await emma.sees(daily_at(f"{typed:02}:00 WIB"))
     time_of_day = await takes_a_daily_quote(emma)
-    await emma.taps(label("subscription.quiet"))
-    await emma.sees(like("subscription.ask_quiet"))
+    await emma.taps(label("rates.subscription.quiet"))
+    await emma.sees(like("rates.subscription.ask_quiet"))
     start, end = ((now_in_jakarta() + timedelta(hours=hours)).hour for hours in (-1, 3))
     await emma.says(f"{start}:00-{end}:00")
-    await emma.sees(like("subscription.text", quiet=re.compile(f"{start:02}:00–{end:02}:00.*")))  # noqa: RUF001  a dash
+    await emma.sees(like("rates.subscription.text", quiet=re.compile(f"{start:02}:00–{end:02}:00.*")))  # noqa: RUF001  a dash
     daily_falls_due(shared_system, emma)
     told = await emma.sees(DAILY)
     assert re.search(RATE, text_of(told))
     assert "Rp1,000,000 ≈" in text_of(told)
     assert told["sandbox"]["silent"]
     assert await emma.count(DAILY) == 1
-    await emma.taps(label("subscription.mine"), message=told)
+    await emma.taps(label("rates.subscription.mine"), message=told)
     await emma.sees(daily_at(time_of_day))
     assert await emma.count(DAILY) == 1
-    await emma.taps(label("subscription.daily"))
-    await emma.taps(label("subscription.no_daily"))
-    await emma.sees(like("subscription.text", daily=text("subscription.none")))
+    await emma.taps(label("rates.subscription.daily"))
+    await emma.taps(label("rates.subscription.no_daily"))
+    await emma.sees(like("rates.subscription.text", daily=text("rates.subscription.none")))
 
 
 async def asked_for_under_the_rate(shared_system: System) -> None:
     sari = await new_user(shared_system, "id")
     await sari.says("/rate")
-    picture = await sari.sees(like("rate.btc", "id", rate="Rp"))
-    assert label("subscription.stop", "id") not in await sari.buttons()  # there is nothing to stop yet
-    await sari.taps(label("subscription.daily", "id"))
-    await sari.sees(like("subscription.ask_daily", "id"))
+    picture = await sari.sees(like("rates.btc", "id", rate="Rp"))
+    assert label("rates.subscription.stop", "id") not in await sari.buttons()  # there is nothing to stop yet
+    await sari.taps(label("rates.subscription.daily", "id"))
+    await sari.sees(like("rates.subscription.ask_daily", "id"))
     await sari.says("jam 8 malam")
     await sari.sees(daily_at("20.00 WIB", "id"))
     still = await sari.finds(picture)
     assert still is not None
-    assert says(text_of(still), "rate.btc", "id", rate="Rp")
+    assert says(text_of(still), "rates.btc", "id", rate="Rp")
     assert updates_of(shared_system, sari) == (1, 0)
     await sari.says("/rate")
-    await sari.sees_times(2, like("rate.btc", "id", rate="Rp"))
-    picture, stop = await sari.button(label("subscription.stop", "id"))
+    await sari.sees_times(2, like("rates.btc", "id", rate="Rp"))
+    picture, stop = await sari.button(label("rates.subscription.stop", "id"))
     await asyncio.gather(*(sari.presses(picture, stop, force=True) for _ in range(2)))
-    await sari.sees(like("subscription.stopped", "id"), anywhere=True)
-    assert await sari.count(like("subscription.stopped", "id")) == 1
+    await sari.sees(like("rates.subscription.stopped", "id"), anywhere=True)
+    assert await sari.count(like("rates.subscription.stopped", "id")) == 1
     assert updates_of(shared_system, sari) == (0, 0)
 
 
 async def alert_set_only_oncehowever_often_tapped_and_rung(shared_system: System) -> None:
     sari = await new_user(shared_system, "id")
-    only_once, every = label("subscription.once", "id"), label("subscription.again", "id", hours="6")
+    only_once, every = label("rates.subscription.once", "id"), label("rates.subscription.again", "id", hours="6")
     await opens(sari, "id")
-    await sari.taps(label("subscription.alert", "id"))
-    await sari.sees(like("subscription.ask_alert", "id"))
+    await sari.taps(label("rates.subscription.alert", "id"))
+    await sari.sees(like("rates.subscription.ask_alert", "id"))
     await sari.says("dua sapi")
-    await sari.sees(f"{like('subscription.alert_unreadable', 'id')}\n\n{like('subscription.ask_alert', 'id')}")
+    await sari.sees(
+        f"{like('rates.subscription.alert_unreadable', 'id')}\n\n{like('rates.subscription.ask_alert', 'id')}"
+    )
     await sari.says("+40%")
-    shown = await sari.sees(like("subscription.ask_how_often", "id", condition=condition("above", "id")))
-    _, once = await sari.button(label("subscription.for_days", "id", how=only_once, days="30"))
+    shown = await sari.sees(like("rates.subscription.ask_how_often", "id", condition=condition("above", "id")))
+    _, once = await sari.button(label("rates.subscription.for_days", "id", how=only_once, days="30"))
     await asyncio.gather(*(sari.presses(shown, once, force=True) for _ in range(2)))
     await sari.sees(
-        "• " + like("subscription.alert_line", "id", price=re.compile(r"▲ Rp[\d.]+"), how=only_once), anywhere=True
+        "• " + like("rates.subscription.alert_line", "id", price=re.compile(r"▲ Rp[\d.]+"), how=only_once),
+        anywhere=True,
     )
-    await sari.taps(label("subscription.alert", "id"))
+    await sari.taps(label("rates.subscription.alert", "id"))
     await sari.taps("−2%")  # noqa: RUF001  a minus
-    await sari.sees(like("subscription.ask_how_often", "id", condition=condition("below", "id")))
-    await sari.taps(label("subscription.for_days", "id", how=every, days="90"))
-    await sari.sees("• " + like("subscription.alert_line", "id", price=re.compile(r"▼ Rp[\d.]+"), how=every))
+    await sari.sees(like("rates.subscription.ask_how_often", "id", condition=condition("below", "id")))
+    await sari.taps(label("rates.subscription.for_days", "id", how=every, days="90"))
+    await sari.sees("• " + like("rates.subscription.alert_line", "id", price=re.compile(r"▼ Rp[\d.]+"), how=every))
     assert updates_of(shared_system, sari) == (1, 2)
     price_comes(shared_system, sari)
-    above = like("subscription.rings", "id", condition=condition("above", "id"))
-    rung = await sari.sees(f"{above}(.|\n)*{like('subscription.rang_once', 'id')}")
+    above = like("rates.subscription.rings", "id", condition=condition("above", "id"))
+    rung = await sari.sees(f"{above}(.|\n)*{like('rates.subscription.rang_once', 'id')}")
     executed(shared_system, "DELETE FROM quotes WHERE source = 'test'")
     assert updates_of(shared_system, sari) == (1, 1)
-    await sari.taps(label("subscription.mine", "id"), message=rung)
-    await sari.sees(like("subscription.text", "id"))
+    await sari.taps(label("rates.subscription.mine", "id"), message=rung)
+    await sari.sees(like("rates.subscription.text", "id"))
     await sari.taps("🗑")
-    await sari.sees(like("subscription.text", "id", alerts=text("subscription.none", "id")))
+    await sari.sees(like("rates.subscription.text", "id", alerts=text("rates.subscription.none", "id")))
     assert updates_of(shared_system, sari) == (1, 0)
 
 
@@ -209,11 +212,11 @@ async def stopped_in_one_tap_from_the_notification_itself(shared_system: System)
     await takes_a_daily_quote(emma)
     daily_falls_due(shared_system, emma)
     told = await emma.sees(DAILY)
-    _, end = await emma.button(label("subscription.stop"))
+    _, end = await emma.button(label("rates.subscription.stop"))
     for _ in range(2):
         await emma.presses(told, end, force=True)
-    await emma.sees(like("subscription.stopped"), anywhere=True)
-    assert await emma.count(like("subscription.stopped")) == 1
+    await emma.sees(like("rates.subscription.stopped"), anywhere=True)
+    assert await emma.count(like("rates.subscription.stopped")) == 1
     assert await emma.count(DAILY) == 1
     assert updates_of(shared_system, emma) == (0, 0)
 
@@ -233,24 +236,24 @@ async def forged_buttons_do_nothing(shared_system: System) -> None:
     forged = ("sub:time:1440", "sub:hush:5-5", "sub:set:a:1:0", "sub:at:1", "sub:at:x", "sub:nothing")
     for data in forged:
         await emma.presses(shown, data, force=True)
-        await emma.sees(like("stale.button"))
+        await emma.sees(like("users.stale.button"))
     assert updates_of(shared_system, emma) == (0, 0)
 
 
 async def all_of_it_seen_and_deleted(shared_system: System) -> None:
     emma = await new_user(shared_system)
     await opens(emma)
-    await emma.taps(label("subscription.daily"))
+    await emma.taps(label("rates.subscription.daily"))
     await emma.taps("21:00")
     await emma.sees(daily_at("21:00 WIB"))
     await emma.says("/privacy")
-    await emma.taps(label("privacy.see"))
-    await emma.sees(like("privacy.rate_news", daily=re.compile("21:00.*"), alerts=0))
+    await emma.taps(label("users.privacy.see"))
+    await emma.sees(like("rates.privacy.rate_news", daily=re.compile("21:00.*"), alerts=0))
     await emma.says("/privacy")
-    await emma.taps(label("privacy.delete"))
-    await emma.sees(like("privacy.confirm"))
-    await emma.taps(label("privacy.yes"))
-    await emma.sees(like("privacy.deleted"))
+    await emma.taps(label("users.privacy.delete"))
+    await emma.sees(like("users.privacy.confirm"))
+    await emma.taps(label("users.privacy.yes"))
+    await emma.sees(like("users.privacy.deleted"))
     await _until_gone(shared_system, emma)
 
 

@@ -15,34 +15,34 @@ from tests.texts import label, like
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-TO_BUDI = like("amount.ask", recipient="BCA · 1234567890 · Budi Santoso")
+TO_BUDI = like("checkout.amount.ask", recipient="BCA · 1234567890 · Budi Santoso")
 
 
 async def has_sent(shared_system: System) -> ChatUser:
     """Return a new user who has ordered once: to Budi Santoso, at BCA, 1234567890."""
     user = await new_user(shared_system)
     await user.says("/send 500rb bca 1234567890 Budi Santoso")
-    await user.sees(like("review.title"))
-    await user.taps(label("review.confirm"))
-    await user.sees(like("card.pay_before"))
+    await user.sees(like("checkout.review.title"))
+    await user.taps(label("checkout.review.confirm"))
+    await user.sees(like("orders.card.pay_before"))
     return user
 
 
 async def opens(user: ChatUser, label: str) -> None:
     """Open the page of one recipient."""
     await user.says("/recipients")
-    await user.sees(like("recipients.ask"))
+    await user.sees(like("recipients.list.ask"))
     await user.taps(label)
-    await user.sees(like("recipient.page", number="1234567890"))
+    await user.sees(like("recipients.page", number="1234567890"))
 
 
 async def is_called(user: ChatUser, before: str, name: str) -> None:
     """Give a recipient a name."""
     await opens(user, before)
-    await user.taps(label("recipient.name"))
-    await user.sees(like("recipient.ask_name"))
+    await user.taps(label("recipients.name"))
+    await user.sees(like("recipients.ask_name"))
     await user.says(name)
-    await user.sees("^" + like("recipient.named", label=name))
+    await user.sees("^" + like("recipients.named", label=name))
 
 
 async def its_bank_was(shared_system: System, user: ChatUser, name: str) -> None:
@@ -55,145 +55,145 @@ async def its_bank_was(shared_system: System, user: ChatUser, name: str) -> None
 async def the_last_recipient_is_one_tap_and_is_asked_nothing_but_the_sum(shared_system: System) -> None:
     emma = await has_sent(shared_system)
     await emma.says("/send")
-    await emma.sees(like("destination.ask_again"))
+    await emma.sees(like("checkout.destination.ask_again"))
     assert (await emma.buttons())[0] == "Budi Santoso · BCA ••••7890"
     await emma.taps("Budi Santoso")
     await emma.sees(TO_BUDI)
     await emma.says("75rb")
     await emma.sees(review_pattern(amount="Rp75,000", number="1234567890", holder="Budi Santoso"))
-    await emma.taps(label("review.confirm"))
-    await emma.sees(like("card.pay_before"))
+    await emma.taps(label("checkout.review.confirm"))
+    await emma.sees(like("orders.card.pay_before"))
     await emma.says("/recipients")
-    await emma.sees(like("recipients.ask"))
+    await emma.sees(like("recipients.list.ask"))
     assert await emma.buttons() == ["Budi Santoso · BCA ••••7890"]  # sent to twice, saved once
 
 
 async def the_holders_name_of_an_earlier_order_is_reused_where_its_number_is_typed(shared_system: System) -> None:
     emma = await has_sent(shared_system)
     await emma.says("/send")
-    await emma.sees(like("destination.ask_again"))
+    await emma.sees(like("checkout.destination.ask_again"))
     await emma.says("bca")
-    await emma.sees(like("number.ask_bank"))
+    await emma.sees(like("checkout.number.ask_bank"))
     await emma.says("123-456 7890")
     await emma.sees(f"^{TO_BUDI}")
-    await emma.taps(label("button.back"))
-    await emma.sees(like("holder.ask"))
-    await emma.taps(label("holder.skip"))
-    await emma.sees("^" + like("amount.ask", recipient="BCA · 1234567890"))
+    await emma.taps(label("users.button.back"))
+    await emma.sees(like("checkout.holder.ask"))
+    await emma.taps(label("checkout.holder.skip"))
+    await emma.sees("^" + like("checkout.amount.ask", recipient="BCA · 1234567890"))
 
 
 async def a_name_of_ones_own_finds_the_recipient_by_typing(shared_system: System) -> None:
     emma = await has_sent(shared_system)
     await is_called(emma, "Budi Santoso", "Ibu <b>&</b> Co")
-    assert label("recipient.rename") in await emma.buttons()
+    assert label("recipients.rename") in await emma.buttons()
     for typed in ("IBU <b>&</b> co", "ibu"):
         await emma.says("/send")
-        await emma.sees(like("destination.ask_again"))
+        await emma.sees(like("checkout.destination.ask_again"))
         assert (await emma.buttons())[0] == "Ibu <b>&</b> Co · BCA ••••7890"
         await emma.says(typed)
         await emma.sees(f"^{TO_BUDI}")
         await emma.says("/cancel")
-        await emma.sees(like("draft.cancelled"))
+        await emma.sees(like("checkout.draft.cancelled"))
 
 
 async def a_name_that_is_a_banks_as_well_is_asked_back(shared_system: System) -> None:
     emma = await has_sent(shared_system)
     await is_called(emma, "Budi Santoso", "Dana")
     await emma.says("/send")
-    await emma.sees(like("destination.ask_again"))
+    await emma.sees(like("checkout.destination.ask_again"))
     await emma.says("dana")
-    await emma.sees(like("destination.several", query="dana"))
+    await emma.sees(like("checkout.destination.several", query="dana"))
     assert (await emma.buttons())[:2] == ["Dana · BCA ••••7890", "DANA"]
     await emma.taps("DANA")
-    await emma.sees(like("number.ask_ewallet"))
+    await emma.sees(like("checkout.number.ask_ewallet"))
 
 
 async def names_are_checked_changed_and_taken_away(shared_system: System) -> None:
     emma = await has_sent(shared_system)
     await opens(emma, "Budi Santoso")
-    await emma.taps(label("recipient.name"))
-    await emma.sees(like("recipient.ask_name"))
+    await emma.taps(label("recipients.name"))
+    await emma.sees(like("recipients.ask_name"))
     await emma.says("x" * 41)
-    await emma.sees(f"{like('recipient.name_too_long', actual=41, longest=40)}\n\n{like('recipient.ask_name')}")
+    await emma.sees(f"{like('recipients.name_too_long', actual=41, longest=40)}\n\n{like('recipients.ask_name')}")
     await emma.says("two\nlines")
-    await emma.sees(f"{like('holder.one_line')}\n\n{like('recipient.ask_name')}")
+    await emma.sees(f"{like('recipients.holder.one_line')}\n\n{like('recipients.ask_name')}")
     await emma.says("Mama ❤")
-    await emma.sees("^" + like("recipient.named", label="Mama ❤"))
-    await emma.taps(label("recipient.rename"))
-    await emma.taps(label("recipient.unname"))
-    await emma.sees(f"^{like('recipient.unnamed')}\n\n{like('recipient.page', title='Budi Santoso')}")
-    await emma.taps(label("recipient.edit_holder"))
-    await emma.sees(like("recipient.ask_holder"))
+    await emma.sees("^" + like("recipients.named", label="Mama ❤"))
+    await emma.taps(label("recipients.rename"))
+    await emma.taps(label("recipients.unname"))
+    await emma.sees(f"^{like('recipients.unnamed')}\n\n{like('recipients.page', title='Budi Santoso')}")
+    await emma.taps(label("recipients.edit_holder"))
+    await emma.sees(like("recipients.ask_holder"))
     await emma.says("12345")
-    await emma.sees(f"{like('holder.not_a_name')}\n\n{like('recipient.ask_holder')}")
+    await emma.sees(f"{like('recipients.holder.not_a_name')}\n\n{like('recipients.ask_holder')}")
     await emma.says("Siti Aminah")
-    await emma.sees(f"^{like('recipient.held')}\n\n{like('recipient.page', holder='Siti Aminah')}")
-    await emma.taps(label("recipient.send"))
-    await emma.sees(like("amount.ask", recipient="BCA · 1234567890 · Siti Aminah"))
+    await emma.sees(f"^{like('recipients.held')}\n\n{like('recipients.page', holder='Siti Aminah')}")
+    await emma.taps(label("recipients.send"))
+    await emma.sees(like("checkout.amount.ask", recipient="BCA · 1234567890 · Siti Aminah"))
 
 
 async def a_deleted_recipient_is_gone_and_its_buttons_say_so(shared_system: System) -> None:
     emma = await has_sent(shared_system)
     await opens(emma, "Budi Santoso")
-    message, send = await emma.button(label("recipient.send"))
-    await emma.taps(label("recipient.delete"))
-    await emma.sees(like("recipient.ask_delete"))
-    await emma.taps(label("button.back"))
-    await emma.sees(like("recipient.page", number="1234567890"))
-    await emma.taps(label("recipient.delete"))
-    await emma.sees(like("recipient.ask_delete"))
-    await emma.taps(label("recipient.delete_sure"))
-    await emma.sees(f"^{like('recipient.deleted')}\n\n{like('recipients.none')}")
-    assert (await emma.presses(message, send, force=True))["text"] == label("recipient.gone")
-    await emma.sees(f"^{like('recipient.gone')}\n\n{like('recipients.none')}")
+    message, send = await emma.button(label("recipients.send"))
+    await emma.taps(label("recipients.delete"))
+    await emma.sees(like("recipients.ask_delete"))
+    await emma.taps(label("users.button.back"))
+    await emma.sees(like("recipients.page", number="1234567890"))
+    await emma.taps(label("recipients.delete"))
+    await emma.sees(like("recipients.ask_delete"))
+    await emma.taps(label("recipients.delete_sure"))
+    await emma.sees(f"^{like('recipients.deleted')}\n\n{like('recipients.list.none')}")
+    assert (await emma.presses(message, send, force=True))["text"] == label("recipients.gone")
+    await emma.sees(f"^{like('recipients.gone')}\n\n{like('recipients.list.none')}")
     await emma.says("/send")
-    await emma.sees(like("destination.ask"))
+    await emma.sees(like("checkout.destination.ask"))
     assert "Budi" not in str(await emma.buttons())
 
 
 async def a_strangers_recipient_cannot_be_seen_used_or_changed(shared_system: System) -> None:
     emma, sari = await asyncio.gather(has_sent(shared_system), new_user(shared_system))
     await opens(emma, "Budi Santoso")
-    _, send = await emma.button(label("recipient.send"))
+    _, send = await emma.button(label("recipients.send"))
     await sari.says("/start")
-    welcome = await sari.sees(like("start.text"))
+    welcome = await sari.sees(like("users.start.text"))
     for action in ("page", "send", "name", "holder", "forget"):
         told = await sari.presses(welcome, send.replace("send", action), force=True)
-        assert told["text"] == label("recipient.gone")
+        assert told["text"] == label("recipients.gone")
         assert not any("1234567890" in words or "Budi" in words for words in await sari.reads(last=9))
     await sari.says("/send")
-    await sari.sees(like("destination.ask"))
+    await sari.sees(like("checkout.destination.ask"))
     where, _ = await sari.button("BCA")
     _, pick = await sari.button("BCA")
     stolen = pick.partition(":pick:")[0] + ":again:" + send.split(":")[1]
     await sari.presses(where, stolen, force=True)
-    await sari.sees(f"^{like('recipient.gone')}\n\n{like('destination.ask')}")
+    await sari.sees(f"^{like('recipients.gone')}\n\n{like('checkout.destination.ask')}")
     await opens(emma, "Budi Santoso")
 
 
 async def a_recipient_whose_bank_has_left_the_list_is_said_to_be_out_of_reach(shared_system: System) -> None:
     emma = await has_sent(shared_system)
     await emma.says("/send")
-    await emma.sees(like("destination.ask_again"))
+    await emma.sees(like("checkout.destination.ask_again"))
     await its_bank_was(shared_system, emma, "BANK OF YORE")
     await emma.taps("Budi Santoso")
-    await emma.sees(f"^{like('recipient.vanished', name='BANK OF YORE')}\n\n(?:{DESTINATION_QUESTION})")
+    await emma.sees(f"^{like('checkout.recipient.vanished', name='BANK OF YORE')}\n\n(?:{DESTINATION_QUESTION})")
     await opens(emma, "Budi Santoso")
-    await emma.taps(label("recipient.send"))
-    await emma.sees(f"^{like('recipient.vanished', name='BANK OF YORE')}\n\n(?:{DESTINATION_QUESTION})")
+    await emma.taps(label("recipients.send"))
+    await emma.sees(f"^{like('checkout.recipient.vanished', name='BANK OF YORE')}\n\n(?:{DESTINATION_QUESTION})")
 
 
 async def sending_to_one_from_the_list_puts_an_open_draft_aside_once(shared_system: System) -> None:
     emma = await has_sent(shared_system)
     await emma.says("/send")
-    await emma.sees(like("destination.ask_again"))
+    await emma.sees(like("checkout.destination.ask_again"))
     await emma.says("gopay")
-    await emma.sees(like("number.ask_ewallet"))
+    await emma.sees(like("checkout.number.ask_ewallet"))
     await opens(emma, "Budi Santoso")
-    assert label("draft.continue") in await emma.buttons()
-    message, send = await emma.button(label("recipient.send"))
+    assert label("checkout.draft.continue") in await emma.buttons()
+    message, send = await emma.button(label("recipients.send"))
     await emma.presses(message, send)
-    await emma.sees(f"^{like('draft.replaced')}\n\n{TO_BUDI}")
+    await emma.sees(f"^{like('checkout.draft.replaced')}\n\n{TO_BUDI}")
     await emma.presses(message, send, force=True)
     await emma.sees(f"^{TO_BUDI}")
 
@@ -203,21 +203,21 @@ async def after_the_first_order_a_name_is_offered_and_only_then(shared_system: S
     order = await order_of(shared_system, emma)
     await shared_system.service.pays(order)
     await complete_order(shared_system, order)
-    sent = await emma.sees(like("news.sent_bank"))
-    await emma.taps(label("recipient.offer"), message=sent)
-    await emma.sees("^" + like("recipient.ask_name", who="Budi Santoso · BCA ••••7890"))
+    sent = await emma.sees(like("orders.notification.sent_bank"))
+    await emma.taps(label("recipients.offer"), message=sent)
+    await emma.sees("^" + like("recipients.ask_name", who="Budi Santoso · BCA ••••7890"))
     assert await emma.finds(sent) == sent  # a notification is never replaced
     await emma.says("Ibu")
-    await emma.sees("^" + like("recipient.named", label="Ibu"))
+    await emma.sees("^" + like("recipients.named", label="Ibu"))
     await emma.says("/send 500rb ibu")
-    await emma.sees(like("review.title"))
-    await emma.taps(label("review.confirm"))
-    await emma.sees(like("card.pay_before"))
+    await emma.sees(like("checkout.review.title"))
+    await emma.taps(label("checkout.review.confirm"))
+    await emma.sees(like("orders.card.pay_before"))
     second = await order_of(shared_system, emma)
     await shared_system.service.pays(second)
     await complete_order(shared_system, second)
-    again = await emma.sees(like("news.sent_bank"))
-    assert label("recipient.offer") not in await emma.labels_of(again)
+    again = await emma.sees(like("orders.notification.sent_bank"))
+    assert label("recipients.offer") not in await emma.labels_of(again)
 
 
 async def test_who_was_sent_to_before_is_offered_first_under_names_of_ones_own(shared_system: System) -> None:

@@ -35,25 +35,26 @@ async def test_an_order_is_found_by_reference_service_id_or_a_fragment_and_looki
     reference, order = await place_order(shared_system, emma)
     for name in (reference, reference.lower(), order["id"], f"#{reference}"):
         await rina.says(f"/order {name}")
-        page = await rina.sees(like("case.reference", reference=reference))
+        page = await rina.sees(like("support.case.reference", reference=reference))
         assert "BCA ••••7890" in page["text"]
-        assert says(page["text"], "case.person", id=str(emma.id), language=name_of("en"))
+        assert says(page["text"], "support.case.person", id=str(emma.id), language=name_of("en"))
         assert hides_recipient(page)
     assert lookups_in_audit_log(shared_system, f"order:{reference}") == [(rina.id, f"order:{reference}", emma.id)] * 4
     await rina.says(f"/order {reference[1:6]}")
     await rina.sees(
-        f"{like('case.reference', reference=reference)}|{like('lookup.orders_like', fragment=reference[1:6])}"
+        f"{like('support.case.reference', reference=reference)}"
+        f"|{like('support.lookup.orders_like', fragment=reference[1:6])}"
     )
     await rina.says(f"/order {order['id'][3:]}")
-    await rina.sees(like("case.reference", reference=reference))
+    await rina.sees(like("support.case.reference", reference=reference))
     await shared_system.service.pays(order)
     await complete_order(shared_system, order)
     await wait_for_row(shared_system, order, phase="done")
-    await rina.taps(label("button.refresh"))
-    page = await rina.sees(like("case.heading", mark="✅", state=text("status.sent")))
-    assert says(page["text"], "case.timeline")
-    await rina.taps(label("lookup.person"))
-    user = await rina.sees(like("lookup.tally", orders=1, under_way=0, paid=1, failed=0))
+    await rina.taps(label("orders.button.refresh"))
+    page = await rina.sees(like("support.case.heading", mark="✅", state=text("orders.status.sent")))
+    assert says(page["text"], "support.case.timeline")
+    await rina.taps(label("support.lookup.person"))
+    user = await rina.sees(like("support.lookup.tally", orders=1, under_way=0, paid=1, failed=0))
     assert user["message_id"] == page["message_id"], "read in one message"
     assert lookups_in_audit_log(shared_system, "person:")[-1] == (rina.id, "person:", emma.id)
 
@@ -62,18 +63,18 @@ async def test_an_order_is_found_by_reference_service_id_or_a_fragment_and_looki
 async def test_what_names_nothing_says_how_to_ask(shared_system: System) -> None:
     rina = await open_rinas_chat(shared_system)
     for asked, said in {
-        "/order": like("lookup.how_order"),
-        "/order XX": like("lookup.no_such_name"),
-        "/order '; DROP TABLE orders; --": like("lookup.no_such_name"),
-        "/order QQQQQQQQ": like("lookup.nothing"),
-        "/order T-22222": like("lookup.nothing"),
-        "/person": like("lookup.how_person"),
-        "/person @nobody_at_all": like("lookup.nobody_called"),
-        "/person 99999999999999999999999": like("lookup.nobody_called"),
-        "/person 4242424242": like("lookup.nobody", user="4242424242"),
-        "/find": like("lookup.how_find"),
-        "/find xyzzy <b>": like("lookup.unread", what="xyzzy b"),
-        "/find 1 1 2001": f"{like('lookup.sought', what='1 Jan 2001')}\n\n{like('lookup.nothing')}",
+        "/order": like("support.lookup.how_order"),
+        "/order XX": like("support.lookup.no_such_name"),
+        "/order '; DROP TABLE orders; --": like("support.lookup.no_such_name"),
+        "/order QQQQQQQQ": like("support.lookup.nothing"),
+        "/order T-22222": like("support.lookup.nothing"),
+        "/person": like("support.lookup.how_person"),
+        "/person @nobody_at_all": like("support.lookup.nobody_called"),
+        "/person 99999999999999999999999": like("support.lookup.nobody_called"),
+        "/person 4242424242": like("support.lookup.nobody", user="4242424242"),
+        "/find": like("support.lookup.how_find"),
+        "/find xyzzy <b>": like("support.lookup.unread", what="xyzzy b"),
+        "/find 1 1 2001": f"{like('support.lookup.sought', what='1 Jan 2001')}\n\n{like('support.lookup.nothing')}",
     }.items():
         await rina.says(asked)
         await rina.sees(said)
@@ -83,27 +84,27 @@ async def test_what_names_nothing_says_how_to_ask(shared_system: System) -> None
 async def test_people_are_found_by_id_name_forwarding_and_their_lists_come_in_pages(shared_system: System) -> None:
     rina, emma = await open_rinas_chat(shared_system, "id"), await new_user(shared_system, "en")
     await emma.says("/start")
-    await emma.sees(like("start.text"))
+    await emma.sees(like("users.start.text"))
     await add_old_orders(shared_system, emma, 7)
     await rina.says(f"/person {emma.id}")
-    page = await rina.sees(like("case.person", "id", id=str(emma.id)))
-    assert says(page["text"], "lookup.tally", "id", orders=7, under_way=0, paid=0)
+    page = await rina.sees(like("support.case.person", "id", id=str(emma.id)))
+    assert says(page["text"], "support.lookup.tally", "id", orders=7, under_way=0, paid=0)
     assert "Newcomer" not in page["text"], "nobody's name"
-    await rina.taps(label("lookup.all_orders", "id"), message=page)
-    first = await rina.sees(like("lookup.orders_of", "id", user=str(emma.id)))
+    await rina.taps(label("support.lookup.all_orders", "id"), message=page)
+    first = await rina.sees(like("support.lookup.orders_of", "id", user=str(emma.id)))
     assert len(re.findall("BCA ••••7890", first["text"])) == 6
-    await rina.taps(label("lookup.more", "id"), message=first)
-    second = await rina.sees(like("lookup.orders_of", "id", user=str(emma.id)))
+    await rina.taps(label("support.lookup.more", "id"), message=first)
+    second = await rina.sees(like("support.lookup.orders_of", "id", user=str(emma.id)))
     assert len(re.findall("BCA ••••7890", second["text"])) == 1
     assert second["message_id"] == first["message_id"]
-    await rina.taps(label("lookup.back", "id"))
-    assert (await rina.sees(like("lookup.orders_of", "id", user=str(emma.id))))["text"] == first["text"]
+    await rina.taps(label("support.lookup.back", "id"))
+    assert (await rina.sees(like("support.lookup.orders_of", "id", user=str(emma.id))))["text"] == first["text"]
     await rina.forwards_of(emma, "where is my money?")
-    await rina.sees(like("case.person", "id", id=str(emma.id)))
+    await rina.sees(like("support.case.person", "id", id=str(emma.id)))
     forwarded = await rina.forwards_of(emma, "and here?")
-    await rina.sees(like("case.person", "id", id=str(emma.id)))
+    await rina.sees(like("support.case.person", "id", id=str(emma.id)))
     await rina.says("/person", reply_to=forwarded)
-    await rina.sees(like("case.person", "id", id=str(emma.id)))
+    await rina.sees(like("support.case.person", "id", id=str(emma.id)))
 
 
 @session_loop
@@ -114,10 +115,10 @@ async def test_a_name_finds_whoever_had_it_when_last_here(shared_system: System)
     )
     dewi = ChatUser(shared_system.telegram, answer.raise_for_status().json()["id"])
     await dewi.says("/start")
-    await dewi.sees(like("start.text"))
+    await dewi.sees(like("users.start.text"))
     for name in ("@dewi_kopi", "DEWI_KOPI", "https://t.me/Dewi_Kopi"):
         await rina.says(f"/person {name}")
-        await rina.sees(like("case.person", id=str(dewi.id)))
+        await rina.sees(like("support.case.person", id=str(dewi.id)))
 
 
 @session_loop
@@ -126,19 +127,19 @@ async def test_orders_are_found_by_bank_amount_and_day_in_the_readers_zone(share
     reference, _ = await place_order(shared_system, emma)
     for asked in ("/find bca 500rb today", "/find hari ini Rp500.000 BCA", "/find 500000"):
         await rina.says(asked)
-        found = await rina.sees(like("lookup.sought"))
+        found = await rina.sees(like("support.lookup.sought"))
         assert reference in found["text"]
         assert hides_recipient(found)
-    assert found["text"].startswith(text("lookup.sought", what="Rp500,000") + "\n")
+    assert found["text"].startswith(text("support.lookup.sought", what="Rp500,000") + "\n")
     await rina.taps(reference, message=found)
-    await rina.sees(like("case.reference", reference=reference))
+    await rina.sees(like("support.case.reference", reference=reference))
     await rina.says("/find bca 499rb today")
-    sought = like("lookup.sought", what=re.compile(r"BCA · Rp499,000 · \d+ \w+ \d{4}"))
-    await rina.sees(f"{sought}\n\n{like('lookup.nothing')}")
+    sought = like("support.lookup.sought", what=re.compile(r"BCA · Rp499,000 · \d+ \w+ \d{4}"))
+    await rina.sees(f"{sought}\n\n{like('support.lookup.nothing')}")
     await rina.says("/find mandiri 500rb today")
-    await rina.sees(like("lookup.nothing"))
+    await rina.sees(like("support.lookup.nothing"))
     await rina.says("/find kemarin")
-    await rina.sees(like("lookup.sought"))
+    await rina.sees(like("support.lookup.sought"))
     assert reference not in text_of((await rina.messages())[-1])
 
 
@@ -147,11 +148,11 @@ async def test_a_bank_that_could_be_several_is_asked_back(shared_system: System)
     rina, emma = await open_rinas_chat(shared_system), await new_user(shared_system)
     reference, _ = await place_order(shared_system, emma)
     await rina.says("/find bc 500rb")
-    await rina.sees(like("lookup.which"))
+    await rina.sees(like("support.lookup.which"))
     labels = await rina.buttons()
     assert len(labels) > 1
     await rina.taps(next(each for each in labels if each.startswith("BCA")))
-    found = await rina.sees(like("lookup.sought", what=re.compile("BCA.*")))
+    found = await rina.sees(like("support.lookup.sought", what=re.compile("BCA.*")))
     assert reference in found["text"]
 
 
@@ -166,35 +167,35 @@ async def test_tickets_are_listed_old_first_by_whose_they_are_and_a_user_has_the
     async with open_transaction(shared_system) as tx:
         assert [await TicketRepository(tx).add(each) for each in (waits, held, over)] == [True] * 3
     await rina.says("/tickets")
-    page = await rina.sees(like("lookup.tickets.open", count=re.compile(r"\d+")))
+    page = await rina.sees(like("support.lookup.tickets.open", count=re.compile(r"\d+")))
     first, second = page["text"].split("\n\n")[1:3]
     assert {first[:7], second[:7]} == {waits.reference, held.reference}
     unanswered = first if first.startswith(waits.reference) else second
-    assert f"{text('case.ticket.unclaimed')}: {text('lookup.cause.asked')}" in unanswered
-    assert says(unanswered, "lookup.waits", duration="300 days")
+    assert f"{text('support.case.ticket.unclaimed')}: {text('support.lookup.cause.asked')}" in unanswered
+    assert says(unanswered, "support.lookup.waits", duration="300 days")
     assert f"Rp500,000 → BCA ••••7890 · {reference}" in unanswered
     for which, ticket in (("unclaimed", waits), ("mine", held), ("closed", over)):
         await rina.presses(page, f"lu:tickets:{which}~0")
-        listed = await rina.sees(like(f"lookup.tickets.{which}"))
+        listed = await rina.sees(like(f"support.lookup.tickets.{which}"))
         assert listed["message_id"] == page["message_id"]
         assert listed["text"].split("\n\n")[1].startswith(ticket.reference)
     await rina.taps(over.reference)
-    shown = await rina.sees(like("staff_ticket.closed", reference=over.reference))
+    shown = await rina.sees(like("support.staff_ticket.closed", reference=over.reference))
     assert shown["message_id"] != page["message_id"], "a message of its own, to be replied to"
-    await rina.taps(label("button.refresh"), message=shown)
-    await rina.sees_times(1, like("staff_ticket.closed", reference=over.reference))
+    await rina.taps(label("orders.button.refresh"), message=shown)
+    await rina.sees_times(1, like("support.staff_ticket.closed", reference=over.reference))
     assert lookups_in_audit_log(shared_system, "ticket:")[-1] == (rina.id, f"ticket:{over.reference}", emma.id)
-    await rina.taps(label("lookup.person"), message=shown)
-    about = await rina.sees(like("lookup.tally", orders=1, under_way=1))
+    await rina.taps(label("support.lookup.person"), message=shown)
+    about = await rina.sees(like("support.lookup.tally", orders=1, under_way=1))
     assert all(each.reference in about["text"] for each in (waits, held, over))
-    await rina.taps(label("lookup.all_tickets"))
-    theirs = await rina.sees(like("lookup.tickets_of", user=str(emma.id)))
+    await rina.taps(label("support.lookup.all_tickets"))
+    theirs = await rina.sees(like("support.lookup.tickets_of", user=str(emma.id)))
     assert theirs["text"].index(over.reference) > theirs["text"].index(held.reference), "open ones first"
     for asked in (f"/order {waits.reference}", f"/order {waits.reference.replace('-', '').lower()}"):
         await rina.says(asked)
-        await rina.sees(like("case.reference", reference=reference))
+        await rina.sees(like("support.case.reference", reference=reference))
     await rina.says(f"/order {held.reference}")
-    await rina.sees(like("staff_ticket.claimed", reference=held.reference, by=str(rina.id)))
+    await rina.sees(like("support.staff_ticket.claimed", reference=held.reference, by=str(rina.id)))
 
 
 @session_loop
@@ -211,13 +212,13 @@ async def test_in_the_staffs_group_it_is_the_same_and_an_operator_may_not(shared
     assert "BCA ••••7890" in page["text"]
     assert hides_recipient(page)
     before = lookups_in_audit_log(shared_system)
-    refresh = {label("button.refresh"), label("button.refresh", "id")} & set(await oscar.labels_of(page))
+    refresh = {label("orders.button.refresh"), label("orders.button.refresh", "id")} & set(await oscar.labels_of(page))
     pressed = await oscar.taps(refresh.pop(), message=page)
     assert pressed["show_alert"]
     for command in COMMANDS:
         known = {"reference": reference, "service_id": order["id"], "user": emma.id}
         await oscar.says(command.format(**known))
     await oscar.says("/start")
-    await oscar.sees(in_any_language("group.text"))
+    await oscar.sees(in_any_language("users.group_chat.text"))
     await wait_until_idle(shared_system)
     assert lookups_in_audit_log(shared_system) == before

@@ -46,20 +46,22 @@ async def test_support_finds_an_order_its_user_and_their_tickets_on_a_phone(
         pane = page.get_by_test_id(f"pane-{RINA}")
         await pane.get_by_test_id("start").click()
         await send_text(pane, "/find bca 500rb today")
-        await sees(page, pane, who, who.reads("lookup.sought", what=f"BCA · {HALF_A_MILLION[who.locale]}"), "01-find")
+        await sees(
+            page, pane, who, who.reads("support.lookup.sought", what=f"BCA · {HALF_A_MILLION[who.locale]}"), "01-find"
+        )
         await tap_button(pane, reference)
-        await sees(page, pane, who, who.reads("case.reference", reference=reference), "02-order")
-        await tap_button(pane, who.label("lookup.person"))
-        await sees(page, pane, who, who.reads("lookup.known_since"), "03-person")
-        await tap_button(pane, who.label("lookup.all_orders"))
-        await sees(page, pane, who, who.reads("lookup.orders_of", user=str(emma.id)), "04-orders")
-        await tap_button(pane, who.label("lookup.more"))
-        await expect(pane.get_by_text(who.label("lookup.back")).last).to_be_visible()
+        await sees(page, pane, who, who.reads("support.case.reference", reference=reference), "02-order")
+        await tap_button(pane, who.label("support.lookup.person"))
+        await sees(page, pane, who, who.reads("support.lookup.known_since"), "03-person")
+        await tap_button(pane, who.label("support.lookup.all_orders"))
+        await sees(page, pane, who, who.reads("support.lookup.orders_of", user=str(emma.id)), "04-orders")
+        await tap_button(pane, who.label("support.lookup.more"))
+        await expect(pane.get_by_text(who.label("support.lookup.back")).last).to_be_visible()
         await send_text(pane, "/tickets")
-        await tap_button(pane, who.label("lookup.list.closed", count=0))
-        await sees(page, pane, who, who.reads("lookup.no_tickets"), "05-tickets")
+        await tap_button(pane, who.label("support.lookup.list.closed", count=0))
+        await sees(page, pane, who, who.reads("support.lookup.no_tickets"), "05-tickets")
         await send_text(pane, "/person @nobody_at_all")
-        await sees(page, pane, who, who.reads("lookup.nobody_called"), "06-nobody")
+        await sees(page, pane, who, who.reads("support.lookup.nobody_called"), "06-nobody")
 
 
 async def sees(page: Page, pane: Locator, who: Viewer, text: re.Pattern[str], step: str) -> None:

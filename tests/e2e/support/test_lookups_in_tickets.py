@@ -21,7 +21,7 @@ async def fail_after_payment(kirim: System, user: ChatUser) -> tuple[str, str]:
     """Let an order fail after its payment. Return the references of the order and of the ticket that opens."""
     _, order = await tap_to_invoice(kirim, user)
     await kirim.service.pays(order)
-    await user.sees(like("news.paid"), anywhere=True)
+    await user.sees(like("orders.notification.paid"), anywhere=True)
     await kirim.service.does("fail", orderId=order["id"])
     await wait_for_row(kirim, order, phase="done")
     message = await user.sees("T-[0-9A-Z]{5}", anywhere=True)
@@ -30,7 +30,7 @@ async def fail_after_payment(kirim: System, user: ChatUser) -> tuple[str, str]:
 
 async def wait_for_card(reader: ChatUser, ticket: str) -> Json:
     """Wait for the ticket's card in the chat."""
-    return await reader.sees(in_any_language("staff_ticket.unclaimed", reference=ticket), anywhere=True)
+    return await reader.sees(in_any_language("support.staff_ticket.unclaimed", reference=ticket), anywhere=True)
 
 
 async def wait_for_answer(reader: ChatUser, card: Json, text: str) -> Json:
@@ -50,21 +50,21 @@ async def test_in_a_tickets_topic_nothing_has_to_be_named_and_the_page_of_one_is
     card = await wait_for_card(group, ticket)
     topic = card["message_thread_id"]
     await group.says("/order", topic=topic)
-    page = await wait_for_answer(group, card, in_any_language("case.reference", reference=reference))
+    page = await wait_for_answer(group, card, in_any_language("support.case.reference", reference=reference))
     assert page["message_thread_id"] == topic
     assert hides_recipient(page)
     await group.says("/person", topic=topic)
-    user = await wait_for_answer(group, page, in_any_language("case.person", id=str(emma.id)))
+    user = await wait_for_answer(group, page, in_any_language("support.case.person", id=str(emma.id)))
     assert user["message_thread_id"] == topic
-    await group.taps(label("lookup.person", "id"), message=page)
-    await group.sees(like("lookup.known_since", "id"))
+    await group.taps(label("support.lookup.person", "id"), message=page)
+    await group.sees(like("support.lookup.known_since", "id"))
     await group.presses(card, f"lu:person:{emma.id}", force=True)
     assert ticket in text_of(await group.finds(card) or {}), "a ticket's own card stays a card"
     rina = ChatUser(shared_system.telegram, shared_system.rina.id)
     await rina.speaks("en")
     await rina.says(f"/person {emma.id}")
     await rina.taps(ticket)
-    card = await rina.sees(like("staff_ticket.unclaimed", reference=ticket))
+    card = await rina.sees(like("support.staff_ticket.unclaimed", reference=ticket))
     await rina.says("We are asking the bank.", reply_to=card)
     await emma.sees("We are asking the bank")
     assert (rina.id, f"ticket:{ticket}", emma.id) in lookups_in_audit_log(shared_system)
@@ -78,11 +78,13 @@ async def test_without_a_group_a_tickets_card_is_answered_with_the_command(tmp_p
         reference, ticket = await fail_after_payment(shared_system, emma)
         card = await wait_for_card(rina, ticket)
         await rina.says("/order", reply_to=card)
-        page = await wait_for_answer(rina, card, like("case.reference", reference=reference))
+        page = await wait_for_answer(rina, card, like("support.case.reference", reference=reference))
         await rina.says("/person", reply_to=card)
-        await wait_for_answer(rina, page, f"{like('case.person', id=str(emma.id))}.*\n{like('lookup.known_since')}")
+        await wait_for_answer(
+            rina, page, f"{like('support.case.person', id=str(emma.id))}.*\n{like('support.lookup.known_since')}"
+        )
         await rina.says("/tickets")
-        listed = await rina.sees(like("lookup.tickets.open", count=1))
+        listed = await rina.sees(like("support.lookup.tickets.open", count=1))
         await shared_system.kill_bot()
         await shared_system.start_bot(SUPPORT_IDS="3999")
         before = lookups_in_audit_log(shared_system)
@@ -93,11 +95,11 @@ async def test_without_a_group_a_tickets_card_is_answered_with_the_command(tmp_p
             (listed, f"tk:{ticket}:show"),
         ):
             pressed = await rina.presses(message, data)
-            assert pressed["text"] == label("staff.not_yours")
+            assert pressed["text"] == label("support.staff.not_yours")
         for command in ("/order", "/person"):
             await rina.says(command, reply_to=card)
-            await rina.sees(like("talk.unknown_command"))
+            await rina.sees(like("checkout.chat.unknown_command"))
         await rina.forwards_of(emma, "where is my money?")
         await rina.says("/tickets")
-        await rina.sees(like("talk.unknown_command"))
+        await rina.sees(like("checkout.chat.unknown_command"))
         assert lookups_in_audit_log(shared_system) == before

@@ -16,17 +16,17 @@ async def test_nobody_else_finds_anything_by_command_button_or_forwarding(shared
     reference, order = await place_order(shared_system, emma)
     before = lookups_in_audit_log(shared_system)
     await sari.says("/start")
-    greeting = await sari.sees(like("start.text"))
+    greeting = await sari.sees(like("users.start.text"))
     known = {"reference": reference, "service_id": order["id"], "user": emma.id}
     for command in COMMANDS:
         await sari.says(command.format(**known))
-        await sari.sees(like("talk.unknown_command"))
+        await sari.sees(like("checkout.chat.unknown_command"))
     for button in (f"lu:order:{reference}", f"lu:person:{emma.id}", f"lu:like:{reference[:4]}~0", "lu:tickets:open~0"):
         pressed = await sari.presses(greeting, button, force=True)
-        assert pressed["text"] == label("staff.not_yours")
+        assert pressed["text"] == label("support.staff.not_yours")
     await sari.forwards_of(emma, reference)
     await sari.says("/start")
-    await sari.sees(like("start.text"))
+    await sari.sees(like("users.start.text"))
     assert await sari.count(reference) == 2, "their own words alone"
     assert lookups_in_audit_log(shared_system) == before
 
@@ -54,6 +54,6 @@ async def test_nobody_else_finds_anything_by_command_button_or_forwarding(shared
 async def test_a_forged_button_of_support_itself_shows_nothing(shared_system: System, button: str) -> None:
     rina = await open_rinas_chat(shared_system)
     await rina.says("/tickets")
-    page = await rina.sees(like("lookup.tickets.open"))
+    page = await rina.sees(like("support.lookup.tickets.open"))
     pressed = await rina.presses(page, button, force=True)
-    assert pressed["text"] == label("staff.gone")
+    assert pressed["text"] == label("support.staff.gone")

@@ -33,19 +33,19 @@ async def message_to_press(user: ChatUser, language: str = "en") -> Json:
     """Return a message of the bot, to press forged buttons under it."""
     await user.speaks(language)
     await user.says("/start")
-    return await user.sees(like("start.text", language))
+    return await user.sees(like("users.start.text", language))
 
 
 def reason_question(reference: str, locale: str = "en") -> str:
     """Return a pattern for the question for the reason."""
-    return like("reveal.ask", locale, line=re.compile(f".*{reference}.*"))
+    return like("support.reveal.ask", locale, line=re.compile(f".*{reference}.*"))
 
 
-async def reveal(rina: ChatUser, reference: str, reason: str = label("reveal.reason_trace")) -> Json:
+async def reveal(rina: ChatUser, reference: str, reason: str = label("support.reveal.reason_trace")) -> Json:
     """Press the button, give the reason, and return the message with the recipient."""
     await rina.presses(await message_to_press(rina), f"rv:{reference}:ask", force=True)
     await rina.taps(reason, message=await rina.sees(reason_question(reference)))
-    return await rina.sees(like("reveal.shown", number=NUMBER))
+    return await rina.sees(like("support.reveal.shown", number=NUMBER))
 
 
 async def end_minute(system: System) -> None:
@@ -80,14 +80,14 @@ async def test_the_recipient_is_seen_with_a_reason_and_is_masked_in_the_same_mes
     assert MASKED in text_of(shown)
     await until(partial(has_no_question, shared_system.rina, reference), what="the question's end")
     await end_minute(shared_system)
-    masked = await shared_system.rina.sees(like("reveal.masked"))
+    masked = await shared_system.rina.sees(like("support.reveal.masked"))
     assert masked["message_id"] == shown["message_id"]
     assert await is_not_shown(shared_system.rina)
     ((actor, detail),) = audit_rows(shared_system, reference)
     assert actor == shared_system.rina.id
     assert "trace" not in detail
-    await shared_system.rina.taps(label("reveal.again"), message=masked)
-    await shared_system.rina.sees(like("reveal.ask"))
+    await shared_system.rina.taps(label("support.reveal.again"), message=masked)
+    await shared_system.rina.sees(like("support.reveal.ask"))
 
 
 @session_loop
@@ -112,8 +112,8 @@ async def test_what_is_shown_cant_be_forwarded_and_was_never_sent_unmasked(share
     unmasked = [each for each in messages if each["from"]["is_bot"] and NUMBER in text_of(each)]
     assert unmasked, "it was shown"
     assert all("edit_date" in each for each in unmasked), "by an edit, of which no notification tells"
-    await shared_system.rina.taps(label("reveal.hide"), message=shown)
-    await shared_system.rina.sees(like("reveal.masked"))
+    await shared_system.rina.taps(label("support.reveal.hide"), message=shown)
+    await shared_system.rina.sees(like("support.reveal.masked"))
     assert await is_not_shown(shared_system.rina)
 
 
@@ -124,16 +124,16 @@ async def test_a_reason_is_typed_and_one_that_says_nothing_is_asked_for_again(sh
         await message_to_press(shared_system.rina, "id"), f"rv:{reference}:ask", force=True
     )
     await shared_system.rina.taps(
-        label("reveal.other", "id"), message=await shared_system.rina.sees(reason_question(reference, "id"))
+        label("support.reveal.other", "id"), message=await shared_system.rina.sees(reason_question(reference, "id"))
     )
-    await shared_system.rina.sees(like("reveal.type", "id"))
+    await shared_system.rina.sees(like("support.reveal.type", "id"))
     await shared_system.rina.says("1234567890")
-    await shared_system.rina.sees(like("reveal.reason_too_short", "id"))
+    await shared_system.rina.sees(like("support.reveal.reason_too_short", "id"))
     await shared_system.rina.says("pengirim bilang nomornya 1234567890")
-    await shared_system.rina.sees(like("reveal.shown", "id", number=NUMBER))
+    await shared_system.rina.sees(like("support.reveal.shown", "id", number=NUMBER))
     assert len(audit_rows(shared_system, reference)) == 1
     await end_minute(shared_system)
-    await shared_system.rina.sees(like("reveal.masked", "id"))
+    await shared_system.rina.sees(like("support.reveal.masked", "id"))
     await shared_system.rina.speaks("en")
 
 
@@ -145,12 +145,12 @@ async def test_asked_for_in_the_group_it_is_shown_in_private_alone(shared_system
     under = await group.says("look at this one")
     for action in ("for:trace", "type", "hide:0123456789abcdef"):
         pressed = await group.presses(under, f"rv:{reference}:{action}", force=True)
-        assert pressed["text"] == label("staff.gone")
+        assert pressed["text"] == label("support.staff.gone")
     asked = await group.presses(under, f"rv:{reference}:ask", force=True)
-    assert asked["text"] == label("reveal.look_in_private")
+    assert asked["text"] == label("support.reveal.look_in_private")
     asking = await shared_system.rina.sees(reason_question(reference))
-    await shared_system.rina.taps(label("reveal.reason_wrong"), message=asking)
-    await shared_system.rina.sees(like("reveal.shown", number=NUMBER))
+    await shared_system.rina.taps(label("support.reveal.reason_wrong"), message=asking)
+    await shared_system.rina.sees(like("support.reveal.shown", number=NUMBER))
     assert await is_not_shown(group)
     await end_minute(shared_system)
     await until(partial(is_not_shown, shared_system.rina), what="the mask")
@@ -165,7 +165,7 @@ async def test_nobody_else_is_shown_it_by_any_button(shared_system: System) -> N
         before = len(await user.messages())
         for action in ("ask", "for:trace", "type", "hide:0123456789abcdef"):
             refused = await user.presses(under, f"rv:{reference}:{action}", force=True)
-            assert refused["text"] == label("staff.not_yours")
+            assert refused["text"] == label("support.staff.not_yours")
         assert len(await user.messages()) == before
     assert await is_not_shown(shared_system.oscar)
     assert audit_rows(shared_system, reference) == []
@@ -176,7 +176,7 @@ async def test_whoever_has_yet_to_press_start_is_told_how(kirim: System) -> None
     await kirim.rina.blocks()
     group = ChatUser(kirim.telegram, kirim.rina.id, SUPPORT_GROUP_ID)
     await group.presses(await group.says("look"), f"rv:{reference}:ask", force=True)
-    messages = await group.sees(like("reveal.unreachable", "id"))
+    messages = await group.sees(like("support.reveal.unreachable", "id"))
     assert "start=staff" in str(messages["reply_markup"])
     await kirim.rina.blocks(blocked=False)
     await reveal(kirim.rina, reference)
@@ -186,9 +186,9 @@ async def test_killed_while_it_is_shown_and_while_it_is_about_to_be_it_is_masked
     _, reference = await an_order(kirim)
     for fault in ("delay", "delay_after"):
         await kirim.rina.presses(await message_to_press(kirim.rina), f"rv:{reference}:ask", force=True)
-        await kirim.rina.sees(like("reveal.ask"))
+        await kirim.rina.sees(like("support.reveal.ask"))
         async with hold_call(calls_of(kirim, "editMessageText"), kirim.rina, fault):
-            await kirim.rina.taps(label("reveal.reason_trace"), wait=0)
+            await kirim.rina.taps(label("support.reveal.reason_trace"), wait=0)
         await kirim.kill_bot()
         assert await is_not_shown(kirim.rina) is (fault == "delay")
         await kirim.telegram_heals()
@@ -202,12 +202,12 @@ async def test_a_former_supporter_is_shown_nothing_and_loses_what_they_see(kirim
     _, reference = await an_order(kirim)
     shown = await reveal(kirim.rina, reference)
     await kirim.rina.presses(shown, f"rv:{reference}:type", force=True)
-    await kirim.rina.sees(like("reveal.type"))
+    await kirim.rina.sees(like("support.reveal.type"))
     await kirim.kill_bot()
     await kirim.start_bot(SUPPORT_IDS="3999")
     await until(partial(is_not_shown, kirim.rina), what="the mask")
     await kirim.rina.says("the bank asks for it")
-    await kirim.rina.sees(like("start.text"))
+    await kirim.rina.sees(like("users.start.text"))
     for message in await kirim.rina.messages():
         for action in ("ask", "for:trace", "type"):
             await kirim.rina.presses(message, f"rv:{reference}:{action}", force=True)

@@ -32,27 +32,27 @@ async def without_group(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterat
 async def list_saved_replies(rina: ChatUser) -> Json:
     """Ask for a new list of the saved replies, since older pages have buttons with the same names."""
     await rina.says("/answers")
-    return await rina.sees(like("answers.list"))
+    return await rina.sees(like("support.saved_reply.list"))
 
 
 async def add_saved_reply(rina: ChatUser, name: str, *, en: str, id_: str) -> Json:
     """Add a saved reply, and return its page."""
-    await rina.taps(label("answers.add"), message=await list_saved_replies(rina))
-    await rina.sees(like("answers.ask_name"))
+    await rina.taps(label("support.saved_reply.add"), message=await list_saved_replies(rina))
+    await rina.sees(like("support.saved_reply.ask_name"))
     await rina.says(name)
     for _ in range(2):
-        asked = await rina.sees(like("answers.ask_text", name=name))
-        in_indonesian = says(text_of(asked), "answers.ask_text", name=name, language=name_of("id"))
+        asked = await rina.sees(like("support.saved_reply.ask_text", name=name))
+        in_indonesian = says(text_of(asked), "support.saved_reply.ask_text", name=name, language=name_of("id"))
         await rina.says(id_ if in_indonesian else en)
     return await rina.sees(f"^{name}\n")
 
 
 async def preview_reply(case: OpenTicket, name: str) -> Json:
     """Choose a saved reply under the card, and return its preview."""
-    await case.presses(label("staff_ticket.answers"))
-    choosing = await case.rina.sees(like("answers.choose", ticket=case.reference))
+    await case.presses(label("support.staff_ticket.answers"))
+    choosing = await case.rina.sees(like("support.saved_reply.choose", ticket=case.reference))
     await case.rina.taps(name, message=choosing)
-    return await case.rina.sees(like("answers.preview"))
+    return await case.rina.sees(like("support.saved_reply.preview"))
 
 
 async def test_an_answer_is_written_in_both_languages_changed_and_deleted(without_group: System) -> None:
@@ -60,25 +60,25 @@ async def test_an_answer_is_written_in_both_languages_changed_and_deleted(withou
     page = await add_saved_reply(rina, "late", en="Sorry for {reference}", id_="Maaf soal {reference}")
     assert "Sorry for {reference}" in text_of(page)
     assert "Maaf soal {reference}" in text_of(page)
-    await rina.taps(label("answers.change", language=name_of("en")), message=page)
+    await rina.taps(label("support.saved_reply.change", language=name_of("en")), message=page)
     await rina.says("{number} and {holder}")
-    await rina.sees(like("broadcast.unknown_variable", name="{number}", known=re.compile(r"\{reference\}, .*")))
+    await rina.sees(like("core.template.unknown_variable", name="{number}", known=re.compile(r"\{reference\}, .*")))
     await rina.sends(sticker=True)
-    await rina.sees(like("answers.only_text"))
+    await rina.sees(like("support.saved_reply.only_text"))
     await rina.sends(html="So <b>sorry</b> for {Reference}")
     page = await rina.sees("So sorry for {reference}")
     assert "bold" in {entity["type"] for entity in page["entities"]}
-    await rina.taps(label("answers.add"), message=await list_saved_replies(rina))
+    await rina.taps(label("support.saved_reply.add"), message=await list_saved_replies(rina))
     await rina.says("Late")
-    await rina.sees(like("answers.exists", name="late"))
+    await rina.sees(like("support.saved_reply.exists", name="late"))
     await rina.says("!")
-    await rina.sees(like("answers.name"))
+    await rina.sees(like("support.saved_reply.name"))
     await rina.taps("late", message=await list_saved_replies(rina))
     page = await rina.sees("^late\n")
-    await rina.taps(label("answers.delete"), message=page)
-    question = await rina.sees(like("answers.sure", name="late"))
-    await rina.taps(label("answers.delete"), message=question)
-    listed = await rina.sees(like("answers.list"))
+    await rina.taps(label("support.saved_reply.delete"), message=page)
+    question = await rina.sees(like("support.saved_reply.sure", name="late"))
+    await rina.taps(label("support.saved_reply.delete"), message=question)
+    listed = await rina.sees(like("support.saved_reply.list"))
     assert listed["message_id"] == page["message_id"]
     assert "late" not in await rina.buttons()
 
@@ -93,32 +93,36 @@ async def test_it_is_sent_in_the_users_language_with_the_recipient_masked_and_on
     assert f"Sabar ya: Rp500.000 ke BCA ••••7890, {case.reference}" in text_of(preview)
     assert await case.got() == [], "nothing is sent by looking at it"
     send = next(
-        b for row in preview["reply_markup"]["inline_keyboard"] for b in row if b["text"] == label("answers.send")
+        b
+        for row in preview["reply_markup"]["inline_keyboard"]
+        for b in row
+        if b["text"] == label("support.saved_reply.send")
     )
     await case.rina.presses(preview, send["callback_data"])
     await case.user.sees("Sabar ya: Rp500.000 ke BCA ••••7890")
     await case.rina.sees_reaction(preview, "👌")
     again = await case.rina.presses(preview, send["callback_data"], force=True)
-    assert again["text"] == label("answers.sent_already")
+    assert again["text"] == label("support.saved_reply.sent_already")
     assert len(await case.got()) == 1
     await case.is_claimed_by(case.rina)
-    under = await case.oscar.sees(like("start.text"), anywhere=True)
+    under = await case.oscar.sees(like("users.start.text"), anywhere=True)
     refused = await case.oscar.presses(under, send["callback_data"], force=True)
-    assert refused["text"] == label("ticket.held_by_another")
+    assert refused["text"] == label("support.ticket.held_by_another")
 
 
 async def test_what_has_changed_since_it_was_looked_at_is_looked_at_again(without_group: System) -> None:
     page = await add_saved_reply(without_group.rina, "soon", en="Soon", id_="Sebentar")
     case = await open_ticket(without_group, group=None)
     preview = await preview_reply(case, "soon")
-    await case.rina.taps(label("answers.change", language=name_of("en")), message=page)
+    await case.rina.taps(label("support.saved_reply.change", language=name_of("en")), message=page)
     await case.rina.says("Tomorrow")
     await case.rina.sees("Tomorrow")
-    toast = await case.rina.taps(label("answers.send"), message=preview)
-    assert toast["text"] == label("answers.changed")
+    toast = await case.rina.taps(label("support.saved_reply.send"), message=preview)
+    assert toast["text"] == label("support.saved_reply.changed")
     assert await case.got() == []
     await case.rina.taps(
-        label("answers.send"), message=await case.rina.sees(f"{like('answers.preview')}(.|\n)*Tomorrow", anywhere=True)
+        label("support.saved_reply.send"),
+        message=await case.rina.sees(f"{like('support.saved_reply.preview')}(.|\n)*Tomorrow", anywhere=True),
     )
     await case.user.sees("Tomorrow")
 
@@ -127,13 +131,13 @@ async def test_an_answer_about_an_order_isnt_sent_where_there_is_none(without_gr
     await add_saved_reply(without_group.rina, "which", en="About {reference}", id_="Soal {reference}")
     user = await new_user(without_group)
     await user.says("/help")
-    await user.taps(label("button.write_to_us"))
+    await user.taps(label("support.button.write_to_us"))
     await user.says("How long does it take?")
-    head = await without_group.rina.sees(like("case.person", id=str(user.id)), anywhere=True)
-    await without_group.rina.taps(label("staff_ticket.answers"), message=head)
-    choosing = await without_group.rina.sees(like("answers.choose"))
+    head = await without_group.rina.sees(like("support.case.person", id=str(user.id)), anywhere=True)
+    await without_group.rina.taps(label("support.staff_ticket.answers"), message=head)
+    choosing = await without_group.rina.sees(like("support.saved_reply.choose"))
     toast = await without_group.rina.taps("which", message=choosing)
-    assert toast["text"] == label("answers.needs_order")
+    assert toast["text"] == label("support.saved_reply.needs_order")
 
 
 @pytest.mark.parametrize(
@@ -152,33 +156,33 @@ async def test_killed_behind_the_word_to_send_it_arrives_once_or_says_that_it_is
         if killed.startswith("before"):
             fault = "delay" if killed.endswith("sent") else "delay_after"
             await calls.enter_async_context(hold_call(calls_of(without_group, "sendMessage"), case.user, fault))
-        await case.rina.taps(label("answers.send"), message=preview, wait=0)
+        await case.rina.taps(label("support.saved_reply.send"), message=preview, wait=0)
     if killed.startswith("after"):
         await case.user.sees("Just once", anywhere=True)
         await wait_until_all_sent(without_group, case.user)
     await kill_and_restart(without_group)
     await case.rina.sees_reaction(preview, "👌")
-    assert [says(copy, "news.again") for copy in await case.got()] == repeated
+    assert [says(copy, "infra.outbox.again") for copy in await case.got()] == repeated
 
 
 async def test_nobody_but_support_reads_or_changes_them(without_group: System) -> None:
     page = await add_saved_reply(without_group.rina, "secret", en="For staff alone", id_="Untuk staf saja")
     emma = await new_user(without_group)
     await emma.says("/answers")
-    await emma.sees(like("talk.unknown_command"))
+    await emma.sees(like("checkout.chat.unknown_command"))
     await emma.says("/start")
-    under = await emma.sees(like("start.text"))
+    under = await emma.sees(like("users.start.text"))
     for button in ("list", "show:secret", "add", "text:secret:en", "ask:secret", "del:secret", "list:T-22222"):
         refused = await emma.presses(under, f"sa:{button}", force=True)
-        assert refused["text"] == label("staff.not_yours")
-    assert await emma.count(f"staff alone|{like('answers.list')}") == 0
-    await without_group.rina.taps(label("answers.change", language=name_of("en")), message=page)
+        assert refused["text"] == label("support.staff.not_yours")
+    assert await emma.count(f"staff alone|{like('support.saved_reply.list')}") == 0
+    await without_group.rina.taps(label("support.saved_reply.change", language=name_of("en")), message=page)
     await without_group.kill_bot()
     await without_group.start_bot(SUPPORT_IDS="2001")
     await without_group.rina.says("Now I say what I like")
-    await without_group.rina.sees(like("start.text"))
+    await without_group.rina.sees(like("users.start.text"))
     refused = await without_group.rina.presses(page, "sa:del:secret", force=True)
-    assert refused["text"] == label("staff.not_yours")
+    assert refused["text"] == label("support.staff.not_yours")
     await without_group.stop_bot()
     await without_group.start_bot(SUPPORT_IDS="3001,2001")
     await without_group.rina.taps("secret", message=await list_saved_replies(without_group.rina))
@@ -190,17 +194,17 @@ async def test_in_the_group_they_are_used_and_not_changed(kirim_with_a_group: tu
     page = await add_saved_reply(rina, "thanks", en="Thank you", id_="Terima kasih")
     group = ChatUser(kirim.telegram, rina.id, SUPPORT_GROUP_ID)
     await group.says("/answers")
-    listed = await group.sees(like("answers.in_group", names=re.compile(r".*, thanks")))
+    listed = await group.sees(like("support.saved_reply.in_group", names=re.compile(r".*, thanks")))
     assert "Thank you" not in text_of(listed)
     for button in ("list", "show:thanks", "add", "text:thanks:en", "ask:thanks", "del:thanks"):
-        assert (await group.presses(listed, f"sa:{button}", force=True))["text"] == label("staff.gone")
+        assert (await group.presses(listed, f"sa:{button}", force=True))["text"] == label("support.staff.gone")
     assert "Thank you" in text_of((await rina.finds(page)) or {})
     case = await open_ticket(kirim)
-    await case.presses(label("staff_ticket.answers"))
-    choosing = await case.in_topic(like("answers.choose"))
+    await case.presses(label("support.staff_ticket.answers"))
+    choosing = await case.in_topic(like("support.saved_reply.choose"))
     await case.rina.taps("thanks", message=choosing)
-    await case.in_topic(like("answers.preview"))
-    await case.rina.taps(label("answers.send"))
+    await case.in_topic(like("support.saved_reply.preview"))
+    await case.rina.taps(label("support.saved_reply.send"))
     await case.user.sees("Thank you")
 
 

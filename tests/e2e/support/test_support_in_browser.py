@@ -103,7 +103,7 @@ async def _payment_fails(kirim: System, page: Page, user: Locator, who: FailedPa
     await user.get_by_test_id("start").click()
     await expect(user.get_by_test_id("message").nth(1)).to_be_visible()
     await _writes(user, f"500rb bca {NUMBER} {HOLDER}")
-    await tap_button(user, who.label("review.confirm"))
+    await tap_button(user, who.label("checkout.review.confirm"))
     await expect(user.get_by_test_id("photo")).to_be_visible()
     await pay_in_wallet(page, who)
     [order] = await kirim.service.orders()
@@ -112,7 +112,7 @@ async def _payment_fails(kirim: System, page: Page, user: Locator, who: FailedPa
 
 
 async def _ticket_has_opened(page: Page, user: Locator, who: FailedPayment) -> str:
-    message = last_message(user, who.reads("ticket.by_itself_failed"))
+    message = last_message(user, who.reads("support.ticket.by_itself_failed"))
     await expect(message).to_be_visible()
     await save_screenshot(page, who, "01-opened-by-itself")
     return next(word for word in (await message.inner_text()).split() if word.startswith("T-"))
@@ -123,24 +123,24 @@ async def _support_claims(page: Page, group: Locator, who: FailedPayment, ticket
     await page.get_by_test_id("group-speaker").select_option(str(RINA))
     await group.get_by_test_id("topic").filter(has_text=ticket).click()
     card = _card(group)
-    await expect(card).to_contain_text(who.reads("case.unusual.failed_paid"))
+    await expect(card).to_contain_text(who.reads("support.case.unusual.failed_paid"))
     assert HOLDER not in await card.inner_text()
     await save_screenshot(page, who, "02-group")
     await card.locator("blockquote").first.click()
     await save_screenshot(page, who, "03-timeline")
-    await tap_button(group, who.label("staff_ticket.claim"))
+    await tap_button(group, who.label("support.staff_ticket.claim"))
     await expect(card).to_contain_text(str(RINA))
     await save_screenshot(page, who, "04-claimed")
 
 
 async def _support_reveals(page: Page, group: Locator, support: Locator, who: FailedPayment) -> None:
-    await tap_button(group, who.label("reveal.button"))
+    await tap_button(group, who.label("support.reveal.button"))
     await _open_chat(page, RINA)
-    await tap_button(support, who.label("reveal.reason_compare"))
+    await tap_button(support, who.label("support.reveal.reason_compare"))
     shown = last_message(support, NUMBER)
     await expect(shown).to_contain_text(HOLDER)
     await save_screenshot(page, who, "05-revealed")
-    await tap_button(support, who.label("reveal.hide"))
+    await tap_button(support, who.label("support.reveal.hide"))
     await expect(support.get_by_test_id("message").filter(has_text=NUMBER)).to_have_count(0)
     await save_screenshot(page, who, "06-masked")
     await _open_chat(page, SUPPORT_GROUP_ID)
@@ -175,25 +175,25 @@ async def _picture_is_shown(page: Page, group: Locator, who: FailedPayment) -> N
 
 
 async def _support_closes(page: Page, group: Locator, who: FailedPayment) -> None:
-    await tap_button(group, who.label("staff_ticket.close"))
+    await tap_button(group, who.label("support.staff_ticket.close"))
     # The name has to match exactly, because another reason in Indonesian contains the same word.
-    await group.get_by_role("button", name=who.label("staff.close.solved"), exact=True).last.click()
-    await expect(_card(group)).to_contain_text(who.reads("staff_ticket.reason.solved"))
+    await group.get_by_role("button", name=who.label("support.staff.close.solved"), exact=True).last.click()
+    await expect(_card(group)).to_contain_text(who.reads("support.staff_ticket.reason.solved"))
     await save_screenshot(page, who, "11-closed")
 
 
 async def _user_rates(page: Page, user: Locator, who: FailedPayment) -> None:
     await _open_chat(page, who.user)
-    await expect(last_message(user, who.reads("ticket.how_was_it"))).to_be_visible()
+    await expect(last_message(user, who.reads("support.ticket.how_was_it"))).to_be_visible()
     await save_screenshot(page, who, "12-closed-for-the-person")
-    await tap_button(user, who.label("button.rate_good"))
-    await expect(last_message(user, who.reads("ticket.rated_good"))).to_be_visible()
+    await tap_button(user, who.label("support.button.rate_good"))
+    await expect(last_message(user, who.reads("support.ticket.rated_good"))).to_be_visible()
     await save_screenshot(page, who, "13-rated")
 
 
 async def _rating_is_seen(page: Page, group: Locator, who: FailedPayment) -> None:
     await _open_chat(page, SUPPORT_GROUP_ID)
-    await expect(_card(group)).to_contain_text(who.reads("staff_ticket.rated", thumb="👍"))
+    await expect(_card(group)).to_contain_text(who.reads("support.staff_ticket.rated", thumb="👍"))
     await save_screenshot(page, who, "14-rating-in-the-group")
 
 

@@ -41,18 +41,18 @@ async def save_replied_tickets(kirim: System, count: int, *, after: timedelta) -
 async def test_who_writes_to_support_reads_how_soon_it_replies_and_not_on_reopening(kirim: System) -> None:
     emma = await new_user(kirim)
     await emma.says("/help")
-    await emma.taps(label("button.write_to_us"))
-    await emma.sees(like("ticket.what_is_wrong"))
+    await emma.taps(label("support.button.write_to_us"))
+    await emma.sees(like("support.ticket.what_is_wrong"))
     await emma.says("I can't find my receipt")
-    taken = await emma.sees(like("ticket.is_open"))
-    assert text_of(taken).endswith(f"\n\n{text('ticket.reply_time', duration='5 minutes')}")
+    taken = await emma.sees(like("support.ticket.is_open"))
+    assert text_of(taken).endswith(f"\n\n{text('support.ticket.reply_time', duration='5 minutes')}")
     ticket = next(word for word in text_of(taken).split() if word.startswith("T-"))
     head = await kirim.rina.sees(ticket, anywhere=True)
     await kirim.rina.presses(head, f"tk:{ticket}:closeas:solved", force=True)
-    closed = await emma.sees(like("ticket.closed_solved"), anywhere=True)
+    closed = await emma.sees(like("support.ticket.closed_solved"), anywhere=True)
     await emma.says("Still not there", reply_to=closed)
-    again = await emma.sees(like("ticket.is_open"))
-    assert text_of(again).endswith(text("ticket.is_open")), "only first replies are measured"
+    again = await emma.sees(like("support.ticket.is_open"))
+    assert text_of(again).endswith(text("support.ticket.is_open")), "only first replies are measured"
 
 
 async def test_who_gets_a_ticket_for_a_paid_order_that_failed_reads_it_too(kirim: System) -> None:
@@ -60,9 +60,9 @@ async def test_who_gets_a_ticket_for_a_paid_order_that_failed_reads_it_too(kirim
     _, order = await tap_to_invoice(kirim, sari)
     await sari.speaks("id")
     await sari.says("/status")
-    await sari.sees(like("status.title", "id"))
+    await sari.sees(like("orders.status.title", "id"))
     await kirim.service.pays(order)
     await wait_for_row(kirim, order, is_paid=1)
     await kirim.service.does("fail", orderId=order["id"])
-    opened = await sari.sees(like("ticket.by_itself_failed", "id"), anywhere=True)
-    assert text_of(opened).endswith(f"\n\n{text('ticket.reply_time', 'id', duration='5 menit')}")
+    opened = await sari.sees(like("support.ticket.by_itself_failed", "id"), anywhere=True)
+    assert text_of(opened).endswith(f"\n\n{text('support.ticket.reply_time', 'id', duration='5 menit')}")

@@ -25,9 +25,9 @@ async def fail_after_payment(system: System) -> tuple[ChatUser, Json]:
     user = await new_user(system)
     _, order = await tap_to_invoice(system, user)
     await system.service.pays(order)
-    await user.sees(like("news.paid"))
+    await user.sees(like("orders.notification.paid"))
     await system.service.does("fail", orderId=order["id"])
-    await user.sees(like("news.failed_paid"))
+    await user.sees(like("orders.notification.failed_paid"))
     return user, order
 
 
@@ -35,15 +35,15 @@ async def ask_about_order(system: System, user: ChatUser, order: Json) -> None:
     """Write to support from the page of an order."""
     await user.says("/orders")
     await user.taps(str(row_of(system, order)["reference"]))
-    await user.taps(label("button.help"))
-    await user.sees(like("ticket.what_is_wrong"))
+    await user.taps(label("orders.button.help"))
+    await user.sees(like("support.ticket.what_is_wrong"))
     await user.says("Did it go through?")
-    await user.sees(like("ticket.is_open"))
+    await user.sees(like("support.ticket.is_open"))
 
 
 async def wait_for_card(group: ChatUser, user: ChatUser) -> Json:
     """Wait for the card of a user's ticket, in any language."""
-    about = in_any_language("case.person", id=str(user.id))
+    about = in_any_language("support.case.person", id=str(user.id))
     return await group.waits_for(lambda m: is_card(m) and re.search(about, text_of(m)) is not None, anywhere=True)
 
 
@@ -53,7 +53,7 @@ def is_card(message: Json) -> bool:
 
 def is_claimed_by_rina(message: Json) -> bool:
     """Return whether a card says that Rina has claimed the ticket."""
-    return says(text_of(message), "staff_ticket.claimed", "id", by="3001")
+    return says(text_of(message), "support.staff_ticket.claimed", "id", by="3001")
 
 
 async def topics(system: System, chat_id: int = SUPPORT_GROUP_ID) -> dict[int, Json]:
@@ -87,12 +87,12 @@ async def test_a_payment_that_fails_opens_a_topic_with_the_whole_case(kirim: Sys
     assert "1234567890" not in shown
     assert order["id"] in shown
     language = name_of("en", "id")
-    assert says(shown, "case.person", "id", id=str(user.id), language=language)
-    assert says(shown, "case.unusual.failed_paid", "id")
-    paid = like("case.state", "id", what=text("step.paid", "id"), state="LN_INVOICE_PAID")
-    assert re.search(paid + like("case.service_at", "id", at=re.compile("[0-9.]+")), shown)
-    paid_text, sent_text = text("case.told.paid", "id"), text("case.reach.sent", "id")
-    assert says(shown, "case.told", "id", what=paid_text, reach=sent_text)
+    assert says(shown, "support.case.person", "id", id=str(user.id), language=language)
+    assert says(shown, "support.case.unusual.failed_paid", "id")
+    paid = like("support.case.state", "id", what=text("orders.step.paid", "id"), state="LN_INVOICE_PAID")
+    assert re.search(paid + like("support.case.service_at", "id", at=re.compile("[0-9.]+")), shown)
+    paid_text, sent_text = text("support.case.told.paid", "id"), text("support.case.reach.sent", "id")
+    assert says(shown, "support.case.told", "id", what=paid_text, reach=sent_text)
 
 
 async def test_the_card_and_the_topic_follow_the_ticket(kirim: System) -> None:
@@ -100,18 +100,18 @@ async def test_the_card_and_the_topic_follow_the_ticket(kirim: System) -> None:
     group = support_group(kirim)
     card = await wait_for_card(group, user)
     topic_id = card["message_thread_id"]
-    await group.taps(label("staff_ticket.claim", "id"), message=card)
+    await group.taps(label("support.staff_ticket.claim", "id"), message=card)
     await group.waits_for(lambda m: m["message_id"] == card["message_id"] and is_claimed_by_rina(m))
-    await group.taps(label("staff_ticket.close", "id"), message=await group.finds(card))
-    await group.sees(like("staff.closing", "id"))
-    await group.taps(label("staff.close.solved", "id"))
+    await group.taps(label("support.staff_ticket.close", "id"), message=await group.finds(card))
+    await group.sees(like("support.staff.closing", "id"))
+    await group.taps(label("support.staff.close.solved", "id"))
 
     async def is_closed() -> bool:
         topic = (await topics(kirim))[topic_id]
         return bool(topic["closed"]) and topic["name"].startswith("✅ T-")
 
     await until(is_closed, what="the closed topic")
-    await group.taps(label("staff_ticket.reopen", "id"), message=await group.finds(card))
+    await group.taps(label("support.staff_ticket.reopen", "id"), message=await group.finds(card))
 
     async def is_open() -> bool:
         topic = (await topics(kirim))[topic_id]
@@ -126,16 +126,16 @@ async def test_the_order_is_read_afresh_by_a_button_that_says_what_it_has_change
     card = await wait_for_card(group, user)
     # The service allows one read of an order a second, and another agent has just read it. So the bot waits.
     await kirim.service.fails_with("429", method="GET", path=f"/v1/offramp/orders/{order['id']}", times=1, retryAfter=1)
-    pressed = await group.taps(label("staff_ticket.fresh", "id"), message=card)
-    assert pressed["text"] == label("staff_ticket.reading", "id")
-    await group.sees(like("staff_ticket.unchanged", "id", at=re.compile("[0-9.]+")))
+    pressed = await group.taps(label("support.staff_ticket.fresh", "id"), message=card)
+    assert pressed["text"] == label("support.staff_ticket.reading", "id")
+    await group.sees(like("support.staff_ticket.unchanged", "id", at=re.compile("[0-9.]+")))
     await kirim.service.does("advance", orderId=order["id"], state="COMPLETED")
-    await group.taps(label("staff_ticket.fresh", "id"), message=card)
-    sent = await group.sees(like("staff_ticket.state_not_taken", "id", after="COMPLETED", before="FAILED"))
+    await group.taps(label("support.staff_ticket.fresh", "id"), message=card)
+    sent = await group.sees(like("support.staff_ticket.state_not_taken", "id", after="COMPLETED", before="FAILED"))
     assert sent["message_thread_id"] == card["message_thread_id"]
     await kirim.service.fails_with("503", method="GET", path=f"/v1/offramp/orders/{order['id']}")
-    await group.taps(label("staff_ticket.fresh", "id"), message=card)
-    await group.sees(like("staff_ticket.unreadable", "id"))
+    await group.taps(label("support.staff_ticket.fresh", "id"), message=card)
+    await group.sees(like("support.staff_ticket.unreadable", "id"))
 
 
 async def test_a_refresh_of_an_open_order_is_saved_and_updates_every_card(tmp_path: Path) -> None:
@@ -146,13 +146,13 @@ async def test_a_refresh_of_an_open_order_is_saved_and_updates_every_card(tmp_pa
         card = await wait_for_card(group, user)
         await group.sees("Did it go through", anywhere=True)
         await kirim.service.pays(order)
-        await group.taps(label("staff_ticket.fresh", "id"), message=card)
-        sent = text_of(await group.sees(like("staff_ticket.has_changed", "id")))
-        state = text("staff_ticket.state", "id", before="-", after="LN_INVOICE_PAID")
-        assert sent.split("\n")[1:] == [state, text("staff_ticket.now_paid", "id")]
-        await user.sees(like("news.paid"), anywhere=True)
+        await group.taps(label("support.staff_ticket.fresh", "id"), message=card)
+        sent = text_of(await group.sees(like("support.staff_ticket.has_changed", "id")))
+        state = text("support.staff_ticket.state", "id", before="-", after="LN_INVOICE_PAID")
+        assert sent.split("\n")[1:] == [state, text("support.staff_ticket.now_paid", "id")]
+        await user.sees(like("orders.notification.paid"), anywhere=True)
         await group.waits_for(
-            lambda m: m["message_id"] == card["message_id"] and says(text_of(m), "case.service_at", "id"),
+            lambda m: m["message_id"] == card["message_id"] and says(text_of(m), "support.case.service_at", "id"),
             anywhere=True,
         )
 
@@ -161,7 +161,7 @@ async def test_words_too_long_for_one_message_with_ours_arrive_whole_and_a_corre
     user, _ = await fail_after_payment(kirim)
     group = support_group(kirim)
     card = await wait_for_card(group, user)
-    opened = await user.sees(like("ticket.by_itself_failed"), anywhere=True)
+    opened = await user.sees(like("support.ticket.by_itself_failed"), anywhere=True)
     long = "rupiah " * 580 + "the end"
     written = await user.says(long, reply_to=opened)
     rest = await group.sees("the end$")
@@ -169,7 +169,7 @@ async def test_words_too_long_for_one_message_with_ours_arrive_whole_and_a_corre
     assert rest["message_thread_id"] == card["message_thread_id"]
     await user.edits(written, "In short: where is it?")
     corrected = await group.sees("In short: where is it")
-    assert says(text_of(corrected), "staff_ticket.changed", "id")
+    assert says(text_of(corrected), "support.staff_ticket.changed", "id")
     assert corrected["reply_to_message"]["message_id"] == rest["message_id"]
     await group.says("On its way", reply_to=rest)
     await user.sees("On its way")
@@ -182,7 +182,7 @@ async def test_a_topic_that_somebody_deletes_is_made_anew(kirim: System) -> None
     token = kirim.environment["TELEGRAM_BOT_TOKEN"]
     gone = {"chat_id": SUPPORT_GROUP_ID, "message_thread_id": card["message_thread_id"]}
     (await kirim.telegram.post(f"/bot{token}/deleteForumTopic", json=gone)).raise_for_status()
-    opened = await user.sees(like("ticket.by_itself_failed"), anywhere=True)
+    opened = await user.sees(like("support.ticket.by_itself_failed"), anywhere=True)
     await user.says("Where is my money?", reply_to=opened)
     words = await group.sees("Where is my money")
     assert words["message_thread_id"] != card["message_thread_id"]
@@ -208,7 +208,7 @@ async def test_an_answer_to_a_card_that_a_kill_kept_from_being_known_is_not_sile
     again = await group.waits_for(lambda m: is_card(m) and m["message_id"] != first["message_id"], anywhere=True)
     assert again["message_thread_id"] == first["message_thread_id"]
     await group.says("On its way", reply_to=first)
-    await group.sees(like("staff.not_passed_on", "id"))
+    await group.sees(like("support.staff.not_passed_on", "id"))
     await group.says("It arrives today", reply_to=again)
     await user.sees("It arrives today", anywhere=True)
     assert await user.count("On its way") == 0
@@ -219,7 +219,7 @@ async def test_a_plain_group_gets_the_card_and_answers_to_it_and_is_followed_to_
     user, _ = await fail_after_payment(kirim)
     card = await wait_for_card(group, user)
     assert "message_thread_id" not in card
-    opened = await user.sees(like("ticket.by_itself_failed"), anywhere=True)
+    opened = await user.sees(like("support.ticket.by_itself_failed"), anywhere=True)
     await user.says("Where is my money?", reply_to=opened)
     words = await group.sees("Where is my money")
     assert words["reply_to_message"]["message_id"] == card["message_id"]
@@ -230,7 +230,7 @@ async def test_a_plain_group_gets_the_card_and_answers_to_it_and_is_followed_to_
     words = await supergroup.sees("Hello")
     card = await wait_for_card(supergroup, user)
     assert words["reply_to_message"]["message_id"] == card["message_id"]
-    await supergroup.taps(label("staff_ticket.claim", "id"), message=card)
+    await supergroup.taps(label("support.staff_ticket.claim", "id"), message=card)
     await supergroup.waits_for(is_claimed_by_rina)
 
 
@@ -241,7 +241,7 @@ async def test_where_the_bot_may_open_no_topics_everything_answers_the_card(kiri
     card = await wait_for_card(group, user)
     assert "message_thread_id" not in card
     assert await topics(kirim) == {}
-    opened = await user.sees(like("ticket.by_itself_failed"), anywhere=True)
+    opened = await user.sees(like("support.ticket.by_itself_failed"), anywhere=True)
     await user.says("Where is my money?", reply_to=opened)
     words = await group.sees("Where is my money")
     assert words["reply_to_message"]["message_id"] == card["message_id"]
@@ -256,8 +256,8 @@ async def test_without_a_group_each_supporter_has_the_ticket_in_private_and_in_t
         user, _ = await fail_after_payment(kirim)
         heads = [await wait_for_card(each, user) for each in (kirim.rina, kirim.oscar)]
         for card, locale in zip(heads, ("id", "en"), strict=True):
-            assert says(text_of(card), "case.timeline", locale)
-        opened = await user.sees(like("ticket.by_itself_failed"), anywhere=True)
+            assert says(text_of(card), "support.case.timeline", locale)
+        opened = await user.sees(like("support.ticket.by_itself_failed"), anywhere=True)
         await user.says("Where is my money?", reply_to=opened)
         for supporter, card in zip((kirim.rina, kirim.oscar), heads, strict=True):
             words = await supporter.sees("Where is my money", anywhere=True)
@@ -268,15 +268,15 @@ async def test_a_group_that_is_lost_loses_nothing_and_operators_hear_of_it(kirim
     for each in (kirim.rina, kirim.oscar):
         await each.speaks("en")
         await each.says("/start")
-        await each.sees(like("start.text"))
+        await each.sees(like("users.start.text"))
     await set_bot_status(kirim, "kicked")
     user, _ = await fail_after_payment(kirim)
     await wait_for_card(kirim.rina, user)
-    await kirim.oscar.sees(like("alarm.staff_chat_lost"), anywhere=True)
-    opened = await user.sees(like("ticket.by_itself_failed"), anywhere=True)
+    await kirim.oscar.sees(like("staff.alarm.staff_chat_lost"), anywhere=True)
+    opened = await user.sees(like("support.ticket.by_itself_failed"), anywhere=True)
     await user.says("Where is my money?", reply_to=opened)
     await kirim.rina.sees("Where is my money", anywhere=True)
     await set_bot_status(kirim, "administrator")
     other, _ = await fail_after_payment(kirim)
     await wait_for_card(support_group(kirim), other)
-    await kirim.oscar.sees(like("alarm.over", line=text("alarm.staff_chat_lost_over")), anywhere=True)
+    await kirim.oscar.sees(like("staff.alarm.over", line=text("staff.alarm.staff_chat_lost_over")), anywhere=True)

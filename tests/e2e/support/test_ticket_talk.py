@@ -20,7 +20,7 @@ PICTURE = png(60, 40)
 
 def refused(why: str) -> str:
     """Return a pattern for the message that a reply wasn't passed on, and why."""
-    return like("staff.not_passed_on", why=text(why))
+    return like("support.staff.not_passed_on", why=text(why))
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -57,7 +57,7 @@ async def test_an_answer_is_a_reply_in_the_topic_and_is_known_to_have_arrived(ca
         html="It is <b>on its way</b>.",
         reply_to=case.card["message_id"],
     )
-    got = await case.user.sees(like("ticket.from_support", ticket=case.reference))
+    got = await case.user.sees(like("support.ticket.from_support", ticket=case.reference))
     assert text_of(got).endswith("\nIt is on its way.")
     assert "blockquote" in {entity["type"] for entity in got["entities"]}
     assert "BCA ••••7890" in text_of(got)
@@ -80,29 +80,29 @@ async def test_what_is_no_reply_stays_among_staff_and_so_does_a_note(in_group: O
     topic = in_group.card["message_thread_id"]
     await in_group.rina.says("What do you think, Oscar?", topic=topic)
     await in_group.rina.says("/note Called the bank, they look into it", topic=topic)
-    kept = await in_group.in_topic(like("staff.noted"))
+    kept = await in_group.in_topic(like("support.staff.noted"))
     await in_group.oscar.says("They said the same to me", reply_to=kept)
-    await in_group.oscar.sees(like("staff.noted"))
+    await in_group.oscar.sees(like("support.staff.noted"))
     await in_group.rina.says("/note Again", reply_to=in_group.card)
     await in_group.rina.sends_photo(PICTURE, "/note a screenshot of theirs", reply_to=in_group.card)
     await in_group.rina.sends_photo(PICTURE, "/nto a slip", reply_to=in_group.card)
-    await in_group.in_topic(refused("staff.refusal.command"))
+    await in_group.in_topic(refused("support.staff.refusal.command"))
     await in_group.rina.says("/note", topic=topic)
-    await in_group.in_topic(like("staff.how_to_note"))
+    await in_group.in_topic(like("support.staff.how_to_note"))
     await in_group.answers("That's for you")
     await in_group.user.sees("That's for you")
     assert len(await in_group.got()) == 1
 
 
 async def test_one_holds_a_ticket_and_another_takes_it_over_with_a_word(in_group: OpenTicket) -> None:
-    assert (await in_group.presses(label("staff_ticket.claim")))["text"] == label("staff.claimed")
+    assert (await in_group.presses(label("support.staff_ticket.claim")))["text"] == label("support.staff.claimed")
     await in_group.is_claimed_by(in_group.rina)
     await in_group.answers("I know better", by=in_group.oscar)
-    await in_group.in_topic(refused("ticket.held_by_another"))
-    await in_group.presses(label("staff_ticket.take"), by=in_group.oscar)
-    question = await in_group.in_topic(like("staff.take_over", who="3001", ticket=in_group.reference))
+    await in_group.in_topic(refused("support.ticket.held_by_another"))
+    await in_group.presses(label("support.staff_ticket.take"), by=in_group.oscar)
+    question = await in_group.in_topic(like("support.staff.take_over", who="3001", ticket=in_group.reference))
     await in_group.oscar.says("You are off today", reply_to=question)
-    await in_group.in_topic(like("staff.remark.taken_over", by="2001", before="3001") + "\nYou are off today")
+    await in_group.in_topic(like("support.staff.remark.taken_over", by="2001", before="3001") + "\nYou are off today")
     await in_group.is_claimed_by(in_group.oscar)
     await in_group.answers("Oscar here", by=in_group.oscar)
     await in_group.user.sees("Oscar here")
@@ -114,18 +114,18 @@ async def test_two_who_claim_at_once_are_told_who_was_first_and_a_second_tap_cha
     first = await case.rina.presses(case.card, data, force=True)
     second = await case.oscar.presses(case.card, data, force=True)
     again = await case.rina.presses(case.card, data, force=True)
-    assert first["text"] == again["text"] == label("staff.claimed")
-    assert (second["show_alert"], second["text"]) == (True, label("ticket.held_by_another"))
+    assert first["text"] == again["text"] == label("support.staff.claimed")
+    assert (second["show_alert"], second["text"]) == (True, label("support.ticket.held_by_another"))
 
 
 async def test_who_has_blocked_the_bot_is_said_not_to_have_got_it_and_gets_it_later(case: OpenTicket) -> None:
     await case.user.blocks()
     sent = await case.answers("Are you there?")
-    line = await case.in_topic(like("staff.remark.failed", why=text("staff.why.blocked")))
+    line = await case.in_topic(like("support.staff.remark.failed", why=text("support.staff.why.blocked")))
     assert await case.rina.reaction(sent) == ""
     assert await case.got() == []
     await case.user.blocks(blocked=False)
-    await case.rina.taps(label("staff.button.again"), message=line)
+    await case.rina.taps(label("support.staff.button.again"), message=line)
     await case.user.sees("Are you there?")
     await case.rina.sees_reaction(sent, "👌")
     second = await case.rina.presses(line, f"tk:{case.reference}:again:1", force=True)
@@ -138,11 +138,11 @@ async def test_a_corrected_answer_is_corrected_where_it_stands(case: OpenTicket)
     got = await case.user.sees("It arives today")
     await case.rina.sees_reaction(sent, "👌")
     await case.rina.edits(sent, "It arrives today")
-    corrected = await case.user.sees(like("ticket.corrected") + "\nIt arrives today")
+    corrected = await case.user.sees(like("support.ticket.corrected") + "\nIt arrives today")
     assert corrected["message_id"] == got["message_id"]
     await case.rina.sees_reaction(sent, "✍")
     await case.rina.edits(sent, "/note not for them")
-    await case.in_topic(like("staff.not_corrected"))
+    await case.in_topic(like("support.staff.not_corrected"))
     assert (await case.got())[-1].endswith("It arrives today")
 
 
@@ -151,18 +151,18 @@ async def test_an_answer_is_taken_back_by_its_author_alone_and_both_sides_learn_
     await case.user.sees("This is for somebody else")
     await case.rina.sees_reaction(sent, "👌")
     elsewhere = await case.oscar.sees(
-        like("staff.remark.replied", by="3001") + "\nThis is for somebody else", anywhere=True
+        like("support.staff.remark.replied", by="3001") + "\nThis is for somebody else", anywhere=True
     )
     await case.oscar.says("/unsend", reply_to=elsewhere)
-    await case.oscar.sees(like("ticket.answer_of_another"))
+    await case.oscar.sees(like("support.ticket.answer_of_another"))
     await case.rina.says("/unsend", reply_to=sent)
-    await case.user.sees(like("ticket.taken_back"))
-    await case.in_topic(like("staff.remark.taken_back"))
+    await case.user.sees(like("support.ticket.taken_back"))
+    await case.in_topic(like("support.staff.remark.taken_back"))
     assert not any("somebody else" in text for text in await case.got())
     await case.rina.says("/unsend", reply_to=sent)
-    await case.in_topic(like("ticket.taken_back_already"))
+    await case.in_topic(like("support.ticket.taken_back_already"))
     await case.rina.says("/unsend")
-    await case.in_topic(like("ticket.no_answer"))
+    await case.in_topic(like("support.ticket.no_answer"))
 
 
 async def test_a_message_that_staff_delete_was_passed_on_nevertheless(case: OpenTicket) -> None:
@@ -175,10 +175,13 @@ async def test_a_message_that_staff_delete_was_passed_on_nevertheless(case: Open
 async def test_what_can_not_be_passed_on_whole_is_not_passed_on(case: OpenTicket) -> None:
     await case.answers("x" * 4000)
     await case.in_topic(
-        like("staff.not_passed_on", why=re.compile(like("staff.refusal.too_long", over=re.compile("[1-9][0-9]*"))))
+        like(
+            "support.staff.not_passed_on",
+            why=re.compile(like("support.staff.refusal.too_long", over=re.compile("[1-9][0-9]*"))),
+        )
     )
     await case.rina.sends(sticker=True, reply_to=case.card["message_id"])
-    await case.in_topic(refused("staff.refusal.kind"))
+    await case.in_topic(refused("support.staff.refusal.kind"))
     assert await case.got() == []
 
 
@@ -188,23 +191,25 @@ async def test_a_member_of_the_group_who_is_no_supporter_answers_nobody(in_group
     place = {"from": 2001, "person": guest.id, "status": "member"}
     (await in_group.system.telegram.post(path, json=place)).raise_for_status()
     await in_group.answers("Hello from the guest", by=ChatUser(in_group.system.telegram, guest.id, GROUP))
-    await in_group.in_topic(refused("staff.refusal.stranger"))
+    await in_group.in_topic(refused("support.staff.refusal.stranger"))
     assert await in_group.got() == []
 
 
 async def test_a_closed_ticket_is_closed_with_a_reason_and_takes_no_answer_until_it_is_open_again(
     case: OpenTicket,
 ) -> None:
-    await case.presses(label("staff_ticket.close"))
-    question = await case.in_topic(like("staff.closing", ticket=case.reference))
+    await case.presses(label("support.staff_ticket.close"))
+    question = await case.in_topic(like("support.staff.closing", ticket=case.reference))
     await case.rina.says("Because it is done", reply_to=question)
-    question = await case.rina.sees(like("staff.closing", ticket=case.reference))
-    await case.rina.taps(label("staff.close.solved"), message=question)
-    await case.in_topic(like("staff.closed", ticket=case.reference, reason=text("staff_ticket.reason.solved")))
+    question = await case.rina.sees(like("support.staff.closing", ticket=case.reference))
+    await case.rina.taps(label("support.staff.close.solved"), message=question)
+    await case.in_topic(
+        like("support.staff.closed", ticket=case.reference, reason=text("support.staff_ticket.reason.solved"))
+    )
     await case.answers("One more thing")
-    refusal = await case.in_topic(refused("ticket.closed"))
+    refusal = await case.in_topic(refused("support.ticket.closed"))
     assert await case.got() == []
-    await case.rina.taps(label("staff_ticket.reopen"), message=refusal)
+    await case.rina.taps(label("support.staff_ticket.reopen"), message=refusal)
     await case.answers("One more thing")
     await case.user.sees("One more thing")
 
@@ -218,7 +223,7 @@ async def test_their_words_and_pictures_come_back_into_the_topic_and_ring_for_wh
     told = await in_group.in_topic("Nothing at al")
     assert [entity["user"]["id"] for entity in told["entities"] if entity["type"] == "text_mention"] == [3001]
     await in_group.user.edits(sent, "Nothing at all")
-    await in_group.in_topic(f"{like('staff_ticket.changed')}(.|\n)*Nothing at all")
+    await in_group.in_topic(f"{like('support.staff_ticket.changed')}(.|\n)*Nothing at all")
     await in_group.user.sends_photo(PICTURE, "See here", reply_to=got)
     assert "photo" in await in_group.in_topic("See here")
     await in_group.answers("Thank you, we ask them", to=told)
@@ -228,15 +233,15 @@ async def test_their_words_and_pictures_come_back_into_the_topic_and_ring_for_wh
 async def test_each_side_reads_its_own_language(without_group: System) -> None:
     case = await open_ticket(without_group, "id", group=None)
     indonesian = name_of("id")
-    assert says(text_of(case.card), "case.person", id=str(case.user.id), language=indonesian)
+    assert says(text_of(case.card), "support.case.person", id=str(case.user.id), language=indonesian)
     sent = await case.answers("Uangnya sedang dikirim.")
-    got = await case.user.sees(like("ticket.from_support", "id", ticket=case.reference))
+    got = await case.user.sees(like("support.ticket.from_support", "id", ticket=case.reference))
     assert "Uangnya sedang dikirim." in text_of(got)
     await case.rina.sees_reaction(sent, "👌")
     await case.rina.edits(sent, "Uangnya sudah dikirim.")
-    await case.user.sees(like("ticket.corrected", "id") + "\nUangnya sudah dikirim.")
+    await case.user.sees(like("support.ticket.corrected", "id") + "\nUangnya sudah dikirim.")
     await case.rina.says("/unsend", reply_to=sent)
-    await case.user.sees(like("ticket.taken_back", "id"))
-    await case.in_topic(like("staff.remark.taken_back"))
-    await case.user.taps(label("ticket.button.answer", "id"))
+    await case.user.sees(like("support.ticket.taken_back", "id"))
+    await case.in_topic(like("support.staff.remark.taken_back"))
+    await case.user.taps(label("support.ticket.button.answer", "id"))
     await case.user.sees(case.reference)

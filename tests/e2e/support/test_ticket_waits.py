@@ -18,8 +18,8 @@ from tests.texts import like, says
 from tests.waiting import TIMEOUT_SECONDS, until
 
 TICKET = re.compile("T-[0-9A-Z]{5}")
-WAITED = like("waits.head", "id", ticket=TICKET)
-LONG = like("waits.long", ticket=TICKET)
+WAITED = like("support.waiting.head", "id", ticket=TICKET)
+LONG = like("support.waiting.long", ticket=TICKET)
 OSCAR, RINA = 2001, 3001
 
 
@@ -35,7 +35,7 @@ async def kirim(tmp_path: Path) -> AsyncIterator[System]:
 async def fail_after_payment(system: System) -> None:
     _, order = await tap_to_invoice(system, system.emma)
     await system.service.pays(order)
-    await system.emma.sees(like("news.paid"))
+    await system.emma.sees(like("orders.notification.paid"))
     await system.service.does("fail", orderId=order["id"])
 
 
@@ -67,7 +67,7 @@ async def test_support_is_reminded_in_the_ticket_then_the_operators_and_each_onc
     await an_hour_passes(kirim)
     reminder = await group.sees(WAITED, anywhere=True)
     card = reminder["reply_to_message"]
-    assert says(text_of(card), "case.unusual.failed_paid", "id")
+    assert says(text_of(card), "support.case.unusual.failed_paid", "id")
     assert reminder["message_thread_id"] == card["message_thread_id"]
     await wait_until_all_sent(kirim, group)
     await an_hour_passes(kirim)
@@ -78,9 +78,9 @@ async def test_support_is_reminded_in_the_ticket_then_the_operators_and_each_onc
         await wait_until_all_sent(kirim, chat)
     await kill_and_restart(kirim)
     await kirim.oscar.says("/rate")
-    await kirim.oscar.sees(like("rate.btc", rate="Rp"))
+    await kirim.oscar.sees(like("rates.btc", rate="Rp"))
     assert (await group.count(WAITED), await kirim.oscar.count(LONG)) == (1, 1)
-    assert await kirim.rina.count(f"{WAITED}|{like('waits.long', 'id')}") == 0
+    assert await kirim.rina.count(f"{WAITED}|{like('support.waiting.long', 'id')}") == 0
 
 
 async def test_claiming_from_the_reminder_and_answering_it_ends_the_wait(kirim: System) -> None:

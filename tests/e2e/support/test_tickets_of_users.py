@@ -40,10 +40,10 @@ def ticket_in(message: Json) -> str:
 async def open_ticket(user: ChatUser, text: str = "I can't find my receipt") -> tuple[Json, str]:
     """Write to support about no order, and return the answer and the ticket's reference."""
     await user.says("/help")
-    await user.taps(label("button.write_to_us"))
-    await user.sees(like("ticket.what_is_wrong"))
+    await user.taps(label("support.button.write_to_us"))
+    await user.sees(like("support.ticket.what_is_wrong"))
     await user.says(text)
-    taken = await user.sees(like("ticket.is_open"))
+    taken = await user.sees(like("support.ticket.is_open"))
     return taken, ticket_in(taken)
 
 
@@ -63,7 +63,8 @@ async def test_who_writes_to_support_has_a_ticket_and_adds_to_it_by_replies(kiri
     await emma.says("/help")
     await emma.taps(f"🎫 {ticket}")
     await emma.sees(
-        f"{like('ticket.heading', ticket=ticket)}\n\n{like('ticket.opened_asked')}.*\n{like('ticket.waits')}"
+        f"{like('support.ticket.heading', ticket=ticket)}\n\n{like('support.ticket.opened_asked')}"
+        f".*\n{like('support.ticket.waits')}"
     )
 
 
@@ -72,21 +73,21 @@ async def test_help_on_an_order_knows_the_ticket_that_is_open_about_it(kirim: Sy
     _, order = await tap_to_invoice(kirim, sari)
     await sari.says("/orders")
     await sari.taps(reference := await _reference_of(sari))
-    await sari.taps(label("button.help"))
-    question = await sari.sees(like("ticket.what_is_wrong"))
+    await sari.taps(label("orders.button.help"))
+    question = await sari.sees(like("support.ticket.what_is_wrong"))
     assert reference in text_of(question)
     await sari.sends_document("proof.pdf", b"%PDF-1.4", "My proof")
-    taken = await sari.sees(like("ticket.is_open"))
+    taken = await sari.sees(like("support.ticket.is_open"))
     assert reference in text_of(taken)
-    await sari.taps(label("button.write_more"), message=taken)
-    await sari.sees(like("ticket.write_more", ticket=ticket_in(taken)))
+    await sari.taps(label("support.button.write_more"), message=taken)
+    await sari.sees(like("support.ticket.write_more", ticket=ticket_in(taken)))
     await sari.says("And more")
-    await sari.sees(like("ticket.added", ticket=ticket_in(taken)))
+    await sari.sees(like("support.ticket.added", ticket=ticket_in(taken)))
     await kirim.service.pays(order)
     await wait_for_row(kirim, order, is_paid=1)
     await kirim.service.does("fail", orderId=order["id"])
-    await sari.sees(like("news.failed_paid"), anywhere=True)
-    assert await sari.count(like("ticket.by_itself_failed")) == 0, "it has been open before"
+    await sari.sees(like("orders.notification.failed_paid"), anywhere=True)
+    assert await sari.count(like("support.ticket.by_itself_failed")) == 0, "it has been open before"
 
 
 @pytest.mark.parametrize("language", LOCALES)
@@ -97,11 +98,11 @@ async def test_a_paid_order_that_fails_opens_one_and_a_reply_to_either_message_i
     _, order = await tap_to_invoice(kirim, nina)
     await nina.speaks(language)
     await nina.says("/status")
-    await nina.sees(like("status.title", language))
+    await nina.sees(like("orders.status.title", language))
     await kirim.service.pays(order)
     await wait_for_row(kirim, order, is_paid=1)
     await kirim.service.does("fail", orderId=order["id"])
-    for what in ("news.failed_paid", "ticket.by_itself_failed"):
+    for what in ("orders.notification.failed_paid", "support.ticket.by_itself_failed"):
         notification = await nina.sees(like(what, language), anywhere=True)
         written = await nina.says("?", reply_to=notification)
         await nina.sees_reaction(written, "👌")
@@ -111,78 +112,78 @@ async def test_a_reply_is_no_answer_to_the_question_of_a_draft(kirim: System) ->
     emma = await new_user(kirim)
     taken, _ = await open_ticket(emma)
     await emma.says("/send")
-    await emma.sees(like("destination.ask"))
+    await emma.sees(like("checkout.destination.ask"))
     reply = await emma.says("BCA", reply_to=taken)
     await emma.sees_reaction(reply, "👌")
     await emma.says("BCA")
-    await emma.sees(like("number.ask_bank"))
+    await emma.sees(like("checkout.number.ask_bank"))
 
 
 async def test_in_the_middle_of_a_draft_one_writes_to_support_and_goes_on(kirim: System) -> None:
     emma = await new_user(kirim)
     await tap_to_review(emma)
     await emma.says("/help")
-    await emma.taps(label("button.write_to_us"))
-    await emma.sees(like("ticket.what_is_wrong"))
+    await emma.taps(label("support.button.write_to_us"))
+    await emma.sees(like("support.ticket.what_is_wrong"))
     await emma.says("Is this safe?")
-    taken = await emma.sees(like("ticket.is_open"))
-    assert await emma.labels_of(taken) == [label("draft.continue"), label("button.write_more")]
-    await emma.taps(label("draft.continue"), message=taken)
-    await emma.sees(like("review.title"))
+    taken = await emma.sees(like("support.ticket.is_open"))
+    assert await emma.labels_of(taken) == [label("checkout.draft.continue"), label("support.button.write_more")]
+    await emma.taps(label("checkout.draft.continue"), message=taken)
+    await emma.sees(like("checkout.review.title"))
 
 
 async def test_an_album_is_taken_in_whole(kirim: System) -> None:
     emma = await new_user(kirim)
     await emma.says("/help")
-    await emma.taps(label("button.write_to_us"))
-    await emma.sees(like("ticket.what_is_wrong"))
+    await emma.taps(label("support.button.write_to_us"))
+    await emma.sees(like("support.ticket.what_is_wrong"))
     await emma.sends_photo(PICTURE, "one", album="77")
     second = await emma.sends_photo(PICTURE, "two", album="77")
-    await emma.sees(like("ticket.is_open"), anywhere=True)
+    await emma.sees(like("support.ticket.is_open"), anywhere=True)
     await emma.sees_reaction(second, "👌")
     await emma.sends_photo(PICTURE, "something else", album="78")
-    await emma.sees(like("ticket.for_support"))
+    await emma.sees(like("support.ticket.for_support"))
 
 
 async def test_what_answers_nothing_goes_to_support_only_by_a_tap(kirim: System) -> None:
     emma = await new_user(kirim)
     _, ticket = await open_ticket(emma)
     await emma.says("By the way, it was a mango")
-    asked = await emma.sees(like("ticket.for_support"))
+    asked = await emma.sees(like("support.ticket.for_support"))
     assert await kirim.rina.count("mango") == 0
-    await emma.taps(label("button.pass_on", ticket=ticket), message=asked)
-    await emma.sees(like("ticket.added", ticket=ticket))
+    await emma.taps(label("support.button.pass_on", ticket=ticket), message=asked)
+    await emma.sees(like("support.ticket.added", ticket=ticket))
     await kirim.rina.sees("By the way, it was a mango", anywhere=True)
     await emma.presses(asked, f"t:{ticket}:pass", force=True)
     await emma.says("500rb bca 1234567890 Budi")
-    await emma.sees(like("review.title"))
+    await emma.sees(like("checkout.review.title"))
     assert await kirim.rina.count("By the way, it was a mango") == 1
-    toast = await emma.presses(await emma.sees(like("review.title")), f"t:{ticket}:pass", force=True)
-    assert toast["text"] == label("ticket.nothing_to_pass_on")
+    toast = await emma.presses(await emma.sees(like("checkout.review.title")), f"t:{ticket}:pass", force=True)
+    assert toast["text"] == label("support.ticket.nothing_to_pass_on")
 
 
 async def test_what_cannot_be_passed_on_is_said_and_the_question_stays(kirim: System) -> None:
     emma = await new_user(kirim)
     await emma.says("/help")
-    await emma.taps(label("button.write_to_us"))
-    await emma.sees(like("ticket.what_is_wrong"))
+    await emma.taps(label("support.button.write_to_us"))
+    await emma.sees(like("support.ticket.what_is_wrong"))
     await emma.sends_a_sticker()
-    await emma.sees(like("ticket.unreadable"))
+    await emma.sees(like("support.ticket.unreadable"))
     await emma.says("Then so")
-    await emma.sees(like("ticket.is_open"))
+    await emma.sees(like("support.ticket.is_open"))
 
 
 async def test_a_question_that_was_left_passes_nothing_on(kirim: System) -> None:
     emma = await new_user(kirim)
     await emma.says("/help")
-    await emma.taps(label("button.write_to_us"))
-    await emma.sees(like("ticket.what_is_wrong"))
-    await emma.taps(label("button.cancel"))
-    await emma.sees(like("ticket.left"))
+    await emma.taps(label("support.button.write_to_us"))
+    await emma.sees(like("support.ticket.what_is_wrong"))
+    await emma.taps(label("checkout.button.cancel"))
+    await emma.sees(like("support.ticket.left"))
     await emma.says("just talking")
-    await emma.sees(like("start.text"))
+    await emma.sees(like("users.start.text"))
     await emma.says("/help")
-    await emma.sees(like("help.text"))
+    await emma.sees(like("support.help.text"))
     assert not any("🎫" in button for button in await emma.buttons())
 
 
@@ -190,74 +191,76 @@ async def test_a_closed_ticket_is_told_rated_and_reopened_by_a_word(kirim: Syste
     emma = await new_user(kirim)
     _, ticket = await open_ticket(emma)
     await close_ticket(kirim, ticket)
-    message = await emma.sees(like("ticket.closed_solved"), anywhere=True)
+    message = await emma.sees(like("support.ticket.closed_solved"), anywhere=True)
     assert ticket in text_of(message)
-    assert (await emma.taps(label("button.rate_good"), message=message))["text"] == label("ticket.thanks")
-    await emma.sees(like("ticket.rated_good"))
-    await emma.taps(label("button.rate_bad"), message=message)
-    await emma.sees(like("ticket.rated_bad"))
+    assert (await emma.taps(label("support.button.rate_good"), message=message))["text"] == label(
+        "support.ticket.thanks"
+    )
+    await emma.sees(like("support.ticket.rated_good"))
+    await emma.taps(label("support.button.rate_bad"), message=message)
+    await emma.sees(like("support.ticket.rated_bad"))
     await emma.says("Still not there", reply_to=message)
-    again = await emma.sees(like("ticket.is_open"))
+    again = await emma.sees(like("support.ticket.is_open"))
     assert ticket_in(again) == ticket
-    await emma.taps(label("button.rate_good"), message=message)
+    await emma.taps(label("support.button.rate_good"), message=message)
     await emma.says("/help")
     await emma.taps(f"🎫 {ticket}")
-    await emma.sees(like("ticket.waits"))
+    await emma.sees(like("support.ticket.waits"))
 
 
 async def test_the_button_reopens_and_asks_what_is_still_wrong(kirim: System) -> None:
     budi = await new_user(kirim)
     await budi.speaks("id")
     await budi.says("/help")
-    await budi.taps(label("button.write_to_us", "id"))
-    await budi.sees(like("ticket.what_is_wrong", "id"))
+    await budi.taps(label("support.button.write_to_us", "id"))
+    await budi.sees(like("support.ticket.what_is_wrong", "id"))
     await budi.says("Saldo belum masuk")
-    ticket = ticket_in(await budi.sees(like("ticket.is_open", "id")))
+    ticket = ticket_in(await budi.sees(like("support.ticket.is_open", "id")))
     await close_ticket(kirim, ticket)
-    message = await budi.sees(like("ticket.closed_solved", "id"), anywhere=True)
-    await budi.taps(label("button.reopen", "id"), message=message)
-    await budi.sees(like("ticket.write_more", "id", ticket=ticket))
+    message = await budi.sees(like("support.ticket.closed_solved", "id"), anywhere=True)
+    await budi.taps(label("support.button.reopen", "id"), message=message)
+    await budi.sees(like("support.ticket.write_more", "id", ticket=ticket))
     await kirim.rina.sees(
-        f"{like('staff_ticket.step_reopened', id=str(budi.id), reference=ticket)}\n🔔 3001", anywhere=True
+        f"{like('support.staff_ticket.step_reopened', id=str(budi.id), reference=ticket)}\n🔔 3001", anywhere=True
     )
     await budi.says("Masih belum")
-    await budi.sees(like("ticket.added", "id", ticket=ticket))
+    await budi.sees(like("support.ticket.added", "id", ticket=ticket))
 
 
 async def test_nobody_reaches_anothers_ticket(kirim: System) -> None:
     emma, mallory = await new_user(kirim), await new_user(kirim)
     taken, ticket = await open_ticket(emma)
     await close_ticket(kirim, ticket)
-    await emma.sees(like("ticket.closed_solved"), anywhere=True)
+    await emma.sees(like("support.ticket.closed_solved"), anywhere=True)
     await mallory.says("/help")
-    helped = await mallory.sees(like("help.text"))
+    helped = await mallory.sees(like("support.help.text"))
     for action in ("show", "say", "reopen", "rate:bad", "rate:x", "nonsense"):
         toast = await mallory.presses(helped, f"t:{ticket}:{action}", force=True)
-        assert toast["text"] == label("ticket.gone")
+        assert toast["text"] == label("support.ticket.gone")
     await mallory.forwards_of(emma, text_of(taken))
-    await mallory.sees(like("start.text"))
-    await emma.taps(label("button.write_more"), message=taken)
-    await emma.sees(like("ticket.write_to_reopen", ticket=ticket))
+    await mallory.sees(like("users.start.text"))
+    await emma.taps(label("support.button.write_more"), message=taken)
+    await emma.sees(like("support.ticket.write_to_reopen", ticket=ticket))
 
 
 async def test_what_was_written_survives_a_kill_and_is_taken_in_once(kirim: System) -> None:
     emma = await new_user(kirim)
     await emma.says("/help")
-    await emma.taps(label("button.write_to_us"))
-    await emma.sees(like("ticket.what_is_wrong"))
+    await emma.taps(label("support.button.write_to_us"))
+    await emma.sees(like("support.ticket.what_is_wrong"))
     await kirim.kill_bot()
     await emma.says("While you were away")
     await kirim.start_bot()
-    taken = await emma.sees(like("ticket.is_open"), anywhere=True)
+    taken = await emma.sees(like("support.ticket.is_open"), anywhere=True)
     await kirim.kill_bot()
     reply = await emma.says("And again", reply_to=taken)
     await kirim.start_bot()
     await emma.sees_reaction(reply, "👌")
-    assert await emma.count(like("ticket.is_open")) == 1
+    assert await emma.count(like("support.ticket.is_open")) == 1
 
 
 async def _reference_of(user: ChatUser) -> str:
-    listed = await user.sees(like("history.title"))
+    listed = await user.sees(like("orders.history.title"))
     labels = await user.labels_of(listed)
     return next(each for each in labels if each.isalnum() and each.isupper())
 
@@ -270,13 +273,13 @@ async def test_a_deleted_user_leaves_nothing_in_supports_chats(kirim: System, gr
         reader = ChatUser(kirim.telegram, 3001, group or 3001)
         await reader.sees(f"{ticket}(?s:.*)durian", anywhere=True)
         await emma.says("/privacy")
-        await emma.taps(label("privacy.delete"))
-        question = await emma.sees(like("privacy.confirm", tickets=text("privacy.tickets", count=1)))
-        assert says(text_of(question), "privacy.tickets_open", references=ticket)
-        await emma.taps(label("privacy.yes"))
-        await emma.sees(like("privacy.deleted"))
+        await emma.taps(label("users.privacy.delete"))
+        question = await emma.sees(like("users.privacy.confirm", tickets=text("support.privacy.tickets", count=1)))
+        assert says(text_of(question), "support.privacy.tickets_open", references=ticket)
+        await emma.taps(label("users.privacy.yes"))
+        await emma.sees(like("users.privacy.deleted"))
         await reader.sees_times(0, "durian")
         await reader.sees_times(0, ticket)
         await emma.says("/help")
-        await emma.sees(like("help.text"))
+        await emma.sees(like("support.help.text"))
         assert not any("🎫" in button for button in await emma.buttons())

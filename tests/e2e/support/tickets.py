@@ -13,7 +13,9 @@ from tests.texts import in_any_language, like
 
 GROUP = SUPPORT_GROUP_ID
 TICKET = re.compile("T-[0-9A-Z]{5}")
-CARD = "|".join(in_any_language(f"staff_ticket.{state}", reference=TICKET) for state in ("unclaimed", "claimed"))
+CARD = "|".join(
+    in_any_language(f"support.staff_ticket.{state}", reference=TICKET) for state in ("unclaimed", "claimed")
+)
 """The heading of an open ticket's card."""
 
 
@@ -42,7 +44,7 @@ class OpenTicket:
 
     async def is_claimed_by(self, staff: ChatUser) -> None:
         """Wait until the card shows this agent."""
-        await self.in_topic(in_any_language("staff_ticket.claimed", reference=self.reference, by=str(staff.id)))
+        await self.in_topic(in_any_language("support.staff_ticket.claimed", reference=self.reference, by=str(staff.id)))
 
     async def got(self) -> list[str]:
         """Return the texts of the replies in the user's chat."""
@@ -71,7 +73,7 @@ async def open_ticket(system: System, language: str = "en", group: int | None = 
     if language == "id":
         await user.speaks(language)
         await user.says("/help")
-        await user.sees(like("help.text", language))
+        await user.sees(like("support.help.text", language))
     await system.service.pays(order)
     await system.service.does("fail", orderId=order["id"])
     rina, oscar = (ChatUser(system.telegram, staff, group) for staff in (3001, 2001))
@@ -84,5 +86,5 @@ async def open_ticket(system: System, language: str = "en", group: int | None = 
 def _is_card_of(message: Json, user: ChatUser) -> bool:
     return (
         bool(message["from"]["is_bot"])
-        and re.search(in_any_language("case.person", id=str(user.id)), text_of(message)) is not None
+        and re.search(in_any_language("support.case.person", id=str(user.id)), text_of(message)) is not None
     )

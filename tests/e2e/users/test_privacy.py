@@ -65,7 +65,7 @@ async def sent_by(shared_system: System, user: ChatUser, number: str) -> tuple[J
     card, order = await type_to_invoice(shared_system, user, number=number)
     await shared_system.service.pays(order)
     await complete_order(shared_system, order)
-    await user.sees(like("news.sent_bank"), anywhere=True)
+    await user.sees(like("orders.notification.sent_bank"), anywhere=True)
     return card, order
 
 
@@ -78,9 +78,9 @@ async def file_of(user: ChatUser, message: Json) -> tuple[str, Json]:
 async def asks_to_be_deleted(user: ChatUser) -> Json:
     """Go from the command to the confirmation."""
     await user.says("/privacy")
-    await user.sees(like("privacy.text"))
-    await user.taps(label("privacy.delete"))
-    return await user.sees(like("privacy.confirm"))
+    await user.sees(like("users.privacy.text"))
+    await user.taps(label("users.privacy.delete"))
+    return await user.sees(like("users.privacy.confirm"))
 
 
 async def test_a_user_sees_takes_along_and_deletes_everything_and_no_file_tells_of_it(shared_system: System) -> None:
@@ -91,14 +91,14 @@ async def test_a_user_sees_takes_along_and_deletes_everything_and_no_file_tells_
     assert find_texts(shared_system.state / "kirim.db", [number]) == {}
 
     await emma.says("/privacy")
-    await emma.sees(like("privacy.text", how_long=text("privacy.for_days", count=365)))
-    await emma.taps(label("privacy.see"))
-    summary = await emma.sees(like("privacy.recipients", count=1) + "\n")
+    await emma.sees(like("users.privacy.text", how_long=text("users.privacy.for_days", count=365)))
+    await emma.taps(label("users.privacy.see"))
+    summary = await emma.sees(like("recipients.privacy.recipients", count=1) + "\n")
     assert "BCA ••••4455" in text_of(summary)
     assert number not in text_of(summary)
 
-    await emma.taps(label("privacy.file"))
-    name, content = await file_of(emma, await emma.sees(like("privacy.file_caption")))
+    await emma.taps(label("users.privacy.file"))
+    name, content = await file_of(emma, await emma.sees(like("users.privacy.file_caption")))
     assert name == "kirim-data.json"
     assert content["profile"]["telegram_id"] == emma.id
     assert [each["number"] for each in content["recipients"]] == [number]
@@ -107,9 +107,9 @@ async def test_a_user_sees_takes_along_and_deletes_everything_and_no_file_tells_
     assert [step["state"] for step in content["orders"][0]["timeline"]][-1] == "COMPLETED"
 
     question = await asks_to_be_deleted(emma)
-    assert says(text_of(question), "privacy.recipients", count=1)
-    await emma.taps(label("privacy.yes"))
-    await emma.sees(like("privacy.deleted"))
+    assert says(text_of(question), "recipients.privacy.recipients", count=1)
+    await emma.taps(label("users.privacy.yes"))
+    await emma.sees(like("users.privacy.deleted"))
     await becomes_unknown(shared_system, emma)
     assert find_texts(shared_system.state / "kirim.db", [number, *sealed]) == {}
     kept = row_of(shared_system, order)
@@ -121,14 +121,14 @@ async def test_a_second_tap_deletes_nothing_else_and_leaves_nothing_behind(share
     emma = await new_user(shared_system)
     await type_to_review(emma, number="7731004466")
     question = await asks_to_be_deleted(emma)
-    _, yes = await emma.button(label("privacy.yes"))
+    _, yes = await emma.button(label("users.privacy.yes"))
     await asyncio.gather(emma.presses(question, yes), emma.presses(question, yes))
-    await emma.sees(like("privacy.deleted"), anywhere=True)
+    await emma.sees(like("users.privacy.deleted"), anywhere=True)
     await becomes_unknown(shared_system, emma)
     # A user who started again keeps their new data, whatever old buttons are in the chat.
     await type_to_review(emma, number="7731004477")
     await emma.presses(question, yes, force=True)
-    await emma.sees(like("privacy.done_before"))
+    await emma.sees(like("users.privacy.done_before"))
     assert len(rows_of(shared_system, emma)["drafts"]) == 1
 
 
@@ -137,11 +137,11 @@ async def test_a_strangers_button_deletes_nobody(shared_system: System) -> None:
     await type_to_review(emma, number="7731004488")
     await type_to_review(sari, number="7731004499")
     await asks_to_be_deleted(emma)
-    _, yes = await emma.button(label("privacy.yes"))
+    _, yes = await emma.button(label("users.privacy.yes"))
     await sari.says("/privacy")
-    theirs = await sari.sees(like("privacy.text"))
+    theirs = await sari.sees(like("users.privacy.text"))
     toast = await sari.presses(theirs, yes, force=True)
-    assert toast["text"] == label("privacy.not_yours")
+    assert toast["text"] == label("users.privacy.not_yours")
     assert {"users", "drafts"} <= rows_of(shared_system, sari).keys()
     assert {"users", "drafts"} <= rows_of(shared_system, emma).keys()
 
@@ -151,28 +151,28 @@ async def test_what_is_open_finishes_first_and_the_rest_happens_by_itself(shared
     _, order = await type_to_invoice(shared_system, emma, number=number)
     sealed = sealed_of(shared_system, emma)
     await asks_to_be_deleted(emma)
-    await emma.sees(like("privacy.open_first", count=1), anywhere=True)
-    await emma.taps(label("privacy.yes"))
-    noted = await emma.sees(like("privacy.noted"))
+    await emma.sees(like("orders.privacy.open_first", count=1), anywhere=True)
+    await emma.taps(label("users.privacy.yes"))
+    noted = await emma.sees(like("users.privacy.noted"))
     assert "BCA ••••5511" in text_of(noted)
-    assert says(text_of(noted), "privacy.open_payable")
-    await emma.taps(label("privacy.keep"))
-    await emma.sees(like("privacy.kept"))
+    assert says(text_of(noted), "orders.privacy.open_payable")
+    await emma.taps(label("users.privacy.keep"))
+    await emma.sees(like("users.privacy.kept"))
     await asks_to_be_deleted(emma)
-    await emma.taps(label("privacy.yes"))
-    await emma.sees(like("privacy.noted"))
+    await emma.taps(label("users.privacy.yes"))
+    await emma.sees(like("users.privacy.noted"))
     await shared_system.service.pays(order)
-    await emma.sees(like("news.paid"), anywhere=True)
+    await emma.sees(like("orders.notification.paid"), anywhere=True)
     assert rows_of(shared_system, emma)["users"]
     await complete_order(shared_system, order)
-    await emma.sees(like("privacy.deleted"))
+    await emma.sees(like("users.privacy.deleted"))
     told = [text_of(message) for message in await emma.messages()]
-    sent = next(at for at, words in enumerate(told) if says(words, "news.sent_bank"))
-    gone = next(at for at, words in enumerate(told) if says(words, "privacy.deleted"))
+    sent = next(at for at, words in enumerate(told) if says(words, "orders.notification.sent_bank"))
+    gone = next(at for at, words in enumerate(told) if says(words, "users.privacy.deleted"))
     assert sent < gone
     await becomes_unknown(shared_system, emma)
     assert find_texts(shared_system.state / "kirim.db", [number, *sealed]) == {}
-    assert await emma.count(like("privacy.deleted")) == 1
+    assert await emma.count(like("users.privacy.deleted")) == 1
 
 
 async def test_kill_9_around_the_deletion_leaves_nobody_half_forgotten(
@@ -183,23 +183,23 @@ async def test_kill_9_around_the_deletion_leaves_nobody_half_forgotten(
         await type_to_review(emma, number=number)
         await asks_to_be_deleted(emma)
         async with hold_call(calls_of(kirim, "editMessageText"), emma):
-            await emma.taps(label("privacy.yes"), wait=0)
+            await emma.taps(label("users.privacy.yes"), wait=0)
         await kill_and_restart(kirim)
-        await emma.sees(like("privacy.deleted"), anywhere=True)
+        await emma.sees(like("users.privacy.deleted"), anywhere=True)
         await becomes_unknown(kirim, emma)
         assert find_texts(kirim.state / "kirim.db", [number]) == {}
 
         sari = await new_user(kirim)
         _, order = await type_to_invoice(kirim, sari, number="7731006622")
         await asks_to_be_deleted(sari)
-        await sari.taps(label("privacy.yes"))
-        await sari.sees(like("privacy.noted"))
+        await sari.taps(label("users.privacy.yes"))
+        await sari.sees(like("users.privacy.noted"))
         await kirim.kill_bot()
         await kirim.service.pays(order)
         await complete_order(kirim, order)
         await kirim.start_bot()
-        await sari.sees(like("privacy.deleted"), anywhere=True)
-        assert await sari.count(like("news.sent_bank")) == 1
+        await sari.sees(like("users.privacy.deleted"), anywhere=True)
+        assert await sari.count(like("orders.notification.sent_bank")) == 1
         await becomes_unknown(kirim, sari)
         log = kirim.log.read_text()
         assert not re.search("77310066[12]{2}", log)

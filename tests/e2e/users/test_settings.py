@@ -19,7 +19,7 @@ from tests.waiting import found
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
-SHOWN_IN = ("start.phrase", "phrase.offer", "pay.phrase", "phrase.above_the_first")
+SHOWN_IN = ("users.start.phrase", "users.phrase.offer", "users.pay.phrase", "checkout.phrase.above_the_first")
 IN_TOKYO = re.compile(r"\d\d:\d\d UTC\+9 · Tokyo")
 SUGGESTED = re.compile("(?P<phrase>[a-z]+ [a-z]+ [a-z]+)")
 
@@ -67,29 +67,33 @@ async def test_notifications_and_times_come_as_a_user_likes_them(shared_system: 
 async def had_in_one_tap_and_on_the_invoice_alone(shared_system: System) -> None:
     emma = await new_user(shared_system)
     await emma.says("/start")
-    welcome = text_of(await emma.sees(like("start.text")))
+    welcome = text_of(await emma.sees(like("users.start.text")))
     phrase = phrase_in(welcome)
     assert await emma.buttons() == [
-        label("button.send"),
-        label("phrase.use"),
-        label("phrase.another"),
-        label("phrase.own"),
-        label("language.other", name=LOCALES["id"].name),
-        label("button.settings"),
+        label("users.button.send"),
+        label("users.phrase.use"),
+        label("users.phrase.another"),
+        label("users.phrase.own"),
+        label("users.language.other", name=LOCALES["id"].name),
+        label("users.button.settings"),
     ]
-    await emma.taps(label("phrase.use"))
-    await emma.sees(like("phrase.kept", phrase=phrase))
+    await emma.taps(label("users.phrase.use"))
+    await emma.sees(like("users.phrase.kept", phrase=phrase))
     await emma.says("/start")
-    await emma.sees(like("start.text"))
-    assert label("phrase.use") not in await emma.buttons()
+    await emma.sees(like("users.start.text"))
+    assert label("users.phrase.use") not in await emma.buttons()
     _, order = await tap_to_invoice(shared_system, emma)
     invoice = await emma.sees("lnbcrt", anywhere=True)
-    assert says(text_of(invoice), "pay.phrase", phrase=phrase)
+    assert says(text_of(invoice), "users.pay.phrase", phrase=phrase)
     await shared_system.service.pays(order)
     await complete_order(shared_system, order)
-    await emma.sees(like("news.sent_bank"))
+    await emma.sees(like("orders.notification.sent_bank"))
     stands = await where_it_stands(emma, phrase)
-    where = ("phrase.kept", "review.figures", "news.sent_bank")  # as chosen, above the first invoice, as sent
+    where = (
+        "users.phrase.kept",
+        "checkout.review.figures",
+        "orders.notification.sent_bank",
+    )  # as chosen, above the first invoice, as sent
     assert [says(words, key) for words, key in zip(stands, where, strict=True)] == [True] * 3
     assert phrase not in shared_system.log.read_text()
 
@@ -99,14 +103,14 @@ async def given_with_the_first_order_and_explained(shared_system: System) -> Non
     await tap_to_invoice(shared_system, emma)
     invoice = text_of(await emma.sees("lnbcrt", anywhere=True))
     phrase = phrase_in(invoice)
-    confirmed = await emma.sees(like("review.confirmed"), anywhere=True)
-    assert says(text_of(confirmed), "phrase.above_the_first", phrase=phrase)
+    confirmed = await emma.sees(like("checkout.review.confirmed"), anywhere=True)
+    assert says(text_of(confirmed), "checkout.phrase.above_the_first", phrase=phrase)
     await emma.says("/send")
     await emma.taps("••••7890")
     await emma.taps("Rp500,000")
-    await emma.taps(label("review.confirm"))
-    await emma.sees_times(2, like("pay.phrase", phrase=phrase))
-    await emma.sees_times(1, like("phrase.above_the_first", phrase=phrase))  # it is explained once
+    await emma.taps(label("checkout.review.confirm"))
+    await emma.sees_times(2, like("users.pay.phrase", phrase=phrase))
+    await emma.sees_times(1, like("checkout.phrase.above_the_first", phrase=phrase))  # it is explained once
 
 
 async def suggested_at_the_start_and_given_without_a_press(shared_system: System) -> None:
@@ -134,95 +138,95 @@ async def _suggested_code(user: ChatUser) -> str:
 async def explained_still_after_a_second_tap(shared_system: System) -> None:
     emma = await new_user(shared_system)
     await tap_to_review(emma)
-    review, confirm = await emma.button(label("review.confirm"))
+    review, confirm = await emma.button(label("checkout.review.confirm"))
     await asyncio.gather(emma.presses(review, confirm, force=True), emma.presses(review, confirm, force=True))
     await emma.sees("lnbcrt")
     shown = await emma.finds(review)
     assert shown is not None
-    assert says(text_of(shown), "phrase.above_the_first")
-    assert await emma.count(like("pay.phrase")) == 1
+    assert says(text_of(shown), "checkout.phrase.above_the_first")
+    assert await emma.count(like("users.pay.phrase")) == 1
 
 
 async def of_ones_own_words_beside_a_draft(shared_system: System) -> None:
     emma = await new_user(shared_system)
     await emma.says("/send")
-    await emma.sees(like("destination.ask"))
+    await emma.sees(like("checkout.destination.ask"))
     await emma.says("bca")
-    await emma.sees(like("number.ask_bank"))
+    await emma.sees(like("checkout.number.ask_bank"))
     await emma.says("/phrase")
-    await emma.sees(like("phrase.offer"))
-    await emma.taps(label("phrase.own"))
-    await emma.sees(like("phrase.ask"))
+    await emma.sees(like("users.phrase.offer"))
+    await emma.taps(label("users.phrase.own"))
+    await emma.sees(like("users.phrase.ask"))
     refusals = {
-        "see kirim.example": like("phrase.link"),
-        "kopi tubruk ungu": like("phrase.obvious"),
-        "🙈" * 4000: like("phrase.too_long", actual=4000, longest=40),
+        "see kirim.example": like("users.phrase.link"),
+        "kopi tubruk ungu": like("users.phrase.obvious"),
+        "🙈" * 4000: like("users.phrase.too_long", actual=4000, longest=40),
     }
     for typed, reason in refusals.items():
         await emma.says(typed)
-        await emma.sees(f"{reason}\n\n{like('phrase.ask')}")
+        await emma.sees(f"{reason}\n\n{like('users.phrase.ask')}")
     await emma.sends_a_sticker()
-    await emma.sees(like("talk.only_text"))
+    await emma.sees(like("users.chat.only_text"))
     await emma.says("  Nasi goreng &  teh   manis ")
-    await emma.sees(like("phrase.kept", phrase="Nasi goreng & teh manis"))
-    await emma.taps(label("draft.continue"))
-    await emma.sees(like("number.ask_bank"))
+    await emma.sees(like("users.phrase.kept", phrase="Nasi goreng & teh manis"))
+    await emma.taps(label("checkout.draft.continue"))
+    await emma.sees(like("checkout.number.ask_bank"))
     await emma.says("1234567890")
-    await emma.sees(like("holder.ask"))
-    await emma.taps(label("holder.skip"))
-    await emma.sees(like("amount.ask"))
+    await emma.sees(like("checkout.holder.ask"))
+    await emma.taps(label("checkout.holder.skip"))
+    await emma.sees(like("checkout.amount.ask"))
     await emma.says("500rb")
-    await emma.sees(like("review.title"))
-    await emma.taps(label("review.confirm"))
-    assert says(text_of(await emma.sees("lnbcrt")), "pay.phrase", phrase="Nasi goreng & teh manis")
+    await emma.sees(like("checkout.review.title"))
+    await emma.taps(label("checkout.review.confirm"))
+    assert says(text_of(await emma.sees("lnbcrt")), "users.pay.phrase", phrase="Nasi goreng & teh manis")
 
 
 async def not_taken_from_what_is_typed_after_a_command(shared_system: System) -> None:
     emma = await new_user(shared_system)
     await emma.says("/phrase")
-    await emma.taps(label("phrase.own"))
-    await emma.sees(like("phrase.ask"))
+    await emma.taps(label("users.phrase.own"))
+    await emma.sees(like("users.phrase.ask"))
     await emma.says("/rate")
-    await emma.sees(like("rate.btc", rate="Rp"))
+    await emma.sees(like("rates.btc", rate="Rp"))
     await emma.says("hujan di bulan juni")
-    await emma.sees(like("start.text"))
+    await emma.sees(like("users.start.text"))
     await emma.says("/phrase")
-    assert "hujan" not in text_of(await emma.sees(like("phrase.offer")))
+    assert "hujan" not in text_of(await emma.sees(like("users.phrase.offer")))
 
 
 async def changed_and_on_the_next_invoice(shared_system: System) -> None:
     sari = await new_user(shared_system, "id")
     await sari.says("/start")
-    await sari.taps(label("phrase.another", "id"))
-    await sari.sees(like("phrase.offer", "id"))
-    await sari.taps(label("phrase.use", "id"))
-    kept = like("phrase.kept", "id", phrase=SUGGESTED)
+    await sari.taps(label("users.phrase.another", "id"))
+    await sari.sees(like("users.phrase.offer", "id"))
+    await sari.taps(label("users.phrase.use", "id"))
+    kept = like("users.phrase.kept", "id", phrase=SUGGESTED)
     first = re.search(kept, text_of(await sari.sees(kept)))
-    await sari.taps(label("button.settings", "id"))
-    await sari.sees(like("settings.text", "id"))
-    await sari.taps(label("settings.phrase", "id"))
+    await sari.taps(label("users.button.settings", "id"))
+    await sari.sees(like("users.settings.text", "id"))
+    await sari.taps(label("users.settings.phrase", "id"))
     assert first
-    await sari.sees(like("phrase.mine", "id", phrase=first["phrase"]))
-    await sari.taps(label("phrase.own", "id"))
+    await sari.sees(like("users.phrase.mine", "id", phrase=first["phrase"]))
+    await sari.taps(label("users.phrase.own", "id"))
     await sari.says("kucing tetangga gendut")
-    await sari.sees(like("phrase.kept", "id", phrase="kucing tetangga gendut"))
+    await sari.sees(like("users.phrase.kept", "id", phrase="kucing tetangga gendut"))
     await sari.says("/language")
     await sari.taps("English")
-    await sari.sees(like("start.text"))
+    await sari.sees(like("users.start.text"))
     await tap_to_invoice(shared_system, sari)
     invoice = text_of(await sari.sees("lnbcrt", anywhere=True))
-    assert says(invoice, "pay.phrase", phrase="kucing tetangga gendut")
+    assert says(invoice, "users.pay.phrase", phrase="kucing tetangga gendut")
     assert first["phrase"] not in invoice
 
 
 async def choose(user: ChatUser, *taps: tuple[str, int]) -> None:
     """Open the notification settings, and tap these lines so many times."""
     await user.says("/settings")
-    await user.sees(like("settings.text"))
-    await user.taps(label("settings.notices"))
-    await user.sees(like("notices.text"))
+    await user.sees(like("users.settings.text"))
+    await user.taps(label("orders.settings.notices"))
+    await user.sees(like("orders.preferences.text"))
     for name, times in taps:
-        line = label(f"notices.{name}")
+        line = label(f"orders.preferences.{name}")
         for _ in range(times):
             message, _ = await user.button(line)
             before = await user.labels_of(message)
@@ -233,80 +237,86 @@ async def choose(user: ChatUser, *taps: tuple[str, int]) -> None:
 async def told_as_chosen(shared_system: System) -> None:
     emma, rina = await new_user(shared_system), await new_user(shared_system)
     await choose(emma, ("paid", 2), ("steps", 1), ("sent", 1))
-    changed = {f"📄 {label('notices.paid')}", f"🔔 {label('notices.steps')}", f"🔕 {label('notices.sent')}"}
-    assert changed | {label("notices.usual")} <= set(await emma.buttons())
+    changed = {
+        f"📄 {label('orders.preferences.paid')}",
+        f"🔔 {label('orders.preferences.steps')}",
+        f"🔕 {label('orders.preferences.sent')}",
+    }
+    assert changed | {label("orders.preferences.usual")} <= set(await emma.buttons())
     placed = []
     for user in (emma, rina):
         card, order = await tap_to_invoice(shared_system, user)
         placed.append(order)
         await shared_system.service.pays(order)
-        await user.waits_for(lambda message: says(text_of(message), "card.paid"), anywhere=True)
+        await user.waits_for(lambda message: says(text_of(message), "orders.card.paid"), anywhere=True)
         assert (await user.finds(card)) is not None
-    assert not is_silent(await rina.sees(like("news.paid"), anywhere=True))
+    assert not is_silent(await rina.sees(like("orders.notification.paid"), anywhere=True))
     for order in placed:
         await shared_system.service.does("advance", orderId=order["id"])
-    assert not is_silent(await emma.sees(like("news.converting"), anywhere=True))
+    assert not is_silent(await emma.sees(like("orders.notification.converting"), anywhere=True))
     for order in placed:
         await complete_order(shared_system, order)
-    assert is_silent(await emma.sees(like("news.sent_bank"), anywhere=True))
-    assert not is_silent(await rina.sees(like("news.sent_bank"), anywhere=True))
-    assert await emma.count(like("news.paid")) == 0
-    assert await rina.count(like("news.converting")) == 0
+    assert is_silent(await emma.sees(like("orders.notification.sent_bank"), anywhere=True))
+    assert not is_silent(await rina.sees(like("orders.notification.sent_bank"), anywhere=True))
+    assert await emma.count(like("orders.notification.paid")) == 0
+    assert await rina.count(like("orders.notification.converting")) == 0
 
 
 async def trouble_is_told_and_a_double_tap_is_one_change(shared_system: System) -> None:
     emma = await new_user(shared_system)
     await choose(emma)
-    message, silently = await emma.button(label("notices.failed"))
+    message, silently = await emma.button(label("orders.preferences.failed"))
     assert silently == "np:set:failed:silent"
     for _ in range(2):
         await emma.presses(message, silently, force=True)
-    await emma.waits_for(lambda shown: f"🔕 {label('notices.failed')}" in str(shown.get("reply_markup")), anywhere=True)
-    assert says(text_of(await emma.finds(message) or {}), "notices.text")
+    await emma.waits_for(
+        lambda shown: f"🔕 {label('orders.preferences.failed')}" in str(shown.get("reply_markup")), anywhere=True
+    )
+    assert says(text_of(await emma.finds(message) or {}), "orders.preferences.text")
     await emma.presses(message, "np:set:failed:card", force=True)
-    await emma.sees(like("stale.button"))
+    await emma.sees(like("users.stale.button"))
     _, order = await tap_to_invoice(shared_system, emma)
     await shared_system.service.pays(order)
-    await emma.sees(like("news.paid"))
+    await emma.sees(like("orders.notification.paid"))
     await shared_system.service.does("fail", orderId=order["id"])
-    assert is_silent(await emma.sees(like("news.failed_paid"), anywhere=True))
+    assert is_silent(await emma.sees(like("orders.notification.failed_paid"), anywhere=True))
     await choose(emma)
-    await emma.taps(label("notices.usual"))
-    await emma.waits_for(lambda shown: f"🔔 {label('notices.failed')}" in str(shown), anywhere=True)
+    await emma.taps(label("orders.preferences.usual"))
+    await emma.waits_for(lambda shown: f"🔔 {label('orders.preferences.failed')}" in str(shown), anywhere=True)
 
 
 async def times_follow_the_zone_that_was_typed(shared_system: System) -> None:
     emma = await new_user(shared_system)
     await emma.says("/settings")
-    assert "WIB" in text_of(await emma.sees(like("settings.text")))
-    await emma.taps(label("settings.zone"))
-    await emma.sees(like("zone.ask"))
-    await emma.taps(label("zone.other"))
-    await emma.sees(like("zone.ask_place"))
+    assert "WIB" in text_of(await emma.sees(like("users.settings.text")))
+    await emma.taps(label("users.settings.zone"))
+    await emma.sees(like("users.zone.ask"))
+    await emma.taps(label("users.zone.other"))
+    await emma.sees(like("users.zone.ask_place"))
     await emma.says("atlantis under sea")
-    await emma.sees(like("zone.unknown"))
+    await emma.sees(like("users.zone.unknown"))
     await emma.says("usa")
-    await emma.sees(like("zone.which", query="usa"))
+    await emma.sees(like("users.zone.which", query="usa"))
     await emma.says("tokyo")
-    await emma.sees(like("zone.is_it", time=IN_TOKYO))
-    assert "UTC+9" in (await emma.taps(label("zone.use")))["text"]
-    await emma.sees(like("settings.text", time=IN_TOKYO))
+    await emma.sees(like("users.zone.is_it", time=IN_TOKYO))
+    assert "UTC+9" in (await emma.taps(label("users.zone.use")))["text"]
+    await emma.sees(like("users.settings.text", time=IN_TOKYO))
     card, _ = await tap_to_invoice(shared_system, emma)
     until = re.compile(r"\d\d:\d\d UTC\+9")
-    assert says(text_of(card), "card.pay_before", at=until)
+    assert says(text_of(card), "orders.card.pay_before", at=until)
     assert not any(entity["type"] == "date_time" for entity in card.get("entities", []))
-    assert says(text_of(await emma.sees("lnbcrt", anywhere=True)), "pay.lightning", at=until)
-    assert "UTC+9" in text_of(await emma.sees(like("review.confirmed"), anywhere=True))
+    assert says(text_of(await emma.sees("lnbcrt", anywhere=True)), "orders.pay.lightning", at=until)
+    assert "UTC+9" in text_of(await emma.sees(like("checkout.review.confirmed"), anywhere=True))
     await emma.says("/settings")
-    await emma.taps(label("settings.zone"))
+    await emma.taps(label("users.settings.zone"))
     await emma.taps("WITA")
-    await emma.sees(like("settings.text", time=re.compile(r"\d\d:\d\d WITA")))
+    await emma.sees(like("users.settings.text", time=re.compile(r"\d\d:\d\d WITA")))
 
 
 async def forged_buttons_change_nothing(shared_system: System) -> None:
     emma = await new_user(shared_system)
     await emma.says("/settings")
-    shown = await emma.sees(like("settings.text"))
+    shown = await emma.sees(like("users.settings.text"))
     forged = (
         "s:zone:Mars/Base",
         "s:zone:Etc/GMT-99",
@@ -317,6 +327,6 @@ async def forged_buttons_change_nothing(shared_system: System) -> None:
     )
     for data in forged:
         await emma.presses(shown, data, force=True)
-        await emma.sees(like("stale.button"))
+        await emma.sees(like("users.stale.button"))
     await emma.says("/settings")
-    assert says(text_of(await emma.sees("WIB")), "settings.text", notices=text("settings.notices_usual"))
+    assert says(text_of(await emma.sees("WIB")), "users.settings.text", notices=text("orders.settings.notices_usual"))

@@ -136,7 +136,7 @@ class MessageLimit:
         user = update.effective_user
         count.t = count.t or await self._translator_for(user.id if user is not None else chat.id)
         # Counted from now, because the update may have waited in the queue of its chat.
-        text = count.t.plural("limits.messages", max(ceil((next_free_at - self._clock.now()).total_seconds()), 1))
+        text = count.t.plural("infra.limits.messages", max(ceil((next_free_at - self._clock.now()).total_seconds()), 1))
         if update.callback_query is not None:
             await self._messenger.answer_press(update.callback_query.id, str(text), alert=True)
         elif needs_warning and chat.type == Chat.PRIVATE:

@@ -47,7 +47,7 @@ def format_time(t: Translator, moment: datetime, now: datetime, zone: tzinfo, *,
 def format_day(t: Translator, moment: datetime, now: datetime, zone: tzinfo) -> str:
     """Return the day in the user's zone: "today", "17 Aug", in another year "17 Aug 2025"."""
     day, today = moment.astimezone(zone).date(), now.astimezone(zone).date()
-    return t.plain("time.today") if day == today else t.date(moment, zone, with_year=day.year != today.year)
+    return t.plain("infra.time.today") if day == today else t.date(moment, zone, with_year=day.year != today.year)
 
 
 def format_span(t: Translator, span: Span, zone: tzinfo) -> str:

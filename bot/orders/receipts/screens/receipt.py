@@ -29,14 +29,14 @@ def build_facts(t: Translator, order: Order, receipt: Receipt, zone: tzinfo, bot
     """Return the texts of the picture. `bot` is the bot's name without its @, or "" if it isn't known."""
     return ReceiptFacts(
         brand=BRAND,
-        title=t.plain("receipt.title"),
+        title=t.plain("orders.receipt.title"),
         amount=format_amount(t, order),
-        subtitle=t.plain("receipt.to", recipient=_recipient(order)),
+        subtitle=t.plain("orders.receipt.to", recipient=_recipient(order)),
         rows=format_rows(t, order, zone),
         explanation=format_meaning(t, order),
-        code_label=t.plain("receipt.code"),
+        code_label=t.plain("orders.receipt.code"),
         code=receipt.code,
-        code_hint=t.plain("receipt.hint", bot=_bot_name(bot)),
+        code_hint=t.plain("orders.receipt.hint", bot=_bot_name(bot)),
         verify_url=f"https://t.me/{bot}?start={LINK}{compact_code(receipt.code)}" if bot else None,
     )
 
@@ -49,32 +49,32 @@ def format_amount(t: Translator, order: Order) -> str:
 def format_rows(t: Translator, order: Order, zone: tzinfo) -> tuple[tuple[str, str], ...]:
     """Return the label and value of each public fact of a completed order. Deleted data is left out."""
     kind = kind_key(order.method)
-    facts = [(t.plain(f"receipt.at_{kind}"), format_full_method(order.method))]
+    facts = [(t.plain(f"orders.receipt.at_{kind}"), format_full_method(order.method))]
     if order.has_recipient:
-        facts.append((t.plain(f"receipt.number_{kind}"), mask_number(order.number)))
+        facts.append((t.plain(f"orders.receipt.number_{kind}"), mask_number(order.number)))
     if name := mask_name(order.holder or ""):
-        facts.append((t.plain("receipt.holder"), name))
-    facts += [(t.plain("receipt.reference"), order.reference), (t.plain("receipt.paid"), _paid(t, order))]
-    facts += [(t.plain(f"receipt.{key}"), t.date_time(at, zone)) for key, at in _times(order)]
+        facts.append((t.plain("orders.receipt.holder"), name))
+    facts += [(t.plain("orders.receipt.reference"), order.reference), (t.plain("orders.receipt.paid"), _paid(t, order))]
+    facts += [(t.plain(f"orders.receipt.{key}"), t.date_time(at, zone)) for key, at in _times(order)]
     return tuple(facts)
 
 
 def format_meaning(t: Translator, order: Order) -> str:
     """Return what "sent" means, and what a receipt proves."""
-    meaning = t.plain(f"receipt.means_{kind_key(order.method)}")
-    holder_remark = t.plain("receipt.name_given") if mask_name(order.holder or "") else ""
-    return " ".join(filter(None, (meaning, holder_remark, t.plain("receipt.proves"))))
+    meaning = t.plain(f"orders.receipt.means_{kind_key(order.method)}")
+    holder_remark = t.plain("orders.receipt.name_given") if mask_name(order.holder or "") else ""
+    return " ".join(filter(None, (meaning, holder_remark, t.plain("orders.receipt.proves"))))
 
 
 def format_caption(t: Translator, order: Order, receipt: Receipt, bot: str) -> Html:
     """Return the caption of the picture, which is forwarded with it."""
-    return t("receipt.caption", line=format_order_line(t, order), code=receipt.code, bot=_bot_name(bot))
+    return t("orders.receipt.caption", line=format_order_line(t, order), code=receipt.code, bot=_bot_name(bot))
 
 
 def build_keyboard(t: Translator, order: Order) -> Keyboard:
     """Return the buttons to send again. Telegram doesn't forward them with the picture."""
-    resend = order_button(t, order, "button.resend", OrderAction.RESEND)
-    return ((resend,), send_row(t, "button.send_other"))
+    resend = order_button(t, order, "orders.button.resend", OrderAction.RESEND)
+    return ((resend,), send_row(t, "orders.button.send_other"))
 
 
 def _recipient(order: Order) -> str:

@@ -35,14 +35,14 @@ def list_orders(reader: Reader, title: Html, page: Page[Order], turn: GetPageDat
 def list_orders_of(reader: Reader, user_id: int, page: Page[Order], turn: GetPageData) -> Screen:
     """Return a page of one user's orders, newest first."""
     t = reader.t
-    title = t("lookup.orders_of", user=str(user_id))
+    title = t("support.lookup.orders_of", user=str(user_id))
     return _list(t, title, [format_entry(reader, order) for order in page.items], page, turn, user_row(t, user_id))
 
 
 def _list(
     t: Translator, title: Html, entries: Sequence[str], page: Page[Order], turn: GetPageData, *more: tuple[Button, ...]
 ) -> Screen:
-    text = "\n\n".join([title, *(entries or [t("lookup.nothing")])])
+    text = "\n\n".join([title, *(entries or [t("support.lookup.nothing")])])
     return Screen(text, (*order_buttons(page.items), *page_buttons(t, page, turn), *more))
 
 
@@ -50,7 +50,7 @@ def format_entry(reader: Reader, order: Order) -> Html:
     """Return an order as a list shows it: amount, masked destination, time of placing, and status."""
     t, now = reader.t, reader.now
     return t(
-        "lookup.order",
+        "support.lookup.order",
         mark=status_emoji(order, now),
         amount=t.rupiah(order.idr or order.expected_idr),
         destination=format_destination(order.method, order.number),
@@ -61,7 +61,9 @@ def format_entry(reader: Reader, order: Order) -> Html:
 
 
 def _format_owner(t: Translator, order: Order) -> Html:
-    return t("lookup.order_of", user=str(order.user_id)) if order.user_id else t("lookup.order_forgotten")
+    return (
+        t("support.lookup.order_of", user=str(order.user_id)) if order.user_id else t("support.lookup.order_forgotten")
+    )
 
 
 def order_buttons(orders: Sequence[Order]) -> Keyboard:
@@ -75,8 +77,8 @@ def page_buttons(t: Translator, page: Page[object], turn: GetPageData) -> Keyboa
     back = turn(max(page.offset - PAGE_SIZE, 0)) if page.offset else None
     more = turn(page.offset + PAGE_SIZE) if page.has_more else None
     row = (
-        *([Button(t.plain("lookup.back"), data=back)] if back else []),
-        *([Button(t.plain("lookup.more"), data=more)] if more else []),
+        *([Button(t.plain("support.lookup.back"), data=back)] if back else []),
+        *([Button(t.plain("support.lookup.more"), data=more)] if more else []),
     )
     return (row,) if row else ()
 
@@ -94,7 +96,7 @@ def show_order(reader: Reader, case: Case, default_locale: str) -> Screen:
     has_recipient = case.order is not None and case.order.has_recipient
     reveal = (staff_reveal.reveal_button(t, case.order.reference),) if case.order and has_recipient else ()
     ways = (*user_row(t, case.user_id), *reveal)
-    rows = [row for row in (tickets, ways, (Button(t.plain("button.refresh"), data=refresh),)) if row]
+    rows = [row for row in (tickets, ways, (Button(t.plain("orders.button.refresh"), data=refresh),)) if row]
     return Screen(text, tuple(rows))
 
 
@@ -102,7 +104,7 @@ def user_row(t: Translator, user_id: int) -> tuple[Button, ...]:
     """Return the button to a user's page, or no button for a deleted user."""
     if not user_id:
         return ()
-    return (Button(t.plain("lookup.person"), data=LookupButton(LookupPage.USER, str(user_id)).pack()),)
+    return (Button(t.plain("support.lookup.person"), data=LookupButton(LookupPage.USER, str(user_id)).pack()),)
 
 
 def format_search(reader: Reader, wanted: OrderFilter, method: PayoutMethod | None) -> Html:
@@ -111,10 +113,10 @@ def format_search(reader: Reader, wanted: OrderFilter, method: PayoutMethod | No
     sums = [*map(t.rupiah, wanted.idr), *map(t.sats, wanted.sats)]
     amount = sums[0] if sums else ""
     if len(sums) > 1:
-        amount = t.plain("lookup.either", one=sums[0], other=" / ".join(sums[1:]))
+        amount = t.plain("support.lookup.either", one=sums[0], other=" / ".join(sums[1:]))
     where = format_method(method) if method else quote_input(wanted.code) if wanted.code else ""
     parts = [part for part in (where, amount, _days(reader, wanted)) if part]
-    return t("lookup.sought", what=" · ".join(parts))
+    return t("support.lookup.sought", what=" · ".join(parts))
 
 
 def ask_destination(t: Translator, candidates: Sequence[PayoutMethod], find: Callable[[str], str | None]) -> Screen:
@@ -124,7 +126,7 @@ def ask_destination(t: Translator, candidates: Sequence[PayoutMethod], find: Cal
         for method in candidates
         if (found := find(method.code)) is not None
     ]
-    return Screen(t("lookup.which"), tuple(rows))
+    return Screen(t("support.lookup.which"), tuple(rows))
 
 
 def _days(reader: Reader, wanted: OrderFilter) -> str:
@@ -132,4 +134,4 @@ def _days(reader: Reader, wanted: OrderFilter) -> str:
         return ""
     t, zone = reader.t, reader.zone
     first, last = t.date(wanted.since, zone), t.date(wanted.until - timedelta(minutes=1), zone)
-    return first if first == last else t.plain("lookup.days", first=first, last=last)
+    return first if first == last else t.plain("support.lookup.days", first=first, last=last)

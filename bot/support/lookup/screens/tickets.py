@@ -35,16 +35,16 @@ def list_tickets(reader: Reader, listed: TicketPage, statistics: TicketStatistic
         return LookupButton(LookupPage.TICKETS, format_page(listed.which, offset)).pack()
 
     t = reader.t
-    title = t(f"lookup.tickets.{listed.which}", count=listed.counts[listed.which])
+    title = t(f"support.lookup.tickets.{listed.which}", count=listed.counts[listed.which])
     shown = _list(reader, title, listed.page, turn, more=_filters(t, listed))
     times = format_ticket_times(t, statistics)
-    return replace(shown, text=f"{shown.text}\n\n<b>{t('figures.week')}</b>\n{times}") if times else shown
+    return replace(shown, text=f"{shown.text}\n\n<b>{t('support.ticket_times.week')}</b>\n{times}") if times else shown
 
 
 def list_tickets_of(reader: Reader, user_id: int, page: Page[TicketAndOrder], turn: GetPageData) -> Screen:
     """Return a page of a user's tickets, the open ones first."""
     t = reader.t
-    title = t("lookup.tickets_of", user=str(user_id))
+    title = t("support.lookup.tickets_of", user=str(user_id))
     return _list(reader, title, page, turn, more=(user_row(t, user_id),))
 
 
@@ -60,9 +60,9 @@ def show_ticket(reader: Reader, ticket: Ticket, case: Case, *, default_locale: s
         ),
         *user_row(t, case.user_id),
     )
-    there = (Button(t.plain("lookup.go_there"), url=link),) if link else ()
+    there = (Button(t.plain("support.lookup.go_there"), url=link),) if link else ()
     refresh = Button(
-        t.plain("button.refresh"), data=StaffTicketButton(ticket.reference, StaffTicketAction.SHOW, HERE).pack()
+        t.plain("orders.button.refresh"), data=StaffTicketButton(ticket.reference, StaffTicketAction.SHOW, HERE).pack()
     )
     rows = [row for row in (*card.keyboard, there, (*ways, refresh)) if row]
     return Screen(card.text, tuple(rows))
@@ -70,7 +70,7 @@ def show_ticket(reader: Reader, ticket: Ticket, case: Case, *, default_locale: s
 
 def _list(reader: Reader, title: Html, page: Page[TicketAndOrder], turn: GetPageData, *, more: Keyboard) -> Screen:
     t = reader.t
-    entries = [_entry(reader, *each) for each in page.items] or [t("lookup.no_tickets")]
+    entries = [_entry(reader, *each) for each in page.items] or [t("support.lookup.no_tickets")]
     buttons = [
         Button(each.reference, data=StaffTicketButton(each.reference, StaffTicketAction.SHOW).pack())
         for each, _ in page.items
@@ -81,7 +81,7 @@ def _list(reader: Reader, title: Html, page: Page[TicketAndOrder], turn: GetPage
 
 def _entry(reader: Reader, ticket: Ticket, order: Order | None) -> str:
     t = reader.t
-    what = t("lookup.ticket_without") if order is None else format_order_line(t, order)
+    what = t("support.lookup.ticket_without") if order is None else format_order_line(t, order)
     return f"{_status(reader, ticket)}\n{what}"
 
 
@@ -90,17 +90,17 @@ def _status(reader: Reader, ticket: Ticket) -> str:
     t = reader.t
     lines = [
         t(
-            "lookup.ticket",
+            "support.lookup.ticket",
             line=staff_case.format_ticket_line(t, ticket),
-            cause=t(f"lookup.cause.{ticket.cause}"),
+            cause=t(f"support.lookup.cause.{ticket.cause}"),
             at=reader.format_time(ticket.created_at, round_up=False),
         )
     ]
     if ticket.waiting_since is not None:
-        lines.append(t("lookup.waits", duration=t.duration(reader.now - ticket.waiting_since)))
+        lines.append(t("support.lookup.waits", duration=t.duration(reader.now - ticket.waiting_since)))
     if ticket.closed_at is not None and ticket.close_reason is not None:
         at = reader.format_time(ticket.closed_at, round_up=False)
-        lines.append(t("lookup.closed", reason=t(f"staff_ticket.reason.{ticket.close_reason}"), at=at))
+        lines.append(t("support.lookup.closed", reason=t(f"support.staff_ticket.reason.{ticket.close_reason}"), at=at))
     return "\n".join(lines)
 
 
@@ -109,7 +109,8 @@ def _filters(t: Translator, listed: TicketPage) -> Keyboard:
     return tuple(
         tuple(
             Button(
-                ("• " if which is listed.which else "") + t.plain(f"lookup.list.{which}", count=listed.counts[which]),
+                ("• " if which is listed.which else "")
+                + t.plain(f"support.lookup.list.{which}", count=listed.counts[which]),
                 data=LookupButton(LookupPage.TICKETS, format_page(which)).pack(),
             )
             for which in row

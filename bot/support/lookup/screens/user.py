@@ -20,7 +20,10 @@ def show_user(reader: Reader, about: UserOverview, default_locale: str) -> Scree
         "\n".join([_heading(t, about, default_locale), *_status(reader, about.user)]),
         "\n".join([_counts(t, about), *_latest(reader, about)]),
         "\n".join(
-            [t("lookup.tickets_of_person"), *(f"• {staff_case.format_ticket_line(t, each)}" for each in about.tickets)]
+            [
+                t("support.lookup.tickets_of_person"),
+                *(f"• {staff_case.format_ticket_line(t, each)}" for each in about.tickets),
+            ]
         )
         if about.tickets
         else "",
@@ -31,34 +34,40 @@ def show_user(reader: Reader, about: UserOverview, default_locale: str) -> Scree
 def ask_which_user(t: Translator, ids: Sequence[int]) -> Screen:
     """Ask which user is meant, if several have had the same username. The last seen comes first."""
     rows = tuple((Button(str(each), data=LookupButton(LookupPage.USER, str(each)).pack()),) for each in ids)
-    return Screen(t("lookup.several_people"), rows)
+    return Screen(t("support.lookup.several_people"), rows)
 
 
 def _heading(t: Translator, about: UserOverview, default_locale: str) -> Html:
     user = about.user
     locale = choose_locale(user.locale, user.language_code, default_locale) if user else default_locale
-    return t("case.person", id=str(about.user_id), language=t.language(locale))
+    return t("support.case.person", id=str(about.user_id), language=t.language(locale))
 
 
 def _status(reader: Reader, user: User | None) -> Iterator[Html]:
     if user is None:
         return
     t = reader.t
-    yield t("lookup.known_since", at=reader.format_time(user.created_at, round_up=False))
+    yield t("support.lookup.known_since", at=reader.format_time(user.created_at, round_up=False))
     if user.last_seen_at is not None:
-        yield t("lookup.last_seen", day=reader.format_day(user.last_seen_at))
-    yield t("lookup.their_zone", zone=get_zone_name(reader.now.astimezone(user.zone), user.zone))
+        yield t("support.lookup.last_seen", day=reader.format_day(user.last_seen_at))
+    yield t("support.lookup.their_zone", zone=get_zone_name(reader.now.astimezone(user.zone), user.zone))
     if user.blocked_at is not None:
-        yield t("lookup.blocked", at=reader.format_time(user.blocked_at, round_up=False))
+        yield t("support.lookup.blocked", at=reader.format_time(user.blocked_at, round_up=False))
     if user.deletion_requested_at is not None:
-        yield t("lookup.leaving", at=reader.format_time(user.deletion_requested_at, round_up=False))
+        yield t("support.lookup.leaving", at=reader.format_time(user.deletion_requested_at, round_up=False))
 
 
 def _counts(t: Translator, about: UserOverview) -> Html:
     counts = about.counts
     if not counts.orders:
-        return t("lookup.no_orders")
-    return t("lookup.tally", orders=counts.orders, under_way=counts.in_progress, paid=counts.paid, failed=counts.failed)
+        return t("support.lookup.no_orders")
+    return t(
+        "support.lookup.tally",
+        orders=counts.orders,
+        under_way=counts.in_progress,
+        paid=counts.paid,
+        failed=counts.failed,
+    )
 
 
 def _latest(reader: Reader, about: UserOverview) -> Iterator[str]:
@@ -72,16 +81,24 @@ def _keyboard(t: Translator, about: UserOverview) -> Keyboard:
         for each in about.tickets
     )
     lists = (
-        *([_button(t, "lookup.all_orders", LookupPage.ORDERS_OF_USER, about.user_id)] if about.counts.orders else []),
-        *([_button(t, "lookup.all_tickets", LookupPage.TICKETS_OF_USER, about.user_id)] if about.tickets else []),
-        Button(t.plain("button.refresh"), data=LookupButton(LookupPage.USER, str(about.user_id)).pack()),
+        *(
+            [_button(t, "support.lookup.all_orders", LookupPage.ORDERS_OF_USER, about.user_id)]
+            if about.counts.orders
+            else []
+        ),
+        *(
+            [_button(t, "support.lookup.all_tickets", LookupPage.TICKETS_OF_USER, about.user_id)]
+            if about.tickets
+            else []
+        ),
+        Button(t.plain("orders.button.refresh"), data=LookupButton(LookupPage.USER, str(about.user_id)).pack()),
     )
     return (*staff_lookup.order_buttons(about.orders), *((tickets,) if tickets else ()), lists)
 
 
 def _tickets(t: Translator, about: UserOverview) -> Iterator[str]:
     if about.tickets:
-        yield t("lookup.tickets_of_person")
+        yield t("support.lookup.tickets_of_person")
     for ticket in about.tickets:
         yield f"• {staff_case.format_ticket_line(t, ticket)}"
 

@@ -44,8 +44,8 @@ def format_facts(reader: Reader, case: Case, default_locale: str) -> str:
 
 def format_anomalies(t: Translator, case: Case) -> str:
     """Return what is unusual in the case; empty if nothing is."""
-    parts = [f"• {t(f'case.unusual.{anomaly}')}" for anomaly in case.anomalies]
-    return "\n".join([t("case.unusual"), *parts]) if parts else ""
+    parts = [f"• {t(f'support.case.unusual.{anomaly}')}" for anomaly in case.anomalies]
+    return "\n".join([t("support.case.unusual"), *parts]) if parts else ""
 
 
 def format_others(reader: Reader, case: Case, but: str = "") -> str:
@@ -55,8 +55,8 @@ def format_others(reader: Reader, case: Case, but: str = "") -> str:
     parts = [_other_order(reader, order) for order in case.others[:SHOWN]]
     parts += [format_ticket_line(t, ticket) for ticket in tickets[:SHOWN]]
     has_more = len(case.others) > SHOWN or len(tickets) > SHOWN
-    lines = [*(f"• {line}" for line in parts), *([t("case.others_more")] if has_more else [])]
-    return "\n".join([t("case.others"), *lines]) if parts else ""
+    lines = [*(f"• {line}" for line in parts), *([t("support.case.others_more")] if has_more else [])]
+    return "\n".join([t("support.case.others"), *lines]) if parts else ""
 
 
 def format_timeline(reader: Reader, case: Case, units: int = TEXT_UNITS) -> str:
@@ -64,9 +64,9 @@ def format_timeline(reader: Reader, case: Case, units: int = TEXT_UNITS) -> str:
     if case.order is None:
         return ""
     t, zone, now = reader.t, reader.zone, reader.now
-    heading = t("case.timeline", zone=get_zone_name(now.astimezone(zone), zone))
+    heading = t("support.case.timeline", zone=get_zone_name(now.astimezone(zone), zone))
     if not case.notifications and case.order.created_at < now - KEEP_SENT:
-        heading = Html(f"{heading}\n{t('case.news_forgotten', days=KEEP_SENT.days)}")
+        heading = Html(f"{heading}\n{t('support.case.news_forgotten', days=KEEP_SENT.days)}")
     lines = staff_timeline.format_lines(reader, case, units - count_visible_units(heading) - 3)
     return f"{heading}\n<blockquote expandable>{lines}</blockquote>" if lines else ""
 
@@ -74,8 +74,8 @@ def format_timeline(reader: Reader, case: Case, units: int = TEXT_UNITS) -> str:
 def format_ticket_line(t: Translator, ticket: Ticket) -> Html:
     """Return a ticket as a list shows it: reference, status, and the agent who holds it."""
     status = "closed" if not ticket.is_open else "unclaimed" if ticket.claimed_by is None else "claimed"
-    status_text = t(f"case.ticket.{status}", by=str(ticket.claimed_by or ""))
-    return t("case.ticket", reference=ticket.reference, status=status_text)
+    status_text = t(f"support.case.ticket.{status}", by=str(ticket.claimed_by or ""))
+    return t("support.case.ticket", reference=ticket.reference, status=status_text)
 
 
 def format_language(t: Translator, case: Case, default_locale: str) -> str:
@@ -88,26 +88,26 @@ def format_language(t: Translator, case: Case, default_locale: str) -> str:
 def _order_lines(reader: Reader, order: Order) -> Iterator[str]:
     t, now = reader.t, reader.now
     yield t(
-        "case.heading",
+        "support.case.heading",
         mark=status_emoji(order, now),
         state=t(status_key(order, now)),
         amount=t.rupiah(order.idr or order.expected_idr),
         destination=format_destination(order.method, order.number),
     )
-    yield t("case.reference", reference=order.reference)
+    yield t("support.case.reference", reference=order.reference)
     if order.service_id:
-        yield t("case.service_id", id=quote_input(order.service_id))
+        yield t("support.case.service_id", id=quote_input(order.service_id))
     kind = "paid" if order.is_paid else "price" if order.has_shown_price else "reviewed"
     sats = order.sats if order.sats is not None and kind != "reviewed" else order.expected_sats
-    yield t(f"case.{kind}", sats=t.sats(sats), channel=format_channel(t, order.channel))
+    yield t(f"support.case.{kind}", sats=t.sats(sats), channel=format_channel(t, order.channel))
 
 
 def _user_line(t: Translator, case: Case, default_locale: str) -> Html:
     if not case.user_id:
-        return t("case.person_forgotten")
-    return t("case.person", id=str(case.user_id), language=format_language(t, case, default_locale))
+        return t("support.case.person_forgotten")
+    return t("support.case.person", id=str(case.user_id), language=format_language(t, case, default_locale))
 
 
 def _other_order(reader: Reader, order: Order) -> Html:
     t = reader.t
-    return t("case.other", line=format_order_line(t, order), state=t(status_key(order, reader.now)))
+    return t("support.case.other", line=format_order_line(t, order), state=t(status_key(order, reader.now)))

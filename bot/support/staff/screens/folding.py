@@ -51,4 +51,4 @@ def _heads(kept: Sequence[Line], heading: str) -> Iterator[str]:
 
 
 def _folded(t: Translator, count: int) -> str:
-    return t("case.folded", count=count)
+    return t("support.case.folded", count=count)

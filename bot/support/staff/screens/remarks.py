@@ -15,11 +15,11 @@ QUOTED: Final = frozenset({Remark.REPLIED, Remark.NOTED, Remark.TAKEN_OVER})
 """Remarks that quote what was written."""
 
 REASONS: Final[Mapping[str, str]] = {
-    "blocked": "staff.why.blocked",
-    "deactivated": "staff.why.deactivated",
-    "chat not found": "staff.why.unknown",
-    "user not found": "staff.why.unknown",
-    "the file can't be taken out": "staff.why.file_stays",
+    "blocked": "support.staff.why.blocked",
+    "deactivated": "support.staff.why.deactivated",
+    "chat not found": "support.staff.why.unknown",
+    "user not found": "support.staff.why.unknown",
+    "the file can't be taken out": "support.staff.why.file_stays",
 }
 """Parts of failures, and the keys of their texts."""
 
@@ -27,9 +27,13 @@ REASONS: Final[Mapping[str, str]] = {
 def show_remark(t: Translator, remark: EntryRemark, entry: TicketEntry) -> Screen:
     """Return the line about an entry."""
     what, why = remark.what, format_failure(t, remark.why)
-    key = "staff.remark.claimed" if what is Remark.TAKEN_OVER and not remark.before else f"staff.remark.{what}"
+    key = (
+        "support.staff.remark.claimed"
+        if what is Remark.TAKEN_OVER and not remark.before
+        else f"support.staff.remark.{what}"
+    )
     text = t(key, why=why, by=mention(remark.by), before=mention(remark.before))
-    line = t("staff.remark", ticket=entry.ticket, said=text)
+    line = t("support.staff.remark", ticket=entry.ticket, said=text)
     body = with_quote(line, entry.text) if what in QUOTED else line
     return Screen(body, (_send_again_row(t, entry),) if what is Remark.FAILED else ())
 
@@ -39,9 +43,9 @@ def format_failure(t: Translator, reason: str) -> Html:
     for piece, key in REASONS.items():
         if piece in reason.lower():
             return t(key)
-    return t("staff.why.refused", reason=as_html(reason))
+    return t("support.staff.why.refused", reason=as_html(reason))
 
 
 def _send_again_row(t: Translator, entry: TicketEntry) -> tuple[Button, ...]:
     again = StaffTicketButton(entry.ticket, StaffTicketAction.SEND_AGAIN, str(entry.number)).pack()
-    return (Button(t.plain("staff.button.again"), data=again),)
+    return (Button(t.plain("support.staff.button.again"), data=again),)

@@ -14,18 +14,27 @@ def remind_staff(t: Translator, ticket: Ticket, now: datetime) -> Screen:
     keyboard: Keyboard = ()
     if ticket.claimed_by is None:
         keyboard = (
-            (Button(t.plain("waits.claim"), data=StaffTicketButton(ticket.reference, StaffTicketAction.CLAIM).pack()),),
+            (
+                Button(
+                    t.plain("support.waiting.claim"),
+                    data=StaffTicketButton(ticket.reference, StaffTicketAction.CLAIM).pack(),
+                ),
+            ),
         )
-    return Screen(_text(t, "waits.head", ticket, now), keyboard)
+    return Screen(_text(t, "support.waiting.head", ticket, now), keyboard)
 
 
 def remind_operator(t: Translator, ticket: Ticket, now: datetime, link: str | None) -> Screen:
     """Remind an operator, with a link to the ticket. There are no buttons, since operators may not be agents."""
-    keyboard = ((Button(t.plain("waits.open"), url=link),),) if link else ()
-    return Screen(_text(t, "waits.long", ticket, now), keyboard)
+    keyboard = ((Button(t.plain("support.waiting.open"), url=link),),) if link else ()
+    return Screen(_text(t, "support.waiting.long", ticket, now), keyboard)
 
 
 def _text(t: Translator, key: str, ticket: Ticket, now: datetime) -> Html:
     waited = t.duration(now - (ticket.waiting_since or now))
-    held = t("waits.unclaimed") if ticket.claimed_by is None else t("waits.held", by=mention(ticket.claimed_by))
+    held = (
+        t("support.waiting.unclaimed")
+        if ticket.claimed_by is None
+        else t("support.waiting.held", by=mention(ticket.claimed_by))
+    )
     return Html(f"{t(key, ticket=ticket.reference, waited=waited)}\n{held}")

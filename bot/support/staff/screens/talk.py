@@ -7,27 +7,27 @@ from bot.support.staff.buttons import StaffTicketAction, StaffTicketButton
 from bot.support.ticket import CloseReason, Ticket
 
 KIND, COMMAND, STRANGER, TOO_LONG, UNKNOWN = (
-    "staff.refusal.kind",
-    "staff.refusal.command",
-    "staff.refusal.stranger",
-    "staff.refusal.too_long",
-    "staff.refusal.unknown",
+    "support.staff.refusal.kind",
+    "support.staff.refusal.command",
+    "support.staff.refusal.stranger",
+    "support.staff.refusal.too_long",
+    "support.staff.refusal.unknown",
 )
 
 
 def explain_not_passed_on(t: Translator, ticket: Ticket, why: Rejection) -> Screen:
     """Explain why the user didn't get the reply, with a button that helps."""
-    return Screen(t("staff.not_passed_on", why=t.translate(why)), _helping_buttons(t, ticket, why))
+    return Screen(t("support.staff.not_passed_on", why=t.translate(why)), _helping_buttons(t, ticket, why))
 
 
 def explain_not_corrected(t: Translator, why: Rejection) -> Screen:
     """Explain why the user still has the reply as it was before the edit."""
-    return Screen(t("staff.not_corrected", why=t.translate(why)))
+    return Screen(t("support.staff.not_corrected", why=t.translate(why)))
 
 
 def ask_for_note(t: Translator, ticket: Ticket, holder: int) -> Screen:
     """Ask for a note to the agent who holds the ticket."""
-    return Screen(t("staff.take_over", ticket=ticket.reference, who=mention(holder)))
+    return Screen(t("support.staff.take_over", ticket=ticket.reference, who=mention(holder)))
 
 
 def ask_close_reason(t: Translator, ticket: Ticket) -> Screen:
@@ -35,37 +35,39 @@ def ask_close_reason(t: Translator, ticket: Ticket) -> Screen:
     rows = [
         (
             Button(
-                t.plain(f"staff.close.{reason}"),
+                t.plain(f"support.staff.close.{reason}"),
                 data=StaffTicketButton(ticket.reference, StaffTicketAction.CLOSE_AS, reason).pack(),
             ),
         )
         for reason in CloseReason
     ]
-    return Screen(t("staff.closing", ticket=ticket.reference), tuple(rows))
+    return Screen(t("support.staff.closing", ticket=ticket.reference), tuple(rows))
 
 
 def confirm_closed(t: Translator, ticket: Ticket, reason: CloseReason) -> Screen:
     """Confirm that the ticket is closed."""
     return Screen(
-        t("staff.closed", ticket=ticket.reference, reason=t(f"staff_ticket.reason.{reason}")), (reopen_row(t, ticket),)
+        t("support.staff.closed", ticket=ticket.reference, reason=t(f"support.staff_ticket.reason.{reason}")),
+        (reopen_row(t, ticket),),
     )
 
 
 def confirm_note(t: Translator, ticket: Ticket) -> Screen:
     """Confirm that a note was saved."""
-    return Screen(t("staff.noted", ticket=ticket.reference))
+    return Screen(t("support.staff.noted", ticket=ticket.reference))
 
 
 def explain_notes(t: Translator) -> Screen:
     """Explain how to write a note."""
-    return Screen(t("staff.how_to_note"))
+    return Screen(t("support.staff.how_to_note"))
 
 
 def reopen_row(t: Translator, ticket: Ticket) -> tuple[Button, ...]:
     """Return the button that reopens a ticket."""
     return (
         Button(
-            t.plain("staff_ticket.reopen"), data=StaffTicketButton(ticket.reference, StaffTicketAction.REOPEN).pack()
+            t.plain("support.staff_ticket.reopen"),
+            data=StaffTicketButton(ticket.reference, StaffTicketAction.REOPEN).pack(),
         ),
     )
 
@@ -76,9 +78,9 @@ def mention(staff_id: int) -> Html:
 
 
 def _helping_buttons(t: Translator, ticket: Ticket, why: Rejection) -> Keyboard:
-    if why.key == "ticket.closed":
+    if why.key == "support.ticket.closed":
         return (reopen_row(t, ticket),)
-    if why.key == "ticket.held_by_another":
+    if why.key == "support.ticket.held_by_another":
         over = StaffTicketButton(ticket.reference, StaffTicketAction.TAKE_OVER).pack()
-        return ((Button(t.plain("staff_ticket.take"), data=over),),)
+        return ((Button(t.plain("support.staff_ticket.take"), data=over),),)
     return ()

@@ -48,21 +48,25 @@ def keyboard(t: Translator, ticket: Ticket, order: Order | None) -> Keyboard:
         return Button(t.plain(label), data=StaffTicketButton(ticket.reference, action).pack())
 
     refresh = (
-        (button("staff_ticket.fresh", StaffTicketAction.REFRESH),) if order is not None and order.service_id else ()
+        (button("support.staff_ticket.fresh", StaffTicketAction.REFRESH),)
+        if order is not None and order.service_id
+        else ()
     )
     reveal = (staff_reveal.reveal_button(t, order.reference),) if order is not None and order.has_recipient else ()
     if not ticket.is_open:
         return tuple(
-            row for row in ((button("staff_ticket.reopen", StaffTicketAction.REOPEN),), (*refresh, *reveal)) if row
+            row
+            for row in ((button("support.staff_ticket.reopen", StaffTicketAction.REOPEN),), (*refresh, *reveal))
+            if row
         )
     is_free = ticket.claimed_by is None
     claim = (
-        button("staff_ticket.claim", StaffTicketAction.CLAIM)
+        button("support.staff_ticket.claim", StaffTicketAction.CLAIM)
         if is_free
-        else button("staff_ticket.take", StaffTicketAction.TAKE_OVER)
+        else button("support.staff_ticket.take", StaffTicketAction.TAKE_OVER)
     )
-    saved = Button(t.plain("staff_ticket.answers"), data=SavedRepliesForTicketButton(ticket.reference).pack())
-    rows = ((claim, button("staff_ticket.close", StaffTicketAction.CLOSE)), (*refresh, *reveal), (saved,))
+    saved = Button(t.plain("support.staff_ticket.answers"), data=SavedRepliesForTicketButton(ticket.reference).pack())
+    rows = ((claim, button("support.staff_ticket.close", StaffTicketAction.CLOSE)), (*refresh, *reveal), (saved,))
     return tuple(row for row in rows if row)
 
 
@@ -70,29 +74,29 @@ def format_entry_heading(
     t: Translator, ticket: Ticket, entry: TicketEntry, at: str, *, ping: int, is_changed: bool
 ) -> Html:
     """Return the heading of a user's message: the user, the time, and a mention of the agent `ping`."""
-    key = "staff_ticket.changed" if is_changed else "staff_ticket.wrote"
+    key = "support.staff_ticket.changed" if is_changed else "support.staff_ticket.wrote"
     text = t(key, id=str(ticket.user_id), reference=ticket.reference, at=at)
     if entry.media is not None:
-        text = Html(f"{text}\n{t(f'staff_ticket.{entry.media}')}")
-    return Html(f"{text}\n{t('staff_ticket.ping', id=str(ping))}") if ping else text
+        text = Html(f"{text}\n{t(f'support.staff_ticket.{entry.media}')}")
+    return Html(f"{text}\n{t('support.staff_ticket.ping', id=str(ping))}") if ping else text
 
 
 def format_step(t: Translator, ticket: Ticket, what: str, *, ping: int) -> Html:
     """Return what the user or the order changed in the ticket, with a mention of the agent `ping`."""
-    text = t(f"staff_ticket.step_{what}", id=str(ticket.user_id), reference=ticket.reference)
-    return Html(f"{text}\n{t('staff_ticket.ping', id=str(ping))}") if ping else text
+    text = t(f"support.staff_ticket.step_{what}", id=str(ticket.user_id), reference=ticket.reference)
+    return Html(f"{text}\n{t('support.staff_ticket.ping', id=str(ping))}") if ping else text
 
 
 def format_differences(t: Translator, before: Order, after: Order, report: OrderReport) -> list[Html]:
     """Return a line for each difference, also if the order has ended for us but not for the service."""
     lines = []
     if report.state != before.state:
-        key = "staff_ticket.state" if after.state == report.state else "staff_ticket.state_not_taken"
+        key = "support.staff_ticket.state" if after.state == report.state else "support.staff_ticket.state_not_taken"
         lines.append(t(key, before=quote_input(before.state or NO_STATE), after=quote_input(report.state)))
     if after.is_paid and not before.is_paid:
-        lines.append(t("staff_ticket.now_paid"))
+        lines.append(t("support.staff_ticket.now_paid"))
     if lines and before.phase not in {Phase.OPEN, Phase.DONE}:
-        lines.append(t("staff_ticket.not_followed"))
+        lines.append(t("support.staff_ticket.not_followed"))
     return lines
 
 
@@ -115,20 +119,20 @@ def _status_lines(reader: Reader, ticket: Ticket) -> Iterator[str]:
         return reader.format_time(moment, round_up=False)
 
     status = "closed" if not ticket.is_open else "unclaimed" if ticket.claimed_by is None else "claimed"
-    yield t(f"staff_ticket.{status}", reference=ticket.reference, by=str(ticket.claimed_by or ""))
-    yield t(f"staff_ticket.cause.{ticket.cause}", at=when(ticket.created_at))
+    yield t(f"support.staff_ticket.{status}", reference=ticket.reference, by=str(ticket.claimed_by or ""))
+    yield t(f"support.staff_ticket.cause.{ticket.cause}", at=when(ticket.created_at))
     if ticket.reopen_count:
-        yield t("staff_ticket.reopened", count=ticket.reopen_count)
+        yield t("support.staff_ticket.reopened", count=ticket.reopen_count)
     if ticket.first_reply_at is not None:
-        yield t("staff_ticket.answered", duration=t.duration(ticket.first_reply_at - ticket.created_at))
+        yield t("support.staff_ticket.answered", duration=t.duration(ticket.first_reply_at - ticket.created_at))
     if ticket.waiting_since is not None:
-        yield t("staff_ticket.waits", at=when(ticket.waiting_since))
+        yield t("support.staff_ticket.waits", at=when(ticket.waiting_since))
     if ticket.closed_at is not None and ticket.close_reason is not None:
-        reason = t(f"staff_ticket.reason.{ticket.close_reason}")
-        yield t("staff_ticket.ended", at=when(ticket.closed_at), by=str(ticket.closed_by or ""), reason=reason)
+        reason = t(f"support.staff_ticket.reason.{ticket.close_reason}")
+        yield t("support.staff_ticket.ended", at=when(ticket.closed_at), by=str(ticket.closed_by or ""), reason=reason)
     if ticket.rating is not None:
-        yield t("staff_ticket.rated", thumb=THUMBS[ticket.rating])
+        yield t("support.staff_ticket.rated", thumb=THUMBS[ticket.rating])
 
 
 def _hint(t: Translator, ticket: Ticket) -> str:
-    return t("staff_ticket.hint") if ticket.is_open else ""
+    return t("support.staff_ticket.hint") if ticket.is_open else ""

@@ -18,36 +18,36 @@ from bot.support.staff.screens.folding import Line, shorten_lines
 from bot.users.model import RecordedEvent, UserEvent, press_event
 
 KEY_OF_NOTE: Mapping[str, str] = {
-    EventNote.INTENDED: "case.event.confirmed",
-    EventNote.PRICE_ACCEPTED: "case.event.price_accepted",
-    EventNote.DROPPED: "case.event.dropped",
-    EventNote.TRIED_AGAIN: "case.event.tried_again",
-    EventNote.OFFER_OVER: "case.event.offer_over",
-    EventNote.OUTSIDE_LIMITS: "case.event.outside_limits",
-    EventNote.SUPERSEDED: "case.event.superseded",
-    EventNote.DEPOSIT_TAKEN: "case.event.deposit_taken",
-    EventNote.EXPIRED: "case.event.expired",
-    EventNote.OVERDUE: "case.event.stuck",
-    EventNote.PAYMENT: "case.event.payment",
-    EventNote.INVOICE_REPLACED: "case.event.invoice_replaced",
+    EventNote.INTENDED: "support.case.event.confirmed",
+    EventNote.PRICE_ACCEPTED: "support.case.event.price_accepted",
+    EventNote.DROPPED: "support.case.event.dropped",
+    EventNote.TRIED_AGAIN: "support.case.event.tried_again",
+    EventNote.OFFER_OVER: "support.case.event.offer_over",
+    EventNote.OUTSIDE_LIMITS: "support.case.event.outside_limits",
+    EventNote.SUPERSEDED: "support.case.event.superseded",
+    EventNote.DEPOSIT_TAKEN: "support.case.event.deposit_taken",
+    EventNote.EXPIRED: "support.case.event.expired",
+    EventNote.OVERDUE: "support.case.event.stuck",
+    EventNote.PAYMENT: "support.case.event.payment",
+    EventNote.INVOICE_REPLACED: "support.case.event.invoice_replaced",
 }
 KEY_OF_PHASE: Mapping[Phase, str] = {
-    Phase.INTENDED: "case.event.confirmed",
-    Phase.UNKNOWN: "case.event.unknown",
-    Phase.UNRESOLVED: "case.event.unresolved",
-    Phase.REFUSED: "case.event.refused",
-    Phase.NEEDS_CONFIRMATION: "case.event.held",
+    Phase.INTENDED: "support.case.event.confirmed",
+    Phase.UNKNOWN: "support.case.event.unknown",
+    Phase.UNRESOLVED: "support.case.event.unresolved",
+    Phase.REFUSED: "support.case.event.refused",
+    Phase.NEEDS_CONFIRMATION: "support.case.event.held",
 }
 UNUSUAL_KEYS = frozenset(
     {
-        "case.event.unknown",
-        "case.event.unresolved",
-        "case.event.refused",
-        "case.event.held",
-        "case.event.stuck",
-        "case.event.invoice_replaced",
-        "case.event.not_agreed",
-        "case.event.given_up",
+        "support.case.event.unknown",
+        "support.case.event.unresolved",
+        "support.case.event.refused",
+        "support.case.event.held",
+        "support.case.event.stuck",
+        "support.case.event.invoice_replaced",
+        "support.case.event.not_agreed",
+        "support.case.event.given_up",
     }
 )
 UNUSUAL_USER_EVENTS = frozenset({UserEvent.BLOCKED, UserEvent.CAME_BACK})
@@ -83,7 +83,7 @@ def format_lines(reader: Reader, case: Case, units: int) -> str:
     found = list_entries(t, case, zone)
     headings = {day: _heading(reader, day) for day in {each.at.astimezone(zone).date() for each in found}}
     written = [Line(headings[each.at.astimezone(zone).date()], _line(t, each, zone), each.is_unusual) for each in found]
-    return shorten_lines(t, written, t("timeline.today"), units)
+    return shorten_lines(t, written, t("orders.timeline.today"), units)
 
 
 def list_entries(t: Translator, case: Case, zone: tzinfo) -> list[TimelineEntry]:
@@ -101,13 +101,13 @@ def list_entries(t: Translator, case: Case, zone: tzinfo) -> list[TimelineEntry]
 
 def _of_event(t: Translator, order: Order, event: OrderEvent, zone: tzinfo) -> TimelineEntry | None:
     key = _key(order, event)
-    by_clock = t("case.service_at", at=t.seconds(event.service_at, zone)) if event.service_at else ""
+    by_clock = t("support.case.service_at", at=t.seconds(event.service_at, zone)) if event.service_at else ""
     if key is not None:
         text, is_unusual = t(key), key in UNUSUAL_KEYS
     elif event.state:
         text, is_unusual = _state(t, event.state), event.state == FAILED or event.state not in {*STEP_OF_STATE, FAILED}
     else:
-        text, is_unusual = t("case.event.made"), False
+        text, is_unusual = t("support.case.event.made"), False
     return TimelineEntry(event.at, f"{text}{by_clock}", is_unusual)
 
 
@@ -117,38 +117,44 @@ def _key(order: Order, event: OrderEvent) -> str | None:
     if event.phase in KEY_OF_PHASE:
         return KEY_OF_PHASE[event.phase]
     if event.phase is Phase.ABANDONED:
-        return "case.event.not_agreed" if is_not_agreed(order, event) else "case.event.given_up"
+        return "support.case.event.not_agreed" if is_not_agreed(order, event) else "support.case.event.given_up"
     return None
 
 
 def _state(t: Translator, state: str) -> Html:
     step = STEP_OF_STATE.get(state)
-    known = t("step.failed") if state == FAILED else t(f"step.{step.name.lower()}") if step is not None else "?"
-    return t("case.state", what=known, state=quote_input(state))
+    known = (
+        t("orders.step.failed")
+        if state == FAILED
+        else t(f"orders.step.{step.name.lower()}")
+        if step is not None
+        else "?"
+    )
+    return t("support.case.state", what=known, state=quote_input(state))
 
 
 def _of_notification(t: Translator, notification: StoredNotification) -> TimelineEntry:
     kind, state = notification.kind, get_delivery_state(notification)
-    what = t(f"case.told.{kind}") if kind in KNOWN_NOTIFICATIONS else quote_input(kind)
+    what = t(f"support.case.told.{kind}") if kind in KNOWN_NOTIFICATIONS else quote_input(kind)
     why = clip(notification.failure or "", MAX_FAILURE_CHARACTERS)
-    text = t("case.told", what=what, reach=t(f"case.reach.{state}", why=why))
+    text = t("support.case.told", what=what, reach=t(f"support.case.reach.{state}", why=why))
     at = notification.sent_at or notification.created_at
     if state is DeliveryState.SENT and at - notification.created_at >= LONG_WAIT:
-        text = Html(text + t("case.waited", duration=t.duration(at - notification.created_at)))
+        text = Html(text + t("support.case.waited", duration=t.duration(at - notification.created_at)))
     if notification.maybe_sent and state is DeliveryState.SENT:
-        text = Html(text + t("case.maybe_twice"))
+        text = Html(text + t("support.case.maybe_twice"))
     return TimelineEntry(at, text, state in UNDELIVERED and kind not in ROUTINE_KINDS)
 
 
 def _of_user_event(t: Translator, event: RecordedEvent) -> TimelineEntry:
     return TimelineEntry(
-        event.at, t("case.did", what=format_user_event(t, event.event)), event.event in UNUSUAL_USER_EVENTS
+        event.at, t("support.case.did", what=format_user_event(t, event.event)), event.event in UNUSUAL_USER_EVENTS
     )
 
 
 def format_user_event(t: Translator, event: str) -> Html:
     """Return the text for an event of the user."""
-    return t(f"act.{event}") if event in KNOWN_USER_EVENTS else as_html(quote_input(event))
+    return t(f"support.user_event.{event}") if event in KNOWN_USER_EVENTS else as_html(quote_input(event))
 
 
 def _merge_repeated(found: Sequence[TimelineEntry]) -> Iterator[TimelineEntry]:
@@ -168,12 +174,12 @@ def _heading(reader: Reader, day: date) -> str:
     t, zone = reader.t, reader.zone
     noon = datetime.combine(day, time(12), zone)
     is_today = day == reader.now.astimezone(zone).date()
-    return t("timeline.today") if is_today else t("timeline.day", day=reader.format_day(noon))
+    return t("orders.timeline.today") if is_today else t("orders.timeline.day", day=reader.format_day(noon))
 
 
 def _line(t: Translator, entry: TimelineEntry, zone: tzinfo) -> str:
     mark = "⚠️ " if entry.is_unusual else ""
     if entry.times == 1 or entry.until is None:
-        return t("case.line", at=t.seconds(entry.at, zone), what=Html(mark + entry.what))
+        return t("support.case.line", at=t.seconds(entry.at, zone), what=Html(mark + entry.what))
     span = {"at": t.seconds(entry.at, zone), "until": t.seconds(entry.until, zone)}
-    return t("case.line_repeated", **span, what=Html(mark + entry.what), count=entry.times)
+    return t("support.case.line_repeated", **span, what=Html(mark + entry.what), count=entry.times)

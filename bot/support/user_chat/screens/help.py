@@ -43,27 +43,32 @@ def show_first_page(
 
     `tickets` are the reader's open tickets, and `orders` are their orders by reference.
     """
-    parts: list[str] = [t("help.text")]
+    parts: list[str] = [t("support.help.text")]
     if contacts.has_staff:
-        parts.append(t("help.write"))
+        parts.append(t("support.help.write"))
     if contacts.contact:
         parts.append(format_other_contact(t, contacts.contact, too=contacts.has_staff))
     parts += format_provider(t, run_by)
-    write = ((Button(t.plain("button.write_to_us"), data=NewTicketButton().pack()),),) if contacts.has_staff else ()
+    write = (
+        ((Button(t.plain("support.button.write_to_us"), data=NewTicketButton().pack()),),) if contacts.has_staff else ()
+    )
     mine = tuple((_ticket_button(t, ticket, (orders or {}).get(ticket.order_reference)),) for ticket in tickets)
-    others = (Button(t.plain("settings.phrase"), data=phrase.SHOW), Button(t.plain("button.settings"), data="s:show"))
+    others = (
+        Button(t.plain("users.settings.phrase"), data=phrase.SHOW),
+        Button(t.plain("users.button.settings"), data="s:show"),
+    )
     return Screen("\n\n".join(parts), (send_row(t), *write, *mine, *_topic_rows(t), others))
 
 
 def show_page(t: Translator, topic: HelpPage, facts: HelpFacts) -> Screen:
     """Return the page of a topic, with a button back."""
-    back = Button(t.plain("button.back"), data=HelpButton(HelpPage.FIRST).pack())
+    back = Button(t.plain("users.button.back"), data=HelpButton(HelpPage.FIRST).pack())
     return Screen(TEXTS[topic](t, facts), ((back,),))
 
 
 def _topic_rows(t: Translator) -> Keyboard:
     """Return the buttons to the other pages, two in a row."""
-    each = [Button(t.plain(f"button.help_{topic}"), data=HelpButton(topic).pack()) for topic in TOPICS]
+    each = [Button(t.plain(f"checkout.button.help_{topic}"), data=HelpButton(topic).pack()) for topic in TOPICS]
     return (tuple(each[:2]), tuple(each[2:]))
 
 
@@ -75,31 +80,31 @@ def _ticket_button(t: Translator, ticket: Ticket, order: Order | None) -> Button
 
 
 def _cost(t: Translator, facts: HelpFacts) -> Html:
-    parts = [t("help.cost", fee=t.rupiah(SETTLEMENT_FEE_IDR), minimum=t.rupiah(facts.minimum))]
+    parts = [t("support.help.cost", fee=t.rupiah(SETTLEMENT_FEE_IDR), minimum=t.rupiah(facts.minimum))]
     if facts.a_day:
-        parts.append(t("help.cost_day", limit=t.rupiah(facts.a_day)))
-    return Html("\n".join((*parts, t("help.cost_banks"))))
+        parts.append(t("support.help.cost_day", limit=t.rupiah(facts.a_day)))
+    return Html("\n".join((*parts, t("support.help.cost_banks"))))
 
 
 def _time(t: Translator, facts: HelpFacts) -> Html:
     if facts.times is None:
-        return t("help.time")
-    return Html(f"{t('help.time')}\n\n{format_payout_times(t, facts.times)}")
+        return t("support.help.time")
+    return Html(f"{t('support.help.time')}\n\n{format_payout_times(t, facts.times)}")
 
 
 def _lightning(t: Translator, _: HelpFacts) -> Html:
-    return t("help.lightning")
+    return t("checkout.help.lightning")
 
 
 def _trouble(t: Translator, facts: HelpFacts) -> Html:
     """Return what can go wrong. It promises help only if there is a support agent or a contact."""
     if facts.contacts.has_staff:
-        after = t("help.trouble_support")
+        after = t("support.help.trouble_support")
     elif facts.contacts.contact:
-        after = t("help.trouble_contact", contact=format_contact(facts.contacts.contact))
+        after = t("support.help.trouble_contact", contact=format_contact(facts.contacts.contact))
     else:
-        after = t("help.trouble_alone")
-    return Html(f"{t('help.trouble')}\n\n{after}")
+        after = t("support.help.trouble_alone")
+    return Html(f"{t('support.help.trouble')}\n\n{after}")
 
 
 TEXTS: Final[Mapping[HelpPage, Callable[[Translator, HelpFacts], Html]]] = {
