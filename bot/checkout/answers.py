@@ -53,7 +53,7 @@ def confirm_number(draft: OrderDraft, number: str) -> OrderDraft:
     A holder who was named before any number belongs to this number. Another number has another holder (`with_number`).
 
     Raises:
-        Rejection: `destination.gone` without a destination; those of `clean_number`.
+        Rejection: `checkout.destination.gone` without a destination; those of `clean_number`.
     """
     if draft.method is None:
         raise Rejection("checkout.destination.gone")

@@ -44,8 +44,8 @@ def read_threshold(text: str, rate: Decimal) -> Decimal:
     Of several meanings the one near `rate` is taken. The words "juta" and "miliar" can be left out.
 
     Raises:
-        Rejection: `subscription.alert_unreadable`, `subscription.alert_too_far` (with `lowest` and `highest`),
-            `subscription.alert_is_there`.
+        Rejection: `rates.subscription.alert_unreadable`, `rates.subscription.alert_too_far` (with `lowest` and
+            `highest`), `rates.subscription.alert_is_there`.
     """
     readings = tuple(_readings(text, rate))
     near = [each for each in readings if is_sensible(each, rate)]

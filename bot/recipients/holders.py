@@ -19,8 +19,9 @@ def clean_holder(text: str) -> str | None:
     """Return the name in `text` with single spaces, or None if there is none.
 
     Raises:
-        Rejection: `holder.one_line`, `holder.too_long` (`longest`, `actual`), `holder.not_a_name` (digits or
-            punctuation only), `holder.symbols` (such as emoji, which no bank prints).
+        Rejection: `recipients.holder.one_line`, `recipients.holder.too_long` (`longest`, `actual`),
+            `recipients.holder.not_a_name` (digits or punctuation only), `recipients.holder.symbols` (such as emoji,
+            which no bank prints).
     """
     if any(unicodedata.category(character) == "Cc" for character in text.strip()):
         raise Rejection("recipients.holder.one_line")
@@ -40,7 +41,7 @@ def read_holder(text: str) -> str:
     """Return the name in `text`.
 
     Raises:
-        Rejection: as `clean_holder`, and `holder.not_a_name` for a text without a name.
+        Rejection: as `clean_holder`, and `recipients.holder.not_a_name` for a text without a name.
     """
     holder = clean_holder(text)
     if holder is None:  # only invisible characters. Users who want to skip the question press its button

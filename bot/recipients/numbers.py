@@ -45,9 +45,10 @@ def clean_number(method: PayoutMethod, text: str) -> CleanNumber:
     The API accepts it as well as E.164.
 
     Raises:
-        Rejection: `number.missing`, `number.not_digits`, `number.too_short` (`shortest`, `actual`), `number.too_long`
-            (`longest`, `actual`); for banks `number.phone_at_bank`; and for e-wallets `number.landline`,
-            `number.foreign` (`code`), `number.not_mobile`.
+        Rejection: `recipients.number.missing`, `recipients.number.not_digits`, `recipients.number.too_short`
+            (`shortest`, `actual`), `recipients.number.too_long` (`longest`, `actual`). For banks
+            `recipients.number.phone_at_bank`. For e-wallets `recipients.number.landline`, `recipients.number.foreign`
+            (`code`), `recipients.number.not_mobile`.
     """
     typed = plain(text)
     if not any(character.isdecimal() for character in typed):

@@ -94,7 +94,7 @@ def clean_label(text: str) -> str | None:
     """Return the name in `text`. None, for a text without visible characters, removes the name.
 
     Raises:
-        Rejection: `holder.one_line`, `recipient.name_too_long` (`longest`, `actual`).
+        Rejection: `recipients.holder.one_line`, `recipients.name_too_long` (`longest`, `actual`).
     """
     if any(unicodedata.category(character) == "Cc" for character in text.strip()):
         raise Rejection("recipients.holder.one_line")

@@ -74,10 +74,11 @@ def clean_phrase(text: str) -> str:
     """Return the phrase in `text`, with spaces collapsed.
 
     Raises:
-        Rejection: `phrase.seed_words` (checked first, since these words give away a wallet), `phrase.one_line`,
-            `phrase.too_short` (`shortest`), `phrase.too_long` (`longest`, `actual`),
-            `phrase.link` (Telegram would make links and names tappable), `phrase.symbols`,
-            `phrase.letters` (a code or a PIN), `phrase.obvious` (others would guess it).
+        Rejection: `users.phrase.seed_words` (checked first, since these words give away a wallet),
+            `users.phrase.one_line`,
+            `users.phrase.too_short` (`shortest`), `users.phrase.too_long` (`longest`, `actual`),
+            `users.phrase.link` (Telegram would make links and names tappable), `users.phrase.symbols`,
+            `users.phrase.letters` (a code or a PIN), `users.phrase.obvious` (others would guess it).
     """
     if has_seed_words(text):
         raise Rejection("users.phrase.seed_words")

@@ -36,7 +36,7 @@ class StoredData:
         return ()
 
     def counts(self, t: Translator) -> Mapping[str, Html]:  # noqa: ARG002  for the features that override it
-        """Return the counts in the question before a deletion: placeholder of `privacy.confirm` -> its text."""
+        """Return the counts in the question before a deletion: placeholder of `users.privacy.confirm` -> its text."""
         return {}
 
     def warnings(self, t: Translator) -> Sequence[str]:  # noqa: ARG002  for the features that override it

@@ -74,7 +74,7 @@ def test_an_installed_kirim_migrates_from_another_directory(installed: Path, tmp
 def test_an_installed_kirim_has_its_sentences_and_its_page(installed: Path, tmp_path: Path) -> None:
     code = (
         "import bot, sys; from bot.infra.i18n import Translations; from bot.sandbox import page;"
-        "print(bot.__file__); print(Translations.load(strict=True).get('id').plain('button.send'));"
+        "print(bot.__file__); print(Translations.load(strict=True).get('id').plain('users.button.send'));"
         "print(len(page.routes('http://127.0.0.1:9')))"
     )
     done = _runs(installed, tmp_path, "-c", code)

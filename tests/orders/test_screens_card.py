@@ -27,7 +27,7 @@ WAYS = {
     "failed paid between two looks": "✅ created|✅ paid|❌ failed",
     "never heard of": "✅ created|⏳ payment|▫️ converting|▫️ sending|▫️ sent",
 }
-"""Return the steps with their emoji. `created` stands for the text of `step.created`."""
+"""Return the steps with their emoji. `created` stands for the text of `orders.step.created`."""
 
 PRICES = {
     "IDLE": "orders.card.price_to_pay",

@@ -63,8 +63,8 @@ def parse_amount(text: str) -> Amount | Ambiguous:
     The currency is rupiah if none is named. The user decides about ambiguous text ("1.500", "1m", "50.00", "50").
 
     Raises:
-        Rejection: `amount.unreadable`, `amount.not_positive`, `amount.fraction` (of a rupiah),
-            `amount.fraction_sats`, `amount.too_large` (with `maximum`), `amount.too_large_sats`.
+        Rejection: `core.amount.unreadable`, `core.amount.not_positive`, `core.amount.fraction` (of a rupiah),
+            `core.amount.fraction_sats`, `core.amount.too_large` (with `maximum`), `core.amount.too_large_sats`.
     """
     typed = _split(text)
     first, *others = typed.parts

@@ -2,7 +2,7 @@
 
     translations = Translations.load()
     t = translations.get(choose_locale(user.locale, telegram_language_code, "id"))
-    t("review.title", amount=t.rupiah(50_000))
+    t("checkout.review.title", amount=t.rupiah(50_000))
 
 A missing sentence is a bug. If `strict`, it raises `UnknownKey`. Otherwise it is logged, and the user reads English.
 Errors::

@@ -32,7 +32,7 @@ class SettingsSection:
         position: the place of its button. The lowest comes first.
         label: the key of the button's text.
         data: the button's data.
-        summary: returns its texts in `settings.text`: placeholder -> text.
+        summary: returns its texts in `users.settings.text`: placeholder -> text.
     """
 
     position: int

@@ -69,7 +69,7 @@ async def write_with_formatting(shared_system: System) -> Json:
     draft = await oscar.sees(like("broadcasts.compose"))
     assert says(text_of(draft), "broadcasts.says_rate", language=ENGLISH)
     await oscar.taps(label("broadcasts.text_in", language=name_of("en")))
-    await oscar.sees(rf"\{{sats_100k\}} {like('broadcast.variable.sats_100k')}")
+    await oscar.sees(rf"\{{sats_100k\}} {like('broadcasts.variable.sats_100k')}")
     await send_formatted(shared_system, oscar, "now {rats}")
     complaint = await oscar.sees(like("core.template.unknown_variable", name="{rats}"))
     assert "{rate}, {usdc}" in text_of(complaint)
