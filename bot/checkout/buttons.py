@@ -22,7 +22,7 @@ class DraftAction(StrEnum):
     DESTINATION = "pick"
     NUMBER = "use"
     SKIP = "skip"
-    """Leaves a question out that needs no answer."""
+    """Skips a question that needs no answer."""
 
     AMOUNT = "sum"
     CHANNEL = "pay"

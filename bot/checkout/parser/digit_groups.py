@@ -29,7 +29,7 @@ SHORTEST_NUMBER: Final = 5
 """Minimum of digits of an account. Fewer can only be a shortened amount ("50") or a piece of a spaced number."""
 
 UNITS: Final = frozenset({*CURRENCIES, *(scale for scale in SCALES if len(scale) > 1)})
-"""Words of money that no initial of a name could be."""
+"""Money words that can't be an initial of a name."""
 
 _DIGIT_GROUPS = re.compile(r"[+-]?\d[\d.,'\-]*")
 _NUMBER = re.compile(r"\+?\d+(?:\.\d+)*|\+?\d+(?:-\d+)*")
@@ -42,8 +42,8 @@ _THOUSANDS = "000"
 _COUNTRY: Final = frozenset({"+62", "62", "0062"})
 _ROUND: Final = re.compile(r"[1-9]\d{0,2}|[1-9]\d00")
 Kind = Literal["number", "sum", "short", "unsure", "huge"]
-"""`short`: a sum with its thousands perhaps left out. `unsure`: a short number, or an odd sum. `huge`: a sum in groups
-of thousands that is never sent, or a number that was written so."""
+"""`short`: a sum, perhaps without its thousands. `unsure`: a short number, or an odd sum. `huge`: a sum in groups of
+thousands that is too large to be sent, or a number written in such groups."""
 
 _CLOCK: Final = re.compile(r"\d{1,2}(?::\d{2}){1,2}[^\W\d]*")
 _DATE: Final = re.compile(
@@ -60,14 +60,14 @@ _BETWEEN: Final = (NUMBER_LABELS - ACCOUNT_LABELS) | {"bank"}
 """What is between a label and its number."""
 
 _MOST_COUNTED: Final = 3
-"""Digits of what is counted; longer digits are sums and numbers."""
+"""Maximum of digits in a count. More digits are a sum or a number."""
 
 
 @dataclass(frozen=True, slots=True)
 class DigitGroup:
-    """One number or sum of a run, with spaces as typed; `odd` says how unusual this reading of it is.
+    """One number or sum of a run, with spaces as typed. `odd` says how unusual this reading is.
 
-    `places`: where its words are in the line. `is_unclear`: what is around it leaves it open whether it's meant.
+    `places`: the places of its words in the line. `is_unclear`: the words around it leave its meaning unclear.
     """
 
     kind: Kind
@@ -78,7 +78,7 @@ class DigitGroup:
 
     @property
     def number(self) -> str:
-        """Return the digits, after the plus sign where there is one."""
+        """Return the digits, with a leading plus sign if there is one."""
         return ("+" if self.text.startswith("+") else "") + digits_of(self.text)
 
 
@@ -98,7 +98,7 @@ def is_country(text: str) -> bool:
 
 
 def starts_as_number(text: str) -> bool:
-    """Return whether `text` begins as no sum does: with a zero or a plus sign."""
+    """Return whether `text` begins with a zero or a plus sign, as no sum does."""
     return text.startswith("+") or (text.startswith("0") and len(digits_of(text)) > 1 and not _has_decimals(text))
 
 
@@ -125,7 +125,7 @@ def is_sum(text: str) -> bool:
 
 
 def is_short_sum(text: str) -> bool:
-    """Return whether `text` may be a sum with its thousands left out, or a small one: "50", "150", "1500"."""
+    """Return whether `text` may be a sum without its thousands, or a small sum: "50", "150", "1500"."""
     return _ROUND.fullmatch(text) is not None
 
 
@@ -202,9 +202,9 @@ def _mark_time(words: list[Word], place: int) -> int:
 
 
 def _mark_labelled(words: list[Word], place: int) -> int:
-    """Mark a label and its number: "jam 10", "kode bank no 123", "RT 03/05"; never an account's.
+    """Mark a label and its number: "jam 10", "kode bank no 123", "RT 03/05". An account number is never marked.
 
-    Such labels are words of their own too ("token rek 1234567890"), but "rek" says what follows.
+    In "token rek 1234567890" the label "token" doesn't count, because "rek" says what follows.
     """
     label = words[place].folded.strip(".")
     if label not in ASIDE_LABELS:
@@ -245,5 +245,5 @@ def _mark_counted(words: list[Word], place: int) -> int:
 
 
 def _get_folded(words: Sequence[Word], place: int) -> str:
-    """Return the word at `place`, or "" where something parts it from the one before."""
+    """Return the word at `place`, or "" if something separates it from the word before."""
     return words[place].folded if place < len(words) and not words[place].parted else ""

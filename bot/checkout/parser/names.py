@@ -1,4 +1,4 @@
-"""Which words of a line name the destination, and which the holder.
+"""Find the words of a line that name the destination, and those that name the holder.
 
 Some banks have names of people, and users misspell banks. The holder's name is what remains when everything else is
 understood, if it looks like a name.
@@ -48,7 +48,7 @@ from bot.recipients.search import MAX_CANDIDATES, search
 from bot.settlement.model import PayoutMethod
 
 LONGEST_DESTINATION: Final = 6
-"""Words of one destination; "pt bank pembangunan daerah jawa barat" has six."""
+"""Maximum of words in a destination's name: "pt bank pembangunan daerah jawa barat" has six."""
 
 MOST_SEARCHED: Final = 4
 """Maximum of stretches of a line that are searched for similar names. Each search takes milliseconds."""
@@ -58,19 +58,19 @@ _OTHER_WORDS: Final = (EVERYDAY_WORDS | TALK | COUNTED) - FILLERS - GENERIC - LE
 _SHORTEST_LIKENESS: Final = 3
 _LIKE_ENOUGH: Final = 80.0
 LONGEST_HOLDER: Final = 5
-"""Words; more than these are a sentence."""
+"""Maximum of words in a holder's name. More words are a sentence."""
 
 _ENDS_NAME: Final = ASIDE_LABELS | SUM_OF_ELSE | ABOUT | EACH
-"""Words that begin something else, also behind a name that another word leads to."""
+"""Words that end a holder's name, because something else begins with them."""
 
 _ENDS_NAME_WITHIN: Final = _ENDS_NAME | NOT_THIS
-"""The same behind its first word, which may be a doctor's "dr" ("a.n. dr Budi dr BCA")."""
+"""The same after the first word of a name. As the first word, "dr" can be a doctor's title ("a.n. dr Budi dr BCA")."""
 
 _NO_NAME: Final = (EVERYDAY_WORDS | TALK | COUNTED | _ENDS_NAME) - TITLES - {"hari"}
 _PARTICLES: Final = (
     TITLES | BUSINESS | frozenset({"bin", "binti", "bt", "al", "el", "van", "de", "der", "da", "dr", "ir"})
 )
-"""Words that are written small within a name."""
+"""Words within a name that are written in small letters."""
 
 _NEVER_ALONE: Final = TITLES | frozenset({"dr", "drg", "drs", "ir", "hj", "pt", "cv", "ud", "pd"})
 _NAMED: Final = re.compile(
@@ -87,7 +87,7 @@ _FORMS: Final = re.compile(r"me(?:ng|ny|mb|mp|nj|nc|nd|nt|ns)\w{3,}|\w{4,}nya|\w
 class Destination:
     """The words from `start` to before `stop`, and the methods that they can mean, the likeliest first.
 
-    `is_certain`: written as it is called. `clear`: misspelt, and like no other.
+    `is_certain`: written exactly like the name. `clear`: misspelt, but it resembles only one name.
     """
 
     start: int
@@ -102,8 +102,8 @@ def find_destinations(
 ) -> list[Destination]:
     """Return the destinations that the `free` words name or, if there are none, those that they resemble.
 
-    A name that people have too ("mega", "dana") gives way to a bank beside it, and to the word that says that a
-    person's name follows ("a/n Mega").
+    A word that is also a person's name ("mega", "dana") isn't a destination if a bank is next to it, or if a word
+    before it says that a person's name follows ("a/n Mega").
     """
     named = list(_named(words, free, tuple(methods)))
     unmistakable = [each for each in named if not may_be_name(words, each)]
@@ -144,7 +144,7 @@ def is_destination_unclear(words: Sequence[Word], destination: Destination) -> b
 
 
 def _is_either(words: Sequence[Word], place: int) -> bool:
-    """Return whether the word at `place`, or the one behind a bank's code there, says that another may be meant."""
+    """Return whether the word at `place`, or after a bank's code at `place`, offers another destination ("atau")."""
     behind = place
     while behind < len(words) and not any(map(str.isalpha, words[behind].text)):
         behind += 1
@@ -209,7 +209,7 @@ def _text(words: Sequence[Word], start: int, stop: int) -> str:
 
 
 def _resembling(words: Sequence[Word], free: Sequence[bool], methods: Sequence[PayoutMethod]) -> list[Destination]:
-    """Return the likeliest misspelt or unfinished names, none of which shares a word with another."""
+    """Return the likeliest misspelt or unfinished names. No two of them share a word."""
     found, names = list[tuple[float, Destination]](), tuple(_index(tuple(methods)))
     telling = tuple(name for name in names if name not in ONLY_EXACT)
     spans = (
@@ -229,7 +229,7 @@ def _resembling(words: Sequence[Word], free: Sequence[bool], methods: Sequence[P
 
 
 def _resembles_any(text: str, names: Sequence[str]) -> bool:
-    """Return whether `text` begins one of `names` or is spelt nearly so; far quicker than a search."""
+    """Return whether `text` begins one of `names`, or is nearly such a beginning. It is far quicker than a search."""
     asked = name_forms(text)
     if any(name.startswith(one) for one in asked for name in names):
         return True
@@ -270,7 +270,7 @@ def _could_be_misspelt(words: Sequence[Word], start: int, stop: int) -> bool:
 
 @lru_cache(maxsize=1024)
 def _forms(method: PayoutMethod) -> frozenset[str]:
-    """Return all forms of all that the method is called."""
+    """Return every form of every name of the method."""
     known = find_known(method.code, method.name)
     phrases = (method.name, *(known.all_names if known else ()))
     return frozenset[str]().union(*(name_forms(phrase) for phrase in phrases))
@@ -278,7 +278,7 @@ def _forms(method: PayoutMethod) -> frozenset[str]:
 
 @lru_cache(maxsize=4)
 def _index(methods: tuple[PayoutMethod, ...]) -> dict[str, tuple[PayoutMethod, ...]]:
-    """Return each form with the methods that are called so."""
+    """Return each form of a name with its methods."""
     index = dict[str, list[PayoutMethod]]()
     for method in methods:
         for form in _forms(method):
@@ -302,9 +302,9 @@ def _begins(text: str, method: PayoutMethod, *, is_bank: bool) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """The holder's name, or why it is refused, and the places of the words that weren't understood.
+    """The holder's name, or why it is rejected, and the places of unknown words.
 
-    `doubtful`: what may be a name, or words that we don't know.
+    `doubtful`: words that may be a name, or unknown words.
     """
 
     holder: str | None = None
@@ -314,9 +314,9 @@ class Name:
 
 
 def find_name(words: Sequence[Word], free: Sequence[bool], torn: Collection[int] = ()) -> Name:
-    """Return the name among the `free` words: what follows "a/n", otherwise the only stretch that can be one.
+    """Return the name among the `free` words: the words after "a/n", or else the only stretch that can be a name.
 
-    `torn`: words beside what may be a bank or the rest of their name ("Siti Mega"); half a name is none.
+    `torn`: words next to a word that is either a bank or the rest of their name ("Siti Mega"). They aren't used.
     """
     stretches, led = _stretches(words, free)
     if len(led) == 1:
@@ -375,7 +375,7 @@ def _end_of_name(words: Sequence[Word], free: Sequence[bool], start: int) -> int
 
 
 def _is_money(words: Sequence[Word], stretch: range) -> bool:
-    """Return whether this is the word for funds; it names the e-wallet, too, but not beside a bank."""
+    """Return whether "dana" means funds here. It is also the name of an e-wallet, but not next to a bank."""
     return len(stretch) == 1 and words[stretch.start].folded == "dana"
 
 
@@ -392,7 +392,7 @@ def _is_around(words: Sequence[Word], place: int) -> bool:
 
 
 def _until_something_else(words: Sequence[Word], stretch: range) -> range:
-    """Return the name that a word leads to, without what begins behind it ("a.n. Budi fee 5rb")."""
+    """Return the name after a word such as "a.n.", up to where something else begins ("a.n. Budi fee 5rb")."""
     for place in stretch:
         if words[place].folded in (_ENDS_NAME_WITHIN if place > stretch.start else _ENDS_NAME):
             return range(stretch.start, place)
@@ -411,9 +411,9 @@ def _reads_like_name(stretch: Sequence[Word], *, is_led: bool) -> bool:
 
 
 def _is_known(stretch: Sequence[Word]) -> bool:
-    """Return whether these words are certainly a name: it is a person's name, or a title comes before them.
+    """Return whether these words are certainly a name: they are known names, or a title comes before them.
 
-    Of words with a capital each, one that is known is enough.
+    If every word begins with a capital, one known name is enough.
     """
     if stretch[0].folded in TITLES:
         return True
@@ -424,13 +424,13 @@ def _is_known(stretch: Sequence[Word]) -> bool:
 
 
 def _is_called(word: Word) -> bool:
-    """Return whether it is a person's name; accents and apostrophes aside."""
+    """Return whether the word is a known name. Accents and apostrophes don't count."""
     letters = "".join(each for each in unicodedata.normalize("NFD", word.folded) if each.isalpha())
     return letters in KNOWN_NAMES or _NAMED.fullmatch(letters) is not None
 
 
 def _begins_amid(stretch: Sequence[Word]) -> bool:
-    """Return whether a word written small comes before one with a capital: "sayur Budi" are two things."""
+    """Return whether a name begins after a word in small letters: in "sayur Budi" only "Budi" is a name."""
     small = False
     for word in stretch:
         if word.text[:1].isupper() and small:

@@ -1,8 +1,8 @@
 """The account number of a line: one of its groups of digits without a unit, or a question.
 
-Digits side by side may be one number with spaces in it, or a sum without its unit. Every way to divide them is weighed
-by how much of it would be odd. Where the two likeliest ways disagree, nothing is taken: half a number, or one with a
-sum grown on, would send money to a stranger.
+Neighbouring digits may be one number with spaces in it, or a number and a sum without its unit. Every way to divide
+them is scored by how unusual its parts are. If the two likeliest ways differ, no number is used: half a number, or a
+number with a sum attached, would send money to a stranger.
 """
 
 import re
@@ -62,10 +62,10 @@ LEAST_OF_RIVAL: Final = 8
 """How many digits a number in pieces can have."""
 
 _LEAST_SPLIT: Final = 3
-"""Words of a sum with spaces of which the first may be something else: "Budi 10 250 000"."""
+"""Number of words in a sum with spaces whose first word may be something else: "Budi 10 250 000"."""
 
 _PIECES_BESIDE: Final = 3
-"""Words on each side of a number that may be more of it."""
+"""Number of words on each side of a number that may belong to it."""
 
 
 def divide(run: Sequence[str], *, has_sum: bool, fits: Callable[[str], bool] | None = None) -> Division | None:
@@ -85,9 +85,9 @@ def divide(run: Sequence[str], *, has_sum: bool, fits: Callable[[str], bool] | N
 
 
 def is_cut_short(number: DigitGroup, as_sent: Callable[[str], str], fits: Callable[[str], bool] | None) -> bool:
-    """Return whether a number in pieces is one without its first or last short pieces, which may be something else.
+    """Return whether a number in pieces is also complete without its first or last short pieces.
 
-    `as_sent`: the form that goes to the service, for "62 812 …" without its first piece is the same number.
+    `as_sent`: the form that goes to the service, because "62 812 …" without its first piece is the same number.
     """
     pieces = number.text.split()
     whole = as_sent(number.number)
@@ -101,7 +101,7 @@ def is_cut_short(number: DigitGroup, as_sent: Callable[[str], str], fits: Callab
 
 
 def numbers_in(texts: Sequence[str]) -> Iterator[str]:
-    """Yield every number that neighbours among `texts` make, in pieces or alone; sums are no pieces."""
+    """Yield every number that neighbouring `texts` can form. A sum isn't part of a number."""
     for start in range(len(texts)):
         for stop in range(start + 1, len(texts) + 1):
             if any(len(text) >= SHORTEST_NUMBER and is_sum(text) for text in texts[start:stop]):
@@ -138,7 +138,7 @@ def _oddness(division: Division, *, has_sum: bool, fits: Callable[[str], bool] |
 
 
 def _digit_groups(words: tuple[str, ...]) -> Iterator[DigitGroup]:
-    """Yield what these words can be, taken as one."""
+    """Yield what these words can be if they are read as one."""
     return _alone(words[0]) if len(words) == 1 else _together(words)
 
 
@@ -191,7 +191,7 @@ def _oddness_of_number(words: tuple[str, ...], length: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """The number of a line, certain or doubtful; or why it is refused."""
+    """The number of a line, certain or doubtful, or why it is rejected."""
 
     number: str | None = None
     doubtful: str | None = None
@@ -228,7 +228,7 @@ def read_runs(
             groups += read
             rivals += run.is_account and all(each.kind not in {"number", "unsure"} for each in read)
     if rivals or any(each.kind == "huge" for each in groups):
-        # What isn't understood may be the number, so nothing else is.
+        # Unknown digits may be the number, so no other digits are used.
         unclear += [place for each in groups if each.kind in {"number", "unsure"} for place in each.places]
         groups = [each for each in groups if each.kind not in {"number", "unsure"}]
     return groups, unclear
@@ -236,7 +236,7 @@ def read_runs(
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """Words of digits that are side by side, with what is around them."""
+    """Neighbouring words of digits, and the words around them."""
 
     words: Sequence[Word]
     places: range
@@ -245,7 +245,7 @@ class _Run:
     has_bank: bool
 
     def groups(self, sums: Sequence[Sum], *, has_sum: bool) -> list[DigitGroup] | None:
-        """Return the numbers and sums that it holds; None if they are ambiguous."""
+        """Return the numbers and sums of the run, or None if they are ambiguous."""
         if _has_unclear_unit(self.words, sums, self.places):
             return None
         places = self.places[1:] if self._starts_with_code() else self.places
@@ -266,7 +266,7 @@ class _Run:
         return found
 
     def _labelled(self, texts: Sequence[str]) -> tuple[DigitGroup, ...]:
-        """Return the whole run as what the word right before calls it: an amount, or a number."""
+        """Return the whole run as an amount or a number, if the word before it says so."""
         label, text = "".join(self._labels()[:1]), " ".join(texts)
         is_amount = label in AMOUNT_LABELS and (is_sum(text) or is_spaced_sum(text) or text.isdecimal())
         if is_amount and not starts_as_number(text) and len(digits_of(text)) < WHOLE_NUMBER:
@@ -283,7 +283,7 @@ class _Run:
 
     @property
     def may_be_number(self) -> bool:
-        """Return whether there are digits enough for a number."""
+        """Return whether the run has enough digits for a number."""
         least = SHORTEST_NUMBER if self.words[self.places.start].is_unclear else LEAST_OF_RIVAL
         return sum(len(digits_of(self.words[place].text)) for place in self.places) >= least
 
@@ -302,7 +302,7 @@ class _Run:
         return (self.has_bank and not PHONE_LABELS.isdisjoint(labels)) or not NOT_THIS.isdisjoint(labels)
 
     def _labels(self) -> list[str]:
-        """Return the words right before that lead here, and the one before these."""
+        """Return the labels right before the run, and the word before them."""
         found, place = list[str](), self.places.start
         while place > 0 and len(found) < _MOST_LEADING:
             if self.words[place].parted and self.words[place - 1].folded not in ACCOUNT_LABELS | PHONE_LABELS:
@@ -314,7 +314,7 @@ class _Run:
         return found
 
     def _starts_with_code(self) -> bool:
-        """Return whether the first word is the bank's own code, which comes before numbers by habit ("bca 014 …")."""
+        """Return whether the first word is the bank's code, which many users write before the number ("bca 014 …")."""
         if self.method is None or len(self.places) == 1 or self.words[self.places.start].text != self.method.code:
             return False
         return not is_usual(self.method, "".join(digits_of(self.words[place].text) for place in self.places))
@@ -371,7 +371,7 @@ def _is_unreadable(text: str) -> bool:
 
 
 def _may_hold_sum(groups: DigitGroup) -> bool:
-    """Return whether a piece of the number is long enough for a sum alone: "1000999 008", where no other sum is."""
+    """Return whether a piece of the number may be the sum: "1000999 008" in a line without another sum."""
     pieces = groups.text.split() if groups.kind == "number" else []
     return len(pieces) > 1 and any(
         SHORTEST_NUMBER <= len(digits_of(piece)) < WHOLE_NUMBER and not starts_as_number(piece) for piece in pieces
@@ -413,7 +413,7 @@ def _has_unclear_unit(words: Sequence[Word], sums: Sequence[Sum], run: range) ->
 
 
 def _is_unit_of(words: Sequence[Word], group: int, place: int) -> bool:
-    """Return whether the unit right beside a number can be its own, and no other number's: "rp 1234567890"."""
+    """Return whether the unit next to a number can only belong to that number: "rp 1234567890"."""
     if words[max(group, place)].parted or (words[place].folded in BEFORE_ONLY) != (place < group):
         return False
     beyond = 2 * place - group
@@ -437,7 +437,7 @@ def _is_rival(groups: DigitGroup, method: PayoutMethod | None) -> bool:
 
 
 def takes_any_number(method: PayoutMethod) -> bool:
-    """Return whether the length of a number says nothing about its being this bank's."""
+    """Return whether a bank's numbers can have any length."""
     known = find_known(method.code, method.name)
     return method.kind == BANK and (known is None or known.digits is None)
 
@@ -448,12 +448,12 @@ def is_usual(method: PayoutMethod, number: str) -> bool:
         remark = clean_number(method, number).remark
     except Rejection:
         return False
-    # That a phone may have the same number is asked, but it makes no other reading of the line likelier.
+    # The user is asked about a number that may be a phone's. It makes no other reading of the line likelier.
     return remark is None or remark.key == LIKE_MOBILE
 
 
 def as_sent(number: str, method: PayoutMethod | None) -> str:
-    """Return the form that goes to the service; as typed where no method is known or it takes no such number."""
+    """Return the form that goes to the service. Return it as typed if no method is known, or the method rejects it."""
     if method is None:
         return number
     try:
@@ -487,11 +487,10 @@ def has_rival(
     *,
     possible_amount: Collection[int] = (),
 ) -> bool:
-    """Return whether something else than `number` may be the number that is meant.
+    """Return whether the line may mean another number than `number`.
 
-    These are digits that weren't understood, with digits enough for a number between them; what a word
-    such as "rek" leads to, or beside a phone's number "no" too; and whatever is on the other side of an "atau".
-    What follows a word such as "kode" may be that code, and not the number.
+    It may if unknown digits together have enough digits for a number, if other digits follow a word such as "rek" (or
+    "no", next to a phone number), or if "atau" offers other digits. A code after a word such as "kode" doesn't count.
     `possible_amount` has the places of digits that may be the sum.
     """
     if not number.places:
@@ -513,7 +512,7 @@ def has_rival(
 
 
 def is_phone(words: Sequence[Word], number: Number) -> bool:
-    """Return whether a word such as "hp" says that `number` is a phone's, and none that it is an account's."""
+    """Return whether a word such as "hp" says that `number` is a phone's, and no word says that it is an account."""
     if not number.places:
         return False
     labels = _labels(words, number.places.start)
@@ -521,15 +520,12 @@ def is_phone(words: Sequence[Word], number: Number) -> bool:
 
 
 def _may_be_account(words: Sequence[Word], taken: Collection[int]) -> Iterator[bool]:
-    """Yield of each word that isn't taken whether it has enough digits for an account's number."""
+    """Yield for each unused word whether it has enough digits for an account number."""
     return (place not in taken and _digits(word) >= LEAST_OF_RIVAL for place, word in enumerate(words))
 
 
 def _in_pieces(words: Sequence[Word], unread: Collection[int]) -> Iterator[list[Word]]:
-    """Yield digits side by side that aren't understood: "6860 3783 49!60 3", "7/1; 5.50, 9, 34".
-
-    One alone was weighed before.
-    """
+    """Yield two or more neighbouring unknown words of digits: "6860 3783 49!60 3", "7/1; 5.50, 9, 34"."""
     pieces = list[Word]()
     for place, word in enumerate(words):
         if place in unread and _is_piece(word) and not (pieces and word.parted and word.aside):
@@ -551,7 +547,7 @@ def _digits(word: Word) -> int:
 
 
 def _leads_elsewhere(words: Sequence[Word], place: int, taken: Collection[int], method: PayoutMethod | None) -> bool:
-    """Return whether digits that aren't taken follow the word at `place`, which says that the number follows."""
+    """Return whether unused digits follow the word at `place`, which says that the number follows."""
     before = _before_labels(words, place)
     if before >= 0 and words[before].folded in NOT_THIS:
         return False
@@ -564,7 +560,7 @@ def _leads_elsewhere(words: Sequence[Word], place: int, taken: Collection[int], 
 
 
 def _is_labelled_aside(words: Sequence[Word], place: int, unread: Collection[int]) -> bool:
-    """Return whether the word at `place` leads to a code with a mark between, or the one before it ("resi JX{12…")."""
+    """Return whether the word at `place`, or the one before it, labels a code after a mark ("resi JX{12…")."""
     if place < 0:
         return False
     if words[place].folded in ASIDE_LABELS:
@@ -574,12 +570,12 @@ def _is_labelled_aside(words: Sequence[Word], place: int, unread: Collection[int
 
 
 def _labels(words: Sequence[Word], place: int) -> set[str]:
-    """Return the words that lead to the one at `place`."""
+    """Return the labels before the word at `place`."""
     return {word.folded.strip(".") for word in words[_before_labels(words, place) + 1 : place]}
 
 
 def _before_labels(words: Sequence[Word], place: int) -> int:
-    """Return the place before the words that lead to the one at `place`; -1 where there is none."""
+    """Return the place before the labels of the word at `place`, or -1."""
     at = place - 1
     while at >= 0 and words[at].folded.strip(".") in LEADING - EITHER:
         at -= 1
@@ -595,10 +591,10 @@ def may_go_on(
     *,
     has_sum: bool,
 ) -> bool:
-    """Return whether digits beside the number may be the rest of it, or all of it: "0812345678 90", "3733;7308528857".
+    """Return whether digits next to the number may belong to it: "0812345678 90", "3733;7308528857".
 
-    They weren't understood, or only a mark cuts them from it, or both have dots in them ("707.280.467.5; 49.684"); and
-    the number would be as usual with them. `has_sum`: one sum is certain, so digits that are a sum are that one.
+    They are unknown, or only a mark separates them, or both have dots in them ("707.280.467.5; 49.684"), and the number
+    would be as usual with them. `has_sum`: one sum is certain, so digits that form a sum are that sum.
     """
     if number.remark is not None or not number.places:
         return False
@@ -628,7 +624,7 @@ def may_go_on(
 
 
 def _piece(word: Word, beside: str, *, is_unread: bool, is_cut: bool, has_sum: bool) -> str:
-    """Return the digits that may belong to the number beside them; a few may even where they pass for a sum.
+    """Return the digits that may belong to the number next to them. A few digits may even if they can be a sum.
 
     `beside`: the character that is next to the number.
     """

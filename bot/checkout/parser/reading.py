@@ -215,7 +215,7 @@ def _may_change_sum(words: Sequence[Word], place: int) -> bool:
 def _is_confirmed(words: Sequence[Word], places: Sequence[Destination], number: Number, name: Name) -> bool:
     """Return whether the line clearly says where the money goes.
 
-    A misspelt name needs a number that is usual there; one that people and places have too needs that, too, where
+    A misspelt name needs a number that is usual for that bank. So does a name that is also a person's or a place's, if
     the number could be any bank's and the line names no other holder.
     """
     if any(is_destination_unclear(words, place) for place in places):
@@ -232,9 +232,9 @@ def _is_confirmed(words: Sequence[Word], places: Sequence[Destination], number: 
 def _find_torn_places(
     words: Sequence[Word], sums: Sequence[Sum], places: Sequence[Destination], method: PayoutMethod | None
 ) -> set[int]:
-    """Return the places beside a word that may be the rest of a name.
+    """Return the places next to a word that may be the rest of a name.
 
-    That is a bank's name that people have too, a month's, or the letter at the end of a sum.
+    Such a word is a bank or a month that is also a person's name, or the letter at the end of a sum.
     """
     doubtful = [
         each
@@ -264,7 +264,7 @@ def _may_be_scale(words: Sequence[Word], place: int) -> bool:
 
 
 def _is_letter_of_code(words: Sequence[Word], place: int, sums: Sequence[Sum]) -> bool:
-    """Return whether a letter before a small number that is in no sum may be that number's: "Eko H-)1"."""
+    """Return whether a letter before a small number outside all sums may belong to that number: "Eko H-)1"."""
     is_in_sum = any(each.start <= place + 1 < each.stop for each in sums)
     return len(words[place].text) == 1 and _is_small_number(words[place + 1]) and not is_in_sum
 
@@ -275,7 +275,7 @@ def _is_counted(words: Sequence[Word], place: int) -> bool:
 
 
 def _is_small_number(word: Word) -> bool:
-    """Return whether the number may be a year's or a day's, even if a mark has slipped into it: "202*6"."""
+    """Return whether the number may be a year or a day, also with a wrong mark in it: "202*6"."""
     return 0 < len(digits_of(word.text)) <= _LONGEST_YEAR and not any(map(str.isalpha, word.text))
 
 
@@ -285,7 +285,7 @@ def _mark_taken(free: list[bool], parts: Sequence[Sum] | Sequence[Destination]) 
 
 
 def _choose_method(places: Sequence[Destination]) -> tuple[PayoutMethod | None, tuple[PayoutMethod, ...]]:
-    """Return the one method that all `places` mean, or those that they may mean."""
+    """Return the one method that all `places` mean, or the methods that they may mean."""
     meant = tuple(dict.fromkeys(method for place in places for method in place.methods))
     if len(meant) == 1 and all(place.is_certain or place.clear for place in places):
         return meant[0], ()

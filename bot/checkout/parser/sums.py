@@ -33,18 +33,18 @@ from bot.core.money import Ambiguous, Amount, parse_amount
 from bot.core.money.vocabulary import CURRENCIES, HUNDREDS, ONE_OF, SCALES, SLANG, TIMES, words_in
 
 LONGEST_PHRASE: Final = 8
-"""Words of one sum; "dua juta tujuh ratus lima puluh ribu rupiah" has eight."""
+"""Maximum of words in one sum: "dua juta tujuh ratus lima puluh ribu rupiah" has eight."""
 
 MOST_READINGS: Final = 4
 MOST_UNITS: Final = 12
-"""Words of money in one line; more are no order, and each is read with all that follow it."""
+"""Maximum of money words in a line. A line with more is no order, and would take long to read."""
 
 _SUM_WORDS: Final = frozenset({*SCALES, *ONE_OF, *SLANG, *TIMES, *HUNDREDS})
 _INITIALS: Final = frozenset({"k", "m"})
-"""Scales of one letter, which are initials of names too: after a space they need a small number before them."""
+"""Scales of one letter, which can also be initials of names. After a space they need a small number before them."""
 
 _PRICED: Final = re.compile(r"(?:rp|idr)\.?([1-9]\d{0,2})")
-"""The currency with the first of a sum's thousands: "Rp1 500 000"."""
+"""The currency written together with a sum's first digits: "Rp1 500 000"."""
 
 _UNITS: Final = frozenset({*CURRENCIES, *SCALES})
 _SMALL: Final = 4
@@ -53,7 +53,7 @@ _BEHIND: Final = SUM_OF_ELSE | ABOUT | EACH | COUNTED
 """Words that make the sum next to them ambiguous: a fee, "about", "each", "not"."""
 
 _LOOKED_PAST: Final = FILLERS | BEFORE_ONLY
-"""Words between a sum and those: "maks Rp /999.000"."""
+"""Words that can be between a sum and those words: "maks Rp /999.000"."""
 
 _NO_NAME_BEGINS: Final = FILLERS | GENERIC | LEADS_TO_NAME
 _DIGIT_LIKE: Final = re.compile(r"[lIOo]|(?:[Rr][Pp]|IDR|idr)\.?[lIOoSB]+")
@@ -61,15 +61,15 @@ _DIGIT_LIKE: Final = re.compile(r"[lIOo]|(?:[Rr][Pp]|IDR|idr)\.?[lIOoSB]+")
 
 _INITIAL: Final = re.compile(r"[A-Z]")
 _GROUP: Final = 3
-"""Digits between two marks of thousands."""
+"""Number of digits between two thousands separators."""
 
 _LETTERS_THEN_SCALE: Final = re.compile(r"[lIOoSB.,]*[lIOoSB](?i:rb|rbu|ribu|jt|jta|juta)")
-"""A sum in letters alone that are typed for its digits: "ljt", "SOrb"."""
+"""A sum with letters in place of all its digits: "ljt", "SOrb"."""
 
 _SMALL_THEN_COMMA: Final = re.compile(r"\d{1,3},\d")
 _MOST_FILLERS: Final = 3
 Reading = Amount | Ambiguous | Rejection
-"""What a text means as a sum."""
+"""What a text means if it is read as a sum."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +98,8 @@ def find_sums(words: Sequence[Word]) -> list[Sum]:
 def is_amount_unclear(words: Sequence[Word], start: int, stop: int) -> bool:
     """Return whether the words here or next to them make it unclear that this is the amount to send.
 
-    They were cut out of more digits, or a sign says "about"; or they are the sum of a fee, so much for each, not so
-    much. Words that only lead to a sum ("biaya sebesar 5rb") are looked past.
+    They were cut out of more digits, or a sign says "about". Or they are a fee, a price for each, or a negated amount.
+    Words that only introduce a sum ("biaya sebesar 5rb") are skipped.
     """
     before = start - 1
     if any(word.is_unclear for word in words[start:stop]) or (
@@ -121,13 +121,13 @@ def is_amount_unclear(words: Sequence[Word], start: int, stop: int) -> bool:
 
 
 def _is_ending(words: Sequence[Word], place: int) -> bool:
-    """Return whether "an" behind a sum leads to no name: "500 rb an" is half a million or so."""
+    """Return whether "an" after a sum isn't "a.n." before a name: "500 rb an" means about half a million."""
     is_last = place + 1 == len(words) or words[place + 1].parted
     return is_last and words[place].folded == "an" and not words[place].parted
 
 
 def _begins_before(before: Word, first: Word) -> bool:
-    """Return whether a sum's first digits may be in the word before, or aren't its own: "I 800 000", "km 5,26 jt"."""
+    """Return whether the word before a sum may have its first digits, or owns them: "I 800 000", "km 5,26 jt"."""
     if first.text[0].isdecimal() and _DIGIT_LIKE.fullmatch(before.text):
         return True
     return before.folded in ASIDE_LABELS and _SMALL_THEN_COMMA.match(first.text) is not None
@@ -144,7 +144,7 @@ def _goes_on(words: Sequence[Word], start: int, stop: int) -> bool:
 def _begins_name(words: Sequence[Word], place: int) -> bool:
     """Return whether capital letters at `place` are initials of the name behind them: "I Made Wirawan", "I B Mantra".
 
-    Letters for a whole group of thousands ("O O O Budi") are no initials, and neither is one before more digits.
+    Letters in place of three digits ("O O O Budi") aren't initials, and neither is a letter before more digits.
     """
     stop = place
     while stop < len(words) and _INITIAL.fullmatch(words[stop].text) and not (stop > place and words[stop].parted):
@@ -155,7 +155,7 @@ def _begins_name(words: Sequence[Word], place: int) -> bool:
 
 
 def _may_be_unit(words: Sequence[Word]) -> bool:
-    """Return whether the words behind a sum are a unit torn in two, or cut off: "45200 - k", "801000 sa-ts"."""
+    """Return whether the words after a sum may be a broken unit: "45200 - k", "801000 sa-ts"."""
     first, joined = words[0].folded, "".join(word.folded for word in words)
     if first in _INITIALS:
         after = words[1] if len(words) > 1 else None
@@ -171,7 +171,7 @@ def make_ambiguous(value: Reading) -> Reading:
 
 
 def is_unused_money_word(word: Word) -> bool:
-    """Return whether a word in no sum belongs to the language of sums: part of what was meant wasn't understood."""
+    """Return whether a money word is outside all sums, so a sum wasn't fully understood."""
     if word.odd or len(word.text) == 1:
         return False
     if _LETTERS_THEN_SCALE.fullmatch(word.text):
@@ -184,24 +184,24 @@ def is_unused_money_word(word: Word) -> bool:
 
 
 def find_separate_currency(words: Sequence[Word], sums: Sequence[Sum]) -> str | None:
-    """Return a currency other than rupiah that is in no sum: it is unclear whether it belongs to one."""
+    """Return a currency other than rupiah outside all sums. It is unclear whether it belongs to a sum."""
     taken = {place for each in sums for place in range(each.start, each.stop)}
     outside = (word.folded for place, word in enumerate(words) if place not in taken)
     return next((text for text in outside if CURRENCIES.get(text, "IDR") != "IDR"), None)
 
 
 def ends_with_initial(words: Sequence[Word], found: Sum) -> bool:
-    """Return whether the sum's last word is a letter alone, which may begin the name behind it: "5 m ali"."""
+    """Return whether the sum's last word is a single letter, which may begin the next name: "5 m ali"."""
     return found.stop - found.start > 1 and words[found.stop - 1].folded in _INITIALS
 
 
 def is_money(word: Word) -> bool:
-    """Return whether the word belongs to the language of sums."""
+    """Return whether the word is part of how sums are written."""
     return not word.odd and (is_digits(word) or _find_units(word) is not None)
 
 
 def read_sum(text: str) -> Reading | None:
-    """Return what `text` says as a sum; None if it says nothing."""
+    """Return the sum in `text`, or None if there is none."""
     try:
         return parse_amount(text)
     except Rejection as refused:
@@ -262,7 +262,7 @@ def _may_be_phrase(words: Sequence[Word], start: int, stop: int) -> bool:
 
 
 def _is_scale(before: Sequence[Word]) -> bool:
-    """Return whether a letter after these words scales a small number ("50 k"), and begins no name ("50rb M. Ali")."""
+    """Return whether a letter after these words is a scale ("50 k") and not an initial ("50rb M. Ali")."""
     if not before or not is_digits(before[-1]) or len(digits_of(before[-1].text)) > _SMALL:
         return False
     return len(before) == 1 or not _has_digits(before[-2])
@@ -278,7 +278,7 @@ def _names_sum(word: Word, *, alone: bool) -> bool:
 
 
 def _starts_well(words: Sequence[Word], start: int, stop: int) -> bool:
-    """Return whether its first digits are one word, or thousands with spaces of which none is left out."""
+    """Return whether the sum begins with one word of digits, or with complete thousands separated by spaces."""
     run = _find_run(words, start, stop)
     if not run:
         return True
@@ -291,7 +291,7 @@ def _starts_well(words: Sequence[Word], start: int, stop: int) -> bool:
 
 
 def _is_unit(word: Word) -> bool:
-    """Return whether the word is certainly a unit: one letter after pieces of a number begins a name ("789 M. Ali")."""
+    """Return whether the word is certainly a unit. A letter after pieces of a number begins a name ("789 M. Ali")."""
     return word.folded not in _INITIALS and not _has_digits(word)
 
 
@@ -305,7 +305,7 @@ def _is_one_number(words: Sequence[Word], run: range) -> bool:
 
 
 def _ends_well(words: Sequence[Word], start: int, stop: int) -> bool:
-    """Return whether digits at its end follow a currency, and a currency at its end precedes no digits."""
+    """Return whether last digits follow a currency, and a last currency has no digits after it."""
     last = words[stop - 1]
     if is_digits(last):
         is_last = stop == len(words) or not is_digits(words[stop])
@@ -344,14 +344,14 @@ def _find_run(words: Sequence[Word], start: int, stop: int) -> range:
 
 
 def _is_within_run(words: Sequence[Word], place: int) -> bool:
-    """Return whether the digits before may belong to the same number; one that is whole already needs no more."""
+    """Return whether the digits before may belong to the same number. A complete number needs no more digits."""
     if place == 0 or words[place].parted or not is_digits(words[place - 1]):
         return False
     return len(digits_of(words[place - 1].text)) < CERTAIN_NUMBER_DIGITS
 
 
 def _find_units(word: Word) -> list[str] | None:
-    """Return the words of money in `word`, digits left out ("500rb", "rp50.000"); None if there are others."""
+    """Return the money words in `word` without digits ("500rb", "rp50.000"), or None if it has other words."""
     letters = re.sub(r"-?\d[\d.,']*", " ", word.folded.rstrip("."))
     units = list[str]()
     for run in letters.replace(".", " ").split():
@@ -368,7 +368,7 @@ def _has_digits(word: Word) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Money:
-    """The amount of a line; or the readings of `text`; or why it is refused."""
+    """The amount of a line, or the readings of `text`, or why it is rejected."""
 
     amount: Amount | None = None
     readings: tuple[Amount, ...] = ()
@@ -386,7 +386,7 @@ class Money:
 def decide_money(
     sums: Sequence[Sum], groups: Sequence[DigitGroup], *, has_number: bool, separate_currency: str | None = None
 ) -> tuple[Money, list[DigitGroup]]:
-    """Return the amount, and the digits that stay without a meaning.
+    """Return the amount, and the digits that are still unused.
 
     `separate_currency`: a currency named apart from the sum. The sum may be in this currency.
     """

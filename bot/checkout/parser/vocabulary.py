@@ -1,6 +1,7 @@
-"""The words around the parts of an order: they lead to a part, or they are only politeness, and they name nothing.
+"""Words around the parts of an order: they introduce a part, or are only polite.
 
-Those of each language are in `words/`. What banks and people in Indonesia are called is here: it is no language's.
+The words of each language are in `words/`. Names of banks and people in Indonesia are here, because they belong to no
+language.
 """
 
 import tomllib
@@ -28,39 +29,39 @@ _LANGUAGES: Final[tuple[dict[str, Any], ...]] = tuple(
 
 
 def _listed(name: str) -> frozenset[str]:
-    """Return the words of that list in all languages: people mix them in one line."""
+    """Return the words of a list in all languages, because users mix languages in a line."""
     return _words(*(known[name] for known in _LANGUAGES))
 
 
 LEADS_TO_NAME: Final = _listed("leads_to_name")
-"""What follows is a person's name, even where it is a bank's too ("a/n Mega")."""
+"""A person's name follows these, even if it is also a bank's ("a/n Mega")."""
 
 LEADS_APART: Final = ("a", "n")
 """The same in two words: "a n Budi"."""
 
 TITLES: Final = _listed("titles")
-"""Part of a name as people write it; the word after it is a name and no bank's."""
+"""Titles. The word after them is a person's name, not a bank's."""
 
 GENERIC: Final = _listed("generic")
-"""What follows is a destination, even where it is an everyday word too ("bank mas")."""
+"""A destination follows these, even if it is also an everyday word ("bank mas")."""
 
 LEADS_TO_DESTINATION: Final = _listed("leads_to_destination")
-"""What follows is where the money goes, even where it is a person's name too."""
+"""The destination of the money follows these, even if it is also a person's name."""
 
 ACCOUNT_LABELS: Final = _listed("account_labels")
-"""What leads to nothing else than an account number."""
+"""Words that only introduce an account number."""
 
 NUMBER_LABELS: Final = ACCOUNT_LABELS | _listed("number_labels") | {"#"}
-"""What leads to an account number, or to a number of a house, a room, a queue."""
+"""Words that introduce an account number, or the number of a house, a room or a queue."""
 
 AMOUNT_LABELS: Final = _listed("amount_labels")
-"""What leads to the amount."""
+"""Words that introduce the amount."""
 
 BEFORE_ONLY: Final = frozenset({"rp", "idr"})
 """Currencies that are written before a sum, never after it."""
 
 PHONE_LABELS: Final = _listed("phone_labels")
-"""What leads to a mobile number, which no bank has for an account."""
+"""Words that introduce a mobile number, which is no bank account."""
 
 FILLERS: Final = (
     (NUMBER_LABELS | AMOUNT_LABELS | PHONE_LABELS | LEADS_TO_DESTINATION) - (GENERIC | {"#"})
@@ -69,7 +70,7 @@ FILLERS: Final = (
 )
 
 POLITE_PAIRS: Final = frozenset((first, second) for known in _LANGUAGES for first, second in known["polite_pairs"])
-"""Fillers of two words, of which either alone may be a name."""
+"""Fillers of two words. Each word alone may be a name."""
 
 ASIDE_LABELS: Final = _listed("aside_labels") | {"#"}
 """The number after these is a time, a date, a code or a house: neither an account nor a sum."""
@@ -87,10 +88,10 @@ SUM_OF_ELSE: Final = _listed("sum_of_else")
 """A sum next to these may not be the amount to send."""
 
 EITHER: Final = _listed("either")
-"""Of two things with one of these between, it is unclear which is meant."""
+"""If one of these is between two things, it is unclear which is meant."""
 
 ROUGHLY: Final = _listed("roughly")
-"""Words that are said of sums alone, wherever in the line they are."""
+"""Words that only concern sums, anywhere in the line."""
 
 ABOUT: Final = ROUGHLY | EITHER
 """A sum next to these is approximate, or one of several."""
@@ -102,13 +103,13 @@ NOT_THIS: Final = _listed("not_this")
 """The words after these are neither the destination nor the amount."""
 
 MONTHS: Final = _listed("months")
-"""A day's number before one of these, or a year after it, makes a date; alone it may be a person's name."""
+"""Months. With a day before or a year after them they are dates. Alone they may be a person's name."""
 
 BUSINESS: Final = _listed("business")
 """Words in names of firms that hold an account ("a.n. Toko Budi"), but never in a person's name."""
 
 TALK: Final = _listed("talk")
-"""What makes a message one about payments rather than an order of one, and what no name has in it."""
+"""Words of messages about payments that are no orders. No name contains them."""
 
 EVERYDAY: Final = _words(
     "mas oke bagi saudara bale motion index capital nyala super mantap prima artha bumi sentosa sinar jaya bank",
@@ -122,7 +123,7 @@ NAMES_TOO: Final = _words(
     "octo dki diy jatim jateng kalbar kalsel kalteng kaltim sumut sumsel sulteng sultra bengkulu malut ntt ntb",
     "fama agris artos blu jenius livin",
 )
-"""Names of banks that are also names of people, of places or words: they give way to a bank named beside them."""
+"""Banks whose names are also names of people or places, or words. They mean no bank if another bank is next to them."""
 
 ONLY_EXACT: Final = (
     EVERYDAY
@@ -131,7 +132,7 @@ ONLY_EXACT: Final = (
         "wondr tcash byond spay brimo livin panin gojek senyumku tunaiku neobank superbank capital kasikorn mayapada"
     )
 )
-"""What banks are called that a word of everyday or a person's name nearly is: another spelling of it means no bank."""
+"""Names of banks that resemble everyday words or names of people. Only their exact spelling means the bank."""
 
 NEARLY_BANKS: Final = _words(
     "permana permadi mandira mandiro mutia muti mutiah sam hanna hani amara dina maya mayasari nia niar panji",
@@ -149,11 +150,11 @@ EVERYDAY_WORDS: Final = frozenset[str]().union(*(_words_of_file(f"words/{locale}
 """Words that are never part of a person's name or of a misspelt destination."""
 
 KNOWN_NAMES: Final = _words_of_file("known_names.txt")
-"""What people are called."""
+"""Names of people."""
 
 WORDS_TOO: Final = _words(
     "alam bagus bintang boy bunga cahaya cinta dana dewa gede hakim hari indah jati jaya kasih lee luh mark mulia",
     "murni muslim ratu ribut sabar sari sen siang tanjung tari tata teguh titik uni untung surya agung bakti bin imam",
     "iman intan putra putri prima setia sukses abang yo unggul wage wen nana mama tini topan guntur cut han dini",
 )
-"""Names that are words too: alone they are no name that is taken without a question."""
+"""Names that are also words. Alone they are used only after a question."""

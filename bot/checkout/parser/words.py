@@ -1,7 +1,7 @@
-"""A line cut into words: at brackets and colons first, then at strokes, and last at commas that are in no number.
+"""Cut a line into words: first at brackets and colons, then at slashes, and last at commas outside of numbers.
 
 The character between two words says whether they can belong together: a space joins, a comma or the end of a line
-separates. A cut between two digits ("1:5jt", "12345(67890)") parts them, and neither is sure any more.
+separates. A cut between two digits ("1:5jt", "12345(67890)") separates them, and both become uncertain.
 """
 
 import re
@@ -18,15 +18,15 @@ _KEPT_WHOLE: Final = frozenset({"a/n", "a/c", "u/", "d/a", "c/o", "s/d", "n/a"})
 _LEADS: Final = re.compile(
     r"(a/n(?!am)|a\.n\b|a/c\b|u/)[.:]*|(an|no(?=\.(?:hp|wa|te?lp?|rek)))\.[.:]*(?=[^\W\d]{2})", re.IGNORECASE
 )
-""""a.n.Budi", "no.rek": what leads to a name or to another such word, with that grown on."""
+""""a.n.Budi", "no.rek": a label written together with the next word."""
 
 _STROKE: Final = re.compile(
     r"(?<!(?<![^\W_])a)/(?!n)|(?<=(?<![^\W_])a)/(?![nc])|(?<!(?<![^\W_])a)/(?=n)", re.IGNORECASE
 )
-"""A stroke that is not the one of "a/n" and "a/c"."""
+"""A slash other than in "a/n" and "a/c"."""
 
 _FRACTION: Final = re.compile(r"\d{1,4}(?:/\d{1,4})+[^\W\d]*")
-"""Halves and dates: cut at the stroke, "1/2 juta" would be two million."""
+"""Fractions and dates. Cut at the slash, "1/2 juta" would be two million."""
 
 _CLOCK: Final = re.compile(
     r"(?<![\d.,])(?<!\d:)(?:[01]?\d|2[0-4])(?::[0-5]\d){1,2}(?![\d:]|[.,]\d|(?!wi|am|pm)[^\W\d])"
@@ -46,12 +46,12 @@ _SPACE: Final = " "
 _PARTING: Final = frozenset(";|、。،؛/,")
 
 _ABOUT: Final = re.compile(r"(?:\+/-|\+-|-\+|[~±≈≃<>≤≥])+")
-"""Signs before a sum that is only roughly so, or a limit."""
+"""Signs before an approximate sum, or a limit."""
 
 _LABEL_THEN_REST: Final = re.compile(r"([^\W\d]{2,})[.\-*_`']*(\+?\d.*)")
 _LETTERS_THEN_NUMBER: Final = re.compile(r"([^\W\d]{3,})[.\-]?(\+?\d[\d\-]{6,})")
 _GLUED_LABELS: Final = NUMBER_LABELS | PHONE_LABELS
-"""What leads to a number, also where that is grown on to it: "rek12345 67890", "rek9854<6~1"."""
+"""A label of a number, also written together with it: "rek12345 67890", "rek9854<6~1"."""
 
 LOOKALIKES: Final = str.maketrans("oOlISB", "001158")
 _DIGIT_LIKE: Final = frozenset("oOlISB")
@@ -67,13 +67,15 @@ WHOLE_NUMBER: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word in the form of `plain`. `parted`: something other than a space is between it and the one before.
+    """A word in the form of `plain`.
 
-    `odd`: it is shown back as it was typed, and never read: it holds ½, ², ⑤ and the like, of which folding would make
-    new digits; or its digits count or name something else than a sum or a number. `aside`: the latter, where it is
-    plain what they are (a time, a date, a code), so that they make nothing else doubtful. `is_unclear`: it was cut from
-    its neighbour's digits, or a sign before it says "about". `glued`: a number that was written on to the word before.
-    `cut`: nothing but a mark is between its first digit and the last of the word before.
+    - `parted`: something other than a space is between it and the word before.
+    - `odd`: it is shown as it was typed, and never read. It has characters such as ½, ² or ⑤, which would become other
+      digits, or its digits are neither a sum nor a number.
+    - `aside`: odd, but clearly a time, a date or a code, so it makes nothing else uncertain.
+    - `is_unclear`: it was cut from its neighbour's digits, or a sign before it says "about".
+    - `glued`: a number that was written together with the word before.
+    - `cut`: only a mark is between its first digit and the last digit of the word before.
     """
 
     text: str
@@ -92,9 +94,9 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class _Gap:
-    """Marks without a word. `parts`: they part the words around them. `parts_digits`: only where these are digits.
+    """Marks between words. `parts`: they separate the words. `parts_digits`: they separate only digits.
 
-    `about`: the next word is only roughly so.
+    `about`: the next word is approximate.
     """
 
     parts: bool = False
@@ -118,7 +120,7 @@ def words_of(text: str) -> list[Word]:
 
 
 def _before(last: Sequence[Word], gaps: Sequence[_Gap], word: Word | None = None) -> Iterator[Word]:
-    """Yield the last word, in doubt where a sign behind it says "about" of it, not of `word`: "500rb ~ Budi"."""
+    """Yield the last word. It is unclear if the sign after it means "about" and belongs to it: "500rb ~ Budi"."""
     is_next = word is not None and any(map(str.isdecimal, word.text))
     for each in last:
         digits = sum(map(str.isdecimal, each.text))
@@ -250,24 +252,24 @@ def _next(parts: Sequence[tuple[str, str, str]]) -> tuple[str, str]:
 
 
 def _are_digits(before: str, after: str) -> bool:
-    """Return whether digits are on both sides of what is between two parts."""
+    """Return whether two parts end and begin with digits."""
     return before[-1:].isdecimal() and after[:1].isdecimal()
 
 
 def meant_digits(text: str) -> str:
-    """Return the digits of `text`, also those for which a letter is typed that looks alike: 1095 for "lO95"."""
+    """Return the digits of `text`. A letter that looks like a digit counts as one: 1095 for "lO95"."""
     return "".join(filter(str.isdecimal, text.translate(LOOKALIKES)))
 
 
 def begins_as_digits(text: str) -> bool:
-    """Return whether a digit begins `text`, or a letter that is typed in the place of one: "O00", "l23"."""
+    """Return whether `text` begins with a digit, or a letter in place of one: "O00", "l23"."""
     return _DIGITS_AT_START.match(text) is not None
 
 
 def _is_torn(before: str, after: str, marks: str) -> bool:
-    """Return whether marks tear digits apart, or a unit from them.
+    """Return whether marks separate digits, or digits and their unit.
 
-    Those that are between two things do so only where neither is a whole number.
+    Marks between two complete numbers don't count.
     """
     if before[-1:].isdecimal() and not _TEARING.isdisjoint(marks) and words_in(after.casefold()):
         return True

@@ -25,7 +25,7 @@ class AmountStep:
 
     @property
     def buttons(self) -> Mapping[DraftAction, Answer]:
-        """Return who takes the answer of which button."""
+        """Return what takes the answer of each button."""
         return {DraftAction.AMOUNT: self._choose}
 
     async def show(self, session: Session, draft: OrderDraft) -> Screen:

@@ -24,7 +24,7 @@ class ChannelStep:
 
     @property
     def buttons(self) -> Mapping[DraftAction, Answer]:
-        """Return who takes the answer of which button."""
+        """Return what takes the answer of each button."""
         return {DraftAction.CHANNEL: self._choose}
 
     async def show(self, session: Session, draft: OrderDraft) -> Screen:

@@ -31,7 +31,7 @@ class DestinationStep:
 
     @property
     def buttons(self) -> Mapping[DraftAction, Answer]:
-        """Return who takes the answer of which button."""
+        """Return what takes the answer of each button."""
         return {
             DraftAction.PAGE: self._turn_page,
             DraftAction.RECIPIENT: self._take_saved,

@@ -23,7 +23,7 @@ class StepHandler(Protocol):
 
     @property
     def buttons(self) -> Mapping[DraftAction, Answer]:
-        """Return who takes the answer of which button."""
+        """Return what takes the answer of each button."""
         ...
 
     async def show(self, session: Session, draft: OrderDraft) -> Screen:

@@ -18,7 +18,7 @@ class HolderStep:
 
     @property
     def buttons(self) -> Mapping[DraftAction, Answer]:
-        """Return who takes the answer of which button."""
+        """Return what takes the answer of each button."""
         return {DraftAction.SKIP: self._skip}
 
     async def show(self, session: Session, draft: OrderDraft) -> Screen:

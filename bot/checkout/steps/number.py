@@ -22,7 +22,7 @@ class NumberStep:
 
     @property
     def buttons(self) -> Mapping[DraftAction, Answer]:
-        """Return who takes the answer of which button."""
+        """Return what takes the answer of each button."""
         return {DraftAction.NUMBER: self._use_anyway}
 
     async def show(self, session: Session, draft: OrderDraft) -> Screen:

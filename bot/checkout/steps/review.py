@@ -41,7 +41,7 @@ class ReviewStep:
 
     @property
     def buttons(self) -> Mapping[DraftAction, Answer]:
-        """Return who takes the answer of which button."""
+        """Return what takes the answer of each button."""
         return {DraftAction.EDIT: self._edit, DraftAction.CONFIRM: self._confirm}
 
     async def show(self, session: Session, draft: OrderDraft) -> Screen:
