@@ -152,6 +152,7 @@ def build(settings: Settings) -> App:
     # This is the order in which a user's data is shown and exported, and in which handlers of one phase are tried.
     built = (users, recipients, orders, checkout, rates, staff, broadcasts, support, operations)
     features = [each.feature for each in built]
+    operations.all_features = features
     for feature in features:
         staff.add_alarm_subjects(feature.alarm_subjects)
         if feature.audit_terms is not None:

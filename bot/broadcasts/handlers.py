@@ -22,7 +22,7 @@ from bot.core.errors import Rejection
 from bot.core.time_of_day import MINUTES
 from bot.infra.i18n import LOCALES
 from bot.infra.telegram.outbound.sender import Delivered, Invalid, Outcome
-from bot.infra.telegram.ui.router import Audience, Routes
+from bot.infra.telegram.ui.router import Audience, Menu, Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.users.session import Session
 
@@ -51,8 +51,8 @@ class BroadcastHandlers:
     def routes(self) -> Routes[Session]:
         """Return the commands and the buttons."""
         routes = Routes[Session](Audience.OPERATORS)
-        routes.add_command("broadcast", self.write_broadcast)
-        routes.add_command("broadcasts", self.list_broadcasts)
+        routes.add_command("broadcast", self.write_broadcast, menu={Menu.OPERATORS: 20})
+        routes.add_command("broadcasts", self.list_broadcasts, menu={Menu.OPERATORS: 30})
         routes.add_button(NewBroadcastButton, self.new_broadcast_button)
         routes.add_button(BroadcastListButton, self.list_button)
         routes.add_button(BroadcastButton, self.broadcast_button)

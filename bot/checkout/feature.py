@@ -17,6 +17,7 @@ from bot.checkout.steps.review import ReviewStep
 from bot.checkout.user_data import USER_DATA
 from bot.checkout.workers import DraftWorker
 from bot.infra.feature import Feature, Infra, Phase, Worker
+from bot.infra.telegram.ui.router import Menu
 from bot.orders.buttons import OrderAction
 from bot.orders.feature import Orders
 from bot.recipients.buttons import RecipientAction
@@ -69,6 +70,7 @@ class Checkout:
         expiry = DraftWorker(self.drafts, infra.chat_jobs, infra.wake_outbox)
         self.feature = Feature(
             name="checkout",
+            menu={"send": {Menu.EVERYONE: 10}, "cancel": {Menu.EVERYONE: 70}},
             unreadable_rows={"drafts": "checkout.draft.unreadable"},
             user_data=USER_DATA,
             routes=(self.conversation.routes(), self.conversation.fallback_routes()),

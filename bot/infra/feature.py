@@ -23,7 +23,7 @@ from bot.infra.outbox.model import NotificationKind
 from bot.infra.telegram.inbound.chat_queues import ChatJobs
 from bot.infra.telegram.outbound.sender import Messenger
 from bot.infra.telegram.ui.questions import Answer
-from bot.infra.telegram.ui.router import Handler, Routes
+from bot.infra.telegram.ui.router import Handler, Places, Routes
 from bot.infra.workers import Wakeup
 
 
@@ -79,6 +79,9 @@ class Feature:
     """The name of its package in `bot`."""
 
     routes: Sequence[Routes[Any]] = ()
+    menu: Mapping[str, Places] = field(default_factory=dict)
+    """The places in Telegram's menus of commands that aren't routes. Routes declare theirs."""
+
     answers: Mapping[str, Answer[Any]] = field(default_factory=dict)
     """Name of a question -> the function that handles its answer."""
 

@@ -4,7 +4,7 @@ All users see the general commands. Operators and support agents see their own c
 agents has its own menu.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 
 import structlog
@@ -12,33 +12,31 @@ from telegram import Bot, BotCommand, BotCommandScope, BotCommandScopeAllPrivate
 from telegram.error import TelegramError
 
 from bot.infra.db.database import Database
+from bot.infra.feature import Feature
 from bot.infra.i18n import LOCALES, Translations, Translator
+from bot.infra.telegram.ui.router import Menu
 from bot.staff.staff_chat import StaffChat
 
 log = structlog.get_logger(__name__)
 
-EVERYONES_COMMANDS = (
-    "send",
-    "recipients",
-    "rate",
-    "status",
-    "orders",
-    "verify",
-    "cancel",
-    "settings",
-    "phrase",
-    "privacy",
-    "language",
-    "help",
-    "start",
-)
-OPERATORS_COMMANDS = ("status", "broadcast", "broadcasts", "stats", "export", "audit", "rate")
-SUPPORT_COMMANDS = ("tickets", "order", "person", "find", "answers", "note", "unsend")
-GROUP_COMMANDS = (*SUPPORT_COMMANDS, "verify")
-"""The menu in the group of support agents. Nobody sends money there."""
-
 A_DAY = timedelta(days=1).total_seconds()
 TEN_MINUTES = timedelta(minutes=10).total_seconds()
+
+
+Menus = Mapping[Menu, Sequence[str]]
+"""The commands of each menu, in their order."""
+
+
+def collect_menus(features: Sequence[Feature]) -> Menus:
+    """Return the menus that the features declare. The group of support agents has their commands first."""
+    places = [item for feature in features for routes in feature.routes for item in routes.menu.items()]
+    places += [item for feature in features for item in feature.menu.items()]
+    menus = {
+        menu: [name for _, name in sorted((by_menu[menu], name) for name, by_menu in places if menu in by_menu)]
+        for menu in Menu
+    }
+    menus[Menu.GROUP] = [*menus[Menu.SUPPORT], *menus[Menu.GROUP]]
+    return menus
 
 
 class CommandMenus:
@@ -56,6 +54,7 @@ class CommandMenus:
         default_locale: str,
         operator_ids: frozenset[int],
         staff_chat: StaffChat,
+        list_menus: Callable[[], Menus],
     ) -> None:
         self._bot = bot
         self._database = database
@@ -63,18 +62,20 @@ class CommandMenus:
         self._default_locale = default_locale
         self._operator_ids = operator_ids
         self._staff_chat = staff_chat
+        self._list_menus = list_menus
 
     async def set_menus(self) -> float:
         """Set the menus in all languages, and return the seconds until the next time.
 
         Telegram rejects a menu for staff who haven't started the bot. Then the next time is soon.
         """
-        await self._set_menu(BotCommandScopeAllPrivateChats(), EVERYONES_COMMANDS)
+        by_menu = self._list_menus()
+        await self._set_menu(BotCommandScopeAllPrivateChats(), by_menu[Menu.EVERYONE])
         async with self._database.reading() as tx:
             group = await self._staff_chat.group(tx)
-        menus = self._staff_menus()
+        menus = self._build_staff_menus(by_menu)
         if group is not None:
-            menus[group] = GROUP_COMMANDS
+            menus[group] = by_menu[Menu.GROUP]
         known = [await self._set_menu_of_chat(chat_id, names) for chat_id, names in menus.items()]
         return A_DAY if all(known) else TEN_MINUTES
 
@@ -88,14 +89,14 @@ class CommandMenus:
             await self._bot.set_my_short_description(t.plain("operations.about.short"), language_code=code)
         return A_DAY
 
-    def _staff_menus(self) -> dict[int, Sequence[str]]:
+    def _build_staff_menus(self, by_menu: Menus) -> dict[int, Sequence[str]]:
         """Return the menu of each member of staff in their private chat."""
         support_ids = self._staff_chat.agent_ids
         menus: dict[int, Sequence[str]] = {}
         for user_id in sorted(self._operator_ids | support_ids):
-            operators = OPERATORS_COMMANDS if user_id in self._operator_ids else ()
-            support = SUPPORT_COMMANDS if user_id in support_ids else ()
-            menus[user_id] = tuple(dict.fromkeys((*operators, *support, *EVERYONES_COMMANDS)))
+            operators = by_menu[Menu.OPERATORS] if user_id in self._operator_ids else ()
+            support = by_menu[Menu.SUPPORT] if user_id in support_ids else ()
+            menus[user_id] = tuple(dict.fromkeys((*operators, *support, *by_menu[Menu.EVERYONE])))
         return menus
 
     async def _set_menu_of_chat(self, chat_id: int, names: Sequence[str]) -> bool:

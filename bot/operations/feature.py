@@ -7,7 +7,7 @@ from telegram import Bot
 
 from bot.infra.feature import Feature, Infra, Worker
 from bot.infra.workers import Wakeup
-from bot.operations.command_menus import CommandMenus
+from bot.operations.command_menus import CommandMenus, collect_menus
 from bot.operations.handlers import ShowOrders, StatusHandlers
 from bot.operations.monitor import Monitor
 from bot.operations.statistics_handlers import StatisticsHandlers
@@ -69,6 +69,8 @@ class Operations:
         status = StatusHandlers(database=database, messenger=messenger, monitor=monitor, show_orders=show_orders)
         service = StatisticsService(database, settlement, clock)
         statistics = StatisticsHandlers(statistics=service, messenger=messenger)
+        self.all_features = list[Feature]()
+        """All features of the bot, whose commands are in the menus. `bot/app.py` sets them."""
         menus = CommandMenus(
             bot,
             database=database,
@@ -76,6 +78,7 @@ class Operations:
             default_locale=infra.default_locale,
             operator_ids=operator_ids,
             staff_chat=staff.chat,
+            list_menus=lambda: collect_menus(self.all_features),
         )
         worker = MonitorWorker(monitor, poller, clock, poller_silence)
         self.feature = Feature(

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from bot.infra.db.database import Database
 from bot.infra.telegram.outbound.sender import Messenger
-from bot.infra.telegram.ui.router import Audience, Routes
+from bot.infra.telegram.ui.router import Audience, Menu, Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.operations.monitor import Monitor
 from bot.operations.screens import status as screens
@@ -35,7 +35,7 @@ class StatusHandlers:
     def routes(self) -> tuple[Routes[Session], ...]:
         """Return the command for everyone, and the buttons for operators."""
         everyones_routes, operators_routes = Routes[Session](), Routes[Session](Audience.OPERATORS)
-        everyones_routes.add_command("status", self.show_status)
+        everyones_routes.add_command("status", self.show_status, menu={Menu.EVERYONE: 40, Menu.OPERATORS: 10})
         operators_routes.add_button(AlarmButton, self.alarm_button)
         return everyones_routes, operators_routes
 

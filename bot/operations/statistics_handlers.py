@@ -12,7 +12,7 @@ from bot.core import date_ranges as spans
 from bot.core.date_ranges import Period, Span
 from bot.infra.drawing.chart import render_bars_off_loop
 from bot.infra.telegram.outbound.sender import Delivered, Messenger
-from bot.infra.telegram.ui.router import Audience, Routes
+from bot.infra.telegram.ui.router import Audience, Menu, Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.operations.buttons import StatisticsAction, StatisticsButton
 from bot.operations.screens import export as export_screens
@@ -41,8 +41,8 @@ class StatisticsHandlers:
     def routes(self) -> Routes[Session]:
         """Return the commands and the buttons."""
         routes = Routes[Session](Audience.OPERATORS)
-        routes.add_command("stats", self.show_statistics)
-        routes.add_command("export", self.export_orders)
+        routes.add_command("stats", self.show_statistics, menu={Menu.OPERATORS: 40})
+        routes.add_command("export", self.export_orders, menu={Menu.OPERATORS: 50})
         routes.add_button(StatisticsButton, self.statistics_button)
         return routes
 

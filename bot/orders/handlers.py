@@ -6,7 +6,7 @@ from typing import Final
 from bot.core.errors import Rejection
 from bot.infra.db.database import Database
 from bot.infra.i18n import Html
-from bot.infra.telegram.ui.router import Routes
+from bot.infra.telegram.ui.router import Menu, Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.buttons import HistoryButton, OrderAction, OrderButton
 from bot.orders.history import HistoryPage, OrderHistory
@@ -60,7 +60,7 @@ class OrderHandlers:
     def routes(self) -> Routes[Session]:
         """Return the command and the buttons."""
         routes = Routes[Session]()
-        routes.add_command("orders", self.list_orders)
+        routes.add_command("orders", self.list_orders, menu={Menu.EVERYONE: 50})
         routes.add_button(OrderButton, self.order_button, belongs_to="order")
         routes.add_button(HistoryButton, self.history_button)
         return routes

@@ -1,6 +1,6 @@
 """Handle `/rate`, and the buttons for the period of its chart."""
 
-from bot.infra.telegram.ui.router import Routes
+from bot.infra.telegram.ui.router import Menu, Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.rates.buttons import RateButton
 from bot.rates.charts import Charts
@@ -23,7 +23,7 @@ class RateHandlers:
     def routes(self) -> Routes[Session]:
         """Return the command and the buttons."""
         routes = Routes[Session]()
-        routes.add_command("rate", self.show_rate)
+        routes.add_command("rate", self.show_rate, menu={Menu.EVERYONE: 30, Menu.OPERATORS: 70})
         routes.add_button(RateButton, self.rate_button)
         return routes
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from bot.core.errors import Rejection
 from bot.infra.i18n import Html, Translator
-from bot.infra.telegram.ui.router import Routes
+from bot.infra.telegram.ui.router import Menu, Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.recipients import screens as recipients
 from bot.recipients.buttons import RecipientAction, RecipientButton, RecipientsButton
@@ -44,7 +44,7 @@ class RecipientHandlers:
     def routes(self) -> Routes[Session]:
         """Return the command and the buttons."""
         routes = Routes[Session]()
-        routes.add_command("recipients", self.show_recipients)
+        routes.add_command("recipients", self.show_recipients, menu={Menu.EVERYONE: 20})
         routes.add_button(RecipientsButton, self.recipients_button)
         routes.add_button(RecipientButton, self.recipient_button, belongs_to="recipient")
         return routes

@@ -8,7 +8,7 @@ import re
 from bot.core import csv
 from bot.core.date_ranges import NAMED_SPANS
 from bot.infra.telegram.outbound.sender import Delivered, Messenger
-from bot.infra.telegram.ui.router import Audience, Routes
+from bot.infra.telegram.ui.router import Audience, Menu, Routes
 from bot.staff.audit import AuditLog
 from bot.staff.audit_terms import STAFF_TERMS, AuditTerms
 from bot.staff.buttons import AuditExportButton, AuditFileButton, AuditPageButton
@@ -31,7 +31,7 @@ class AuditHandlers:
     def routes(self) -> Routes[Session]:
         """Return the command and the buttons."""
         routes = Routes[Session](Audience.OPERATORS)
-        routes.add_command("audit", self.show_audit_log)
+        routes.add_command("audit", self.show_audit_log, menu={Menu.OPERATORS: 60})
         routes.add_button(AuditPageButton, self.page_button)
         routes.add_button(AuditExportButton, self.export_button)
         routes.add_button(AuditFileButton, self.file_button)

@@ -1,6 +1,7 @@
 """The feature of users: settings, phrase and personal data."""
 
 from bot.infra.feature import Feature, Infra, Phase, Worker
+from bot.infra.telegram.ui.router import Menu
 from bot.users.chat_handlers import ChatHandlers
 from bot.users.handlers import SettingsHandlers
 from bot.users.notifications import DeletionMessage
@@ -55,6 +56,7 @@ class Users:
         commands = settings.handlers()
         self.feature = Feature(
             name="users",
+            menu={"start": {Menu.EVERYONE: 130}},
             routes=(
                 settings.routes(),
                 phrases.routes(),

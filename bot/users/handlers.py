@@ -12,7 +12,7 @@ from bot.core.zones import find_zones, offered_zone
 from bot.infra.feature import Phase
 from bot.infra.i18n import LOCALES, Translations
 from bot.infra.i18n.cities import list_zone_names
-from bot.infra.telegram.ui.router import PRIVATE, Handler, Routes
+from bot.infra.telegram.ui.router import PRIVATE, Handler, Menu, Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.users import questions
 from bot.users.buttons import LanguageButton, SettingsAction, SettingsButton
@@ -38,8 +38,8 @@ class SettingsHandlers:
     def routes(self) -> Routes[Session]:
         """Return the commands and the buttons."""
         routes = Routes[Session]()
-        routes.add_command("settings", self.show_settings)
-        routes.add_command("language", self.show_languages)
+        routes.add_command("settings", self.show_settings, menu={Menu.EVERYONE: 80})
+        routes.add_command("language", self.show_languages, menu={Menu.EVERYONE: 110})
         routes.add_button(LanguageButton, self.language_button)
         routes.add_button(SettingsButton, self.settings_button)
         return routes

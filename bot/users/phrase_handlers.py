@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from bot.core.errors import Rejection
-from bot.infra.telegram.ui.router import Routes
+from bot.infra.telegram.ui.router import Menu, Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.users import questions
 from bot.users.buttons import PhraseAction, PhraseButton
@@ -26,7 +26,7 @@ class PhraseHandlers:
     def routes(self) -> Routes[Session]:
         """Return the command and the buttons."""
         routes = Routes[Session]()
-        routes.add_command("phrase", self.show_phrase)
+        routes.add_command("phrase", self.show_phrase, menu={Menu.EVERYONE: 90})
         routes.add_button(PhraseButton, self.phrase_button)
         return routes
 

@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import ClassVar, Final
 
 from bot.infra.telegram.outbound.sender import Delivered, Messenger
-from bot.infra.telegram.ui.router import Routes
+from bot.infra.telegram.ui.router import Menu, Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.users.buttons import DeletionButton, PrivacyAction, PrivacyButton
 from bot.users.privacy import PrivacyService
@@ -37,7 +37,7 @@ class PrivacyHandlers:
     def routes(self) -> Routes[Session]:
         """Return the command and the buttons."""
         routes = Routes[Session]()
-        routes.add_command("privacy", self.show_privacy)
+        routes.add_command("privacy", self.show_privacy, menu={Menu.EVERYONE: 100})
         routes.add_button(PrivacyButton, self.privacy_button)
         routes.add_button(DeletionButton, self.deletion_button, belongs_to="user")
         return routes

@@ -10,9 +10,10 @@ from starlette.requests import Request
 from typer.main import get_command
 
 from bot.__main__ import cli
+from bot.app import build_declared_features
 from bot.infra.http.health import Health
 from bot.infra.i18n import find_catalogue_folder
-from bot.operations.command_menus import EVERYONES_COMMANDS, OPERATORS_COMMANDS, SUPPORT_COMMANDS
+from bot.operations.command_menus import collect_menus
 from bot.operations.export import COLUMNS as EXPORTED
 from bot.operations.statistics import Outcome
 from bot.staff.alarm_model import AlarmKind
@@ -24,7 +25,7 @@ from tests.texts import label
 if TYPE_CHECKING:
     from bot.infra.db.database import Database
 
-COMMANDS_IN_TELEGRAM = {*EVERYONES_COMMANDS, *OPERATORS_COMMANDS, *SUPPORT_COMMANDS}
+COMMANDS_IN_TELEGRAM = {name for names in collect_menus(build_declared_features()).values() for name in names}
 PATHS = {"data", "healthz", "mcp", "p"}
 """What is written in code like a command and is a path."""
 

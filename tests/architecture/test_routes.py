@@ -6,15 +6,12 @@ from bot import updates
 from bot.__main__ import cli
 from bot.app import build_declared_features
 from bot.infra.telegram.ui.callbacks import list_button_kinds
-from bot.infra.telegram.ui.router import Audience
-from bot.operations.command_menus import EVERYONES_COMMANDS, OPERATORS_COMMANDS, SUPPORT_COMMANDS
+from bot.infra.telegram.ui.router import Audience, Menu
+from bot.operations.command_menus import collect_menus
 
 FEATURES = build_declared_features()
-MENUS = {
-    Audience.EVERYONE: EVERYONES_COMMANDS,
-    Audience.OPERATORS: OPERATORS_COMMANDS,
-    Audience.SUPPORT: SUPPORT_COMMANDS,
-}
+MENUS = collect_menus(FEATURES)
+MENU_OF = {Audience.EVERYONE: Menu.EVERYONE, Audience.OPERATORS: Menu.OPERATORS, Audience.SUPPORT: Menu.SUPPORT}
 
 
 def test_the_table_of_routes_can_be_printed() -> None:
@@ -33,7 +30,15 @@ def test_no_route_is_declared_twice() -> None:
 
 def test_every_command_is_in_the_menu_of_those_who_may_use_it() -> None:
     commands = [route for route in updates.list_routes(FEATURES) if route.name.startswith("/")]
-    assert [each.name for each in commands if each.name[1:] not in MENUS[each.audience]] == []
+    assert [each.name for each in commands if each.name[1:] not in MENUS[MENU_OF[each.audience]]] == []
+
+
+def test_the_menus_are_in_the_order_that_users_know() -> None:
+    general = "send recipients rate status orders verify cancel settings phrase privacy language help start"
+    assert " ".join(MENUS[Menu.EVERYONE]) == general
+    assert " ".join(MENUS[Menu.OPERATORS]) == "status broadcast broadcasts stats export audit rate"
+    assert " ".join(MENUS[Menu.SUPPORT]) == "tickets order person find answers note unsend"
+    assert " ".join(MENUS[Menu.GROUP]) == "tickets order person find answers note unsend verify"
 
 
 def test_every_kind_of_button_has_a_handler() -> None:

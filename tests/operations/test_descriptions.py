@@ -21,6 +21,7 @@ async def test_both_descriptions_are_set_in_each_language_and_for_all_others(def
             default_locale=default,
             operator_ids=frozenset(),
             staff_chat=nothing,
+            list_menus=nothing,
         )
         await menus.set_descriptions()
         for code, locale in (("en", "en"), ("id", "id"), ("de", default), (None, default)):

@@ -17,7 +17,7 @@ from bot.infra.db.database import Database
 from bot.infra.feature import Phase
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.outbound.sender import Messenger
-from bot.infra.telegram.ui.router import PRIVATE, Context, Handler, Routes
+from bot.infra.telegram.ui.router import PRIVATE, Context, Handler, Menu, Routes
 from bot.infra.telegram.ui.screen import Keyboard, Screen
 from bot.orders.buttons import OrderAction, OrderButton
 from bot.orders.order import Order
@@ -79,7 +79,7 @@ class ReceiptHandlers:
     def routes(self) -> Routes[Session]:
         """Return the command for private chats."""
         routes = Routes[Session]()
-        routes.add_command("verify", self.verify)
+        routes.add_command("verify", self.verify, menu={Menu.EVERYONE: 60, Menu.GROUP: 80})
         return routes
 
     def answers(self) -> Mapping[str, questions.Answer]:

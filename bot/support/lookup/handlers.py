@@ -11,7 +11,7 @@ from telegram.ext import ApplicationHandlerStop, MessageHandler, filters
 
 from bot.core.date_ranges import Period
 from bot.infra.db.database import Database
-from bot.infra.telegram.ui.router import PRIVATE, Context, Handler, Routes
+from bot.infra.telegram.ui.router import PRIVATE, Context, Handler, Menu, Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.support.lookup.buttons import LookupButton, LookupPage, format_page, format_search, parse_page, parse_search
 from bot.support.lookup.model import OrderFilter, parse_user_id
@@ -55,10 +55,10 @@ class LookupHandlers:
     def routes(self) -> Routes[StaffSession]:
         """Return the commands and the buttons."""
         routes = self._sessions.routes()
-        routes.add_command("order", self.order)
-        routes.add_command("find", self.find_orders)
-        routes.add_command("tickets", self.list_tickets)
-        routes.add_command("person", self.user)
+        routes.add_command("order", self.order, menu={Menu.SUPPORT: 20})
+        routes.add_command("find", self.find_orders, menu={Menu.SUPPORT: 40})
+        routes.add_command("tickets", self.list_tickets, menu={Menu.SUPPORT: 10})
+        routes.add_command("person", self.user, menu={Menu.SUPPORT: 30})
         routes.add_button(LookupButton, self.lookup_button)
         return routes
 

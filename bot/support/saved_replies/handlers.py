@@ -12,7 +12,7 @@ from bot.infra.db.database import Database
 from bot.infra.i18n import LOCALES, Translations, Translator, translator_for
 from bot.infra.telegram.outbound.sender import Messenger
 from bot.infra.telegram.outbound.truncate import count_visible_units
-from bot.infra.telegram.ui.router import Routes
+from bot.infra.telegram.ui.router import Menu, Routes
 from bot.orders.order import Order
 from bot.orders.repository import OrderRepository
 from bot.support.model import IncomingMessage
@@ -59,7 +59,7 @@ class SavedReplyHandlers:
     def routes(self) -> Routes[StaffSession]:
         """Return the command and the buttons."""
         routes = self._sessions.routes()
-        routes.add_command("answers", self.list_saved_replies)
+        routes.add_command("answers", self.list_saved_replies, menu={Menu.SUPPORT: 50})
         routes.add_button(SavedReplyButton, self.saved_reply_button)
         routes.add_button(WriteSavedReplyButton, self.write_button)
         return routes

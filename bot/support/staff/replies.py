@@ -17,7 +17,7 @@ from bot.core.errors import Rejection
 from bot.infra.db.database import Database
 from bot.infra.telegram.outbound.sender import Messenger
 from bot.infra.telegram.ui.questions import Questions
-from bot.infra.telegram.ui.router import Context, Handler, Routes
+from bot.infra.telegram.ui.router import Context, Handler, Menu, Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.support.incoming_messages import read_message
 from bot.support.model import NOTE, IncomingMessage, PostRole, TicketEntry, TicketPost
@@ -64,8 +64,8 @@ class ReplyHandlers:
     def routes(self) -> Routes[StaffSession]:
         """Return the commands."""
         routes = self._sessions.routes()
-        routes.add_command("note", self.note)
-        routes.add_command("unsend", self.unsend)
+        routes.add_command("note", self.note, menu={Menu.SUPPORT: 60})
+        routes.add_command("unsend", self.unsend, menu={Menu.SUPPORT: 70})
         return routes
 
     def questions(self) -> Mapping[str, TakeReply]:

@@ -1,7 +1,7 @@
 """Handle `/help` and its pages."""
 
 from bot.infra.db.database import Database
-from bot.infra.telegram.ui.router import Routes
+from bot.infra.telegram.ui.router import Menu, Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.payout_times import PayoutTimeMeasurement
 from bot.orders.repository import OrderRepository
@@ -38,7 +38,7 @@ class HelpHandlers:
     def routes(self) -> Routes[Session]:
         """Return the command and the buttons."""
         routes = Routes[Session]()
-        routes.add_command("help", self.show_help)
+        routes.add_command("help", self.show_help, menu={Menu.EVERYONE: 120})
         routes.add_button(HelpButton, self.help_button)
         return routes
 

@@ -12,8 +12,8 @@ import pytest
 import pytest_asyncio
 
 from bot.infra.i18n import Translations
-from bot.infra.telegram.ui.router import Audience
-from bot.operations.command_menus import SUPPORT_COMMANDS
+from bot.infra.telegram.ui.router import Audience, Menu
+from bot.operations.command_menus import collect_menus
 from bot.orders.buttons import OrderButton
 from bot.sandbox.telegram import SUPPORT_GROUP_ID
 from bot.support.staff.buttons import StaffTicketAction, StaffTicketButton
@@ -30,6 +30,7 @@ from tests.texts import in_any_language, label, like
 from tests.waiting import until
 
 in_one_system = pytest.mark.asyncio(loop_scope="module")
+SUPPORT_COMMANDS = tuple(collect_menus(access.FEATURES)[Menu.SUPPORT])
 TRANSLATIONS = Translations.load(strict=True)
 SECRET_TEXT = "only between us"
 TICKET = re.compile("T-[0-9A-Z]{5}")

@@ -11,7 +11,7 @@ A feature declares its routes where their handlers are:
 `python -m bot routes` prints them all. A test tries each of them with users who may not use it.
 """
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Generic, TypeVar
@@ -54,6 +54,20 @@ class Audience(StrEnum):
     OPERATORS = "operators"
 
 
+class Menu(StrEnum):
+    """The menus of commands that Telegram shows, by who sees them."""
+
+    EVERYONE = "everyone"
+    OPERATORS = "operators"
+    SUPPORT = "support"
+    GROUP = "group"
+    """The group of support agents, after the commands of support."""
+
+
+Places = Mapping[Menu, int]
+"""The menus that have a command, and its place in each: smaller numbers come first."""
+
+
 @dataclass(frozen=True, slots=True)
 class Route:
     """A button or a command, for the list of routes.
@@ -87,6 +101,8 @@ class Routes(Generic[S]):
         self.only = only
         self._buttons: dict[type[Callback], tuple[ButtonHandler[S, Any], str]] = {}
         self._commands: dict[str, CommandAction[S]] = {}
+        self.menu: dict[str, Places] = {}
+        """The commands in Telegram's menus, with their places."""
 
     def button(self, kind: type[B], *, belongs_to: str = "") -> Callable[[ButtonHandler[S, B]], ButtonHandler[S, B]]:
         """Return a decorator that makes a function the handler of this kind of button."""
@@ -118,13 +134,14 @@ class Routes(Generic[S]):
         """
         self.button(kind, belongs_to=belongs_to)(handler)
 
-    def add_command(self, name: str, action: CommandAction[S]) -> None:
-        """Make `action` the handler of this command.
+    def add_command(self, name: str, action: CommandAction[S], *, menu: Places) -> None:
+        """Make `action` the handler of this command, which has these places in the menus.
 
         Raises:
             ValueError: the command already has a handler.
         """
         self.command(name)(action)
+        self.menu[name] = menu
 
     def list_routes(self) -> Iterator[Route]:
         """Yield every route. Commands come first."""
