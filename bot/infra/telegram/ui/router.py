@@ -104,35 +104,15 @@ class Routes(Generic[S]):
         self.menu: dict[str, Places] = {}
         """The commands in Telegram's menus, with their places."""
 
-    def button(self, kind: type[B], *, belongs_to: str = "") -> Callable[[ButtonHandler[S, B]], ButtonHandler[S, B]]:
-        """Return a decorator that makes a function the handler of this kind of button."""
-
-        def register(handler: ButtonHandler[S, B]) -> ButtonHandler[S, B]:
-            if kind in self._buttons:
-                raise ValueError(f"{kind.__qualname__} has two handlers")
-            self._buttons[kind] = handler, belongs_to
-            return handler
-
-        return register
-
-    def command(self, name: str) -> Callable[[CommandAction[S]], CommandAction[S]]:
-        """Return a decorator that makes a function the handler of this command."""
-
-        def register(handler: CommandAction[S]) -> CommandAction[S]:
-            if name in self._commands:
-                raise ValueError(f"/{name} has two handlers")
-            self._commands[name] = handler
-            return handler
-
-        return register
-
     def add_button(self, kind: type[B], handler: ButtonHandler[S, B], *, belongs_to: str = "") -> None:
         """Make `handler` the handler of this kind of button.
 
         Raises:
             ValueError: the kind already has a handler.
         """
-        self.button(kind, belongs_to=belongs_to)(handler)
+        if kind in self._buttons:
+            raise ValueError(f"{kind.__qualname__} has two handlers")
+        self._buttons[kind] = handler, belongs_to
 
     def add_command(self, name: str, action: CommandAction[S], *, menu: Places) -> None:
         """Make `action` the handler of this command, which has these places in the menus.
@@ -140,7 +120,9 @@ class Routes(Generic[S]):
         Raises:
             ValueError: the command already has a handler.
         """
-        self.command(name)(action)
+        if name in self._commands:
+            raise ValueError(f"/{name} has two handlers")
+        self._commands[name] = action
         self.menu[name] = menu
 
     def list_routes(self) -> Iterator[Route]:
