@@ -1,6 +1,7 @@
 """The bot's source as the tests look through it, read once for all of them."""
 
 import ast
+from configparser import ConfigParser
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -15,6 +16,19 @@ def paths() -> tuple[Path, ...]:
     return tuple(
         path.relative_to(ROOT) for path in sorted(BOT.rglob("*.py")) if "sandbox" not in path.relative_to(BOT).parts
     )
+
+
+@cache
+def read_contracts() -> ConfigParser:
+    """Return the rules about imports that import-linter checks."""
+    contracts = ConfigParser()
+    contracts.read(ROOT / ".importlinter", encoding="utf-8")
+    return contracts
+
+
+def read_layers() -> tuple[str, ...]:
+    """Return the lines of the order of imports, the highest first. A line has one package, or several with `|`."""
+    return tuple(read_contracts()["importlinter:contract:features"]["layers"].strip().splitlines())
 
 
 @cache

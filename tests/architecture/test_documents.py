@@ -1,7 +1,6 @@
 """The documents and the code agree."""
 
 import re
-from configparser import ConfigParser
 from typing import Literal, get_args, get_origin
 
 import pytest
@@ -11,6 +10,7 @@ from pydantic_settings import BaseSettings
 from bot.config import Settings
 from bot.mcp_server.config import AgentSettings
 from tests.architecture.documents import DOCUMENTS, ROOT, part, rows
+from tests.architecture.source import read_layers
 
 SETTINGS = (("settings", Settings), ("agent-variables", AgentSettings))
 NAMES_OF_SETTINGS = {name.upper() for name in Settings.model_fields | AgentSettings.model_fields}
@@ -76,10 +76,7 @@ def test_every_folder_in_the_documents_exists() -> None:
 
 
 def test_the_documents_show_the_direction_of_imports_that_is_checked() -> None:
-    contracts = ConfigParser()
-    contracts.read(ROOT / ".importlinter", encoding="utf-8")
-    checked = contracts["importlinter:contract:features"]["layers"].strip().splitlines()
-    assert part("layers").strip().splitlines() == ["```", *checked, "```"]
+    assert part("layers").strip().splitlines() == ["```", *read_layers(), "```"]
 
 
 def test_the_example_environment_names_settings_only() -> None:

@@ -5,7 +5,6 @@ module that isn't named here knows no driver, no transport and no framework.
 """
 
 import ast
-from configparser import ConfigParser
 from fnmatch import fnmatchcase
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Final
 
 import pytest
 
-from tests.architecture.source import ROOT, nodes, paths
+from tests.architecture.source import nodes, paths, read_contracts
 
 MAY_IMPORT: Final = {
     "sqlalchemy": (
@@ -97,12 +96,10 @@ def test_each_name_in_the_table_stands_for_a_module_that_imports_the_library(lib
 
 def _contracts() -> dict[str, list[str]]:
     """Return the contracts of import-linter: name -> the modules that it is about."""
-    contracts = ConfigParser()
-    contracts.read(ROOT / ".importlinter", encoding="utf-8")
     lists = ("source_modules", "forbidden_modules", "layers")
     return {
         section: " ".join(values.get(name, "") for name in lists).replace("|", " ").split()
-        for section, values in contracts.items()
+        for section, values in read_contracts().items()
         if values.get("type")
     }
 

@@ -4,7 +4,6 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Iterator
-from configparser import ConfigParser
 from html.parser import HTMLParser
 
 import pytest
@@ -15,7 +14,7 @@ from bot.infra.i18n import LOCALES, find_catalogue_folder
 from bot.infra.i18n.translator import PLACEHOLDER
 from tests.architecture.forbidden_words import FORBIDDEN_ENGLISH
 from tests.architecture.sentences_in_code import beginnings, literals, shown_without_markup, spoken
-from tests.architecture.source import ROOT, nodes
+from tests.architecture.source import ROOT, nodes, read_layers
 
 FORMATTING = ("b", "strong", "i", "em", "u", "ins", "s", "strike", "del", "code", "pre", "blockquote")
 TELEGRAM_TAGS = frozenset({*FORMATTING, "a", "span", "tg-spoiler", "tg-emoji", "tg-time"})
@@ -317,11 +316,10 @@ def _said(form: str) -> str:
 
 def _layers() -> dict[str, int]:
     """Return the packages with their height in the order of imports: the lowest has 0."""
-    contracts = ConfigParser()
-    contracts.read(ROOT / ".importlinter", encoding="utf-8")
-    layers = reversed(contracts["importlinter:contract:features"]["layers"].split("\n"))
     return {
-        name.strip().split(".")[1]: height for height, layer in enumerate(layers) for name in layer.split("|") if name
+        name.strip().split(".")[1]: height
+        for height, layer in enumerate(reversed(read_layers()))
+        for name in layer.split("|")
     }
 
 
