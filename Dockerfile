@@ -19,6 +19,6 @@ VOLUME /data
 # agents if `kirim-mcp` runs instead.
 EXPOSE 8080 3333
 # Asks the bot about its database and its workers, without a proxy that the environment may name.
-HEALTHCHECK --interval=30s --timeout=10s --start-period=20s CMD ["python", "-c", "import os; from urllib.request import ProxyHandler, build_opener; build_opener(ProxyHandler({})).open(f'http://127.0.0.1:{os.environ[\"HTTP_PORT\"]}/healthz', timeout=5)"]
+HEALTHCHECK --interval=30s --timeout=10s --start-period=20s CMD ["python", "-c", "import os; from urllib.request import ProxyHandler, build_opener; build_opener(ProxyHandler({})).open(f'http://127.0.0.1:{os.environ[\"HTTP_PORT\"]}/livez', timeout=5)"]
 STOPSIGNAL SIGTERM
 CMD ["python", "-m", "bot", "run"]

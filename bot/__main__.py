@@ -210,7 +210,7 @@ def _report_port_errors() -> Iterator[None]:
     try:
         yield
     except PortTaken as error:
-        typer.echo(f"Kirim can't open its web port (HTTP_HOST, HTTP_PORT): {error}", err=True)
+        typer.echo(f"Kirim can't open {error}", err=True)
         sys.exit(BAD_SETTINGS)
 
 

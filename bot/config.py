@@ -98,6 +98,8 @@ class Settings(BaseSettings):
     public_url: str = ""
     http_host: str = "127.0.0.1"
     http_port: int = Field(0, ge=0, le=65_535)
+    metrics_host: str = "127.0.0.1"
+    metrics_port: int = Field(0, ge=0, le=65_535)
     support_contact: str = Field("", max_length=200)
     operator_name: str = Field("", max_length=100)
     terms_url: str = Field("", max_length=500)
@@ -201,6 +203,14 @@ class Settings(BaseSettings):
     def _pages_have_a_server(self) -> Self:
         if self.public_url and not self.http_port:
             raise ValueError("PUBLIC_URL needs HTTP_PORT, the port that the bot serves its pages on")
+        return self
+
+    @model_validator(mode="after")
+    def _metrics_have_their_own_port(self) -> Self:
+        if self.metrics_port and self.metrics_port == self.http_port:
+            raise ValueError(
+                "METRICS_PORT must be another port than HTTP_PORT, which the public reaches through the proxy"
+            )
         return self
 
     @field_validator("operator_ids", "support_ids", mode="before")

@@ -4,22 +4,25 @@ Only one process is the leader of a database. Only the leader writes to it, and 
 """
 
 import asyncio
-import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from functools import partial
-from typing import Any, TypeVar
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import structlog
 from telegram import Bot
 from telegram.error import InvalidToken, TelegramError
 
 from bot import updates
-from bot.app import App, build, create_database, create_provider
+from bot.app import App, build, create_database
 from bot.config import Settings
 from bot.core.backoff import FixedWaits
+from bot.infra import metrics
+from bot.infra.metrics import LoopLag
 from bot.infra.outbox.workers import OutboxCleanupWorker, OutboxWorker
+from bot.infra.process_state import ProcessState
 from bot.infra.telegram.errors import TokenRefused
 from bot.infra.telegram.inbound.chat_queues import ChatQueues
 from bot.infra.telegram.inbound.message_limit import MessageLimit
@@ -29,6 +32,9 @@ from bot.infra.telegram.transport import TelegramRequest
 from bot.infra.workers import Wakeup, WorkerGroup, get_task_error, run_forever
 from bot.orders.tables import NEEDS_MESSAGE_IDS
 from bot.users.repository import save_chats
+
+if TYPE_CHECKING:
+    from bot.web_servers import WebServers
 
 log = structlog.get_logger(__name__)
 T = TypeVar("T")
@@ -83,20 +89,52 @@ async def run(settings: Settings, stop: asyncio.Event) -> int:
 
     The process first becomes the leader. If it loses the lead, it stops at once.
     """
-    app = build(settings)
+    app, state, lag = build(settings), ProcessState(), LoopLag()
     log.info("process_started", key_id=settings.key_id, service=settings.service_base_url)
+    metrics.LEADING.set_function(lambda: float(app.store.is_leading))
     async with AsyncExitStack() as stack:
         stack.push_async_callback(app.store.close)
         stack.push_async_callback(app.client.aclose)
         await app.store.check_before_leading()
+        await stack.enter_async_context(_running(lag.run()))
+        servers = _create_web_servers(app, state, lag)
+        if servers is not None:
+            stack.push_async_callback(servers.close)
         # `stop` also ends the wait for another process or for Telegram.
         has_waited = asyncio.Event()
         lead = app.store.lead(partial(_log_standby, has_waited))
-        leading = await _run_unless_stopped(stop, stack.enter_async_context(lead))
+        async with _running(_open_as_standby(servers, has_waited)):
+            leading = await _run_unless_stopped(stop, stack.enter_async_context(lead))
         if leading is None:
             return 0
         retry_seconds = PORT_RETRY_SECONDS if has_waited.is_set() else 0
-        return await _run_while_leading(leading.lost, _run_as_leader(app, stop, retry_seconds))
+        return await _run_while_leading(leading.lost, _run_as_leader(app, stop, state, servers, retry_seconds))
+
+
+@asynccontextmanager
+async def _running(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    """Run `work` beside the block, and cancel it at the end."""
+    task = asyncio.create_task(work)
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.wait({task})
+
+
+def _create_web_servers(app: App, state: ProcessState, lag: LoopLag) -> "WebServers | None":
+    """Return the web servers, or None if the settings have none."""
+    if not app.settings.http_port and not app.settings.metrics_port:
+        return None
+    from bot.web_servers import WebServers  # noqa: PLC0415  a bot without web servers starts faster without them
+
+    return WebServers(app, state, lag)
+
+
+async def _open_as_standby(servers: "WebServers | None", has_waited: asyncio.Event) -> None:
+    await has_waited.wait()
+    if servers is not None:
+        await servers.open_as_standby()
 
 
 async def _run_while_leading(lost: asyncio.Event, work: Coroutine[Any, Any, int]) -> int:
@@ -114,22 +152,33 @@ async def _run_while_leading(lost: asyncio.Event, work: Coroutine[Any, Any, int]
         await asyncio.wait({task, loss}, timeout=CANCELLED_WITHIN)
 
 
-async def _run_as_leader(app: App, stop: asyncio.Event, retry_seconds: float) -> int:
-    """Prepare the database, open the port of the web server (for up to `retry_seconds`), connect, and serve.
+async def _run_as_leader(
+    app: App, stop: asyncio.Event, state: ProcessState, servers: "WebServers | None", retry_seconds: float
+) -> int:
+    """Open the ports (trying for up to `retry_seconds`), prepare the database, connect, and serve.
 
     Return the process's exit code.
     """
     async with AsyncExitStack() as stack:
-        if await _run_unless_stopped(stop, _prepare_database(app)) is None:
+        if servers is not None:
+            await servers.open(retry_seconds=retry_seconds)
+        revision = await _run_unless_stopped(stop, _prepare_database(app))
+        if revision is None:
             return 0
-        listener = await _open_port(app.settings, retry_seconds=retry_seconds)
-        if listener is not None:
-            stack.callback(listener.close)
+        metrics.BUILD.labels(_find_version(), revision).set(1)
         stack.push_async_callback(app.application.bot.request.shutdown)
         is_connected = await _run_unless_stopped(stop, _connect_to_telegram(app, stack))
         if is_connected is None:
             return 0
-        return await _serve(app, listener, stop) if is_connected else BAD_TOKEN
+        return await _serve(app, servers, state, stop) if is_connected else BAD_TOKEN
+
+
+def _find_version() -> str:
+    """Return the version of the installed package, or "source" if the bot runs from a copy of the repository."""
+    try:
+        return version("kirim")
+    except PackageNotFoundError:
+        return "source"
 
 
 async def _prepare_database(app: App) -> str:
@@ -156,15 +205,6 @@ def _log_standby(has_waited: asyncio.Event) -> None:
     log.warning("standby_started", reason="another process is the bot")
 
 
-async def _open_port(settings: Settings, *, retry_seconds: float) -> socket.socket | None:
-    """Open the web server's port. Return None if the settings have none. Raise `server.PortTaken` if it is in use."""
-    if not settings.http_port:
-        return None
-    from bot.infra.http import server  # noqa: PLC0415  a bot without a web server starts faster without it
-
-    return await server.bind(settings.http_host, settings.http_port, retry_seconds=retry_seconds)
-
-
 async def _connect_to_telegram(app: App, stack: AsyncExitStack) -> bool:
     """Connect to Telegram, and retry until it answers. Return False if Telegram rejects the token."""
     waits = CONNECT_RETRIES.waits()
@@ -185,7 +225,7 @@ async def _connect_to_telegram(app: App, stack: AsyncExitStack) -> bool:
             return True
 
 
-async def _serve(app: App, listener: socket.socket | None, stop: asyncio.Event) -> int:
+async def _serve(app: App, servers: "WebServers | None", state: ProcessState, stop: asyncio.Event) -> int:
     bot = app.application.bot
     staff_chats = app.orders.service.rules.staff_ids | {app.settings.support_chat_id}
     message_limit = MessageLimit(
@@ -214,46 +254,25 @@ async def _serve(app: App, listener: socket.socket | None, stop: asyncio.Event) 
         for name, loop in create_loops(app):
             workers.start(name, loop)
         workers.start(RECEIVER, receiver.run())
-        async with _web_server(app, listener, workers):
-            log.info("bot_started", bot=bot.username)
-            try:
-                ended = await _run_unless_stopped(stop, workers.wait_for_first_end())
-            finally:
-                await workers.cancel()
+        if servers is not None:
+            servers.show_pages()
+            for task in servers.tasks:
+                workers.add(task)
+        state.are_workers_alive = lambda: workers.all_alive
+        log.info("bot_started", bot=bot.username)
+        ended = await _run_unless_stopped(stop, workers.wait_for_first_end())
         return 0 if ended is None else _log_ended_worker(ended)
     finally:
+        state.is_stopping = True
         await _shut_down(app, queues, workers)
         await polls.shutdown()
+        if servers is not None:
+            await servers.close()
 
 
 def _clock_offset(bot: Bot) -> timedelta:
     """Return how far Telegram's clock is ahead of ours, according to its first answers."""
     return bot.request.clock_offset if isinstance(bot.request, TelegramRequest) else timedelta(0)
-
-
-@asynccontextmanager
-async def _web_server(app: App, listener: socket.socket | None, workers: WorkerGroup) -> AsyncIterator[None]:
-    """Run the web server as one of the workers. Its `/healthz` reports whether all of them run."""
-    if listener is None:
-        yield
-        return
-    from bot.infra.http import server  # noqa: PLC0415  as above
-    from bot.orders.pay_page.app import create_app  # noqa: PLC0415  as above
-
-    web_app = create_app(
-        store=app.store,
-        clock=app.clock,
-        translations=app.infra.translations,
-        default_locale=app.settings.default_locale,
-        public_url=app.settings.public_url,
-        on_viewed=app.orders.viewed.record_viewed_page,
-        works=lambda: workers.all_alive,
-        provider=create_provider(app.settings),
-        times=app.orders.payout_times.get,
-    )
-    async with server.serve(web_app, listener) as task:
-        workers.add(task)
-        yield
 
 
 def _log_ended_worker(ended: asyncio.Task[Any]) -> int:

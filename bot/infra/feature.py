@@ -18,6 +18,7 @@ from typing import Any
 from bot.core.clock import Clock
 from bot.infra.db.database import Database
 from bot.infra.i18n import Translations
+from bot.infra.metrics import RefreshGauges
 from bot.infra.outbox.follow_ups import FollowUp, OnChatMoved, OnChatUnreachable
 from bot.infra.outbox.model import NotificationKind
 from bot.infra.telegram.inbound.chat_queues import ChatJobs
@@ -101,6 +102,9 @@ class Feature:
     """Called in the transaction that gives a chat's notifications its new id."""
 
     workers: Sequence[Worker] = ()
+    gauges: Sequence[RefreshGauges] = ()
+    """Called before metrics are shown, to set the gauges that are read from the database."""
+
     unreadable_rows: Mapping[str, str] = field(default_factory=dict)
     """Table -> the text for a user whose row of it can't be read. Trying again doesn't help with these."""
 

@@ -7,6 +7,7 @@ from typing import Any
 import structlog
 
 from bot.core.backoff import Backoff
+from bot.infra.metrics import WORKER_FAILURES
 
 log = structlog.get_logger(__name__)
 
@@ -52,12 +53,14 @@ async def run_forever(name: str, once: Callable[[], Awaitable[float]], wakeup: W
                 raise
             # A cancellation that something inside `once` raised. It must not end the worker.
             failures += 1
+            WORKER_FAILURES.labels(name).inc()
             pause = AFTER_FAILURES.after(failures)
             log.error("worker_failed", worker=name, error="CancelledError", retry_in=pause)  # noqa: TRY400
             await asyncio.sleep(pause)
             continue
         except Exception as error:
             failures += 1
+            WORKER_FAILURES.labels(name).inc()
             pause = AFTER_FAILURES.after(failures)
             log.exception("worker_failed", worker=name, error=type(error).__name__, retry_in=pause)
             await asyncio.sleep(pause)

@@ -9,14 +9,13 @@ import httpx
 import pytest
 from telegram import Chat, Message, Update, User
 
-from bot import process
 from bot.app import App, build
 from bot.config import load
-from bot.infra.http import server
+from bot.infra.metrics import LoopLag
 from bot.infra.outbox.model import NotificationKind, Sent, Undeliverable
 from bot.infra.outbox.rendering import Renderers
+from bot.infra.process_state import ProcessState
 from bot.infra.telegram.inbound.message_limit import MessageLimit
-from bot.infra.workers import WorkerGroup
 from bot.orders.buttons import OrderAction
 from bot.orders.notifications.kinds import OrderNotification
 from bot.orders.notifications.queueing import order_notifications
@@ -27,6 +26,7 @@ from bot.settlement.model import SlowDown
 from bot.staff.alarm_model import AlarmKind
 from bot.staff.alarm_repository import AlarmRepository
 from bot.updates import create_processor
+from bot.web_servers import WebServers
 from tests.infra.builders import as_stored
 from tests.infra.keys import ENCRYPTION_KEYS
 from tests.orders.builders import an_open_order
@@ -72,9 +72,10 @@ async def test_an_order_whose_page_is_open_is_polled_first(app: App) -> None:
     order = an_open_order(page_token=TOKEN)
     async with app.store.transaction() as tx:
         assert await OrderRepository(tx).add(order)
-    listener = await server.bind("127.0.0.1", 0)
-    address = f"http://127.0.0.1:{listener.getsockname()[1]}"
-    async with process._web_server(app, listener, WorkerGroup()), httpx.AsyncClient(base_url=address) as browser:
+    servers = WebServers(app, ProcessState(), LoopLag())
+    servers.show_pages()
+    transport = httpx.ASGITransport(servers.public)
+    async with httpx.AsyncClient(transport=transport, base_url="https://pay.example") as browser:
         assert app.orders.poller._viewed.references() == ()
         (await browser.get(f"/p/{TOKEN}")).raise_for_status()
         assert app.orders.poller._viewed.references() == (order.reference,)

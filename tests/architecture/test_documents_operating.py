@@ -1,18 +1,19 @@
 """docs/operating.md and the code agree."""
 
-import json
 import re
 from typing import TYPE_CHECKING, cast
 
+import httpx
 import pytest
 from babel.messages.pofile import read_po
-from starlette.requests import Request
 from typer.main import get_command
 
 from bot.__main__ import cli
 from bot.app import build_declared_features
-from bot.infra.http.health import Health
+from bot.infra.http.health import Health, create_health_app
 from bot.infra.i18n import find_catalogue_folder
+from bot.infra.metrics import LoopLag
+from bot.infra.process_state import ProcessState
 from bot.operations.command_menus import collect_menus
 from bot.operations.export import COLUMNS as EXPORTED
 from bot.operations.statistics import Outcome
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from bot.infra.db.database import Database
 
 COMMANDS_IN_TELEGRAM = {name for names in collect_menus(build_declared_features()).values() for name in names}
-PATHS = {"data", "healthz", "mcp", "p"}
+PATHS = {"data", "healthz", "livez", "mcp", "metrics", "p", "readyz"}
 """What is written in code like a command and is a path."""
 
 OF_BOTFATHER = {"newbot", "revoke", "setuserpic"}
@@ -104,15 +105,26 @@ def test_the_columns_of_exported_files_are_listed() -> None:
 class _Database:
     """A database that answers."""
 
-    async def ping(self) -> None:
-        pass
+    is_leading = True
+
+    async def has_current_tables(self) -> bool:
+        return True
 
 
-async def test_health_is_answered_as_the_documents_show_it() -> None:
-    request, database = Request({"type": "http"}), cast("Database", _Database())
-    well = await Health(database, lambda: True).answer(request)
-    ill = await Health(database, lambda: False).answer(request)
-    (_, ok, _), (_, unwell, _), _ = rows("health")
-    assert ok == f"{well.status_code}, `{json.dumps(json.loads(bytes(well.body)))}`"
-    status = json.loads(bytes(ill.body))["status"]
-    assert unwell == f'{ill.status_code}, `{{"status": "{status}", …}}`'
+async def test_the_pages_of_health_are_answered_as_the_documents_show_them() -> None:
+    state = ProcessState(are_workers_alive=lambda: True)
+    health = Health(cast("Database", _Database()), state, LoopLag())
+    transport = httpx.ASGITransport(create_health_app(health))
+    documented = {(page, int(answer[:3])): answer for page, answer, _ in rows("health") if page.startswith("bot:")}
+    async with httpx.AsyncClient(transport=transport, base_url="http://bot.example") as browser:
+        for path in ("/livez", "/readyz", "/healthz"):
+            well = await browser.get(path)
+            answer = documented.pop((f"bot: `GET {path}`", 200))
+            assert answer.startswith(f'200, `{{"status": "{well.json()["status"]}"')
+            assert set(re.findall(r'"(\w+)":', answer)) == set(well.json())
+        state.are_workers_alive = lambda: False
+        for path in ("/readyz", "/healthz"):
+            ill = await browser.get(path)
+            answer = documented.pop((f"bot: `GET {path}`", 503))
+            assert answer == f'503, `{{"status": "{ill.json()["status"]}", …}}`'
+    assert [path for path, _ in documented] == ["bot: `GET /livez`"]

@@ -17,6 +17,9 @@ from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreDown
 from bot.infra.db.transaction import Transaction
 from bot.infra.http.guard import CONTENT_SECURITY_POLICY
+from bot.infra.http.health import Health
+from bot.infra.metrics import LoopLag
+from bot.infra.process_state import ProcessState
 from bot.orders.order import Order, Phase
 from bot.orders.pay_page.app import create_app
 from bot.orders.pay_page.lookup import Lookup, TooMany
@@ -88,14 +91,21 @@ async def store(file: str) -> AsyncIterator[CountingStore]:
     await store.inner.close()
 
 
-def client(store: CountingStore, clock: MovedClock, public_url: str = "https://pay.example", **changes: Any) -> Any:
+def client(
+    store: CountingStore,
+    clock: MovedClock,
+    public_url: str = "https://pay.example",
+    *,
+    works: bool = True,
+    **changes: Any,
+) -> Any:
     known: dict[str, Any] = {
         "store": store,
         "clock": clock,
         "translations": TRANSLATIONS,
         "default_locale": "en",
         "public_url": public_url,
-        "works": lambda: True,
+        "health": Health(store, ProcessState(are_workers_alive=lambda: works), LoopLag()),
     }
     app = create_app(**{**known, **changes})
     return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://evil.example")
@@ -324,7 +334,7 @@ async def test_without_its_database_a_page_asks_for_a_moment_and_health_says_so(
 
 
 async def test_health_tells_of_workers_that_have_ended(store: CountingStore, clock: MovedClock) -> None:
-    async with client(store, clock, works=lambda: False) as browser:
+    async with client(store, clock, works=False) as browser:
         answer = await browser.get("/healthz")
     assert (answer.status_code, answer.json()["workers"]) == (503, False)
 

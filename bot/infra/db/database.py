@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 
-from sqlalchemy import select
+from sqlalchemy import select, text
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
@@ -18,6 +18,7 @@ from bot.infra.db.transaction import Transaction
 from bot.infra.db.vault import Vault
 
 PING = select(1)
+REVISION = text("SELECT version_num FROM alembic_version")
 
 
 class Database:
@@ -67,6 +68,16 @@ class Database:
         """
         async with self.reading() as tx:
             await tx.connection.execute(PING)
+
+    async def has_current_tables(self) -> bool:
+        """Check that the database answers. Return whether its tables have the revision that this program expects.
+
+        Raises:
+            StoreFailure: the database doesn't answer, or has no tables.
+        """
+        async with self.reading() as tx:
+            found: str | None = await tx.connection.scalar(REVISION)
+        return found == migrate.get_expected_revision()
 
     def unreadable_rows(self) -> frozenset[str]:
         """Return the rows that were skipped since this process began because they can't be read, as "table key"."""

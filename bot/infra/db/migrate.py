@@ -1,5 +1,6 @@
 """Migrations of the tables. They are part of the package, and the program applies them."""
 
+import functools
 from pathlib import Path
 from typing import Final
 
@@ -52,7 +53,12 @@ def is_known(revision: str | None) -> bool:
 
 def get_expected_revision() -> str:
     """Return the revision that this program expects."""
-    revision = ScriptDirectory.from_config(_create_config()).get_current_head()
+    return _read_newest_revision(MIGRATIONS)
+
+
+@functools.cache
+def _read_newest_revision(folder: Path) -> str:
+    revision = ScriptDirectory.from_config(_create_config(folder)).get_current_head()
     if revision is None:
         raise RuntimeError("the package came without its migrations")
     return revision
@@ -109,8 +115,8 @@ def _list_revisions(config: Config) -> set[str]:
     return {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
 
 
-def _create_config() -> Config:
+def _create_config(folder: Path | None = None) -> Config:
     config = Config()
-    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
+    config.set_main_option("script_location", str(folder or MIGRATIONS).replace("%", "%%"))
     config.set_main_option("path_separator", "os")
     return config

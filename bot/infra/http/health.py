@@ -1,48 +1,97 @@
-"""`/healthz`, which shows monitoring whether the bot works, and nothing else."""
+"""The pages by which others watch the process: `/livez`, `/readyz` and `/healthz`. They show nothing else."""
 
 import asyncio
 import time
 from collections.abc import Callable
 
+from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp
 
 from bot.infra.db.database import Database
-from bot.infra.db.errors import StoreDown
+from bot.infra.db.errors import StoreDown, StoreError
+from bot.infra.http.guard import SecurityHeadersMiddleware
+from bot.infra.metrics import LoopLag
+from bot.infra.process_state import ProcessState
 
 WITHIN_SECONDS = 2.0
 FRESH_SECONDS = 1.0
+LIVE_LAG_SECONDS = 5.0
 
 
 class Health:
-    """Answers `/healthz`. It checks the database at most once a second, however many requests arrive."""
+    """Answers the three pages. It checks the database at most once a second, however many requests arrive."""
 
     def __init__(
-        self, store: Database, is_healthy: Callable[[], bool], *, seconds: Callable[[], float] = time.monotonic
+        self, store: Database, state: ProcessState, lag: LoopLag, *, seconds: Callable[[], float] = time.monotonic
     ) -> None:
         self._store = store
-        self._is_healthy = is_healthy
+        self._state = state
+        self._lag = lag
         self._seconds = seconds
-        self._checking: asyncio.Task[bool] | None = None
+        self._checking: asyncio.Task[tuple[bool, bool]] | None = None
         self._checked_at = 0.0
 
-    async def answer(self, _request: Request) -> Response:
-        """Answer 200 if the database answers and every worker runs, else 503."""
-        database, workers = await self._database(), self._is_healthy()
-        is_healthy = database and workers
-        parts = {"status": "ok" if is_healthy else "unwell", "database": database, "workers": workers}
-        return JSONResponse(parts, status_code=200 if is_healthy else 503)
+    def routes(self) -> list[Route]:
+        """Return the routes of the three pages."""
+        return [
+            Route("/livez", self._answer_live, methods=["GET"]),
+            Route("/readyz", self._answer_ready, methods=["GET"]),
+            Route("/healthz", self._answer_healthy, methods=["GET"]),
+        ]
 
-    async def _database(self) -> bool:
+    async def _answer_live(self, _request: Request) -> Response:
+        """Answer 200 while the event loop runs timers less than five seconds late, else 503. A standby is live, too."""
+        is_live = self._lag.seconds < LIVE_LAG_SECONDS
+        return _answer("live" if is_live else "stuck", is_good=is_live, lag_seconds=round(self._lag.seconds, 3))
+
+    async def _answer_ready(self, _request: Request) -> Response:
+        """Answer 200 if this process acts as the bot now and can, else 503."""
+        database, tables = await self._check_database()
+        parts = {
+            "database": database,
+            "tables": tables,
+            "leading": self._store.is_leading,
+            "workers": self._state.are_workers_alive(),
+            "stopping": self._state.is_stopping,
+        }
+        is_ready = all(value is (name != "stopping") for name, value in parts.items())
+        return _answer("ready" if is_ready else "not ready", is_good=is_ready, **parts)
+
+    async def _answer_healthy(self, _request: Request) -> Response:
+        """Answer 200 if the database answers and every worker runs, else 503."""
+        database, _ = await self._check_database()
+        workers = self._state.are_workers_alive()
+        is_healthy = database and workers
+        return _answer("ok" if is_healthy else "unwell", is_good=is_healthy, database=database, workers=workers)
+
+    async def _check_database(self) -> tuple[bool, bool]:
+        """Return whether the database answers, and whether its tables have this program's revision."""
         if self._checking is None or (self._checking.done() and self._seconds() - self._checked_at >= FRESH_SECONDS):
             self._checking = asyncio.create_task(self._check())
             self._checked_at = self._seconds()
         return await asyncio.shield(self._checking)
 
-    async def _check(self) -> bool:
+    async def _check(self) -> tuple[bool, bool]:
         try:
             async with asyncio.timeout(WITHIN_SECONDS):
-                await self._store.ping()
-        except (StoreDown, TimeoutError):
-            return False
-        return True
+                return True, await self._store.has_current_tables()
+        except (StoreDown, StoreError, TimeoutError):
+            return False, False
+
+
+def create_health_app(health: Health) -> ASGIApp:
+    """Return an application with nothing but the three pages."""
+    app = Starlette(routes=health.routes(), exception_handlers={404: _not_found, 405: _not_found})
+    app.router.redirect_slashes = False
+    return SecurityHeadersMiddleware(app, encrypted=False)
+
+
+async def _not_found(_request: Request, _error: Exception) -> Response:
+    return Response(status_code=404)
+
+
+def _answer(status: str, *, is_good: bool, **parts: object) -> Response:
+    return JSONResponse({"status": status, **parts}, status_code=200 if is_good else 503)

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 
 import h11
 import uvicorn
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 RETRY_SECONDS = 0.25
@@ -19,7 +19,18 @@ MAX_CONNECTIONS = 700
 
 
 class PortTaken(Exception):
-    """The web server can't listen on its port. The message says why, for the operator."""
+    """A server can't listen on its port. The message says why, for the operator."""
+
+
+class ReplaceableApp:
+    """An ASGI application that can be replaced while it is served."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let the current application answer."""
+        await self.app(scope, receive, send)
 
 
 async def bind(host: str, port: int, *, retry_seconds: float = 0) -> socket.socket:
@@ -56,16 +67,16 @@ async def _bind_once(host: str, port: int) -> socket.socket:
 
 @asynccontextmanager
 async def serve(
-    app: ASGIApp, listener: socket.socket, *, close_seconds: int = CLOSE_SECONDS
+    app: ASGIApp, listener: socket.socket, *, close_seconds: int = CLOSE_SECONDS, name: str = "web"
 ) -> AsyncIterator[asyncio.Task[None]]:
-    """Serve within the block. Yield the server's task.
+    """Serve within the block. Yield the server's task, which has this name.
 
     At the end of the block, running requests get `close_seconds` seconds and idle connections are closed.
     """
     server = _Server(_config(app, close_seconds))
     # Connections from now on wait in the backlog until the server has started.
     listener.listen(WAITING_CONNECTIONS)
-    task = asyncio.create_task(server.serve(sockets=[listener]), name="web")
+    task = asyncio.create_task(server.serve(sockets=[listener]), name=name)
     try:
         yield task
     finally:

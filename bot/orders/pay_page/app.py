@@ -1,17 +1,15 @@
-"""The web application: `/healthz`, and the payment pages if there is a public address for them."""
+"""The web application: the pages of health, and the payment pages if there is a public address for them."""
 
 from collections.abc import Callable
 
 from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
 from bot.core.clock import Clock
 from bot.infra.db.database import Database
 from bot.infra.http.guard import SecurityHeadersMiddleware
-from bot.infra.http.health import Health
+from bot.infra.http.health import Health, create_health_app
 from bot.infra.i18n import Translations
 from bot.orders.pay_page.files import Files
 from bot.orders.pay_page.handlers import FAILURES, NoSuchPage, PageHandlers, Times
@@ -31,12 +29,12 @@ def create_app(
     translations: Translations,
     default_locale: str,
     public_url: str,
-    works: Callable[[], bool],
+    health: Health,
     on_viewed: Callable[[str], None] = lambda _: None,
     provider: Provider = UNNAMED,
     times: Times = _none,
 ) -> ASGIApp:
-    """Build the application. Without `public_url` it has only `/healthz`.
+    """Build the application. Without `public_url` it has only the pages of health.
 
     Args:
         store: the database, which is only read.
@@ -44,16 +42,13 @@ def create_app(
         translations: the texts of the pages.
         default_locale: the language for browsers that prefer none of ours.
         public_url: where users reach this server. Addresses in answers are relative, so no `Host` is trusted.
-        works: returns whether the bot's workers run.
+        health: answers the pages by which others watch the bot.
         on_viewed: called with an order's reference at each request of its page.
         provider: who runs the bot, for the footer of each page.
         times: returns how long payouts take, if that is known.
     """
-    health = Route("/healthz", Health(store, works).answer, methods=["GET"])
     if not public_url:
-        app = Starlette(routes=[health], exception_handlers={404: _not_found, 405: _not_found})
-        app.router.redirect_slashes = False
-        return SecurityHeadersMiddleware(app, encrypted=False)
+        return create_health_app(health)
     files = Files()
     pages = PageHandlers(
         store=store,
@@ -65,7 +60,7 @@ def create_app(
         on_viewed=on_viewed,
     )
     app = Starlette(
-        routes=[health, *_routes(pages, files)],
+        routes=[*health.routes(), *_routes(pages, files)],
         exception_handlers={
             NoSuchPage: pages.missing,
             404: pages.missing,
@@ -86,7 +81,3 @@ def _routes(pages: PageHandlers, files: Files) -> list[BaseRoute]:
         Route(f"{page}/qr.png", pages.qr, methods=["GET"]),
         Route("/static/{name}", files.answer, methods=["GET"]),
     ]
-
-
-async def _not_found(_request: Request, _error: Exception) -> Response:
-    return Response(status_code=404)

@@ -1,0 +1,15 @@
+"""What the process knows about itself, for the pages by which others watch it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(slots=True)
+class ProcessState:
+    """The state of this process. `bot/process.py` changes it."""
+
+    are_workers_alive: Callable[[], bool] = lambda: False
+    """Returns whether every worker runs. They start when the process becomes the leader."""
+
+    is_stopping: bool = False
+    """Whether the process was asked to stop, and only finishes its work."""
