@@ -70,9 +70,7 @@ class WebServers:
             except server.PortTaken as error:
                 raise server.PortTaken(f"its {port.name} port ({port.settings}): {error}") from None
             self._serving.callback(listener.close)
-            self.tasks.append(
-                await self._serving.enter_async_context(server.serve(port.app, listener, name=port.name))
-            )
+            self.tasks.append(await self._serving.enter_async_context(server.serve(port.app, listener, name=port.name)))
             self._closed.remove(port)
 
     async def open_as_standby(self) -> None:

@@ -80,6 +80,7 @@ def test_four_settings_are_enough(read_settings: Any) -> None:
         ("MAX_IDR_PER_DAY", "5000000", 5_000_000),
         ("STUCK_SECONDS", "60", 60.0),
         ("HTTP_PORT", "8080", 8080),
+        ("METRICS_PORT", "9464", 9464),
         ("SUPPORT_CONTACT", "@kirim_help", "@kirim_help"),
         ("OPERATOR_IDS", "2001, 2002,,2001", frozenset({2001, 2002})),
         ("SUPPORT_IDS", " 3001 ", frozenset({3001})),
@@ -128,6 +129,7 @@ def test_each_setting_is_taken(read_settings: Any, name: str, value: str, means:
         ("PUBLIC_URL", "http://localhost:8482"),
         ("PUBLIC_URL", "https://kirim.example/?p=1"),
         ("HTTP_PORT", "65536"),
+        ("METRICS_PORT", "-1"),
         ("MAX_OPEN_ORDERS", "-1"),
         ("STUCK_SECONDS", "0"),
         ("POLL_INTERVAL_SECONDS", "0.9"),
@@ -256,6 +258,12 @@ def test_wallet_pages_need_a_server(read_settings: Any) -> None:
         read_settings(PUBLIC_URL="https://kirim.example")
     settings = read_settings(PUBLIC_URL="https://kirim.example/", HTTP_PORT="8080")
     assert (settings.public_url, settings.http_port) == ("https://kirim.example", 8080)
+
+
+def test_metrics_are_never_served_on_the_public_port(read_settings: Any) -> None:
+    with pytest.raises(ConfigError, match="METRICS_PORT must be another port than HTTP_PORT"):
+        read_settings(METRICS_PORT="8080", HTTP_PORT="8080")
+    assert read_settings(METRICS_PORT="9464", HTTP_PORT="8080").metrics_host == "127.0.0.1"
 
 
 def test_pages_without_tls_are_for_this_machine_alone(read_settings: Any) -> None:
