@@ -276,15 +276,13 @@ def compute_poller_silence(settings: Settings) -> timedelta:
 
 
 def create_send_limits(settings: Settings) -> SendLimits:
-    """Return the limits for sending to Telegram. Unpaid broadcasts share the 30 a second with all other messages."""
-    usual, broadcasts = SendLimits(), settings.broadcast_messages_per_second
-    in_chats = replace(
+    """Return the limits for sending to Telegram."""
+    usual = SendLimits()
+    return replace(
         usual,
+        most_per_second=settings.interactive_messages_per_second,
         chat_gap=usual.chat_gap / settings.chat_messages_per_second,
         edit_gap=usual.edit_gap / settings.chat_messages_per_second,
         group_per_minute=settings.group_messages_per_minute,
-        bulk_per_second=broadcasts,
+        bulk_per_second=settings.broadcast_messages_per_second,
     )
-    if settings.allow_paid_broadcast:
-        return in_chats
-    return replace(in_chats, total_per_second=max(usual.total_per_second, broadcasts))

@@ -46,6 +46,8 @@ KEY_BYTES = 32
 LIMITS = ("ge", "gt", "le", "max_length")
 LOOPBACK = frozenset({"127.0.0.1", "::1"})
 FREE_PER_SECOND = 30
+INTERACTIVE_START = 60
+INTERACTIVE = f"a number from {INTERACTIVE_START}, the rate at which the bot starts, to 1000"
 NETWORK = "the network's prefix in invoices, such as bc (bitcoin) or bcrt (the sandbox)"
 GROUP_ID = "the group's id, a negative number such as -1001234567890"
 LARGEST_ID = 2**52
@@ -89,6 +91,7 @@ class Settings(BaseSettings):
     quote_record_seconds: float = Field(120, ge=10, le=DAY)
     chat_messages_per_second: float = Field(1, gt=0, le=FREE_PER_SECOND)
     group_messages_per_minute: int = Field(20, ge=1, le=60 * FREE_PER_SECOND)
+    interactive_messages_per_second: float = Field(200, ge=INTERACTIVE_START, le=1000, description=INTERACTIVE)
     broadcast_messages_per_second: float = Field(29.7, gt=0, le=1000)
     allow_paid_broadcast: bool = False
     broadcast_jump_percent: float = Field(2, ge=0, le=1000)

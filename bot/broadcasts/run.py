@@ -68,12 +68,13 @@ class Progress:
 class _Refusals:
     """How often Telegram refused a reader: in total, and while others were reached in between.
 
-    `deliveries` is the number of delivered messages at the last refusal.
+    `deliveries` is the number of delivered messages at the last refusal. `until` is when Telegram allows another try.
     """
 
     in_all: int = 0
     alone: int = 0
     deliveries: int = -1
+    until: float = float("-inf")
 
 
 class PostponedReaders:
@@ -88,18 +89,23 @@ class PostponedReaders:
         self._ids: set[int] = set()
 
     @property
-    def ids(self) -> frozenset[int]:
-        """The readers that were refused since the last delivery."""
-        return frozenset(self._ids)
+    def are_several(self) -> bool:
+        """Whether several readers were refused since the last delivery. The limit is then one for all readers."""
+        return len(self._ids) > 1
+
+    def find_ids(self, now: float) -> frozenset[int]:
+        """Return the readers that were refused since the last delivery, or whose pause isn't over."""
+        return frozenset(self._ids | {user_id for user_id, each in self._refusals.items() if each.until > now})
 
     def record_delivery(self) -> None:
-        """Record that a reader was reached. The postponed readers can be tried again."""
+        """Record that a reader was reached. Postponed readers can be tried again when their pause is over."""
         self._deliveries += 1
         self._ids.clear()
 
-    def record_refusal(self, user_id: int) -> bool:
-        """Record a refusal, and return whether to give the reader up."""
+    def record_refusal(self, user_id: int, until: float) -> bool:
+        """Record a refusal that asks for a pause until then, and return whether to give the reader up."""
         refusals = self._refusals.setdefault(user_id, _Refusals())
+        refusals.until = until
         refusals.in_all += 1
         refusals.alone += refusals.deliveries != self._deliveries
         refusals.deliveries = self._deliveries
@@ -195,7 +201,7 @@ class BroadcastRun:
             capacity=self._get_capacity(),
             results=self._results,
             unsent=self._unsent,
-            postponed=self._postponed.ids,
+            postponed=self._postponed.find_ids(_now()),
             claimed=claimed if self._is_commit_unknown else None,
             is_stopping=self._is_stopping,
             pauses_broadcast=self._rejections >= MAX_REJECTIONS,
@@ -262,11 +268,12 @@ class BroadcastRun:
                 # Each such failure leaves a result unknown, so the pause grows with each failure in a row.
                 self._pause(after, grows=True)
             case RetryLater(after):
-                if self._postponed.record_refusal(delivery.user_id):
+                if self._postponed.record_refusal(delivery.user_id, _now() + after):
                     self._record(delivery, DeliveryStatus.FAILED, "refused too often")
                 else:
                     self._unsent.add(delivery.user_id)
-                self._pause(after)
+                # The first refusal can be about this reader alone. The next reader shows that.
+                self._pause(after if self._postponed.are_several else MIN_PAUSE_SECONDS)
 
     def _record(self, delivery: Delivery, status: DeliveryStatus, failure: str | None = None) -> None:
         self._result_times.append(_now())

@@ -103,7 +103,7 @@ async def render_alert(notification: Notification[PriceReached], context: Render
         is_above=reached.is_above,
         cooldown_until=reached.cooldown_until,
     )
-    return await context.send_text(notification, screen, priority="talk", silent=_is_quiet(context, subscription))
+    return await context.send_text(notification, screen, priority="bulk", silent=_is_quiet(context, subscription))
 
 
 async def _subscription(context: RenderContext) -> Subscription | None:

@@ -9,7 +9,7 @@ import pytest
 from bot.broadcasts.delivery_repository import DeliveryRepository
 from bot.broadcasts.model import BroadcastStatus, DeliveryStatus
 from bot.broadcasts.repository import BroadcastRepository
-from bot.broadcasts.run import MAX_REJECTIONS
+from bot.broadcasts.run import MAX_REJECTIONS, PostponedReaders
 from bot.infra.outbox.model import RetryLater, Undeliverable
 from tests.broadcasts.builders import BotProcess, FakeSender, shorten_pauses
 
@@ -47,6 +47,30 @@ async def test_one_chat_that_is_always_refused_does_not_hold_up_the_others_for_e
     await bot.begin()
     await bot.deliveries.wait_until_idle()
     assert (await bot.get_broadcast()).report == {"delivered": 199, "failed": 1}
+
+
+async def test_one_chat_with_a_pause_of_an_hour_comes_last_and_holds_up_nobody(bot: BotProcess) -> None:
+    people = await bot.add_subscribers(60)
+    bot.sender.script(people[10:11], RetryLater(3600))
+    await bot.begin()
+    await bot.deliveries.wait_until_idle()
+    assert (await bot.get_broadcast()).report == {"delivered": 60}
+    assert bot.sender.reached[-1] == people[10], "the limiter holds it until its pause is over"
+
+
+def test_several_readers_refused_in_a_row_mean_a_limit_for_all() -> None:
+    postponed = PostponedReaders()
+    assert not postponed.record_refusal(1, until=100.0)
+    assert not postponed.are_several
+    assert not postponed.record_refusal(1, until=200.0)
+    assert not postponed.are_several, "the same reader again says nothing about the others"
+    postponed.record_refusal(2, until=50.0)
+    assert postponed.are_several
+    assert postponed.find_ids(60.0) == {1, 2}
+    postponed.record_delivery()
+    assert not postponed.are_several
+    assert postponed.find_ids(60.0) == {1}
+    assert postponed.find_ids(200.0) == set()
 
 
 async def test_an_unexpected_error_after_the_request_is_unknown(bot: BotProcess) -> None:

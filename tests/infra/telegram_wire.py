@@ -19,6 +19,8 @@ class Wire:
         self.takes = takes
         self.sent: list[tuple[float, int, Priority, str]] = []
         self.refusals: dict[int, list[float]] = defaultdict(list)
+        self.rejects_until: dict[int, float] = {}
+        self._accepted: list[tuple[int, str]] = []
         self.under_way: Counter[tuple[int, Priority]] = Counter()
         self.at_once = 0
 
@@ -42,6 +44,9 @@ class Wire:
             await asyncio.sleep(self.takes)
             if self.refusals[chat]:
                 raise SlowDown(self.refusals[chat].pop(0))
+            if now() < self.rejects_until.get(chat, now()):
+                raise SlowDown(1.0)
+            self._accepted.append((chat, text))
         finally:
             self.under_way[chat, priority] -= 1
         return True
@@ -51,6 +56,9 @@ class Wire:
 
     def texts(self, chat: int) -> list[str]:
         return [text for _, to, _, text in self.sent if to == chat]
+
+    def accepted(self, chat: int) -> list[str]:
+        return [text for to, text in self._accepted if to == chat]
 
 
 def most_in_any(window: float, times: list[float]) -> int:

@@ -1,4 +1,4 @@
-"""The settings of the send limits. Their defaults are Telegram's documented limits."""
+"""The settings of the send limits."""
 
 import pytest
 
@@ -22,7 +22,7 @@ REQUIRED = {
         ({"chat_messages_per_second": 2}, Limits(chat_gap=0.5, edit_gap=0.25)),
         ({"group_messages_per_minute": 60}, Limits(group_per_minute=60)),
         ({"broadcast_messages_per_second": 5}, Limits(bulk_per_second=5)),
-        ({"broadcast_messages_per_second": 30}, Limits(total_per_second=30, bulk_per_second=30)),
+        ({"interactive_messages_per_second": 60}, Limits(most_per_second=60)),
         ({"broadcast_messages_per_second": 300, "allow_paid_broadcast": True}, Limits(bulk_per_second=300)),
     ],
     ids=str,

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from bot.infra.telegram.errors import SlowDown, Unsent
 from bot.infra.telegram.outbound.limiter import SendLimiter
+from bot.infra.telegram.outbound.pace import Limits
 from bot.infra.telegram.outbound.scheduler import Priority
 from tests.examples import examples
 from tests.infra.telegram_wire import Wire, most_in_any
@@ -29,9 +30,9 @@ async def test_a_message_about_money_overtakes_a_broadcast_at_once() -> None:
         delays.append(wire.times(9000 + number)[0] - asked)
     assert max(delays) <= 0.05
     await asyncio.gather(*broadcast)
-    assert most_in_any(1.0, wire.times()) <= 30
-    span = wire.times()[-1] - wire.times()[0]
-    assert 620 / span > 28.5, "the broadcast keeps the line full meanwhile"
+    sent = wire.times(priority="bulk")
+    assert most_in_any(1.0, sent) <= 30
+    assert 600 / (sent[-1] - sent[0]) > 28.5, "and they take nothing from it, because there is room for both"
 
 
 @in_virtual_time
@@ -44,8 +45,8 @@ async def test_priorities_go_in_their_order_whatever_the_order_of_asking() -> No
 
 
 @in_virtual_time
-async def test_the_line_never_carries_more_than_thirty_in_any_second() -> None:
-    wire = Wire()
+async def test_all_chats_together_never_get_more_than_the_rate_in_any_second() -> None:
+    wire = Wire(Limits(start_per_second=29.7, most_per_second=29.7))
 
     async def waves() -> None:
         for wave in range(6):
@@ -119,7 +120,7 @@ async def test_money_need_not_wait_for_the_end_of_a_slow_conversation_call() -> 
 
 
 @in_virtual_time
-async def test_a_refusal_pauses_its_chat_and_the_broadcast_and_nobody_else() -> None:
+async def test_a_rejection_pauses_its_chat_and_no_other_not_even_a_broadcast() -> None:
     wire = Wire()
     wire.refusals[1] = [7.0]
     broadcast = [asyncio.create_task(wire.send(chat, "bulk")) for chat in range(100, 130)]
@@ -133,27 +134,55 @@ async def test_a_refusal_pauses_its_chat_and_the_broadcast_and_nobody_else() -> 
     assert await asyncio.gather(refused, after, *broadcast)
     assert wire.texts(1) == ["refused", "refused", "after"], "the refused one keeps its place"
     assert wire.times(1)[1] >= refused_at + 7.0
-    assert not [at for at in wire.times(priority="bulk") if refused_at < at < refused_at + 7.0]
+    assert wire.times(priority="bulk")[-1] < refused_at + 3.0
 
 
 @in_virtual_time
-async def test_a_call_is_repeated_twice_at_the_most() -> None:
-    wire = Wire()
-    wire.refusals[1] = [1.0, 1.0, 1.0, 1.0]
-    with pytest.raises(SlowDown):
-        await wire.send(1, "money")
-    assert len(wire.times(1)) == 3
+async def test_a_call_is_repeated_only_so_often_and_less_and_less_quickly() -> None:
+    wire = Wire(takes=0.0)
+    priorities: dict[int, Priority] = {1: "money", 2: "talk", 3: "bulk"}
+    for chat in priorities:
+        wire.refusals[chat] = [1.0] * 10
+    results = await asyncio.gather(
+        *(wire.send(chat, priority) for chat, priority in priorities.items()), return_exceptions=True
+    )
+    assert all(isinstance(result, SlowDown) for result in results)
+    pauses = {chat: [later - at for at, later in pairwise(wire.times(chat))] for chat in priorities}
+    assert pauses[1] == pytest.approx([1, 2], abs=0.15)
+    assert pauses[2] == pytest.approx([1, 2, 4, 8, 16, 30], abs=0.15), "an answer is saved nowhere"
+    assert pauses[3] == []
 
 
 @in_virtual_time
 async def test_a_long_pause_is_left_to_the_caller() -> None:
+    for seconds in (31.0, 300.0, 3600.0):
+        wire = Wire()
+        wire.refusals[1] = [seconds]
+        begin = now()
+        with pytest.raises(SlowDown) as refused:
+            await wire.send(1, "money")
+        assert refused.value.seconds == seconds
+        assert now() - begin < 1
+
+
+@in_virtual_time
+async def test_money_for_a_chat_with_a_long_pause_goes_back_to_its_sender_without_a_call() -> None:
     wire = Wire()
-    wire.refusals[1] = [300.0]
-    begin = now()
-    with pytest.raises(SlowDown) as refused:
+    wire.refusals[1] = [3600.0]
+    refused = asyncio.create_task(wire.send(1, "talk"))
+    await asyncio.sleep(0)
+    waiting = [asyncio.create_task(wire.send(1, "money")) for _ in range(4)]  # a chat gets three at once
+    results = await asyncio.gather(refused, *waiting, return_exceptions=True)
+    assert [type(result) for result in results] == [SlowDown, bool, SlowDown, SlowDown, SlowDown]
+    await asyncio.sleep(10)
+    with pytest.raises(SlowDown) as later:
         await wire.send(1, "money")
-    assert refused.value.seconds == 300.0
-    assert now() - begin < 1
+    assert later.value.seconds == pytest.approx(3590, abs=1)
+    assert len(wire.times(1)) == 2
+    begin = now()
+    await wire.send(1, "talk")
+    assert now() - begin == pytest.approx(later.value.seconds, abs=1), "an answer is saved nowhere, so it waits"
+    await wire.send(1, "money")
 
 
 @in_virtual_time
@@ -295,7 +324,8 @@ def test_whatever_comes_is_sent_once_in_order_within_its_priority_or_cancelled(
             went_back = priority == "bulk" and isinstance(result, SlowDown)
             assert result is True or went_back or isinstance(result, asyncio.CancelledError)
         assert wire.at_once <= 1
-        assert not wire.times() or most_in_any(1.0, wire.times()) <= 30
+        in_bulk = wire.times(priority="bulk")
+        assert not in_bulk or most_in_any(1.0, in_bulk) <= 30
         for key in wire.under_way:
             texts = [text for _, chat, priority, text in wire.sent if (chat, priority) == key]
             assert texts == sorted(texts)

@@ -104,13 +104,13 @@ async def queued(emma: Subscriber) -> dict[str, StoredNotification]:
     return found
 
 
-async def test_a_daily_quote_gives_way_to_talk_and_an_alert_does_not(
+async def test_a_daily_quote_and_an_alert_are_sent_after_all_other_messages(
     emma: Subscriber, queued: dict[str, StoredNotification]
 ) -> None:
     for kind in (RateNotification.DAILY_QUOTE, RateNotification.PRICE_ALERT):
         assert await emma.render(queued[kind]) == Sent()
     daily, alert = emma.phone.sent
-    assert (daily["priority"], daily["silent"], alert["priority"], alert["silent"]) == ("bulk", False, "talk", False)
+    assert (daily["priority"], daily["silent"], alert["priority"], alert["silent"]) == ("bulk", False, "bulk", False)
     assert says(daily["text"], "rates.subscription.daily_rate", rate=ENGLISH.rate(RATE))
     above = text("rates.subscription.above", threshold="Rp1,800,000,000")
     assert says(alert["text"], "rates.subscription.rings", condition=above)
@@ -132,7 +132,7 @@ async def test_what_may_have_arrived_is_repeated_only_if_it_was_waited_for(
 ) -> None:
     for kind in (RateNotification.DAILY_QUOTE, RateNotification.PRICE_ALERT):
         await emma.render(replace(queued[kind], maybe_sent=True))
-    assert [message["priority"] for message in emma.phone.sent] == ["talk"]
+    assert [message["priority"] for message in emma.phone.sent] == ["bulk"]
     assert text("infra.outbox.again") in emma.phone.sent[0]["text"]
 
 

@@ -10,19 +10,26 @@ from typing import Any
 
 from telegram.ext import BaseRateLimiter
 
+from bot.core.backoff import Backoff
 from bot.infra.telegram.errors import SlowDown
 from bot.infra.telegram.outbound.pace import Kind, Limits
-from bot.infra.telegram.outbound.scheduler import RANKS, Call, Priority, SendScheduler
+from bot.infra.telegram.outbound.scheduler import LONGEST_WAIT_SECONDS, RANKS, Call, Priority, SendScheduler
 
 __all__ = ["ON_SEND", "Limits", "Priority", "SendLimiter"]
 
 Answer = bool | dict[str, Any] | list[dict[str, Any]]
 
-TRIES: dict[Priority, int] = {"money": 3, "talk": 3, "bulk": 1}
-"""Tries of a call. A rejected call of a broadcast returns to its sender at once, which saves when to try again."""
+REPEAT_PAUSES = Backoff(first=1.0, longest=LONGEST_WAIT_SECONDS)
+"""The pauses before a rejected call is repeated. Telegram can ask for longer ones.
 
-LONGEST_WAIT_SECONDS = 30.0
-"""Longer pauses are left to the caller, which can save the message for after a restart."""
+They grow, because a chat that rejects each call shouldn't get one every second.
+"""
+
+REPETITIONS: dict[Priority, int] = {"money": 2, "talk": 6, "bulk": 0}
+"""Repetitions of a rejected call. Others go back to their sender, which has saved when to try again.
+
+Answers to users aren't saved, so they have to outlast a minute in which Telegram rejects everything.
+"""
 
 _READS = ("get", "answer")
 _UNLIMITED = frozenset({"sendChatAction", "setMessageReaction"})
@@ -41,14 +48,25 @@ class SendLimiter(BaseRateLimiter[Priority]):
     """Makes each call wait for its turn (`SendScheduler`). `rate_limit_args` is the priority; None means "talk".
 
     Calls that show nothing in a chat are sent at once. A call that Telegram rejected with 429 did nothing. It is
-    repeated up to twice, after pauses of up to 30 seconds. Otherwise the caller gets `SlowDown`.
+    repeated after pauses of up to 30 seconds, as often as `REPETITIONS` says. Otherwise the caller gets `SlowDown`.
     """
 
     def __init__(self, limits: Limits | None = None) -> None:
         self._scheduler = SendScheduler(limits or Limits())
 
+    @property
+    def per_second(self) -> float:
+        """Return the current limit of messages a second to all chats. It adapts to what Telegram accepts."""
+        return self._scheduler.per_second
+
+    @property
+    def bulk_per_second(self) -> float:
+        """Return the current limit of messages in bulk a second."""
+        return self._scheduler.bulk_per_second
+
     async def initialize(self) -> None:
-        """Do nothing: the limiter starts with the first call."""
+        """Let the rate begin to grow, so that it is high before many users write at once."""
+        _ = self.per_second
 
     async def shutdown(self) -> None:
         """Cancel all waiting calls."""
@@ -77,13 +95,12 @@ class SendLimiter(BaseRateLimiter[Priority]):
             return await callback(*args, **kwargs)
         kind: Kind = "edit" if endpoint.startswith(_LIGHT) else "message"
         call = Call(data["chat_id"], priority, kind, is_paid=bool(data.get("allow_paid_broadcast")))
-        for _ in range(TRIES[priority] - 1):
+        while True:
             try:
                 return await self._try_once(call, callback, args, kwargs)
             except SlowDown as error:
-                if error.seconds > LONGEST_WAIT_SECONDS:
+                if error.seconds > LONGEST_WAIT_SECONDS or call.rejections > REPETITIONS[priority]:
                     raise
-        return await self._try_once(call, callback, args, kwargs)
 
     async def _try_once(
         self,
@@ -97,7 +114,7 @@ class SendLimiter(BaseRateLimiter[Priority]):
             try:
                 return await callback(*args, **kwargs)
             except SlowDown as error:
-                self._scheduler.pause(call.chat_id, error.seconds)
+                self._scheduler.slow_down(call, max(error.seconds, REPEAT_PAUSES.after(call.rejections + 1)))
                 raise
 
 

@@ -12,23 +12,35 @@ MAX_LATENESS = 0.1
 MINUTE = 60.5
 """Seconds of a minute, with a margin: Telegram counts arrivals, and some messages take longer to arrive."""
 
+LEAST_PER_SECOND = 1.0
+"""No rate falls lower. Payers still get messages then, and 30 a second are reached again after 36 quiet seconds."""
+
+GROWTH_PER_SECOND = 1.1
+"""The factor by which a rate grows in each second without a rejection."""
+
+LONGEST_GROWTH = 600.0
+"""Seconds of growth that are computed. Every rate is at its maximum long before, and a power could overflow."""
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The limits of sending. Telegram documents 30 a second in total, 1 a second in a chat, 20 a minute in a group.
+    """The limits of sending. Telegram documents 1 a second in a chat, 20 a minute in a group, 30 a second in bulk.
 
     Args:
-        total_per_second: messages to all chats, evenly spaced. It is a little below the documented limit, because
-            Telegram counts arrivals. Edits and deletions have the same limit, counted separately.
+        start_per_second: messages to all chats at the start, evenly spaced. The rate adapts to what Telegram accepts
+            (`AdaptiveRate`). Edits and deletions have the same limit, counted separately.
+        most_per_second: the maximum of that rate.
         chat_burst: messages at once to a chat that got none for a while. Telegram accepts that in practice.
         chat_gap: seconds until a message of the burst is allowed again.
         edit_burst: edits and deletions at once, after quick presses of a user.
         edit_gap: seconds until an edit or deletion of the burst is allowed again.
         group_per_minute: messages and edits in a group (its chat id is negative).
-        bulk_per_second: messages of broadcasts, evenly spaced. Unpaid ones also count in the total.
+        bulk_per_second: maximum of messages in bulk, evenly spaced. It is a little below the documented limit, because
+            Telegram counts arrivals. Unpaid ones also count in the total.
     """
 
-    total_per_second: float = 29.7
+    start_per_second: float = 60.0
+    most_per_second: float = 200.0
     chat_burst: int = 3
     chat_gap: float = 1.0
     edit_burst: int = 5
@@ -37,15 +49,50 @@ class Limits:
     bulk_per_second: float = 29.7
 
 
-UNLIMITED = Limits(float("inf"), 1, 0.0, 1, 0.0, 1_000_000_000, float("inf"))
+UNLIMITED = Limits(float("inf"), float("inf"), 1, 0.0, 1, 0.0, 1_000_000_000, float("inf"))
 """No limits, for benchmarks."""
+
+
+class AdaptiveRate:
+    """A rate that adapts to a limit that isn't known. A rejection halves it, and each second without one adds a tenth.
+
+    It never falls below `LEAST_PER_SECOND`, or below `most` if that is lower. Times are seconds of one clock.
+
+    Args:
+        start: calls a second at first.
+        most: the maximum. If it is lower than `start`, it is used for both.
+    """
+
+    def __init__(self, start: float, most: float) -> None:
+        self._per_second = min(start, most)
+        self._most = most
+        self._grows_from: float | None = None
+        self._halved_at = float("-inf")
+
+    def per_second(self, now: float) -> float:
+        """Return the current rate. It begins to grow when it is first asked for."""
+        if self._grows_from is None:
+            self._grows_from = now
+        growth: float = GROWTH_PER_SECOND ** min(now - self._grows_from, LONGEST_GROWTH)
+        return min(self._per_second * growth, self._most)
+
+    def halve(self, sent_at: float, now: float) -> bool:
+        """Halve the rate, because a call that was sent at `sent_at` was rejected. Return whether that was done.
+
+        A call that was sent before the rate was halved says nothing about the halved rate, so it changes nothing.
+        """
+        if sent_at <= self._halved_at:
+            return False
+        self._per_second = max(self.per_second(now) / 2, min(LEAST_PER_SECOND, self._most))
+        self._grows_from = self._halved_at = now
+        return True
 
 
 class EvenPace:
     """Evenly spaced slots that all chats share. Times are seconds of one clock."""
 
-    def __init__(self, per_second: float) -> None:
-        self._spacing = 1 / per_second
+    def __init__(self, rate: AdaptiveRate) -> None:
+        self._rate = rate
         self._next = float("-inf")
 
     def get_next_slot(self) -> float:
@@ -58,7 +105,7 @@ class EvenPace:
         At most `MAX_LATENESS` is made up for, so that a pause causes no burst.
         """
         due = max(self._next, waited_since)
-        self._next = max(due, now - MAX_LATENESS) + self._spacing
+        self._next = max(due, now - MAX_LATENESS) + 1 / self._rate.per_second(now)
 
 
 class _Allowance:
@@ -104,6 +151,10 @@ class ChatPace:
     def pause(self, until: float) -> None:
         """Allow no call before `until`, because Telegram asked for a pause."""
         self._paused_until = max(self._paused_until, until)
+
+    def remaining_pause(self, now: float) -> float:
+        """Return for how many seconds no call is allowed, because Telegram asked for it. 0 means that one is."""
+        return max(self._paused_until - now, 0.0)
 
     def is_idle(self, now: float) -> bool:
         """Return whether no earlier call limits the next one. The state can then be deleted."""

@@ -8,6 +8,8 @@ Entries are never removed from the middle of a heap. An outdated entry is notice
 costs the logarithm of the number of waiting chats, and no chat delays another.
 
 There are groups for edits, messages, broadcasts and paid broadcasts. Broadcasts get the slots that messages leave.
+
+A call that Telegram rejects (429) pauses its chat. It halves the rates of all groups, which then grow again.
 """
 
 import asyncio
@@ -19,15 +21,25 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
-from bot.infra.telegram.errors import Unsent
-from bot.infra.telegram.outbound.pace import ChatPace, EvenPace, Kind, Limits
+import structlog
+
+from bot.infra.telegram.errors import SlowDown, Unsent
+from bot.infra.telegram.outbound.pace import AdaptiveRate, ChatPace, EvenPace, Kind, Limits
+
+log = structlog.get_logger(__name__)
 
 Priority = Literal["money", "talk", "bulk"]
-"""The priorities, highest first: messages about money, the conversation, broadcasts."""
+"""The priorities, highest first: messages about money, the conversation, messages to many users in bulk."""
 
 ChatId = int | str
 RANKS: dict[Priority, int] = {priority: rank for rank, priority in enumerate(get_args(Priority))}
-BULK = RANKS["bulk"]
+MONEY, BULK = RANKS["money"], RANKS["bulk"]
+
+LONGEST_WAIT_SECONDS = 30.0
+"""Messages about money don't wait here for longer pauses of their chat. Their sender has saved them, and waits itself.
+
+Otherwise a few such chats would occupy all that the outbox sends at once.
+"""
 
 SWEEP_SECONDS = 60.0
 
@@ -42,6 +54,8 @@ class Call:
     is_paid: bool = False
     number: int = 0
     granted: asyncio.Future[None] | None = None
+    sent_at: float = 0.0
+    rejections: int = 0
 
     @property
     def rank(self) -> int:
@@ -90,17 +104,28 @@ class SendScheduler:
         self._limits = limits
         self._chats: dict[ChatId, _Chat] = {}
         self._resting: list[_Entry] = []
-        total, bulk = EvenPace(limits.total_per_second), EvenPace(limits.bulk_per_second)
+        self._rate = AdaptiveRate(limits.start_per_second, limits.most_per_second)
+        self._bulk_rate = AdaptiveRate(limits.bulk_per_second, limits.bulk_per_second)
+        total, bulk = EvenPace(self._rate), EvenPace(self._bulk_rate)
         self._messages = _Group((total,))
-        self._edits = _Group((EvenPace(limits.total_per_second),))
+        self._edits = _Group((EvenPace(self._rate),))
         self._broadcasts = _Group((bulk, total))
         self._paid = _Group((bulk,))
         # In this order they take the slots that they share.
         self._groups = (self._edits, self._messages, self._broadcasts, self._paid)
-        self._bulk_paused_until = float("-inf")
         self._timer: asyncio.TimerHandle | None = None
         self._numbers = itertools.count(1)
         self._swept_at = float("-inf")
+
+    @property
+    def per_second(self) -> float:
+        """Return the current limit of messages a second to all chats. It begins to grow when it is first asked for."""
+        return self._rate.per_second(_now())
+
+    @property
+    def bulk_per_second(self) -> float:
+        """Return the current limit of messages in bulk a second."""
+        return self._bulk_rate.per_second(_now())
 
     @asynccontextmanager
     async def wait_for_turn(self, call: Call) -> AsyncGenerator[None]:
@@ -108,8 +133,11 @@ class SendScheduler:
 
         Raises:
             Unsent: the scheduler was closed while the call waited.
+            SlowDown: the call is about money, and its chat is paused for more than `LONGEST_WAIT_SECONDS`.
         """
         chat = self._chat(call.chat_id)
+        if call.rank == MONEY and (remaining := chat.pace.remaining_pause(_now())) > LONGEST_WAIT_SECONDS:
+            raise SlowDown(remaining)
         await self._wait(chat, call)
         try:
             yield
@@ -118,11 +146,23 @@ class SendScheduler:
             self._place(chat)
             self._grant_all_ready()
 
-    def pause(self, chat_id: ChatId, seconds: float) -> None:
-        """Send nothing to this chat for so many seconds, and no broadcasts to any chat. Telegram asked for it."""
-        until = _now() + seconds
-        self._chat(chat_id).pace.pause(until)
-        self._bulk_paused_until = max(self._bulk_paused_until, until)
+    def slow_down(self, call: Call, seconds: float) -> None:
+        """Send nothing to the call's chat for so many seconds, and less to all chats. Telegram rejected the call.
+
+        A call that is rejected again is about its chat's own limit, so it doesn't slow down the others further.
+        """
+        now, chat = _now(), self._chat(call.chat_id)
+        chat.pace.pause(now + seconds)
+        if seconds > LONGEST_WAIT_SECONDS:
+            self._return_money(chat, seconds)
+        call.rejections += 1
+        if call.rejections == 1 and self._rate.halve(call.sent_at, now):
+            self._bulk_rate.halve(call.sent_at, now)
+            log.info(
+                "message_rate_halved",
+                per_second=round(self.per_second, 1),
+                bulk_per_second=round(self.bulk_per_second, 1),
+            )
 
     def close(self) -> None:
         """Cancel all waiting calls with `Unsent`."""
@@ -136,6 +176,14 @@ class SendScheduler:
         for group in self._groups:
             group.ready.clear()
         self._resting.clear()
+
+    @staticmethod
+    def _return_money(chat: _Chat, seconds: float) -> None:
+        """Return the chat's waiting messages about money to their sender, with `SlowDown`."""
+        while queue := chat.queues[MONEY]:
+            call = queue.popleft()
+            if call.granted is not None and not call.granted.done():
+                call.granted.set_exception(SlowDown(seconds))
 
     def _chat(self, chat_id: ChatId) -> _Chat:
         if chat_id not in self._chats:
@@ -173,7 +221,7 @@ class SendScheduler:
         if head is None or head is chat.placed:
             return
         chat.placed, chat.placed_at = head, _now()
-        ready_at = self._ready_at(chat, head)
+        ready_at = chat.pace.ready_at(head.kind)
         if ready_at <= chat.placed_at:
             heapq.heappush(self._get_group(head).ready, (head.rank, head.number, next(self._numbers), chat, head))
         else:
@@ -185,10 +233,6 @@ class SendScheduler:
         if call.rank != BULK:
             return self._messages
         return self._paid if call.is_paid else self._broadcasts
-
-    def _ready_at(self, chat: _Chat, call: Call) -> float:
-        ready_at = chat.pace.ready_at(call.kind)
-        return max(ready_at, self._bulk_paused_until) if call.rank == BULK else ready_at
 
     def _grant_all_ready(self) -> None:
         now = _now()
@@ -208,7 +252,7 @@ class SendScheduler:
 
     def _grant_if_ready(self, entry: _Entry, now: float) -> None:
         *_, chat, call = entry
-        if chat.placed is not call or chat.head() is not call or self._ready_at(chat, call) > now:
+        if chat.placed is not call or chat.head() is not call or chat.pace.ready_at(call.kind) > now:
             self._place_again(entry)
         else:
             chat.placed = None
@@ -220,6 +264,7 @@ class SendScheduler:
         if call.granted is None or call.granted.done():  # cancelled, but its task hasn't run since
             return
         chat.busy[call.rank] = True
+        call.sent_at = now
         chat.pace.count_call(call.kind, now)
         for pace in self._get_group(call).paces:
             pace.take_slot(chat.placed_at, now)
