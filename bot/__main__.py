@@ -48,6 +48,10 @@ def sandbox(
     profile: Annotated[
         Literal["documented", "live"], typer.Option(help="Follow the API document, or behave like the live service.")
     ] = "documented",
+    telegram_limit: Annotated[
+        Literal["all", "bulk"],
+        typer.Option(help="What Telegram's limit of 30 messages a second counts: all, or only those in bulk."),
+    ] = "all",
     without_bot: Annotated[
         bool, typer.Option("--without-bot", help="Don't start the bot, only the service and Telegram servers.")
     ] = False,
@@ -66,6 +70,7 @@ def sandbox(
     options = sandbox_run.SandboxOptions(
         state=state,
         profile=profile,
+        telegram_limit=telegram_limit,
         page_port=port,
         service_port=service_port,
         wallet_port=wallet_port,

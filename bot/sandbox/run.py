@@ -22,7 +22,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from bot.sandbox import page, settlement, telegram, wire
-from bot.sandbox.bot_api.settings import SANDBOX_TOKEN, SUPPORT_GROUP_ID
+from bot.sandbox.bot_api.settings import SANDBOX_TOKEN, SUPPORT_GROUP_ID, TotalLimit
 
 log = structlog.get_logger(__name__)
 
@@ -35,10 +35,14 @@ OPERATORS, SUPPORT_AGENTS = "2001", "3001"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SandboxOptions:
-    """Options of the sandbox. Port 0 is any free port. Without a `wallet_port` the bot has no wallet pages."""
+    """Options of the sandbox. Port 0 is any free port. Without a `wallet_port` the bot has no wallet pages.
+
+    `telegram_limit` is what Telegram's limit of 30 messages a second applies to.
+    """
 
     state: Path = Path("data/sandbox")
     profile: str = "documented"
+    telegram_limit: TotalLimit = "all"
     page_port: int = 8480
     service_port: int = 8481
     wallet_port: int | None = None
@@ -81,8 +85,10 @@ async def servers(options: SandboxOptions) -> AsyncIterator[Addresses]:
         settlement.SettlementSandboxSettings(state_path=options.state / "settlement.db", profile=options.profile)
     )
     async with _serving(wire.server_config(service_app, HOST, options.service_port)) as service:
+        limits = telegram.Limits(total_applies_to=options.telegram_limit)
         telegram_app = telegram.create_app(
-            telegram.TelegramSandboxSettings(state_path=options.state / "telegram.db"), page.routes(service)
+            telegram.TelegramSandboxSettings(state_path=options.state / "telegram.db", limits=limits),
+            page.routes(service),
         )
         async with _serving(wire.server_config(telegram_app, HOST, options.page_port)) as front:
             wallet = _wallet_address(options)

@@ -178,6 +178,17 @@ async def test_the_wallet_reads_invoices_as_the_bot_does(chat: ChatPage) -> None
         assert seen["hash"] == invoice.payment_hash
 
 
+async def test_the_page_shows_and_changes_what_telegrams_total_counts(chat: ChatPage) -> None:
+    await chat.page.get_by_test_id("service-toggle").click()
+    total = {name: chat.page.get_by_test_id(f"telegramLimit-{name}") for name in ("all", "bulk", "off")}
+    await expect(total["off"]).to_be_checked()
+    for name in ("bulk", "all"):
+        await total[name].check(force=True)
+        await expect(total[name]).to_be_checked()
+        limits = await (await chat.page.request.get(urljoin(chat.page.url, "/sandbox/limits"))).json()
+        assert (limits["enforce"], limits["total_applies_to"]) == (True, name)
+
+
 async def test_on_a_phone_one_view_is_shown_at_a_time(chat: ChatPage) -> None:
     await chat.page.set_viewport_size({"width": 390, "height": 844})
     await expect(chat.emma).to_be_visible()

@@ -50,6 +50,46 @@ async def test_all_chats_together_take_thirty_a_second_unless_paid_for() -> None
     assert (count, refused["error_code"], paid.json()["ok"]) == (30, 429, True)
 
 
+async def sent_to_each(server: Running, chats: list[int], *texts: str) -> list[bool]:
+    """Send the texts in turn to chats, and return which messages were accepted."""
+    calls = [server.calls("sendMessage", chat_id=chat, text=texts[n % len(texts)]) for n, chat in enumerate(chats)]
+    return [(await call).json()["ok"] for call in calls]
+
+
+async def test_only_bulk_is_limited_to_thirty_a_second_if_that_is_how_the_document_is_read() -> None:
+    limits = Limits(chat_burst=1_000, total_applies_to="bulk")
+    async with running(limits=limits) as server:
+        chats = await server.posts("/sandbox/crowd", {"count": 50}, "ids")
+        bulk = await sent_to_each(server, chats, "To all")
+        each_their_own = await sent_to_each(server, chats, *(f"Payment {chat} arrived" for chat in chats))
+        server.clock.pass_(seconds=61)
+        in_turn = await sent_to_each(server, chats, "Selamat pagi", "Good morning")
+        server.clock.pass_(seconds=61)
+        for chat in chats:
+            await server.says(chat, "/send")
+        answers = await sent_to_each(server, chats, "To whom?")
+        paid = await server.calls("sendMessage", chat_id=chats[0], text="To all", allow_paid_broadcast=True)
+    assert bulk == [True] * 31 + [False] * 19, "the first isn't recognised"
+    assert all(each_their_own)
+    assert in_turn == [True] * 32 + [False] * 18, "two languages, two first messages"
+    assert all(answers)
+    assert paid.json()["ok"]
+
+
+async def test_what_the_total_counts_can_be_changed_while_running() -> None:
+    async with running(limits=Limits(chat_burst=1_000)) as server:
+        chats = await server.posts("/sandbox/crowd", {"count": 40}, "ids")
+        texts = [str(number) for number in range(40)]
+        counted = await sent_to_each(server, chats, *texts)
+        await server.posts("/sandbox/limits", {"total_applies_to": "bulk"})
+        uncounted = await sent_to_each(server, chats, *(f"again {each}" for each in texts))
+        wrong = await server.people.post("/sandbox/limits", json={"total_applies_to": "some"})
+        limits = (await server.people.get("/sandbox/limits")).json()
+    assert (sum(counted), sum(uncounted)) == (30, 40)
+    assert (wrong.status_code, wrong.json()) == (400, {"error": "total_applies_to: all or bulk"})
+    assert limits["total_applies_to"] == "bulk"
+
+
 async def test_limits_can_be_switched_off_while_running() -> None:
     async with running(limits=Limits(chat_burst=1)) as server:
         await server.says(EMMA, "/start")

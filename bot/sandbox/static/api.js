@@ -32,6 +32,8 @@ export const telegram = {
   remove: (chatId, message) => call("POST", `/sandbox/chats/${chatId}/delete`, message),
   press: (chatId, press) => call("POST", `/sandbox/chats/${chatId}/press`, press),
   changePerson: (personId, change) => call("PATCH", `/sandbox/people/${personId}`, change),
+  limits: () => call("GET", "/sandbox/limits"),
+  changeLimits: (limits) => call("POST", "/sandbox/limits", limits),
   fileUrl: (fileId) => `/sandbox/files/${encodeURIComponent(fileId)}`,
 };
 

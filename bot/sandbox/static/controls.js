@@ -1,6 +1,7 @@
 // How the settlement sandbox behaves: its speed, its prices and invoices, and the faults that it simulates.
+// Also which messages count towards Telegram's limit of 30 a second.
 
-import { service } from "./api.js";
+import { service, telegram } from "./api.js";
 import { button, el, replaceChildren } from "./dom.js";
 import { FAULTS, isArmed } from "./faults.js";
 
@@ -9,6 +10,7 @@ const LOCKED = [["As quoted", 0], ["2% worse", 2], ["10% worse", 10]];
 const INVOICES = [["Valid", null], ["Wrong amount", "amount"], ["Wrong network", "network"], ["Already expired", "expired"]];
 const LIFETIMES = [["1 hour", 3600], ["1 minute", 60], ["15 s", 15]];
 const PROFILES = [["Documented", "documented"], ["Live", "live"]];
+const TOTALS = [["All", "all"], ["Only bulk", "bulk"], ["No limits", "off"]];
 
 export class Controls {
   constructor({ onError }) {
@@ -19,6 +21,7 @@ export class Controls {
       new Choice("Invoice lifetime", "until it expires", "invoiceExpirySeconds", LIFETIMES, this),
       new Choice("New invoices", "valid, or with a fault", "wrongInvoice", INVOICES, this),
       new Choice("Behaves like", "the API document, or the live service", "profile", PROFILES, this),
+      new Choice("Telegram counts", "which messages, up to 30 a second", "telegramLimit", TOTALS, this, changeTotal),
     ];
     this.faults = el("div", { class: "faults", role: "group", "aria-label": "Faults" });
     this.methods = el("select", { "aria-label": "Payout method", "data-testid": "vanish-method" });
@@ -31,8 +34,9 @@ export class Controls {
   }
 
   async refresh() {
-    const [settings, { faults }] = await Promise.all([service.settings(), service.faults()]);
-    for (const choice of this.choices) choice.show(settings);
+    const [settings, { faults }, limits] = await Promise.all([service.settings(), service.faults(), telegram.limits()]);
+    const telegramLimit = limits.enforce ? limits.total_applies_to : "off";
+    for (const choice of this.choices) choice.show({ ...settings, telegramLimit });
     this.drawFaults(faults);
   }
 
@@ -71,14 +75,18 @@ export class Controls {
   }
 }
 
+function changeTotal({ telegramLimit: total }) {
+  return telegram.changeLimits(total === "off" ? { enforce: false } : { enforce: true, total_applies_to: total });
+}
+
 // A few exclusive values of one setting, as radio buttons.
 class Choice {
-  constructor(title, about, setting, options, controls) {
+  constructor(title, about, setting, options, controls, change = service.change) {
     this.setting = setting;
     this.options = options;
     this.inputs = options.map(([label, value]) => el("input", {
       type: "radio", name: setting, "aria-label": `${title}: ${label}`, "data-testid": `${setting}-${value ?? "none"}`,
-      onchange: () => controls.attempt(() => service.change({ [setting]: value })),
+      onchange: () => controls.attempt(() => change({ [setting]: value })),
     }));
     const labels = options.map(([label], place) => el("label", {}, this.inputs[place], el("span", {}, label)));
     this.node = el("fieldset", { class: "choice" }, el("legend", {}, title, " ", el("small", {}, about)), el("div", { class: "segments" }, labels));

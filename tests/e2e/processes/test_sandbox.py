@@ -89,7 +89,8 @@ async def test_a_sandbox_that_is_ended_at_once_ends_at_once(tmp_path: Path) -> N
 
 
 async def test_without_its_bot_the_sandbox_says_how_to_start_one(tmp_path: Path) -> None:
-    arguments = (*ARGUMENTS, "--wallet-port", str(free_port()), "--without-bot", "--profile", "live")
+    options = ("--without-bot", "--profile", "live", "--telegram-limit", "bulk")
+    arguments = (*ARGUMENTS, "--wallet-port", str(free_port()), *options)
     async with running_program(tmp_path, *arguments, environment={}) as program:
         settings = await settings_told(program)
         assert children(program) == []
@@ -99,6 +100,7 @@ async def test_without_its_bot_the_sandbox_says_how_to_start_one(tmp_path: Path)
                 emma = ChatUser(http, 1001)
                 await emma.says("/start")
                 await emma.sees(like("users.start.text"))
+                assert (await http.get("/sandbox/limits")).json()["total_applies_to"] == "bulk"
                 assert (await http.get(f"{settings['PUBLIC_URL']}/healthz")).status_code == 200
         await ends_clean(program, signal.SIGINT)
 

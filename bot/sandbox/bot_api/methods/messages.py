@@ -177,7 +177,7 @@ def _forward(box: Sandbox, params: Params, content: JsonObject) -> StoredMessage
     check_length(content)
     if "forward_origin" in content:
         options = replace(options, reply=None)
-    box.limiter.count(chat, box.world.now(), paid=params.flag("allow_paid_broadcast"))
+    box.limiter.count(chat, content, box.world.now(), paid=params.flag("allow_paid_broadcast"))
     return post(box, chat, box.world.bot_user(), content, options)
 
 

@@ -121,7 +121,7 @@ def _send(box: Sandbox, params: Params, content: JsonObject) -> JsonObject:
     chat = writable_chat(box.world, params)
     options = read_send_options(box, chat, params)
     check_length(content)
-    box.limiter.count(chat, box.world.now(), paid=params.flag("allow_paid_broadcast"))
+    box.limiter.count(chat, content, box.world.now(), paid=params.flag("allow_paid_broadcast"))
     return post(box, chat, box.world.bot_user(), content, options).body
 
 

@@ -54,6 +54,7 @@ def send(box: Sandbox, chat_id: int, body: JsonObject) -> StoredMessage:
     chat, person = writer(box, chat_id, int(body.get("from", 0)))
     content = content_of(box, person, body)
     options = SendOptions(topic=_topic(chat, person, body), reply=_reply(box, chat, body))
+    box.limiter.bulk.note_act(chat.id, box.world.now())
     if chat.type == "private" and not person.started:
         person.started = True
         box.world.save_person(person)
@@ -68,6 +69,7 @@ def edit(box: Sandbox, chat_id: int, body: JsonObject) -> StoredMessage:
     """
     chat, person = writer(box, chat_id, int(body.get("from", 0)))
     message = _own(box, chat, person, body)
+    box.limiter.bulk.note_act(chat.id, box.world.now())
     change(box, message, {**edited(message, body), "edit_date": int(box.world.now())})
     box.updates.add("edited_message", message.body)
     return message
@@ -95,6 +97,7 @@ async def press(box: Sandbox, chat_id: int, body: JsonObject) -> JsonObject:
     pressed = _pressed(box, chat, body)
     answer = asyncio.get_running_loop().create_future()
     box.waiting[pressed.id] = answer
+    box.limiter.bulk.note_act(chat.id, box.world.now())
     _queue_press(box, chat, person, pressed, str(body.get("data", "")))
     try:
         given = await asyncio.wait_for(asyncio.shield(answer), float(body.get("timeout", 10)))

@@ -11,7 +11,7 @@ from starlette.routing import Route
 from bot.sandbox.bot_api.people.bulk_users import add_many_users
 from bot.sandbox.bot_api.people.people_api import guarded, read_body
 from bot.sandbox.bot_api.server.errors import PersonError
-from bot.sandbox.bot_api.settings import Limits
+from bot.sandbox.bot_api.settings import TOTAL_LIMITS, Limits
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -48,6 +48,8 @@ class ControlsApi:
             known = {field.name for field in fields(Limits)}
             if unknown := body.keys() - known:
                 raise PersonError(400, f"unknown: {', '.join(sorted(unknown))}")
+            if body.get("total_applies_to", TOTAL_LIMITS[0]) not in TOTAL_LIMITS:
+                raise PersonError(400, f"total_applies_to: {' or '.join(TOTAL_LIMITS)}")
             self._box.limiter.change(**body)
         return JSONResponse(asdict(self._box.limiter.limits))
 

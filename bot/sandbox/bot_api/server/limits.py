@@ -3,17 +3,48 @@
 from __future__ import annotations
 
 import math
-from collections import deque
+from collections import OrderedDict, deque
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from bot.sandbox.bot_api.server.errors import TooManyRequests
 
 if TYPE_CHECKING:
-    from bot.sandbox.bot_api.model import Chat
+    from bot.sandbox.bot_api.model import Chat, JsonObject
     from bot.sandbox.bot_api.settings import Limits
 
 MINUTE = 60.0
+ANSWERED_WITHIN = 60.0
+ALIKE_WITHIN = 60.0
+
+
+class BulkDetector:
+    """Decides which messages are "bulk notifications to multiple users". Times in Unix seconds.
+
+    A server can't see why a bot sends a message. It can see that the user did nothing in the chat for a minute, so the
+    message is a notification, and that another chat got the same content within a minute, so it goes to multiple users.
+    Both together are bulk. An answer isn't, although all users get the same question, nor is the notification of a
+    payment, which differs for each user. The first message of a bulk isn't recognised.
+    """
+
+    def __init__(self) -> None:
+        self._acted_at: dict[int, float] = {}
+        self._sent: OrderedDict[str, tuple[int, float]] = OrderedDict()
+
+    def note_act(self, chat_id: int, now: float) -> None:
+        """Note that a user did something in a chat that the bot can answer."""
+        self._acted_at[chat_id] = now
+
+    def is_bulk(self, chat: Chat, content: JsonObject, now: float) -> bool:
+        """Return whether a message is one of many, and remember it."""
+        while self._sent and next(iter(self._sent.values()))[1] <= now - ALIKE_WITHIN:
+            self._sent.popitem(last=False)
+        key = repr(content)
+        earlier = self._sent.pop(key, None)
+        self._sent[key] = chat.id, now
+        is_alike = earlier is not None and earlier[0] != chat.id
+        is_answer = now - self._acted_at.get(chat.id, -math.inf) <= ANSWERED_WITHIN
+        return chat.type == "private" and is_alike and not is_answer
 
 
 class _Bucket:
@@ -33,6 +64,7 @@ class RateLimiter:
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
+        self.bulk = BulkDetector()
         self._start()
 
     def _start(self) -> None:
@@ -46,8 +78,10 @@ class RateLimiter:
         self._start()
         return self.limits
 
-    def count(self, chat: Chat, now: float, *, paid: bool = False) -> None:
+    def count(self, chat: Chat, content: JsonObject, now: float, *, paid: bool = False) -> None:
         """Count a message to a chat. `paid` ones (`allow_paid_broadcast`) don't count towards the total.
+
+        Whether others do depends on `Limits.total_applies_to`.
 
         Raises:
             TooManyRequests: the limit is reached. The message isn't counted.
@@ -56,12 +90,14 @@ class RateLimiter:
             return
         waits = [self._group_wait(chat, now), self._chat(chat, now).seconds_until_one(now)]
         total = self._total_bucket(now)
-        if not paid:
+        is_bulk = self.bulk.is_bulk(chat, content, now)
+        is_counted = not paid and (is_bulk or self.limits.total_applies_to == "all")
+        if is_counted:
             waits.append(total.seconds_until_one(now))
         if max(waits) > 0:
             raise TooManyRequests(math.ceil(max(waits)))
         self._chat(chat, now).tokens -= 1
-        total.tokens -= 0 if paid else 1
+        total.tokens -= 1 if is_counted else 0
         if chat.type != "private":
             self._groups[chat.id].append(now)
 
