@@ -63,7 +63,7 @@ class Findings:
 async def run(*, quick: bool) -> list[Row]:
     """Run the benchmark. Return its rows."""
     subscribers, payments = (FEW_SUBSCRIBERS, FEW_PAYMENTS) if quick else (SUBSCRIBERS, PAYMENTS)
-    async with open_system(telegram_limits=True) as system:
+    async with open_system(telegram_limit="all") as system:
         system.environment["POLL_INTERVAL_SECONDS"] = "1"
         await system.says(OPERATOR, "/start")
         answer = await system.telegram.post("/sandbox/crowd", json={"count": subscribers, "languages": ["en", "id"]})

@@ -17,7 +17,8 @@ from typing import Any
 
 import httpx
 
-from bot.sandbox.run import SandboxOptions, bot_environment, servers
+from bot.sandbox.bot_api.settings import TotalLimit
+from bot.sandbox.run import Addresses, SandboxOptions, bot_environment, servers
 from tests.benchmarks.processes import Process, running
 from tests.e2e.chat_user import text_of
 from tests.e2e.system import ServiceControl
@@ -67,11 +68,16 @@ class ChatEvents:
 
 @dataclass(slots=True, kw_only=True)
 class SandboxSystem:
-    """The servers, and the actions of users."""
+    """The servers, and the actions of users.
+
+    `telegram` and `control` speak HTTP. `users` calls Telegram's application directly: 200 messages at once over HTTP
+    would keep this process busy for half a second before the bot gets any of them.
+    """
 
     folder: Path
     environment: dict[str, str]
     telegram: httpx.AsyncClient
+    users: httpx.AsyncClient
     control: httpx.AsyncClient
     service: ServiceControl
     chat_events: ChatEvents
@@ -96,7 +102,7 @@ class SandboxSystem:
     async def says(self, user: int, text: str) -> None:
         """Write to the bot. It can only write to users who have written to it."""
         message_body = {"from": user, "text": text}
-        (await self.telegram.post(f"/sandbox/chats/{user}/send", json=message_body)).raise_for_status()
+        (await self.users.post(f"/sandbox/chats/{user}/send", json=message_body)).raise_for_status()
 
     @asynccontextmanager
     async def bot(self, module: str = "bot") -> AsyncIterator[Process]:
@@ -118,14 +124,18 @@ class SandboxSystem:
 
 
 @asynccontextmanager
-async def open_system(*, telegram_limits: bool = False) -> AsyncIterator[SandboxSystem]:
-    """Yield new servers without a bot. Orders only change when the benchmark changes them."""
+async def open_system(*, telegram_limit: TotalLimit | None = None) -> AsyncIterator[SandboxSystem]:
+    """Yield new servers without a bot. Orders only change when the benchmark changes them.
+
+    `telegram_limit` is what Telegram's limit of 30 messages a second counts. None means no limits at all.
+    """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         options = SandboxOptions(state=folder, page_port=0, service_port=0)
         async with (
             servers(options) as addresses,
             httpx.AsyncClient(base_url=addresses.page, timeout=TIMEOUT_SECONDS) as telegram,
+            httpx.AsyncClient(base_url=addresses.page, transport=_in_process(addresses)) as users,
             httpx.AsyncClient(base_url=addresses.service, timeout=TIMEOUT_SECONDS) as control,
         ):
             # The bot must be able to decrypt the orders that `active_orders` inserts.
@@ -137,15 +147,22 @@ async def open_system(*, telegram_limits: bool = False) -> AsyncIterator[Sandbox
                 folder=folder,
                 environment=environment,
                 telegram=telegram,
+                users=users,
                 control=control,
                 service=ServiceControl(control),
                 chat_events=ChatEvents(),
             )
-            (await telegram.post("/sandbox/limits", json={"enforce": telegram_limits})).raise_for_status()
+            limits = {"enforce": telegram_limit is not None, "total_applies_to": telegram_limit or "all"}
+            (await telegram.post("/sandbox/limits", json=limits)).raise_for_status()
             await made.service.does("settings", speedSeconds=None)
             watching = asyncio.create_task(_watch(telegram, made.chat_events))
             yield made
             watching.cancel()
+
+
+def _in_process(addresses: Addresses) -> httpx.ASGITransport:
+    assert addresses.page_app is not None
+    return httpx.ASGITransport(addresses.page_app)
 
 
 async def _watch(telegram: httpx.AsyncClient, chat_events: ChatEvents) -> None:
