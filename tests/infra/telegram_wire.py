@@ -8,18 +8,28 @@ from bot.infra.telegram.errors import SlowDown
 from bot.infra.telegram.outbound.limiter import SendLimiter
 from bot.infra.telegram.outbound.pace import Limits
 from bot.infra.telegram.outbound.scheduler import Priority
+from bot.sandbox.bot_api.model import Chat
+from bot.sandbox.bot_api.server.errors import TooManyRequests
+from bot.sandbox.bot_api.server.limits import RateLimiter
 from tests.virtual_time import now
 
 
 class Wire:
-    """Replaces Telegram. It records when each call arrives, and rejects the calls that the test lists."""
+    """Replaces Telegram. It records when each call arrives, and rejects the calls that the test lists.
 
-    def __init__(self, limits: Limits | None = None, *, takes: float = 0.03) -> None:
+    `telegram` rejects more, as the sandbox does.
+    """
+
+    def __init__(
+        self, limits: Limits | None = None, *, takes: float = 0.03, telegram: RateLimiter | None = None
+    ) -> None:
         self.limiter = SendLimiter(limits)
+        self.telegram = telegram
         self.takes = takes
         self.sent: list[tuple[float, int, Priority, str]] = []
         self.refusals: dict[int, list[float]] = defaultdict(list)
         self.rejects_until: dict[int, float] = {}
+        self.rejected = 0
         self._accepted: list[tuple[int, str]] = []
         self.under_way: Counter[tuple[int, Priority]] = Counter()
         self.at_once = 0
@@ -46,10 +56,20 @@ class Wire:
                 raise SlowDown(self.refusals[chat].pop(0))
             if now() < self.rejects_until.get(chat, now()):
                 raise SlowDown(1.0)
+            self._count(chat, text)
             self._accepted.append((chat, text))
         finally:
             self.under_way[chat, priority] -= 1
         return True
+
+    def _count(self, chat: int, text: str) -> None:
+        if self.telegram is None:
+            return
+        try:
+            self.telegram.count(Chat(chat, "private"), {"text": text}, now())
+        except TooManyRequests as error:
+            self.rejected += 1
+            raise SlowDown((error.parameters or {})["retry_after"]) from error
 
     def times(self, chat: int | None = None, priority: Priority | None = None) -> list[float]:
         return [at for at, to, via, _ in self.sent if chat in {None, to} and priority in {None, via}]

@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from bot.infra.telegram.errors import SlowDown, Unsent
 from bot.infra.telegram.outbound.pace import LEAST_PER_SECOND, UNLIMITED, AdaptiveRate, Limits
+from bot.sandbox.bot_api.server.limits import RateLimiter
+from bot.sandbox.bot_api.settings import Limits as TelegramLimits
 from tests.infra.telegram_wire import Wire, most_in_any
 from tests.virtual_time import in_virtual_time, now
 
@@ -177,6 +179,38 @@ async def test_a_minute_and_a_half_of_rejections_lose_no_message_and_keep_the_or
         assert wire.accepted(chat) == [f"{chat}:{step}" for step in range(3)]
     per_second = len([at for at in wire.times() if begin + 10 < at < begin + MINUTE_AND_A_HALF]) / 80
     assert per_second < 5, "and Telegram wasn't hammered"
+
+
+@in_virtual_time
+async def test_answers_stay_quick_beside_a_broadcast_where_telegram_counts_all_messages() -> None:
+    wire = Wire(takes=0.1, telegram=RateLimiter(TelegramLimits(total_applies_to="all")))
+    await wire.limiter.initialize()
+    await asyncio.sleep(14)  # the rate is far above what Telegram accepts
+    begin, waits = now(), []
+
+    async def answer(chat: int) -> None:
+        asked = now()
+        await wire.send(chat, "talk", "answer")
+        waits.append(now() - asked)
+
+    async def deliver(chat: int) -> None:
+        while True:
+            try:
+                await wire.send(chat, "bulk", "broadcast")
+                break
+            except SlowDown as slow:
+                await asyncio.sleep(slow.seconds)
+
+    broadcast = [asyncio.create_task(deliver(chat)) for chat in range(1, 1001)]
+    answers = []
+    for number in range(900):
+        answers.append(asyncio.create_task(answer(10_000 + number)))
+        await asyncio.sleep(1 / 15)
+    await asyncio.gather(*answers, *broadcast)
+    assert sorted(waits)[len(waits) // 2] < 0.2
+    assert max(waits) < 5.0
+    assert 1900 / (now() - begin) > 27, "the 30 a second are used"
+    assert wire.rejected < 0.02 * len(wire.sent)
 
 
 @in_virtual_time

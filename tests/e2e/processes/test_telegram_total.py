@@ -15,7 +15,7 @@ from tests.e2e.system import System, running_system
 from tests.texts import says
 from tests.waiting import found
 
-USERS, READERS = 60, 30
+USERS, READERS = 60, 20
 TYPED = ("/send", "bca")
 ANSWERS = ("checkout.destination.ask", "checkout.number.ask_bank")
 TOO_MANY = 429
