@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from decimal import Decimal
+from functools import partial
 
 from pydantic import SecretStr
 from telegram.ext import Application, ApplicationBuilder
@@ -18,9 +19,12 @@ from bot.infra.db.database import Database
 from bot.infra.db.vault import Vault, generate_key
 from bot.infra.feature import Feature, Infra
 from bot.infra.i18n import Translations
+from bot.infra.metrics import RefreshGauges
+from bot.infra.outbox import metrics as outbox_metrics
 from bot.infra.outbox.delivery import OutboxDelivery
 from bot.infra.outbox.follow_ups import chain_follow_ups
 from bot.infra.outbox.rendering import Renderers
+from bot.infra.telegram import metrics as inbox_metrics
 from bot.infra.telegram.outbound.limiter import Limits as SendLimits
 from bot.infra.telegram.outbound.limiter import SendLimiter
 from bot.infra.telegram.outbound.sender import Messenger
@@ -32,6 +36,7 @@ from bot.orders.limits import Limits
 from bot.orders.rules import Rules
 from bot.rates.feature import Rates
 from bot.recipients.feature import Recipients
+from bot.settlement import metrics as settlement_metrics
 from bot.settlement.adapter import SettlementAdapter
 from bot.settlement.budget import LEAST_PER_SECOND, AdaptiveBudget
 from bot.settlement.catalogue import ServiceCatalogue
@@ -62,6 +67,7 @@ class App:
     sessions: SessionLoader
     recipients: Recipients
     features: Sequence[Feature]
+    gauges: Sequence[RefreshGauges]
     orders: Orders
     delivery: OutboxDelivery
     wake_outbox: Wakeup
@@ -74,9 +80,14 @@ def build(settings: Settings) -> App:
     clock = SystemClock()
     store = create_database(settings)
     wake_outbox, health_changed = Wakeup(), Wakeup()
-    client = SettlementClient(settings.service_base_url, settings.service_api_key.get_secret_value())
+    client = SettlementClient(
+        settings.service_base_url,
+        settings.service_api_key.get_secret_value(),
+        on_request=settlement_metrics.record_request,
+    )
     health = Health(clock, compute_outage_tolerance(settings), health_changed)
     budget = AdaptiveBudget(settings.service_max_requests_per_second)
+    settlement_metrics.BUDGET.set_function(lambda: budget.per_second)
     adapter = SettlementAdapter(client, may_place=store.confirm_leading)
     settlement = MonitoredSettlement(adapter, health, on_slow_down=budget.halve)
     application = create_telegram_application(settings, lambda: store.is_leading)
@@ -153,6 +164,12 @@ def build(settings: Settings) -> App:
     built = (users, recipients, orders, checkout, rates, staff, broadcasts, support, operations)
     features = [each.feature for each in built]
     operations.all_features = features
+    operations.all_gauges = [
+        store.refresh_gauges,
+        partial(inbox_metrics.refresh_gauges, store, clock),
+        partial(outbox_metrics.refresh_gauges, store, clock),
+        *(refresh for feature in features for refresh in feature.gauges),
+    ]
     for feature in features:
         staff.add_alarm_subjects(feature.alarm_subjects)
         if feature.audit_terms is not None:
@@ -176,6 +193,7 @@ def build(settings: Settings) -> App:
         sessions=users.sessions,
         recipients=recipients,
         features=features,
+        gauges=operations.all_gauges,
         orders=orders,
         delivery=OutboxDelivery(
             store,

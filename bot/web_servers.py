@@ -47,7 +47,7 @@ class WebServers:
         self._app = app
         self._health = Health(app.store, state, lag)
         self.public: Final = server.ReplaceableApp(create_health_app(self._health))
-        metrics = create_metrics_app(refresh for feature in app.features for refresh in feature.gauges)
+        metrics = create_metrics_app(app.gauges)
         settings = app.settings
         ports = (
             _Port("web", "HTTP_HOST, HTTP_PORT", settings.http_host, settings.http_port, self.public),

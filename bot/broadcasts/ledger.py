@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import structlog
 
 from bot.broadcasts.delivery_repository import DeliveryRepository
+from bot.broadcasts.metrics import DELIVERIES
 from bot.broadcasts.model import Broadcast, BroadcastStatus, Delivery, DeliveryStatus
 from bot.broadcasts.repository import BroadcastRepository
 from bot.core.clock import Clock
@@ -84,6 +85,8 @@ class DeliveryLedger:
             if unsent:
                 await DeliveryRepository(tx).release(self._id, unsent)
             claimed = await self._claim(tx, request) if is_running and request.capacity > 0 else ()
+        for result in request.results:
+            DELIVERIES.labels(result.status.value).inc()
         return Batch(broadcast, is_running, claimed, unsent)
 
     async def _load_broadcast(self, tx: Transaction, *, pause: bool) -> Broadcast | None:

@@ -9,6 +9,7 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import datetime
 from itertools import pairwise, product
 from typing import Final, NoReturn, TypeVar
 
@@ -79,6 +80,11 @@ def measure(metric: Histogram) -> Iterator[None]:
         yield
     finally:
         metric.observe(time.perf_counter() - began)
+
+
+def seconds_since(moment: datetime | None, now: datetime) -> float:
+    """Return the seconds from `moment` to `now`, or 0 if there is no such moment."""
+    return 0.0 if moment is None else max((now - moment).total_seconds(), 0.0)
 
 
 async def refresh(gauges: Iterable[RefreshGauges]) -> None:

@@ -6,9 +6,11 @@ from decimal import Decimal
 from telegram import Bot
 
 from bot.infra.feature import Feature, Infra, Worker
+from bot.infra.metrics import RefreshGauges
 from bot.infra.workers import Wakeup
 from bot.operations.command_menus import CommandMenus, collect_menus
 from bot.operations.handlers import ShowOrders, StatusHandlers
+from bot.operations.live_figures import LiveFigureReader
 from bot.operations.monitor import Monitor
 from bot.operations.statistics_handlers import StatisticsHandlers
 from bot.operations.statistics_service import AUDIT_TERMS, StatisticsService
@@ -66,11 +68,18 @@ class Operations:
             backlog_after=backlog_after,
             shrink_percent=shrink_percent,
         )
-        status = StatusHandlers(database=database, messenger=messenger, monitor=monitor, show_orders=show_orders)
+        figures = LiveFigureReader(lambda: self.all_gauges)
+        status = StatusHandlers(
+            database=database, messenger=messenger, monitor=monitor, figures=figures, show_orders=show_orders
+        )
         service = StatisticsService(database, settlement, clock)
         statistics = StatisticsHandlers(statistics=service, messenger=messenger)
         self.all_features = list[Feature]()
         """All features of the bot, whose commands are in the menus. `bot/app.py` sets them."""
+
+        self.all_gauges = list[RefreshGauges]()
+        """What refreshes the gauges that `/status` shows. `bot/app.py` sets it."""
+
         menus = CommandMenus(
             bot,
             database=database,
@@ -88,6 +97,7 @@ class Operations:
             workers=(
                 Worker("watch", worker.check, health_changed),
                 Worker("probe", worker.probe),
+                Worker("figures", figures.record),
                 Worker("commands", menus.set_menus),
                 Worker("descriptions", menus.set_descriptions),
             ),

@@ -7,6 +7,7 @@ from bot.infra.db.database import Database
 from bot.infra.telegram.outbound.sender import Messenger
 from bot.infra.telegram.ui.router import Audience, Menu, Routes
 from bot.infra.telegram.ui.screen import Screen
+from bot.operations.live_figures import LiveFigureReader
 from bot.operations.monitor import Monitor
 from bot.operations.screens import status as screens
 from bot.staff.alarm_model import AlarmKind
@@ -26,10 +27,19 @@ _Action = Callable[["StatusHandlers", Session, str, str], Awaitable[bool]]
 class StatusHandlers:
     """Show operators the monitored status, and other users their orders. Let operators resolve alarms."""
 
-    def __init__(self, *, database: Database, messenger: Messenger, monitor: Monitor, show_orders: ShowOrders) -> None:
+    def __init__(
+        self,
+        *,
+        database: Database,
+        messenger: Messenger,
+        monitor: Monitor,
+        figures: LiveFigureReader,
+        show_orders: ShowOrders,
+    ) -> None:
         self._database = database
         self._messenger = messenger
         self._monitor = monitor
+        self._figures = figures
         self._show_orders = show_orders
 
     def routes(self) -> tuple[Routes[Session], ...]:
@@ -50,9 +60,9 @@ class StatusHandlers:
             await session.explain("users.stale.button")
 
     async def _status(self, session: Session) -> Screen:
-        summary = await self._monitor.summary()
+        summary, figures = await self._monitor.summary(), await self._figures.read()
         subjects = await self._monitor.load_subjects(summary.alarms)
-        return screens.show_status(session.t, summary, subjects, session.now, session.zone)
+        return screens.show_status(session.t, summary, figures, subjects, session.now, session.zone)
 
     async def _show_status(self, session: Session, _: str = "", __: str = "") -> bool:
         """Refresh the status in its message. For an older message, such as a reminder, send a new one."""

@@ -1,11 +1,14 @@
 """Orders: place and follow them, show them, and give receipts."""
 
+from functools import partial
+
 from bot.infra.db.transaction import Transaction
 from bot.infra.feature import Feature, Infra, Worker
 from bot.orders.buttons import OrderAction
 from bot.orders.events import OrderEvents
 from bot.orders.handlers import ActionHandler, OrderHandlers
 from bot.orders.history import OrderHistory
+from bot.orders.metrics import refresh_gauges
 from bot.orders.missed_messages import MissedMessages, follow_ups
 from bot.orders.notifications.rendering import OrderMessages
 from bot.orders.notifications.warnings import ALARM_SUBJECTS, OrderWarnings
@@ -109,6 +112,7 @@ class Orders:
                 Worker("reconciler", workers.reconcile),
                 Worker("malformed-orders", MalformedOrderFinder(database, clock).tick),
             ),
+            gauges=(partial(refresh_gauges, database, clock, rules.overdue_after),),
         )
 
     async def _record_active_user(self, _: Transaction, session: Session) -> None:

@@ -1,7 +1,8 @@
 """Read and write orders. An order is saved only if its version hasn't changed since it was read."""
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -14,6 +15,7 @@ from sqlalchemy import (
     Select,
     Text,
     bindparam,
+    case,
     func,
     insert,
     literal_column,
@@ -112,6 +114,12 @@ SIMILAR_UNCLAIMED = ALL.where(
 ).order_by(*OLDEST_FIRST)
 SKIP_POLLING = update(orders).where(orders.c.reference == bindparam("key")).values(next_poll_at=bindparam("look"))
 SAVE = update(orders).where(orders.c.reference == bindparam("key"), orders.c.version == bindparam("seen"))
+IS_PAID_BEFORE = orders.c.is_paid & (orders.c.paid_at <= NOW)
+COUNT_NOT_ENDED = (
+    select(orders.c.phase, orders.c.is_paid, func.count(), func.sum(case((IS_PAID_BEFORE, 1), else_=0)))
+    .where(IN_PHASES)
+    .group_by(orders.c.phase, orders.c.is_paid)
+)
 
 EVENTS = (
     select(*(order_events.c[name] for name in ("id", "reference", "at", "phase", "state", "note", "service_at")))
@@ -119,6 +127,14 @@ EVENTS = (
     .order_by(order_events.c.id)
 )
 ADD_EVENT = insert(order_events).inline()
+
+
+@dataclass(frozen=True, slots=True)
+class OrderCounts:
+    """How many orders haven't ended, by phase (open ones as "paid" and "unpaid"), and how many are overdue."""
+
+    by_phase: Counter[str]
+    overdue: int
 
 
 class OrderRepository:
@@ -216,6 +232,16 @@ class OrderRepository:
         `due_if_viewed` and `expiring`.
         """
         return await self._polled(DUE, now=now, paid=is_paid, limit=limit)
+
+    async def count_not_ended(self, overdue_from: datetime) -> OrderCounts:
+        """Count the orders that haven't ended. Paid ones are overdue if they were paid at `overdue_from` or before."""
+        rows = await self._connection.execute(COUNT_NOT_ENDED, {"phases": NOT_ENDED, "now": overdue_from})
+        by_phase, overdue = Counter[str](), 0
+        for phase, is_paid, count, late in rows:
+            is_open = phase == Phase.OPEN.value
+            by_phase[("paid" if is_paid else "unpaid") if is_open else phase] += count
+            overdue += int(late) if is_open else 0
+        return OrderCounts(by_phase, overdue)
 
     async def count_due(self, now: datetime, *, is_paid: bool) -> int:
         """Return how many orders `due` would return without a limit."""

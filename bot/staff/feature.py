@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import timedelta
+from functools import partial
 
 from bot.infra.feature import Feature, Infra
 from bot.staff.alarm_model import AlarmKind
@@ -10,6 +11,7 @@ from bot.staff.alarms import AlarmService
 from bot.staff.audit import AuditLog
 from bot.staff.audit_terms import AuditTerms
 from bot.staff.handlers import AuditHandlers
+from bot.staff.metrics import refresh_gauges
 from bot.staff.notifications import AlarmMessages
 from bot.staff.staff_chat import StaffChat, SupportContacts
 from bot.staff.user_data import USER_DATA
@@ -52,6 +54,7 @@ class Staff:
         self.feature = Feature(
             name="staff",
             user_data=USER_DATA,
+            gauges=(partial(refresh_gauges, infra.database),),
             routes=(self._audit_handlers.routes(),),
             renderers=(AlarmMessages(self._alarm_subjects).renderers(),),
         )

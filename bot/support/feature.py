@@ -1,6 +1,7 @@
 """Support: tickets, lookups, full recipients and saved replies."""
 
 from datetime import timedelta
+from functools import partial
 
 from bot.checkout.feature import Checkout
 from bot.infra.feature import Feature, Infra, Phase, Worker
@@ -11,6 +12,7 @@ from bot.settlement.catalogue import ServiceCatalogue
 from bot.settlement.model import Settlement
 from bot.staff.feature import Staff
 from bot.support.audit_terms import AUDIT_TERMS
+from bot.support.metrics import refresh_gauges
 from bot.support.notifications import posts, replies
 from bot.support.notifications.remarks import RemarkMessages
 from bot.support.notifications.reminders import ReminderMessages
@@ -126,6 +128,7 @@ class Support:
             ),
             on_chat_moved=(save_moved_chat,),
             workers=(Worker("tickets", reminders.tick), agents.worker),
+            gauges=(partial(refresh_gauges, infra.database, infra.clock),),
             close=agents.close,
             audit_terms=AUDIT_TERMS,
         )

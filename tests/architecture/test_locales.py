@@ -116,6 +116,7 @@ FOR_STAFF = (
     "orders.notification.staff_",
     "operations.platform.",
     "support.reveal.",
+    "operations.status.",
     "staff.",
     "support.staff",
     "support.waiting.",

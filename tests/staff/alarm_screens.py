@@ -7,12 +7,32 @@ from datetime import datetime, timedelta, tzinfo
 from bot.infra.i18n import Translator
 from bot.infra.outbox.model import Backlog
 from bot.infra.telegram.ui.screen import Screen
+from bot.operations.live_figures import LiveFigures
 from bot.operations.monitor import HealthSummary
 from bot.operations.screens import status as operator_status
 from bot.orders.notifications.warnings import OrderInAlarm
 from bot.orders.order import Order
 from bot.staff.alarm_model import ORDER_ALARMS, Alarm, AlarmKind
 from bot.staff.screens import alarms
+
+FIGURES = LiveFigures(
+    oldest_notification=75.4,
+    last_payment_noticed=3.14,
+    answer_median=0.234,
+    answer_p99=1.5,
+    slow_downs=1_234,
+    send_limit=119.6,
+    service_budget=9.75,
+)
+NO_FIGURES = LiveFigures(
+    oldest_notification=None,
+    last_payment_noticed=None,
+    answer_median=None,
+    answer_p99=None,
+    slow_downs=0,
+    send_limit=60,
+    service_budget=10,
+)
 
 
 def facts_of(kind: AlarmKind, now: datetime, typed: str) -> dict[str, object]:
@@ -69,9 +89,12 @@ def alarm_screens(t: Translator, order: Order, now: datetime, zone: tzinfo, type
                 yield f"over: {alarm.kind}", alarms.show_over(t, ended, orders, by_hand=by_hand)
         for some in (raised[:1], raised, raised * 30, longest * 30):
             yield "reminder", alarms.show_reminder(t, some, orders, now, zone)
-            yield "operator's status", operator_status.show_status(t, a_summary(*some), orders, now, zone)
+            yield "operator's status", operator_status.show_status(t, a_summary(*some), FIGURES, orders, now, zone)
     yield "nothing left", alarms.show_none_left(t)
     yield "key refused", alarms.show_key_refused(t)
     yield "key works", alarms.show_key_works(t)
     for known in (True, False):
-        yield "all is well", operator_status.show_status(t, a_summary(known=known), {}, now, zone)
+        yield (
+            "all is well",
+            operator_status.show_status(t, a_summary(known=known), FIGURES if known else NO_FIGURES, {}, now, zone),
+        )

@@ -17,7 +17,7 @@ from bot.staff.screens import alarms
 from tests.infra.builders import as_stored
 from tests.orders.builders import ORDER_LINE, an_open_order
 from tests.screens import JAKARTA, NOW, ScreenCase
-from tests.staff.alarm_screens import a_summary, every_alarm
+from tests.staff.alarm_screens import FIGURES, NO_FIGURES, a_summary, every_alarm
 from tests.texts import TRANSLATIONS, label, like, says, text
 
 EN = TRANSLATIONS.get("en")
@@ -32,8 +32,8 @@ def line(mark: str, kind: AlarmKind, state: str) -> str:
 
 
 def test_all_is_well_in_one_line_each() -> None:
-    seen = ScreenCase("", operator_status.show_status(EN, a_summary(), {}, NOW, JAKARTA))
-    head, table, recently = seen.text.split("\n\n")
+    seen = ScreenCase("", operator_status.show_status(EN, a_summary(), FIGURES, {}, NOW, JAKARTA))
+    head, table, figures, recently = seen.text.split("\n\n")
     assert head == text("staff.alarm.glance", time="10:05 WIB")
     assert table.split("\n") == [
         line("✅", AlarmKind.KEY_REFUSED, text("staff.alarm.key_refused_fine")),
@@ -49,6 +49,13 @@ def test_all_is_well_in_one_line_each() -> None:
         line("✅", AlarmKind.ROW_UNREADABLE, text("staff.alarm.row_unreadable_fine")),
         line("✅", AlarmKind.STAFF_CHAT_LOST, text("staff.alarm.staff_chat_lost_fine")),
     ]
+    assert figures.split("\n") == [
+        text("operations.status.oldest_waiting", length="75 seconds"),
+        text("operations.status.payment_noticed", length="3.1 seconds"),
+        text("operations.status.answers", median="0.23 seconds", limit="1.5 seconds"),
+        text("operations.status.slow_downs", count=1_234, limit=120),
+        text("operations.status.service_budget", count="9.8"),
+    ]
     assert recently == text("staff.alarm.lately", count=0)
     assert [button.label for button in seen.buttons] == [
         label("orders.button.refresh"),
@@ -57,8 +64,17 @@ def test_all_is_well_in_one_line_each() -> None:
     ]
 
 
+def test_what_was_not_measured_yet_is_said() -> None:
+    shown = operator_status.show_status(EN, a_summary(), NO_FIGURES, {}, NOW, JAKARTA).text
+    for key in ("none_waiting", "no_payment_noticed", "no_answers"):
+        assert text(f"operations.status.{key}") in shown.split("\n")
+    assert text("operations.status.service_budget", count="10") in shown
+
+
 def test_an_unknown_state_is_not_shown_as_fine() -> None:
-    shown = ScreenCase("", operator_status.show_status(EN, a_summary(known=False), {}, NOW, JAKARTA)).text.split("\n")
+    shown = ScreenCase(
+        "", operator_status.show_status(EN, a_summary(known=False), FIGURES, {}, NOW, JAKARTA)
+    ).text.split("\n")
     unknown = (AlarmKind.KEY_REFUSED, AlarmKind.SERVICE_DOWN, AlarmKind.METHODS_SHRUNK)
     assert [each for each in shown if "❔" in each] == [
         line("❔", kind, text("staff.alarm.unknown")) for kind in unknown
@@ -66,7 +82,7 @@ def test_an_unknown_state_is_not_shown_as_fine() -> None:
 
 
 def test_an_open_alarm_is_in_its_line_and_in_full_with_a_button_if_it_can_be_resolved() -> None:
-    seen = ScreenCase("", operator_status.show_status(EN, a_summary(FAILED, SHRUNK), ORDERS, NOW, JAKARTA))
+    seen = ScreenCase("", operator_status.show_status(EN, a_summary(FAILED, SHRUNK), FIGURES, ORDERS, NOW, JAKARTA))
     assert line("🚨", AlarmKind.ORDER_FAILED, "1") in seen.text.split("\n")
     assert says(seen.text, "staff.alarm.order_failed", since="08:05 WIB", line=ORDER_LINE)
     assert says(seen.text, "staff.alarm.methods_shrunk", before=1_500, now=12, since="10:05 WIB")
@@ -109,7 +125,7 @@ def test_every_alarm_says_what_to_do(alarm: Alarm) -> None:
     for shown in (
         alarms.show_raised(EN, alarm, ORDERS, NOW, JAKARTA),
         alarms.show_reminder(EN, [FAILED, alarm], ORDERS, NOW, JAKARTA),
-        operator_status.show_status(EN, a_summary(alarm), ORDERS, NOW, JAKARTA),
+        operator_status.show_status(EN, a_summary(alarm), FIGURES, ORDERS, NOW, JAKARTA),
     ):
         assert re.search(advice(alarm), ScreenCase("", shown).text)
 

@@ -1,21 +1,32 @@
 """Transactions over one database, SQLite or PostgreSQL."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, nullcontext
+from typing import Literal
 
 from sqlalchemy import select, text
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy.pool import QueuePool
 
-from bot.infra.db import keys, migrate
+from bot.infra.db import keys, metrics, migrate
 from bot.infra.db.address import parse_database_url
 from bot.infra.db.engine import create_reader, create_writer
 from bot.infra.db.erasure import empty_write_ahead_log
-from bot.infra.db.errors import SchemaMismatch, StoreFailure, translate_connection_error, translate_error
+from bot.infra.db.errors import (
+    RowUnreadable,
+    RuleBroken,
+    SchemaMismatch,
+    StoreDown,
+    StoreFailure,
+    translate_connection_error,
+    translate_error,
+)
 from bot.infra.db.leader import Leadership, lead
 from bot.infra.db.transaction import Transaction
 from bot.infra.db.vault import Vault
+from bot.infra.metrics import measure
 
 PING = select(1)
 REVISION = text("SELECT version_num FROM alembic_version")
@@ -46,8 +57,9 @@ class Database:
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Transaction]:
         """Open a transaction. Commit it at the end of the block, or roll back after an exception or a cancellation."""
-        async with self._writing() as connection:
-            yield Transaction(connection, self._vault)
+        with _measured("write"):
+            async with self._writing() as connection:
+                yield Transaction(connection, self._vault)
 
     @asynccontextmanager
     async def _writing(self) -> AsyncIterator[AsyncConnection]:
@@ -57,8 +69,9 @@ class Database:
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[Transaction]:
         """Open a transaction that only reads. It sees one state of the database and takes no write lock."""
-        async with _connected(self._reader) as connection:
-            yield Transaction(connection, self._vault)
+        with _measured("read"):
+            async with _connected(self._reader) as connection:
+                yield Transaction(connection, self._vault)
 
     async def ping(self) -> None:
         """Check that the database answers, without reading a table.
@@ -190,11 +203,36 @@ class Database:
         """Ask the lock itself whether this process leads right now."""
         return self._leadership is not None and await self._leadership.confirm()
 
+    async def refresh_gauges(self) -> None:
+        """Set the gauges of connections."""
+        for name, engine in (("reader", self._reader), ("writer", self._writer)):
+            pool = engine.pool
+            if isinstance(pool, QueuePool):
+                metrics.CONNECTIONS_IN_USE.labels(name).set(pool.checkedout())
+                metrics.CONNECTIONS_LIMIT.labels(name).set(pool.size())
+
     async def close(self) -> None:
         """Close every connection. No transaction may be open."""
         await self._writer.dispose()
         await self._reader.dispose()
         self._address.delete_temporary()
+
+
+@contextmanager
+def _measured(kind: Literal["read", "write"]) -> Iterator[None]:
+    """Measure a transaction, and count how it failed if it did."""
+    with measure(metrics.TRANSACTION_SECONDS.labels(kind)):
+        try:
+            yield
+        except RowUnreadable:
+            metrics.ERRORS.labels("row_unreadable").inc()
+            raise
+        except RuleBroken:
+            metrics.ERRORS.labels("rule_broken").inc()
+            raise
+        except StoreDown:
+            metrics.ERRORS.labels("unavailable").inc()
+            raise
 
 
 @asynccontextmanager

@@ -114,6 +114,13 @@ class Formats:
                 return format_unit(max(count, 1), f"duration-{name}", locale=self.locale)
         raise ValueError(length)
 
+    def measured(self, seconds: float) -> str:
+        """Return a measured time: `0.25 seconds`, `12 detik`. From two minutes on, return it as `duration` does."""
+        if seconds >= _MIN_OF_UNIT * 60:
+            return self.duration(timedelta(seconds=seconds))
+        rounded = round(seconds, 2 if seconds < 1 else 1 if seconds < 10 else None)  # noqa: PLR2004  three digits at most
+        return format_unit(rounded, "duration-second", locale=self.locale)
+
     def _format_whole(self, value: int) -> str:
         return f"{value:,}".translate(self._separators)
 

@@ -21,6 +21,7 @@ from bot.infra.db.errors import LASTING, RowUnreadable, StoreDown
 from bot.infra.db.retry import Sleep, retry_forever
 from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.follow_ups import FollowUp, OnChatMoved, OnChatUnreachable
+from bot.infra.outbox.metrics import DELAY_SECONDS, NOTIFICATIONS
 from bot.infra.outbox.model import (
     EXTRA_TRIES,
     ChatMoved,
@@ -163,6 +164,7 @@ class OutboxDelivery:
                 if not await OutboxRepository(tx).mark_sending(notification.id):
                     return
             outcome = await self._send(notification)
+            self._record_attempt(notification, outcome)
             try:
                 await self._save(notification, outcome)
             except Exception as error:  # noqa: BLE001  a failed follow-up must not repeat the message every minute
@@ -174,6 +176,21 @@ class OutboxDelivery:
                     where=find_location(error),
                 )
                 await self._save(notification, outcome, has_follow_up=False)
+
+    def _record_attempt(self, notification: StoredNotification, outcome: DeliveryOutcome) -> None:
+        queue = notification.queue.value
+        match outcome:
+            case Sent():
+                result = "sent"
+                late = (self._clock.now() - notification.due_at).total_seconds()
+                DELAY_SECONDS.labels(queue).observe(max(late, 0.0))
+            case RetryLater(maybe_sent=True):
+                result = "perhaps_sent"
+            case RetryLater() | ChatMoved():
+                result = "retried"
+            case _:
+                result = "undeliverable"
+        NOTIFICATIONS.labels(queue, result).inc()
 
     async def _send(self, notification: StoredNotification) -> DeliveryOutcome:
         """Make one attempt and return its outcome. An exception (a bug or a lost database) must not block the chat."""

@@ -83,6 +83,11 @@ OVERDUE = bindparam("before", type_=outbox.c.due_at.type)
 # Notifications about the rate are sent at the pace of a broadcast, so many of them are no backlog.
 IS_NOT_ABOUT_RATE = outbox.c.queue != constant(Queue.RATE)
 BACKLOG = select(func.count(), func.min(WAITING_SINCE)).where(IS_UNSENT, IS_NOT_ABOUT_RATE, WAITING_SINCE <= OVERDUE)
+BACKLOGS = (
+    select(outbox.c.queue, func.count(), func.min(WAITING_SINCE))
+    .where(IS_UNSENT, WAITING_SINCE <= OVERDUE)
+    .group_by(outbox.c.queue)
+)
 INTERRUPTED = select(outbox).where(IS_UNSENT, IS_SENDING)
 
 MARK_SENDING = (
@@ -166,6 +171,12 @@ class OutboxRepository:
         """Return how many notifications have waited since before that time. Those about the rate don't count."""
         count, since = (await self._connection.execute(BACKLOG, {"before": before})).one()
         return Backlog(count, None if since is MALFORMED else since)
+
+    async def get_backlogs(self, before: datetime) -> Mapping[Queue, Backlog]:
+        """Return for each queue how many notifications have waited since before that time."""
+        rows = (await self._connection.execute(BACKLOGS, {"before": before})).all()
+        found = {Queue(name): Backlog(count, None if since is MALFORMED else since) for name, count, since in rows}
+        return {queue: found.get(queue, Backlog()) for queue in Queue}
 
     async def mark_sending(self, notification_id: int) -> bool:
         """Mark a waiting row as being sent, and count the attempt. Return False if it no longer waits."""

@@ -5,7 +5,8 @@ They add to python-telegram-bot's own errors (400, 401, 403, 404, 409)::
     telegram.error.TelegramError
     ├── NetworkError
     │   ├── Unsent       certainly did nothing: no connection, or never tried
-    │   └── Unanswered   may have been executed: no answer in time, connection lost, 5xx, unreadable answer
+    │   └── Unanswered   may have been executed: no answer in time, connection lost, unreadable answer
+    │       └── ServerError   the same, with a 5xx
     └── SlowDown         429: certainly did nothing. `seconds` until the next try
     TokenRefused         ends the bot
 
@@ -21,6 +22,10 @@ class Unsent(NetworkError):
 
 class Unanswered(NetworkError):
     """Telegram may have executed the request. A repetition can send a message twice."""
+
+
+class ServerError(Unanswered):
+    """Telegram answered with a 5xx. It may have executed the request."""
 
 
 class SlowDown(TelegramError):

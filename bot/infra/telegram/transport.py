@@ -11,6 +11,7 @@ The address of every call contains the bot's token. So no error of this module c
 import functools
 import json
 import ssl
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
@@ -23,7 +24,8 @@ from telegram.error import TelegramError
 from telegram.request import BaseRequest, RequestData
 from yarl import URL
 
-from bot.infra.telegram.errors import SlowDown, Unanswered, Unsent
+from bot.infra.telegram.errors import ServerError, SlowDown, Unanswered, Unsent
+from bot.infra.telegram.metrics import CALL_SECONDS, CALLS, METHODS
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 KEEP_SECONDS = 15.0
@@ -115,19 +117,39 @@ class TelegramRequest(BaseRequest):
             Unanswered: the request may have been executed. There was no complete answer, or a 5xx.
             SlowDown: 429.
         """
+        name = method_of(url)
+        began = time.perf_counter()
+        try:
+            status, body = await self._send(
+                url, method, request_data, (read_timeout, write_timeout, connect_timeout, pool_timeout)
+            )
+        except TelegramError as error:
+            _record_call(name, _describe_error(error), began)
+            raise
+        _record_call(name, "ok" if status < HTTPStatus.BAD_REQUEST else "rejected", began)
+        return status, body
+
+    async def _send(
+        self,
+        url: str,
+        method: str,
+        request_data: RequestData | None,
+        timeouts: tuple[Any, Any, Any, Any],
+    ) -> tuple[int, bytes]:
         if not self._may_call():
             raise Unsent("this process no longer acts as the bot")
+        read, write, connect, pool = timeouts
         with_files = request_data is not None and request_data.contains_files
-        timeouts = _build_timeouts(
-            read=_to_seconds(read_timeout, self._read),
-            write=_to_seconds(write_timeout, self._media_write if with_files else self._write),
-            connect=_to_seconds(connect_timeout, self._connect),
-            pool=_to_seconds(pool_timeout, self._pool),
+        timeout = _build_timeouts(
+            read=_to_seconds(read, self._read),
+            write=_to_seconds(write, self._media_write if with_files else self._write),
+            connect=_to_seconds(connect, self._connect),
+            pool=_to_seconds(pool, self._pool),
         )
         try:
             address = URL(url)
             session = self._session_for(address)
-            async with session.request(method, address, data=_build_form(request_data), timeout=timeouts) as answer:
+            async with session.request(method, address, data=_build_form(request_data), timeout=timeout) as answer:
                 self._compare_clocks(answer.headers.get("Date", ""))
                 status, body = answer.status, await answer.read()
         except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
@@ -211,11 +233,36 @@ def _translate_error(error: Exception) -> TelegramError:
     return Unanswered(f"no answer from Telegram: {type(error).__name__}")
 
 
+def method_of(url: str) -> str:
+    """Return the name of the method in the address of a call, or "other" if the bot doesn't call it."""
+    name = url.partition("?")[0].rpartition("/")[2]
+    return name if name in METHODS else "other"
+
+
+def _record_call(name: str, result: str, began: float) -> None:
+    CALLS.labels(name, result).inc()
+    if name != "getUpdates":
+        kind = "message" if name.startswith("send") else "edit" if name.startswith(("edit", "delete")) else "other"
+        CALL_SECONDS.labels(kind).observe(time.perf_counter() - began)
+
+
+def _describe_error(error: TelegramError) -> str:
+    match error:
+        case SlowDown():
+            return "too_many_requests"
+        case ServerError():
+            return "server_error"
+        case Unsent():
+            return "unsent"
+        case _:
+            return "unanswered"
+
+
 def _check_status(status: int, body: bytes) -> None:
     if status == HTTPStatus.TOO_MANY_REQUESTS:
         raise SlowDown(_read_pause(body))
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        raise Unanswered(f"Telegram is in trouble ({status})")
+        raise ServerError(f"Telegram is in trouble ({status})")
 
 
 def _read_pause(body: bytes) -> float:

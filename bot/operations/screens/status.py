@@ -1,10 +1,12 @@
 """The screen of `/status` for operators: everything that is monitored."""
 
 from datetime import datetime, tzinfo
+from decimal import Decimal
 
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.formatting import format_clock
 from bot.infra.telegram.ui.screen import Button, Screen
+from bot.operations.live_figures import LiveFigures
 from bot.operations.monitor import HealthSummary
 from bot.staff.alarm_model import ORDER_ALARMS, Alarm, AlarmKind
 from bot.staff.alarm_subjects import Subjects
@@ -15,11 +17,14 @@ from bot.users.screens.buttons import send_row
 OK, WRONG, UNKNOWN = "✅", "🚨", "❔"
 
 
-def show_status(t: Translator, summary: HealthSummary, subjects: Subjects, now: datetime, zone: tzinfo) -> Screen:
-    """Show one line for each kind of alarm, then the open alarms, with buttons to resolve them."""
+def show_status(  # noqa: PLR0917  what is monitored, then who reads it
+    t: Translator, summary: HealthSummary, figures: LiveFigures, subjects: Subjects, now: datetime, zone: tzinfo
+) -> Screen:
+    """Show one line for each kind of alarm, the last hour, and the open alarms, with buttons to resolve them."""
     parts = [
         t("staff.alarm.glance", time=format_clock(t, now, zone)),
         _table(t, summary),
+        _format_figures(t, figures),
         t("staff.alarm.lately", count=summary.raised_recently),
     ]
     if summary.alarms:
@@ -35,6 +40,26 @@ def show_status(t: Translator, summary: HealthSummary, subjects: Subjects, now: 
 
 def _table(t: Translator, summary: HealthSummary) -> Html:
     return Html("\n".join(_row(t, kind, summary) for kind in AlarmKind))
+
+
+def _format_figures(t: Translator, figures: LiveFigures) -> Html:
+    """Return the figures, one on each line."""
+    oldest, payment = figures.oldest_notification, figures.last_payment_noticed
+    median, p99 = figures.answer_median, figures.answer_p99
+    lines = [
+        t("operations.status.none_waiting")
+        if oldest is None
+        else t("operations.status.oldest_waiting", length=t.measured(oldest)),
+        t("operations.status.no_payment_noticed")
+        if payment is None
+        else t("operations.status.payment_noticed", length=t.measured(payment)),
+        t("operations.status.no_answers")
+        if median is None or p99 is None
+        else t("operations.status.answers", median=t.measured(median), limit=t.measured(p99)),
+        t("operations.status.slow_downs", count=figures.slow_downs, limit=round(figures.send_limit)),
+        t("operations.status.service_budget", count=t.number(round(Decimal(figures.service_budget), 1).normalize())),
+    ]
+    return Html("\n".join(lines))
 
 
 def _row(t: Translator, kind: AlarmKind, summary: HealthSummary) -> str:

@@ -12,7 +12,9 @@ from bot.core.clock import Clock
 from bot.core.shutdown import finish_tasks
 from bot.infra.db.errors import LASTING, StoreDown
 from bot.infra.db.retry import Sleep, retry_forever
+from bot.infra.metrics import measure
 from bot.orders.deposits import is_list_conclusive
+from bot.orders.metrics import POST_SECONDS, POSTS
 from bot.orders.order import Order
 from bot.orders.placement.matching import OrderListing, read_list
 from bot.orders.placement.results import ResultRecorder
@@ -71,16 +73,21 @@ class OrderSubmission:
 
     async def _submit(self, order: Order) -> None:
         try:
-            placed = await self._settlement.place(order.request)
+            with measure(POST_SECONDS):
+                placed = await self._settlement.place(order.request)
         except OutcomeUnknown:
+            POSTS.labels("unknown").inc()
             await self._save(order, lambda: self._results.record_unknown(order.reference))
         except Refused as refusal:
             reason = refusal.reason
+            POSTS.labels("refused").inc()
             await self._save(order, lambda: self._results.record_refused(order.reference, reason))
         except (NotCreated, KeyRefused) as failure:
+            POSTS.labels("refused" if isinstance(failure, KeyRefused) else "not_created").inc()
             log.warning("order_rejected", order=order.reference, error=type(failure).__name__)
             await self._save(order, lambda: self._results.record_refused(order.reference))
         else:
+            POSTS.labels("placed").inc()
             await self._record_created(order, placed)
 
     async def _record_created(self, order: Order, placed: Placed) -> None:

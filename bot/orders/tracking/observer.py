@@ -9,6 +9,7 @@ from bot.infra.db.errors import RowUnreadable
 from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.events import OrderEvents, OrderProblem
+from bot.orders.metrics import record_payment_noticed
 from bot.orders.notifications.kinds import OrderNotification, OrderWarning
 from bot.orders.notifications.queueing import ALARM_OF, operator_notifications, order_notifications
 from bot.orders.order import EventNote, Failure, Order, Phase, advance, expire, mark_overdue
@@ -104,6 +105,8 @@ class Observer:
                     await self._events.report_change(tx, saved, now)
                 if saved.is_ended and before.is_overdue:
                     await self._clear_overdue(tx, saved, now)
+            if saved.is_paid and not before.is_paid and report.paid_at is not None:
+                record_payment_noticed(report.paid_at, now)
             if kinds:
                 self._orders.on_notification()
             return saved

@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from types import TracebackType
 
+    OnRequest = Callable[[str, SettlementError | None, float], None]
+
 KeyHeader = Literal["x-api-key", "authorization"]
 
 LARGEST_PAGE = 100
@@ -59,6 +61,10 @@ def key_id_of(api_key: str) -> str:
 
 def _utc_now() -> datetime:
     return datetime.now(UTC)
+
+
+def _ignore_request(route: str, error: SettlementError | None, seconds: float) -> None:
+    del route, error, seconds
 
 
 def _checked_base(base_url: str) -> str:
@@ -96,6 +102,7 @@ class SettlementClient:
         chance: gives random numbers from 0 to 1, for jitter.
         clock: monotonic seconds.
         now: our own clock as aware UTC, compared with the service's.
+        on_request: called after each attempt with its route, its error if it failed, and the seconds it took.
 
     Attributes:
         base_url: without a trailing slash.
@@ -119,12 +126,14 @@ class SettlementClient:
         chance: Callable[[], float] = randomness.random,
         clock: Callable[[], float] = time.monotonic,
         now: Callable[[], datetime] = _utc_now,
+        on_request: OnRequest = _ignore_request,
     ) -> None:
         self.base_url = _checked_base(base_url)
         self.key_id = key_id_of(api_key)
         self.clock_offset: timedelta | None = None
         self._timeouts, self._retry = timeouts, retry
         self._sleep, self._chance, self._clock, self._now = sleep, chance, clock, now
+        self._on_request = on_request
         self._http = httpx.AsyncClient(
             headers={"accept": "application/json", "user-agent": "kirim", **_key_headers(api_key, header)},
             timeout=httpx.Timeout(
@@ -156,19 +165,19 @@ class SettlementClient:
 
     async def quote(self, *, retry: bool = True) -> Quote:
         """Read the latest cached rates (settlement API, 4.1)."""
-        return read(Quote, await self._get("/v1/quote/btc-idr", retry=retry))
+        return read(Quote, await self._get("quote", "/v1/quote/btc-idr", retry=retry))
 
     async def payout_methods(self, *, retry: bool = True) -> PayoutMethods:
         """Read the live list of banks and e-wallets. Read it before each order (settlement API, 4.2)."""
-        return read_methods(await self._get("/v1/payout/methods", retry=retry))
+        return read_methods(await self._get("payout_methods", "/v1/payout/methods", retry=retry))
 
     async def deposit_rails(self, *, retry: bool = True) -> DepositRails:
         """Read the deposit rails besides Lightning (settlement API, 4.3)."""
-        return read(DepositRails, await self._get("/v1/deposit/rails", retry=retry))
+        return read(DepositRails, await self._get("deposit_rails", "/v1/deposit/rails", retry=retry))
 
     async def platform_stats(self, *, retry: bool = True) -> PlatformStats:
         """Read the service's statistics (settlement API, 4.4)."""
-        return read(PlatformStats, await self._get("/v1/platform/stats", retry=retry))
+        return read(PlatformStats, await self._get("stats", "/v1/platform/stats", retry=retry))
 
     async def order(self, order_id: str, *, retry: bool = True) -> Order:
         """Read one order (settlement API, 4.6). Attempts are at least a second apart (6.3).
@@ -180,7 +189,7 @@ class SettlementClient:
         if order_id in {"", ".", ".."}:
             raise ValueError("not an order id")
         path = f"{ORDERS}/{quoted(order_id, safe='')}"
-        return read(Order, await self._get(path, floor=SECONDS_BETWEEN_READS_OF_AN_ORDER, retry=retry))
+        return read(Order, await self._get("order", path, floor=SECONDS_BETWEEN_READS_OF_AN_ORDER, retry=retry))
 
     async def orders(self, limit: int = 50, *, retry: bool = True) -> OrderList:
         """Read the newest orders, 1 to 100 of them (settlement API, 4.7). An empty list proves nothing.
@@ -190,7 +199,7 @@ class SettlementClient:
         """
         if not 1 <= limit <= LARGEST_PAGE:
             raise ValueError("limit must be from 1 to 100")
-        return read_orders(await self._get(f"{ORDERS}?limit={limit}", retry=retry))
+        return read_orders(await self._get("orders", f"{ORDERS}?limit={limit}", retry=retry))
 
     async def create_order(self, order_input: OrderInput) -> CreatedOrder:
         """Create an order (settlement API, 4.5). It is sent once, over a new connection, and never retried.
@@ -202,16 +211,16 @@ class SettlementClient:
         request = self._http.build_request(
             "POST", self.base_url + ORDERS, content=body, headers={"content-type": "application/json"}
         )
-        return read(CreatedOrder, await self._once(request, self._timeouts.total))
+        return read(CreatedOrder, await self._once("create_order", request, self._timeouts.total))
 
-    async def _get(self, path: str, *, floor: float = 0.0, retry: bool) -> Answer:
+    async def _get(self, route: str, path: str, *, floor: float = 0.0, retry: bool) -> Answer:
         """Read with retries. `retry=False` sends once, for callers with a request budget."""
         end = self._clock() + self._retry.total
         attempt = 1
         while True:
             seconds = min(self._timeouts.total, end - self._clock())
             try:
-                return await self._once(self._http.build_request("GET", self.base_url + path), seconds)
+                return await self._once(route, self._http.build_request("GET", self.base_url + path), seconds)
             except SettlementError as error:
                 pause = self._retry.pause(attempt, error, self._chance(), floor) if retry else None
                 if pause is None or self._clock() + pause >= end:
@@ -222,14 +231,16 @@ class SettlementClient:
             await self._sleep(pause)
             attempt += 1
 
-    async def _once(self, request: httpx.Request, seconds: float) -> Answer:
+    async def _once(self, route: str, request: httpx.Request, seconds: float) -> Answer:
         started = self._clock()
         details = {"method": request.method, "path": request.url.path, "key_id": self.key_id}
         try:
             answer = await exchange(self._http, request, seconds)
         except SettlementError as error:
+            self._on_request(route, error, self._clock() - started)
             log.warning("settlement_request_failed", error=str(error), seconds=self._since(started), **details)
             raise
+        self._on_request(route, None, self._clock() - started)
         if answer.date:
             self.clock_offset = answer.date - self._now()
         log.debug("settlement_request_answered", status=answer.status, seconds=self._since(started), **details)

@@ -19,6 +19,7 @@ from bot.infra.db.retry import retry_forever
 from bot.infra.db.transaction import Transaction
 from bot.infra.telegram.inbound.model import ChatState, InboxItem
 from bot.infra.telegram.inbound.repository import InboxRepository
+from bot.infra.telegram.metrics import ANSWER_SECONDS, UPDATES_HANDLED
 
 log = structlog.get_logger(__name__)
 
@@ -80,11 +81,15 @@ class Attempts:
                 await self._count(attempt)
             error = await catch_exception(self._process_with_timeout(attempt))
             if error is None:
+                UPDATES_HANDLED.labels("done").inc()
+                ANSWER_SECONDS.observe((self._clock.now() - attempt.item.received_at).total_seconds())
                 await self._finish(attempt)
                 return None
+            UPDATES_HANDLED.labels("failed").inc()
             await self._record_failure(attempt, error)
         if attempt.attempts < MAX_ATTEMPTS:
             return BETWEEN_ATTEMPTS.after(attempt.attempts)
+        UPDATES_HANDLED.labels("dropped").inc()
         log.error("update_dropped", update=attempt.item.update_id, attempts=attempt.attempts)
         await self._finish(attempt)
         return None

@@ -23,11 +23,11 @@ from bot.infra.db.retry import retry_forever
 from bot.infra.telegram.errors import SlowDown, TokenRefused, Unanswered
 from bot.infra.telegram.inbound.model import InboxItem
 from bot.infra.telegram.inbound.repository import InboxRepository
+from bot.infra.telegram.metrics import UPDATES_RECEIVED
 
 log = structlog.get_logger(__name__)
 
 ALLOWED_UPDATES = ("message", "edited_message", "callback_query", "my_chat_member")
-READ = frozenset(ALLOWED_UPDATES)
 """Other kinds of updates are acknowledged unread."""
 
 POLL_SECONDS = 25
@@ -124,6 +124,9 @@ class Receiver:
             new_ids = await retry_forever("keep_updates", lambda: self._save_once(items))
             # The others arrived twice, or their commit succeeded but seemed to fail, so they never reached the queues.
             self._queues.reread_inbox({item.chat_id for item in items if item.update_id not in new_ids})
+            for update in batch:
+                if update["update_id"] in new_ids and (kind := find_kind(update)) is not None:
+                    UPDATES_RECEIVED.labels(kind).inc()
             self._queues.submit_updates([item for item in items if item.update_id in new_ids])
 
     async def _save_once(self, items: Sequence[InboxItem]) -> frozenset[int]:
@@ -152,12 +155,17 @@ class Receiver:
             await asyncio.sleep(pause)
 
 
+def find_kind(update: Json) -> str | None:
+    """Return the kind of an update, or None for updates that aren't read."""
+    return next((kind for kind in ALLOWED_UPDATES if isinstance(update.get(kind), dict)), None)
+
+
 def find_chat_id(update: Json) -> int | None:
     """Return the chat in whose queue the update belongs, or None for updates that aren't read.
 
     A press on a message that the bot can't see (inline mode) belongs to the chat of the user who pressed.
     """
-    kind = next((kind for kind in READ if isinstance(update.get(kind), dict)), None)
+    kind = find_kind(update)
     if kind is None:
         return None
     body = update[kind]

@@ -40,6 +40,7 @@ UNFINISHED_CHATS = (
     .group_by(inbox.c.chat_id)
     .order_by(func.min(inbox.c.received_at), func.min(inbox.c.update_id))
 )
+BACKLOG = select(func.count(), func.min(inbox.c.received_at)).where(IS_UNFINISHED)
 HAS_ID = inbox.c.update_id.in_(bindparam("ids", expanding=True))
 COUNT_ATTEMPT = update(inbox).where(HAS_ID).values(attempts=inbox.c.attempts + 1)
 MARK_HANDLED = update(inbox).where(inbox.c.update_id == bindparam("taken")).values(handled_by=bindparam("by"))
@@ -84,6 +85,11 @@ class InboxRepository:
     async def find_chats(self) -> tuple[int, ...]:
         """Return the chats with unfinished updates. The chat that has waited longest comes first."""
         return tuple((await self._connection.execute(UNFINISHED_CHATS)).scalars())
+
+    async def get_backlog(self) -> tuple[int, datetime | None]:
+        """Return how many updates are unfinished, and since when the oldest has waited."""
+        count, since = (await self._connection.execute(BACKLOG)).one()
+        return count, None if since is MALFORMED else since
 
     async def count_attempt(self, update_ids: Collection[int]) -> None:
         """Count one more attempt for each of these updates."""

@@ -4,6 +4,7 @@ The library's own `AIORateLimiter` knows no limits of a chat and no priorities. 
 second, and a 429 for one chat stops all others.
 """
 
+import time
 from collections.abc import Callable, Coroutine
 from contextvars import ContextVar
 from typing import Any
@@ -12,6 +13,7 @@ from telegram.ext import BaseRateLimiter
 
 from bot.core.backoff import Backoff
 from bot.infra.telegram.errors import SlowDown
+from bot.infra.telegram.metrics import SEND_WAIT_SECONDS
 from bot.infra.telegram.outbound.pace import Kind, Limits
 from bot.infra.telegram.outbound.scheduler import LONGEST_WAIT_SECONDS, RANKS, Call, Priority, SendScheduler
 
@@ -109,7 +111,9 @@ class SendLimiter(BaseRateLimiter[Priority]):
         args: Any,  # noqa: ANN401  likewise
         kwargs: dict[str, Any],
     ) -> Answer:
+        began = time.perf_counter()
         async with self._scheduler.wait_for_turn(call):
+            SEND_WAIT_SECONDS.labels(call.priority).observe(time.perf_counter() - began)
             ON_SEND.get()()
             try:
                 return await callback(*args, **kwargs)

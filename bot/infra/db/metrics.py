@@ -1,0 +1,25 @@
+"""The metrics of the database."""
+
+from typing import Final
+
+from bot.infra.metrics import counter, gauge, histogram
+
+POOLS: Final = ("reader", "writer")
+
+TRANSACTION_SECONDS: Final = histogram(
+    "kirim_database_transaction_seconds",
+    "How long a transaction took, with the wait for its connection.",
+    (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30),
+    kind=("read", "write"),
+)
+CONNECTIONS_IN_USE: Final = gauge(
+    "kirim_database_connections_in_use", "Connections that are used now. PostgreSQL has one pool for both.", pool=POOLS
+)
+CONNECTIONS_LIMIT: Final = gauge(
+    "kirim_database_connections_limit", "Connections that can be used at once.", pool=POOLS
+)
+ERRORS: Final = counter(
+    "kirim_database_errors",
+    "Transactions that failed, by what happened.",
+    kind=("unavailable", "rule_broken", "row_unreadable"),
+)

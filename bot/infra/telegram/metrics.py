@@ -1,0 +1,82 @@
+"""The metrics of updates and of calls to Telegram."""
+
+from typing import Final
+
+from bot.core.clock import Clock
+from bot.infra.db.database import Database
+from bot.infra.metrics import counter, gauge, histogram, seconds_since
+from bot.infra.telegram.inbound.repository import InboxRepository
+
+METHODS: Final = (
+    "answerCallbackQuery",
+    "closeForumTopic",
+    "createForumTopic",
+    "deleteForumTopic",
+    "deleteMessage",
+    "deleteWebhook",
+    "editForumTopic",
+    "editMessageCaption",
+    "editMessageMedia",
+    "editMessageReplyMarkup",
+    "editMessageText",
+    "getChat",
+    "getMe",
+    "getUpdates",
+    "reopenForumTopic",
+    "sendDocument",
+    "sendMessage",
+    "sendPhoto",
+    "setMessageReaction",
+    "setMyCommands",
+    "setMyDescription",
+    "setMyShortDescription",
+    "other",
+)
+"""The methods of the Bot API that the bot calls. A method that isn't listed counts as `other`."""
+
+UPDATES_RECEIVED: Final = counter(
+    "kirim_updates_received",
+    "Updates that were saved in the inbox for the first time.",
+    kind=("message", "edited_message", "callback_query", "my_chat_member"),
+)
+UPDATES_HANDLED: Final = counter(
+    "kirim_updates_handled",
+    "Attempts to handle an update. After `failed` there is another one. `dropped` is the last of five.",
+    result=("done", "failed", "dropped"),
+)
+INBOX_WAITING: Final = gauge("kirim_inbox_waiting", "Updates that aren't finished.")
+INBOX_OLDEST: Final = gauge("kirim_inbox_oldest_seconds", "How long the oldest of them has waited. 0 if none does.")
+ANSWER_SECONDS: Final = histogram(
+    "kirim_answer_seconds",
+    "From the arrival of an update until it was handled, and answered if it has an answer.",
+    (0.01, 0.025, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1, 1.5, 2, 3, 5, 10, 30, 120),
+)
+CALLS: Final = counter(
+    "kirim_telegram_calls",
+    "Calls of the Bot API. `unsent` never left this machine, and `unanswered` may have been executed.",
+    method=METHODS,
+    result=("ok", "rejected", "too_many_requests", "server_error", "unanswered", "unsent"),
+)
+CALL_SECONDS: Final = histogram(
+    "kirim_telegram_seconds",
+    "How long Telegram took to answer. Long polls for updates aren't counted.",
+    (0.025, 0.05, 0.1, 0.2, 0.35, 0.5, 1, 2, 5, 15),
+    kind=("message", "edit", "other"),
+)
+SEND_WAIT_SECONDS: Final = histogram(
+    "kirim_send_wait_seconds",
+    "How long a message or an edit waited for its turn within Telegram's limits.",
+    (0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 15, 60, 300),
+    priority=("money", "talk", "bulk"),
+)
+SEND_LIMIT: Final = gauge(
+    "kirim_send_limit_per_second", "How many messages a second the bot sends at most now. It adapts to Telegram's 429s."
+)
+
+
+async def refresh_gauges(database: Database, clock: Clock) -> None:
+    """Read how many updates wait, and since when."""
+    async with database.reading() as tx:
+        count, since = await InboxRepository(tx).get_backlog()
+    INBOX_WAITING.set(count)
+    INBOX_OLDEST.set(seconds_since(since, clock.now()))
