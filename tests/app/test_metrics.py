@@ -1,5 +1,231 @@
-"""All metrics of the bot: their names, that users add no series, and what the gauges are read from."""
+"""All metrics of the bot: what they are called, that users add no series, and that `/status` shows the same."""
 
-import re
-from collections.abc import AsyncIterator
-from datetime import timedelta
+import asyncio
+import json
+from collections.abc import AsyncIterator, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from telegram import Update
+
+from bot.app import App, build
+from bot.config import load
+from bot.core.clock import SystemClock
+from bot.infra import metrics
+from bot.infra.outbox.delivery import OutboxDelivery
+from bot.infra.outbox.model import NoPayload, Notification, Queue, Sent, StoredNotification
+from bot.infra.outbox.repository import OutboxRepository
+from bot.infra.telegram.inbound.chat_queues import ChatQueues
+from bot.infra.telegram.inbound.receiver import Receiver
+from bot.infra.telegram.metrics import CALLS
+from bot.infra.telegram.outbound.limiter import SendLimiter
+from bot.infra.telegram.outbound.pace import UNLIMITED
+from bot.operations.live_figures import LiveFigureReader
+from bot.orders.metrics import record_payment_noticed
+from bot.orders.repository import OrderRepository
+from bot.staff.alarm_model import Alarm, AlarmKind
+from bot.staff.alarm_repository import AlarmRepository
+from tests.infra.keys import ENCRYPTION_KEYS
+from tests.orders.builders import an_open_order
+
+CHATS = range(10_001, 11_001)
+MAX_SERIES = 1_000
+
+
+@pytest.fixture
+async def app(file: str) -> AsyncIterator[App]:
+    app = build(
+        load(
+            None,
+            telegram_bot_token="1:AAAA",
+            service_api_key="pk_live_made.up",
+            service_base_url="http://127.0.0.1:9",
+            database_url=file,
+            encryption_keys=ENCRYPTION_KEYS,
+        )
+    )
+    await app.store.upgrade()
+    yield app
+    await app.client.aclose()
+    await app.store.close()
+
+
+def value(name: str, **labels: str) -> float:
+    return metrics.REGISTRY.get_sample_value(name, labels) or 0.0
+
+
+def series() -> set[tuple[str, frozenset[tuple[str, str]]]]:
+    """Return each series with its labels. Those of the garbage collector and the process come with the library."""
+    return {
+        (sample.name, frozenset(sample.labels.items()))
+        for family in metrics.REGISTRY.collect()
+        for sample in family.samples
+    }
+
+
+class Telegram:
+    """A source of one update from each of many chats."""
+
+    def __init__(self) -> None:
+        self.updates: list[dict[str, Any]] = [
+            {
+                "update_id": number,
+                "message": {
+                    "message_id": 1,
+                    "date": 0,
+                    "text": f"secret {chat}",
+                    "chat": {"id": chat, "type": "private"},
+                    "from": {"id": chat, "is_bot": False, "first_name": f"Emma {chat}"},
+                },
+            }
+            for number, chat in enumerate(CHATS, 1)
+        ]
+
+    async def fetch(self, offset: int | None) -> Sequence[dict[str, Any]]:
+        del offset
+        if not self.updates:
+            await asyncio.Event().wait()
+        batch, self.updates = self.updates[:100], self.updates[100:]
+        return batch
+
+
+class Sender:
+    """A sender that every notification reaches."""
+
+    async def send(self, notification: StoredNotification) -> Sent:
+        return Sent(notification.chat_id)
+
+
+async def answer_a_thousand_chats(app: App) -> None:
+    """Receive an update of each chat, answer it within the limits, and send each chat a notification."""
+    limiter, clock, answered = SendLimiter(UNLIMITED), SystemClock(), set[int]()
+    has_all = asyncio.Event()
+
+    async def call(*_: Any, **__: Any) -> bool:
+        return True
+
+    async def process(update: Update) -> None:
+        assert update.effective_chat is not None
+        chat = update.effective_chat.id
+        await limiter.process_request(call, (), {}, "sendMessage", {"chat_id": chat}, "talk")
+        answered.add(chat)
+        if len(answered) == len(CHATS):
+            has_all.set()
+
+    queues = ChatQueues(app.store, process, clock, None)
+    receiving = asyncio.create_task(Receiver(Telegram(), app.store, queues, clock).run())
+    await has_all.wait()
+    receiving.cancel()
+    await queues.drain()
+    await limiter.shutdown()
+    now = clock.now()
+    async with app.store.transaction() as tx:
+        await OutboxRepository(tx).add(
+            [
+                Notification(
+                    chat_id=chat, subject=f"order:R{chat}", kind="paid", payload=NoPayload(), due_at=now, created_at=now
+                )
+                for chat in CHATS
+            ]
+        )
+    delivery = OutboxDelivery(app.store, Sender(), clock)
+    while await delivery.start_due():
+        await delivery.wait_until_sent()
+
+
+async def test_a_thousand_chats_add_no_series_and_nothing_of_theirs(app: App) -> None:
+    await metrics.refresh(app.gauges)
+    before, answers, sent = (
+        series(),
+        value("kirim_answer_seconds_count"),
+        value("kirim_notifications_total", queue="money", result="sent"),
+    )
+    await answer_a_thousand_chats(app)
+    await metrics.refresh(app.gauges)
+    assert value("kirim_answer_seconds_count") == answers + len(CHATS)
+    assert value("kirim_notifications_total", queue="money", result="sent") == sent + len(CHATS)
+    assert series() == before
+    assert len(before) < MAX_SERIES
+    text = metrics.render().decode()
+    for personal in ("Emma", "secret", "R10001", "10001", json.dumps(CHATS[-1])):
+        assert personal not in text
+
+
+def test_each_metric_is_named_and_explained() -> None:
+    for family in metrics.REGISTRY.collect():
+        assert family.name.startswith(("kirim_", "process_")), family.name
+        assert family.documentation.endswith("."), family.name
+
+
+async def test_the_gauges_show_what_is_in_the_database(app: App) -> None:
+    now = datetime.now(UTC)
+    async with app.store.transaction() as tx:
+        assert await OrderRepository(tx).add(an_open_order(next_poll_at=now - timedelta(seconds=60)))
+        assert await AlarmRepository(tx).add(Alarm(kind=AlarmKind.SERVICE_DOWN, raised_at=now))
+        await OutboxRepository(tx).add(
+            [
+                Notification(
+                    chat_id=1001,
+                    subject="order:R1",
+                    kind="paid",
+                    payload=NoPayload(),
+                    due_at=now - timedelta(seconds=40),
+                    created_at=now - timedelta(seconds=40),
+                )
+            ]
+        )
+    await metrics.refresh(app.gauges)
+    assert value("kirim_orders", phase="unpaid") == 1
+    assert value("kirim_orders", phase="paid") == 0
+    assert value("kirim_order_reads_late", paid="no") == 1
+    assert value("kirim_alarms_open", kind="service_down") == 1
+    assert value("kirim_notifications_waiting", queue="money") == 1
+    assert 40 <= value("kirim_notifications_oldest_seconds", queue="money") < 60
+    assert value("kirim_notifications_waiting", queue="rate") == 0
+    assert value("kirim_tickets_open") == 0
+    assert value("kirim_settlement_budget_per_second") == 10
+    assert value("kirim_database_connections_limit", pool="writer") == 1
+
+
+async def test_an_order_that_was_paid_long_ago_is_overdue(app: App) -> None:
+    now = datetime.now(UTC)
+    paid_at = now - timedelta(seconds=app.settings.stuck_seconds + 60)
+    async with app.store.transaction() as tx:
+        assert await OrderRepository(tx).add(an_open_order(paid_at=paid_at))
+    await metrics.refresh(app.gauges)
+    assert (value("kirim_orders", phase="paid"), value("kirim_orders_overdue")) == (1, 1)
+
+
+async def test_status_shows_the_numbers_of_the_metrics(app: App) -> None:
+    reader = LiveFigureReader(lambda: app.gauges)
+    now = datetime.now(UTC)
+    await answer_a_thousand_chats(app)
+    assert (await reader.read()).oldest_notification is None
+    async with app.store.transaction() as tx:
+        await OutboxRepository(tx).add(
+            [
+                Notification(
+                    chat_id=1001,
+                    subject="order:R1",
+                    kind=queue,
+                    queue=queue,
+                    payload=NoPayload(),
+                    due_at=now - timedelta(seconds=seconds),
+                    created_at=now - timedelta(seconds=seconds),
+                )
+                for queue, seconds in ((Queue.MONEY, 40), (Queue.EXTRA, 50), (Queue.RATE, 600))
+            ]
+        )
+    record_payment_noticed(now - timedelta(seconds=4), now)
+    CALLS.labels("sendMessage", "too_many_requests").inc(3)
+    figures = await reader.read()
+    assert figures.oldest_notification == value("kirim_notifications_oldest_seconds", queue="extra")
+    assert figures.oldest_notification is not None
+    assert 50 <= figures.oldest_notification < 600
+    assert figures.last_payment_noticed == 4 == value("kirim_last_payment_noticed_seconds")
+    assert figures.answer_median is not None
+    assert figures.answer_p99 is not None
+    assert 0 < figures.answer_median <= figures.answer_p99
+    assert figures.slow_downs == 3
+    assert figures.service_budget == value("kirim_settlement_budget_per_second") == 10
