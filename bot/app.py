@@ -90,7 +90,8 @@ def build(settings: Settings) -> App:
     settlement_metrics.BUDGET.set_function(lambda: budget.per_second)
     adapter = SettlementAdapter(client, may_place=store.confirm_leading)
     settlement = MonitoredSettlement(adapter, health, on_slow_down=budget.halve)
-    application = create_telegram_application(settings, lambda: store.is_leading)
+    limiter = SendLimiter(create_send_limits(settings))
+    application = create_telegram_application(settings, limiter, lambda: store.is_leading)
     messenger = Messenger(application.bot)
     translations = Translations.load()
     catalogue, rules = ServiceCatalogue(settlement, clock), create_order_rules(settings)
@@ -166,6 +167,7 @@ def build(settings: Settings) -> App:
     operations.all_features = features
     operations.all_gauges = [
         store.refresh_gauges,
+        limiter.refresh_gauges,
         partial(inbox_metrics.refresh_gauges, store, clock),
         partial(outbox_metrics.refresh_gauges, store, clock),
         *(refresh for feature in features for refresh in feature.gauges),
@@ -228,7 +230,9 @@ def create_database(settings: Settings) -> Database:
     return Database(settings.database_url, Vault(settings.sealing_keys))
 
 
-def create_telegram_application(settings: Settings, may_call: Callable[[], bool] = lambda: True) -> Application:  # type: ignore[type-arg]
+def create_telegram_application(
+    settings: Settings, limiter: SendLimiter | None = None, may_call: Callable[[], bool] = lambda: True
+) -> Application:  # type: ignore[type-arg]
     """Return PTB's application with our transport and limiter, but without its updater.
 
     `infra/telegram/inbound/receiver.py` receives updates instead.
@@ -242,7 +246,7 @@ def create_telegram_application(settings: Settings, may_call: Callable[[], bool]
         .base_file_url(f"{settings.telegram_api_url}/file/bot")
         .request(TelegramRequest(may_call=may_call))
         .get_updates_request(TelegramRequest(connections=2, may_call=may_call))
-        .rate_limiter(SendLimiter(create_send_limits(settings)))
+        .rate_limiter(limiter or SendLimiter(create_send_limits(settings)))
         .updater(None)
         .build()
     )

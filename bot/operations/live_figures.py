@@ -29,7 +29,7 @@ class LiveFigures:
     """How often Telegram rejected a call with 429."""
 
     send_limit: float
-    """How many messages a second the bot sends at most."""
+    """How many messages a second the bot sends at most, bulk included."""
 
     service_budget: float
     """How many requests a second the bot sends to the settlement service at most."""

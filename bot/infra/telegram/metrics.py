@@ -72,6 +72,9 @@ SEND_WAIT_SECONDS: Final = histogram(
 SEND_LIMIT: Final = gauge(
     "kirim_send_limit_per_second", "How many messages a second the bot sends at most now. It adapts to Telegram's 429s."
 )
+BULK_SEND_LIMIT: Final = gauge(
+    "kirim_bulk_send_limit_per_second", "How many messages in bulk a second the bot sends at most now."
+)
 
 
 async def refresh_gauges(database: Database, clock: Clock) -> None:

@@ -13,7 +13,7 @@ from telegram.ext import BaseRateLimiter
 
 from bot.core.backoff import Backoff
 from bot.infra.telegram.errors import SlowDown
-from bot.infra.telegram.metrics import SEND_WAIT_SECONDS
+from bot.infra.telegram.metrics import BULK_SEND_LIMIT, SEND_LIMIT, SEND_WAIT_SECONDS
 from bot.infra.telegram.outbound.pace import Kind, Limits
 from bot.infra.telegram.outbound.scheduler import LONGEST_WAIT_SECONDS, RANKS, Call, Priority, SendScheduler
 
@@ -65,6 +65,11 @@ class SendLimiter(BaseRateLimiter[Priority]):
     def bulk_per_second(self) -> float:
         """Return the current limit of messages in bulk a second."""
         return self._scheduler.bulk_per_second
+
+    async def refresh_gauges(self) -> None:
+        """Set the gauges of the current limits."""
+        SEND_LIMIT.set(self.per_second)
+        BULK_SEND_LIMIT.set(self.bulk_per_second)
 
     async def initialize(self) -> None:
         """Let the rate begin to grow, so that it is high before many users write at once."""
