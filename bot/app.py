@@ -33,6 +33,7 @@ from bot.infra.workers import Wakeup
 from bot.operations.feature import Operations
 from bot.orders.feature import Orders
 from bot.orders.limits import Limits
+from bot.orders.notifications.kinds import ORDER_SUBJECT
 from bot.orders.rules import Rules
 from bot.rates.feature import Rates
 from bot.recipients.feature import Recipients
@@ -46,6 +47,7 @@ from bot.settlement.model import Settlement
 from bot.settlement.monitored import MonitoredSettlement
 from bot.staff.feature import Staff
 from bot.support.feature import Support
+from bot.support.notifications.queueing import TICKET_SUBJECT
 from bot.users.feature import Users
 from bot.users.provider import Provider
 from bot.users.readers import RenderContext, RenderContexts
@@ -205,6 +207,7 @@ def build(settings: Settings) -> App:
             follow_ups=chain_follow_ups(*(feature.follow_ups for feature in features)),
             on_chat_unreachable=[hook for feature in features for hook in feature.on_chat_unreachable],
             on_chat_moved=[hook for feature in features for hook in feature.on_chat_moved],
+            log_fields={ORDER_SUBJECT: "order", TICKET_SUBJECT: "ticket"},
         ),
         broadcasts=broadcasts,
         wake_outbox=wake_outbox,

@@ -4,6 +4,8 @@ Only one process is the leader of a database. Only the leader writes to it, and 
 """
 
 import asyncio
+import os
+import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
@@ -90,7 +92,13 @@ async def run(settings: Settings, stop: asyncio.Event) -> int:
     The process first becomes the leader. If it loses the lead, it stops at once.
     """
     app, state, lag = build(settings), ProcessState(), LoopLag()
-    log.info("process_started", key_id=settings.key_id, service=settings.service_base_url)
+    log.info(
+        "process_started",
+        pid=os.getpid(),
+        host=socket.gethostname(),
+        key_id=settings.key_id,
+        service=settings.service_base_url,
+    )
     metrics.LEADING.set_function(lambda: float(app.store.is_leading))
     async with AsyncExitStack() as stack:
         stack.push_async_callback(app.store.close)

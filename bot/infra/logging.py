@@ -4,8 +4,9 @@ import logging
 import sys
 
 import structlog
-from structlog.typing import Processor
+from structlog.typing import EventDict, Processor, WrappedLogger
 
+from bot.infra.log_context import PROCESS_ID
 from bot.infra.redaction import install_redaction, quiet_library_logs
 
 
@@ -13,6 +14,7 @@ def configure(level: str, form: str) -> None:
     """Configure logging for this process. `level` is a level name of `logging`; `form` is `json` or `console`."""
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
+        _add_process,
         structlog.stdlib.add_log_level,
         structlog.stdlib.add_logger_name,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
@@ -35,6 +37,12 @@ def configure(level: str, form: str) -> None:
     root.setLevel(level.upper())
     quiet_library_logs()
     install_redaction()
+
+
+def _add_process(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+    """Add the id of the process. It isn't bound as a field, because other threads wouldn't have it."""
+    event["process"] = PROCESS_ID
+    return event
 
 
 def _renderers(form: str) -> list[Processor]:

@@ -1,9 +1,10 @@
 """The server: its name, instructions, tools, resources and prompts, and how it reports errors."""
 
 import inspect
+import itertools
 import traceback
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, Final
 
 import structlog
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
@@ -14,6 +15,7 @@ from mcp.shared.message import SessionMessage
 from mcp_types import INVALID_PARAMS, CallToolResult, GetPromptResult, InputRequiredResult, ToolAnnotations
 from pydantic import ValidationError
 
+from bot.infra.log_context import bind_fields
 from bot.mcp_server.service import Service
 from bot.mcp_server.tools.answers import Refusal, error_result
 from bot.mcp_server.tools.arguments import describe_faults, find_unknown_arguments
@@ -55,11 +57,16 @@ Messages = MemoryObjectReceiveStream[SessionMessage | Exception]
 Replies = MemoryObjectSendStream[SessionMessage]
 Tool = Callable[..., Awaitable[CallToolResult]]
 
+CALL_NUMBERS: Final = itertools.count(1)
+
 log = structlog.get_logger(__name__)
 
 
 class AgentServer(MCPServer[Any]):
-    """The SDK's server with safe errors: they say what to do, and neither repeat nor log what was sent."""
+    """The SDK's server with safe errors: they say what to do, and neither repeat nor log what was sent.
+
+    All log lines of a call have its number in this process, as `call`, and its tool.
+    """
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
@@ -73,10 +80,12 @@ class AgentServer(MCPServer[Any]):
         if unknown:
             known = ", ".join(tool.input_schema["properties"])
             return error_result(f"{name} has only these arguments: {known}. {no_effect_text(name)} Send no others.")
-        try:
-            return await super().call_tool(name, arguments, context)
-        except ToolError as error:
-            return _error_answer(error, name)
+        # The client's own id of the request can be any text, so it isn't logged.
+        with bind_fields(call=next(CALL_NUMBERS), tool=name):
+            try:
+                return await super().call_tool(name, arguments, context)
+            except ToolError as error:
+                return _error_answer(error, name)
 
     async def run_over(self, messages: Messages, replies: Replies) -> None:
         """Serve one client over a pair of streams until it sends no more messages."""
@@ -104,7 +113,7 @@ def _error_answer(error: ToolError, name: str) -> CallToolResult:
             # An internal error: log where it happened, without its text, which can hold personal data.
             frames = traceback.extract_tb(cause.__traceback__ if cause else None)
             where = [f"{frame.filename}:{frame.lineno}" for frame in frames[-5:]]
-            log.error("tool_failed", tool=name, error=type(cause).__name__, where=where)
+            log.error("tool_failed", error=type(cause).__name__, where=where)
             return error_result(f"{name} failed because of an error in this server. {_after(name)}")
 
 

@@ -3,9 +3,12 @@
 from collections.abc import Awaitable, Callable
 from typing import Final
 
+import structlog
+
 from bot.core.errors import Rejection
 from bot.infra.db.database import Database
 from bot.infra.i18n import Html
+from bot.infra.log_context import bind_fields
 from bot.infra.telegram.ui.router import Menu, Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.buttons import HistoryButton, OrderAction, OrderButton
@@ -23,6 +26,8 @@ from bot.users.model import press_event
 from bot.users.repository import record_user_event
 from bot.users.screens.buttons import send_row
 from bot.users.session import Session
+
+log = structlog.get_logger(__name__)
 
 OPEN_ORDERS_SHOWN: Final = 8
 
@@ -87,9 +92,11 @@ class OrderHandlers:
         if order is None or order.chat_id != session.chat_id:
             await session.acknowledge(session.t.plain("orders.stale.not_yours"), alert=True)
             return
-        await self._handler_of(button.action)(session, order)
-        async with self._database.transaction() as tx:
-            await record_user_event(tx, session.user.id, press_event(button.action), session.now, order.reference)
+        with bind_fields(order=order.reference):
+            log.info("order_button_pressed", action=button.action.name.lower())
+            await self._handler_of(button.action)(session, order)
+            async with self._database.transaction() as tx:
+                await record_user_event(tx, session.user.id, press_event(button.action), session.now, order.reference)
 
     def _handler_of(self, action: OrderAction) -> ActionHandler:
         if action is OrderAction.HELP and not self._contacts.is_offered:

@@ -4,8 +4,10 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
+from functools import partial
 from typing import Any
 
+import structlog
 from sqlalchemy import (
     BigInteger,
     BindParameter,
@@ -28,7 +30,7 @@ from sqlalchemy import (
 from bot.infra.db import encryption, upsert
 from bot.infra.db.columns import MALFORMED, POSTGRESQL, constant
 from bot.infra.db.transaction import Transaction
-from bot.orders.order import Order, OrderEvent, Phase
+from bot.orders.order import EventNote, Order, OrderEvent, Phase
 from bot.orders.rows import (
     COLUMNS,
     POLLED_COLUMNS,
@@ -40,6 +42,8 @@ from bot.orders.rows import (
 )
 from bot.orders.tables import IS_POLLED, IS_UNCLAIMED, MAY_BE_OVERDUE, MAY_EXPIRE, order_events, orders
 from bot.orders.tracking.intervals import is_tracked
+
+log = structlog.get_logger(__name__)
 
 LIMIT: BindParameter[int] = bindparam("limit", type_=Integer())
 NOW = bindparam("now", type_=orders.c.next_poll_at.type)
@@ -143,6 +147,7 @@ class OrderRepository:
     def __init__(self, tx: Transaction) -> None:
         self._connection = tx.connection
         self._vault = tx.vault
+        self._on_commit = tx.on_commit
 
     async def add(self, order: Order) -> bool:
         """Add an intent. Return False if there is an order with this reference, or with this draft and attempt."""
@@ -308,11 +313,11 @@ class OrderRepository:
         self, order: Order, at: datetime, note: str = "", service_at: datetime | None = None
     ) -> None:
         """Append the phase and state of `order` to its timeline. `service_at` is the service's time of the state."""
-        await self.add_event(
-            OrderEvent(
-                reference=order.reference, at=at, phase=order.phase, state=order.state, note=note, service_at=service_at
-            )
+        event = OrderEvent(
+            reference=order.reference, at=at, phase=order.phase, state=order.state, note=note, service_at=service_at
         )
+        await self.add_event(event)
+        self._on_commit.append(partial(_log_event, order, event))
 
     async def events(self, reference: str) -> tuple[OrderEvent, ...]:
         """Return the order's timeline, the oldest event first."""
@@ -339,6 +344,15 @@ class OrderRepository:
 def _event(known: dict[str, Any]) -> OrderEvent:
     named = {name: value for name, value in known.items() if name != "id"}
     return OrderEvent(**{**named, "phase": Phase(known["phase"])})
+
+
+def _log_event(order: Order, event: OrderEvent) -> None:
+    """Log an event with its own order, because the work can be about another one, such as its next attempt."""
+    if event.note == EventNote.INTENDED:
+        log.info("order_confirmed", order=event.reference, channel=order.channel, attempt=order.attempt)
+        return
+    details = {name: value for name, value in (("state", event.state), ("note", event.note)) if value}
+    log.info("order_changed", order=event.reference, phase=event.phase.value, **details)
 
 
 def _readable(found: Iterable[Order | None]) -> tuple[Order, ...]:

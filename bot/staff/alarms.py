@@ -161,7 +161,7 @@ async def add_alarm(tx: Transaction, alarm: Alarm) -> bool:
     """Save and log an alarm. Return False if it is already open."""
     added = await AlarmRepository(tx).add(alarm)
     if added:
-        log.error("alarm_raised", alarm=alarm.kind, **_order(alarm))
+        tx.on_commit.append(lambda: log.error("alarm_raised", alarm=alarm.kind, **_order(alarm)))
     return added
 
 
@@ -201,9 +201,9 @@ async def clear_alarm(
     if not await AlarmRepository(tx).save(cleared):
         return False
     if by_hand:
-        log.info("alarm_closed", alarm=kind, **_order(alarm))
+        tx.on_commit.append(lambda: log.info("alarm_closed", alarm=kind, **_order(alarm)))
     else:
-        log.info("alarm_cleared", alarm=kind, **_order(alarm))
+        tx.on_commit.append(lambda: log.info("alarm_cleared", alarm=kind, **_order(alarm)))
     _, notification_kind = SPECIAL_KINDS.get(kind, DEFAULT_KINDS)
     await OutboxRepository(tx).add(alarm_notifications(operator_ids, notification_kind, cleared, now, by_hand=by_hand))
     return True

@@ -4,6 +4,7 @@ Users open tickets. The bot opens one for a paid order that went wrong. Each cha
 """
 
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -94,6 +95,11 @@ class Ticket:
     def is_open(self) -> bool:
         """Whether support hasn't closed the ticket."""
         return self.status is TicketStatus.OPEN
+
+    @property
+    def log_fields(self) -> Mapping[str, str]:
+        """What log lines about the ticket say: its reference, and that of its order."""
+        return {"ticket": self.reference, **({"order": self.order_reference} if self.order_reference else {})}
 
     def can_be_reopened(self, now: datetime, within: timedelta) -> bool:
         """Return whether the user can reopen the ticket. `within` is how long after it was closed they can."""

@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
 import pytest
+from structlog.contextvars import merge_contextvars
 from structlog.testing import capture_logs
 
 from bot.app import App as Composition
@@ -200,7 +201,9 @@ class OneKindDelivery:
         context = context_for(None, store=self.system.store, messenger=None, now=self.system.clock.now())
         renderers = renderers_for(context, {OrderNotification.PAID: render})
         after: dict[NotificationKind, FollowUp] = {OrderNotification.PAID: follow}
-        delivery = OutboxDelivery(self.system.store, renderers, self.system.clock, follow_ups=after)
+        delivery = OutboxDelivery(
+            self.system.store, renderers, self.system.clock, follow_ups=after, log_fields={"order:": "order"}
+        )
         for _ in range(4):
             while await delivery.start_due():
                 await delivery.wait_until_sent()
@@ -226,7 +229,7 @@ async def test_a_row_that_is_no_notification_is_given_up_at_once_and_stops_none_
     async with system.sql.transaction() as tx:
         assert await OutboxRepository(tx).add(rows) == len(rows)
     delivered = OneKindDelivery(system, [], [])
-    with capture_logs() as logs:
+    with capture_logs([merge_contextvars]) as logs:
         await delivered.runs()
     assert sorted(delivered.sent) == sorted(delivered.followed) == ["R2345AB", "R2345AC"]
     async with system.store.reading() as tx:
@@ -237,7 +240,7 @@ async def test_a_row_that_is_no_notification_is_given_up_at_once_and_stops_none_
         "event": "message_unreadable",
         "log_level": "error",
         "message": kind,
-        "subject": "order:R2345AB",
+        "order": "R2345AB",
         "reason": reason,
     }
 

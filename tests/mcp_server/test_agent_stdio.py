@@ -211,6 +211,7 @@ async def test_a_crash_of_ours_leaves_no_arguments_in_the_log(tmp_path: Path) ->
             out = b"".join([*server.lines, rest])
     assert code == 0
     assert b'"isError":true' in out
-    assert "tool_failed" in err
-    assert "RuntimeError" in err
+    (failed,) = [line for line in map(json.loads, err.splitlines()) if line["event"] == "tool_failed"]
+    assert (failed["error"], failed["tool"], failed["call"]) == ("RuntimeError", "create_offramp_order", 1)
+    assert failed["process"]
     assert NUMBER not in out.decode() + err

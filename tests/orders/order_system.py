@@ -20,7 +20,7 @@ from bot.infra.outbox.model import RetryLater, Sent, StoredNotification, Undeliv
 from bot.operations.monitor import Monitor
 from bot.operations.workers import MonitorWorker
 from bot.orders.events import OrderEvents
-from bot.orders.notifications.kinds import OrderNotification
+from bot.orders.notifications.kinds import ORDER_SUBJECT, OrderNotification
 from bot.orders.notifications.warnings import ALARM_SUBJECTS
 from bot.orders.order import Order
 from bot.orders.placement.reconciler import Reconciler
@@ -142,7 +142,13 @@ class OrderSystem:
         events.subscribe(OrderTicketListener(self.staff_chat))
         self.observer = Observer(self.orders, events)
         self.reconciler = Reconciler(self.orders, self.settlement)
-        self.delivery = OutboxDelivery(self.store, self.sender, self.clock, on_chat_unreachable=(end_subscription,))
+        self.delivery = OutboxDelivery(
+            self.store,
+            self.sender,
+            self.clock,
+            on_chat_unreachable=(end_subscription,),
+            log_fields={ORDER_SUBJECT: "order"},
+        )
         subjects = AlarmSubjects()
         subjects.add(ALARM_SUBJECTS)
         self.alarms = AlarmService(self.store, self.clock, rules.operator_ids, subjects=subjects)

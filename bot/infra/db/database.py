@@ -59,7 +59,10 @@ class Database:
         """Open a transaction. Commit it at the end of the block, or roll back after an exception or a cancellation."""
         with _measured("write"):
             async with self._writing() as connection:
-                yield Transaction(connection, self._vault)
+                tx = Transaction(connection, self._vault)
+                yield tx
+        for call in tx.on_commit:
+            call()
 
     @asynccontextmanager
     async def _writing(self) -> AsyncIterator[AsyncConnection]:

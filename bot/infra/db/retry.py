@@ -24,7 +24,6 @@ async def retry_forever(
     retry_on: type[Exception] = Exception,
     give_up_on: tuple[type[Exception], ...] = (),
     sleep: Sleep = asyncio.sleep,
-    **facts: str,
 ) -> T:
     """Call `action` until it succeeds, and return its result.
 
@@ -34,7 +33,6 @@ async def retry_forever(
         retry_on: the exceptions after which to try again. Others are raised.
         give_up_on: exceptions that are raised although they are a kind of `retry_on`.
         sleep: waits for some seconds.
-        **facts: more values for the log.
     """
     waits = BETWEEN_TRIES.waits()
     while True:
@@ -45,5 +43,5 @@ async def retry_forever(
         except retry_on as error:
             wait = next(waits)
             # Without the traceback, which can quote rows.
-            log.error("retry_scheduled", what=what, error=type(error).__name__, retry_in=wait, **facts)  # noqa: TRY400
+            log.error("retry_scheduled", what=what, error=type(error).__name__, retry_in=wait)  # noqa: TRY400
         await sleep(wait)

@@ -1,6 +1,7 @@
 """The transaction that every repository works in."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -13,3 +14,5 @@ class Transaction:
 
     connection: AsyncConnection
     vault: Vault
+    on_commit: list[Callable[[], None]] = field(default_factory=list)
+    """Called once the transaction is committed, such as to log what it saved. They must not raise errors."""

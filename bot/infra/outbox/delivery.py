@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
+from types import MappingProxyType
 
 import structlog
 
@@ -20,6 +21,7 @@ from bot.infra.db.database import Database
 from bot.infra.db.errors import LASTING, RowUnreadable, StoreDown
 from bot.infra.db.retry import Sleep, retry_forever
 from bot.infra.db.transaction import Transaction
+from bot.infra.log_context import bind_fields
 from bot.infra.outbox.follow_ups import FollowUp, OnChatMoved, OnChatUnreachable
 from bot.infra.outbox.metrics import DELAY_SECONDS, NOTIFICATIONS
 from bot.infra.outbox.model import (
@@ -69,6 +71,8 @@ class OutboxDelivery:
         follow_ups: called when a notification of their kind was sent or given up. They must be harmless to repeat.
         on_chat_unreachable: called in the transaction that saves that outcome.
         on_chat_moved: called in the transaction that saves that outcome.
+        log_fields: for prefixes of subjects, the log field that gets the rest of the subject. Other subjects, which can
+            name a user, aren't logged.
         sleep: waits for some seconds.
     """
 
@@ -82,6 +86,7 @@ class OutboxDelivery:
         follow_ups: Mapping[NotificationKind, FollowUp] | None = None,
         on_chat_unreachable: Sequence[OnChatUnreachable] = (),
         on_chat_moved: Sequence[OnChatMoved] = (),
+        log_fields: Mapping[str, str] = MappingProxyType({}),
         sleep: Sleep = asyncio.sleep,
     ) -> None:
         self._store = store
@@ -91,6 +96,7 @@ class OutboxDelivery:
         self._follow_ups = {kind.value: (kind, follow_up) for kind, follow_up in (follow_ups or {}).items()}
         self._on_chat_unreachable = on_chat_unreachable
         self._on_chat_moved = on_chat_moved
+        self._log_fields = log_fields
         self._sleep = sleep
         self._slots = {queue: asyncio.Semaphore(count) for queue, count in SLOTS.items()}
         self._tasks: dict[int, asyncio.Task[None]] = {}
@@ -121,9 +127,10 @@ class OutboxDelivery:
         await self._give_up_unreadable()
         fresh = [notification for notification in heads if notification.id not in self._tasks]
         for notification in fresh:
-            task = asyncio.create_task(self._deliver(notification), name=f"notification-{notification.id}")
-            self._tasks[notification.id] = task
-            task.add_done_callback(partial(self._on_task_done, notification.id))
+            with bind_fields(**self._describe(notification)):
+                task = asyncio.create_task(self._deliver(notification), name=f"notification-{notification.id}")
+                self._tasks[notification.id] = task
+                task.add_done_callback(partial(self._on_task_done, notification.id))
         return len(fresh)
 
     async def _give_up_unreadable(self) -> None:
@@ -170,8 +177,6 @@ class OutboxDelivery:
             except Exception as error:  # noqa: BLE001  a failed follow-up must not repeat the message every minute
                 log.error(  # noqa: TRY400  a traceback may quote rows
                     "message_follow_up_failed",
-                    message=notification.kind,
-                    subject=notification.subject,
                     error=type(error).__name__,
                     where=find_location(error),
                 )
@@ -205,8 +210,6 @@ class OutboxDelivery:
                 self._errors[notification.id] += 1
             log.error(  # noqa: TRY400  a traceback may quote what a user wrote
                 "message_attempt_failed",
-                message=notification.kind,
-                subject=notification.subject,
                 error=type(error).__name__,
                 where=find_location(error),
             )
@@ -231,7 +234,6 @@ class OutboxDelivery:
             retry_on=StoreDown,
             give_up_on=LASTING,
             sleep=self._sleep,
-            message=notification.kind,
         )
 
     async def _save_once(
@@ -245,11 +247,13 @@ class OutboxDelivery:
             match outcome:
                 case Sent(message_id):
                     await OutboxRepository(tx).record_sent(notification.id, message_id, now)
+                    tx.on_commit.append(partial(_log_sent, notification, now))
                     await self._run_follow_ups(tx, (notification,) if has_follow_up else (), outcome, now)
                 case RetryLater(after, maybe_sent):
                     wait = timedelta(seconds=max(after, RETRY_BACKOFF.after(notification.attempts + 1)))
                     due = now + (max(wait, REPEAT_AFTER) if maybe_sent else wait)
                     await OutboxRepository(tx).postpone(notification.id, due, maybe_sent=maybe_sent)
+                    tx.on_commit.append(partial(_log_retry, notification, due - now, maybe_sent=maybe_sent))
                 case ChatMoved(new_chat_id=new_chat_id):
                     await self._move_chat(tx, notification, new_chat_id, now)
                 case Undeliverable(_, whole_chat=True):
@@ -260,9 +264,7 @@ class OutboxDelivery:
                 case Undeliverable(reason):
                     await OutboxRepository(tx).give_up(notification.id, reason)
                     await self._run_follow_ups(tx, (notification,) if has_follow_up else (), outcome, now)
-                    log.error(
-                        "message_undeliverable", message=notification.kind, subject=notification.subject, reason=reason
-                    )
+                    tx.on_commit.append(lambda: log.error("message_undeliverable", reason=reason))
 
     async def _move_chat(
         self, tx: Transaction, notification: StoredNotification, new_chat_id: int, now: datetime
@@ -271,7 +273,7 @@ class OutboxDelivery:
         for on_moved in self._on_chat_moved:
             await on_moved(tx, notification.chat_id, new_chat_id)
         await OutboxRepository(tx).postpone(notification.id, now, maybe_sent=False)
-        log.warning("chat_moved", message=notification.kind)
+        tx.on_commit.append(lambda: log.warning("chat_moved"))
 
     async def _give_up_chat(
         self,
@@ -287,9 +289,10 @@ class OutboxDelivery:
         for on_unreachable in self._on_chat_unreachable:
             await on_unreachable(tx, notification.chat_id, now)
         await self._run_follow_ups(tx, waiting if has_follow_up else (), outcome, now)
+        tx.on_commit.append(lambda: log.warning("chat_unreachable", rows=count, reason=outcome.reason))
         for each in waiting:
             self._errors.pop(each.id, None)
-        log.warning("chat_unreachable", message=notification.kind, rows=count, reason=outcome.reason)
+            tx.on_commit.append(partial(self._log_given_up, each, outcome.reason))
 
     async def _run_follow_ups(
         self, tx: Transaction, notifications: Iterable[StoredNotification], outcome: Sent | Undeliverable, now: datetime
@@ -305,6 +308,38 @@ class OutboxDelivery:
             else:
                 await follow_up(tx, readable, outcome, now)
 
-    @staticmethod
-    def _log_unreadable(notification: StoredNotification, reason: str) -> None:
-        log.error("message_unreadable", message=notification.kind, subject=notification.subject, reason=reason)
+    def _log_unreadable(self, notification: StoredNotification, reason: str) -> None:
+        with bind_fields(**self._describe(notification)):
+            log.error("message_unreadable", reason=reason)
+
+    def _describe(self, notification: StoredNotification) -> Mapping[str, str]:
+        """Return the log fields of a notification: its kind, and what it is about."""
+        named = {
+            field: notification.subject.removeprefix(prefix)
+            for prefix, field in self._log_fields.items()
+            if notification.subject.startswith(prefix)
+        }
+        return {"message": notification.kind, **named}
+
+    def _log_given_up(self, notification: StoredNotification, reason: str) -> None:
+        # Each with its own fields, because the messages of a chat can be about several orders.
+        with bind_fields(**self._describe(notification)):
+            log.info("message_undeliverable", reason=reason)
+
+
+def _log_sent(notification: StoredNotification, now: datetime) -> None:
+    seconds = round((now - notification.created_at).total_seconds(), 3)
+    if notification.queue is Queue.RATE:
+        # Rates go to many users at once, and nobody searches for one of them.
+        log.debug("message_sent", seconds=seconds, attempts=notification.attempts + 1)
+    else:
+        log.info("message_sent", seconds=seconds, attempts=notification.attempts + 1)
+
+
+def _log_retry(notification: StoredNotification, wait: timedelta, *, maybe_sent: bool) -> None:
+    log.info(
+        "message_retry_scheduled",
+        retry_in=round(wait.total_seconds(), 3),
+        attempts=notification.attempts + 1,
+        perhaps_sent=maybe_sent,
+    )

@@ -1,6 +1,7 @@
 """The http server: its ASGI application, its routes `/mcp` and `/healthz`, and its start and shutdown."""
 
 import asyncio
+import os
 import time
 from collections.abc import Callable, Collection, Mapping
 from contextlib import closing
@@ -47,7 +48,7 @@ async def serve(server: MCPServer, settings: AgentSettings, stop: asyncio.Event)
     with closing(await web.bind(settings.service_mcp_host, settings.http_port)) as listener:
         host, port = listener.getsockname()[:2]
         async with server.session_manager.run(), web.serve(app, listener, close_seconds=ENDS_WITHIN_SECONDS):
-            log.info("server_started", host=host, port=port, name=server.name)
+            log.info("server_started", pid=os.getpid(), host=host, port=port, name=server.name)
             await stop.wait()
     log.info("server_stopped")
     return 0

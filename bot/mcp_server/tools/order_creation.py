@@ -193,7 +193,7 @@ class OrderCreation:
         if before:
             why = explain_duplicate(before[0])
             self._service.withhold(created.order_id, why)
-            log.warning("order_withheld", order_id=created.order_id, why="deposit like another")
+            log.warning("order_withheld", order_id=created.order_id, reason="deposit like another")
             raise Refusal(f"Order {created.order_id} was created, but how to pay it isn't shown: {why}.")
 
     async def _newest(self) -> tuple[OrderReport, ...]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from bot.core.error_location import find_location
+from bot.infra.log_context import bind_fields
 from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.notifications.kinds import OrderNotification
 from bot.orders.notifications.queueing import order_notifications
@@ -71,7 +72,8 @@ class Reconciler:
         if searched and self._is_search_due(searched):
             await self._search(searched)
         for order in lost.values():
-            await self._change_phase(order)
+            with bind_fields(order=order.reference):
+                await self._change_phase(order)
         return len(lost)
 
     async def _read_lost(self, *, newest_first: bool) -> list[Order]:
@@ -104,7 +106,8 @@ class Reconciler:
         self._pause(asked_at, lost)
         unclaimed = await self._unclaimed(listing)
         for order in lost:
-            await self._find(order, unclaimed, listing)
+            with bind_fields(order=order.reference):
+                await self._find(order, unclaimed, listing)
 
     def _pause(self, now: datetime, lost: list[Order], failure: SettlementFailure | None = None) -> None:
         self._is_own_pause = not isinstance(failure, KeyRefused | SlowDown)
@@ -124,7 +127,7 @@ class Reconciler:
                 await self._adopt(order, report, listing)
         except Exception as error:  # noqa: BLE001  an error about one order must not stop the search for others
             why = type(error).__name__
-            log.error("order_match_failed", order=order.reference, error=why, where=find_location(error))  # noqa: TRY400  may quote
+            log.error("order_match_failed", error=why, where=find_location(error))  # noqa: TRY400  may quote
 
     async def _unclaimed(self, listing: OrderListing) -> list[OrderReport]:
         async with self._store.reading() as tx:
@@ -143,7 +146,7 @@ class Reconciler:
             )
         others = [rival for rival in rivals if rival.reference != order.reference]
         if any(may_match(rival, matches[0], listing) for rival in others):
-            log.warning("order_match_ambiguous", order=order.reference)
+            log.warning("order_match_ambiguous")
             return None
         return matches[0]
 
@@ -158,7 +161,7 @@ class Reconciler:
         placed, is_masked = _as_placed(order, full), compare_recipients(order, full) == "masked"
         record_created = self._orders.results.record_created
         if placed is not None and await record_created(order.reference, placed, is_masked=is_masked, listing=listing):
-            log.info("order_found", order=order.reference, masked=is_masked)
+            log.info("order_found", order_id=placed.service_id, masked=is_masked)
 
     async def _change_phase(self, order: Order) -> None:
         """Notify the user that we check, later ask the user, and finally stop searching."""

@@ -147,7 +147,7 @@ class ResultRecorder:
         self._on_notification()
 
     async def _warn_staff(self, tx: Transaction, order: Order, complaint: str, now: datetime) -> None:
-        log.error("order_withheld", order=order.reference, reason=complaint)
+        tx.on_commit.append(lambda: log.error("order_withheld", reason=complaint))
         await add_order_alarm(tx, AlarmKind.INVOICE_MISMATCH, order.reference, now, complaint=complaint)
         operators = self._rules.operator_ids
         await OutboxRepository(tx).add(

@@ -12,6 +12,7 @@ from bot.core.clock import Clock
 from bot.core.shutdown import finish_tasks
 from bot.infra.db.errors import LASTING, StoreDown
 from bot.infra.db.retry import Sleep, retry_forever
+from bot.infra.log_context import bind_fields
 from bot.infra.metrics import measure
 from bot.orders.deposits import is_list_conclusive
 from bot.orders.metrics import POST_SECONDS, POSTS
@@ -48,9 +49,10 @@ class OrderSubmission:
 
     def submit(self, order: Order) -> None:
         """Start the one request for a saved intent (settlement API, 4.5), without waiting for its answer."""
-        task = asyncio.create_task(self._submit(order))
-        self._tasks[order.reference] = task
-        task.add_done_callback(lambda done: self._handle_end(order.reference, done))
+        with bind_fields(order=order.reference):
+            task = asyncio.create_task(self._submit(order))
+            self._tasks[order.reference] = task
+            task.add_done_callback(lambda done: self._handle_end(order.reference, done))
 
     def is_submitting(self, reference: str) -> bool:
         """Return whether the request for this order is in progress."""
@@ -69,25 +71,30 @@ class OrderSubmission:
         self._tasks.pop(reference, None)
         if not task.cancelled() and (error := task.exception()):
             # The row still says "intended", so the reconciler looks for the order.
-            log.error("order_result_not_saved", order=reference, error=type(error).__name__)
+            log.error("order_result_not_saved", error=type(error).__name__)
 
     async def _submit(self, order: Order) -> None:
+        log.info("order_submitted")
         try:
             with measure(POST_SECONDS):
                 placed = await self._settlement.place(order.request)
         except OutcomeUnknown:
             POSTS.labels("unknown").inc()
-            await self._save(order, lambda: self._results.record_unknown(order.reference))
+            log.warning("order_in_doubt")
+            await self._save(lambda: self._results.record_unknown(order.reference))
         except Refused as refusal:
             reason = refusal.reason
             POSTS.labels("refused").inc()
-            await self._save(order, lambda: self._results.record_refused(order.reference, reason))
+            # Without the reason, which may quote the recipient.
+            log.info("order_rejected", error="Refused")
+            await self._save(lambda: self._results.record_refused(order.reference, reason))
         except (NotCreated, KeyRefused) as failure:
             POSTS.labels("refused" if isinstance(failure, KeyRefused) else "not_created").inc()
-            log.warning("order_rejected", order=order.reference, error=type(failure).__name__)
-            await self._save(order, lambda: self._results.record_refused(order.reference))
+            log.warning("order_rejected", error=type(failure).__name__)
+            await self._save(lambda: self._results.record_refused(order.reference))
         else:
             POSTS.labels("placed").inc()
+            log.info("order_created", order_id=placed.service_id)
             await self._record_created(order, placed)
 
     async def _record_created(self, order: Order, placed: Placed) -> None:
@@ -100,10 +107,10 @@ class OrderSubmission:
         """
         listing = None if placed.deposit is None else await self._read_list_with(placed.service_id)
         if placed.deposit is not None and listing is None:
-            log.warning("deposit_not_compared", order=order.reference)
-            await self._save(order, lambda: self._results.record_unknown(order.reference))
+            log.warning("deposit_not_compared")
+            await self._save(lambda: self._results.record_unknown(order.reference))
             return
-        await self._save(order, lambda: self._results.record_created(order.reference, placed, listing=listing))
+        await self._save(lambda: self._results.record_created(order.reference, placed, listing=listing))
 
     async def _read_list_with(self, service_id: str) -> OrderListing | None:
         try:
@@ -113,12 +120,10 @@ class OrderSubmission:
             return None
         return listing if is_list_conclusive(listing.reports, service_id, is_new=True) else None
 
-    async def _save(self, order: Order, save: Callable[[], Awaitable[object]]) -> None:
+    async def _save(self, save: Callable[[], Awaitable[object]]) -> None:
         """Save the answer, even if the database is down for a long time.
 
         The request is never repeated, and orders that the service keeps only in memory are in none of its lists. So an
         answer that isn't saved here is lost (live service, Orders).
         """
-        await retry_forever(
-            "save_answer", save, retry_on=StoreDown, give_up_on=LASTING, sleep=self._sleep, order=order.reference
-        )
+        await retry_forever("save_answer", save, retry_on=StoreDown, give_up_on=LASTING, sleep=self._sleep)

@@ -7,6 +7,7 @@ import structlog
 
 from bot.infra.db.errors import RowUnreadable
 from bot.infra.db.transaction import Transaction
+from bot.infra.log_context import bind_fields
 from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.events import OrderEvents, OrderProblem
 from bot.orders.metrics import record_payment_noticed
@@ -53,11 +54,12 @@ class Observer:
         `asked_at` is when the request for the report began. Only a report requested after the expiry can prove that an
         order expired unpaid: with an earlier one, the payment may have arrived at the last moment.
         """
-        try:
-            return await self._apply_report(reference, report, asked_at)
-        except RowUnreadable:
-            await self._skip(reference)
-            return None
+        with bind_fields(order=reference):
+            try:
+                return await self._apply_report(reference, report, asked_at)
+            except RowUnreadable:
+                await self._skip(reference)
+                return None
 
     async def skip_unreadable(self) -> None:
         """Stop polling the orders that any query has found unreadable.
@@ -65,7 +67,8 @@ class Observer:
         A query for several orders leaves unreadable ones out of its result, so they would stay due for ever.
         """
         for reference in self._store.unreadable_keys("orders") - self._skipped:
-            await self._skip(reference)
+            with bind_fields(order=reference):
+                await self._skip(reference)
 
     async def _skip(self, reference: str) -> None:
         """Stop polling an order that can't be read, so that the others are still polled. The monitor raises the alarm.
@@ -76,7 +79,7 @@ class Observer:
         async with self._store.transaction() as tx:
             is_skipped = await OrderRepository(tx).skip_polling(reference, self._clock.now())
         if is_skipped:
-            log.error("unreadable_order_skipped", order=reference)
+            log.error("unreadable_order_skipped")
 
     async def _apply_report(self, reference: str, report: OrderReport, asked_at: datetime) -> Order | None:
         for _ in range(MAX_TRIES):
@@ -86,7 +89,7 @@ class Observer:
                 if before is None or before.phase is not Phase.OPEN:
                     return before
                 if before.service_id != report.service_id:
-                    log.error("order_report_mismatched", order=reference)
+                    log.error("order_report_mismatched")
                     poll_at = next_poll_at(before, now, self._orders.rules.poll_interval)
                     return await OrderRepository(tx).save(replace(before, last_polled_at=now, next_poll_at=poll_at))
                 after, kinds = advance(before, report, now)
@@ -110,7 +113,7 @@ class Observer:
             if kinds:
                 self._orders.on_notification()
             return saved
-        log.warning("order_update_conflict", order=reference)
+        log.warning("order_update_conflict")
         return None
 
     async def postpone(self, reference: str, *, is_known: bool = True) -> None:
@@ -154,7 +157,8 @@ class Observer:
                 if order.is_offer_over(now)
             ]
         for order in over:
-            await self._close_offer(order.reference, now)
+            with bind_fields(order=order.reference):
+                await self._close_offer(order.reference, now)
         return len(over)
 
     async def mark_overdue(self) -> int:
@@ -162,7 +166,12 @@ class Observer:
         now, after = self._clock.now(), self._orders.rules.overdue_after
         async with self._store.reading() as tx:
             due = await OrderRepository(tx).overdue(now - after)
-        return sum([await self._mark_overdue(order.reference, now) for order in due if self._is_up_to_date(order, now)])
+        marked = 0
+        for order in due:
+            if self._is_up_to_date(order, now):
+                with bind_fields(order=order.reference):
+                    marked += await self._mark_overdue(order.reference, now)
+        return marked
 
     def _is_up_to_date(self, order: Order, now: datetime) -> bool:
         """Return whether the order was polled after its deadline. The bot itself may have paused before that."""
@@ -217,7 +226,7 @@ async def _record_report(tx: Transaction, before: Order, after: Order, report: O
     if _is_another_invoice(before, report):
         known = {event.note for event in await OrderRepository(tx).events(after.reference)}
         if EventNote.INVOICE_REPLACED not in known:
-            log.error("invoice_replaced", order=after.reference)
+            log.error("invoice_replaced")
             await OrderRepository(tx).record_event(after, now, EventNote.INVOICE_REPLACED, report.since)
 
 

@@ -17,6 +17,7 @@ from bot.core.clock import Clock
 from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreDown
 from bot.infra.db.transaction import Transaction
+from bot.infra.log_context import bind_fields
 from bot.orders.order import Order, Phase
 from bot.orders.repository import OrderRepository
 from bot.orders.tracking.observer import Observer
@@ -200,7 +201,8 @@ class Poller:
             if stop.is_set():
                 return False
             try:
-                return await self._poll_order(order)
+                with bind_fields(order=order.reference):
+                    return await self._poll_order(order)
             except (KeyRefused, SlowDown, StoreDown):
                 # Stop all further requests: each would be rejected too, or its answer lost.
                 stop.set()
@@ -216,7 +218,7 @@ class Poller:
         except (KeyRefused, SlowDown):
             raise
         except (SettlementFailure, TimeoutError) as failure:
-            log.info("order_poll_failed", order=order.reference, error=type(failure).__name__)
+            log.info("order_poll_failed", error=type(failure).__name__)
             is_known = not isinstance(failure, OrderNotFound)
             await self._observer.postpone(order.reference, is_known=is_known)
             return not is_known

@@ -9,6 +9,7 @@ from telegram.ext import ApplicationHandlerStop, CallbackQueryHandler, MessageHa
 
 from bot.core.errors import Rejection
 from bot.infra.db.database import Database
+from bot.infra.log_context import bind_fields
 from bot.infra.telegram.ui.callbacks import Callback
 from bot.infra.telegram.ui.router import Context, Handler, Routes
 from bot.support.lookup.handlers import LookupHandlers
@@ -71,8 +72,9 @@ class StaffTicketHandlers:
         if ticket is None:
             await staff.toast("support.staff.gone", alert=True)
             return
-        async with alert_on_rejection(staff):
-            await self.ACTIONS[button.action](self, staff, ticket, button.argument)
+        with bind_fields(**ticket.log_fields):
+            async with alert_on_rejection(staff):
+                await self.ACTIONS[button.action](self, staff, ticket, button.argument)
 
     async def _show(self, staff: StaffSession, ticket: Ticket, argument: str) -> None:
         await self._lookups.show_ticket(staff, ticket, argument)

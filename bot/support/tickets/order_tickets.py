@@ -63,7 +63,7 @@ async def open_order_ticket(tx: Transaction, staff_chat: StaffChat, order: Order
             await notify_staff(tx, staff_chat, StaffNotification.NEW_CARD, about, now)
             await notify_user(tx, ticket, TicketNotification.OPENED, about, now)
             return
-    log.error("ticket_not_opened", order=order.reference, cause=str(cause))
+    log.error("ticket_not_opened", cause=str(cause))
 
 
 async def _add_cause(tx: Transaction, staff_chat: StaffChat, ticket: Ticket, cause: Cause, now: datetime) -> bool:

@@ -3,8 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from datetime import datetime
+from functools import partial
 from typing import Any
 
+import structlog
 from sqlalchemy import ColumnElement, Integer, Select, bindparam, func, select, update
 
 from bot.infra.db import encryption, upsert
@@ -13,6 +15,8 @@ from bot.support.model import TicketFilter
 from bot.support.ticket import Cause, CloseReason, Rating, Ticket, TicketStatus
 from bot.support.ticket_statistics import TicketTimes
 from bot.support.tickets.tables import IS_OPEN_TICKET, IS_WAITING_TICKET, tickets
+
+log = structlog.get_logger(__name__)
 
 ONE = select(tickets).where(tickets.c.reference == bindparam("reference"))
 SAVE = update(tickets).where(
@@ -73,10 +77,14 @@ class TicketRepository:
     def __init__(self, tx: Transaction) -> None:
         self._connection = tx.connection
         self._vault = tx.vault
+        self._on_commit = tx.on_commit
 
     async def add(self, ticket: Ticket) -> bool:
         """Insert a ticket. Return False if one about the same is open, or the reference is taken."""
-        return await upsert.insert_new(self._connection, tickets, asdict(ticket))
+        is_added = await upsert.insert_new(self._connection, tickets, asdict(ticket))
+        if is_added:
+            self._on_commit.append(partial(_log_opened, ticket))
+        return is_added
 
     async def get(self, reference: str) -> Ticket | None:
         """Return the ticket with this reference."""
@@ -144,3 +152,7 @@ def _to_ticket(row: Mapping[Any, Any]) -> Ticket:
     known["close_reason"] = CloseReason(known["close_reason"]) if known["close_reason"] else None
     known["rating"] = Rating(known["rating"]) if known["rating"] else None
     return Ticket(**known)
+
+
+def _log_opened(ticket: Ticket) -> None:
+    log.info("ticket_opened", cause=str(ticket.cause), **ticket.log_fields)

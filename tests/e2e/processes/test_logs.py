@@ -1,10 +1,14 @@
 """The bot's log after a whole run, with failures and a kill, has no number, name or invoice of a user."""
 
+import asyncio
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
+from tests.e2e.chat_user import Json
 from tests.e2e.faults import clear_faults, confirm_found_order, kill_and_restart
-from tests.e2e.new_users import Sender, new_sender
+from tests.e2e.new_users import Sender, new_sender, new_senders_at_review
 from tests.e2e.orders.steps import complete_order
 from tests.e2e.system import System, running_system
 from tests.texts import label, like
@@ -58,3 +62,67 @@ def assert_private(kirim: System, sender: Sender, invoice: str) -> None:
     assert [found for found in secrets + personal if found.lower() in text.lower()] == []
     events = [json.loads(line) for line in text.splitlines()]
     assert {"process_started", "bot_started", "bot_stopped"} <= {event["event"] for event in events}
+
+
+async def test_the_reference_of_an_order_finds_its_whole_story_and_nothing_of_another_order(tmp_path: Path) -> None:
+    async with running_system(tmp_path) as kirim:
+        senders = await new_senders_at_review(kirim, 2)
+        await asyncio.gather(*(complete_an_order(kirim, sender) for sender in senders))
+        assert await kirim.stop_bot() == 0
+        lines = [json.loads(line) for line in kirim.log.read_text().splitlines()]
+        references = [find_reference(kirim, sender) for sender in senders]
+    stories = [[line for line in lines if reference in json.dumps(line)] for reference in references]
+    for reference, story, sender in zip(references, stories, senders, strict=True):
+        assert [line for line in story if line["order"] != reference] == []
+        steps = [step for step in dict.fromkeys(map(step_of, story)) if step in STEPS]
+        # Pictures have a queue of their own, so the receipt can come before the last message.
+        assert [*steps[:-2], *sorted(steps[-2:], reverse=True)] == STEPS
+        assert [line["timestamp"] for line in story] == sorted(line["timestamp"] for line in story)
+        assert [line["action"] for line in story if line["event"] == "order_button_pressed"] == ["refresh_status"]
+        same_update = [line["order"] for line in lines if line.get("update") == story[0]["update"]]
+        assert same_update == [reference] * 4
+        named = (sender.chat.id, str(sender.chat.id), sender.number, "Nadia")
+        assert [line for line in lines if any(value in named for value in line.values())] == []
+        assert sender.number not in json.dumps(lines)
+    assert len({line["process"] for line in lines}) == 1
+    assert [name for line in lines for name in ("pid", "host") if name in line] == ["pid", "host"]
+
+
+STEPS = [
+    "order_confirmed",
+    "order_submitted",
+    "order_created",
+    "order_changed open",
+    "message_sent invoice",
+    "message_sent card",
+    "order_changed LN_INVOICE_PAID",
+    "message_sent take_down",
+    "message_sent card_edit",
+    "message_sent paid",
+    "order_changed COMPLETED",
+    "message_sent sent",
+    "message_sent receipt",
+]
+
+
+def step_of(line: Json) -> str:
+    """Return an event with the state or the message that it is about."""
+    return " ".join([line["event"], *([line[name] for name in ("state", "phase", "message") if name in line][:1])])
+
+
+async def complete_an_order(kirim: System, sender: Sender) -> None:
+    await sender.chat.taps(label("checkout.review.confirm"))
+    await sender.chat.sees(SHOWN, anywhere=True)
+    order = await sender.has_order()
+    await sender.chat.taps(label("orders.button.refresh"))
+    await kirim.service.pays(order)
+    await sender.chat.sees(like("orders.notification.paid"), anywhere=True)
+    await complete_order(kirim, order)
+    await sender.chat.sees(like("orders.notification.sent_bank"), anywhere=True)
+    await sender.chat.sees(like("orders.receipt.caption"), anywhere=True)
+
+
+def find_reference(kirim: System, sender: Sender) -> str:
+    with closing(sqlite3.connect(kirim.state / "kirim.db")) as database:
+        ((reference,),) = database.execute("SELECT reference FROM orders WHERE user_id = ?", (sender.chat.id,))
+    return str(reference)

@@ -17,6 +17,7 @@ from bot.core.clock import Clock
 from bot.infra.db.database import Database
 from bot.infra.db.retry import retry_forever
 from bot.infra.db.transaction import Transaction
+from bot.infra.log_context import bind_fields, without_fields
 from bot.infra.telegram.inbound.model import ChatState, InboxItem
 from bot.infra.telegram.inbound.repository import InboxRepository
 from bot.infra.telegram.metrics import ANSWER_SECONDS, UPDATES_HANDLED
@@ -76,6 +77,10 @@ class Attempts:
 
     async def run(self, attempt: Attempt) -> float | None:
         """Try once. Return None if the update is finished, else the seconds until the next try."""
+        with bind_fields(update=attempt.item.update_id):
+            return await self._run(attempt)
+
+    async def _run(self, attempt: Attempt) -> float | None:
         if attempt.attempts < MAX_ATTEMPTS:
             if attempt.is_suspect:
                 await self._count(attempt)
@@ -90,7 +95,7 @@ class Attempts:
         if attempt.attempts < MAX_ATTEMPTS:
             return BETWEEN_ATTEMPTS.after(attempt.attempts)
         UPDATES_HANDLED.labels("dropped").inc()
-        log.error("update_dropped", update=attempt.item.update_id, attempts=attempt.attempts)
+        log.error("update_dropped", attempts=attempt.attempts)
         await self._finish(attempt)
         return None
 
@@ -122,7 +127,6 @@ class Attempts:
             await self._count(attempt)
         log.error(  # without the exception's text, which can quote a user
             "update_attempt_failed",
-            update=attempt.item.update_id,
             attempts=attempt.attempts,
             error=type(error).__name__,
             where=_locate(error),
@@ -143,7 +147,7 @@ class Attempts:
         """
         self._finished[attempt.item.update_id] = attempt.chat
         if self._finishing is None:
-            self._finishing = asyncio.create_task(self._finish_all(), name="inbox-finish")
+            self._finishing = asyncio.create_task(self._finish_all(), name="inbox-finish", context=without_fields())
         if attempt.chat is not None:
             await self._saved.wait()
 

@@ -6,9 +6,10 @@ the first update of a queue counts towards the limit of chats at once.
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
 import structlog
 from telegram import Bot
@@ -16,6 +17,7 @@ from telegram import Bot
 from bot.core.clock import Clock
 from bot.infra.db.database import Database
 from bot.infra.db.retry import retry_forever
+from bot.infra.log_context import bind_fields, current_fields, without_fields
 from bot.infra.telegram.inbound.attempts import Attempt, Attempts, Process, SaveChats, catch_exception
 from bot.infra.telegram.inbound.model import InboxItem
 from bot.infra.telegram.inbound.repository import InboxRepository
@@ -61,6 +63,8 @@ class _Job:
 
     work: Work
     done: asyncio.Future[bool]
+    log_fields: Mapping[str, Any]
+    """The log fields of the work that queued the job."""
 
 
 @dataclass(slots=True, eq=False)
@@ -127,7 +131,7 @@ class ChatQueues:
         if self._closing:
             done.set_result(False)
         else:
-            self._queue(chat_id).jobs.append(_Job(work, done))
+            self._queue(chat_id).jobs.append(_Job(work, done, current_fields()))
         return done
 
     async def replay(self) -> int:
@@ -168,7 +172,9 @@ class ChatQueues:
 
     def _start(self, queue: _ChatQueue) -> None:
         self._queues[queue.chat_id] = queue
-        queue.task = asyncio.create_task(self._run_queue(queue), name=f"chat-queue-{queue.chat_id}")
+        queue.task = asyncio.create_task(
+            self._run_queue(queue), name=f"chat-queue-{queue.chat_id}", context=without_fields()
+        )
         queue.task.add_done_callback(partial(self._on_queue_ended, queue))
 
     def _on_queue_ended(self, queue: _ChatQueue, task: asyncio.Task[None]) -> None:
@@ -226,9 +232,10 @@ class ChatQueues:
 
 
 async def _run_job(job: _Job) -> None:
-    error = await catch_exception(job.work())
-    if error is not None:
-        log.error("background_task_failed", error=type(error).__name__)
+    with bind_fields(**job.log_fields):
+        error = await catch_exception(job.work())
+        if error is not None:
+            log.error("background_task_failed", error=type(error).__name__)
     _finish_job(job, succeeded=error is None)
 
 

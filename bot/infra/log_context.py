@@ -1,0 +1,27 @@
+"""The fields that every log line about one piece of work has: the process, the update and the order.
+
+Each field is bound in one place, and `bot/infra/logging.py` adds the bound fields to every line. asyncio copies them
+into each task that the work starts. A task that later serves other work starts with `without_fields`.
+"""
+
+import secrets
+from contextvars import Context, copy_context
+from typing import Final
+
+from structlog.contextvars import bound_contextvars, clear_contextvars, get_contextvars
+
+PROCESS_ID: Final = secrets.token_hex(4)
+"""The id of this process, new at each start. The system's id isn't enough: in a container it is always 1."""
+
+bind_fields = bound_contextvars
+"""Give each line that is logged in the `with` block these fields. Fields of an outer block return after it."""
+
+current_fields = get_contextvars
+"""Return the bound fields, to bind them in a task that was started earlier."""
+
+
+def without_fields() -> Context:
+    """Return a copy of the current context without bound fields, for a task that serves more than its starter."""
+    context = copy_context()
+    context.run(clear_contextvars)
+    return context
