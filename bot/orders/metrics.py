@@ -36,7 +36,8 @@ PAYMENT_NOTICED_SECONDS: Final = histogram(
     (1, 2, 3, 5, 8, 13, 30, 60, 300, 3600),
 )
 LAST_PAYMENT_NOTICED: Final = gauge(
-    "kirim_last_payment_noticed_seconds", "The same of the payment noticed last. 0 if there was none since the start."
+    "kirim_last_payment_noticed_seconds",
+    "From the last payment until the bot saved it. 0 if there was none since the start.",
 )
 
 

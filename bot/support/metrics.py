@@ -11,7 +11,7 @@ from bot.support.tickets.repository import TicketRepository
 TICKETS_OPEN: Final = gauge("kirim_tickets_open", "Tickets that are open.")
 OLDEST_WAIT: Final = gauge(
     "kirim_tickets_oldest_wait_seconds",
-    "How long the oldest of those that wait for a reply has waited.",
+    "How long the oldest of the tickets that wait for a reply has waited.",
 )
 
 

@@ -24,7 +24,9 @@ DELAY_SECONDS: Final = histogram(
 )
 WAITING: Final = gauge("kirim_notifications_waiting", "Notifications that are due and not sent.", queue=QUEUES)
 OLDEST: Final = gauge(
-    "kirim_notifications_oldest_seconds", "How long the oldest of them has waited. 0 if there is none.", queue=QUEUES
+    "kirim_notifications_oldest_seconds",
+    "How long the oldest notification that is due has waited. 0 if there is none.",
+    queue=QUEUES,
 )
 
 

@@ -45,7 +45,9 @@ UPDATES_HANDLED: Final = counter(
     result=("done", "failed", "dropped"),
 )
 INBOX_WAITING: Final = gauge("kirim_inbox_waiting", "Updates that aren't finished.")
-INBOX_OLDEST: Final = gauge("kirim_inbox_oldest_seconds", "How long the oldest of them has waited. 0 if none does.")
+INBOX_OLDEST: Final = gauge(
+    "kirim_inbox_oldest_seconds", "How long the oldest update that isn't finished has waited. 0 if there is none."
+)
 ANSWER_SECONDS: Final = histogram(
     "kirim_answer_seconds",
     "From the arrival of an update until it was handled, and answered if it has an answer.",
