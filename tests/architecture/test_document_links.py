@@ -51,7 +51,7 @@ def test_a_path_is_read_from_the_root_or_from_the_package_and_can_end_in_a_funct
 
 def _paths_in(text: str) -> list[str]:
     packages = {each.parent.name for each in (ROOT / "bot").glob("*/__init__.py")}
-    known = packages | {"bot", "docs", "locales", "tests"}
+    known = packages | {"bot", "docs", "locales", "ops", "tests"}
     return [name for name in re.findall(r"`([a-z_]+/[\w/.*-]*)`", text) if name.partition("/")[0] in known]
 
 

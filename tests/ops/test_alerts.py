@@ -1,0 +1,129 @@
+"""The alerts that ship: they use metrics that exist, say what to do, and fire when they should."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from bot.config import Settings
+from tests.architecture.documents import ROOT, anchors, part
+from tests.ops.expressions import find_grouping, find_mistakes, find_uses
+
+OPS = ROOT / "ops"
+SCENARIOS = Path(__file__).with_name("alert_scenarios.yaml")
+SEVERITIES = {"critical", "warning", "info"}
+ALERTS: dict[str, dict[str, Any]] = {
+    rule["alert"]: rule
+    for group in yaml.safe_load((OPS / "alerts.yaml").read_text(encoding="utf-8"))["groups"]
+    for rule in group["rules"]
+}
+needs_promtool = pytest.mark.skipif(shutil.which("promtool") is None, reason="promtool isn't installed")
+each_alert = pytest.mark.parametrize("name", ALERTS)
+
+
+def test_no_two_alerts_have_the_same_name() -> None:
+    assert (OPS / "alerts.yaml").read_text(encoding="utf-8").count("- alert: ") == len(ALERTS)
+
+
+@each_alert
+def test_an_alert_uses_metrics_and_labels_that_exist(name: str) -> None:
+    assert find_uses(ALERTS[name]["expr"])
+    assert find_mistakes(ALERTS[name]["expr"]) == []
+
+
+@each_alert
+def test_an_alert_says_how_long_how_bad_what_and_what_to_do(name: str) -> None:
+    rule = ALERTS[name]
+    assert re.fullmatch(r"Kirim([A-Z][a-z]+)+", name)
+    assert re.fullmatch(r"\d+[smh]", rule["for"])
+    assert rule["labels"] == {"severity": rule["labels"]["severity"]}
+    assert rule["labels"]["severity"] in SEVERITIES
+    assert rule["annotations"].keys() == {"summary", "description", "runbook"}
+    for text in (rule["annotations"]["summary"], rule["annotations"]["description"]):
+        assert re.fullmatch(r"[A-Z\"`{].*\.", text)
+
+
+@each_alert
+def test_an_alert_shows_only_labels_that_it_has(name: str) -> None:
+    rule = ALERTS[name]
+    shown = set(re.findall(r"\$labels\.(\w+)", str(rule["annotations"])))
+    aggregated = re.search(r"\b(?:sum|max|histogram_quantile)\b", rule["expr"])
+    assert shown <= find_grouping(rule["expr"]) if aggregated else shown <= {"instance", "pool"}
+
+
+@each_alert
+def test_an_alert_names_settings_that_exist(name: str) -> None:
+    named = set(re.findall(r"\b[A-Z]+(?:_[A-Z]+)+\b", str(ALERTS[name]["annotations"])))
+    assert named <= {setting.upper() for setting in Settings.model_fields}
+
+
+@each_alert
+def test_an_alert_links_its_section_of_the_operating_manual(name: str) -> None:
+    document, _, anchor = ALERTS[name]["annotations"]["runbook"].partition("#")
+    assert anchor == name.lower()
+    assert anchor in anchors((ROOT / document).read_text(encoding="utf-8"))
+
+
+def test_the_operating_manual_describes_every_alert_in_order_and_no_other() -> None:
+    described = re.findall(r"^### (\w+)$", part("alerts"), re.MULTILINE)
+    assert described == list(ALERTS)
+
+
+@each_alert
+def test_the_operating_manual_says_how_bad_an_alert_is(name: str) -> None:
+    section = part("alerts").partition(f"### {name}\n")[2].partition("\n### ")[0]
+    assert re.match(rf"\n{ALERTS[name]['labels']['severity'].capitalize()}\. ", section)
+
+
+def test_prometheus_reads_the_alerts_and_the_port_of_the_documents() -> None:
+    settings = yaml.safe_load((OPS / "prometheus.yaml").read_text(encoding="utf-8"))
+    assert settings["rule_files"] == ["alerts.yaml"]
+    (job,) = settings["scrape_configs"]
+    assert job["job_name"] == "kirim"
+    (target,) = job["static_configs"][0]["targets"]
+    assert f"METRICS_PORT={target.partition(':')[2]}" in part("metrics-set-up")
+    seconds = {settings["global"][name] for name in ("scrape_interval", "evaluation_interval")}
+    assert seconds == {"5s"}
+    assert min(int(rule["for"][:-1]) for rule in ALERTS.values() if re.fullmatch(r"[1-9]\d*s", rule["for"])) >= 15
+
+
+@each_alert
+def test_an_alert_has_a_scenario_in_which_it_fires_and_one_in_which_it_does_not(name: str) -> None:
+    titles = [each["name"] for each in yaml.safe_load(SCENARIOS.read_text(encoding="utf-8"))["tests"]]
+    found = {title.partition(": ")[0] for title in titles if re.fullmatch(rf"\w+: {name}(?: \(.*\))?", title)}
+    assert found == {"fires", "quiet"}
+
+
+def test_scenarios_have_series_that_exist_and_expect_what_they_are_called() -> None:
+    for scenario in yaml.safe_load(SCENARIOS.read_text(encoding="utf-8"))["tests"]:
+        title, _, name = scenario["name"].split(" (")[0].partition(": ")
+        for given in scenario["input_series"]:
+            (use,) = find_uses(given["series"])
+            values = {each.value for each in use.conditions}
+            assert all("no metric" not in each and "no label" not in each for each in find_mistakes(given["series"]))
+            assert values or use.metric.startswith("kirim_")
+        expected = scenario["promql_expr_test"]
+        assert {each["expr"] for each in expected} == {f'ALERTS{{alertname="{name}", alertstate="firing"}}'}
+        assert any(each["exp_samples"] for each in expected) is (title == "fires")
+
+
+@needs_promtool
+@pytest.mark.process
+def test_prometheus_accepts_the_configuration_and_the_alerts() -> None:
+    _promtool("check", "config", str(OPS / "prometheus.yaml"))
+    _promtool("check", "rules", "--lint-fatal", str(OPS / "alerts.yaml"))
+
+
+@needs_promtool
+@pytest.mark.process
+def test_alerts_fire_when_they_should_and_only_then() -> None:
+    _promtool("test", "rules", str(SCENARIOS))
+
+
+def _promtool(*arguments: str) -> None:
+    done = subprocess.run(["promtool", *arguments], capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
