@@ -12,8 +12,17 @@ MAX_LATENESS = 0.1
 MINUTE = 60.5
 """Seconds of a minute, with a margin: Telegram counts arrivals, and some messages take longer to arrive."""
 
-LEAST_PER_SECOND = 1.0
-"""No rate falls lower. Payers still get messages then, and 30 a second are reached again after 36 quiet seconds."""
+LEAST_PER_SECOND = 5.0
+"""No rate falls lower. Payers still get messages then, and 30 a second are reached again after 19 quiet seconds.
+
+Telegram isn't burdened by that even if it rejects everything, because each rejected chat waits.
+"""
+
+SAME_REJECTION_SECONDS = 0.5
+"""Calls that are sent so soon after the rate was halved belong to the same rejection.
+
+A short failure of Telegram rejects everything. Without this time it would leave the lowest rate within a second.
+"""
 
 GROWTH_PER_SECOND = 1.1
 """The factor by which a rate grows in each second without a rejection."""
@@ -79,9 +88,10 @@ class AdaptiveRate:
     def halve(self, sent_at: float, now: float) -> bool:
         """Halve the rate, because a call that was sent at `sent_at` was rejected. Return whether that was done.
 
-        A call that was sent before the rate was halved says nothing about the halved rate, so it changes nothing.
+        A call that was sent before the rate was halved says nothing about the halved rate, so it changes nothing. The
+        same is true of calls up to `SAME_REJECTION_SECONDS` after it.
         """
-        if sent_at <= self._halved_at:
+        if sent_at <= self._halved_at + SAME_REJECTION_SECONDS:
             return False
         self._per_second = max(self.per_second(now) / 2, min(LEAST_PER_SECOND, self._most))
         self._grows_from = self._halved_at = now
