@@ -14,6 +14,7 @@ import structlog
 from tests.benchmarks import report
 
 BENCHMARKS = {
+    "order": "order_cost",
     "people": "people_at_once",
     "bot": "whole_bot",
     "orders": "orders_followed",
@@ -28,14 +29,15 @@ BENCHMARKS = {
 }
 
 
-async def main(names: list[str], *, quick: bool) -> list[report.Row]:
-    """Run the benchmarks with these names. Return their rows."""
+async def main(names: list[str], *, quick: bool, before: str | None = None) -> list[report.Row]:
+    """Run the benchmarks with these names. Return their rows. `before` is the commit that "order" is compared with."""
     rows: list[report.Row] = []
     for name in names:
         began = time.perf_counter()
         _say(f"{name} …")
         module = importlib.import_module(f"tests.benchmarks.{BENCHMARKS[name]}")
-        found: list[report.Row] = await module.run(quick=quick)
+        more = {"before": before} if before and name == "order" else {}
+        found: list[report.Row] = await module.run(quick=quick, **more)
         rows += found
         _say(f"{name}: {time.perf_counter() - began:.0f} s\n{report.table(found)}")
         gc.collect()
@@ -51,6 +53,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", help=f"which: {', '.join(BENCHMARKS)} (all by default)")
     parser.add_argument("--quick", action="store_true", help="a short check that everything runs, not a measurement")
+    parser.add_argument("--before", metavar="COMMIT", help='the commit that "order" is compared with')
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the table there, too")
     arguments = parser.parse_args()
     if unknown := set(arguments.names) - set(BENCHMARKS):
@@ -64,7 +67,7 @@ if __name__ == "__main__":
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
     given = _arguments()
     where = report.surroundings()
-    made = asyncio.run(main(given.names or list(BENCHMARKS), quick=given.quick))
+    made = asyncio.run(main(given.names or list(BENCHMARKS), quick=given.quick, before=given.before))
     text = f"{report.table(made)}\n{where}{' A quick run: it says little.' if given.quick else ''}\n"
     sys.stdout.write(text)
     if given.markdown:

@@ -18,10 +18,19 @@ Process = asyncio.subprocess.Process
 @asynccontextmanager
 async def running(*module: str, log: Path, environment: Mapping[str, str] | None = None) -> AsyncIterator[Process]:
     """Run `python -m MODULE ARGUMENTS` within the block, with its output in `log`."""
+    async with running_program("-m", *module, log=log, environment=environment) as process:
+        yield process
+
+
+@asynccontextmanager
+async def running_program(
+    *arguments: str, log: Path, environment: Mapping[str, str] | None = None
+) -> AsyncIterator[Process]:
+    """Run `python ARGUMENTS` within the block, with its output in `log`."""
     inherited = {name: os.environ[name] for name in KEPT if name in os.environ}
     with log.open("ab") as file:
         process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", *module, env={**inherited, **(environment or {})}, stdout=file, stderr=file
+            sys.executable, *arguments, env={**inherited, **(environment or {})}, stdout=file, stderr=file
         )
     try:
         yield process
@@ -41,6 +50,12 @@ async def until(event: asyncio.Event, process: Process, log: Path, within: float
     waiting.cancel()
     if not event.is_set():
         raise RuntimeError(f"what was waited for did not happen: {_end_of(log)}")
+
+
+def processor_seconds(process: Process) -> float:
+    """Return the processor time that the process has used so far, in the program and in the system."""
+    times = psutil.Process(process.pid).cpu_times()
+    return float(times.user + times.system)
 
 
 def memory(process: Process) -> float:

@@ -19,7 +19,7 @@ import httpx
 
 from bot.sandbox.bot_api.settings import TotalLimit
 from bot.sandbox.run import Addresses, SandboxOptions, bot_environment, servers
-from tests.benchmarks.processes import Process, running
+from tests.benchmarks.processes import Process, running_program
 from tests.e2e.chat_user import text_of
 from tests.e2e.system import ServiceControl
 from tests.infra.keys import ENCRYPTION_KEYS
@@ -107,8 +107,14 @@ class SandboxSystem:
     @asynccontextmanager
     async def bot(self, module: str = "bot") -> AsyncIterator[Process]:
         """Run the bot within the block."""
+        async with self.program("-m", module, "run") as process:
+            yield process
+
+    @asynccontextmanager
+    async def program(self, *arguments: str, **settings: str) -> AsyncIterator[Process]:
+        """Run `python ARGUMENTS`, which is a bot, within the block. `settings` are added to its environment."""
         starts = self._starts()
-        async with running(module, "run", log=self.log, environment=self.environment) as process:
+        async with running_program(*arguments, log=self.log, environment=self.environment | settings) as process:
             await self._runs(process, starts)
             yield process
 

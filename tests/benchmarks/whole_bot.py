@@ -54,7 +54,7 @@ async def run(*, quick: bool) -> list[Row]:
     count = FEW_PEOPLE if quick else PEOPLE
     async with _served() as system, system.bot(UNLIMITED):
         people = [await system.user(number) for number in range(count + 3)]
-        alone = Spread.from_times([took for user in people[count:] for took in await _walk(system, user, WAY)])
+        alone = Spread.from_times([took for user in people[count:] for took in await walk(system, user, WAY)])
         began = time.perf_counter()
         answers = len(await _all_walk(system, people[:count], WAY))
         rate = answers / (time.perf_counter() - began)
@@ -122,11 +122,11 @@ async def _served(telegram_limit: TotalLimit | None = None) -> AsyncIterator[San
 async def _all_walk(
     system: SandboxSystem, people: Sequence[int], way: Sequence[Step], thinking: tuple[float, float] = (0.0, 0.0)
 ) -> list[float]:
-    walks = await asyncio.gather(*(_walk(system, user, way, thinking) for user in people))
+    walks = await asyncio.gather(*(walk(system, user, way, thinking) for user in people))
     return [took for walk in walks for took in walk]
 
 
-async def _walk(
+async def walk(
     system: SandboxSystem, user: int, way: Sequence[Step], thinking: tuple[float, float] = (0.0, 0.0)
 ) -> list[float]:
     """Let one user take all steps. Return the answer times."""
@@ -135,7 +135,7 @@ async def _walk(
     for step in way:
         await asyncio.sleep(pauses.uniform(*thinking))
         began = time.perf_counter()
-        acting = asyncio.create_task(_act(system, user, step, last))
+        acting = asyncio.create_task(act(system, user, step, last))
         event = await system.chat_events.first(user, step.sees, began)
         times.append(event.at - began)
         last = event.message
@@ -143,7 +143,8 @@ async def _walk(
     return times
 
 
-async def _act(system: SandboxSystem, user: int, step: Step, last: Json) -> None:
+async def act(system: SandboxSystem, user: int, step: Step, last: Json) -> None:
+    """Let a user write, or press a button of the message `last`."""
     if not step.does.startswith("["):
         await system.says(user, step.does)
         return
