@@ -55,6 +55,9 @@ class ConnectionInTheLoop(OneTripConnection):
                 raise ValueError("Connection closed")
         return function()
 
+    def _do_unawaited(self, function: Callable[[], object]) -> None:
+        function()
+
     def stop(self) -> None:
         super().stop()
         self._close()

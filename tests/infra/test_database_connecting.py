@@ -1,13 +1,21 @@
-"""A connection to SQLite is closed in its own thread, even if its caller was cancelled."""
+"""A connection to SQLite: its trips to its own thread, where it is closed even if its caller was cancelled."""
 
 import asyncio
 import sqlite3
 import threading
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+from sqlalchemy import select, text
 
+from bot.infra.db import engine
+from bot.infra.db.database import Database
 from bot.infra.db.sqlite import OneTripConnection
+from tests.infra.keys import VAULT
+
+ONE = select(1)
 
 HANG_SECONDS = 60.0
 """A limit against hanging. No result depends on it."""
@@ -83,3 +91,65 @@ async def test_a_connection_that_was_closed_stays_closed(tmp_path: Path) -> None
     assert not connection._thread.is_alive()
     with pytest.raises(sqlite3.ProgrammingError, match="closed"):
         opened[0].execute("SELECT 1")
+
+
+@pytest.fixture
+async def trips(tmp_path: Path) -> AsyncIterator[tuple[Database, list[str]]]:
+    """A database, and what its connections do in their threads: "waits" if the event loop waits for it."""
+    done: list[str] = []
+
+    class Recorded(OneTripConnection):
+        async def _do(self, function: Callable[[], Any]) -> Any:
+            done.append("waits")
+            return await super()._do(function)
+
+        def _do_unawaited(self, function: Callable[[], object]) -> None:
+            done.append("doesn't wait")
+            super()._do_unawaited(function)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(engine, "connect", lambda path, **more: Recorded(lambda: sqlite3.connect(path, **more)))
+        store = Database(str(tmp_path / "kirim.db"), VAULT)
+    for open_transaction in (store.reading, store.transaction):
+        async with open_transaction() as tx:
+            await tx.connection.execute(ONE)
+    done.clear()
+    yield store, done
+    await store.close()
+
+
+async def test_a_transaction_that_reads_waits_once_for_each_statement(trips: tuple[Database, list[str]]) -> None:
+    store, done = trips
+    async with store.reading() as tx:
+        await tx.connection.execute(ONE)
+        await tx.connection.execute(ONE)
+    assert done == ["waits", "waits", "doesn't wait"]
+
+
+async def test_a_transaction_that_writes_waits_for_each_statement_and_its_commit(
+    trips: tuple[Database, list[str]],
+) -> None:
+    store, done = trips
+    async with store.transaction() as tx:
+        await tx.connection.execute(ONE)
+    assert done == ["waits", "waits"]
+
+
+async def test_a_transaction_without_statements_makes_no_trip(trips: tuple[Database, list[str]]) -> None:
+    store, done = trips
+    async with store.reading(), store.transaction():
+        pass
+    assert done == []
+
+
+async def test_after_a_rollback_that_nothing_waited_for_the_next_transaction_sees_the_latest_rows(
+    trips: tuple[Database, list[str]],
+) -> None:
+    store, _ = trips
+    async with store.transaction() as tx:
+        await tx.connection.execute(text("CREATE TABLE counted (number INTEGER)"))
+    for number in range(1, 20):
+        async with store.transaction() as tx:
+            await tx.connection.execute(text("INSERT INTO counted VALUES (1)"))
+        async with store.reading() as tx:
+            assert await tx.connection.scalar(text("SELECT count(*) FROM counted")) == number

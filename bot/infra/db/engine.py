@@ -122,7 +122,7 @@ def _create_sqlite(
 
     @event.listens_for(engine.sync_engine, "begin")
     def begin_transaction(connection: Connection) -> None:
-        connection.exec_driver_sql(begin)
+        connection.connection.driver_connection.begin(begin)  # type: ignore[union-attr]  # it is a OneTripConnection
 
     return engine
 
