@@ -17,6 +17,7 @@ from bot.core.backoff import Backoff
 from bot.core.clock import Clock
 from bot.core.error_location import find_location
 from bot.core.shutdown import finish_tasks
+from bot.infra.db.columns import MALFORMED
 from bot.infra.db.database import Database
 from bot.infra.db.errors import LASTING, RowUnreadable, StoreDown
 from bot.infra.db.retry import Sleep, retry_forever
@@ -102,6 +103,8 @@ class OutboxDelivery:
         self._tasks: dict[int, asyncio.Task[None]] = {}
         self._errors: Counter[int] = Counter()
         self._given_up = set[str]()
+        self.next_due: datetime | None = None
+        """When the next notification was due, as `start_due` found it. In the past if it has just been started."""
 
     async def recover(self) -> int:
         """Queue again what a crash or a lost database interrupted during a request. Return how many rows."""
@@ -119,11 +122,14 @@ class OutboxDelivery:
         """Start to send the first notification of each chat if it is due. Return how many."""
         async with self._store.reading() as tx:
             now = self._clock.now()
+            dues = await OutboxRepository(tx).find_next_dues()
             heads = [
                 notification
-                for queue in Queue
+                for queue, due in dues.items()
+                if due is MALFORMED or due <= now
                 for notification in await OutboxRepository(tx).find_heads(now, HEADS_READ[queue], queue)
             ]
+        self.next_due = min((due for due in dues.values() if due is not MALFORMED), default=None)
         await self._give_up_unreadable()
         fresh = [notification for notification in heads if notification.id not in self._tasks]
         for notification in fresh:
@@ -143,11 +149,6 @@ class OutboxDelivery:
                 await OutboxRepository(tx).give_up(int(key), "its row can't be read")
         self._given_up |= found
         log.error("unreadable_messages_skipped", rows=sorted(found))
-
-    async def next_due(self) -> datetime | None:
-        """Return when the next notification falls due."""
-        async with self._store.reading() as tx:
-            return await OutboxRepository(tx).find_next_due()
 
     async def wait_until_sent(self) -> None:
         """Wait until no notification is being sent."""

@@ -71,7 +71,12 @@ IN_QUEUE = {queue: _build_heads(queue) for queue in Queue}
 HEADS = {queue: heads.where(outbox.c.due_at <= NOW).limit(bindparam("limit")) for queue, heads in IN_QUEUE.items()}
 DUE_AFTER = select(outbox).where(IS_WAITING, outbox.c.due_at > NOW).order_by(outbox.c.due_at.desc())
 DUE_AFTER = DUE_AFTER.limit(bindparam("limit"))
-NEXT_DUE = [heads.with_only_columns(outbox.c.due_at).limit(1) for heads in IN_QUEUE.values()]
+NEXT_DUE = select(
+    *(
+        heads.with_only_columns(outbox.c.due_at).limit(1).scalar_subquery().label(queue.value)
+        for queue, heads in IN_QUEUE.items()
+    )
+)
 COUNT_DUE = (
     select(func.count())
     .select_from(outbox)
@@ -155,8 +160,12 @@ class OutboxRepository:
 
     async def find_next_due(self) -> datetime | None:
         """Return when the next head is due."""
-        found = [(await self._connection.execute(each)).scalar_one_or_none() for each in NEXT_DUE]
-        return min((due for due in found if due is not None and due is not MALFORMED), default=None)
+        return min((due for due in (await self.find_next_dues()).values() if due is not MALFORMED), default=None)
+
+    async def find_next_dues(self) -> Mapping[Queue, Any]:
+        """Return when the next head of each queue is due, or `MALFORMED`. Queues without a head are left out."""
+        row = (await self._connection.execute(NEXT_DUE)).one()
+        return {queue: due for queue, due in zip(IN_QUEUE, row, strict=True) if due is not None}
 
     async def find_due_after(self, moment: datetime, limit: int = 100) -> tuple[StoredNotification, ...]:
         """Return waiting rows that are due after `moment`, the latest first. Rows that aren't heads are included."""

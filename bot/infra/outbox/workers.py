@@ -32,7 +32,7 @@ class OutboxWorker:
     async def tick(self) -> float:
         """Start to send what is due. Return the seconds until the next tick."""
         await self._delivery.start_due()
-        due = await self._delivery.next_due()
+        due = self._delivery.next_due
         if due is None:
             return LONGEST_WAIT
         return min(max((due - self._clock.now()).total_seconds(), SHORTEST_WAIT), LONGEST_WAIT)
