@@ -404,6 +404,72 @@ async def test_whoever_waits_for_room_is_told_of_each_end(system: OrderSystem) -
     assert len(ends) == 1
 
 
+class CountingDatabase:
+    """A database that counts the transactions that write."""
+
+    def __init__(self, store: Database) -> None:
+        self._store, self.writes = store, 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    def transaction(self) -> Any:
+        self.writes += 1
+        return self._store.transaction()
+
+
+async def test_the_outcome_of_one_and_the_start_of_the_next_are_one_transaction(system: OrderSystem) -> None:
+    store = CountingDatabase(system.sql)
+    delivery = OutboxDelivery(cast("Database", store), system.sender, system.clock)
+    await queue(system, "checking", "card", "paid")
+    await delivery.start_due()
+    await delivery.wait_until_sent()
+    assert system.sender.kinds() == ["checking", "card", "paid"]
+    assert store.writes == 4
+
+
+class SecondHangs(RecordingSender):
+    """A sender that never answers the second request."""
+
+    def __init__(self, system: OrderSystem) -> None:
+        super().__init__(system.clock)
+        self.hangs = asyncio.Event()
+
+    async def send(self, notification: StoredNotification) -> Sent | RetryLater | Undeliverable:
+        if self.sent:
+            self.hangs.set()
+            await asyncio.Event().wait()
+        return await super().send(notification)
+
+
+async def test_the_next_one_is_marked_before_its_request(system: OrderSystem, other_system: OrderSystem) -> None:
+    await queue(system, "paid", "sent")
+    sender = SecondHangs(system)
+    dying = OutboxDelivery(system.store, sender, system.clock)
+    await dying.start_due()
+    await sender.hangs.wait()
+    assert await dying.recover() == 0
+    await dying.close(0)
+    assert await other_system.delivery.recover() == 1
+    await other_system.deliver()
+    assert list_sent(other_system) == [(EMMA, "sent", True)]
+
+
+async def test_nothing_new_is_started_while_closing(system: OrderSystem) -> None:
+    sender = SlowSender(system)
+    sender.locks[EMMA] = asyncio.Event()
+    delivery = OutboxDelivery(system.store, sender, system.clock)
+    await queue(system, "paid", "sent")
+    await delivery.start_due()
+    await sender.started.wait()
+    closing = asyncio.create_task(delivery.close(TIMEOUT_SECONDS))
+    await asyncio.sleep(0)
+    sender.locks[EMMA].set()
+    await closing
+    assert [each.kind for each in sender.sent] == ["paid"]
+    assert await count_by_status(system) == {NotificationStatus.SENT: 1, NotificationStatus.WAITING: 1}
+
+
 async def test_closing_ends_every_transaction_before_the_store_is_closed(system: OrderSystem) -> None:
     store = Database(system.database, VAULT)
     sender = SlowSender(system)

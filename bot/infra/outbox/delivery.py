@@ -31,6 +31,7 @@ from bot.infra.outbox.model import (
     DeliveryOutcome,
     NotificationKind,
     NotificationSender,
+    NotificationStatus,
     Queue,
     RetryLater,
     Sent,
@@ -68,7 +69,7 @@ class OutboxDelivery:
         store: has the outbox.
         sender: makes the attempts.
         clock: the time.
-        on_slot_free: called after each attempt, so that the chat's next notification is started.
+        on_slot_free: called after each task, so that what waits for it is started.
         follow_ups: called when a notification of their kind was sent or given up. They must be harmless to repeat.
         on_chat_unreachable: called in the transaction that saves that outcome.
         on_chat_moved: called in the transaction that saves that outcome.
@@ -103,6 +104,7 @@ class OutboxDelivery:
         self._tasks: dict[int, asyncio.Task[None]] = {}
         self._errors: Counter[int] = Counter()
         self._given_up = set[str]()
+        self._is_closing = False
         self.next_due: datetime | None = None
         """When the next notification was due, as `start_due` found it. In the past if it has just been started."""
 
@@ -136,7 +138,7 @@ class OutboxDelivery:
             with bind_fields(**self._describe(notification)):
                 task = asyncio.create_task(self._deliver(notification), name=f"notification-{notification.id}")
                 self._tasks[notification.id] = task
-                task.add_done_callback(partial(self._on_task_done, notification.id))
+                task.add_done_callback(self._on_task_done)
         return len(fresh)
 
     async def _give_up_unreadable(self) -> None:
@@ -157,31 +159,48 @@ class OutboxDelivery:
 
     async def close(self, within: float) -> None:
         """Wait up to `within` seconds for running requests. The next start repeats the others as perhaps sent."""
+        self._is_closing = True
         await finish_tasks(self._tasks.values, within)
 
-    def _on_task_done(self, notification_id: int, task: asyncio.Task[None]) -> None:
-        self._tasks.pop(notification_id, None)
+    def _on_task_done(self, task: asyncio.Task[None]) -> None:
+        ids = [notification_id for notification_id, each in self._tasks.items() if each is task]
+        for notification_id in ids:
+            del self._tasks[notification_id]
         if not task.cancelled() and (error := task.exception()):
             # The row stays marked as being sent. `recover` repeats it as perhaps sent.
-            log.error("outbox_result_not_saved", message_id=notification_id, error=type(error).__name__)
+            log.error("outbox_result_not_saved", message_id=min(ids, default=None), error=type(error).__name__)
         self._on_slot_free()
 
     async def _deliver(self, notification: StoredNotification) -> None:
+        """Send a notification, and then those about the same subject that follow it in its chat.
+
+        The next one is marked in the transaction that saves the outcome of the one before. That saves a transaction
+        and a search for heads for each of them.
+        """
         async with self._slots[notification.queue]:
             async with self._store.transaction() as tx:
                 if not await OutboxRepository(tx).mark_sending(notification.id):
                     return
-            outcome = await self._send(notification)
-            self._record_attempt(notification, outcome)
-            try:
-                await self._save(notification, outcome)
-            except Exception as error:  # noqa: BLE001  a failed follow-up must not repeat the message every minute
-                log.error(  # noqa: TRY400  a traceback may quote rows
-                    "message_follow_up_failed",
-                    error=type(error).__name__,
-                    where=find_location(error),
-                )
-                await self._save(notification, outcome, has_follow_up=False)
+            following: StoredNotification | None = notification
+            while following is not None:
+                with bind_fields(**self._describe(following)):
+                    following = await self._deliver_marked(following)
+
+    async def _deliver_marked(self, notification: StoredNotification) -> StoredNotification | None:
+        """Send a notification that is marked as being sent. Return the next one of its chat if that is marked, too."""
+        outcome = await self._send(notification)
+        self._record_attempt(notification, outcome)
+        try:
+            following = await self._save(notification, outcome)
+        except Exception as error:  # noqa: BLE001  a failed follow-up must not repeat the message every minute
+            log.error(  # noqa: TRY400  a traceback may quote rows
+                "message_follow_up_failed",
+                error=type(error).__name__,
+                where=find_location(error),
+            )
+            following = await self._save(notification, outcome, has_follow_up=False)
+        del self._tasks[notification.id]
+        return following
 
     def _record_attempt(self, notification: StoredNotification, outcome: DeliveryOutcome) -> None:
         queue = notification.queue.value
@@ -224,12 +243,12 @@ class OutboxDelivery:
 
     async def _save(
         self, notification: StoredNotification, outcome: DeliveryOutcome, *, has_follow_up: bool = True
-    ) -> None:
-        """Save the outcome. Try again until the database can be reached.
+    ) -> StoredNotification | None:
+        """Save the outcome, as `_save_once` does. Try again until the database can be reached.
 
         Only this process knows the message's id. Without it, an invoice can't be removed from the chat.
         """
-        await retry_forever(
+        return await retry_forever(
             "save_delivery",
             lambda: self._save_once(notification, outcome, has_follow_up=has_follow_up),
             retry_on=StoreDown,
@@ -239,7 +258,8 @@ class OutboxDelivery:
 
     async def _save_once(
         self, notification: StoredNotification, outcome: DeliveryOutcome, *, has_follow_up: bool
-    ) -> None:
+    ) -> StoredNotification | None:
+        """Save the outcome. Return the next notification of the chat if the same transaction marks it."""
         now = self._clock.now()
         is_extra = notification.queue is Queue.EXTRA
         if isinstance(outcome, RetryLater) and is_extra and notification.attempts + 1 >= EXTRA_TRIES:
@@ -250,6 +270,7 @@ class OutboxDelivery:
                     await OutboxRepository(tx).record_sent(notification.id, message_id, now)
                     tx.on_commit.append(partial(_log_sent, notification, now))
                     await self._run_follow_ups(tx, (notification,) if has_follow_up else (), outcome, now)
+                    return await self._mark_following(tx, notification, now)
                 case RetryLater(after, maybe_sent):
                     wait = timedelta(seconds=max(after, RETRY_BACKOFF.after(notification.attempts + 1)))
                     due = now + (max(wait, REPEAT_AFTER) if maybe_sent else wait)
@@ -266,6 +287,28 @@ class OutboxDelivery:
                     await OutboxRepository(tx).give_up(notification.id, reason)
                     await self._run_follow_ups(tx, (notification,) if has_follow_up else (), outcome, now)
                     tx.on_commit.append(lambda: log.error("message_undeliverable", reason=reason))
+        return None
+
+    async def _mark_following(
+        self, tx: Transaction, notification: StoredNotification, now: datetime
+    ) -> StoredNotification | None:
+        """Mark the chat's next notification as being sent if it is about the same subject, and return it.
+
+        Return None if it has to wait. If all slots are taken, it waits for one like those of other chats.
+        """
+        task = asyncio.current_task()
+        has_slot = notification.queue is Queue.MONEY and not self._slots[Queue.MONEY].locked()
+        if task is None or self._is_closing or not has_slot:
+            return None
+        following = await OutboxRepository(tx).find_first(notification.chat_id, Queue.MONEY)
+        if following is None or following.subject != notification.subject or following.due_at > now:
+            return None
+        if following.status is NotificationStatus.SENDING:
+            # This task marked it before, in a commit that succeeded although the database reported a failure.
+            return following if self._tasks.get(following.id) is task else None
+        # Before it is marked, so that `recover` doesn't take it for interrupted.
+        self._tasks[following.id] = task
+        return following if await OutboxRepository(tx).mark_sending(following.id) else None
 
     async def _move_chat(
         self, tx: Transaction, notification: StoredNotification, new_chat_id: int, now: datetime

@@ -120,6 +120,7 @@ MOVE_CHAT = (
 )
 
 UNSENT = select(outbox).where(IS_UNSENT, outbox.c.chat_id == bindparam("chat")).order_by(outbox.c.id)
+FIRST = UNSENT.where(outbox.c.queue == bindparam("queue")).limit(1)
 BY_SUBJECT = select(outbox).where(outbox.c.subject == bindparam("about")).order_by(outbox.c.id)
 
 THIS_NOTIFICATION = (
@@ -219,6 +220,11 @@ class OutboxRepository:
         """Return the rows of a chat that are waiting or being sent."""
         found = await self._connection.execute(UNSENT, {"chat": chat_id})
         return encryption.read_rows(self._vault, outbox, found.mappings(), _notification)
+
+    async def find_first(self, chat_id: int, queue: Queue) -> StoredNotification | None:
+        """Return the first row of a chat in this queue that is waiting or being sent, if it can be read."""
+        found = await self._connection.execute(FIRST, {"chat": chat_id, "queue": queue.value})
+        return next(iter(encryption.read_rows(self._vault, outbox, found.mappings(), _notification)), None)
 
     async def find_by_subject(self, subject: str) -> tuple[StoredNotification, ...]:
         """Return all rows of a subject in their order, in any status."""
