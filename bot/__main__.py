@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from bot import config
+from bot.core.imports import without_collection
 from bot.infra import logging as logs
 
 BAD_SETTINGS = 2
@@ -35,7 +36,8 @@ StateFolder = Annotated[Path, typer.Option("--state", help="Folder of the sandbo
 def run() -> None:
     """Run the bot (long polling). Upgrades the database first."""
     settings = _settings()
-    from bot import process  # noqa: PLC0415  a bad setting is reported before the whole program is loaded
+    with without_collection():
+        from bot import process  # noqa: PLC0415  a bad setting is reported before the whole program is loaded
 
     logs.configure(settings.log_level, settings.log_format)
     with _report_database_errors(), _report_port_errors():
@@ -83,9 +85,9 @@ def sandbox(
 @cli.command()
 def mcp() -> None:
     """Run the tool server for AI agents (Model Context Protocol)."""
-    from bot.mcp_server import command as agent  # noqa: PLC0415  see run
+    from bot.mcp_server import start  # noqa: PLC0415  see run
 
-    agent.main()
+    start.main()
 
 
 @cli.command()
@@ -210,7 +212,7 @@ def _report_database_errors() -> Iterator[None]:
 @contextmanager
 def _report_port_errors() -> Iterator[None]:
     """Report in one line that a port can't be opened."""
-    from bot.infra.http.server import PortTaken  # noqa: PLC0415  see run
+    from bot.infra.http.ports import PortTaken  # noqa: PLC0415  see run
 
     try:
         yield

@@ -12,7 +12,7 @@ from typing import Final
 from starlette.types import ASGIApp
 
 from bot.app import App, create_provider
-from bot.infra.http import server
+from bot.infra.http import ports, server
 from bot.infra.http.health import Health, create_health_app
 from bot.infra.http.metrics import create_metrics_app
 from bot.infra.metrics import LoopLag
@@ -49,11 +49,11 @@ class WebServers:
         self.public: Final = server.ReplaceableApp(create_health_app(self._health))
         metrics = create_metrics_app(app.gauges)
         settings = app.settings
-        ports = (
+        known = (
             _Port("web", "HTTP_HOST, HTTP_PORT", settings.http_host, settings.http_port, self.public),
             _Port("metrics", "METRICS_HOST, METRICS_PORT", settings.metrics_host, settings.metrics_port, metrics),
         )
-        self._closed = [port for port in ports if port.number]
+        self._closed = [port for port in known if port.number]
         self._serving = AsyncExitStack()
         self.tasks: list[asyncio.Task[None]] = []
         """The task of each open server. None of them may end while the bot runs."""
@@ -66,9 +66,9 @@ class WebServers:
         """
         for port in tuple(self._closed):
             try:
-                listener = await server.bind(port.host, port.number, retry_seconds=retry_seconds)
-            except server.PortTaken as error:
-                raise server.PortTaken(f"its {port.name} port ({port.settings}): {error}") from None
+                listener = await ports.bind(port.host, port.number, retry_seconds=retry_seconds)
+            except ports.PortTaken as error:
+                raise ports.PortTaken(f"its {port.name} port ({port.settings}): {error}") from None
             self._serving.callback(listener.close)
             self.tasks.append(await self._serving.enter_async_context(server.serve(port.app, listener, name=port.name)))
             self._closed.remove(port)
@@ -78,7 +78,7 @@ class WebServers:
         while self._closed:
             # Not at once: a process of this machine that becomes the leader now comes first.
             await asyncio.sleep(STANDBY_RETRY_SECONDS)
-            with suppress(server.PortTaken):
+            with suppress(ports.PortTaken):
                 await self.open()
 
     def show_pages(self) -> None:

@@ -8,9 +8,9 @@ from importlib import metadata
 import structlog
 
 from bot.config import ConfigError
-from bot.infra.http.server import PortTaken
+from bot.infra.http.ports import PortTaken
 from bot.mcp_server import config as agent_config
-from bot.mcp_server import http, logs, stdio
+from bot.mcp_server import logs
 from bot.mcp_server.config import AgentSettings
 from bot.mcp_server.server import create_server
 from bot.mcp_server.service import Rules, Service
@@ -49,7 +49,11 @@ async def run(settings: AgentSettings) -> int:
         )
         server = create_server(Service(client, rules), name=settings.service_mcp_name, version=version())
         if settings.service_mcp_transport == "http":
+            from bot.mcp_server import http  # noqa: PLC0415  a client over stdio doesn't wait for a web server
+
             return await http.serve(server, settings, _stopping())
+        from bot.mcp_server import stdio  # noqa: PLC0415  as above
+
         # A signal ends the process at once: reading stdin can't be interrupted, and there is nothing to save.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         return await stdio.serve(server)

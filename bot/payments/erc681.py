@@ -12,8 +12,6 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 
-from Crypto.Hash import keccak
-
 from bot.payments.errors import DepositCheckError
 from bot.payments.tokens import TOKENS, Token
 
@@ -93,6 +91,8 @@ def format_token_amount(token: Token, sats: int) -> str:
 
 def add_checksum(address: str) -> str:
     """Write 0x and 40 hex digits in mixed case with the EIP-55 checksum."""
+    from Crypto.Hash import keccak  # noqa: PLC0415  it brings a parser of C, and most orders have no deposit
+
     digits = address[2:].lower()
     marks = keccak.new(digest_bits=256, data=digits.encode()).hexdigest()
     return "0x" + "".join(

@@ -9,23 +9,19 @@ of the machine. Processor time is that of the bot's process, and includes what i
 import asyncio
 import itertools
 import statistics
-import subprocess
-import tempfile
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.benchmarks import counted_bot
+from tests.benchmarks.older_version import BEFORE, ROOT, older_version
 from tests.benchmarks.processes import Process, processor_seconds
 from tests.benchmarks.report import Row, times_as_much
 from tests.benchmarks.sandbox_system import Json, SandboxSystem, open_system
 from tests.benchmarks.whole_bot import WAY, Step, act, walk
 from tests.texts import label, like
-
-BEFORE_COMMIT = "c6c3cd9e"
-"""The last commit before the cost of an order was measured and reduced."""
 
 ROUNDS, FEW_ROUNDS = 5, 1
 ORDERS, FEW_ORDERS = 20, 4
@@ -35,7 +31,6 @@ SEEN_WITHIN = 1.6
 """Seconds after which the bot has polled an order again and sent what it has to say."""
 
 RECEIPT = like("orders.receipt.caption")
-ROOT = Path(__file__).parents[2]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,10 +77,10 @@ class Bot:
         return writes, reads
 
 
-async def run(*, quick: bool, before: str = BEFORE_COMMIT) -> list[Row]:
+async def run(*, quick: bool, before: str = BEFORE) -> list[Row]:
     """Run the benchmark, with the commit `before` beside this one. Return its rows."""
     rounds, orders = (FEW_ROUNDS, FEW_ORDERS) if quick else (ROUNDS, ORDERS)
-    with _checked_out(before) as earlier:
+    with older_version(before) as earlier:
         async with AsyncExitStack() as stack:
             bots = [await stack.enter_async_context(_running(folder)) for folder in (ROOT, earlier) if folder]
             for bot in bots:
@@ -94,22 +89,6 @@ async def run(*, quick: bool, before: str = BEFORE_COMMIT) -> list[Row]:
                 for bot in bots:
                     bot.costs.append(await _measure(bot, orders))
     return _rows(bots[0].costs, bots[1].costs if len(bots) > 1 else None, before)
-
-
-@contextmanager
-def _checked_out(commit: str) -> Iterator[Path | None]:
-    """Yield a folder with the files of a commit, or None if this clone doesn't have it."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name) / "before"
-        git = ("git", "-C", str(ROOT), "worktree")
-        added = subprocess.run((*git, "add", "--detach", str(folder), commit), capture_output=True, check=False)
-        if added.returncode:
-            yield None
-            return
-        try:
-            yield folder
-        finally:
-            subprocess.run((*git, "remove", "--force", str(folder)), capture_output=True, check=False)
 
 
 @asynccontextmanager

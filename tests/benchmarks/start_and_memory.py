@@ -1,7 +1,12 @@
-"""(e) The time from the command to the first `getUpdates`, and the memory of an idle bot."""
+"""(e) The time from the command to the first `getUpdates`, and the memory of an idle bot, now and in an older version.
+
+The same for the tools for AI agents: from the command to the answer to `initialize`.
+"""
 
 import asyncio
+import os
 import statistics
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -10,13 +15,19 @@ from pathlib import Path
 
 from tests.benchmarks import skeleton
 from tests.benchmarks.bot_api_stub import Stub, serving
-from tests.benchmarks.processes import memory, running, until
+from tests.benchmarks.older_version import BEFORE, ROOT, older_version
+from tests.benchmarks.processes import memory, running_program, until
 from tests.benchmarks.report import Row, seconds, times_as_much
 from tests.infra.keys import ENCRYPTION_KEYS
 
 ROUNDS = 3
 REST_SECONDS = 1.5
 TIMEOUT_SECONDS = 60.0
+AGENT = {"SERVICE_API_KEY": "pk_live_benchmark.secret", "INVOICE_NETWORK": "bcrt"}
+INITIALIZE = (
+    b'{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-06-18", '
+    b'"capabilities": {}, "clientInfo": {"name": "benchmark", "version": "1"}}}\n'
+)
 NOBODY = "http://127.0.0.1:9"
 """An address without a service. A bot without orders never calls it."""
 
@@ -41,8 +52,60 @@ async def run(*, quick: bool) -> list[Row]:
     return [
         _row("start of `python -m bot run` to the first getUpdates, empty folder", fresh, bare, plain),
         _row("the same with a database that is up to date", again, bare, plain),
-        _memory_row(again, bare, plain),
+        _memory_row("memory at rest (RSS)", again, bare, plain),
+        *await _compare_with_older_version(rounds),
     ]
+
+
+async def _compare_with_older_version(rounds: int) -> list[Row]:
+    """Return the rows of both versions, or none if this copy of the repository has no older version."""
+    with older_version() as older, tempfile.TemporaryDirectory() as name:
+        if older is None:
+            return []
+        folder, versions = Path(name), {"now": ROOT, "before": older}
+        bots: dict[str, list[Start]] = {version: [] for version in versions}
+        tools: dict[str, list[Start]] = {version: [] for version in versions}
+        for _ in range(rounds + 1):  # they take turns, because the machine's speed varies
+            for version, program in versions.items():
+                database = folder / f"{version}.db"
+                bots[version].append(await _start(lambda url, d=database: _kirim(url, d), folder, program))  # type: ignore[misc]
+                tools[version].append(await _start_tools(program))
+    versus = f"before ({BEFORE})"
+    # The first start of each creates its database and its compiled files.
+    bot, bot_before = bots["now"][1:], bots["before"][1:]
+    tool, tool_before = tools["now"][1:], tools["before"][1:]
+    return [
+        _row("start of `python -m bot run` with a database that is up to date", bot, versus, bot_before),
+        _memory_row("memory at rest (RSS)", bot, versus, bot_before),
+        _row("start of `kirim-mcp` to the answer to `initialize`", tool, versus, tool_before),
+        _memory_row("memory of `kirim-mcp` after that (RSS)", tool, versus, tool_before),
+    ]
+
+
+async def _start_tools(program: Path) -> Start:
+    command = "from bot.__main__ import mcp; mcp()"
+    began = time.perf_counter()
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-c",
+        command,
+        cwd=program,
+        env={**os.environ, **AGENT, "PYTHONPATH": str(program)},
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(INITIALIZE)
+    answer = await asyncio.wait_for(process.stdout.readline(), TIMEOUT_SECONDS)
+    took = time.perf_counter() - began
+    if b"serverInfo" not in answer:
+        raise RuntimeError("the tools have not started")
+    megabytes = memory(process)
+    process.kill()
+    await process.wait()
+    return Start(took, megabytes)
 
 
 def _kirim(address: str, database: Path) -> tuple[tuple[str, ...], dict[str, str]]:
@@ -60,11 +123,16 @@ def _skeleton(address: str) -> tuple[tuple[str, ...], dict[str, str]]:
     return ("tests.benchmarks.plain_bot", address), {}
 
 
-async def _start(bot: Callable[[str], tuple[tuple[str, ...], dict[str, str]]], folder: Path) -> Start:
+async def _start(
+    bot: Callable[[str], tuple[tuple[str, ...], dict[str, str]]], folder: Path, program: Path | None = None
+) -> Start:
     async with serving(Stub()) as stub:
         module, environment = bot(stub.address)
         began = time.perf_counter()
-        async with running(*module, log=folder / "bot.log", environment=environment) as process:
+        # -P: the program comes from `program`, and not from the folder where the benchmarks were started.
+        arguments = ("-m", *module) if program is None else ("-P", "-m", *module)
+        known = environment if program is None else {**environment, "PYTHONPATH": str(program)}
+        async with running_program(*arguments, log=folder / "bot.log", environment=known) as process:
             await until(stub.polled, process, folder / "bot.log", TIMEOUT_SECONDS)
             took = (stub.first_poll or 0) - began
             await asyncio.sleep(REST_SECONDS)
@@ -83,11 +151,11 @@ def _row(what: str, ours: list[Start], versus: str, theirs: list[Start]) -> Row:
     )
 
 
-def _memory_row(ours: list[Start], versus: str, theirs: list[Start]) -> Row:
+def _memory_row(what: str, ours: list[Start], versus: str, theirs: list[Start]) -> Row:
     mine, other = (statistics.median(start.megabytes for start in starts) for starts in (ours, theirs))
     return Row(
         part="e",
-        measured="memory at rest (RSS)",
+        measured=what,
         ours=f"{mine:.0f} MB",
         versus=versus,
         theirs=f"{other:.0f} MB",

@@ -11,7 +11,7 @@ import asyncpg  # type: ignore[import-untyped]  # it ships none
 import pytest
 from sqlalchemy import make_url
 
-from bot.infra.db import leader
+from bot.infra.db import leader, leader_session
 from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreFailure
 from tests.waiting import TIMEOUT_SECONDS
@@ -141,9 +141,9 @@ async def test_another_process_in_the_same_session_takes_the_lead_away(
     migrated_database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A pooler can give two processes the same session, and the server then gives both the lock."""
-    session = await leader._connect(make_url(migrated_database))
+    session = await leader_session.connect(make_url(migrated_database))
     monkeypatch.setattr(leader, "HEARTBEAT_SECONDS", TIMEOUT_SECONDS)
-    monkeypatch.setattr(leader, "_connect", lambda _: asyncio.sleep(0, session))
+    monkeypatch.setattr(leader_session, "connect", lambda _: asyncio.sleep(0, session))
     first, second = Database(migrated_database), Database(migrated_database)
     async with first.lead():
         # Asked twice, because the watching task asks in between, and a session runs one query at a time.

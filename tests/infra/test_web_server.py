@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from bot.infra.http import server
+from bot.infra.http import ports, server
 from bot.infra.redaction import redact
 from tests.ports import free_port
 from tests.waiting import TIMEOUT_SECONDS, until
@@ -42,7 +42,7 @@ class SlowServer:
 @asynccontextmanager
 async def open_slow_server(*, ends_within: int = server.CLOSE_SECONDS) -> AsyncIterator[SlowServer]:
     slow_server = SlowServer()
-    listener = await server.bind("127.0.0.1", free_port())
+    listener = await ports.bind("127.0.0.1", free_port())
     slow_server.address = f"http://127.0.0.1:{listener.getsockname()[1]}"
     async with server.serve(slow_server.app, listener, close_seconds=ends_within):
         yield slow_server
@@ -67,7 +67,7 @@ async def test_it_answers_from_the_moment_it_is_opened_and_lets_go_of_its_port()
     async with open_slow_server() as slow_server, httpx.AsyncClient(base_url=slow_server.address) as browser:
         assert (await browser.get("/")).text == "here"
         port = int(slow_server.address.rpartition(":")[2])
-    (await server.bind("127.0.0.1", port)).close()
+    (await ports.bind("127.0.0.1", port)).close()
 
 
 async def test_open_connections_hold_nothing_up(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,21 +104,21 @@ async def test_an_answer_that_never_comes_is_cut_off() -> None:
 async def test_a_port_that_is_taken_is_named() -> None:
     async with open_slow_server() as slow_server:
         port = int(slow_server.address.rpartition(":")[2])
-        with pytest.raises(server.PortTaken, match=rf"^127\.0\.0\.1 port {port}: Address already in use$"):
-            await server.bind("127.0.0.1", port)
+        with pytest.raises(ports.PortTaken, match=rf"^127\.0\.0\.1 port {port}: Address already in use$"):
+            await ports.bind("127.0.0.1", port)
 
 
 async def test_a_host_that_is_not_ours_is_named() -> None:
-    with pytest.raises(server.PortTaken, match=r"^203\.0\.113\.9 port 8080: "):
-        await server.bind("203.0.113.9", 8080)
-    with pytest.raises(server.PortTaken, match=r"^no\.such\.host\.invalid port 8080: "):
-        await server.bind("no.such.host.invalid", 8080)
+    with pytest.raises(ports.PortTaken, match=r"^203\.0\.113\.9 port 8080: "):
+        await ports.bind("203.0.113.9", 8080)
+    with pytest.raises(ports.PortTaken, match=r"^no\.such\.host\.invalid port 8080: "):
+        await ports.bind("no.such.host.invalid", 8080)
 
 
 async def test_whoever_takes_over_waits_for_the_port_a_while() -> None:
     async with open_slow_server() as slow_server:
         port = int(slow_server.address.rpartition(":")[2])
-        taking_over = asyncio.create_task(server.bind("127.0.0.1", port, retry_seconds=FOR_EVER))
+        taking_over = asyncio.create_task(ports.bind("127.0.0.1", port, retry_seconds=FOR_EVER))
         await asyncio.sleep(0)
     (await taking_over).close()
 
@@ -204,6 +204,6 @@ async def test_a_head_in_pieces_is_taken_in(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 async def test_it_binds_to_every_kind_of_address() -> None:
-    made = await server.bind("localhost", 0)
+    made = await ports.bind("localhost", 0)
     assert made.family in {socket.AF_INET, socket.AF_INET6}
     made.close()

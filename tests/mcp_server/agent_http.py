@@ -10,6 +10,7 @@ from typing import Any
 import httpx
 from mcp.server.mcpserver import MCPServer
 
+from bot.infra.http import ports
 from bot.infra.http import server as web
 from bot.mcp_server.http.server import create_app
 from tests.waiting import TIMEOUT_SECONDS
@@ -109,7 +110,7 @@ async def served(
 ) -> AsyncIterator[str]:
     """Serve these tools on a free port. Yield the server's address."""
     app = create_app(server, token=TOKEN, allowed_hosts=allowed, per_minute=per_minute, seconds=seconds)
-    listener = await web.bind("127.0.0.1", 0)
+    listener = await ports.bind("127.0.0.1", 0)
     opened, stop = asyncio.Event(), asyncio.Event()
 
     async def serve() -> None:

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, nullcontext
 from typing import Literal
 
-from sqlalchemy import select, text
+from sqlalchemy import select
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from sqlalchemy.pool import QueuePool
@@ -29,7 +29,6 @@ from bot.infra.db.vault import Vault
 from bot.infra.metrics import measure
 
 PING = select(1)
-REVISION = text("SELECT version_num FROM alembic_version")
 
 
 class Database:
@@ -92,7 +91,7 @@ class Database:
             StoreFailure: the database doesn't answer, or has no tables.
         """
         async with self.reading() as tx:
-            found: str | None = await tx.connection.scalar(REVISION)
+            found: str | None = await tx.connection.scalar(migrate.REVISION)
         return found == migrate.get_expected_revision()
 
     def unreadable_rows(self) -> frozenset[str]:

@@ -7,31 +7,17 @@ database. For PostgreSQL it is an advisory lock, which ends with its connection.
 import asyncio
 import fcntl
 import os
-import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Final, Protocol
 
-import asyncpg  # type: ignore[import-untyped]  # it has no types
-from sqlalchemy import URL
-
 from bot.core.reasons import network_reason
 from bot.infra.db.address import Address
-from bot.infra.db.errors import StoreFailure, translate_connection_error
+from bot.infra.db.errors import StoreFailure
 
 POLL_SECONDS: Final = 1.0
 HEARTBEAT_SECONDS: Final = 2.0
-HEARTBEAT_TIMEOUT_SECONDS: Final = 5.0
-
-LOCK_KEY: Final = 0x6B_69_72_69_6D
-"""The number of the advisory lock in PostgreSQL. Its bytes spell the project's name."""
-
-# The server must notice when a machine vanishes. Otherwise no other process could become the leader.
-KEEPALIVES: Final = {"tcp_keepalives_idle": "10", "tcp_keepalives_interval": "5", "tcp_keepalives_count": "3"}
-
-BROKEN: Final = (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError)
-"""The errors of a lost connection. asyncpg raises the last one when the server ends an idle connection."""
 
 
 class Leadership:
@@ -117,7 +103,9 @@ class _Lock(Protocol):
 async def _create_lock(address: Address) -> _Lock:
     if address.path is not None:
         return _FileLock(address.path.with_name(f"{address.path.name}.lock"))
-    return _SessionLock(await _connect(address.url))
+    from bot.infra.db import leader_session  # noqa: PLC0415  the driver of PostgreSQL is loaded only if it is used
+
+    return leader_session.SessionLock(await leader_session.connect(address.url))
 
 
 class _FileLock:
@@ -159,58 +147,3 @@ def _open(path: Path) -> int:
         return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
         raise StoreFailure(f"the lock file beside the database can't be opened: {network_reason(error)}") from error
-
-
-class _SessionLock:
-    """An advisory lock of the session of one connection.
-
-    A pooler between the bot and the server can give the same session to two processes. The server then gives both of
-    them the lock. So each process writes a mark into the session, and has lost the lock if it finds another mark.
-    """
-
-    def __init__(self, connection: asyncpg.Connection) -> None:
-        self._connection = connection
-        self._mark = secrets.token_hex(8)
-        # A connection runs one query at a time.
-        self._query_lock = asyncio.Lock()
-
-    async def acquire(self) -> bool:
-        try:
-            taken = bool(await self._connection.fetchval("SELECT pg_try_advisory_lock($1)", LOCK_KEY))
-            if taken:
-                await self._connection.execute(f"SELECT set_config('kirim.leader', '{self._mark}', false)")
-        except BROKEN as error:
-            raise translate_connection_error(error) from None
-        return taken
-
-    async def is_held(self) -> bool:
-        async with self._query_lock:
-            try:
-                mark = await self._connection.fetchval("SELECT current_setting('kirim.leader', true)")
-            except BROKEN:
-                return False
-        return bool(mark == self._mark)
-
-    def on_lost(self, notify: Callable[[], None]) -> None:
-        self._connection.add_termination_listener(lambda _: notify())
-        if self._connection.is_closed():
-            notify()
-
-    def release(self) -> None:
-        # This ends the session and so the lock. `close` would wait for a server that may be gone.
-        self._connection.terminate()
-
-
-async def _connect(url: URL) -> asyncpg.Connection:
-    plain = url.set(drivername="postgresql")
-    if "ssl" in plain.query:
-        plain = plain.difference_update_query(["ssl"]).update_query_dict({"sslmode": plain.query["ssl"]})
-    try:
-        return await asyncpg.connect(
-            plain.render_as_string(hide_password=False),
-            timeout=HEARTBEAT_TIMEOUT_SECONDS,
-            command_timeout=HEARTBEAT_TIMEOUT_SECONDS,
-            server_settings={"application_name": "kirim leader", **KEEPALIVES},
-        )
-    except BROKEN as error:
-        raise translate_connection_error(error) from None

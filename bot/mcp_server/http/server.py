@@ -14,6 +14,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route, Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from bot.infra.http import ports
 from bot.infra.http import server as web
 from bot.mcp_server.caller import DisconnectMiddleware
 from bot.mcp_server.config import AgentSettings
@@ -37,7 +38,7 @@ async def serve(server: MCPServer, settings: AgentSettings, stop: asyncio.Event)
     """Serve until `stop` is set. Return the process's exit code.
 
     Raises:
-        web.PortTaken: the port can't be opened.
+        ports.PortTaken: the port can't be opened.
     """
     app = create_app(
         server,
@@ -45,7 +46,7 @@ async def serve(server: MCPServer, settings: AgentSettings, stop: asyncio.Event)
         allowed_hosts=settings.service_mcp_allowed_hosts,
         per_minute=settings.service_mcp_rate_limit_per_minute,
     )
-    with closing(await web.bind(settings.service_mcp_host, settings.http_port)) as listener:
+    with closing(await ports.bind(settings.service_mcp_host, settings.http_port)) as listener:
         host, port = listener.getsockname()[:2]
         async with server.session_manager.run(), web.serve(app, listener, close_seconds=ENDS_WITHIN_SECONDS):
             log.info("server_started", pid=os.getpid(), host=host, port=port, name=server.name)

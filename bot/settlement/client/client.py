@@ -26,7 +26,6 @@ from bot.settlement.client.errors import SettlementError
 from bot.settlement.client.http import Answer, Timeouts, exchange
 from bot.settlement.client.parser import read, read_methods, read_orders
 from bot.settlement.client.retry import RetryPolicy
-from bot.settlement.client.transport import ServiceTransport
 from bot.settlement.client.wire import (
     CreatedOrder,
     DepositRails,
@@ -88,6 +87,27 @@ def _key_headers(api_key: str, header: KeyHeader) -> dict[str, str]:
     return {"x-api-key": api_key}
 
 
+class _TransportOnDemand(httpx.AsyncBaseTransport):
+    """Opens the transport with the first request: loading its library and the certificates takes 0.1 seconds.
+
+    An agent's client waits for the start of the tools, and asks the service only later.
+    """
+
+    def __init__(self) -> None:
+        self._transport: httpx.AsyncBaseTransport | None = None
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        if self._transport is None:
+            from bot.settlement.client.transport import ServiceTransport  # noqa: PLC0415  see the class
+
+            self._transport = ServiceTransport()
+        return await self._transport.handle_async_request(request)
+
+    async def aclose(self) -> None:
+        if self._transport is not None:
+            await self._transport.aclose()
+
+
 class SettlementClient:
     """One tenant's access to the service. Any number of tasks can share it.
 
@@ -140,7 +160,7 @@ class SettlementClient:
                 connect=timeouts.connect, read=timeouts.read, write=timeouts.write, pool=timeouts.pool
             ),
             cookies=http.cookiejar.CookieJar(http.cookiejar.DefaultCookiePolicy(allowed_domains=[])),
-            transport=transport or ServiceTransport(),
+            transport=transport or _TransportOnDemand(),
             trust_env=False,
         )
 
