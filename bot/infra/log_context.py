@@ -1,17 +1,12 @@
-"""The fields that every log line about one piece of work has: the process, the update and the order.
+"""The fields that every log line about one piece of work has, such as the update and the order.
 
 Each field is bound in one place, and `bot/infra/logging.py` adds the bound fields to every line. asyncio copies them
 into each task that the work starts. A task that later serves other work starts with `without_fields`.
 """
 
-import secrets
 from contextvars import Context, copy_context
-from typing import Final
 
 from structlog.contextvars import bound_contextvars, clear_contextvars, get_contextvars
-
-PROCESS_ID: Final = secrets.token_hex(4)
-"""The id of this process, new at each start. The system's id isn't enough: in a container it is always 1."""
 
 bind_fields = bound_contextvars
 """Give each line that is logged in the `with` block these fields. Fields of an outer block return after it."""

@@ -1,26 +1,30 @@
 """Logging of the process to stderr, as JSON or for humans. Secrets are removed as the last step."""
 
 import logging
+import secrets
 import sys
 
 import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
 
-from bot.infra.log_context import PROCESS_ID
 from bot.infra.redaction import install_redaction, quiet_library_logs
 
 
 def configure(level: str, form: str) -> None:
-    """Configure logging for this process. `level` is a level name of `logging`; `form` is `json` or `console`."""
+    """Configure logging for this process. `level` is a level name of `logging`; `form` is `json` or `console`.
+
+    Each call draws an id by which the lines of this process are found. The system's id isn't enough: in a container it
+    is always 1.
+    """
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
-        _add_process,
+        _ProcessId(secrets.token_hex(4)),
         structlog.stdlib.add_log_level,
         structlog.stdlib.add_logger_name,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
     structlog.configure(
-        processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        processors=[structlog.stdlib.filter_by_level, *shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
         logger_factory=structlog.stdlib.LoggerFactory(),
         wrapper_class=structlog.stdlib.BoundLogger,
         cache_logger_on_first_use=True,
@@ -39,10 +43,15 @@ def configure(level: str, form: str) -> None:
     install_redaction()
 
 
-def _add_process(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
-    """Add the id of the process. It isn't bound as a field, because other threads wouldn't have it."""
-    event["process"] = PROCESS_ID
-    return event
+class _ProcessId:
+    """Adds the id of the process to each line. It isn't bound as a field, because other threads wouldn't have it."""
+
+    def __init__(self, process_id: str) -> None:
+        self._id = process_id
+
+    def __call__(self, _logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+        event["process"] = self._id
+        return event
 
 
 def _renderers(form: str) -> list[Processor]:

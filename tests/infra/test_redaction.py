@@ -6,9 +6,11 @@ import subprocess
 import sys
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from telegram.error import InvalidToken
 
-from bot.infra.redaction import RedactingFormatter, install_redaction, quiet_library_logs, redact
+from bot.infra.redaction import _SECRETS, RedactingFormatter, install_redaction, quiet_library_logs, redact
 
 TOKEN = "424242:AAabcdefghij-klmnopqrst_uvwxyz01234"
 KEY = "pk_live_k3y1d.s3cr3t-half_of/it"
@@ -44,6 +46,35 @@ def test_of_an_api_key_only_the_id_stays(text: str) -> None:
 )
 def test_what_is_no_secret_stays(text: str) -> None:
     assert redact(text) == text
+
+
+PARTS = (
+    TOKEN,
+    TOKEN.upper(),
+    TOKEN.replace(":", "%3a"),
+    KEY,
+    KEY.lower(),
+    "BOT",
+    "bot",
+    "123",
+    ":",
+    "%3A",
+    "/p/",
+    "x" * 32,
+    "pk_",
+    " ",
+    "\u017f",
+    "\u212a",
+    "\u0661",
+)
+
+
+@given(st.lists(st.sampled_from(PARTS)).map("".join))
+def test_the_fast_search_for_secrets_misses_none(text: str) -> None:
+    expected = text
+    for _, pattern, replacement in _SECRETS:
+        expected = pattern.sub(replacement, expected)
+    assert redact(text) == expected
 
 
 def sys_info(error: Exception) -> tuple[type[Exception], Exception, None]:

@@ -62,6 +62,7 @@ def assert_private(kirim: System, sender: Sender, invoice: str) -> None:
     assert [found for found in secrets + personal if found.lower() in text.lower()] == []
     events = [json.loads(line) for line in text.splitlines()]
     assert {"process_started", "bot_started", "bot_stopped"} <= {event["event"] for event in events}
+    assert len({event["process"] for event in events}) == 2, "the bot was started twice"
 
 
 async def test_the_reference_of_an_order_finds_its_whole_story_and_nothing_of_another_order(tmp_path: Path) -> None:
