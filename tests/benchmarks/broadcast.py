@@ -70,7 +70,7 @@ async def run(*, quick: bool) -> list[Row]:
         readers: list[int] = answer.raise_for_status().json()["ids"]
         paying = await _payments(system, payments)
         store = Database(system.database, VAULT)
-        await _subscribe(store, readers)
+        await subscribe(store, readers)
         async with system.bot():
             await asyncio.sleep(3.0)  # the bot has answered the greetings by then
             await _show_cards(system, store, paying)
@@ -105,7 +105,7 @@ async def _show_cards(system: SandboxSystem, store: Database, paying: Sequence[F
                 await OutboxRepository(tx).record_sent(notification.id, shown[notification.chat_id], now)
 
 
-async def _subscribe(store: Database, readers: Sequence[int]) -> None:
+async def subscribe(store: Database, readers: Sequence[int]) -> None:
     now = datetime.now(UTC)
     async with store.transaction() as tx:
         for number, user_id in enumerate(readers):

@@ -1,0 +1,101 @@
+"""A Prometheus with the project's configuration, for as long as it is needed."""
+
+import asyncio
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from tests.ports import free_port
+from tests.waiting import until
+
+ROOT = Path(__file__).parents[2]
+CONFIGURATION = ROOT / "ops" / "prometheus.yaml"
+ALERTS = ROOT / "ops" / "alerts.yaml"
+BOT = "127.0.0.1:9464"
+"""The target in the configuration."""
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """One series of an answer: its labels, and its values by time."""
+
+    labels: dict[str, str]
+    points: list[tuple[float, float]]
+
+
+class Prometheus:
+    """A running Prometheus."""
+
+    def __init__(self, http: httpx.AsyncClient) -> None:
+        self._http = http
+
+    async def query_range(self, expression: str, start: float, end: float, step: float) -> list[Series]:
+        """Evaluate an expression between two times."""
+        wanted = {"query": expression, "start": start, "end": end, "step": step}
+        result = await self.ask("query_range", wanted)
+        return [
+            Series(each["metric"], [(float(at), float(value)) for at, value in each["values"]])
+            for each in result["result"]
+        ]
+
+    async def query(self, expression: str) -> list[Series]:
+        """Evaluate an expression now."""
+        result = await self.ask("query", {"query": expression})
+        return [
+            Series(each["metric"], [(float(each["value"][0]), float(each["value"][1]))]) for each in result["result"]
+        ]
+
+    async def find_times(self) -> tuple[float, float]:
+        """Return between which times there are metrics of the bot."""
+        result = await self.ask("query", {"query": "kirim_leading[30d]"})
+        times = [float(at) for each in result["result"] for at, _ in each["values"]]
+        return min(times), max(times)
+
+    async def is_ready(self) -> bool:
+        """Return whether it answers."""
+        try:
+            return (await self._http.get("/-/ready")).is_success
+        except httpx.TransportError:
+            return False
+
+    async def ask(self, what: str, wanted: dict[str, Any]) -> Any:
+        """Return the data of an answer of its HTTP API."""
+        answer = await self._http.get(f"/api/v1/{what}", params=wanted)
+        return answer.raise_for_status().json()["data"]
+
+
+@asynccontextmanager
+async def running(folder: Path, bot: str = BOT) -> AsyncIterator[Prometheus]:
+    """Run Prometheus within the block. It reads the metrics of `bot`, and keeps its data in `folder`."""
+    configuration = _configure(folder, bot)
+    address = f"127.0.0.1:{free_port()}"
+    with (folder / "prometheus.log").open("ab") as log:
+        process = await asyncio.create_subprocess_exec(
+            "prometheus",
+            f"--config.file={configuration}",
+            f"--storage.tsdb.path={folder / 'data'}",
+            f"--web.listen-address={address}",
+            stdout=log,
+            stderr=log,
+        )
+    try:
+        async with httpx.AsyncClient(base_url=f"http://{address}", timeout=30, trust_env=False) as http:
+            made = Prometheus(http)
+            await until(made.is_ready, what="Prometheus's start")
+            yield made
+    finally:
+        process.terminate()
+        await process.wait()
+
+
+def _configure(folder: Path, bot: str) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.copy(ALERTS, folder)
+    configuration = folder / CONFIGURATION.name
+    configuration.write_text(CONFIGURATION.read_text(encoding="utf-8").replace(BOT, bot), encoding="utf-8")
+    return configuration
