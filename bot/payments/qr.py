@@ -14,7 +14,7 @@ from qrcode.exceptions import DataOverflowError
 from bot.payments.errors import UnrenderableQr
 from bot.payments.tokens import LIGHTNING_SCHEME
 
-__all__ = ["UnrenderableQr", "invoice_qr_payload", "render_png", "render_png_off_loop"]
+__all__ = ["UnrenderableQr", "invoice_qr_payload", "render", "render_png", "render_png_off_loop"]
 
 QUIET_ZONE_MODULES = 4
 MIN_SIDE_PX = 700
@@ -38,9 +38,21 @@ def invoice_qr_payload(bolt11: str) -> str:
 
 
 def render_png(payload: str, *, min_side_px: int = MIN_SIDE_PX) -> bytes:
-    """Draw the payload as a square 1-bit PNG with sides of at least `min_side_px`, quiet zone included.
+    """Draw the payload as `render` does, as a PNG.
 
     Pure and synchronous: 4 to 9 ms of one core for an invoice of 255 to 600 characters.
+
+    Raises:
+        UnrenderableQr: the payload is too long (3,391 alphanumeric characters, 2,331 bytes).
+    """
+    file = io.BytesIO()
+    # "optimize" would take 3 ms longer to save 100 of 2,200 bytes.
+    render(payload, min_side_px=min_side_px).save(file, "PNG")
+    return file.getvalue()
+
+
+def render(payload: str, *, min_side_px: int = MIN_SIDE_PX) -> Image.Image:
+    """Draw the payload as a square 1-bit picture with sides of at least `min_side_px`, quiet zone included.
 
     Raises:
         UnrenderableQr: the payload is too long (3,391 alphanumeric characters, 2,331 bytes).
@@ -50,11 +62,7 @@ def render_png(payload: str, *, min_side_px: int = MIN_SIDE_PX) -> bytes:
     pixels = bytes(_BLACK if dark else _WHITE for row in modules for dark in row)
     scale = -(-min_side_px // side)
     picture = Image.frombytes("L", (side, side), pixels).convert("1", dither=Image.Dither.NONE)
-    picture = picture.resize((side * scale, side * scale), Image.Resampling.NEAREST)
-    file = io.BytesIO()
-    # "optimize" would take 3 ms longer to save 100 of 2,200 bytes.
-    picture.save(file, "PNG")
-    return file.getvalue()
+    return picture.resize((side * scale, side * scale), Image.Resampling.NEAREST)
 
 
 async def render_png_off_loop(payload: str) -> bytes:

@@ -11,6 +11,8 @@ import pytest
 from PIL import Image, ImageChops, ImageDraw
 
 from bot.infra.drawing import palette
+from bot.infra.drawing.canvas import _draw_fixed_text
+from bot.infra.drawing.text_layout import wrap_fixed_text
 from bot.orders.receipts.picture import ReceiptFacts, render, render_receipt, render_receipt_off_loop
 from bot.orders.receipts.picture.blocks import CARD_LEFT, CARD_RIGHT, LEFT, RIGHT
 from bot.payments.errors import UnrenderableQr
@@ -199,3 +201,16 @@ async def test_a_link_too_long_for_any_code_is_refused_and_the_next_receipt_is_d
     with pytest.raises(UnrenderableQr):
         await render_receipt_off_loop(replace(WHOLE, verify_url="https://t.me/" + "x" * 2_400))
     assert await render_receipt_off_loop(WHOLE) == render_receipt(WHOLE)
+
+
+def test_no_drawing_of_a_personal_text_is_kept() -> None:
+    personal: dict[str, Any] = {
+        "amount": "Rp1.234.567",
+        "subtitle": "kepada seseorang",
+        "rows": tuple((label, "another value") for label, _ in WHOLE.rows),
+        "phrase": "lima kucing tidur",
+    }
+    render_receipt(WHOLE)
+    kept = [cache.cache_info().misses for cache in (_draw_fixed_text, wrap_fixed_text)]
+    assert render_receipt(replace(WHOLE, **personal)) != render_receipt(WHOLE)
+    assert [cache.cache_info().misses for cache in (_draw_fixed_text, wrap_fixed_text)] == kept

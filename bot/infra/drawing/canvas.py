@@ -1,6 +1,8 @@
 """The canvas of a picture: palette indices in, a PNG out."""
 
 import io
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from PIL import Image, ImageDraw
@@ -45,23 +47,45 @@ class Canvas:
                 self.stamp(corner, (x, y), ink, ground)
 
     def write(
-        self, text: str, style: Style, at: tuple[int, int], ink: str, ground: str, *, align: Align = "left"
+        self,
+        text: str,
+        style: Style,
+        at: tuple[int, int],
+        ink: str,
+        ground: str,
+        *,
+        align: Align = "left",
+        is_fixed: bool = False,
     ) -> None:
-        """Write one line. `at` is the start, middle or end of its baseline."""
-        anchor = _ANCHORS[align]
-        left, top, right, bottom = (round(edge) for edge in style.font.getbbox(text, anchor=anchor))
-        if right <= left or bottom <= top:
-            return
-        # One more pixel on each side, because edges are rounded.
-        mask = Image.new("L", (right - left + 2, bottom - top + 2))
-        ImageDraw.Draw(mask).text((1 - left, 1 - top), text, 255, style.font, anchor)
-        self.stamp(mask, (at[0] + left - 1, at[1] + top - 1), ink, ground)
+        """Write one line. `at` is the start, middle or end of its baseline.
 
-    def write_lines(self, lines: Lines, at: tuple[int, int], ink: str, ground: str, *, align: Align = "left") -> None:
-        """Write lines below each other. `at` is the top of the first, at its start, middle or end."""
+        `is_fixed`: the text is the same on many pictures, such as a label. Its drawing is kept, so it must not be
+        personal.
+        """
+        draw = _draw_fixed_text if is_fixed else _draw_text
+        drawn = draw(text, style, _ANCHORS[align], self._palette, (ink, ground))
+        if drawn is not None:
+            left, top = drawn.offset
+            self._image.paste(drawn.picture, (at[0] + left, at[1] + top), drawn.mask)
+
+    def write_lines(
+        self,
+        lines: Lines,
+        at: tuple[int, int],
+        ink: str,
+        ground: str,
+        *,
+        align: Align = "left",
+        is_fixed: bool = False,
+    ) -> None:
+        """Write lines below each other. `at` is the top of the first, at its start, middle or end.
+
+        `is_fixed` is as for `write`.
+        """
         x, top = at
         for line in lines.texts:
-            self.write(line, lines.style, (x, lines.style.baseline(top)), ink, ground, align=align)
+            place = (x, lines.style.baseline(top))
+            self.write(line, lines.style, place, ink, ground, align=align, is_fixed=is_fixed)
             top += lines.style.leading
 
     def paste_code(self, code: Image.Image, at: tuple[int, int]) -> None:
@@ -76,3 +100,26 @@ class Canvas:
         file = io.BytesIO()
         picture.save(file, "PNG", compress_level=_COMPRESSION)
         return file.getvalue()
+
+
+@dataclass(frozen=True, slots=True)
+class _DrawnText:
+    """A line of text in palette indices, where it isn't transparent, and its upper left corner from its anchor."""
+
+    picture: Image.Image
+    mask: Image.Image
+    offset: tuple[int, int]
+
+
+def _draw_text(text: str, style: Style, anchor: str, palette: Palette, colours: tuple[str, str]) -> _DrawnText | None:
+    """Return the drawing of a line in an ink on a ground, or None if nothing of it is visible."""
+    left, top, right, bottom = (round(edge) for edge in style.font.getbbox(text, anchor=anchor))
+    if right <= left or bottom <= top:
+        return None
+    # One more pixel on each side, because edges are rounded.
+    shape = Image.new("L", (right - left + 2, bottom - top + 2))
+    ImageDraw.Draw(shape).text((1 - left, 1 - top), text, 255, style.font, anchor)
+    return _DrawnText(shape.point(palette.ramp(*colours)), shape.point(_SOLID), (left - 1, top - 1))
+
+
+_draw_fixed_text = lru_cache(maxsize=256)(_draw_text)

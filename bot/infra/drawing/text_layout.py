@@ -84,6 +84,10 @@ def wrap_text(text: str, style: Style, width: int, max_lines: int) -> Lines:
     return Lines(style, tuple(lines))
 
 
+wrap_fixed_text = lru_cache(maxsize=128)(wrap_text)
+"""Return what `wrap_text` does, and keep it. For texts on many pictures that aren't personal, such as labels."""
+
+
 def _split_first_line(text: str, style: Style, width: int) -> tuple[str, str]:
     """Return the first line of `text`, and the rest."""
     if style.width(text) <= width:

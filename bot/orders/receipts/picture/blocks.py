@@ -3,7 +3,6 @@
 A chat shows the picture at a third of its width, so no text is smaller than 34 pixels. All measures are in pixels.
 """
 
-import io
 from typing import Final
 
 from PIL import Image, ImageOps
@@ -13,7 +12,7 @@ from bot.infra.drawing.block import MAX_LABEL, MAX_PASSAGE, MAX_SENTENCE, Block
 from bot.infra.drawing.canvas import Canvas
 from bot.infra.drawing.glyphs import make_drawable
 from bot.infra.drawing.palette import ACCENT, CARD, INK, INK_2, LINE, PAGE, SENT, SOFT
-from bot.infra.drawing.text_layout import Lines, Style, Weight, fit_text, wrap_text
+from bot.infra.drawing.text_layout import Lines, Style, Weight, fit_text, wrap_fixed_text
 from bot.orders.receipts.picture.facts import ReceiptFacts
 from bot.payments import qr
 
@@ -65,7 +64,7 @@ def draw_brand(facts: ReceiptFacts) -> Block:
         canvas.stamp(shapes.draw_rounded_square(_MARK, _MARK_RADIUS), (left, top), ACCENT, PAGE)
         canvas.stamp(shapes.draw_bolt(_MARK), (left, top), CARD, ACCENT)
         below = top + (_MARK - name.height) // 2
-        canvas.write_lines(name, (left + _MARK + _MARK_GAP, below), INK, PAGE)
+        canvas.write_lines(name, (left + _MARK + _MARK_GAP, below), INK, PAGE, is_fixed=True)
 
     return Block(_MARK, draw)
 
@@ -87,17 +86,17 @@ def draw_badge() -> Block:
 def draw_headline(facts: ReceiptFacts) -> Block:
     """Return the headline: the rupiah were sent, how many, and to whom."""
     parts = (
-        (fit_text(make_drawable(facts.title, MAX_SENTENCE), _TITLES, TEXT_WIDTH, 2), SENT),
-        (fit_text(make_drawable(facts.amount, MAX_LABEL), _AMOUNTS, TEXT_WIDTH, 4), INK),
-        (fit_text(make_drawable(facts.subtitle, MAX_SENTENCE), _SUBTITLES, TEXT_WIDTH, 3), INK_2),
+        (fit_text(make_drawable(facts.title, MAX_SENTENCE), _TITLES, TEXT_WIDTH, 2), SENT, True),
+        (fit_text(make_drawable(facts.amount, MAX_LABEL), _AMOUNTS, TEXT_WIDTH, 4), INK, False),
+        (fit_text(make_drawable(facts.subtitle, MAX_SENTENCE), _SUBTITLES, TEXT_WIDTH, 3), INK_2, False),
     )
 
     def draw(canvas: Canvas, top: int) -> None:
-        for lines, ink in parts:
-            canvas.write_lines(lines, (MIDDLE, top), ink, CARD, align="middle")
+        for lines, ink, is_fixed in parts:
+            canvas.write_lines(lines, (MIDDLE, top), ink, CARD, align="middle", is_fixed=is_fixed)
             top += lines.height
 
-    return Block(sum(lines.height for lines, _ in parts), draw)
+    return Block(sum(lines.height for lines, *_ in parts), draw)
 
 
 def draw_perforation() -> Block:
@@ -120,7 +119,7 @@ def draw_rows(facts: ReceiptFacts) -> Block:
 
     def draw(canvas: Canvas, top: int) -> None:
         for label, value in pairs:
-            canvas.write_lines(label, (LEFT, top), INK_2, CARD)
+            canvas.write_lines(label, (LEFT, top), INK_2, CARD, is_fixed=True)
             canvas.write_lines(value, (RIGHT, top), INK, CARD, align="right")
             top += max(label.height, value.height) + _ROW_GAP
 
@@ -129,20 +128,20 @@ def draw_rows(facts: ReceiptFacts) -> Block:
 
 
 def _row(label: str, value: str) -> tuple[Lines, Lines]:
-    named = wrap_text(label, LABEL, round(TEXT_WIDTH * _LABEL_SHARE), 3)
+    named = wrap_fixed_text(label, LABEL, round(TEXT_WIDTH * _LABEL_SHARE), 3)
     return named, fit_text(value, _VALUES, TEXT_WIDTH - round(named.width) - _COLUMN_GAP, 4)
 
 
 def draw_phrase(facts: ReceiptFacts) -> Block:
     """Return the user's phrase on a panel. It proves that this bot is genuine."""
     width = TEXT_WIDTH - 2 * _PANEL_X
-    label = wrap_text(make_drawable(facts.phrase_label, MAX_SENTENCE), SMALL, width, 2)
+    label = wrap_fixed_text(make_drawable(facts.phrase_label, MAX_SENTENCE), SMALL, width, 2)
     words = fit_text(make_drawable(facts.phrase, MAX_SENTENCE), _PHRASES, width, 3)
     height = label.height + words.height + 2 * _PANEL_Y
 
     def draw(canvas: Canvas, top: int) -> None:
         canvas.rounded((LEFT, top, RIGHT, top + height), _PANEL_RADIUS, SOFT, CARD)
-        canvas.write_lines(label, (LEFT + _PANEL_X, top + _PANEL_Y), INK_2, SOFT)
+        canvas.write_lines(label, (LEFT + _PANEL_X, top + _PANEL_Y), INK_2, SOFT, is_fixed=True)
         canvas.write_lines(words, (LEFT + _PANEL_X, top + _PANEL_Y + label.height), ACCENT, SOFT)
 
     return Block(height, draw)
@@ -150,25 +149,25 @@ def draw_phrase(facts: ReceiptFacts) -> Block:
 
 def draw_explanation(facts: ReceiptFacts) -> Block:
     """Return the text that explains what "sent" means."""
-    lines = wrap_text(make_drawable(facts.explanation, MAX_PASSAGE), SMALL, TEXT_WIDTH, 10)
-    return Block(lines.height, lambda canvas, top: canvas.write_lines(lines, (LEFT, top), INK_2, CARD))
+    lines = wrap_fixed_text(make_drawable(facts.explanation, MAX_PASSAGE), SMALL, TEXT_WIDTH, 10)
+    return Block(lines.height, lambda canvas, top: canvas.write_lines(lines, (LEFT, top), INK_2, CARD, is_fixed=True))
 
 
 def draw_proof(facts: ReceiptFacts) -> Block:
     """Return the code with its label and hint, and the QR code beside them."""
     picture = _draw_qr(facts.verify_url) if facts.verify_url else None
     width = TEXT_WIDTH - (picture.width + _QR_GAP if picture else 0)
-    label = wrap_text(make_drawable(facts.code_label, MAX_SENTENCE), LABEL, width, 2)
+    label = wrap_fixed_text(make_drawable(facts.code_label, MAX_SENTENCE), LABEL, width, 2)
     code = make_drawable(facts.code, MAX_LABEL)
-    hint = wrap_text(make_drawable(facts.code_hint, MAX_PASSAGE), SMALL, width, 6)
+    hint = wrap_fixed_text(make_drawable(facts.code_hint, MAX_PASSAGE), SMALL, width, 6)
     height = label.height + _CODE.leading + hint.height
 
     def draw(canvas: Canvas, top: int) -> None:
         if picture:
             canvas.paste_code(picture, (RIGHT - picture.width, top))
-        canvas.write_lines(label, (LEFT, top), INK_2, CARD)
+        canvas.write_lines(label, (LEFT, top), INK_2, CARD, is_fixed=True)
         _write_code(canvas, code, top + label.height, width)
-        canvas.write_lines(hint, (LEFT, top + label.height + _CODE.leading), INK_2, CARD)
+        canvas.write_lines(hint, (LEFT, top + label.height + _CODE.leading), INK_2, CARD, is_fixed=True)
 
     return Block(max(height, picture.height if picture else 0), draw)
 
@@ -181,10 +180,10 @@ def _write_code(canvas: Canvas, code: str, top: int, width: int) -> None:
     first = LEFT + style.width(code[:1]) / 2
     for place, character in enumerate(code):
         at = (round(first + place * cell), style.baseline(top))
-        canvas.write(character, style, at, ACCENT, CARD, align="middle")
+        canvas.write(character, style, at, ACCENT, CARD, align="middle", is_fixed=True)
 
 
 def _draw_qr(url: str) -> Image.Image:
     """Return the QR code without its quiet zone, because the white card around it is wider."""
-    picture = Image.open(io.BytesIO(qr.render_png(url, min_side_px=QR_SIDE))).convert("L")
+    picture = qr.render(url, min_side_px=QR_SIDE).convert("L")
     return picture.crop(ImageOps.invert(picture).getbbox())
