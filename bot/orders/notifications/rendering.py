@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import Final
 
+from bot.infra.db.transaction import Transaction
 from bot.infra.i18n import Html, Translator
 from bot.infra.outbox.model import DeliveryOutcome, Notification, NotificationKind, Sent, Undeliverable
 from bot.infra.outbox.rendering import delivery_outcome, with_repeat_note
@@ -38,6 +39,8 @@ PICTURE_TRIES = 2
 
 MAX_UNSENT_COUNTED: Final = 1_000
 """For how many invoices failed attempts are counted. An invoice that is dropped is sent as text sooner."""
+
+ORDER_GONE: Final = Undeliverable("the order is gone")
 
 OrderMessage = Notification[AboutOrder]
 
@@ -71,12 +74,14 @@ class OrderMessages:
             OrderNotification.INVOICE: self._send_invoice,
             OrderNotification.INVOICE_TEXT: self._send_invoice_text,
             OrderNotification.CARD: self._send_status_message,
-            OrderNotification.CARD_EDIT: self._edit_status_message,
             OrderNotification.TAKE_DOWN: self._take_down,
             OrderNotification.TAKE_DOWN_PICTURE: self._take_down_picture,
             OrderNotification.RECEIPT: self._send_receipt,
         }
-        return {kind: _with_order(special.get(kind, self._send_message)) for kind in OrderNotification}
+        return {
+            **{kind: _with_order(special.get(kind, self._send_message)) for kind in OrderNotification},
+            OrderNotification.CARD_EDIT: self._edit_status_message,
+        }
 
     async def _send_message(self, notification: OrderMessage, order: Order, context: RenderContext) -> DeliveryOutcome:
         kind = OrderNotification(notification.kind)
@@ -149,11 +154,14 @@ class OrderMessages:
     ) -> DeliveryOutcome:
         return await _send(notification, context, self._build_status_message(order, context), silent=True)
 
-    async def _edit_status_message(
-        self, notification: OrderMessage, order: Order, context: RenderContext
-    ) -> DeliveryOutcome:
+    async def _edit_status_message(self, notification: OrderMessage, context: RenderContext) -> DeliveryOutcome:
+        """Edit the status message. It is edited at each step, so order and message are read in one transaction."""
         chat_id = notification.chat_id
-        message_id = await _message_of(order, OrderNotification.CARD, notification, context)
+        async with context.store.reading() as tx:
+            order = await OrderRepository(tx).get(notification.payload.reference)
+            if order is None:
+                return ORDER_GONE
+            message_id = await _find_message(tx, order, OrderNotification.CARD, chat_id)
         screen = self._build_status_message(order, context)
         if message_id is not None:
             edited = await context.messenger.edit_text(
@@ -219,7 +227,7 @@ def _with_order(render: RenderOrder) -> Renderer:
         async with context.store.reading() as tx:
             order = await OrderRepository(tx).get(notification.payload.reference)
         if order is None:
-            return Undeliverable("the order is gone")
+            return ORDER_GONE
         return await render(notification, order, context)
 
     return render_order
@@ -252,7 +260,11 @@ async def _message_of(
 ) -> int | None:
     """Return the id of the message of another notification about the order."""
     async with context.store.reading() as tx:
-        return await OutboxRepository(tx).find_message_id(order_subject(order), kind, notification.chat_id)
+        return await _find_message(tx, order, kind, notification.chat_id)
+
+
+async def _find_message(tx: Transaction, order: Order, kind: OrderNotification, chat_id: int) -> int | None:
+    return await OutboxRepository(tx).find_message_id(order_subject(order), kind, chat_id)
 
 
 async def _remove(notification: OrderMessage, message_id: int, order: Order, context: RenderContext) -> DeliveryOutcome:
