@@ -42,7 +42,7 @@ async def run_forever(name: str, once: Callable[[], Awaitable[float]], wakeup: W
 
     A failure, such as a lost database, is logged by its kind and retried with growing pauses.
     """
-    failures = 0
+    failures, failed_rounds = 0, WORKER_FAILURES.labels(name)  # the series exists from the start, with 0
     while True:
         try:
             pause = await once()
@@ -53,14 +53,14 @@ async def run_forever(name: str, once: Callable[[], Awaitable[float]], wakeup: W
                 raise
             # A cancellation that something inside `once` raised. It must not end the worker.
             failures += 1
-            WORKER_FAILURES.labels(name).inc()
+            failed_rounds.inc()
             pause = AFTER_FAILURES.after(failures)
             log.error("worker_failed", worker=name, error="CancelledError", retry_in=pause)  # noqa: TRY400
             await asyncio.sleep(pause)
             continue
         except Exception as error:
             failures += 1
-            WORKER_FAILURES.labels(name).inc()
+            failed_rounds.inc()
             pause = AFTER_FAILURES.after(failures)
             log.exception("worker_failed", worker=name, error=type(error).__name__, retry_in=pause)
             await asyncio.sleep(pause)

@@ -1,9 +1,8 @@
 """Transactions over one database, SQLite or PostgreSQL."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, nullcontext
-from typing import Literal
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 
 from sqlalchemy import select
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
@@ -15,10 +14,7 @@ from bot.infra.db.address import parse_database_url
 from bot.infra.db.engine import create_reader, create_writer
 from bot.infra.db.erasure import empty_write_ahead_log
 from bot.infra.db.errors import (
-    RowUnreadable,
-    RuleBroken,
     SchemaMismatch,
-    StoreDown,
     StoreFailure,
     translate_connection_error,
     translate_error,
@@ -26,7 +22,7 @@ from bot.infra.db.errors import (
 from bot.infra.db.leader import Leadership, lead
 from bot.infra.db.transaction import Transaction
 from bot.infra.db.vault import Vault
-from bot.infra.metrics import measure
+from bot.infra.metrics import Measurement
 
 PING = select(1)
 
@@ -56,7 +52,7 @@ class Database:
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Transaction]:
         """Open a transaction. Commit it at the end of the block, or roll back after an exception or a cancellation."""
-        with _measured("write"):
+        with Measurement(metrics.WRITE_SECONDS, metrics.count_error):
             async with self._writing() as connection:
                 tx = Transaction(connection, self._vault)
                 yield tx
@@ -71,7 +67,7 @@ class Database:
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[Transaction]:
         """Open a transaction that only reads. It sees one state of the database and takes no write lock."""
-        with _measured("read"):
+        with Measurement(metrics.READ_SECONDS, metrics.count_error):
             async with _connected(self._reader) as connection:
                 yield Transaction(connection, self._vault)
 
@@ -218,23 +214,6 @@ class Database:
         await self._writer.dispose()
         await self._reader.dispose()
         self._address.delete_temporary()
-
-
-@contextmanager
-def _measured(kind: Literal["read", "write"]) -> Iterator[None]:
-    """Measure a transaction, and count how it failed if it did."""
-    with measure(metrics.TRANSACTION_SECONDS.labels(kind)):
-        try:
-            yield
-        except RowUnreadable:
-            metrics.ERRORS.labels("row_unreadable").inc()
-            raise
-        except RuleBroken:
-            metrics.ERRORS.labels("rule_broken").inc()
-            raise
-        except StoreDown:
-            metrics.ERRORS.labels("unavailable").inc()
-            raise
 
 
 @asynccontextmanager

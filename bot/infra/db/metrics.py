@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from bot.infra.db.errors import RowUnreadable, RuleBroken, StoreDown
 from bot.infra.metrics import counter, gauge, histogram
 
 POOLS: Final = ("reader", "writer")
@@ -12,6 +13,8 @@ TRANSACTION_SECONDS: Final = histogram(
     (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30),
     kind=("read", "write"),
 )
+READ_SECONDS: Final = TRANSACTION_SECONDS.labels("read")
+WRITE_SECONDS: Final = TRANSACTION_SECONDS.labels("write")
 CONNECTIONS_IN_USE: Final = gauge(
     "kirim_database_connections_in_use", "Connections that are used now. PostgreSQL has one pool for both.", pool=POOLS
 )
@@ -23,3 +26,14 @@ ERRORS: Final = counter(
     "Transactions that failed, by what happened.",
     kind=("unavailable", "rule_broken", "row_unreadable"),
 )
+
+
+def count_error(error: BaseException) -> None:
+    """Count a transaction that failed. An error that isn't the database's own isn't counted."""
+    match error:
+        case RowUnreadable():
+            ERRORS.labels("row_unreadable").inc()
+        case RuleBroken():
+            ERRORS.labels("rule_broken").inc()
+        case StoreDown():
+            ERRORS.labels("unavailable").inc()

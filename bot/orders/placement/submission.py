@@ -13,7 +13,7 @@ from bot.core.shutdown import finish_tasks
 from bot.infra.db.errors import LASTING, StoreDown
 from bot.infra.db.retry import Sleep, retry_forever
 from bot.infra.log_context import bind_fields
-from bot.infra.metrics import measure
+from bot.infra.metrics import Measurement
 from bot.orders.deposits import is_list_conclusive
 from bot.orders.metrics import POST_SECONDS, POSTS
 from bot.orders.order import Order
@@ -76,7 +76,7 @@ class OrderSubmission:
     async def _submit(self, order: Order) -> None:
         log.info("order_submitted")
         try:
-            with measure(POST_SECONDS):
+            with Measurement(POST_SECONDS):
                 placed = await self._settlement.place(order.request)
         except OutcomeUnknown:
             POSTS.labels("unknown").inc()
