@@ -7,8 +7,12 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
+import aiohttp
 import pytest
+from telegram.request import RequestData
+from telegram.request._requestparameter import RequestParameter
 
+from bot.infra.telegram import transport
 from bot.infra.telegram.errors import SlowDown, Unanswered, Unsent
 from bot.infra.telegram.inbound.receiver import UpdatePoller
 from bot.infra.telegram.transport import TelegramRequest
@@ -176,3 +180,15 @@ async def test_a_poll_ends_at_once_when_it_is_cancelled() -> None:
         poll.cancel()
         async with asyncio.timeout(TIMEOUT_SECONDS):
             await asyncio.gather(poll, return_exceptions=True)
+
+
+def test_a_request_without_files_has_the_body_of_a_form() -> None:
+    parameters = {"chat_id": 5, "text": "a & b = ü 🎉\n+1 %", "reply_markup": {"inline_keyboard": []}}
+    data = RequestData([RequestParameter.from_input(name, value) for name, value in parameters.items()])
+    form = aiohttp.FormData()
+    for name, value in data.json_parameters.items():
+        form.add_field(name, value)
+    expected = form()
+    body, headers = transport._build_body(data)
+    assert body == expected.decode().encode()
+    assert headers == {"Content-Type": expected.content_type}

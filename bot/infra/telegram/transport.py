@@ -17,6 +17,7 @@ from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import Any, Final
+from urllib.parse import urlencode
 
 import aiohttp
 import httpx
@@ -36,6 +37,8 @@ CLOCKS_AGREE: Final = timedelta(seconds=2)
 
 UNKNOWN_PAUSE = 5.0
 """Seconds to wait after a 429 that doesn't say how long."""
+
+URL_ENCODED: Final = {"Content-Type": "application/x-www-form-urlencoded"}
 
 # All errors that aiohttp raises before it writes a byte of the request.
 _BEFORE_SENDING: Final = (
@@ -149,7 +152,8 @@ class TelegramRequest(BaseRequest):
         try:
             address = URL(url)
             session = self._session_for(address)
-            async with session.request(method, address, data=_build_form(request_data), timeout=timeout) as answer:
+            body_or_form, headers = _build_body(request_data)
+            async with session.request(method, address, data=body_or_form, headers=headers, timeout=timeout) as answer:
                 self._compare_clocks(answer.headers.get("Date", ""))
                 status, body = answer.status, await answer.read()
         except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
@@ -215,16 +219,21 @@ def _build_timeouts(
     return aiohttp.ClientTimeout(total=total, connect=waiting, sock_connect=connect, sock_read=read)
 
 
-def _build_form(request_data: RequestData | None) -> aiohttp.FormData | None:
+def _build_body(request_data: RequestData | None) -> tuple[bytes | aiohttp.FormData | None, dict[str, str] | None]:
+    """Return the body of a request and its headers.
+
+    Without files, `FormData` would make the same body. But it prepares for files each time, with a random boundary.
+    """
     if request_data is None:
-        return None
-    form = aiohttp.FormData(default_to_multipart=request_data.contains_files)
+        return None, None
+    if not request_data.contains_files:
+        return urlencode(request_data.json_parameters).encode(), URL_ENCODED
+    form = aiohttp.FormData(default_to_multipart=True)
     for name, value in request_data.json_parameters.items():
         form.add_field(name, value)
-    if request_data.contains_files:
-        for name, (filename, content, mime_type) in request_data.multipart_data.items():
-            form.add_field(name, content, filename=filename, content_type=mime_type)
-    return form
+    for name, (filename, content, mime_type) in request_data.multipart_data.items():
+        form.add_field(name, content, filename=filename, content_type=mime_type)
+    return form, None
 
 
 def _translate_error(error: Exception) -> TelegramError:
