@@ -5,12 +5,8 @@ from dataclasses import dataclass
 
 from bot.infra import metrics
 from bot.infra.metrics import History, RefreshGauges
-from bot.infra.outbox.metrics import QUEUES
-from bot.infra.outbox.model import Queue
+from bot.infra.outbox.model import BACKLOG_QUEUES
 from bot.infra.telegram.metrics import ANSWER_SECONDS, CALLS
-
-NO_BACKLOG = Queue.RATE
-"""Notifications about the rate are sent at the pace of a broadcast, so waiting is usual for them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,8 +56,8 @@ class LiveFigureReader:
         history = self._history
         waiting = [
             _read("kirim_notifications_oldest_seconds", queue=queue)
-            for queue in QUEUES
-            if queue != NO_BACKLOG and _read("kirim_notifications_waiting", queue=queue)
+            for queue in BACKLOG_QUEUES
+            if _read("kirim_notifications_waiting", queue=queue)
         ]
         has_payment = bool(_read("kirim_payment_noticed_seconds_count"))
         return LiveFigures(

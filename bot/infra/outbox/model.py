@@ -15,6 +15,9 @@ class Queue(StrEnum):
     RATE = "rate"
 
 
+BACKLOG_QUEUES: Final = (Queue.MONEY, Queue.EXTRA)
+"""The queues whose waiting notifications are a backlog. Those about the rate are sent at the pace of a broadcast."""
+
 EXTRA_TRIES: Final = 24
 """A notification in `Queue.EXTRA` is given up after so many tries. That is about four hours after the first."""
 

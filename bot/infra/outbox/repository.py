@@ -22,7 +22,7 @@ from sqlalchemy import (
 from bot.infra.db import encryption, upsert
 from bot.infra.db.columns import MALFORMED, constant
 from bot.infra.db.transaction import Transaction
-from bot.infra.outbox.model import Backlog, Notification, NotificationStatus, Queue, StoredNotification
+from bot.infra.outbox.model import BACKLOG_QUEUES, Backlog, Notification, NotificationStatus, Queue, StoredNotification
 from bot.infra.outbox.payload import pack
 from bot.infra.outbox.tables import IS_UNDELIVERABLE, IS_WAITING, is_unsent, outbox
 
@@ -85,9 +85,6 @@ COUNT_DUE = (
 # A failed attempt moves `due_at`. From then on, the notification counts as waiting since it was created.
 WAITING_SINCE = case((outbox.c.attempts == 0, outbox.c.due_at), else_=outbox.c.created_at)
 OVERDUE = bindparam("before", type_=outbox.c.due_at.type)
-# Notifications about the rate are sent at the pace of a broadcast, so many of them are no backlog.
-IS_NOT_ABOUT_RATE = outbox.c.queue != constant(Queue.RATE)
-BACKLOG = select(func.count(), func.min(WAITING_SINCE)).where(IS_UNSENT, IS_NOT_ABOUT_RATE, WAITING_SINCE <= OVERDUE)
 BACKLOGS = (
     select(outbox.c.queue, func.count(), func.min(WAITING_SINCE))
     .where(IS_UNSENT, WAITING_SINCE <= OVERDUE)
@@ -179,14 +176,16 @@ class OutboxRepository:
 
     async def get_backlog(self, before: datetime) -> Backlog:
         """Return how many notifications have waited since before that time. Those about the rate don't count."""
-        count, since = (await self._connection.execute(BACKLOG, {"before": before})).one()
-        return Backlog(count, None if since is MALFORMED else since)
+        backlogs = await self.get_backlogs(before)
+        counted = [backlogs[queue] for queue in BACKLOG_QUEUES]
+        oldest = min((each.since for each in counted if each.since is not None), default=None)
+        return Backlog(sum(each.count for each in counted), oldest)
 
     async def get_backlogs(self, before: datetime) -> Mapping[Queue, Backlog]:
         """Return for each queue how many notifications have waited since before that time."""
-        rows = (await self._connection.execute(BACKLOGS, {"before": before})).all()
-        found = {Queue(name): Backlog(count, None if since is MALFORMED else since) for name, count, since in rows}
-        return {queue: found.get(queue, Backlog()) for queue in Queue}
+        rows = await self._connection.execute(BACKLOGS, {"before": before})
+        found = {name: Backlog(count, None if since is MALFORMED else since) for name, count, since in rows}
+        return {queue: found.get(queue.value, Backlog()) for queue in Queue}
 
     async def mark_sending(self, notification_id: int) -> bool:
         """Mark a waiting row as being sent, and count the attempt. Return False if it no longer waits."""
