@@ -13,7 +13,7 @@ import bot.tables  # noqa: F401  every feature adds its tables to the metadata, 
 from bot.broadcasts.feature import Broadcasts
 from bot.broadcasts.service import BroadcastRules
 from bot.checkout.feature import Checkout
-from bot.config import Settings
+from bot.config import INTERACTIVE_START, Settings
 from bot.core.clock import SystemClock
 from bot.infra.db.database import Database
 from bot.infra.db.vault import Vault, generate_key
@@ -305,6 +305,7 @@ def create_send_limits(settings: Settings) -> SendLimits:
     usual = SendLimits()
     return replace(
         usual,
+        start_per_second=INTERACTIVE_START,
         most_per_second=settings.interactive_messages_per_second,
         chat_gap=usual.chat_gap / settings.chat_messages_per_second,
         edit_gap=usual.edit_gap / settings.chat_messages_per_second,

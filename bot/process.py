@@ -22,7 +22,6 @@ from bot.app import App, build, create_database
 from bot.config import Settings
 from bot.core.backoff import FixedWaits
 from bot.infra import metrics
-from bot.infra.metrics import LoopLag
 from bot.infra.outbox.workers import OutboxCleanupWorker, OutboxWorker
 from bot.infra.process_state import ProcessState
 from bot.infra.telegram.errors import TokenRefused
@@ -91,7 +90,7 @@ async def run(settings: Settings, stop: asyncio.Event) -> int:
 
     The process first becomes the leader. If it loses the lead, it stops at once.
     """
-    app, state, lag = build(settings), ProcessState(), LoopLag()
+    app, state = build(settings), ProcessState()
     log.info(
         "process_started",
         pid=os.getpid(),
@@ -104,9 +103,9 @@ async def run(settings: Settings, stop: asyncio.Event) -> int:
         stack.push_async_callback(app.store.close)
         stack.push_async_callback(app.client.aclose)
         await app.store.check_before_leading()
-        await stack.enter_async_context(_running(lag.run()))
-        servers = _create_web_servers(app, state, lag)
+        servers = _create_web_servers(app, state)
         if servers is not None:
+            await stack.enter_async_context(_running(servers.lag.run()))
             stack.push_async_callback(servers.close)
         # `stop` also ends the wait for another process or for Telegram.
         has_waited = asyncio.Event()
@@ -130,13 +129,13 @@ async def _running(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
         await asyncio.wait({task})
 
 
-def _create_web_servers(app: App, state: ProcessState, lag: LoopLag) -> "WebServers | None":
+def _create_web_servers(app: App, state: ProcessState) -> "WebServers | None":
     """Return the web servers, or None if the settings have none."""
     if not app.settings.http_port and not app.settings.metrics_port:
         return None
     from bot.web_servers import WebServers  # noqa: PLC0415  a bot without web servers starts faster without them
 
-    return WebServers(app, state, lag)
+    return WebServers(app, state)
 
 
 async def _open_as_standby(servers: "WebServers | None", has_waited: asyncio.Event) -> None:

@@ -40,12 +40,14 @@ class WebServers:
     Args:
         app: the parts of the bot.
         state: what the pages of health show.
-        lag: what `/livez` shows.
     """
 
-    def __init__(self, app: App, state: ProcessState, lag: LoopLag) -> None:
+    def __init__(self, app: App, state: ProcessState) -> None:
         self._app = app
-        self._health = Health(app.store, state, lag)
+        self.lag: Final = LoopLag()
+        """Run it while the servers are open. Without servers nobody sees what it measures."""
+
+        self._health = Health(app.store, state, self.lag)
         self.public: Final = server.ReplaceableApp(create_health_app(self._health))
         metrics = create_metrics_app(app.gauges)
         settings = app.settings

@@ -9,9 +9,7 @@ import httpx
 import pytest
 from telegram import Chat, Message, Update, User
 
-from bot.app import App, build
-from bot.config import load
-from bot.infra.metrics import LoopLag
+from bot.app import App
 from bot.infra.outbox.model import NotificationKind, Sent, Undeliverable
 from bot.infra.outbox.rendering import Renderers
 from bot.infra.process_state import ProcessState
@@ -27,8 +25,8 @@ from bot.staff.alarm_model import AlarmKind
 from bot.staff.alarm_repository import AlarmRepository
 from bot.updates import create_processor
 from bot.web_servers import WebServers
+from tests.app.built_app import built_app
 from tests.infra.builders import as_stored
-from tests.infra.keys import ENCRYPTION_KEYS
 from tests.orders.builders import an_open_order
 
 EMMA = 1001
@@ -37,20 +35,8 @@ TOKEN = "abcdefghijklmnopqrstuvwxyz_-0123"
 
 @pytest.fixture
 async def app(file: str) -> AsyncIterator[App]:
-    settings = load(
-        None,
-        telegram_bot_token="1:AAAA",
-        service_api_key="pk_live_made.up",
-        service_base_url="http://127.0.0.1:9",
-        database_url=file,
-        encryption_keys=ENCRYPTION_KEYS,
-        http_port=8080,  # not listened on
-        public_url="https://pay.example",
-    )
-    app = build(settings)
-    yield app
-    await app.client.aclose()
-    await app.store.close()
+    async with built_app(file, http_port=8080, public_url="https://pay.example") as app:  # the port isn't opened
+        yield app
 
 
 async def test_the_orders_of_a_user_who_writes_are_polled_first(app: App) -> None:
@@ -72,7 +58,7 @@ async def test_an_order_whose_page_is_open_is_polled_first(app: App) -> None:
     order = an_open_order(page_token=TOKEN)
     async with app.store.transaction() as tx:
         assert await OrderRepository(tx).add(order)
-    servers = WebServers(app, ProcessState(), LoopLag())
+    servers = WebServers(app, ProcessState())
     servers.show_pages()
     transport = httpx.ASGITransport(servers.public)
     async with httpx.AsyncClient(transport=transport, base_url="https://pay.example") as browser:

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 
-from sqlalchemy import select
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from sqlalchemy.pool import QueuePool
@@ -13,18 +12,11 @@ from bot.infra.db import keys, metrics, migrate
 from bot.infra.db.address import parse_database_url
 from bot.infra.db.engine import create_reader, create_writer
 from bot.infra.db.erasure import empty_write_ahead_log
-from bot.infra.db.errors import (
-    SchemaMismatch,
-    StoreFailure,
-    translate_connection_error,
-    translate_error,
-)
+from bot.infra.db.errors import SchemaMismatch, StoreFailure, translate_connection_error, translate_error
 from bot.infra.db.leader import Leadership, lead
 from bot.infra.db.transaction import Transaction
 from bot.infra.db.vault import Vault
 from bot.infra.metrics import Measurement
-
-PING = select(1)
 
 
 class Database:
@@ -70,15 +62,6 @@ class Database:
         with Measurement(metrics.READ_SECONDS, metrics.count_error):
             async with _connected(self._reader) as connection:
                 yield Transaction(connection, self._vault)
-
-    async def ping(self) -> None:
-        """Check that the database answers, without reading a table.
-
-        Raises:
-            StoreFailure: the database doesn't answer.
-        """
-        async with self.reading() as tx:
-            await tx.connection.execute(PING)
 
     async def has_current_tables(self) -> bool:
         """Check that the database answers. Return whether its tables have the revision that this program expects.

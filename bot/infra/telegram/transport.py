@@ -120,12 +120,16 @@ class TelegramRequest(BaseRequest):
             Unanswered: the request may have been executed. There was no complete answer, or a 5xx.
             SlowDown: 429.
         """
-        name = method_of(url)
-        began = time.perf_counter()
+        with_files = request_data is not None and request_data.contains_files
+        limits = _build_timeouts(
+            read=_to_seconds(read_timeout, self._read),
+            write=_to_seconds(write_timeout, self._media_write if with_files else self._write),
+            connect=_to_seconds(connect_timeout, self._connect),
+            pool=_to_seconds(pool_timeout, self._pool),
+        )
+        name, began = method_of(url), time.perf_counter()
         try:
-            status, body = await self._send(
-                url, method, request_data, (read_timeout, write_timeout, connect_timeout, pool_timeout)
-            )
+            status, body = await self._send(url, method, request_data, limits)
         except TelegramError as error:
             _record_call(name, _describe_error(error), began)
             raise
@@ -133,27 +137,15 @@ class TelegramRequest(BaseRequest):
         return status, body
 
     async def _send(
-        self,
-        url: str,
-        method: str,
-        request_data: RequestData | None,
-        timeouts: tuple[Any, Any, Any, Any],
+        self, url: str, method: str, request_data: RequestData | None, limits: aiohttp.ClientTimeout
     ) -> tuple[int, bytes]:
         if not self._may_call():
             raise Unsent("this process no longer acts as the bot")
-        read, write, connect, pool = timeouts
-        with_files = request_data is not None and request_data.contains_files
-        timeout = _build_timeouts(
-            read=_to_seconds(read, self._read),
-            write=_to_seconds(write, self._media_write if with_files else self._write),
-            connect=_to_seconds(connect, self._connect),
-            pool=_to_seconds(pool, self._pool),
-        )
         try:
             address = URL(url)
             session = self._session_for(address)
             body_or_form, headers = _build_body(request_data)
-            async with session.request(method, address, data=body_or_form, headers=headers, timeout=timeout) as answer:
+            async with session.request(method, address, data=body_or_form, headers=headers, timeout=limits) as answer:
                 self._compare_clocks(answer.headers.get("Date", ""))
                 status, body = answer.status, await answer.read()
         except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
