@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 from telegram import Update
 
-from bot.app import App, build
-from bot.config import load
+from bot.app import App
 from bot.core.clock import SystemClock
 from bot.infra import metrics
 from bot.infra.outbox.delivery import OutboxDelivery
@@ -25,7 +24,7 @@ from bot.orders.metrics import record_payment_noticed
 from bot.orders.repository import OrderRepository
 from bot.staff.alarm_model import Alarm, AlarmKind
 from bot.staff.alarm_repository import AlarmRepository
-from tests.infra.keys import ENCRYPTION_KEYS
+from tests.app.built_app import built_app
 from tests.orders.builders import an_open_order
 
 CHATS = range(10_001, 11_001)
@@ -34,20 +33,9 @@ MAX_SERIES = 1_000
 
 @pytest.fixture
 async def app(file: str) -> AsyncIterator[App]:
-    app = build(
-        load(
-            None,
-            telegram_bot_token="1:AAAA",
-            service_api_key="pk_live_made.up",
-            service_base_url="http://127.0.0.1:9",
-            database_url=file,
-            encryption_keys=ENCRYPTION_KEYS,
-        )
-    )
-    await app.store.upgrade()
-    yield app
-    await app.client.aclose()
-    await app.store.close()
+    async with built_app(file) as app:
+        await app.store.upgrade()
+        yield app
 
 
 def value(name: str, **labels: str) -> float:

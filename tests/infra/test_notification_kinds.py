@@ -10,12 +10,10 @@ import pytest
 from structlog.contextvars import merge_contextvars
 from structlog.testing import capture_logs
 
-from bot.app import App as Composition
-from bot.app import build
+from bot.app import App
 from bot.broadcasts.model import BroadcastWarning
 from bot.broadcasts.notifications import WaitingBroadcast
 from bot.checkout.notifications import DraftPayload
-from bot.config import load
 from bot.infra.db.database import Database
 from bot.infra.outbox.delivery import OutboxDelivery
 from bot.infra.outbox.model import (
@@ -47,8 +45,8 @@ from bot.support.notifications.kinds import (
     UserEntry,
 )
 from bot.users.model import DeletedUser
+from tests.app.built_app import built_app
 from tests.infra.builders import a_notification
-from tests.infra.keys import ENCRYPTION_KEYS
 from tests.orders.order_system import EMMA, SARI, OrderSystem
 from tests.rendering import context_for, renderers_for
 from tests.times import NOW
@@ -118,20 +116,9 @@ KINDS = [kind for kinds in NotificationKind.__subclasses__() for kind in kinds]
 
 
 @pytest.fixture
-async def describe_payload(file: str) -> AsyncIterator[Composition]:
-    system = build(
-        load(
-            None,
-            telegram_bot_token="1:AAAA",
-            service_api_key="pk_live_made.up",
-            service_base_url="http://127.0.0.1:9",
-            database_url=file,
-            encryption_keys=ENCRYPTION_KEYS,
-        )
-    )
-    yield system
-    await system.client.aclose()
-    await system.store.close()
+async def describe_payload(file: str) -> AsyncIterator[App]:
+    async with built_app(file) as app:
+        yield app
 
 
 def test_no_two_kinds_have_one_name() -> None:
@@ -168,7 +155,7 @@ def test_a_payload_of_another_form_is_refused_without_a_word_of_it(payload: dict
     assert (str(caught.value), caught.value.__cause__) == ("", None)
 
 
-async def test_what_renders_and_follows_a_kind_takes_its_payload(describe_payload: Composition) -> None:
+async def test_what_renders_and_follows_a_kind_takes_its_payload(describe_payload: App) -> None:
     for kind, render in describe_payload.renderers._renderers.values():
         assert issubclass(kind.payload, get_payload_type(render)), f"renderer of {kind!r}"
     for kind, follow in describe_payload.delivery._follow_ups.values():
