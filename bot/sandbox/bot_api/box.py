@@ -7,6 +7,8 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from bot.sandbox.bot_api.server.delivery_faults import Deliveries
+
 if TYPE_CHECKING:
     from bot.sandbox.bot_api.model import JsonObject
     from bot.sandbox.bot_api.people.events import EventLog
@@ -27,6 +29,7 @@ class Sandbox:
     updates: UpdateQueue
     limiter: RateLimiter
     faults: Faults
+    deliveries: Deliveries = field(default_factory=Deliveries)
     waiting: dict[str, asyncio.Future[JsonObject]] = field(default_factory=dict)
     calls: deque[JsonObject] = field(default_factory=lambda: deque(maxlen=KEPT_CALLS))
     call_count: int = 0

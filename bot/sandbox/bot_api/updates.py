@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections import deque
+from collections import OrderedDict
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -40,7 +40,7 @@ class UpdateQueue:
 
     def __init__(self, world: World, pending: list[PendingUpdate]) -> None:
         self._world = world
-        self._pending = deque(sorted(pending, key=lambda update: update.id))
+        self._pending = OrderedDict((update.id, update) for update in sorted(pending, key=lambda update: update.id))
         self._poll: asyncio.Future[str | None] | None = None
         self._next_conflict = 0.0
         self.arrived = asyncio.Event()
@@ -57,7 +57,7 @@ class UpdateQueue:
         state.last_update_id += 1
         text = json.dumps({"update_id": state.last_update_id, kind: payload}, ensure_ascii=False)
         update = PendingUpdate(state.last_update_id, self._world.now(), text)
-        self._pending.append(update)
+        self._pending[update.id] = update
         self._world.save_state()
         self._world.journal.put("update", str(update.id), update)
         self.arrived.set()
@@ -67,10 +67,12 @@ class UpdateQueue:
         """Acknowledge updates before `offset`. Return the JSON texts of up to `limit` updates."""
         too_old = self._world.now() - KEPT_SECONDS
         if offset < 0:
-            offset = self._pending[offset].id if len(self._pending) >= -offset else 0
-        while self._pending and (self._pending[0].id < offset or self._pending[0].at < too_old):
-            self._drop_first()
-        return [update.text for update in islice(self._pending, limit)]
+            offset = next(islice(reversed(self._pending), -offset - 1, None), 0)
+        while (first := next(iter(self._pending.values()), None)) is not None and (
+            first.id < offset or first.at < too_old
+        ):
+            self.acknowledge(first.id)
+        return [update.text for update in islice(self._pending.values(), limit)]
 
     async def poll(self, offset: int, limit: int, seconds: float) -> list[str]:
         """Return updates like `take`. If there are none, wait up to `seconds`.
@@ -111,22 +113,19 @@ class UpdateQueue:
         """End a waiting poll because a webhook was set."""
         self._end_poll("terminated by setWebhook request")
 
-    def first(self) -> PendingUpdate | None:
-        """Return the oldest update."""
-        return self._pending[0] if self._pending else None
+    def find_after(self, update_id: int, limit: int) -> list[PendingUpdate]:
+        """Return up to `limit` updates that came after this one."""
+        return list(islice((update for update in self._pending.values() if update.id > update_id), limit))
 
     def acknowledge(self, update_id: int) -> None:
-        """Remove an update that a webhook accepted, usually the oldest."""
-        if self._pending and self._pending[0].id == update_id:
-            self._drop_first()
+        """Remove an update that the bot has received."""
+        if self._pending.pop(update_id, None) is not None:
+            self._world.journal.forget("update", str(update_id))
 
     def clear(self) -> None:
         """Remove all pending updates."""
-        while self._pending:
-            self._drop_first()
-
-    def _drop_first(self) -> None:
-        self._world.journal.forget("update", str(self._pending.popleft().id))
+        for update_id in tuple(self._pending):
+            self.acknowledge(update_id)
 
     def _end_poll(self, reason: str | None) -> None:
         if self._poll is not None and not self._poll.done():

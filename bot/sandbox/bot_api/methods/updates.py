@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from bot.sandbox.bot_api.server.errors import BadRequest
 from bot.sandbox.bot_api.updates import WEBHOOK_ACTIVE
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
 
 MAX_WAIT_SECONDS = 50
 MAX_SECRET = 256
+WEBHOOK_PORTS = frozenset({80, 88, 443, 8443})
 _SECRET = re.compile(r"[A-Za-z0-9_-]*")
 _URL = re.compile(r"(?:https?://)?[^\s/:?#]+(?::\d{1,5})?(?:[/?#]\S*)?", re.IGNORECASE)
 
@@ -39,25 +42,31 @@ async def get_updates(box: Sandbox, params: Params) -> RawJson:
 
 
 async def set_webhook(box: Sandbox, params: Params) -> bool:
-    """Set the webhook. Unlike Telegram, the sandbox accepts any port, and plain HTTP."""
+    """Set the webhook. Unlike Telegram, the sandbox accepts any port and plain HTTP for this machine."""
     url = params.text("url")
     if not url:
         return await delete_webhook(box, params)
     if not _URL.fullmatch(url):
-        raise BadRequest("bad webhook: invalid webhook URL specified")
+        raise BadRequest("invalid webhook URL specified")
+    url = url if "://" in url else f"https://{url}"
     secret = params.text("secret_token")
     if len(secret) > MAX_SECRET:
         raise BadRequest("secret token is too long")
     if not _SECRET.fullmatch(secret):
         raise BadRequest("secret token contains unallowed characters")
+    _check_address(url)
     _choose_updates(box, params)
-    box.world.state.webhook = {
-        "url": url if "://" in url else f"https://{url}",
+    webhook: JsonObject = {
+        "url": url,
         "secret_token": secret,
         "max_connections": params.integer("max_connections", 40, 1, 100),
         "ip_address": params.text("ip_address"),
         "has_custom_certificate": "certificate" in params.files,
     }
+    current = box.world.state.webhook or {}
+    if webhook.items() <= current.items() and not params.flag("drop_pending_updates"):
+        return True  # nothing changed, so what is being delivered isn't interrupted
+    box.world.state.webhook = webhook
     box.updates.end_poll_for_webhook()
     return _webhook_changed(box, params)
 
@@ -90,6 +99,28 @@ def _choose_updates(box: Sandbox, params: Params) -> None:
         chosen = [str(kind) for kind in given]
         box.world.state.allowed_updates = chosen or None
         box.world.save_state()
+
+
+def _check_address(url: str) -> None:
+    """Accept what Telegram accepts, and any address of this machine.
+
+    Raises:
+        BadRequest: plain HTTP, or another port.
+    """
+    parts = urlsplit(url)
+    if _is_this_machine(parts.hostname or ""):
+        return
+    if parts.scheme.lower() != "https":
+        raise BadRequest("bad webhook: An HTTPS URL must be provided for webhook")
+    if (parts.port or 443) not in WEBHOOK_PORTS:
+        raise BadRequest("bad webhook: Webhook can be set up only on ports 80, 88, 443 or 8443")
+
+
+def _is_this_machine(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def _webhook_changed(box: Sandbox, params: Params) -> bool:

@@ -29,6 +29,7 @@ class ControlsApi:
         """Return the routes of the controls."""
         return [
             Route("/sandbox/faults", guarded(self._faults), methods=["GET", "POST", "DELETE"]),
+            Route("/sandbox/deliveries", guarded(self._deliveries), methods=["GET", "POST", "DELETE"]),
             Route("/sandbox/limits", guarded(self._limits), methods=["GET", "POST"]),
             Route("/sandbox/calls", guarded(self._calls)),
             Route("/sandbox/clear", guarded(self._clear), methods=["POST"]),
@@ -41,6 +42,13 @@ class ControlsApi:
         if request.method == "POST":
             return JSONResponse(asdict(self._box.faults.add(await read_body(request))), 201)
         return JSONResponse({"faults": self._box.faults.listed()})
+
+    async def _deliveries(self, request: Request) -> Response:
+        if request.method == "DELETE":
+            self._box.deliveries.clear()
+        if request.method == "POST":
+            self._box.deliveries.change(await read_body(request))
+        return JSONResponse(self._box.deliveries.as_json())
 
     async def _limits(self, request: Request) -> Response:
         if request.method == "POST":
@@ -66,6 +74,7 @@ class ControlsApi:
         """Delete messages, updates, files and presses. Restore the users and groups of the first start."""
         self._box.updates.clear()
         self._box.faults.clear()
+        self._box.deliveries.clear()
         self._box.calls.clear()
         self._box.logged_out = False
         self._box.world.forget_all()

@@ -1,14 +1,19 @@
-"""Delivery of updates to the bot's webhook: one at a time, in order, each until it is accepted.
+"""Delivery of updates to the bot's webhook, as Telegram's server does it (`WebhookActor` of telegram-bot-api).
 
-Telegram uses several connections, but a bot must not rely on that, so the sandbox uses one. The first retry is
-immediate, later ones are slower and slower. An update older than a day is dropped.
+Updates of one queue are sent one at a time, each until it is accepted. Queues are sent beside each other. Messages of
+a chat, presses of a user and changes of the bot's own membership have different queues, so a press can overtake a
+message of the same chat, and the other way round.
+
+The first retry is immediate, later ones are slower and slower, unless the bot's answer names a time (`Retry-After`).
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-from typing import TYPE_CHECKING, Any
+import random
+from collections import deque
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import httpx
 import structlog
@@ -19,80 +24,170 @@ from bot.sandbox.bot_api.server.params import Params
 from bot.sandbox.bot_api.updates import KEPT_SECONDS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from bot.sandbox.bot_api.box import Sandbox
     from bot.sandbox.bot_api.model import JsonObject
     from bot.sandbox.bot_api.updates import PendingUpdate
 
 TIMEOUT_SECONDS = 30.0
 MAX_PAUSE_SECONDS = 60.0
+MAX_RETRY_AFTER_SECONDS = 3600.0
+PRESS_KEPT_SECONDS = 150
+"""A press that isn't accepted within this time is dropped."""
+
+LOADED_PER_CONNECTION = 2
+"""How many updates are in the queues at most, per connection. While all of them fail, no other update is sent."""
+
 NOT_IN_ANSWERS = ("get", "setwebhook", "deletewebhook", "close", "logout")
+QUEUES = {
+    "callback_query": ("press", "from"),
+    "my_chat_member": ("own membership", "chat"),
+    "message_reaction": ("reaction", "chat"),
+    "message_reaction_count": ("reaction count", "chat"),
+}
+"""Kind of an update -> its kind of queue, and whose id tells queues of this kind apart."""
+
+MESSAGES = ("message", "chat")
+
+QueueKey = tuple[str, int]
 
 log = structlog.get_logger(__name__)
 
 
-async def keep_delivering(box: Sandbox) -> None:
-    """Deliver forever, whenever there is a webhook and an update."""
-    async with httpx.AsyncClient(timeout=TIMEOUT_SECONDS, trust_env=False) as client:
-        failures = 0
+async def keep_delivering(box: Sandbox) -> NoReturn:
+    """Deliver forever. A change of the webhook ends what is being sent, and begins again."""
+    async with httpx.AsyncClient(timeout=TIMEOUT_SECONDS, trust_env=False, limits=httpx.Limits()) as client:
         while True:
-            webhook, update = box.world.state.webhook, box.updates.first()
-            if webhook is None or update is None:
-                await _something_new(box)
-            elif await _deliver(box, client, webhook, update):
-                failures = 0
-            else:
-                failures += 1
-                await _pause(box, min(MAX_PAUSE_SECONDS, 2.0 ** (failures - 1)) if failures > 1 else 0)
+            box.webhook_changed.clear()
+            webhook = box.world.state.webhook
+            delivery = None if webhook is None else asyncio.create_task(_Delivery(box, client, webhook).run())
+            try:
+                await _wait_for_change(box, delivery)
+            finally:
+                if delivery is not None:
+                    delivery.cancel()
+                    await asyncio.wait({delivery})
 
 
-async def _something_new(box: Sandbox) -> None:
-    waits = [asyncio.ensure_future(event.wait()) for event in (box.updates.arrived, box.webhook_changed)]
+async def _wait_for_change(box: Sandbox, delivery: asyncio.Task[NoReturn] | None) -> None:
+    changed = asyncio.create_task(box.webhook_changed.wait())
     try:
-        await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({changed, *([delivery] if delivery else ())}, return_when=asyncio.FIRST_COMPLETED)
+        if delivery is not None and delivery.done():
+            delivery.result()
     finally:
-        for wait in waits:
-            wait.cancel()
-    box.updates.arrived.clear()
-    box.webhook_changed.clear()
+        changed.cancel()
 
 
-async def _pause(box: Sandbox, seconds: float) -> None:
-    """Wait, but no longer than until a webhook is set again."""
-    box.webhook_changed.clear()
-    try:
-        await asyncio.wait_for(box.webhook_changed.wait(), seconds)
-    except TimeoutError:
-        return
+def find_queue(text: str) -> QueueKey:
+    """Return the queue of an update's JSON text."""
+    update: JsonObject = json.loads(text)
+    kind = next(name for name in update if name != "update_id")
+    name, owner = QUEUES.get(kind, MESSAGES)
+    return name, int(update[kind][owner]["id"])
 
 
-async def _deliver(box: Sandbox, client: httpx.AsyncClient, webhook: JsonObject, update: PendingUpdate) -> bool:
-    if box.world.now() - update.at > KEPT_SECONDS:
-        box.updates.acknowledge(update.id)
-        return True
-    problem = await _post(box, client, webhook, update)
-    if problem is None:
-        box.updates.acknowledge(update.id)
-        return True
-    log.info("webhook_failed", error=problem)
-    webhook |= {"last_error_date": int(box.world.now()), "last_error_message": problem}
-    box.world.save_state()
-    return False
+def create_pauses() -> Iterator[float]:
+    """Yield the seconds before each retry of an update."""
+    yield 0.0
+    pause = 1.0
+    while True:
+        pause = min(2 * pause, MAX_PAUSE_SECONDS * random.uniform(1, 2))  # noqa: S311  no secret
+        yield pause
 
 
-async def _post(box: Sandbox, client: httpx.AsyncClient, webhook: JsonObject, update: PendingUpdate) -> str | None:
-    headers = {"Content-Type": "application/json"}
-    if webhook["secret_token"]:
-        headers["X-Telegram-Bot-Api-Secret-Token"] = webhook["secret_token"]
-    try:
-        answer = await client.post(webhook["url"], content=update.text.encode(), headers=headers)
-    except httpx.TimeoutException:
-        return "Read timeout expired"
-    except (httpx.HTTPError, httpx.InvalidURL):
-        return "Connection refused"
-    if not answer.is_success:
-        return f"Wrong response from the webhook: {answer.status_code} {answer.reason_phrase}"
-    await _run_answer(box, answer)
-    return None
+class _Delivery:
+    """The delivery to one webhook, from its setting to the next change."""
+
+    def __init__(self, box: Sandbox, client: httpx.AsyncClient, webhook: JsonObject) -> None:
+        self._box = box
+        self._client = client
+        self._webhook = webhook
+        self._connections = asyncio.Semaphore(webhook["max_connections"])
+        self._room = LOADED_PER_CONNECTION * int(webhook["max_connections"])
+        self._queues: dict[QueueKey, deque[PendingUpdate]] = {}
+        self._last_loaded = 0
+        self._changed = box.updates.arrived
+
+    async def run(self) -> NoReturn:
+        """Deliver until cancelled."""
+        async with asyncio.TaskGroup() as group:
+            while True:
+                self._changed.clear()
+                for update in self._box.updates.find_after(self._last_loaded, self._room):
+                    self._load(group, update)
+                await self._changed.wait()
+        raise AssertionError
+
+    def _load(self, group: asyncio.TaskGroup, update: PendingUpdate) -> None:
+        self._last_loaded = update.id
+        self._room -= 1
+        key = find_queue(update.text)
+        if key in self._queues:
+            self._queues[key].append(update)
+        else:
+            self._queues[key] = deque([update])
+            group.create_task(self._run_queue(key))
+
+    async def _run_queue(self, key: QueueKey) -> None:
+        queue = self._queues[key]
+        while queue:
+            await self._deliver(key, queue[0])
+            self._box.updates.acknowledge(queue.popleft().id)
+            self._room += 1
+            self._changed.set()
+        del self._queues[key]
+
+    async def _deliver(self, key: QueueKey, update: PendingUpdate) -> None:
+        """Send an update until it is accepted or too old."""
+        kept = PRESS_KEPT_SECONDS if key[0] == "press" else KEPT_SECONDS
+        await self._box.deliveries.hold(is_press=key[0] == "press")
+        pauses = create_pauses()
+        while self._box.world.now() - update.at <= kept:
+            async with self._connections:
+                problem, retry_after = await self._send(update)
+            if problem is None:
+                return
+            self._note(problem)
+            await self._box.deliveries.wait(retry_after or next(pauses))
+
+    async def _send(self, update: PendingUpdate) -> tuple[str | None, float]:
+        """Send an update once, with the faults of deliveries. Return the problem, and after how long to retry."""
+        faults = self._box.deliveries
+        if faults.loses_request():
+            return "Wrong response from the webhook: 503 Service Unavailable", 0
+        if faults.repeats():
+            answer, _ = await asyncio.gather(self._post(update), self._post(update))
+        else:
+            answer = await self._post(update)
+        return ("Read timeout expired", 0) if faults.loses_answer() else answer
+
+    async def _post(self, update: PendingUpdate) -> tuple[str | None, float]:
+        headers = {"Content-Type": "application/json"}
+        if self._webhook["secret_token"]:
+            headers["X-Telegram-Bot-Api-Secret-Token"] = self._webhook["secret_token"]
+        try:
+            answer = await self._client.post(self._webhook["url"], content=update.text.encode(), headers=headers)
+        except httpx.TimeoutException:
+            return "Read timeout expired", 0
+        except (httpx.HTTPError, httpx.InvalidURL):
+            return "Connection refused", 0
+        if not answer.is_success:
+            problem = f"Wrong response from the webhook: {answer.status_code} {answer.reason_phrase}"
+            return problem, _read_retry_after(answer)
+        await _run_answer(self._box, answer)
+        return None, 0
+
+    def _note(self, problem: str) -> None:
+        log.info("webhook_failed", error=problem)
+        self._webhook |= {"last_error_date": int(self._box.world.now()), "last_error_message": problem}
+        self._box.world.save_state()
+
+
+def _read_retry_after(answer: httpx.Response) -> float:
+    seconds = answer.headers.get("retry-after", "")
+    return min(float(seconds), MAX_RETRY_AFTER_SECONDS) if seconds.isdecimal() else 0
 
 
 async def _run_answer(box: Sandbox, answer: httpx.Response) -> None:
