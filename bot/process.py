@@ -27,7 +27,7 @@ from bot.infra.process_state import ProcessState
 from bot.infra.telegram.errors import TokenRefused
 from bot.infra.telegram.inbound.chat_queues import ChatQueues
 from bot.infra.telegram.inbound.message_limit import MessageLimit
-from bot.infra.telegram.inbound.receiver import Receiver, UpdatePoller
+from bot.infra.telegram.inbound.receiver import Receiver, UpdateIntake, UpdatePoller
 from bot.infra.telegram.inbound.workers import InboxCleanupWorker
 from bot.infra.telegram.transport import TelegramRequest
 from bot.infra.workers import Wakeup, WorkerGroup, get_task_error, run_forever
@@ -102,7 +102,7 @@ async def run(settings: Settings, stop: asyncio.Event) -> int:
     async with AsyncExitStack() as stack:
         stack.push_async_callback(app.store.close)
         stack.push_async_callback(app.client.aclose)
-        await app.store.check_before_leading()
+        await app.store.check_before_start()
         servers = _create_web_servers(app, state)
         if servers is not None:
             await stack.enter_async_context(_running(servers.lag.run()))
@@ -252,7 +252,7 @@ async def _serve(app: App, servers: "WebServers | None", state: ProcessState, st
     )
     app.infra.chat_jobs.connect(queues)
     polls = TelegramRequest(connections=1, may_call=lambda: app.store.is_leading)
-    receiver = Receiver(UpdatePoller(bot.base_url, polls), app.store, queues, app.clock)
+    receiver = Receiver(UpdatePoller(bot.base_url, polls), UpdateIntake(app.store, queues, app.clock))
     workers = WorkerGroup()
     try:
         await app.delivery.recover()

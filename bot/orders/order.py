@@ -113,6 +113,7 @@ class Order:
     overdue_notified_at: datetime | None = None
     hold_reason: HoldReason | None = None
     payable_since: datetime | None = None  # since when its invoice or address may be shown
+    posting_until: datetime | None = None  # until then, the request that creates it can be in progress
 
     @property
     def request(self) -> OrderRequest:

@@ -75,6 +75,7 @@ orders = Table(
     Column("overdue_notified_at", Instant),
     Column("hold_reason", Text),
     Column("payable_since", Instant),
+    Column("posting_until", Instant),  # until then, the request that creates the order can be in progress
     # Covers who sees the order, and where a payment for it goes.
     Column(
         "payment_seal",

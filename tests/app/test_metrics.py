@@ -15,7 +15,7 @@ from bot.infra.outbox.delivery import OutboxDelivery
 from bot.infra.outbox.model import NoPayload, Notification, Queue, Sent, StoredNotification
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.inbound.chat_queues import ChatQueues
-from bot.infra.telegram.inbound.receiver import Receiver
+from bot.infra.telegram.inbound.receiver import Receiver, UpdateIntake
 from bot.infra.telegram.metrics import CALLS
 from bot.infra.telegram.outbound.limiter import SendLimiter
 from bot.infra.telegram.outbound.pace import UNLIMITED
@@ -101,7 +101,7 @@ async def answer_a_thousand_chats(app: App) -> None:
             has_all.set()
 
     queues = ChatQueues(app.store, process, clock, None)
-    receiving = asyncio.create_task(Receiver(Telegram(), app.store, queues, clock).run())
+    receiving = asyncio.create_task(Receiver(Telegram(), UpdateIntake(app.store, queues, clock)).run())
     await has_all.wait()
     receiving.cancel()
     await queues.drain()

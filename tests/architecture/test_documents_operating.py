@@ -107,7 +107,7 @@ class _Database:
 
     is_leading = True
 
-    async def has_current_tables(self) -> bool:
+    async def has_usable_tables(self) -> bool:
         return True
 
 

@@ -12,7 +12,7 @@ from telegram.ext import ApplicationBuilder
 from bot.core.clock import SystemClock
 from bot.infra.db.database import Database
 from bot.infra.telegram.inbound.chat_queues import ChatQueues
-from bot.infra.telegram.inbound.receiver import Receiver, UpdatePoller
+from bot.infra.telegram.inbound.receiver import Receiver, UpdateIntake, UpdatePoller
 from bot.infra.telegram.outbound.limiter import SendLimiter
 from bot.infra.telegram.outbound.pace import UNLIMITED
 from bot.infra.telegram.transport import TelegramRequest
@@ -31,7 +31,7 @@ async def main(address: str, database: str) -> None:
     await store.upgrade()
     async with application:
         queues = ChatQueues(store, application.process_update, clock, application.bot)
-        receiver = Receiver(UpdatePoller(application.bot.base_url, polls), store, queues, clock)
+        receiver = Receiver(UpdatePoller(application.bot.base_url, polls), UpdateIntake(store, queues, clock))
         receiving = asyncio.create_task(receiver.run())
         await stop.wait()
         receiving.cancel()

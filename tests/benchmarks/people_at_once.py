@@ -19,7 +19,7 @@ from telegram import Update
 from bot.core.clock import SystemClock
 from bot.infra.db.database import Database
 from bot.infra.telegram.inbound.chat_queues import ChatQueues
-from bot.infra.telegram.inbound.receiver import Receiver
+from bot.infra.telegram.inbound.receiver import Receiver, UpdateIntake
 from tests.benchmarks import skeleton
 from tests.benchmarks.report import Row, Spread, seconds
 from tests.benchmarks.skeleton import App, Json
@@ -96,7 +96,7 @@ async def open_ours(users: Users, folder: Path) -> AsyncIterator[App]:
     await store.upgrade()
     async with application:
         queues = ChatQueues(store, application.process_update, clock, application.bot)
-        receiving = asyncio.create_task(Receiver(feed, store, queues, clock).run())
+        receiving = asyncio.create_task(Receiver(feed, UpdateIntake(store, queues, clock)).run())
         users.submit = feed.arrived.put
         yield application
         receiving.cancel()

@@ -14,7 +14,7 @@ from telegram import Update
 
 from bot.infra.db.database import Database
 from bot.infra.telegram.inbound.chat_queues import ChatQueues
-from bot.infra.telegram.inbound.receiver import Receiver, UpdatePoller
+from bot.infra.telegram.inbound.receiver import Receiver, UpdateIntake, UpdatePoller
 from bot.infra.telegram.transport import TelegramRequest
 from tests.infra.keys import VAULT
 
@@ -45,7 +45,7 @@ async def receive(base_url: str, database: str, notes: Path, limit: int) -> None
 
     queues = ChatQueues(store, process, UtcClock())
     await queues.replay()
-    await Receiver(UpdatePoller(base_url, TelegramRequest()), store, queues, UtcClock()).run()
+    await Receiver(UpdatePoller(base_url, TelegramRequest()), UpdateIntake(store, queues, UtcClock())).run()
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ class FakeDatabase:
     def __init__(self) -> None:
         self.is_leading, self.is_current, self.is_down = True, True, False
 
-    async def has_current_tables(self) -> bool:
+    async def has_usable_tables(self) -> bool:
         if self.is_down:
             raise StoreDown
         return self.is_current

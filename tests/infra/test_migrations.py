@@ -14,6 +14,7 @@ import bot
 from bot.infra.db import migrate
 from bot.infra.db.database import Database
 from bot.infra.db.errors import SchemaMismatch, StoreFailure
+from bot.infra.db.key_tables import compatible_revisions
 from bot.tables import metadata
 from bot.users.repository import UserRepository
 from tests.e2e.launcher import launcher
@@ -93,6 +94,7 @@ async def test_the_revision_is_known_before_and_after(bare_database: str) -> Non
 async def test_tables_of_a_newer_program_are_not_touched(store: Database) -> None:
     async with store._writer.begin() as connection:
         await connection.exec_driver_sql("UPDATE alembic_version SET version_num = '9999'")
+        await connection.exec_driver_sql("DELETE FROM compatible_revisions")
     with pytest.raises(SchemaMismatch) as caught:
         await store.check()
     assert (caught.value.found, caught.value.expected) == ("9999", migrate.get_expected_revision())
@@ -115,12 +117,34 @@ async def test_tables_of_an_older_program_are_brought_up_to_date(
     with pytest.raises(SchemaMismatch) as caught:
         await store.check()
     assert (caught.value.found, caught.value.expected, caught.value.is_newer) == (older, REVISION, False)
-    await store.check_before_leading()
+    await store.check_before_start()
     assert await store.upgrade() == REVISION == await migrate.read_revision(bare_database)
     assert await store.is_current()
     async with store.reading() as tx:
         kept = await tx.connection.execute(text("SELECT id, nickname FROM users"))
         assert [tuple(row) for row in kept] == [(EMMA, None)]
+    await store.close()
+
+
+async def test_an_older_program_works_on_tables_that_a_newer_one_only_added_to(
+    bare_database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = Database(bare_database, VAULT)
+    older = await store.upgrade()
+    with monkeypatch.context() as newer:
+        become_the_next_version(tmp_path, newer)
+        assert await store.upgrade() == REVISION
+    assert await store.check() == REVISION
+    assert await store.is_current()
+    assert await store.has_usable_tables()
+    await store.check_before_start()
+    await store.upgrade()
+    assert await migrate.read_revision(bare_database) == REVISION, "the older program changes nothing"
+    async with store._writer.begin() as connection:
+        await connection.execute(compatible_revisions.delete().where(compatible_revisions.c.revision == older))
+    assert not await store.has_usable_tables()
+    with pytest.raises(SchemaMismatch):
+        await store.check_before_start()
     await store.close()
 
 

@@ -11,7 +11,7 @@ from telegram.error import Conflict, InvalidToken, NetworkError, TelegramError
 
 from bot.infra.telegram.errors import SlowDown, TokenRefused
 from bot.infra.telegram.inbound.model import InboxItem
-from bot.infra.telegram.inbound.receiver import Receiver, find_chat_id
+from bot.infra.telegram.inbound.receiver import Receiver, UpdateIntake, find_chat_id
 from tests.infra.fake_inbox import FakeStore, LoopClock, inbox_in_memory  # noqa: F401  a fixture
 from tests.virtual_time import in_virtual_time, now
 
@@ -56,7 +56,7 @@ def message(update_id: int, chat: int = 1) -> dict[str, Any]:
 
 async def receive(telegram: FakeTelegram, store: FakeStore, queues: FakeQueues, seconds: float) -> None:
     with contextlib.suppress(TimeoutError):
-        await asyncio.wait_for(Receiver(telegram, store.port, queues, LoopClock()).run(), seconds)
+        await asyncio.wait_for(Receiver(telegram, UpdateIntake(store.port, queues, LoopClock())).run(), seconds)
 
 
 @in_virtual_time

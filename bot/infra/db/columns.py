@@ -5,6 +5,7 @@ tests of deletion, export and retention go by that:
 
 - `USER` and `STAFF`: the column holds the id of a user or of their chat, or the id of an agent, an operator or their
   chat.
+- `TRANSIENT`: the column holds the id of a chat only while work is done there. The row goes within seconds.
 - `PERSONAL`: the column holds data about a user or their recipient. It is deleted or emptied with the user.
 - `SEALED`: the column is personal, and encrypted. The text is bound to table, column and row.
 - `digest(…)`: the column holds a sealed hash of other columns, so that a change of them is noticed.
@@ -35,6 +36,7 @@ Info = dict[Any, Any]
 
 USER: Final[Info] = {"names": "user"}
 STAFF: Final[Info] = {"names": "staff"}
+TRANSIENT: Final[Info] = {"names": "chat at work"}
 PERSONAL: Final[Info] = {"personal": True}
 SEALED: Final[Info] = {"personal": True, "sealed": True}
 

@@ -63,15 +63,16 @@ class Database:
             async with _connected(self._reader) as connection:
                 yield Transaction(connection, self._vault)
 
-    async def has_current_tables(self) -> bool:
-        """Check that the database answers. Return whether its tables have the revision that this program expects.
+    async def has_usable_tables(self) -> bool:
+        """Check that the database answers. Return whether this program can work on its tables.
 
         Raises:
             StoreFailure: the database doesn't answer, or has no tables.
         """
         async with self.reading() as tx:
+            expected = migrate.get_expected_revision()
             found: str | None = await tx.connection.scalar(migrate.REVISION)
-        return found == migrate.get_expected_revision()
+            return found == expected or expected in (await tx.connection.execute(migrate.COMPATIBLE)).scalars().all()
 
     def unreadable_rows(self) -> frozenset[str]:
         """Return the rows that were skipped since this process began because they can't be read, as "table key"."""
@@ -90,31 +91,29 @@ class Database:
         """Return the revision of the tables.
 
         Raises:
-            SchemaMismatch: the program expects another revision.
+            SchemaMismatch: the program can't work on them.
             StoreFailure: the database can't be reached.
         """
-        found, expected = await migrate.read_revision_at(self._address), migrate.get_expected_revision()
-        if found != expected:
-            raise SchemaMismatch(found, expected, is_newer=not migrate.is_known(found))
-        return expected
+        found = await migrate.read_state_at(self._address)
+        if not found.is_usable:
+            raise SchemaMismatch(found.revision, migrate.get_expected_revision(), is_newer=not found.is_known)
+        return found.revision or ""
 
     async def is_current(self) -> bool:
-        """Return whether the tables have the revision that this program expects."""
-        return await migrate.read_revision_at(self._address) == migrate.get_expected_revision()
+        """Return whether this program can work on the tables."""
+        return (await migrate.read_state_at(self._address)).is_usable
 
-    async def check_before_leading(self) -> None:
-        """Check, without writing, that this process can act as the bot once it leads.
-
-        The tables may be missing or older. The leader brings them up to date.
+    async def check_before_start(self) -> None:
+        """Check, without writing, that this process can work on the database. It can upgrade tables that are older.
 
         Raises:
-            SchemaMismatch: a newer program has upgraded the tables.
+            SchemaMismatch: a newer program has upgraded the tables, and this one can't use them any more.
             MissingKey: the database needs a key that the program doesn't have.
         """
-        found = await migrate.read_revision_at(self._address)
-        if not migrate.is_known(found):
-            raise SchemaMismatch(found, migrate.get_expected_revision(), is_newer=True)
-        if found == migrate.get_expected_revision():
+        found = await migrate.read_state_at(self._address)
+        if not found.is_known and not found.is_usable:
+            raise SchemaMismatch(found.revision, migrate.get_expected_revision(), is_newer=True)
+        if found.is_usable:
             await self.check_keys()
 
     async def check_keys(self) -> None:

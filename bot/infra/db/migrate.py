@@ -1,27 +1,33 @@
 """Migrations of the tables. They are part of the package, and the program applies them.
 
+Migrations only add to the tables. So while replicas are replaced one by one, a program can work on tables that a newer
+one has upgraded: `compatible_revisions` has its revision.
+
 Alembic is imported only when there is something to migrate. Usually the tables are up to date, and the bot starts
 faster and smaller without it.
 """
 
 import functools
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from sqlalchemy import Connection, inspect, text
+from sqlalchemy import Connection, inspect, select, text
 from sqlalchemy.exc import DBAPIError
 
 from bot.infra.db.address import Address, parse_database_url
 from bot.infra.db.engine import create_writer
 from bot.infra.db.erasure import AT_START_SECONDS, empty_write_ahead_log
 from bot.infra.db.errors import SchemaMismatch, translate_connection_error, translate_error
+from bot.infra.db.key_tables import compatible_revisions
 
 MIGRATIONS: Final = Path(__file__).resolve().parents[2] / "migrations"
 
 LOCK_KEY: Final = 0x6B_69_72_69_6D + 1
-"""The advisory lock for migrations in PostgreSQL. The leader has another one."""
+"""The advisory lock for migrations in PostgreSQL."""
 
 REVISION: Final = text("SELECT version_num FROM alembic_version")
+COMPATIBLE: Final = select(compatible_revisions.c.revision)
 
 
 async def upgrade(url: str) -> str:
@@ -31,7 +37,7 @@ async def upgrade(url: str) -> str:
     the tables unchanged. On SQLite it also empties the write-ahead log, which a crash can leave behind.
 
     Raises:
-        SchemaMismatch: a newer program has upgraded the tables.
+        SchemaMismatch: a newer program has upgraded the tables, and this one can't use them any more.
         StoreFailure: the database can't be reached, or rejected a statement.
         UnusableUrl: the URL names no database.
     """
@@ -45,12 +51,24 @@ async def read_revision(url: str) -> str | None:
         StoreFailure: the database can't be reached.
         UnusableUrl: the URL names no database.
     """
-    return await read_revision_at(parse_database_url(url))
+    return (await read_state_at(parse_database_url(url))).revision
 
 
-def is_known(revision: str | None) -> bool:
-    """Return whether this program can upgrade tables of `revision`. None means no tables."""
-    return revision is None or revision in _list_revisions(MIGRATIONS)
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The state of a database's tables.
+
+    `revision` is None if there are none. `is_usable` says whether this program can work on them, and `is_known` whether
+    it can upgrade them.
+    """
+
+    revision: str | None
+    is_usable: bool = False
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the tables are those of this program or an older one."""
+        return self.revision is None or self.revision in _list_revisions(MIGRATIONS)
 
 
 def get_expected_revision() -> str:
@@ -83,14 +101,14 @@ async def upgrade_at(address: Address) -> str:
     return get_expected_revision()
 
 
-async def read_revision_at(address: Address) -> str | None:
-    """Return the revision of the tables at an address, as `read_revision` does."""
+async def read_state_at(address: Address) -> Found:
+    """Return the state of the tables at an address. Raises the errors of `read_revision`."""
     if address.path is not None and not address.path.exists():
-        return None
+        return Found(None)
     engine = create_writer(address)
     try:
         async with engine.connect() as connection:
-            return await connection.run_sync(_get_revision)
+            return await connection.run_sync(_read_state)
     except DBAPIError as error:
         raise translate_error(error) from None
     except OSError as error:
@@ -103,10 +121,10 @@ def _upgrade(connection: Connection) -> None:
     # In SQLite the transaction already holds the only write lock.
     if connection.dialect.name != "sqlite":
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOCK_KEY})
-    found = _get_revision(connection)
-    if not is_known(found):
-        raise SchemaMismatch(found, get_expected_revision(), is_newer=True)
-    if found != get_expected_revision():
+    found = _read_state(connection)
+    if not found.is_known and not found.is_usable:
+        raise SchemaMismatch(found.revision, get_expected_revision(), is_newer=True)
+    if not found.is_usable:
         _run_migrations(connection)
 
 
@@ -119,10 +137,15 @@ def _run_migrations(connection: Connection) -> None:
     config.set_main_option("path_separator", "os")
     config.attributes["connection"] = connection
     command.upgrade(config, "head")
+    connection.execute(compatible_revisions.insert(), {"revision": get_expected_revision()})
 
 
-def _get_revision(connection: Connection) -> str | None:
-    if not inspect(connection).has_table("alembic_version"):
-        return None
+def _read_state(connection: Connection) -> Found:
+    tables = inspect(connection).get_table_names()
+    if "alembic_version" not in tables:
+        return Found(None)
     revision: str | None = connection.scalar(REVISION)
-    return revision
+    expected = get_expected_revision()
+    if revision == expected or compatible_revisions.name not in tables:
+        return Found(revision, revision == expected)
+    return Found(revision, expected in connection.execute(COMPATIBLE).scalars().all())

@@ -68,7 +68,7 @@ class Health:
         return _answer("ok" if is_healthy else "unwell", is_good=is_healthy, database=database, workers=workers)
 
     async def _check_database(self) -> tuple[bool, bool]:
-        """Return whether the database answers, and whether its tables have this program's revision."""
+        """Return whether the database answers, and whether this program can work on its tables."""
         if self._checking is None or (self._checking.done() and self._seconds() - self._checked_at >= FRESH_SECONDS):
             self._checking = asyncio.create_task(self._check())
             self._checked_at = self._seconds()
@@ -77,7 +77,7 @@ class Health:
     async def _check(self) -> tuple[bool, bool]:
         try:
             async with asyncio.timeout(WITHIN_SECONDS):
-                return True, await self._store.has_current_tables()
+                return True, await self._store.has_usable_tables()
         except (StoreDown, StoreError, TimeoutError):
             return False, False
 

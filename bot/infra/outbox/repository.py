@@ -24,11 +24,10 @@ from bot.infra.db.columns import MALFORMED, constant
 from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.model import BACKLOG_QUEUES, Backlog, Notification, NotificationStatus, Queue, StoredNotification
 from bot.infra.outbox.payload import pack
-from bot.infra.outbox.tables import IS_UNDELIVERABLE, IS_WAITING, is_unsent, outbox
+from bot.infra.outbox.tables import IS_SENDING, IS_UNDELIVERABLE, IS_WAITING, is_unsent, outbox
 
 THIS = outbox.c.id == bindparam("notification")
 IS_UNSENT = is_unsent(outbox)
-IS_SENDING = outbox.c.status == constant(NotificationStatus.SENDING)
 NOW = bindparam("now", type_=outbox.c.due_at.type)
 
 _same_chat = outbox.alias("same_chat")
@@ -90,7 +89,7 @@ BACKLOGS = (
     .where(IS_UNSENT, WAITING_SINCE <= OVERDUE)
     .group_by(outbox.c.queue)
 )
-INTERRUPTED = select(outbox).where(IS_UNSENT, IS_SENDING)
+INTERRUPTED = select(outbox).where(IS_SENDING)
 
 MARK_SENDING = (
     update(outbox)

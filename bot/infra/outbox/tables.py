@@ -65,6 +65,8 @@ Index(
     sqlite_where=is_unsent(outbox),
     postgresql_where=is_unsent(outbox),
 )
+IS_SENDING = outbox.c.status == constant(NotificationStatus.SENDING)
+Index("ix_outbox_sending", outbox.c.id, sqlite_where=IS_SENDING, postgresql_where=IS_SENDING)
 IS_SENT = outbox.c.sent_at.is_not(None)
 IS_UNDELIVERABLE = outbox.c.status == constant(NotificationStatus.UNDELIVERABLE)
 Index("ix_outbox_sent_at", outbox.c.sent_at, sqlite_where=IS_SENT, postgresql_where=IS_SENT)

@@ -9,6 +9,7 @@ would stop the bot, and would be logged with its content.
 import asyncio
 import json
 from collections.abc import Collection, Sequence
+from functools import partial
 from typing import Any, NoReturn, Protocol
 from urllib.parse import urlencode
 
@@ -90,14 +91,44 @@ class UpdatePoller:
         return found
 
 
-class Receiver:
-    """Moves updates from Telegram into the inbox, and passes the new ones to the queues."""
+class UpdateIntake:
+    """Saves received updates in the inbox, and passes the new ones to the queues. Polling and the webhook use it."""
 
-    def __init__(self, source: UpdateSource, store: Database, queues: UpdateQueues, clock: Clock) -> None:
-        self._source = source
+    def __init__(self, store: Database, queues: UpdateQueues, clock: Clock) -> None:
         self._store = store
         self._queues = queues
         self._clock = clock
+
+    async def save(self, batch: Sequence[Json]) -> None:
+        """Save updates, and return after the commit. Updates that were received before change nothing.
+
+        Raises:
+            StoreDown: the database failed. The same batch can be saved again.
+        """
+        received = self._clock.now()
+        items = [
+            InboxItem(update_id=update["update_id"], chat_id=chat_id, body=_to_json(update), received_at=received)
+            for update in batch
+            if (chat_id := find_chat_id(update)) is not None
+        ]
+        if not items:
+            return
+        async with self._store.transaction() as tx:
+            new_ids = await InboxRepository(tx).add(items)
+        # The others arrived twice, or their commit succeeded but seemed to fail, so they never reached the queues.
+        self._queues.reread_inbox({item.chat_id for item in items if item.update_id not in new_ids})
+        for update in batch:
+            if update["update_id"] in new_ids and (kind := find_kind(update)) is not None:
+                UPDATES_RECEIVED.labels(kind).inc()
+        self._queues.submit_updates([item for item in items if item.update_id in new_ids])
+
+
+class Receiver:
+    """Moves updates from Telegram into the inbox by polling."""
+
+    def __init__(self, source: UpdateSource, intake: UpdateIntake) -> None:
+        self._source = source
+        self._intake = intake
 
     async def run(self) -> NoReturn:
         """Receive until cancelled. A cancellation takes effect at once.
@@ -108,30 +139,10 @@ class Receiver:
         offset: int | None = None
         while True:
             batch = await self._fetch(offset)
-            await self._save(batch)
+            await retry_forever("keep_updates", partial(self._intake.save, batch))
             # An empty answer acknowledges all updates before the offset. The offset is dropped then, because it would
             # hide updates with lower ids. Telegram can start with new ids after a week without updates.
             offset = max(update["update_id"] for update in batch) + 1 if batch else None
-
-    async def _save(self, batch: Sequence[Json]) -> None:
-        received = self._clock.now()
-        items = [
-            InboxItem(update_id=update["update_id"], chat_id=chat_id, body=_to_json(update), received_at=received)
-            for update in batch
-            if (chat_id := find_chat_id(update)) is not None
-        ]
-        if items:
-            new_ids = await retry_forever("keep_updates", lambda: self._save_once(items))
-            # The others arrived twice, or their commit succeeded but seemed to fail, so they never reached the queues.
-            self._queues.reread_inbox({item.chat_id for item in items if item.update_id not in new_ids})
-            for update in batch:
-                if update["update_id"] in new_ids and (kind := find_kind(update)) is not None:
-                    UPDATES_RECEIVED.labels(kind).inc()
-            self._queues.submit_updates([item for item in items if item.update_id in new_ids])
-
-    async def _save_once(self, items: Sequence[InboxItem]) -> frozenset[int]:
-        async with self._store.transaction() as tx:
-            return await InboxRepository(tx).add(items)
 
     async def _fetch(self, offset: int | None) -> Sequence[Json]:
         waits, rejections = FETCH_BACKOFF.waits(), 0

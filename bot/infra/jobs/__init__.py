@@ -1,0 +1,1 @@
+"""Jobs: work that is due in a chat, besides its updates and notifications."""

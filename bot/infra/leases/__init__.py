@@ -1,0 +1,1 @@
+"""Leases: which process works in a chat, and which one leads."""
