@@ -2,13 +2,14 @@
 
 import asyncio
 import shutil
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import httpx
+import yaml
 
 from tests.ports import free_port
 from tests.waiting import until
@@ -16,8 +17,7 @@ from tests.waiting import until
 ROOT = Path(__file__).parents[2]
 CONFIGURATION = ROOT / "ops" / "prometheus.yaml"
 ALERTS = ROOT / "ops" / "alerts.yaml"
-BOT = "127.0.0.1:9464"
-"""The target in the configuration."""
+TARGETS = ROOT / "ops" / "targets.yaml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +70,9 @@ class Prometheus:
 
 
 @asynccontextmanager
-async def running(folder: Path, bot: str = BOT) -> AsyncIterator[Prometheus]:
-    """Run Prometheus within the block. It reads the metrics of `bot`, and keeps its data in `folder`."""
-    configuration = _configure(folder, bot)
+async def running(folder: Path, *bots: str) -> AsyncIterator[Prometheus]:
+    """Run Prometheus within the block. It reads the metrics of `bots`, and keeps its data in `folder`."""
+    configuration = _configure(folder, bots)
     address = f"127.0.0.1:{free_port()}"
     with (folder / "prometheus.log").open("ab") as log:
         process = await asyncio.create_subprocess_exec(
@@ -93,9 +93,8 @@ async def running(folder: Path, bot: str = BOT) -> AsyncIterator[Prometheus]:
         await process.wait()
 
 
-def _configure(folder: Path, bot: str) -> Path:
+def _configure(folder: Path, bots: Sequence[str]) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     shutil.copy(ALERTS, folder)
-    configuration = folder / CONFIGURATION.name
-    configuration.write_text(CONFIGURATION.read_text(encoding="utf-8").replace(BOT, bot), encoding="utf-8")
-    return configuration
+    (folder / TARGETS.name).write_text(yaml.safe_dump([{"targets": list(bots)}]), encoding="utf-8")
+    return Path(shutil.copy(CONFIGURATION, folder))

@@ -84,7 +84,8 @@ def test_prometheus_reads_the_alerts_and_the_port_of_the_documents() -> None:
     assert settings["rule_files"] == ["alerts.yaml"]
     (job,) = settings["scrape_configs"]
     assert job["job_name"] == "kirim"
-    (target,) = job["static_configs"][0]["targets"]
+    assert job["file_sd_configs"] == [{"files": ["targets.yaml"]}]
+    ((target,),) = (each["targets"] for each in yaml.safe_load((OPS / "targets.yaml").read_text(encoding="utf-8")))
     assert f"METRICS_PORT={target.partition(':')[2]}" in part("metrics-set-up")
     seconds = {settings["global"][name] for name in ("scrape_interval", "evaluation_interval")}
     assert seconds == {"5s"}

@@ -1,6 +1,8 @@
 """A Prometheus with the configuration that ships reads the bot's metrics."""
 
 import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -14,17 +16,24 @@ from tests.waiting import found
 
 @pytest.mark.skipif(shutil.which("prometheus") is None, reason="Prometheus isn't installed")
 @pytest.mark.process
-async def test_prometheus_reads_the_metrics_and_evaluates_the_alerts(tmp_path: Path) -> None:
-    listener = await ports.bind("127.0.0.1", 0)
-    bot = f"127.0.0.1:{listener.getsockname()[1]}"
-    async with server.serve(create_metrics_app(), listener), prometheus.running(tmp_path, bot) as running:
+async def test_prometheus_reads_the_metrics_of_all_bots_and_evaluates_the_alerts(tmp_path: Path) -> None:
+    async with _bot() as first, _bot() as second, prometheus.running(tmp_path, first, second) as running:
 
         async def look() -> list[Series]:
             return await running.query("kirim_leading")
 
-        (series,) = await found(look, bool, what="the bot's metrics in Prometheus")
-        assert (series.labels["job"], series.labels["instance"]) == ("kirim", bot)
+        read = await found(look, lambda series: len(series) == 2, what="the metrics of both bots in Prometheus")
+        labels = {(series.labels["job"], series.labels["instance"]) for series in read}
+        assert labels == {("kirim", first), ("kirim", second)}
         assert len(await _alerts(running)) == prometheus.ALERTS.read_text(encoding="utf-8").count("- alert: ")
+
+
+@asynccontextmanager
+async def _bot() -> AsyncIterator[str]:
+    """Serve metrics as a bot does. Yield its address."""
+    listener = await ports.bind("127.0.0.1", 0)
+    async with server.serve(create_metrics_app(), listener):
+        yield f"127.0.0.1:{listener.getsockname()[1]}"
     listener.close()
 
 
