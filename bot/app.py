@@ -25,6 +25,7 @@ from bot.infra.outbox.delivery import OutboxDelivery
 from bot.infra.outbox.follow_ups import chain_follow_ups
 from bot.infra.outbox.rendering import Renderers
 from bot.infra.telegram import metrics as inbox_metrics
+from bot.infra.telegram.inbound.webhook import Webhook, WebhookRegistration
 from bot.infra.telegram.outbound.limiter import Limits as SendLimits
 from bot.infra.telegram.outbound.limiter import SendLimiter
 from bot.infra.telegram.outbound.sender import Messenger
@@ -62,6 +63,7 @@ class App:
     store: Database
     client: SettlementClient
     application: Application  # type: ignore[type-arg]
+    webhook_registration: WebhookRegistration
     settlement: Settlement
     readers: RenderContexts
     renderers: Renderers[RenderContext]
@@ -190,6 +192,7 @@ def build(settings: Settings) -> App:
         store=store,
         client=client,
         application=application,
+        webhook_registration=WebhookRegistration(application.bot, create_webhook(settings)),
         settlement=settlement,
         readers=readers,
         renderers=renderers,
@@ -231,6 +234,13 @@ def build_declared_features() -> Sequence[Feature]:
 def create_database(settings: Settings) -> Database:
     """Return the database with its encryption keys."""
     return Database(settings.database_url, Vault(settings.sealing_keys))
+
+
+def create_webhook(settings: Settings) -> Webhook | None:
+    """Return the bot's webhook, or None if it receives by polling."""
+    if settings.receive == "poll":
+        return None
+    return Webhook.derive(settings.telegram_bot_token.get_secret_value(), settings.public_url)
 
 
 def create_telegram_application(

@@ -46,6 +46,9 @@ KEY_BYTES = 32
 LIMITS = ("ge", "gt", "le", "max_length")
 LOOPBACK = frozenset({"127.0.0.1", "::1"})
 FREE_PER_SECOND = 30
+WEBHOOK_PORTS = frozenset({80, 88, 443, 8443})
+"""The ports to which Telegram posts updates."""
+
 INTERACTIVE_START = 60
 INTERACTIVE = f"a number from {INTERACTIVE_START}, the rate at which the bot starts, to 1000"
 NETWORK = "the network's prefix in invoices, such as bc (bitcoin) or bcrt (the sandbox)"
@@ -74,6 +77,7 @@ class Settings(BaseSettings):
     telegram_api_url: str = TELEGRAM
     service_api_key: SecretStr
     service_base_url: str
+    receive: Literal["poll", "webhook"] = "poll"
     database_url: str = Field(DEFAULT_DATABASE, repr=False)  # may hold a password
     encryption_keys: SecretStr
     poll_interval_seconds: float = Field(5, ge=1, le=DAY)
@@ -209,6 +213,24 @@ class Settings(BaseSettings):
         return self
 
     @model_validator(mode="after")
+    def _webhook_has_an_address(self) -> Self:
+        if self.receive == "poll":
+            return self
+        if not self.public_url or not self.http_port:
+            raise ValueError(
+                "RECEIVE=webhook needs PUBLIC_URL, the https address at which Telegram reaches the bot, and HTTP_PORT"
+            )
+        parts = urlsplit(self.public_url)
+        if self.telegram_api_url != TELEGRAM:
+            return self  # a Bot API server of one's own accepts any address
+        if parts.scheme != "https" or (parts.port or 443) not in WEBHOOK_PORTS:
+            raise ValueError(
+                "RECEIVE=webhook needs a PUBLIC_URL that begins with https://, on port 443, 80, 88 or 8443. "
+                "Telegram posts to no other address"
+            )
+        return self
+
+    @model_validator(mode="after")
     def _metrics_have_their_own_port(self) -> Self:
         if self.metrics_port and self.metrics_port == self.http_port:
             raise ValueError(
@@ -229,7 +251,7 @@ class Settings(BaseSettings):
             raise ValueError("must be Telegram user ids, such as 123456789, separated by commas")
         return ids
 
-    @field_validator("log_level", "log_format", "default_locale", mode="before")
+    @field_validator("receive", "log_level", "log_format", "default_locale", mode="before")
     @classmethod
     def _in_any_case(cls, value: object) -> object:
         return value.strip().lower() if isinstance(value, str) else value

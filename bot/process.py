@@ -218,7 +218,7 @@ async def _connect_to_telegram(app: App, stack: AsyncExitStack) -> bool:
     while True:
         try:
             await app.application.initialize()
-            await app.application.bot.delete_webhook()
+            await app.webhook_registration.begin()
         except InvalidToken:
             log.error("bot_token_rejected", hint="TELEGRAM_BOT_TOKEN is not a token that Telegram knows")  # noqa: TRY400
             return False
@@ -252,7 +252,8 @@ async def _serve(app: App, servers: "WebServers | None", state: ProcessState, st
     )
     app.infra.chat_jobs.connect(queues)
     polls = TelegramRequest(connections=1, may_call=lambda: app.store.is_leading)
-    receiver = Receiver(UpdatePoller(bot.base_url, polls), UpdateIntake(app.store, queues, app.clock))
+    intake = UpdateIntake(app.store, queues, app.clock)
+    receiver = Receiver(UpdatePoller(bot.base_url, polls), intake)
     workers = WorkerGroup()
     try:
         await app.delivery.recover()
@@ -260,9 +261,10 @@ async def _serve(app: App, servers: "WebServers | None", state: ProcessState, st
         await queues.replay()
         for name, loop in create_loops(app):
             workers.start(name, loop)
-        workers.start(RECEIVER, receiver.run())
+        if app.webhook_registration.webhook is None:
+            workers.start(RECEIVER, receiver.run())
         if servers is not None:
-            servers.show_pages()
+            servers.show_pages(intake)
             for task in servers.tasks:
                 workers.add(task)
         state.are_workers_alive = lambda: workers.all_alive
@@ -321,6 +323,7 @@ def create_loops(app: App) -> list[tuple[str, Coroutine[Any, Any, None]]]:
         ("outbox", OutboxWorker(app.delivery, app.clock).tick, app.wake_outbox),
         ("outbox-cleanup", cleanup.tick, Wakeup()),
         ("inbox-cleanup", InboxCleanupWorker(app.store, app.clock).tick, Wakeup()),
+        ("webhook", app.webhook_registration.tick, Wakeup()),
     ]
     ticks += [(worker.name, worker.tick, worker.wakeup) for feature in app.features for worker in feature.workers]
     return [(name, run_forever(name, tick, wake)) for name, tick, wake in ticks]

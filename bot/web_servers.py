@@ -15,8 +15,10 @@ from bot.app import App, create_provider
 from bot.infra.http import ports, server
 from bot.infra.http.health import Health, create_health_app
 from bot.infra.http.metrics import create_metrics_app
+from bot.infra.http.webhook import WebhookHandler
 from bot.infra.metrics import LoopLag
 from bot.infra.process_state import ProcessState
+from bot.infra.telegram.inbound.receiver import UpdateIntake
 from bot.orders.pay_page.app import create_app
 
 STANDBY_RETRY_SECONDS = 2.0
@@ -83,9 +85,13 @@ class WebServers:
             with suppress(ports.PortTaken):
                 await self.open()
 
-    def show_pages(self) -> None:
-        """Serve the payment pages from now on, if there is a public address for them."""
+    def show_pages(self, intake: UpdateIntake) -> None:
+        """Serve the payment pages from now on, if there is a public address for them, and the webhook if there is one.
+
+        `intake` saves the updates that the webhook receives.
+        """
         app, settings = self._app, self._app.settings
+        webhook = app.webhook_registration.webhook
         self.public.app = create_app(
             store=app.store,
             clock=app.clock,
@@ -96,6 +102,7 @@ class WebServers:
             health=self._health,
             provider=create_provider(settings),
             times=app.orders.payout_times.get,
+            more_routes=() if webhook is None else (WebhookHandler(webhook, intake).route(),),
         )
 
     async def close(self) -> None:

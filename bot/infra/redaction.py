@@ -27,6 +27,8 @@ _SECRETS = (
     ),
     # The address of a wallet page shows the invoice.
     (re.compile(r"/p/"), re.compile(r"(/p/)[A-Za-z0-9_-]{32}"), r"\1<token>"),
+    # The address to which Telegram posts updates.
+    (re.compile(r"/telegram/"), re.compile(r"(/telegram/)[A-Za-z0-9_-]{32}"), r"\1<token>"),
     (
         re.compile(r"pk_"),
         re.compile(r"\b(pk_[A-Za-z]+_[A-Za-z0-9_-]+)\.[^\s\"',;)\]}>]+"),

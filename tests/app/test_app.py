@@ -59,7 +59,7 @@ async def test_an_order_whose_page_is_open_is_polled_first(app: App) -> None:
     async with app.store.transaction() as tx:
         assert await OrderRepository(tx).add(order)
     servers = WebServers(app, ProcessState())
-    servers.show_pages()
+    servers.show_pages(cast("Any", None))  # no update is received
     transport = httpx.ASGITransport(servers.public)
     async with httpx.AsyncClient(transport=transport, base_url="https://pay.example") as browser:
         assert app.orders.poller._viewed.references() == ()

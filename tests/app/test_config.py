@@ -156,6 +156,7 @@ def test_each_setting_is_taken(read_settings: Any, name: str, value: str, means:
         ("SUPPORT_IDS", "0"),
         ("SUPPORT_IDS", "9" * 30),
         ("DEFAULT_LOCALE", "fr"),
+        ("RECEIVE", "push"),
         ("LOG_LEVEL", "loud"),
         ("LOG_FORMAT", "xml"),
     ],
@@ -263,6 +264,26 @@ def test_wallet_pages_need_a_server(read_settings: Any) -> None:
         read_settings(PUBLIC_URL="https://kirim.example")
     settings = read_settings(PUBLIC_URL="https://kirim.example/", HTTP_PORT="8080")
     assert (settings.public_url, settings.http_port) == ("https://kirim.example", 8080)
+
+
+PUBLIC = {"PUBLIC_URL": "https://kirim.example", "HTTP_PORT": "8080"}
+
+
+@pytest.mark.parametrize("missing", ["PUBLIC_URL", "HTTP_PORT"])
+def test_a_webhook_needs_a_public_address_and_a_port(read_settings: Any, missing: str) -> None:
+    with pytest.raises(ConfigError, match=r"needs .*HTTP_PORT"):
+        read_settings(**{**PUBLIC, "RECEIVE": "webhook", missing: ""})
+    assert read_settings(**PUBLIC, RECEIVE=" Webhook ").receive == "webhook"
+
+
+@pytest.mark.parametrize("address", ["http://127.0.0.1:8482", "https://kirim.example:8080"])
+def test_telegram_posts_only_to_https_and_four_ports(read_settings: Any, address: str) -> None:
+    with pytest.raises(ConfigError, match=r"RECEIVE=webhook needs .* https://, on port 443, 80, 88 or 8443"):
+        read_settings(PUBLIC_URL=address, HTTP_PORT="8482", RECEIVE="webhook")
+    for accepted in ("https://kirim.example:8443", "https://kirim.example/bot"):
+        read_settings(PUBLIC_URL=accepted, HTTP_PORT="8482", RECEIVE="webhook")
+    local = {"TELEGRAM_API_URL": "http://127.0.0.1:8480", "PUBLIC_URL": address, "HTTP_PORT": "8482"}
+    assert read_settings(**local, RECEIVE="webhook").public_url == address
 
 
 def test_metrics_are_never_served_on_the_public_port(read_settings: Any) -> None:

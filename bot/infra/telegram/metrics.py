@@ -22,6 +22,7 @@ METHODS: Final = (
     "getChat",
     "getMe",
     "getUpdates",
+    "getWebhookInfo",
     "reopenForumTopic",
     "sendDocument",
     "sendMessage",
@@ -30,6 +31,7 @@ METHODS: Final = (
     "setMyCommands",
     "setMyDescription",
     "setMyShortDescription",
+    "setWebhook",
     "other",
 )
 """The methods of the Bot API that the bot calls. A method that isn't listed counts as `other`."""
@@ -38,6 +40,11 @@ UPDATES_RECEIVED: Final = counter(
     "kirim_updates_received",
     "Updates that were saved in the inbox for the first time.",
     kind=("message", "edited_message", "callback_query", "my_chat_member"),
+)
+DELIVERIES_REFUSED: Final = counter(
+    "kirim_webhook_deliveries_refused",
+    "Requests to the webhook that weren't accepted. After `not_saved`, Telegram sends the update again.",
+    reason=("too_large", "unauthorized", "malformed", "not_saved"),
 )
 UPDATES_HANDLED: Final = counter(
     "kirim_updates_handled",

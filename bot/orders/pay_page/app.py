@@ -1,6 +1,6 @@
 """The web application: the pages of health, and the payment pages if there is a public address for them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from starlette.applications import Starlette
 from starlette.routing import BaseRoute, Route
@@ -33,6 +33,7 @@ def create_app(
     on_viewed: Callable[[str], None] = lambda _: None,
     provider: Provider = UNNAMED,
     times: Times = _none,
+    more_routes: Sequence[BaseRoute] = (),
 ) -> ASGIApp:
     """Build the application. Without `public_url` it has only the pages of health.
 
@@ -46,6 +47,7 @@ def create_app(
         on_viewed: called with an order's reference at each request of its page.
         provider: who runs the bot, for the footer of each page.
         times: returns how long payouts take, if that is known.
+        more_routes: other routes of the public server.
     """
     if not public_url:
         return create_health_app(health)
@@ -60,7 +62,7 @@ def create_app(
         on_viewed=on_viewed,
     )
     app = Starlette(
-        routes=[*health.routes(), *_routes(pages, files)],
+        routes=[*health.routes(), *more_routes, *_routes(pages, files)],
         exception_handlers={
             NoSuchPage: pages.missing,
             404: pages.missing,

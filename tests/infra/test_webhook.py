@@ -1,0 +1,281 @@
+"""The webhook: what it accepts, the order of its checks, and that it answers after an update is saved."""
+
+import asyncio
+import json
+import logging
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx
+import pytest
+from starlette.applications import Starlette
+
+from bot.infra.db.errors import StoreDown, StoreFailure
+from bot.infra.http import ports, server, webhook
+from bot.infra.http.guard import SecurityHeadersMiddleware
+from bot.infra.http.webhook import MAX_BODY_BYTES, WebhookHandler
+from bot.infra.redaction import redact
+from bot.infra.telegram.inbound.model import InboxItem
+from bot.infra.telegram.inbound.receiver import UpdateIntake
+from bot.infra.telegram.inbound.webhook import Webhook
+from bot.infra.telegram.metrics import DELIVERIES_REFUSED, UPDATES_RECEIVED
+from tests.infra.fake_inbox import FakeStore, LoopClock, inbox_in_memory  # noqa: F401  a fixture
+from tests.infra.test_receiver import FakeQueues, message
+from tests.waiting import TIMEOUT_SECONDS, until
+
+TOKEN = "123456789:AAF-secret_secret_secret_secret_secret"
+WEBHOOK = Webhook.derive(TOKEN, "https://pay.example")
+SECRET = {"x-telegram-bot-api-secret-token": WEBHOOK.secret}
+
+
+class Public:
+    """A public server with only the webhook, over a fake inbox."""
+
+    def __init__(self, store: FakeStore | None = None) -> None:
+        self.store = store or FakeStore()
+        self.queues = FakeQueues()
+        self.intake = UpdateIntake(self.store.port, self.queues, LoopClock())
+        app = Starlette(routes=[WebhookHandler(WEBHOOK, self.intake).route()])
+        self.app = SecurityHeadersMiddleware(app, encrypted=True)
+        self.telegram = httpx.AsyncClient(transport=httpx.ASGITransport(self.app), base_url="https://pay.example")
+
+    async def post(self, content: object, headers: dict[str, str] | None = None) -> httpx.Response:
+        """Post `content` (bytes or JSON) with the secret token, or with these headers."""
+        body = content if isinstance(content, bytes) else json.dumps(content).encode()
+        return await self.telegram.post(WEBHOOK.path, content=body, headers=SECRET if headers is None else headers)
+
+
+async def test_an_update_is_saved_and_queued_before_the_empty_answer() -> None:
+    public = Public()
+    before = UPDATES_RECEIVED.labels("message")._value.get()
+    answer = await public.post(message(7, chat=5))
+    assert (answer.status_code, answer.content) == (200, b"")
+    assert set(public.store.inbox.rows) == {7}
+    assert public.queues.submitted == [7]
+    assert UPDATES_RECEIVED.labels("message")._value.get() == before + 1
+
+
+async def test_an_update_that_comes_again_is_accepted_and_changes_nothing() -> None:
+    public = Public()
+    answers = [(await public.post(message(7, chat=5))).status_code for _ in range(2)]
+    assert answers == [200, 200]
+    assert public.queues.submitted == [7]
+    assert public.queues.reread == [5], "its first delivery may have ended between the commit and the queue"
+
+
+class SlowFirstStore(FakeStore):
+    """A database whose first transaction is committed a while before its caller continues."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._pauses = [0.05]
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[Any]:
+        async with super().transaction() as tx:
+            yield tx
+        if self._pauses:
+            await asyncio.sleep(self._pauses.pop())
+
+
+class RecordingQueues(FakeQueues):
+    def __init__(self) -> None:
+        super().__init__()
+        self.calls: list[str] = []
+
+    def submit_updates(self, items: Sequence[InboxItem]) -> None:
+        self.calls += ["submit" for _ in items]
+
+    def reread_inbox(self, chat_ids: Any) -> None:
+        self.calls += ["reread" for _ in chat_ids]
+
+
+async def test_of_an_update_that_comes_twice_at_once_the_second_waits_for_the_first() -> None:
+    """If the queue read the inbox before the first delivery has queued the update, it would handle it twice."""
+    public, queues = Public(SlowFirstStore()), RecordingQueues()
+    public.intake._queues = queues
+    both = await asyncio.gather(public.post(message(7)), public.post(message(7)))
+    assert [answer.status_code for answer in both] == [200, 200]
+    assert queues.calls == ["submit", "reread"]
+
+
+async def test_two_updates_are_saved_beside_each_other() -> None:
+    started: list[int] = []
+    all_started = asyncio.Event()
+
+    class Intake(UpdateIntake):
+        async def save(self, batch: Sequence[dict[str, Any]]) -> None:
+            started.append(batch[0]["update_id"])
+            if len(started) == 2:
+                all_started.set()
+            await all_started.wait()
+
+    store = FakeStore()
+    app = Starlette(routes=[WebhookHandler(WEBHOOK, Intake(store.port, FakeQueues(), LoopClock())).route()])
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="https://pay.example") as telegram:
+        async with asyncio.timeout(TIMEOUT_SECONDS):
+            await asyncio.gather(
+                *(telegram.post(WEBHOOK.path, json=message(number), headers=SECRET) for number in (7, 8))
+            )
+    assert sorted(started) == [7, 8]
+
+
+@pytest.mark.parametrize("error", [StoreFailure("gone"), StoreDown()])
+async def test_telegram_repeats_an_update_soon_while_the_database_is_away(error: Exception) -> None:
+    public = Public()
+    public.store.failures = [error]
+    away = await public.post(message(7))
+    back = await public.post(message(7))
+    assert (away.status_code, away.headers["retry-after"], back.status_code) == (503, "1", 200)
+    assert public.queues.submitted == [7]
+
+
+async def test_a_database_that_hangs_is_not_waited_for_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(webhook, "SAVE_SECONDS", 0.01)
+    public = Public(FakeStore(commits_take=10 * TIMEOUT_SECONDS))
+    async with asyncio.timeout(TIMEOUT_SECONDS):
+        answer = await public.post(message(7))
+    assert answer.status_code == 503
+    assert public.queues.submitted == []
+    public.store.commits_take = 0
+    assert (await public.post(message(7))).status_code == 200
+    assert public.queues.submitted == [7]
+
+
+async def test_a_commit_that_only_seemed_to_fail_still_reaches_its_queue() -> None:
+    public = Public()
+    public.store.late_failures = [StoreFailure("lost after the commit")]
+    assert [(await public.post(message(7, chat=5))).status_code for _ in range(2)] == [503, 200]
+    assert (public.queues.submitted, public.queues.reread) == ([], [5])
+
+
+async def test_kinds_of_updates_that_are_not_read_are_accepted_without_the_database() -> None:
+    public = Public()
+    public.store.failures = [StoreDown()]
+    assert (await public.post({"update_id": 7, "poll": {"id": "1"}})).status_code == 200
+    assert public.store.failures
+
+
+@pytest.mark.parametrize(
+    "headers", [{}, {"x-telegram-bot-api-secret-token": "wrong"}, {"x-telegram-bot-api-secret-token": "\xe9" * 43}]
+)
+async def test_nothing_is_read_without_the_secret_token(headers: dict[str, str]) -> None:
+    public = Public()
+    reads, statuses = 0, []
+
+    async def receive() -> dict[str, Any]:
+        nonlocal reads
+        reads += 1
+        return {"type": "http.request", "body": json.dumps(message(7)).encode(), "more_body": False}
+
+    async def send(event: Any) -> None:
+        if event["type"] == "http.response.start":
+            statuses.append(event["status"])
+
+    raw = [(name.encode(), value.encode("latin-1")) for name, value in headers.items()]
+    place = {"method": "POST", "path": WEBHOOK.path, "root_path": "", "query_string": b""}
+    await public.app({"type": "http", "headers": raw, **place}, receive, send)
+    assert (statuses, reads, public.queues.submitted) == ([401], 0, [])
+
+
+@pytest.mark.parametrize("method", ["GET", "PUT", "DELETE", "OPTIONS"])
+async def test_other_methods_and_paths_are_no_webhook(method: str) -> None:
+    public = Public()
+    other_path = WEBHOOK.path[:-1] + ("a" if WEBHOOK.path[-1] != "a" else "b")
+    assert (await public.telegram.request(method, WEBHOOK.path, headers=SECRET)).status_code in {404, 405}
+    assert (await public.telegram.post(other_path, json=message(7), headers=SECRET)).status_code == 404
+    assert public.queues.submitted == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"{",
+        b"\xff",
+        b"[]",
+        b"null",
+        b'{"message": {}}',
+        b'{"update_id": "7"}',
+        b'{"update_id": true}',
+        b'{"update_id": 7.0}',
+        b'{"update_id": -1}',
+        b'{"update_id": 9223372036854775808}',
+        b"[" * 100_000,
+    ],
+)
+async def test_what_is_no_update_is_rejected(body: bytes) -> None:
+    assert (await Public().post(body)).status_code == 400
+
+
+async def test_a_body_over_a_mebibyte_is_rejected_by_its_length_before_the_secret() -> None:
+    public = Public()
+    answer = await public.post(b" " * (MAX_BODY_BYTES + 1), headers={})
+    assert answer.status_code == 413
+
+
+@asynccontextmanager
+async def served(public: Public) -> AsyncIterator[int]:
+    listener = await ports.bind("127.0.0.1", 0)
+    async with server.serve(public.app, listener):
+        yield listener.getsockname()[1]
+
+
+async def test_a_body_without_a_length_is_cut_off_when_it_has_become_too_large() -> None:
+    public = Public()
+    head = f"POST {WEBHOOK.path} HTTP/1.1\r\nhost: x\r\nx-telegram-bot-api-secret-token: {WEBHOOK.secret}\r\n"
+    chunk = b"10000\r\n" + b" " * 0x10000 + b"\r\n"
+    async with asyncio.timeout(TIMEOUT_SECONDS), served(public) as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(f"{head}transfer-encoding: chunked\r\n\r\n".encode() + chunk * (MAX_BODY_BYTES // 0x10000 + 1))
+        status = await reader.readline()  # the body hasn't ended
+        writer.close()
+    assert status.split()[1] == b"413"
+
+
+async def test_a_client_that_hangs_up_in_its_body_leaves_nothing_behind(caplog: pytest.LogCaptureFixture) -> None:
+    public = Public()
+    head = f"POST {WEBHOOK.path} HTTP/1.1\r\nhost: x\r\nx-telegram-bot-api-secret-token: {WEBHOOK.secret}\r\n"
+    refused = DELIVERIES_REFUSED.labels("malformed")._value
+    before = refused.get()
+    async with asyncio.timeout(TIMEOUT_SECONDS), served(public) as port:
+        _, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(f"{head}content-length: 100\r\n\r\n{{".encode())
+        await writer.drain()
+        writer.close()
+
+        async def is_refused() -> bool:
+            return bool(refused.get() > before)
+
+        await until(is_refused)
+    assert public.queues.submitted == []
+    assert [record for record in caplog.records if record.levelno >= logging.ERROR] == []
+
+
+async def test_refused_deliveries_are_counted_by_their_reason() -> None:
+    public = Public()
+    reasons = ("too_large", "unauthorized", "malformed", "not_saved")
+    before = [DELIVERIES_REFUSED.labels(reason)._value.get() for reason in reasons]
+    public.store.failures = [StoreDown()]
+    await public.post(b" " * (MAX_BODY_BYTES + 1))
+    await public.post(message(7), headers={})
+    await public.post(b"{")
+    await public.post(message(7))
+    after = [DELIVERIES_REFUSED.labels(reason)._value.get() for reason in reasons]
+    assert [end - start for start, end in zip(before, after, strict=True)] == [1, 1, 1, 1]
+
+
+def test_path_and_secret_follow_from_the_token_alone_and_do_not_show_it() -> None:
+    again, other = Webhook.derive(TOKEN, "https://pay.example"), Webhook.derive(TOKEN + "x", "https://pay.example")
+    assert again == WEBHOOK
+    assert {WEBHOOK.path, WEBHOOK.secret}.isdisjoint({other.path, other.secret})
+    assert WEBHOOK.url == "https://pay.example" + WEBHOOK.path
+    assert len(WEBHOOK.path.removeprefix("/telegram/")) == 32
+    assert not WEBHOOK.secret.startswith(WEBHOOK.path.removeprefix("/telegram/")), "one doesn't give away the other"
+    assert not any(part in f"{WEBHOOK.url}{WEBHOOK.secret}" for part in TOKEN.split(":"))
+    assert not any(secret in repr(WEBHOOK) for secret in (WEBHOOK.path, WEBHOOK.secret))
+
+
+def test_the_path_is_removed_from_logs() -> None:
+    assert redact(f"POST {WEBHOOK.url} 200") == "POST https://pay.example/telegram/<token> 200"
