@@ -92,7 +92,7 @@ def build(settings: Settings) -> App:
     health = Health(clock, compute_outage_tolerance(settings), health_changed)
     budget = AdaptiveBudget(settings.service_max_requests_per_second)
     settlement_metrics.BUDGET.set_function(lambda: budget.per_second)
-    adapter = SettlementAdapter(client, may_place=store.confirm_leading)
+    adapter = SettlementAdapter(client)
     settlement = MonitoredSettlement(adapter, health, on_slow_down=budget.halve)
     limiter = SendLimiter(create_send_limits(settings))
     application = create_telegram_application(settings, limiter, lambda: store.is_leading)
@@ -136,6 +136,7 @@ def build(settings: Settings) -> App:
         budget=budget,
         contacts=staff.contacts,
         public_url=settings.public_url,
+        is_alone=settings.database_url.startswith("sqlite:"),
     )
     checkout = Checkout(infra, catalogue, users=users, recipients=recipients, orders=orders)
     support = Support(

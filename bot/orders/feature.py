@@ -35,7 +35,11 @@ from bot.users.session import Session
 
 
 class Orders:
-    """Build the feature. `public_url` is the address of the payment pages, or "" if there are none."""
+    """Build the feature.
+
+    `public_url` is the address of the payment pages, or "" if there are none. `is_alone` says that no other process can
+    work on the database.
+    """
 
     def __init__(
         self,
@@ -48,6 +52,7 @@ class Orders:
         budget: Budget,
         contacts: SupportContacts,
         public_url: str,
+        is_alone: bool,
     ) -> None:
         database, clock, messenger = infra.database, infra.clock, infra.messenger
         self.events = OrderEvents()
@@ -95,7 +100,8 @@ class Orders:
         users.sessions.on_load += [self._record_active_user, missed.load]
         users.sessions.after_update.append(missed.show)
         messages = OrderMessages(contacts=contacts, receipts=receipt_service, public_url=public_url)
-        workers = OrderWorkers(self.observer, Reconciler(self.service, settlement))
+        alone_since = clock.now() if is_alone else None
+        workers = OrderWorkers(self.observer, Reconciler(self.service, settlement, alone_since))
         self.feature = Feature(
             name="orders",
             unreadable_rows={"orders": "orders.chat.order_unreadable"},

@@ -20,7 +20,7 @@ REFERENCE_LENGTH = 7
 class Phase(StrEnum):
     """Whether the service has created the order, as far as we know, and whether its invoice may be shown."""
 
-    INTENDED = "intended"  # saved before the POST; the POST may be in progress
+    INTENDED = "intended"  # saved before the POST; the POST may be in progress until `posting_until`
     UNKNOWN = "unknown"  # the POST's result is unknown; the reconciler looks for the order
     UNRESOLVED = "unresolved"  # not found in time: the user decides
     REFUSED = "refused"  # certainly not created
@@ -45,6 +45,7 @@ class Failure(StrEnum):
 class OrderStatus(StrEnum):
     """The status of an order, as its user sees it: in messages, on the payment page and in the list."""
 
+    PLACING = "placing"  # the service is being asked, as far as we know
     CHECKING = "checking"  # we don't know yet whether the service has created it
     UNRESOLVED = "unresolved"  # we couldn't find out, so the user decides
     NEEDS_CONFIRMATION = "needs_confirmation"  # created; the user is asked before it can be paid
@@ -214,18 +215,12 @@ class Order:
     def status(self, now: datetime) -> OrderStatus:
         """Return the status of the order at this time."""
         match self.phase:
-            case Phase.INTENDED | Phase.UNKNOWN:
-                return OrderStatus.CHECKING
-            case Phase.UNRESOLVED:
-                return OrderStatus.UNRESOLVED
             case Phase.NEEDS_CONFIRMATION:
                 return OrderStatus.OFFER_OVER if self.is_offer_over(now) else OrderStatus.NEEDS_CONFIRMATION
-            case Phase.REFUSED:
-                return OrderStatus.REFUSED
-            case Phase.ABANDONED:
-                return OrderStatus.CLOSED
             case Phase.OPEN | Phase.DONE:
                 return self._status_after_shown(now)
+            case _:
+                return STATUS_OF_PHASE[self.phase]
 
     def _status_after_shown(self, now: datetime) -> OrderStatus:
         if self.failure is not None and self.has_failed:
@@ -260,6 +255,15 @@ class Order:
         return self.sats, self.idr
 
 
+STATUS_OF_PHASE = {
+    Phase.INTENDED: OrderStatus.PLACING,
+    Phase.UNKNOWN: OrderStatus.CHECKING,
+    Phase.UNRESOLVED: OrderStatus.UNRESOLVED,
+    Phase.REFUSED: OrderStatus.REFUSED,
+    Phase.ABANDONED: OrderStatus.CLOSED,
+}
+"""The status of an order that isn't shown to its user for payment, by its phase."""
+
 STATUS_OF_STEP = {
     OrderStep.CREATED: OrderStatus.PAID,
     OrderStep.PAID: OrderStatus.PAID,
@@ -275,7 +279,13 @@ STATUS_OF_FAILURE = {
     Failure.UNPAID: OrderStatus.FAILED_UNPAID,
 }
 OPEN_STATUSES = frozenset(
-    {OrderStatus.CHECKING, OrderStatus.UNRESOLVED, OrderStatus.NEEDS_CONFIRMATION, OrderStatus.WAITING}
+    {
+        OrderStatus.PLACING,
+        OrderStatus.CHECKING,
+        OrderStatus.UNRESOLVED,
+        OrderStatus.NEEDS_CONFIRMATION,
+        OrderStatus.WAITING,
+    }
 )
 """The statuses in which an order can still be paid, or may be shown for payment."""
 

@@ -16,8 +16,9 @@ from bot.settlement.model import PayoutMethod
 class Rules:
     """The settings of orders.
 
-    `longest_post` is how long the request that creates an order can take: the client's total time-out and some slack.
-    After that, no process can still be waiting for the answer.
+    `longest_request` is how long the request that creates an order can take: the client's total time-out.
+    `longest_post` is how long after its intent that request can be in progress. So it has to begin within the
+    difference of both, and after `longest_post` no process can still be waiting for the answer.
     """
 
     network: str = "bc"
@@ -25,6 +26,7 @@ class Rules:
     drift_percent: Decimal = Decimal(1)
     reconcile_for: timedelta = timedelta(seconds=60)
     poll_interval: timedelta = timedelta(seconds=5)
+    longest_request: timedelta = timedelta(seconds=30)
     longest_post: timedelta = timedelta(seconds=35)
     operator_ids: frozenset[int] = frozenset()
     support_ids: frozenset[int] = frozenset()

@@ -3,7 +3,6 @@
 Reads for the poller are sent once (`retry=False`), because the poller has its own request budget and schedule.
 """
 
-from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
 from bot.payments.tokens import TOKENS
@@ -16,26 +15,12 @@ from bot.settlement.model import Deposit, OrderReport, PayoutMethod, Quote
 ROWS = 100
 
 
-async def _always() -> bool:
-    return True
-
-
 class SettlementAdapter:
-    """Implements `bot.settlement.model.Settlement` with a `SettlementClient`.
+    """Implements `bot.settlement.model.Settlement` with a `SettlementClient`."""
 
-    It calls `may_place` right before it creates an order. If that returns false, it doesn't create the order.
-    """
-
-    def __init__(
-        self,
-        client: SettlementClient,
-        pace: OrderPace | None = None,
-        *,
-        may_place: Callable[[], Awaitable[bool]] = _always,
-    ) -> None:
+    def __init__(self, client: SettlementClient, pace: OrderPace | None = None) -> None:
         self._client = client
         self._pace = pace or OrderPace()
-        self._may_place = may_place
 
     async def quote(self) -> Quote:
         """Return the cached rate (settlement API, 4.1), with its time converted to our own clock."""
@@ -90,8 +75,6 @@ class SettlementAdapter:
         except ValueError:
             # Nothing was sent.
             raise ports.Refused("the request can't be put as the service wants it") from None
-        if not await self._may_place():
-            raise ports.NotCreated("this process no longer acts as the bot")
         try:
             created = await self._client.create_order(body)
         except errors.SettlementError as error:

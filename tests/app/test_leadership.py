@@ -9,7 +9,6 @@ from sqlalchemy import text
 
 from bot import process
 from bot.app import build
-from bot.core.money import Amount
 from bot.infra.db import leader, migrate
 from bot.infra.db.address import parse_database_url
 from bot.infra.db.database import Database
@@ -18,7 +17,6 @@ from bot.infra.outbox.delivery import OutboxDelivery
 from bot.infra.telegram.errors import Unsent
 from bot.infra.telegram.inbound.chat_queues import ChatQueues
 from bot.sandbox.run import SandboxOptions, bot_environment, servers
-from bot.settlement.model import NotCreated, OrderRequest, OutOfReach, PayoutMethod
 from tests.app.app_process import create_settings, running
 from tests.infra.next_version import become_the_next_version
 from tests.infra.test_leader import end_leaders_session
@@ -151,22 +149,14 @@ async def test_the_command_migrates_only_where_nobody_acts_as_the_bot(
     await other.close()
 
 
-async def test_without_the_lead_no_order_is_created_and_telegram_is_not_called(database: str) -> None:
+async def test_without_the_lead_telegram_is_not_called(database: str) -> None:
     system = build(create_settings(database))
-    bank = PayoutMethod(code="014", name="BCA", kind="bank", cap=None)
-    request = OrderRequest(
-        method=bank, number="1234567890", holder=None, amount=Amount("IDR", 50_000), channel="lightning"
-    )
     async with system.store.lead():
-        # Both calls fail, because nothing listens at their addresses.
-        with pytest.raises(OutOfReach):
-            await system.settlement.place(request)
+        # The call fails, because nothing listens at the address.
         with pytest.raises(Unsent, match="not reached"):
             await system.application.bot.request.post(f"{system.application.bot.base_url}/sendMessage")
         await lose_the_lead(database)
-        with pytest.raises(NotCreated) as refused:
-            await system.settlement.place(request)
-        assert not isinstance(refused.value, OutOfReach)
+        assert not await system.store.confirm_leading()
         with pytest.raises(Unsent, match="no longer acts"):
             await system.application.bot.request.post(f"{system.application.bot.base_url}/sendMessage")
     await system.application.bot.request.shutdown()

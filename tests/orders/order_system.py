@@ -192,6 +192,13 @@ class OrderSystem:
         await self.orders.submission.wait()
         return await self.order(order.reference)
 
+    async def begin(self, chat_id: int = EMMA, **changes: Any) -> Order:
+        """Place an order, and wait only until the service is asked."""
+        self.service.asked.clear()
+        order = await self.confirm(await self.draft(chat_id, **changes))
+        await self.service.asked.wait()
+        return order
+
     async def confirm(self, draft: OrderDraft, phrase: str | None = None) -> Order:
         """Place the order of a draft, without waiting for the result of its request."""
         return await place_draft(self.orders, draft, phrase)

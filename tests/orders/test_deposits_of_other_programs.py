@@ -93,8 +93,7 @@ async def test_what_an_agent_can_no_longer_be_paid_and_another_sum_keep_nothing_
 
 async def test_of_two_orders_at_once_the_later_one_is_withheld(system: OrderSystem, service: FakeSettlement) -> None:
     service.gate = asyncio.Event()
-    order = await system.confirm(await system.draft(**SAME))
-    await asyncio.sleep(0)
+    order = await system.begin(**SAME)
     assert service.times("place") == 1
     place_agent_order(service)
     service.gate.set()

@@ -154,8 +154,7 @@ async def test_the_answer_that_arrives_after_the_same_was_ordered_again_shows_no
     system: OrderSystem, service: FakeSettlement
 ) -> None:
     service.gate = asyncio.Event()
-    first = await system.confirm(await system.draft())
-    await asyncio.sleep(0)
+    first = await system.begin()
     system.clock.passes(seconds=3)
     second = await system.confirm(await system.draft())
     service.gate.set()
@@ -172,8 +171,7 @@ async def test_another_order_supersedes_nothing(
     system: OrderSystem, service: FakeSettlement, change: dict[str, Any]
 ) -> None:
     service.gate = asyncio.Event()
-    first = await system.confirm(await system.draft())
-    await asyncio.sleep(0)
+    first = await system.begin()
     system.clock.passes(seconds=3)
     await system.confirm(await system.draft(**change))
     service.gate.set()
@@ -326,13 +324,19 @@ async def test_while_an_answer_waits_to_be_saved_nothing_else_looks_for_the_orde
     file: str, service: FakeSettlement
 ) -> None:
     system = OrderSystem(file, service, wrap=FailingTransactions)
-    released = asyncio.Event()
-    system.orders.submission._sleep = lambda _: released.wait()
+    tried, released = asyncio.Event(), asyncio.Event()
+
+    async def wait_until_released(_: float) -> None:
+        tried.set()
+        await released.wait()
+
+    system.orders.submission._sleep = wait_until_released
     store: Any = system.store
-    order = await system.confirm(await system.draft())
+    service.gate = asyncio.Event()
+    order = await system.begin()
     store.outages = 1
-    await asyncio.sleep(0)
-    await asyncio.sleep(0)
+    service.gate.set()
+    await tried.wait()
     system.clock.passes(seconds=600)
     await system.reconciler.run_once()
     assert (await system.order(order.reference)).phase is Phase.INTENDED

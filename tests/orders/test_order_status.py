@@ -16,7 +16,7 @@ UNPAID = {"IDLE", "NWC_CONNECTED", "QR_SCANNED", "ROUTE_SHOWN"}
 
 
 STATUS = {
-    "intended": OrderStatus.CHECKING,
+    "intended": OrderStatus.PLACING,
     "unknown": OrderStatus.CHECKING,
     "unresolved": OrderStatus.UNRESOLVED,
     "refused": OrderStatus.REFUSED,

@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import replace
+from datetime import timedelta
 from decimal import Decimal
 from functools import partial
 
@@ -11,12 +12,15 @@ from bot.checkout.confirmation import review_draft
 from bot.checkout.draft import DraftStatus
 from bot.core.errors import Rejection
 from bot.core.money import MAX_SATS, Amount
+from bot.infra.db.errors import StoreDown
 from bot.orders.notifications.kinds import OrderNotification
 from bot.orders.order import Phase
 from bot.orders.placement.service import ConfirmationOutdated, MethodVanished
+from bot.orders.placement.submission import LIST_SECONDS
 from bot.orders.repository import OrderRepository
+from bot.settlement.client.http import Timeouts
 from bot.settlement.model import KeyRefused, OutOfReach, Quote, Refused, ServiceDown
-from tests.orders.order_system import EMMA, OrderSystem
+from tests.orders.order_system import EMMA, RULES, OrderSystem, place_unresolved
 from tests.settlement.builders import BCA, BRI, GOPAY
 from tests.settlement.fake_settlement import FakeSettlement
 
@@ -184,17 +188,83 @@ async def test_the_user_does_not_wait_for_the_service(system: OrderSystem, servi
     assert (await system.order(order.reference)).phase is Phase.OPEN
 
 
+async def test_an_intent_says_until_when_its_request_can_be_in_progress_and_an_order_does_not(
+    system: OrderSystem, service: FakeSettlement
+) -> None:
+    service.gate = asyncio.Event()
+    order = await system.begin()
+    assert order.posting_until == order.created_at + RULES.longest_post
+    assert (await system.order(order.reference)).posting_until == order.posting_until
+    service.gate.set()
+    await system.orders.submission.wait()
+    assert (await system.order(order.reference)).posting_until is None
+
+
+@pytest.mark.parametrize(("seconds", "requests"), [(5.0, 1), (5.1, 0), (60.0, 0)])
+async def test_a_process_that_was_stopped_after_it_saved_the_intent_asks_only_if_the_request_ends_in_time(
+    system: OrderSystem, service: FakeSettlement, seconds: float, requests: int
+) -> None:
+    order = await system.confirm(await system.draft())
+    system.clock.passes(seconds=seconds)
+    await system.orders.submission.wait()
+    assert service.times("place") == requests
+    assert (await system.order(order.reference)).phase is (Phase.OPEN if requests else Phase.REFUSED)
+
+
+async def test_a_second_attempt_has_a_time_of_its_own(system: OrderSystem, service: FakeSettlement) -> None:
+    lost = await place_unresolved(system, service)
+    again = await system.orders.try_again(lost.reference)
+    assert again is not None
+    assert again.posting_until == system.clock.now() + RULES.longest_post
+    system.clock.passes(seconds=6)
+    await system.orders.submission.wait()
+    assert service.times("place") == 1
+    assert (await system.order(again.reference)).phase is Phase.REFUSED
+
+
+async def test_an_intent_that_has_a_result_already_is_not_asked_for(
+    system: OrderSystem, other_system: OrderSystem, service: FakeSettlement, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    may_request = system.orders.results.may_request
+
+    async def ask_after_another_process(reference: str) -> bool:
+        await other_system.orders.results.record_unknown(reference)
+        return await may_request(reference)
+
+    monkeypatch.setattr(system.orders.results, "may_request", ask_after_another_process)
+    order = await system.place()
+    assert service.times("place") == 0
+    assert (await system.order(order.reference)).phase is Phase.REFUSED
+
+
+async def test_an_intent_that_cannot_be_read_before_the_request_is_not_asked_for(
+    system: OrderSystem, service: FakeSettlement, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fail(_: str) -> bool:
+        raise StoreDown
+
+    monkeypatch.setattr(system.orders.results, "may_request", fail)
+    order = await system.place()
+    assert service.times("place") == 0
+    assert order.phase is Phase.REFUSED
+
+
+def test_the_time_of_a_request_covers_the_time_out_of_the_client() -> None:
+    assert RULES.longest_request >= timedelta(seconds=Timeouts().total)
+    assert RULES.longest_post - RULES.longest_request >= timedelta(seconds=LIST_SECONDS)
+
+
 async def test_shutting_down_leaves_a_request_under_way_to_the_reconciler(
     system: OrderSystem, other_system: OrderSystem, service: FakeSettlement
 ) -> None:
     service.gate = asyncio.Event()
-    order = await system.confirm(await system.draft())
-    await asyncio.sleep(0)
+    order = await system.begin()
     await system.orders.submission.close(0.01)
     assert not system.orders.submission.is_submitting(order.reference)
-    assert (await system.order(order.reference)).phase is Phase.INTENDED
+    assert (await system.order(order.reference)).phase is Phase.UNKNOWN
     await other_system.reconcile()
     assert (await system.order(order.reference)).phase is Phase.OPEN
+    assert other_system.sender.kinds()[0] == OrderNotification.CHECKING
     assert other_system.sender.payment_requests() == [service.records["svc-1"].bolt11]
 
 

@@ -71,7 +71,7 @@ async def test_the_time_to_look_begins_when_the_request_has_ended(system: OrderS
     service.gate = asyncio.Event()
     service.places.append("lost_after")
     service.listed = False
-    order = await system.confirm(await system.draft())
+    order = await system.begin()
     await system.reconcile(after=30)
     service.gate.set()
     await system.orders.submission.wait()
@@ -222,8 +222,7 @@ async def test_an_intent_whose_request_is_under_way_is_a_rival_too(
     service.places.append("lost_before")
     emma = await system.place(EMMA)
     service.gate = asyncio.Event()
-    sari = await system.confirm(await system.draft(SARI))
-    await asyncio.sleep(0)
+    sari = await system.begin(SARI)
     await system.reconcile()
     assert (await system.order(emma.reference)).phase is Phase.UNKNOWN
     service.gate.set()

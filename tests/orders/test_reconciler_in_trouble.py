@@ -96,7 +96,7 @@ async def test_an_answer_that_the_database_will_never_accept_is_left_to_the_reco
         await system.orders.submission.wait()
     monkeypatch.undo()
     assert (await system.order(order.reference)).phase is Phase.INTENDED
-    await system.reconcile()
+    await system.reconcile(after=35)
     assert (await system.order(order.reference)).phase is Phase.OPEN
     assert service.times("place") == 1
 

@@ -66,6 +66,13 @@ def test_a_refusal_quotes_the_service_as_text_and_says_that_nothing_is_to_be_pai
     )
 
 
+def test_an_order_that_is_being_created_says_so_and_promises_a_message() -> None:
+    shown = order_messages.status_screen(
+        Reader(TRANSLATIONS.get("en"), JAKARTA, NOW), MOMENTS["intended"], help_offered=True
+    )
+    assert ScreenCase("intended", shown).text == text("orders.placing", line=ORDER_LINE)
+
+
 def test_an_unknown_outcome_asks_for_patience_and_the_decision_is_the_users() -> None:
     checking = message_screen(OrderNotification.CHECKING, MOMENTS["unknown"])
     assert checking.text == text("orders.notification.checking", line=ORDER_LINE)

@@ -20,7 +20,7 @@ from tests.texts import TRANSLATIONS, label, text
 
 EN = TRANSLATIONS.get("en")
 STANDS = {
-    "intended": "checking",
+    "intended": "placing",
     "unknown": "checking",
     "unresolved": "unresolved",
     "held": "held",

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from bot.orders.notifications.kinds import OrderNotification
 from bot.orders.order import EventNote, Phase
+from bot.orders.placement.reconciler import Reconciler
 from bot.orders.repository import OrderRepository
 from tests.orders.order_system import EMMA, OrderSystem, place_unresolved, rules, seconds
 from tests.settlement.builders import BRI
@@ -61,8 +62,7 @@ async def test_the_answer_that_comes_after_the_user_tried_again_shows_no_second_
     system: OrderSystem, other_system: OrderSystem, service: FakeSettlement
 ) -> None:
     service.gate = held_back = asyncio.Event()
-    first = await system.confirm(await system.draft())
-    await asyncio.sleep(0)
+    first = await system.begin()
     service.listed = False
     await other_system.reconcile(after=61)
     service.gate = None
@@ -98,17 +98,71 @@ async def test_a_request_that_another_process_may_still_have_under_way_is_not_as
     hasty = rules(reconcile_for=seconds(1))
     posting, watching = OrderSystem(file, service, rules=hasty), OrderSystem(file, service, rules=hasty)
     service.gate, service.listed = asyncio.Event(), False
-    order = await posting.confirm(await posting.draft())
-    await asyncio.sleep(0)
-    for _ in range(16):
-        await watching.reconcile()
-    assert watching.sender.kinds() == [OrderNotification.CHECKING]
-    await watching.reconcile(after=3)
-    assert watching.sender.kinds() == [OrderNotification.CHECKING, OrderNotification.UNRESOLVED]
+    order = await posting.begin()
+    await watching.reconcile(after=34.9)
+    assert watching.sender.kinds() == []
+    await watching.reconcile(after=0.1)
+    assert watching.sender.kinds() == [OrderNotification.UNRESOLVED]
     assert (await posting.order(order.reference)).phase is Phase.UNRESOLVED
     service.gate.set()
     await posting.close()
     await watching.close()
+
+
+async def test_every_process_leaves_an_order_alone_until_its_request_has_surely_ended(
+    system: OrderSystem, other_system: OrderSystem, service: FakeSettlement
+) -> None:
+    service.gate = asyncio.Event()
+    order = await system.begin()
+    await other_system.reconcile(after=34.9)
+    # The list has the order, and another process is about to show it.
+    assert service.times("newest") == 0
+    assert (await system.order(order.reference)).phase is Phase.INTENDED
+    await other_system.reconcile(after=0.1)
+    assert (await system.order(order.reference)).phase is Phase.OPEN
+    assert other_system.sender.kinds() == [OrderNotification.INVOICE, OrderNotification.CARD]
+    service.gate.set()
+    await system.orders.submission.wait()
+    await system.deliver()
+    assert system.sender.kinds() == []
+
+
+async def test_an_intent_of_an_older_program_is_lost_after_the_longest_request(
+    system: OrderSystem, other_system: OrderSystem, service: FakeSettlement
+) -> None:
+    service.gate = asyncio.Event()
+    order = await system.begin()
+    async with system.store.transaction() as tx:
+        await OrderRepository(tx).save(replace(order, posting_until=None))
+    await other_system.reconcile(after=34.9)
+    assert (await system.order(order.reference)).phase is Phase.INTENDED
+    await other_system.reconcile(after=0.1)
+    assert (await system.order(order.reference)).phase is Phase.OPEN
+
+
+async def test_a_process_that_is_alone_looks_at_once_for_the_orders_of_the_process_before_it(
+    system: OrderSystem, other_system: OrderSystem, service: FakeSettlement
+) -> None:
+    service.gate = asyncio.Event()
+    order = await system.begin()
+    system.clock.passes(seconds=1)
+    alone = Reconciler(other_system.orders, other_system.settlement, alone_since=system.clock.now())
+    await alone.run_once()
+    assert (await system.order(order.reference)).phase is Phase.OPEN
+
+
+async def test_a_process_that_is_alone_notifies_after_a_few_seconds_that_it_checks(
+    system: OrderSystem, other_system: OrderSystem, service: FakeSettlement
+) -> None:
+    service.gate, service.listed = asyncio.Event(), False
+    order = await system.begin()
+    alone = Reconciler(other_system.orders, other_system.settlement, alone_since=system.clock.now() + seconds(0.1))
+    system.clock.passes(seconds=4.9)
+    await alone.run_once()
+    assert (await system.order(order.reference)).phase is Phase.INTENDED
+    system.clock.passes(seconds=0.1)
+    await alone.run_once()
+    assert (await system.order(order.reference)).phase is Phase.UNKNOWN
 
 
 async def test_a_refusal_is_told_though_another_process_had_already_said_that_it_checks(
@@ -125,9 +179,7 @@ async def test_an_intent_left_by_a_crash_is_told_about_before_it_is_asked_about(
     system: OrderSystem, other_system: OrderSystem, service: FakeSettlement
 ) -> None:
     service.gate, service.listed = asyncio.Event(), False
-    await system.confirm(await system.draft())
-    await asyncio.sleep(0)
-    await system.close()
+    await system.begin()
     for _ in range(31):
         await other_system.reconcile()
     assert other_system.sender.kinds() == [OrderNotification.CHECKING, OrderNotification.UNRESOLVED]
@@ -137,9 +189,7 @@ async def test_a_bot_that_was_away_for_days_asks_about_what_it_left(
     system: OrderSystem, other_system: OrderSystem, service: FakeSettlement
 ) -> None:
     service.gate = asyncio.Event()
-    order = await system.confirm(await system.draft())
-    await asyncio.sleep(0)
-    await system.close()
+    order = await system.begin()
     await other_system.reconcile(after=3 * 86_400)
     assert other_system.sender.kinds() == [OrderNotification.UNRESOLVED]
     await other_system.reconcile(after=86_400)

@@ -55,6 +55,7 @@ class MovedClock:
 class FakeSettlement:
     """`places` scripts the next POSTs: "answer" (also when empty), "lost_before", "lost_after", or an exception.
 
+    `asked` is set when a POST arrives. `gate` holds back the answers.
     `skew` is how far the service's clock is ahead of ours; `masks` writes a recipient as its records show it.
     """
 
@@ -71,6 +72,7 @@ class FakeSettlement:
     answers: deque[dict[str, Any]] = field(default_factory=deque)
     reads: deque[Exception] = field(default_factory=deque)
     gate: asyncio.Event | None = None
+    asked: asyncio.Event = field(default_factory=asyncio.Event)
     listed: bool = True
     records: dict[str, OrderReport] = field(default_factory=dict)
     calls: list[tuple[str, str]] = field(default_factory=list)
@@ -100,6 +102,7 @@ class FakeSettlement:
 
     async def place(self, request: OrderRequest) -> Placed:
         self.calls.append(("place", request.number))
+        self.asked.set()
         doing = self.places.popleft() if self.places else "answer"
         if isinstance(doing, Exception):
             raise doing

@@ -25,6 +25,7 @@ from bot.orders.placement.matching import (
     may_match,
     read_list,
 )
+from bot.orders.placement.request_time import may_be_in_progress
 from bot.orders.placement.service import OrderService
 from bot.orders.repository import OrderRepository
 from bot.payments.tokens import LIGHTNING
@@ -35,8 +36,8 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-ORPHANED_AFTER = timedelta(seconds=5)
-"""At this age, an intent without a request in this process has lost its process. Its user is notified that we check."""
+NOTIFY_AFTER = timedelta(seconds=5)
+"""At this age of an intent that lost its process, its user is notified that we check."""
 
 SEARCH_FOR = timedelta(days=1)
 MAX_READ = 1000
@@ -51,13 +52,18 @@ MAX_INTERVAL = timedelta(minutes=10)
 
 
 class Reconciler:
-    """Look for orders with an unknown result."""
+    """Look for orders with an unknown result.
 
-    def __init__(self, orders: OrderService, settlement: Settlement) -> None:
+    `alone_since` is the time since which no other process has worked on this database, or None if others can be at
+    work. Without others, no request for an older intent is in progress, so its order is looked for at once.
+    """
+
+    def __init__(self, orders: OrderService, settlement: Settlement, alone_since: datetime | None = None) -> None:
         self._orders = orders
         self._store: Database = orders.store
         self._clock = orders.clock
         self._settlement = settlement
+        self._alone_since = alone_since
         self._not_before: datetime | None = None
         self._is_own_pause = True
 
@@ -66,8 +72,7 @@ class Reconciler:
         newest = await self._read_lost(newest_first=True)
         oldest = await self._read_lost(newest_first=False) if len(newest) >= MAX_READ else []
         now = self._clock.now()
-        is_submitting = self._orders.submission.is_submitting
-        lost = {order.reference: order for order in (*newest, *oldest) if not is_submitting(order.reference)}
+        lost = {order.reference: order for order in (*newest, *oldest) if self._is_lost(order, now)}
         searched = [each for each in newest if each.reference in lost and now - each.created_at < SEARCH_FOR]
         if searched and self._is_search_due(searched):
             await self._search(searched)
@@ -87,6 +92,18 @@ class Reconciler:
             )
             asked = await OrderRepository(tx).in_phase({Phase.UNRESOLVED}, MAX_READ, newest_first=newest_first)
         return [*unknown, *asked]
+
+    def _is_lost(self, order: Order, now: datetime) -> bool:
+        """Return whether no process can be asking for this order any longer.
+
+        An order isn't searched for while its request can still create it: a similar one could be taken for it. Every
+        process judges by the row. Only this process also knows whether it has an answer that it couldn't save in time.
+        """
+        if self._orders.submission.is_submitting(order.reference):
+            return False
+        if self._alone_since is not None and order.created_at < self._alone_since:
+            return True
+        return not may_be_in_progress(order, now, self._orders.rules)
 
     def _is_search_due(self, lost: list[Order]) -> bool:
         now = self._clock.now()
@@ -174,7 +191,9 @@ class Reconciler:
             if current is None or current.version != order.version:
                 return
             last_polled_at = now if phase is Phase.UNRESOLVED else current.last_polled_at
-            saved = await OrderRepository(tx).save(replace(current, phase=phase, last_polled_at=last_polled_at))
+            saved = await OrderRepository(tx).save(
+                replace(current, phase=phase, last_polled_at=last_polled_at, posting_until=None)
+            )
             if saved is not None:
                 await OrderRepository(tx).record_event(saved, now)
                 await OutboxRepository(tx).add(order_notifications(saved, NOTIFICATIONS_OF.get(phase, ()), now))
@@ -185,11 +204,11 @@ class Reconciler:
         known_since = order.last_polled_at or order.created_at
         if order.phase is Phase.UNRESOLVED:
             return Phase.ABANDONED if now - known_since >= SEARCH_FOR else order.phase
-        # Until its result is saved, the request may still be in progress in another process.
+        # Until its result is saved, the service can still be creating the order, even if our process has ended.
         wait = rules.reconcile_for if order.last_polled_at else max(rules.reconcile_for, rules.longest_post)
         if now - known_since >= wait:
             return Phase.UNRESOLVED
-        if now - order.created_at >= ORPHANED_AFTER:
+        if now - order.created_at >= NOTIFY_AFTER:
             return Phase.UNKNOWN
         return order.phase
 

@@ -20,6 +20,7 @@ from bot.orders.notifications.queueing import operator_notifications, order_noti
 from bot.orders.order import UNCERTAIN_PHASES, EventNote, Order, Phase
 from bot.orders.placement.invoice_check import InvoiceCheck, check_invoice, withhold
 from bot.orders.placement.matching import OrderListing, compare_recipients, may_match
+from bot.orders.placement.request_time import may_begin
 from bot.orders.repository import OrderRepository
 from bot.orders.rules import Rules
 from bot.orders.tracking.intervals import next_poll_at
@@ -38,6 +39,12 @@ class ResultRecorder:
         self._clock = clock
         self._rules = rules
         self._on_notification = on_notification
+
+    async def may_request(self, reference: str) -> bool:
+        """Return whether the one request for this intent may begin now, by the row of the intent."""
+        async with self._store.reading() as tx:
+            intent = await OrderRepository(tx).get(reference)
+        return intent is not None and may_begin(intent, self._clock.now(), self._rules)
 
     async def record_created(
         self, reference: str, placed: Placed, *, listing: OrderListing | None, is_masked: bool = False
@@ -118,7 +125,7 @@ class ResultRecorder:
 
     async def _save(self, tx: Transaction, check: InvoiceCheck, now: datetime) -> Order | None:
         poll_at = next_poll_at(check.order, now, self._rules.poll_interval)
-        saved = await OrderRepository(tx).save(replace(check.order, next_poll_at=poll_at))
+        saved = await OrderRepository(tx).save(replace(check.order, next_poll_at=poll_at, posting_until=None))
         if saved is None:
             return None
         await OrderRepository(tx).record_event(saved, now, check.note)
@@ -140,7 +147,9 @@ class ResultRecorder:
             order = await OrderRepository(tx).get(reference)
             if order is None or order.phase not in known:
                 return
-            saved = await OrderRepository(tx).save(replace(order, phase=phase, refusal=reason, last_polled_at=now))
+            saved = await OrderRepository(tx).save(
+                replace(order, phase=phase, refusal=reason, last_polled_at=now, posting_until=None)
+            )
             if saved:
                 await OrderRepository(tx).record_event(saved, now)
                 await OutboxRepository(tx).add(order_notifications(saved, (kind,), now))

@@ -127,7 +127,7 @@ class OrderService:
         async with self.store.transaction() as tx:
             is_confirmed = await confirm(tx)
             if is_confirmed:
-                await self._add_intent(tx, order)
+                order = await self._add_intent(tx, order)
                 await _save_phrase(tx, order.user_id, request.phrase)
         if not is_confirmed:
             return await self.get_placed(request.draft_id)
@@ -179,7 +179,7 @@ class OrderService:
                 page_token=new_page_token(),
                 version=0,
             )
-            await self._add_intent(tx, new_attempt)
+            new_attempt = await self._add_intent(tx, new_attempt)
         self.submission.submit(new_attempt)
         return new_attempt
 
@@ -282,14 +282,17 @@ class OrderService:
         placed = await OrderRepository(tx).counted_by_limits(intent.user_id, now - limits.DAY)
         limits.check(self.rules.limits, placed, intent.expected_idr, now, smallest=self.rules.min_order_idr)
 
-    async def _add_intent(self, tx: Transaction, order: Order) -> None:
+    async def _add_intent(self, tx: Transaction, order: Order) -> Order:
+        """Save the intent, with the time until which this process may ask the service for it."""
         await self._enforce_user_limits(tx, order)
+        order = replace(order, posting_until=order.created_at + self.rules.longest_post)
         if not await OrderRepository(tx).add(order):
             raise ConfirmationOutdated
         if order.has_recipient:
             recipient = Recipient(order.method, order.number, order.holder)
             await save_recipient(tx, order.user_id, recipient, order.created_at)
         await OrderRepository(tx).record_event(order, order.created_at, EventNote.INTENDED)
+        return order
 
 
 async def _save_phrase(tx: Transaction, user_id: int, phrase: str | None) -> None:

@@ -1,6 +1,8 @@
 """Submit each order to the service once, in a task of its own, and save the answer.
 
-A request is never repeated. If its answer is lost, `orders/placement/reconciler.py` looks for the order.
+Only the process that saved the intent asks, and only while the intent has no result and its time isn't over
+(`request_time.py`). A request is never repeated. If its answer is lost, `orders/placement/reconciler.py` looks for the
+order.
 """
 
 import asyncio
@@ -55,7 +57,7 @@ class OrderSubmission:
             task.add_done_callback(lambda done: self._handle_end(order.reference, done))
 
     def is_submitting(self, reference: str) -> bool:
-        """Return whether the request for this order is in progress."""
+        """Return whether this process asks for this order, or has an answer that it couldn't save yet."""
         return reference in self._tasks
 
     async def wait(self) -> None:
@@ -74,10 +76,15 @@ class OrderSubmission:
             log.error("order_result_not_saved", error=type(error).__name__)
 
     async def _submit(self, order: Order) -> None:
-        log.info("order_submitted")
         try:
+            await self._check_time(order)
+            log.info("order_submitted")
             with Measurement(POST_SECONDS):
                 placed = await self._settlement.place(order.request)
+        except asyncio.CancelledError:
+            # This process ends. Another one looks for the order now, and not only after the time of the request.
+            await self._results.record_unknown(order.reference)
+            raise
         except OutcomeUnknown:
             POSTS.labels("unknown").inc()
             log.warning("order_in_doubt")
@@ -96,6 +103,18 @@ class OrderSubmission:
             POSTS.labels("placed").inc()
             log.info("order_created", order_id=placed.service_id)
             await self._record_created(order, placed)
+
+    async def _check_time(self, order: Order) -> None:
+        """Raise `NotCreated` unless the request may begin now.
+
+        This process may have been stopped since it saved the intent, and others may have notified its user meanwhile.
+        """
+        try:
+            may_begin = await self._results.may_request(order.reference)
+        except StoreDown:
+            raise NotCreated("the intent can't be read") from None
+        if not may_begin:
+            raise NotCreated("it is too late to ask for this intent")
 
     async def _record_created(self, order: Order, placed: Placed) -> None:
         """Save the answer. A deposit is compared with a list of orders that has its order.

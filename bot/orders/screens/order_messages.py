@@ -58,6 +58,9 @@ def screen(
 def status_screen(reader: Reader, order: Order, *, help_offered: bool) -> Screen:
     """Return the status message of an order, or the question or result that takes its place."""
     match order.status(reader.now):
+        case OrderStatus.PLACING:
+            t = reader.t
+            return Screen(t("orders.placing", line=format_order_line(t, order)))
         case OrderStatus.CHECKING:
             kind = OrderNotification.CHECKING
         case OrderStatus.UNRESOLVED:

@@ -88,6 +88,7 @@ def _meaning(reader: Reader, order: Order) -> Html | str:
 
 
 MEANINGS = {
+    OrderStatus.PLACING: "orders.order_page.placing",
     OrderStatus.CHECKING: "orders.order_page.checking",
     OrderStatus.UNRESOLVED: "orders.order_page.unresolved",
     OrderStatus.NEEDS_CONFIRMATION: "orders.order_page.held",

@@ -56,7 +56,7 @@ class OpenOrders:
 
 def _reason(order: Order, now: datetime) -> str:
     match order.status(now):
-        case OrderStatus.CHECKING | OrderStatus.UNRESOLVED:
+        case OrderStatus.PLACING | OrderStatus.CHECKING | OrderStatus.UNRESOLVED:
             return "orders.privacy.open_unknown"
         case OrderStatus.NEEDS_CONFIRMATION | OrderStatus.OFFER_OVER:
             return "orders.privacy.open_held"
