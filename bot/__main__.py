@@ -34,14 +34,14 @@ StateFolder = Annotated[Path, typer.Option("--state", help="Folder of the sandbo
 
 @cli.command()
 def run() -> None:
-    """Run the bot (long polling). Upgrades the database first."""
+    """Run the bot. Upgrades the database first. On PostgreSQL several can run at once."""
     settings = _settings()
     with without_collection():
         from bot import process  # noqa: PLC0415  a bad setting is reported before the whole program is loaded
 
-    logs.configure(settings.log_level, settings.log_format)
+    process_id = logs.configure(settings.log_level, settings.log_format)
     with _report_database_errors(), _report_port_errors():
-        sys.exit(_until_stopped(lambda stop: process.run(settings, stop)))
+        sys.exit(_until_stopped(lambda stop: process.run(settings, stop, process_id)))
 
 
 @cli.command()
@@ -196,7 +196,7 @@ def _settings() -> config.Settings:
 @contextmanager
 def _report_database_errors() -> Iterator[None]:
     """Report in one line that the database can't be used, without a traceback or a password."""
-    from bot.infra.db.errors import StoreError, UnusableUrl  # noqa: PLC0415  see run
+    from bot.infra.db.errors import StoreError, UnsuitableServer, UnusableUrl  # noqa: PLC0415  see run
     from bot.infra.db.vault import MissingKey, NoKeys  # noqa: PLC0415  see run
 
     try:
@@ -206,7 +206,7 @@ def _report_database_errors() -> Iterator[None]:
         sys.exit(BAD_SETTINGS)
     except StoreError as error:
         typer.echo(f"Kirim can't use the database (DATABASE_URL): {error}.", err=True)
-        sys.exit(BAD_SETTINGS if isinstance(error, UnusableUrl) else 1)
+        sys.exit(BAD_SETTINGS if isinstance(error, UnusableUrl | UnsuitableServer) else 1)
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """The composition root: it builds every part of the bot from the settings, and connects them."""
 
-from collections.abc import Callable, Sequence
+import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from decimal import Decimal
@@ -16,13 +17,18 @@ from bot.checkout.feature import Checkout
 from bot.config import INTERACTIVE_START, Settings
 from bot.core.clock import SystemClock
 from bot.infra.db.database import Database
+from bot.infra.db.fence import is_lease_held
 from bot.infra.db.vault import Vault, generate_key
 from bot.infra.feature import Feature, Infra
 from bot.infra.i18n import Translations
+from bot.infra.jobs.chat_jobs import ChatJobs
+from bot.infra.leases.chat_leases import ChatLeases
+from bot.infra.leases.leader import Leadership
 from bot.infra.metrics import RefreshGauges
 from bot.infra.outbox import metrics as outbox_metrics
 from bot.infra.outbox.delivery import OutboxDelivery
 from bot.infra.outbox.follow_ups import chain_follow_ups
+from bot.infra.outbox.model import Queue
 from bot.infra.outbox.rendering import Renderers
 from bot.infra.telegram import metrics as inbox_metrics
 from bot.infra.telegram.inbound.webhook import Webhook, WebhookRegistration
@@ -74,15 +80,27 @@ class App:
     gauges: Sequence[RefreshGauges]
     orders: Orders
     delivery: OutboxDelivery
+    bulk_delivery: OutboxDelivery
     wake_outbox: Wakeup
+    wake_bulk: Wakeup
+    wake_chats: Wakeup
+    leases: ChatLeases
+    leadership: Leadership
+    lead_freed: Wakeup
     broadcasts: Broadcasts
     clock: SystemClock
 
 
-def build(settings: Settings) -> App:
-    """Build the parts. This opens no connection and no file."""
+def build(settings: Settings, process_id: str | None = None) -> App:
+    """Build the parts. This opens no connection and no file.
+
+    `process_id` is the random id by which other processes know this one. One is drawn if it is missing.
+    """
     clock = SystemClock()
     store = create_database(settings)
+    owner, lead_freed = process_id or secrets.token_hex(4), Wakeup()
+    leases = ChatLeases(store, owner, is_alone=store.is_sqlite)
+    leadership = Leadership(store, owner, is_alone=store.is_sqlite, freed=lead_freed)
     wake_outbox, health_changed = Wakeup(), Wakeup()
     client = SettlementClient(
         settings.service_base_url,
@@ -95,7 +113,7 @@ def build(settings: Settings) -> App:
     adapter = SettlementAdapter(client)
     settlement = MonitoredSettlement(adapter, health, on_slow_down=budget.halve)
     limiter = SendLimiter(create_send_limits(settings))
-    application = create_telegram_application(settings, limiter, lambda: store.is_leading)
+    application = create_telegram_application(settings, limiter)
     messenger = Messenger(application.bot)
     translations = Translations.load()
     catalogue, rules = ServiceCatalogue(settlement, clock), create_order_rules(settings)
@@ -106,6 +124,7 @@ def build(settings: Settings) -> App:
         translations=translations,
         default_locale=settings.default_locale,
         wake_outbox=wake_outbox,
+        chat_jobs=ChatJobs(store, clock),
     )
     provider = create_provider(settings)
     users = Users(
@@ -188,6 +207,17 @@ def build(settings: Settings) -> App:
         readers.context,
         *(renderers for feature in features for renderers in feature.renderers),
     )
+    create_delivery = partial(
+        OutboxDelivery,
+        store,
+        renderers,
+        clock,
+        follow_ups=chain_follow_ups(*(feature.follow_ups for feature in features)),
+        on_chat_unreachable=[hook for feature in features for hook in feature.on_chat_unreachable],
+        on_chat_moved=[hook for feature in features for hook in feature.on_chat_moved],
+        log_fields={ORDER_SUBJECT: "order", TICKET_SUBJECT: "ticket"},
+        on_slot_free=wake_outbox.wake_here,
+    )
     return App(
         settings=settings,
         store=store,
@@ -203,18 +233,16 @@ def build(settings: Settings) -> App:
         features=features,
         gauges=operations.all_gauges,
         orders=orders,
-        delivery=OutboxDelivery(
-            store,
-            renderers,
-            clock,
-            on_slot_free=wake_outbox,
-            follow_ups=chain_follow_ups(*(feature.follow_ups for feature in features)),
-            on_chat_unreachable=[hook for feature in features for hook in feature.on_chat_unreachable],
-            on_chat_moved=[hook for feature in features for hook in feature.on_chat_moved],
-            log_fields={ORDER_SUBJECT: "order", TICKET_SUBJECT: "ticket"},
-        ),
+        delivery=create_delivery(holder=leases, queues=(Queue.MONEY, Queue.EXTRA)),
+        # Rates are sent in bulk, by the leader alone.
+        bulk_delivery=create_delivery(queues=(Queue.RATE,)),
+        leases=leases,
+        leadership=leadership,
+        lead_freed=lead_freed,
         broadcasts=broadcasts,
         wake_outbox=wake_outbox,
+        wake_bulk=Wakeup(),
+        wake_chats=Wakeup(),
         clock=clock,
     )
 
@@ -244,22 +272,18 @@ def create_webhook(settings: Settings) -> Webhook | None:
     return Webhook.derive(settings.telegram_bot_token.get_secret_value(), settings.public_url)
 
 
-def create_telegram_application(
-    settings: Settings, limiter: SendLimiter | None = None, may_call: Callable[[], bool] = lambda: True
-) -> Application:  # type: ignore[type-arg]
+def create_telegram_application(settings: Settings, limiter: SendLimiter | None = None) -> Application:  # type: ignore[type-arg]
     """Return PTB's application with our transport and limiter, but without its updater.
 
-    `infra/telegram/inbound/receiver.py` receives updates instead.
-
-    `may_call` is checked before each call of the Bot API.
+    `infra/telegram/inbound/receiver.py` receives updates instead. Work that has lost its lease can't call.
     """
     return (
         ApplicationBuilder()
         .token(settings.telegram_bot_token.get_secret_value())
         .base_url(f"{settings.telegram_api_url}/bot")
         .base_file_url(f"{settings.telegram_api_url}/file/bot")
-        .request(TelegramRequest(may_call=may_call))
-        .get_updates_request(TelegramRequest(connections=2, may_call=may_call))
+        .request(TelegramRequest(may_call=is_lease_held))
+        .get_updates_request(TelegramRequest(connections=2, may_call=is_lease_held))
         .rate_limiter(limiter or SendLimiter(create_send_limits(settings)))
         .updater(None)
         .build()

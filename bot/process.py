@@ -1,13 +1,14 @@
-"""The process of the bot: it becomes the leader, prepares the database, connects to Telegram, and serves until stopped.
+"""The process of the bot: it prepares the database, connects to Telegram, and serves until stopped.
 
-Only one process is the leader of a database. Only the leader writes to it, and sends and receives messages.
+On PostgreSQL several processes share the chats by leases, and one of them is the leader (`infra/leases`). On SQLite
+there is one process, which has all chats and leads.
 """
 
 import asyncio
 import os
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
@@ -22,7 +23,9 @@ from bot.app import App, build, create_database
 from bot.config import Settings
 from bot.core.backoff import FixedWaits
 from bot.infra import metrics
-from bot.infra.outbox.workers import OutboxCleanupWorker, OutboxWorker
+from bot.infra.db.errors import StoreDown
+from bot.infra.db.fence import is_lease_held
+from bot.infra.outbox.workers import LONGEST_WAIT, LONGEST_WAIT_SHARED, OutboxCleanupWorker, OutboxWorker
 from bot.infra.process_state import ProcessState
 from bot.infra.telegram.errors import TokenRefused
 from bot.infra.telegram.inbound.chat_queues import ChatQueues
@@ -41,7 +44,7 @@ log = structlog.get_logger(__name__)
 T = TypeVar("T")
 
 BAD_TOKEN = 2
-LEAD_LOST = WORKER_ENDED = 1
+WORKER_ENDED = 1
 RECEIVER = "receiver"
 CONNECT_RETRIES = FixedWaits((0.5, 1.0, 2.0, 5.0, 10.0))
 FINISH_UPDATES = 1.5
@@ -50,33 +53,43 @@ FINISH_NOTIFICATIONS = 1.0
 FINISH_FEATURES = 1.0
 """Seconds for each kind of work at shutdown, which must end within five seconds. The next start does the rest."""
 
-CANCELLED_WITHIN = 5.0
-"""Seconds for cancelled work to end after the lead was lost. It can't send, because each call checks the lead first."""
+LOCKED_WITHIN = 10.0
+"""Seconds that a migration waits for another process to leave a SQLite database."""
 
-LEAD_WITHIN = 10.0
-"""Seconds that a migration waits to become the leader."""
+RELEASED_WITHIN = 1.0
+"""Seconds to give leases back at shutdown. If that fails, they end by themselves."""
 
 PORT_RETRY_SECONDS = 3.0
-"""How long to try to open the web server's port after another process led: it can still be shutting down."""
+"""How long to try to open the web server's port after another process had it: that can still be shutting down."""
 
 
 class BotIsRunning(Exception):
-    """Another process leads this database, and the database isn't on this program's schema."""
+    """Another process works on this SQLite database, which isn't on this program's schema."""
+
+
+class LeaderWorkerEnded(Exception):
+    """A worker of the leader has ended. None may end while the bot runs."""
+
+    def __init__(self, task: asyncio.Task[Any]) -> None:
+        super().__init__(task.get_name())
+        self.task = task
 
 
 async def migrate(settings: Settings) -> str:
-    """Upgrade the database schema, and return its revision. No bot can run while its tables change.
+    """Upgrade the database schema, and return its revision.
+
+    On PostgreSQL bots can run meanwhile, because migrations only add to the tables.
 
     Raises:
-        BotIsRunning: another process still leads after `LEAD_WITHIN` seconds, on an older schema.
+        BotIsRunning: another process still works on the SQLite database after `LOCKED_WITHIN` seconds.
     """
     async with AsyncExitStack() as stack:
         store = create_database(settings)
         stack.push_async_callback(store.close)
         if not await store.is_current():
             try:
-                async with asyncio.timeout(LEAD_WITHIN):
-                    await stack.enter_async_context(store.lead())
+                async with asyncio.timeout(LOCKED_WITHIN):
+                    await stack.enter_async_context(store.exclude_others())
             except TimeoutError:
                 if not await store.is_current():
                     raise BotIsRunning from None
@@ -85,12 +98,12 @@ async def migrate(settings: Settings) -> str:
         return await store.check()
 
 
-async def run(settings: Settings, stop: asyncio.Event) -> int:
+async def run(settings: Settings, stop: asyncio.Event, process_id: str | None = None) -> int:
     """Run the bot until `stop` is set. Return the process's exit code.
 
-    The process first becomes the leader. If it loses the lead, it stops at once.
+    `process_id` is the random id that log lines have, too. One is drawn if it is missing.
     """
-    app, state = build(settings), ProcessState()
+    app, state = build(settings, process_id), ProcessState()
     log.info(
         "process_started",
         pid=os.getpid(),
@@ -98,10 +111,11 @@ async def run(settings: Settings, stop: asyncio.Event) -> int:
         key_id=settings.key_id,
         service=settings.service_base_url,
     )
-    metrics.LEADING.set_function(lambda: float(app.store.is_leading))
+    metrics.LEADING.set_function(lambda: float(app.leadership.is_leading))
     async with AsyncExitStack() as stack:
         stack.push_async_callback(app.store.close)
         stack.push_async_callback(app.client.aclose)
+        await app.store.check_server()
         await app.store.check_before_start()
         servers = _create_web_servers(app, state)
         if servers is not None:
@@ -109,13 +123,17 @@ async def run(settings: Settings, stop: asyncio.Event) -> int:
             stack.push_async_callback(servers.close)
         # `stop` also ends the wait for another process or for Telegram.
         has_waited = asyncio.Event()
-        lead = app.store.lead(partial(_log_standby, has_waited))
+        lock = app.store.exclude_others(partial(_log_standby, has_waited))
         async with _running(_open_as_standby(servers, has_waited)):
-            leading = await _run_unless_stopped(stop, stack.enter_async_context(lead))
-        if leading is None:
-            return 0
+            if not await _run_unless_stopped(stop, _enter(stack, lock)):
+                return 0
         retry_seconds = PORT_RETRY_SECONDS if has_waited.is_set() else 0
-        return await _run_while_leading(leading.lost, _run_as_leader(app, stop, state, servers, retry_seconds))
+        return await _prepare_and_serve(app, stop, state, servers, retry_seconds)
+
+
+async def _enter(stack: AsyncExitStack, context: AbstractAsyncContextManager[None]) -> bool:
+    await stack.enter_async_context(context)
+    return True
 
 
 @asynccontextmanager
@@ -144,22 +162,7 @@ async def _open_as_standby(servers: "WebServers | None", has_waited: asyncio.Eve
         await servers.open_as_standby()
 
 
-async def _run_while_leading(lost: asyncio.Event, work: Coroutine[Any, Any, int]) -> int:
-    """Return the exit code of `work`. If the lead is lost, cancel `work` and return `LEAD_LOST`."""
-    task, loss = asyncio.create_task(work), asyncio.create_task(lost.wait())
-    try:
-        await asyncio.wait({task, loss}, return_when=asyncio.FIRST_COMPLETED)
-        if not lost.is_set():
-            return await task
-        log.error("leadership_lost")
-        return LEAD_LOST
-    finally:
-        task.cancel()
-        loss.cancel()
-        await asyncio.wait({task, loss}, timeout=CANCELLED_WITHIN)
-
-
-async def _run_as_leader(
+async def _prepare_and_serve(
     app: App, stop: asyncio.Event, state: ProcessState, servers: "WebServers | None", retry_seconds: float
 ) -> int:
     """Open the ports (trying for up to `retry_seconds`), prepare the database, connect, and serve.
@@ -192,6 +195,9 @@ async def _prepare_database(app: App) -> str:
     """Upgrade the database schema, and register the key that encrypts from now on. Return the revision."""
     revision = await app.store.upgrade()
     await app.store.register_first_key()
+    if app.store.is_sqlite:
+        # No other process has the database, so these leases are those of former processes.
+        await app.leases.expire_all()
     return revision
 
 
@@ -218,7 +224,6 @@ async def _connect_to_telegram(app: App, stack: AsyncExitStack) -> bool:
     while True:
         try:
             await app.application.initialize()
-            await app.webhook_registration.begin()
         except InvalidToken:
             log.error("bot_token_rejected", hint="TELEGRAM_BOT_TOKEN is not a token that Telegram knows")  # noqa: TRY400
             return False
@@ -249,25 +254,30 @@ async def _serve(app: App, servers: "WebServers | None", state: ProcessState, st
         app.clock,
         bot,
         save_chats=save_chats,
+        jobs={kind: handler for feature in app.features for kind, handler in feature.jobs.items()},
+        holder=app.leases,
+        on_waiting=app.wake_chats.wake_here,
+        on_elsewhere=partial(_share_work, app),
     )
-    app.infra.chat_jobs.connect(queues)
-    polls = TelegramRequest(connections=1, may_call=lambda: app.store.is_leading)
+    app.infra.chat_jobs.on_added = partial(_look_for_jobs, app, queues)
+    app.leases.on_lost(queues.abandon)
+    app.leases.on_lost(app.delivery.abandon)
+    polls = TelegramRequest(connections=1, may_call=is_lease_held)
     intake = UpdateIntake(app.store, queues, app.clock)
     receiver = Receiver(UpdatePoller(bot.base_url, polls), intake)
     workers = WorkerGroup()
     try:
-        await app.delivery.recover()
-        await app.broadcasts.live_messages.recover()
-        await queues.replay()
-        for name, loop in create_loops(app):
+        if app.store.is_sqlite:
+            await app.delivery.recover()
+        for name, loop in create_loops(app, queues):
             workers.start(name, loop)
-        if app.webhook_registration.webhook is None:
-            workers.start(RECEIVER, receiver.run())
+        workers.start("leader", app.leadership.run(partial(_lead, app, receiver)))
         if servers is not None:
             servers.show_pages(intake)
             for task in servers.tasks:
                 workers.add(task)
         state.are_workers_alive = lambda: workers.all_alive
+        state.are_leases_kept = lambda: app.leases.is_kept
         log.info("bot_started", bot=bot.username)
         ended = await _run_unless_stopped(stop, workers.wait_for_first_end())
         return 0 if ended is None else _log_ended_worker(ended)
@@ -279,6 +289,51 @@ async def _serve(app: App, servers: "WebServers | None", state: ProcessState, st
             await servers.close()
 
 
+def _share_work(app: App) -> None:
+    """Tell the other processes that there is work in chats."""
+    app.wake_chats.share()  # it is set when the loops are created
+
+
+def _look_for_jobs(app: App, queues: ChatQueues) -> None:
+    """Look for a new job here and in the other processes: any of them can have its chat."""
+    queues.look_soon()
+    app.wake_chats.share()
+
+
+async def _lead(app: App, receiver: Receiver) -> None:
+    """Do what only the leader does, until cancelled or a worker ends.
+
+    Raises:
+        LeaderWorkerEnded: a worker has ended.
+    """
+    workers = WorkerGroup()
+    try:
+        # What an earlier leader left.
+        await app.bulk_delivery.recover()
+        await app.broadcasts.live_messages.recover()
+        await _prepare_receiving(app)
+        for feature in app.features:
+            if feature.on_lead is not None:
+                await feature.on_lead()
+        for name, loop in create_leader_loops(app):
+            workers.start(name, loop)
+        if app.webhook_registration.webhook is None:
+            workers.start(RECEIVER, receiver.run())
+        raise LeaderWorkerEnded(await workers.wait_for_first_end())
+    finally:
+        await workers.cancel()
+        # Their requests end with the lead. What they were sending is repeated by the next leader, or reported to it.
+        await asyncio.gather(app.bulk_delivery.close(0), app.broadcasts.deliveries.close(0))
+
+
+async def _prepare_receiving(app: App) -> None:
+    try:
+        await app.webhook_registration.begin()
+    except TelegramError as error:
+        # The worker "webhook" tries again.
+        log.warning("telegram_unreachable", error=type(error).__name__)
+
+
 def _clock_offset(bot: Bot) -> timedelta:
     """Return how far Telegram's clock is ahead of ours, according to its first answers."""
     return bot.request.clock_offset if isinstance(bot.request, TelegramRequest) else timedelta(0)
@@ -287,6 +342,8 @@ def _clock_offset(bot: Bot) -> timedelta:
 def _log_ended_worker(ended: asyncio.Task[Any]) -> int:
     """Log which worker ended, and why. Return the exit code. No worker may end while the bot runs."""
     why = get_task_error(ended)
+    if isinstance(why, LeaderWorkerEnded):
+        return _log_ended_worker(why.task)
     if isinstance(why, TokenRefused):
         log.error("bot_token_rejected")
         return BAD_TOKEN
@@ -295,35 +352,89 @@ def _log_ended_worker(ended: asyncio.Task[Any]) -> int:
 
 
 async def _shut_down(app: App, queues: ChatQueues, workers: WorkerGroup) -> None:
-    """Stop receiving, finish running work within a few seconds, and leave the rest to the next start.
+    """Stop receiving, finish running work within a few seconds, and leave the rest to others or to the next start.
 
-    Without the lead, finish only requests that create orders. Their answers are saved, because the service's list may
-    not have the order.
+    Requests that create orders are finished first of all. Their answers are saved, because the service's list may not
+    have the order.
     """
     await workers.cancel()
-    has_time = app.store.is_leading
     await asyncio.gather(
-        queues.drain(FINISH_UPDATES * has_time),
+        queues.drain(FINISH_UPDATES),
         app.orders.service.submission.close(FINISH_POSTS),
-        app.delivery.close(FINISH_NOTIFICATIONS * has_time),
-        app.broadcasts.deliveries.close(FINISH_NOTIFICATIONS * has_time),
+        app.delivery.close(FINISH_NOTIFICATIONS),
     )
     # Updates use features, so features close after them.
     closing = [feature.close for feature in app.features if feature.close is not None]
-    await asyncio.gather(*(close(FINISH_FEATURES * has_time) for close in closing))
+    await asyncio.gather(*(close(FINISH_FEATURES) for close in closing))
+    try:
+        async with asyncio.timeout(RELEASED_WITHIN):
+            await app.leadership.release()
+            app.lead_freed.share()
+            await app.leases.release_all()
+    except (StoreDown, TimeoutError) as error:
+        log.warning("leases_not_released", error=type(error).__name__)  # they end by themselves
     log.info("bot_stopped")
 
 
-def create_loops(app: App) -> list[tuple[str, Coroutine[Any, Any, None]]]:
-    """Return the loop of each worker, with the worker's name."""
+def create_loops(app: App, queues: ChatQueues) -> list[tuple[str, Coroutine[Any, Any, None]]]:
+    """Return the loop of each worker that every process has, with the worker's name."""
+    wake_ups = app.store.create_wakeups(app.leases.owner, wake=partial(_wake_here, app, queues))
+    if wake_ups is not None:
+        for name, wakeup in _list_wakeups(app).items():
+            wakeup.share = partial(wake_ups.send, name)
+    app.wake_outbox.share = partial(_wake_outbox, app, app.wake_outbox.share)
+    longest = LONGEST_WAIT if app.store.is_sqlite else LONGEST_WAIT_SHARED
+    ticks: list[tuple[str, Callable[[], Awaitable[float]], Wakeup]] = [
+        ("chats", queues.claim_waiting, app.wake_chats),
+        ("outbox", OutboxWorker(app.delivery, app.clock, longest).tick, app.wake_outbox),
+        ("leases", app.leases.keep, Wakeup()),
+    ]
+    loops = [(name, run_forever(name, tick, wake)) for name, tick, wake in ticks]
+    return [*loops, ("database-lock", app.store.watch_lock()) if wake_ups is None else ("wakeups", wake_ups.run())]
+
+
+def create_leader_loops(app: App) -> list[tuple[str, Coroutine[Any, Any, None]]]:
+    """Return the loop of each worker that only the leader has, with the worker's name."""
     cleanup = OutboxCleanupWorker(
-        app.store, app.clock, app.delivery, keep=(NEEDS_MESSAGE_IDS,), on_recovered=app.wake_outbox
+        app.store,
+        app.clock,
+        (app.delivery, app.bulk_delivery),
+        keep=(NEEDS_MESSAGE_IDS,),
+        on_recovered=app.wake_outbox,
     )
     ticks: list[tuple[str, Callable[[], Awaitable[float]], Wakeup]] = [
-        ("outbox", OutboxWorker(app.delivery, app.clock).tick, app.wake_outbox),
+        ("bulk-outbox", OutboxWorker(app.bulk_delivery, app.clock).tick, app.wake_bulk),
         ("outbox-cleanup", cleanup.tick, Wakeup()),
-        ("inbox-cleanup", InboxCleanupWorker(app.store, app.clock).tick, Wakeup()),
         ("webhook", app.webhook_registration.tick, Wakeup()),
+        ("inbox-cleanup", InboxCleanupWorker(app.store, app.clock, app.leases).tick, Wakeup()),
     ]
     ticks += [(worker.name, worker.tick, worker.wakeup) for feature in app.features for worker in feature.workers]
     return [(name, run_forever(name, tick, wake)) for name, tick, wake in ticks]
+
+
+def _list_wakeups(app: App) -> dict[str, Wakeup]:
+    """Return the wake-ups that other processes must hear of, with the name under which they are sent."""
+    return {
+        "chats": app.wake_chats,
+        "outbox": app.wake_outbox,
+        "lead": app.lead_freed,
+        **{worker.name: worker.wakeup for feature in app.features for worker in feature.workers},
+    }
+
+
+def _wake_here(app: App, queues: ChatQueues, name: str) -> None:
+    """Wake the loop of a name that another process has sent. "*" stands for all of them."""
+    wakeups = _list_wakeups(app)
+    for each in wakeups if name == "*" else (name,):
+        if each == "chats":
+            queues.look_soon()
+        elif each in wakeups:  # a newer version can have others
+            wakeups[each].wake_here()
+            if each == "outbox":
+                app.wake_bulk.wake_here()
+
+
+def _wake_outbox(app: App, share: Callable[[], None]) -> None:
+    """Wake what sends in bulk here, and the other processes: whoever adds a notification doesn't know who sends it."""
+    app.wake_bulk.wake_here()
+    share()

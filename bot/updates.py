@@ -22,6 +22,7 @@ from telegram.ext import (
 
 from bot.core.error_location import list_frames
 from bot.infra.db.errors import RowUnreadable, StoreDown
+from bot.infra.db.fence import LeaseLost
 from bot.infra.feature import Feature, Phase
 from bot.infra.telegram.inbound.message_limit import MessageLimit
 from bot.infra.telegram.ui.router import PRIVATE, Audience, Context, Handler, OpenSession, Route, Routes
@@ -149,8 +150,8 @@ def _error_handler(features: Sequence[Feature]) -> Callable[[object, Context], C
         if isinstance(error, RowUnreadable) and error.table in texts and session is not None:
             await _report_unreadable(session, error, texts)
             return
-        if isinstance(error, StoreDown) and session is not None:
-            # The queue retries the same update, so the user gets no message.
+        if isinstance(error, StoreDown | LeaseLost) and session is not None:
+            # The queue of this process or another one handles the same update again, so the user gets no message.
             session.failure = error
             return
         # The exception's text can quote what a user wrote, so it isn't logged.

@@ -77,4 +77,5 @@ class Checkout:
             handlers={Phase.CONVERSATION: self.conversation.handlers()},
             renderers=(RENDERERS,),
             workers=(Worker("draft-expiry", expiry.tick),),
+            jobs=expiry.jobs(),
         )

@@ -11,6 +11,7 @@ from bot.checkout.repository import DraftRepository
 from bot.core.clock import Clock
 from bot.infra.db.database import Database
 from bot.infra.db.errors import RowUnreadable
+from bot.infra.jobs.repository import Finish, no_job
 from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.order import Order
 from bot.settlement.model import PayoutMethod
@@ -97,8 +98,10 @@ class DraftService:
         async with self._store.reading() as tx:
             return await DraftRepository(tx).expired(self._clock.now())
 
-    async def expire(self, draft_id: str) -> bool:
+    async def expire(self, draft_id: str, finish: Finish = no_job) -> bool:
         """Expire a draft that is still past its time, and queue the notification. Return whether it did.
+
+        `finish` ends the job in the same transaction.
 
         An unreadable draft is closed without a notification, because it can't be resumed.
         """
@@ -115,6 +118,7 @@ class DraftService:
             saved = await DraftRepository(tx).save(replace(draft, status=DraftStatus.EXPIRED))
             if saved is not None:
                 await OutboxRepository(tx).add([draft_expired_notification(saved, now)])
+            await finish(tx)
         return saved is not None
 
     async def _replace_open(self, draft: OrderDraft) -> OrderDraft:

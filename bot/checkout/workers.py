@@ -1,16 +1,19 @@
 """Expire drafts that are idle for too long."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from bot.checkout.service import DraftService
-from bot.infra.telegram.inbound.chat_queues import ChatJobs
+from bot.infra.jobs.chat_jobs import ChatJobs
+from bot.infra.jobs.repository import Job, JobHandler
 
 EVERY_SECONDS: Final = 5.0
+EXPIRE: Final = "expire-draft"
+"""The job that expires a draft. Its argument is the draft's id."""
 
 
 class DraftWorker:
-    """Expire each draft in its chat's own queue, so that it can't overtake an answer.
+    """Expire each draft between the updates of its chat, so that it can't overtake an answer.
 
     `on_notification` is called when a message was queued.
     """
@@ -21,14 +24,15 @@ class DraftWorker:
         self._on_notification = on_notification
 
     async def tick(self) -> float:
-        """Expire idle drafts once, and return the seconds until the next time."""
+        """Add a job for each idle draft, and return the seconds until the next time."""
         for draft in await self._drafts.expired():
-            self._chat_jobs.run(draft.chat_id, self._expiry(draft.id))
+            await self._chat_jobs.add(draft.chat_id, EXPIRE, draft.id)
         return EVERY_SECONDS
 
-    def _expiry(self, draft_id: str) -> Callable[[], Awaitable[None]]:
-        async def expire() -> None:
-            if await self._drafts.expire(draft_id):
-                self._on_notification()
+    def jobs(self) -> Mapping[str, JobHandler]:
+        """Return what the job does."""
+        return {EXPIRE: self._expire}
 
-        return expire
+    async def _expire(self, job: Job) -> None:
+        if await self._drafts.expire(job.argument, job.finish):
+            self._on_notification()

@@ -18,10 +18,11 @@ from typing import Any
 from bot.core.clock import Clock
 from bot.infra.db.database import Database
 from bot.infra.i18n import Translations
+from bot.infra.jobs.chat_jobs import ChatJobs
+from bot.infra.jobs.repository import JobHandler
 from bot.infra.metrics import RefreshGauges
 from bot.infra.outbox.follow_ups import FollowUp, OnChatMoved, OnChatUnreachable
 from bot.infra.outbox.model import NotificationKind
-from bot.infra.telegram.inbound.chat_queues import ChatJobs
 from bot.infra.telegram.outbound.sender import Messenger
 from bot.infra.telegram.ui.questions import Answer
 from bot.infra.telegram.ui.router import Handler, Places, Routes
@@ -40,8 +41,8 @@ class Infra:
     wake_outbox: Wakeup
     """Call it after a transaction that added a notification, so that the notification is sent at once."""
 
-    chat_jobs: ChatJobs = field(default_factory=ChatJobs)
-    """Runs jobs between the updates of a chat, so that a job can't overtake an answer."""
+    chat_jobs: ChatJobs
+    """Adds jobs that run between the updates of a chat, so that they can't overtake an answer."""
 
 
 class Phase(Enum):
@@ -62,7 +63,7 @@ class Phase(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Worker:
-    """A function that is called regularly, in its own loop.
+    """A function that is called regularly, in its own loop, by the process that leads.
 
     `tick` returns the seconds until its next call. `wakeup` can cause an earlier one.
     """
@@ -100,6 +101,12 @@ class Feature:
 
     on_chat_moved: Sequence[OnChatMoved] = ()
     """Called in the transaction that gives a chat's notifications its new id."""
+
+    jobs: Mapping[str, JobHandler] = field(default_factory=dict)
+    """Kind of job -> the function that does it, in the process that has the chat."""
+
+    on_lead: Callable[[], Awaitable[None]] | None = None
+    """Called when this process becomes the leader, before its workers start: another one may have led meanwhile."""
 
     workers: Sequence[Worker] = ()
     gauges: Sequence[RefreshGauges] = ()

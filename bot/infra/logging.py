@@ -10,15 +10,16 @@ from structlog.typing import EventDict, Processor, WrappedLogger
 from bot.infra.redaction import install_redaction, quiet_library_logs
 
 
-def configure(level: str, form: str) -> None:
+def configure(level: str, form: str) -> str:
     """Configure logging for this process. `level` is a level name of `logging`; `form` is `json` or `console`.
 
-    Each call draws an id by which the lines of this process are found. The system's id isn't enough: in a container it
-    is always 1.
+    Each call draws an id by which the lines of this process are found, and returns it. The system's id isn't enough: in
+    a container it is always 1.
     """
+    process_id = secrets.token_hex(4)
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
-        _ProcessId(secrets.token_hex(4)),
+        _ProcessId(process_id),
         structlog.stdlib.add_log_level,
         structlog.stdlib.add_logger_name,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
@@ -41,6 +42,7 @@ def configure(level: str, form: str) -> None:
     root.setLevel(level.upper())
     quiet_library_logs()
     install_redaction()
+    return process_id
 
 
 class _ProcessId:

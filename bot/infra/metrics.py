@@ -57,7 +57,9 @@ def _create_series(metric: Metric, labels: Mapping[str, Collection[str]]) -> Met
 
 
 BUILD: Final = Gauge("kirim_build_info", "1. The labels say what runs.", ("version", "revision"), registry=REGISTRY)
-LEADING: Final = gauge("kirim_leading", "1 while this process is the leader: the one that acts as the bot.")
+LEADING: Final = gauge(
+    "kirim_leading", "1 while this process is the leader: the one that polls, asks the service and sends in bulk."
+)
 LAG: Final = histogram(
     "kirim_event_loop_lag_seconds",
     "How much later than asked the event loop ran a timer.",

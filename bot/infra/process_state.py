@@ -9,7 +9,10 @@ class ProcessState:
     """The state of this process. `bot/process.py` changes it."""
 
     are_workers_alive: Callable[[], bool] = lambda: False
-    """Returns whether every worker runs. They start when the process becomes the leader."""
+    """Returns whether every worker runs. On SQLite they start when no other process has the database."""
+
+    are_leases_kept: Callable[[], bool] = lambda: False
+    """Returns whether the leases of chats were kept in time."""
 
     is_stopping: bool = False
     """Whether the process was asked to stop, and only finishes its work."""

@@ -7,23 +7,32 @@ from typing import Any
 import structlog
 
 from bot.core.backoff import Backoff
+from bot.infra.db.fence import LeaseLost, is_lease_held
 from bot.infra.metrics import WORKER_FAILURES
 
 log = structlog.get_logger(__name__)
 
+LEASE_LOST_SECONDS = 1.0
 AFTER_FAILURES = Backoff(first=1.0, longest=30.0)
 
 Task = asyncio.Task[Any]
 
 
 class Wakeup:
-    """Wakes a loop early. Several calls before the loop runs count once."""
+    """Wakes a loop early, in each process on the database. Several calls before the loop runs count once."""
 
     def __init__(self) -> None:
         self._event = asyncio.Event()
+        self.share: Callable[[], None] = lambda: None
+        """Wakes the loops of the other processes. `bot/process.py` sets it if there can be others."""
 
     def __call__(self) -> None:
-        """Wake the loop."""
+        """Wake the loop here and in the other processes."""
+        self._event.set()
+        self.share()
+
+    def wake_here(self) -> None:
+        """Wake only the loop of this process."""
         self._event.set()
 
     async def wait(self, seconds: float) -> None:
@@ -45,7 +54,7 @@ async def run_forever(name: str, once: Callable[[], Awaitable[float]], wakeup: W
     failures, failed_rounds = 0, WORKER_FAILURES.labels(name)  # the series exists from the start, with 0
     while True:
         try:
-            pause = await once()
+            pause = await once() if is_lease_held() else LEASE_LOST_SECONDS
             failures = 0
         except asyncio.CancelledError:
             task = asyncio.current_task()
@@ -58,6 +67,9 @@ async def run_forever(name: str, once: Callable[[], Awaitable[float]], wakeup: W
             log.error("worker_failed", worker=name, error="CancelledError", retry_in=pause)  # noqa: TRY400
             await asyncio.sleep(pause)
             continue
+        except LeaseLost:
+            # Another process leads. This loop is cancelled soon, and can do nothing until then.
+            pause = LEASE_LOST_SECONDS
         except Exception as error:
             failures += 1
             failed_rounds.inc()

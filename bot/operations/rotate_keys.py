@@ -4,6 +4,7 @@ from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
 
 from bot.infra.db.database import Database
+from bot.infra.leases.leader import is_led
 
 DONE, INCOMPLETE = 0, 1
 PrintLine = Callable[[str], object]
@@ -33,14 +34,19 @@ async def run(store: Database, print_line: PrintLine) -> int:
 
 
 async def _keep_out_older_keys(store: Database) -> AbstractAsyncContextManager[object]:
-    """Return a lock that keeps out bots that don't know the first key. It is empty if the running bot knows the key."""
+    """Return a lock that keeps out bots that don't know the first key. It is empty if the running bot knows the key.
+
+    On PostgreSQL nothing is locked: once the key is registered, a bot that doesn't know it ends at its start.
+    """
     if await store.is_first_key_registered():
         return nullcontext()
+    if not store.is_sqlite and await is_led(store):
+        raise BotIsRunning
 
     def busy() -> None:
         raise BotIsRunning
 
-    return store.lead(busy)
+    return store.exclude_others(busy)
 
 
 async def _rotate(store: Database, print_line: PrintLine) -> int:

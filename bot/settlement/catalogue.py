@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Generic, TypeVar
 
 from bot.core.clock import Clock
-from bot.infra.log_context import without_fields
+from bot.infra.log_context import shared_task_context
 from bot.payments.tokens import LIGHTNING, TOKENS
 from bot.settlement.model import PayoutMethod, Quote, Settlement
 
@@ -32,7 +32,7 @@ class CachedValue(Generic[T]):
         if not fresh and self._kept and self._clock.now() - self._kept[0] < self._keep_for:
             return self._kept[1]
         if self._request is None:
-            self._request = asyncio.create_task(self._fetch_and_keep(), context=without_fields())
+            self._request = asyncio.create_task(self._fetch_and_keep(), context=shared_task_context())
             self._request.add_done_callback(self._forget_request)
         # If one caller is cancelled, the others still get the answer.
         return await asyncio.shield(self._request)

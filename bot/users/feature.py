@@ -66,4 +66,5 @@ class Users:
             handlers={phase: (*chats.get(phase, ()), *commands.get(phase, ())) for phase in Phase},
             renderers=(DeletionMessage(infra.translations, infra.default_locale).renderers(),),
             workers=(Worker("deletion", deletion.delete_users), Worker("retention", deletion.prune)),
+            jobs=deletion.jobs(),
         )

@@ -13,6 +13,7 @@ from itertools import count
 from bot.core.clock import Clock
 from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
+from bot.infra.jobs.repository import Finish, no_job
 from bot.infra.outbox.model import Notification, format_subject
 from bot.infra.outbox.repository import OutboxRepository
 from bot.users.deletion_repository import DeletionRepository, delete_user
@@ -120,10 +121,11 @@ class PrivacyService:
                     break
         return tuple(ready)
 
-    async def delete_as_requested(self, user_id: int) -> bool:
+    async def delete_as_requested(self, user_id: int, finish: Finish = no_job) -> bool:
         """Delete a user who asked for it, and queue one last message. Return whether the user was deleted.
 
-        Call it in the user's own chat queue, where no other update of the user is being handled.
+        Call it in the user's own chat queue, where no other update of the user is being handled. `finish` ends the job
+        in the same transaction.
         """
         async with self._store.transaction() as tx:
             user = await UserRepository(tx).get(user_id)
@@ -131,6 +133,7 @@ class PrivacyService:
                 return False
             await self._delete(tx, user_id)
             await OutboxRepository(tx).add([_deletion_notification(user, self._clock.now())])
+            await finish(tx)
         await self._erase()
         return True
 
@@ -143,13 +146,17 @@ class PrivacyService:
             blocked = await DeletionRepository(tx).find_blocked(before)
             return tuple([user for user in blocked if await self._is_deletable(tx, user)])
 
-    async def delete_long_blocked(self, user_id: int) -> bool:
-        """Delete a user who blocked the bot long ago. No message is sent, since none would arrive."""
+    async def delete_long_blocked(self, user_id: int, finish: Finish = no_job) -> bool:
+        """Delete a user who blocked the bot long ago. No message is sent, since none would arrive.
+
+        `finish` ends the job in the same transaction.
+        """
         async with self._store.transaction() as tx:
             user = await UserRepository(tx).get(user_id)
             if user is None or user.blocked_at is None or not await self._is_deletable(tx, user_id):
                 return False
             await self._delete(tx, user_id)
+            await finish(tx)
         await self._erase()
         return True
 

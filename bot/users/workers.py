@@ -1,13 +1,14 @@
 """Delete users who asked for deletion, and rows that are too old."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
 from bot.core.clock import Clock
 from bot.infra.db.database import Database
-from bot.infra.telegram.inbound.chat_queues import ChatJobs
+from bot.infra.jobs.chat_jobs import ChatJobs
+from bot.infra.jobs.repository import Job, JobHandler
 from bot.users.privacy import PrivacyService
 from bot.users.repository import UserEventRepository
 from bot.users.user_data import Prune, UserData
@@ -15,6 +16,9 @@ from bot.users.user_data import Prune, UserData
 DELETION_SECONDS: Final = 2.0
 DAY_SECONDS: Final = timedelta(days=1).total_seconds()
 
+DELETE_ON_REQUEST: Final = "delete-user"
+DELETE_ABSENT: Final = "delete-absent-user"
+"""The jobs that delete the user of a chat: one who asked for it, and one who blocked the bot long ago."""
 
 BATCH_ROWS = 500
 """Rows in one transaction. After it comes a pause, so that others can write."""
@@ -67,7 +71,7 @@ class Retention:
 class DeletionWorkers:
     """Delete users and old rows. `on_notification` is called when a message was queued.
 
-    Each method returns the seconds until its next call.
+    `delete_users` and `prune` return the seconds until their next call.
     """
 
     def __init__(
@@ -79,9 +83,9 @@ class DeletionWorkers:
         self._on_notification = on_notification
 
     async def delete_users(self) -> float:
-        """Delete users who asked for it and have nothing open, each in the queue of their chat."""
+        """Add a job for each user who asked for deletion and has nothing open."""
         for user_id in await self._privacy.find_deletable():
-            self._chat_jobs.run(user_id, self._deletion_on_request(user_id))
+            await self._chat_jobs.add(user_id, DELETE_ON_REQUEST)
         await self._privacy.clean_up()
         return DELETION_SECONDS
 
@@ -89,18 +93,16 @@ class DeletionWorkers:
         """Delete old rows, and users who blocked the bot long ago. It runs at each start and once a day."""
         await self._retention.run_once()
         for user_id in await self._privacy.find_long_blocked():
-            self._chat_jobs.run(user_id, self._deletion_of_absent(user_id))
+            await self._chat_jobs.add(user_id, DELETE_ABSENT)
         return DAY_SECONDS
 
-    def _deletion_on_request(self, user_id: int) -> Callable[[], Awaitable[None]]:
-        async def delete() -> None:
-            if await self._privacy.delete_as_requested(user_id):
-                self._on_notification()
+    def jobs(self) -> Mapping[str, JobHandler]:
+        """Return what the jobs do, between the updates of the user's chat."""
+        return {DELETE_ON_REQUEST: self._delete_on_request, DELETE_ABSENT: self._delete_absent}
 
-        return delete
+    async def _delete_on_request(self, job: Job) -> None:
+        if await self._privacy.delete_as_requested(job.chat_id, job.finish):
+            self._on_notification()
 
-    def _deletion_of_absent(self, user_id: int) -> Callable[[], Awaitable[None]]:
-        async def delete() -> None:
-            await self._privacy.delete_long_blocked(user_id)
-
-        return delete
+    async def _delete_absent(self, job: Job) -> None:
+        await self._privacy.delete_long_blocked(job.chat_id, job.finish)

@@ -105,14 +105,12 @@ def test_the_columns_of_exported_files_are_listed() -> None:
 class _Database:
     """A database that answers."""
 
-    is_leading = True
-
     async def has_usable_tables(self) -> bool:
         return True
 
 
 async def test_the_pages_of_health_are_answered_as_the_documents_show_them() -> None:
-    state = ProcessState(are_workers_alive=lambda: True)
+    state = ProcessState(are_workers_alive=lambda: True, are_leases_kept=lambda: True)
     health = Health(cast("Database", _Database()), state, LoopLag())
     transport = httpx.ASGITransport(create_health_app(health))
     documented = {(page, int(answer[:3])): answer for page, answer, _ in rows("health") if page.startswith("bot:")}

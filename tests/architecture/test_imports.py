@@ -22,6 +22,7 @@ MAY_IMPORT: Final = {
         "*_repository",
         "*.user_data",
         "infra.db.*",
+        "infra.leases.*",
         "infra.outbox.workers",
         "infra.telegram.inbound.repository",
         "migrations.*",

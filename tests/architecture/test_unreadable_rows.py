@@ -1,13 +1,13 @@
 """A row that can't be read keeps nobody else waiting, and operators are told."""
 
 from datetime import timedelta
-from types import SimpleNamespace
-from typing import Any, cast
 
 import pytest
 from sqlalchemy import text
 
 from bot.checkout.workers import DraftWorker
+from bot.infra.jobs.chat_jobs import ChatJobs
+from bot.infra.jobs.repository import JobRepository
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.outbox.workers import OutboxCleanupWorker
 from bot.infra.telegram.inbound.model import InboxItem
@@ -53,7 +53,7 @@ async def reads_what_is_never_due(system: OrderSystem) -> None:
     """What the workers of orders and of the outbox do each minute."""
     await MalformedOrderFinder(system.store, system.clock).tick()
     cleanup = OutboxCleanupWorker(
-        system.store, system.clock, system.delivery, keep=(NEEDS_MESSAGE_IDS,), on_recovered=lambda: None
+        system.store, system.clock, (system.delivery,), keep=(NEEDS_MESSAGE_IDS,), on_recovered=lambda: None
     )
     await cleanup.tick()
 
@@ -178,10 +178,10 @@ async def test_a_damaged_draft_keeps_no_other_from_being_put_away(system: OrderS
     bad, good = await system.draft(), await system.draft(SARI)
     await breaks(system, "UPDATE drafts SET method = replace(method, 'BCA', 'BRI') WHERE id = :key", key=bad.id)
     system.clock.passes(hours=1)
-    ran: list[int] = []
-    jobs = SimpleNamespace(run=lambda chat_id, _: ran.append(chat_id))
-    await DraftWorker(system.drafts, cast("Any", jobs), lambda: None).tick()
-    assert set(ran) == {EMMA, SARI}
+    jobs = ChatJobs(system.store, system.clock)
+    await DraftWorker(system.drafts, jobs, lambda: None).tick()
+    async with system.store.reading() as tx:
+        assert set(await JobRepository(tx).find_waiting("me", 9)) == {EMMA, SARI}
     assert not await system.drafts.expire(bad.id)
     assert await system.drafts.expire(good.id)
     assert await system.drafts.expired() == ()

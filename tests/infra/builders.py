@@ -7,6 +7,7 @@ from bot.core.clock import Clock
 from bot.infra.db.database import Database
 from bot.infra.feature import Infra
 from bot.infra.i18n import Translations
+from bot.infra.jobs.chat_jobs import ChatJobs
 from bot.infra.outbox.model import Notification, StoredNotification
 from bot.infra.outbox.payload import pack
 from bot.infra.telegram.inbound.model import InboxItem
@@ -41,4 +42,5 @@ def an_infra(database: Database, clock: Clock, messenger: Any = None) -> Infra:
         translations=Translations.load(),
         default_locale="en",
         wake_outbox=Wakeup(),
+        chat_jobs=ChatJobs(database, clock),
     )

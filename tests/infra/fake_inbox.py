@@ -1,6 +1,7 @@
 """A fake database with the inbox in memory. Writes become visible when they are committed."""
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -10,6 +11,7 @@ from typing import Any, cast
 import pytest
 
 from bot.infra.db.database import Database
+from bot.infra.jobs.repository import Job
 from bot.infra.telegram.inbound import attempts, chat_queues, receiver
 from bot.infra.telegram.inbound.model import InboxItem
 
@@ -18,9 +20,10 @@ EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 
 @pytest.fixture(autouse=True)
 def inbox_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Replace `InboxRepository` by the rows of `FakeStore`."""
+    """Replace `InboxRepository` and `JobRepository` by the rows of `FakeStore`."""
     for module in (attempts, chat_queues, receiver):
         monkeypatch.setattr(module, "InboxRepository", lambda tx: tx.inbox)
+    monkeypatch.setattr(chat_queues, "JobRepository", lambda tx: tx.jobs)
 
 
 class LoopClock:
@@ -47,8 +50,8 @@ class FakeInbox:
         mine = sorted(rows, key=lambda item: (item.received_at, item.update_id))
         return tuple(item for item in mine if item.chat_id == chat_id)[:limit]
 
-    async def find_chats(self) -> tuple[int, ...]:
-        return tuple(dict.fromkeys(self.rows[key].chat_id for key in sorted(self.unfinished())))
+    async def find_waiting(self, _owner: str, _limit: int) -> dict[int, int]:
+        return dict(Counter(self.rows[key].chat_id for key in sorted(self.unfinished())))
 
     async def count_attempt(self, update_ids: Collection[int]) -> None:
         for key in update_ids:
@@ -62,11 +65,38 @@ class FakeInbox:
         return set(self.rows) - set(self.finished)
 
 
+class FakeJobs:
+    def __init__(self) -> None:
+        self.waiting: list[Job] = []
+
+    def add(self, chat_id: int, kind: str, argument: str = "") -> None:
+        job_id = max((job.id for job in self.waiting), default=0) + 1
+        created = LoopClock().now()
+        self.waiting.append(
+            FakeJob(id=job_id, chat_id=chat_id, kind=kind, argument=argument, created_at=created, attempts=0)
+        )
+
+    async def find_of_chat(self, chat_id: int) -> tuple[Job, ...]:
+        return tuple(job for job in self.waiting if job.chat_id == chat_id)
+
+    async def find_waiting(self, _owner: str, _limit: int) -> dict[int, int]:
+        return dict(Counter(job.chat_id for job in self.waiting))
+
+    async def count_attempt(self, job_id: int) -> None:
+        self.waiting = [replace(job, attempts=job.attempts + (job.id == job_id)) for job in self.waiting]
+
+
+class FakeJob(Job):
+    async def finish(self, tx: Any) -> None:
+        tx.jobs.waiting = [job for job in tx.jobs.waiting if job.id != self.id]
+
+
 class FakeStore:
     """A database in memory. Transactions raise `failures` when they begin, and `late_failures` after the commit."""
 
     def __init__(self, *, commits_take: float = 0.0) -> None:
         self.inbox = FakeInbox()
+        self.jobs = FakeJobs()
         self.commits_take = commits_take
         self.failures: list[Exception] = []
         self.late_failures: list[Exception] = []

@@ -5,6 +5,7 @@ to handle.
 """
 
 import asyncio
+import secrets
 import sys
 from datetime import UTC, datetime
 from itertools import count
@@ -13,9 +14,11 @@ from pathlib import Path
 from telegram import Update
 
 from bot.infra.db.database import Database
+from bot.infra.leases.chat_leases import ChatLeases
 from bot.infra.telegram.inbound.chat_queues import ChatQueues
 from bot.infra.telegram.inbound.receiver import Receiver, UpdateIntake, UpdatePoller
 from bot.infra.telegram.transport import TelegramRequest
+from bot.infra.workers import Wakeup, run_forever
 from tests.infra.keys import VAULT
 
 
@@ -43,9 +46,13 @@ async def receive(base_url: str, database: str, notes: Path, limit: int) -> None
         with notes.open("a") as out:
             out.write(f"{update.update_id}\n")
 
-    queues = ChatQueues(store, process, UtcClock())
-    await queues.replay()
+    leases = ChatLeases(store, secrets.token_hex(4), is_alone=True)
+    await leases.expire_all()
+    wakeup = Wakeup()
+    queues = ChatQueues(store, process, UtcClock(), holder=leases, on_waiting=wakeup)
+    chats = asyncio.create_task(run_forever("chats", queues.claim_waiting, wakeup))
     await Receiver(UpdatePoller(base_url, TelegramRequest()), UpdateIntake(store, queues, UtcClock())).run()
+    await chats
 
 
 if __name__ == "__main__":

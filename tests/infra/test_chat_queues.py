@@ -3,13 +3,17 @@
 import asyncio
 import json
 from collections import Counter, defaultdict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from structlog.testing import capture_logs
 from telegram import Update
 
+from bot.infra.db.errors import StoreFailure
+from bot.infra.jobs.repository import Job, JobHandler
+from bot.infra.leases.chat_leases import ChatHolder, ChatLease, SoleHolder
 from bot.infra.telegram.inbound.attempts import CURRENT_ATTEMPT
 from bot.infra.telegram.inbound.chat_queues import ChatQueues
 from bot.infra.telegram.inbound.model import ChatState, InboxItem
@@ -21,7 +25,13 @@ class RecordingQueues:
     """Chat queues that record which updates are handled when. Each update takes the `seconds` of its chat."""
 
     def __init__(
-        self, store: FakeStore | None = None, *, seconds: float = 0.0, max_chats: int = 64, max_in_memory: int = 30
+        self,
+        store: FakeStore | None = None,
+        *,
+        seconds: float = 0.0,
+        max_chats: int = 64,
+        max_in_memory: int = 30,
+        holder: ChatHolder | None = None,
     ) -> None:
         self.store = store or FakeStore()
         self.seconds: dict[int, float] = defaultdict(lambda: seconds)
@@ -30,9 +40,21 @@ class RecordingQueues:
         self.finished_at: dict[int, float] = {}
         self.running: Counter[int] = Counter()
         self.most_at_once = 0
+        self.jobs: dict[str, JobHandler] = {}
         self.queues = ChatQueues(
-            self.store.port, self.process, LoopClock(), max_chats=max_chats, max_in_memory=max_in_memory
+            self.store.port,
+            self.process,
+            LoopClock(),
+            jobs=self.jobs,
+            holder=holder,
+            max_chats=max_chats,
+            max_in_memory=max_in_memory,
         )
+
+    async def look(self) -> None:
+        """Find what is waiting in the database, as a new process does."""
+        self.queues.look_soon()
+        await self.queues.claim_waiting()
 
     async def process(self, update: Update) -> None:
         assert update.effective_chat is not None
@@ -112,7 +134,7 @@ async def test_memory_holds_a_part_of_a_flood_and_the_inbox_the_rest() -> None:
     most_at_once = 0
     for key in range(1, 401):
         await chats.receive((key, 1))
-        most_at_once = max(most_at_once, len(chats.queues._queues[1].jobs))
+        most_at_once = max(most_at_once, len(chats.queues._queues[1].work))
         if key % 7 == 0:
             await asyncio.sleep(0.02)
     await chats.wait_until_finished()
@@ -142,38 +164,61 @@ async def test_an_update_that_comes_while_the_inbox_is_read_is_not_forgotten() -
 
 
 @in_virtual_time
-async def test_what_a_former_process_left_is_replayed_in_order_before_what_comes_new() -> None:
+async def test_what_a_former_process_left_is_handled_in_order_before_what_comes_new() -> None:
     store = FakeStore()
     await store.inbox.add([item(key, key % 3) for key in range(1, 100)])
     await store.inbox.finish([4, 5, 6], LoopClock().now())
     await asyncio.sleep(1)
     chats = RecordingQueues(store, seconds=0.01)
-    assert await chats.queues.replay() == 3
+    await chats.look()
     await chats.receive((200, 1))
     await chats.wait_until_finished()
     assert all(chats.handled_in(chat) == sorted(chats.handled_in(chat)) for chat in range(3))
     assert set(chats.handled) == set(range(1, 100)) - {4, 5, 6} | {200}
 
 
+class TakenOver(SoleHolder):
+    """Grants every chat as if another process had died with it."""
+
+    def get(self, chat_id: int) -> ChatLease:
+        return replace(super().get(chat_id), taken_over_at=LoopClock().now())
+
+
 @in_virtual_time
-async def test_an_update_that_ends_the_process_each_time_is_set_aside_at_last() -> None:
+async def test_an_update_that_ends_the_process_each_time_is_dropped_at_last() -> None:
     store = FakeStore()
     await store.inbox.add([item(1, 1), item(2, 1)])
     for _ in range(5):
         await asyncio.sleep(1)
-        chats = RecordingQueues(store)
+        chats = RecordingQueues(store, holder=TakenOver())
         chats.seconds[1] = 1000.0  # then the process is killed
-        await chats.queues.replay()
+        await chats.look()
         await asyncio.sleep(1)
         await chats.queues.drain(timeout=0)
     assert store.inbox.rows[1].attempts == 5
     assert store.inbox.rows[2].attempts == 0, "who waits behind it bears no blame"
-    survivor = RecordingQueues(store)
+    survivor = RecordingQueues(store, holder=TakenOver())
     with capture_logs() as logs:
-        await survivor.queues.replay()
+        await survivor.look()
         await survivor.wait_until_finished()
     assert survivor.handled == [2]
     assert [line["event"] for line in logs] == ["update_dropped"]
+
+
+@in_virtual_time
+async def test_a_job_that_ends_the_process_each_time_is_dropped_at_last() -> None:
+    store = FakeStore()
+    store.jobs.add(1, "hangs")
+    for _ in range(6):
+        await asyncio.sleep(1)
+        chats = RecordingQueues(store, holder=TakenOver())
+        chats.jobs["hangs"] = lambda _: asyncio.sleep(1000.0)
+        with capture_logs() as logs:
+            await chats.look()
+            await asyncio.sleep(1)
+            await chats.queues.drain(timeout=0)
+    assert not store.jobs.waiting
+    assert [(line["event"], line["attempts"]) for line in logs] == [("job_dropped", 5)]
 
 
 @in_virtual_time
@@ -224,27 +269,37 @@ async def test_a_stray_cancellation_within_a_handler_does_not_end_the_queue() ->
 async def test_a_queue_that_something_else_cancels_goes_on_with_its_chat_and_says_so() -> None:
     chats = RecordingQueues(seconds=1.0)
     await chats.receive((1, 1), (2, 1))
-    job = chats.queues.run_in_queue(1, lambda: asyncio.sleep(0))
     await asyncio.sleep(0.5)
     with capture_logs() as logs:
         next(task for task in asyncio.all_tasks() if task.get_name() == "chat-queue-1").cancel()
         await chats.wait_until_finished()
     assert chats.handled == [1, 2]
     assert chats.store.inbox.rows[1].attempts == 1
-    assert await job
     assert [entry["error"] for entry in logs if entry["event"] == "chat_queue_restarted"] == ["CancelledError"]
 
 
 @in_virtual_time
-async def test_an_errand_whose_queue_something_else_cancels_is_over_and_the_chat_goes_on() -> None:
-    chats = RecordingQueues()
-    job = chats.queues.run_in_queue(1, lambda: asyncio.sleep(100))
-    await chats.receive((1, 1))
+async def test_a_job_whose_queue_something_else_cancels_is_done_later_and_the_chat_goes_on() -> None:
+    chats, done = RecordingQueues(), list[float]()
+
+    async def work(_: Job) -> None:
+        await asyncio.sleep(100)
+        done.append(now())
+
+    chats.jobs["work"] = work
+    chats.store.jobs.add(1, "work")
+    await chats.look()
     await asyncio.sleep(0.5)
-    next(task for task in asyncio.all_tasks() if task.get_name() == "chat-queue-1").cancel()
-    await chats.wait_until_finished()
-    assert not await job
+    await chats.receive((1, 1))
+    with capture_logs() as logs:
+        next(task for task in asyncio.all_tasks() if task.get_name() == "chat-queue-1").cancel()
+        await chats.wait_until_finished()
     assert chats.handled == [1]
+    assert [line["event"] for line in logs] == ["chat_queue_restarted"]
+    await chats.look()
+    await asyncio.sleep(101)
+    assert len(done) == 1
+    assert not chats.store.jobs.waiting
 
 
 @in_virtual_time
@@ -291,52 +346,81 @@ async def test_many_updates_are_finished_by_few_commits() -> None:
 
 
 @in_virtual_time
-async def test_errands_keep_the_order_of_their_chat() -> None:
+async def test_jobs_keep_the_order_of_their_chat() -> None:
     chats = RecordingQueues(seconds=0.5)
     seen: list[tuple[str, list[int]]] = []
+
+    async def work(job: Job) -> None:
+        seen.append((job.argument, list(chats.handled)))
+
+    chats.jobs["work"] = work
     await chats.receive((1, 1), (2, 1))
-
-    def job(name: str) -> Callable[[], Awaitable[None]]:
-        async def work() -> None:
-            seen.append((name, list(chats.handled)))
-
-        return work
-
-    ours = chats.queues.run_in_queue(1, job("ours"))
-    others = chats.queues.run_in_queue(2, job("others"))
-    await chats.receive((3, 1))
-    assert await ours
-    assert await others
+    chats.store.jobs.add(1, "work", "ours")
+    chats.store.jobs.add(2, "work", "others")
+    await chats.look()
+    await chats.wait_until_finished()
+    await asyncio.sleep(0.1)
     assert seen == [("others", []), ("ours", [1, 2])]
+    assert not chats.store.jobs.waiting
+
+
+@in_virtual_time
+async def test_a_job_that_fails_says_so_and_harms_nothing() -> None:
+    chats = RecordingQueues()
+
+    async def fail(_: Job) -> None:
+        raise ValueError("secret words")
+
+    chats.jobs["fails"] = fail
+    chats.store.jobs.add(1, "fails")
+    with capture_logs() as logs:
+        await chats.look()
+        await asyncio.sleep(0.1)
+    assert [line["event"] for line in logs] == ["background_task_failed"]
+    assert "secret" not in str(logs)
+    assert not chats.store.jobs.waiting, "whoever added it adds it again while it is due"
+    await chats.receive((1, 1))
     await chats.wait_until_finished()
 
 
 @in_virtual_time
-async def test_an_errand_that_fails_says_so_and_harms_nothing() -> None:
+async def test_a_job_waits_for_a_database_that_is_away() -> None:
+    chats, tries = RecordingQueues(), list[float]()
+
+    async def fail_twice(_: Job) -> None:
+        tries.append(now())
+        if len(tries) < 3:
+            raise StoreFailure("away")
+
+    chats.jobs["fails"] = fail_twice
+    chats.store.jobs.add(1, "fails")
+    await chats.look()
+    await asyncio.sleep(10)
+    assert len(tries) == 3
+    assert not chats.store.jobs.waiting
+
+
+@in_virtual_time
+async def test_a_job_of_an_unknown_kind_is_dropped() -> None:
     chats = RecordingQueues()
-
-    async def fail() -> None:
-        raise ValueError("secret words")
-
+    chats.store.jobs.add(1, "of another version")
     with capture_logs() as logs:
-        assert await chats.queues.run_in_queue(1, fail) is False
-    assert "secret" not in str(logs)
-    await chats.receive((1, 1))
-    await chats.wait_until_finished()
+        await chats.look()
+        await asyncio.sleep(0.1)
+    assert [line["event"] for line in logs] == ["job_dropped"]
+    assert not chats.store.jobs.waiting
 
 
 @in_virtual_time
 async def test_draining_finishes_what_is_under_way_and_leaves_the_rest_in_the_inbox() -> None:
     chats = RecordingQueues(seconds=1.0)
     await chats.receive(*((10 * chat + turn, chat) for chat in range(1, 6) for turn in range(4)))
-    waiting = chats.queues.run_in_queue(1, lambda: asyncio.sleep(0))
     await asyncio.sleep(0.5)
     begin = now()
     await chats.queues.drain(timeout=3.0)
     assert now() - begin == pytest.approx(0.5, abs=0.01)
     assert sorted(chats.handled) == [10, 20, 30, 40, 50]
     assert set(chats.store.inbox.finished) == {10, 20, 30, 40, 50}
-    assert await waiting is False
     await chats.receive((99, 1))
     await asyncio.sleep(5)
     assert 99 in chats.store.inbox.unfinished()

@@ -20,7 +20,7 @@ class FakeDatabase:
     """A database in the state that a test sets."""
 
     def __init__(self) -> None:
-        self.is_leading, self.is_current, self.is_down = True, True, False
+        self.is_current, self.is_down = True, False
 
     async def has_usable_tables(self) -> bool:
         if self.is_down:
@@ -33,7 +33,7 @@ class Watched:
 
     def __init__(self) -> None:
         self.database, self.lag = FakeDatabase(), LoopLag()
-        self.state = ProcessState(are_workers_alive=lambda: True)
+        self.state = ProcessState(are_workers_alive=lambda: True, are_leases_kept=lambda: True)
 
     async def statuses(self) -> tuple[int, ...]:
         """Return the statuses of `/livez`, `/readyz` and `/healthz`."""
@@ -48,18 +48,17 @@ def watched() -> Watched:
     return Watched()
 
 
-async def test_the_leader_is_live_and_ready(watched: Watched) -> None:
+async def test_a_process_that_works_is_live_and_ready(watched: Watched) -> None:
     assert await watched.statuses() == GOOD
 
 
 async def test_a_standby_is_live_and_not_ready(watched: Watched) -> None:
-    watched.database.is_leading = False
     watched.state = ProcessState()
     assert await watched.statuses() == (200, 503, 503)
 
 
 async def test_without_the_lead_it_is_not_ready(watched: Watched) -> None:
-    watched.database.is_leading = False
+    watched.state.are_leases_kept = lambda: False
     assert await watched.statuses() == (200, 503, 200)
 
 

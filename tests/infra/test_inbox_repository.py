@@ -44,9 +44,10 @@ async def test_the_chat_that_waits_longest_comes_first(store: Database) -> None:
     async with store.transaction() as tx:
         await InboxRepository(tx).add([an_update(1, chat_id=7), an_update(2, chat_id=-8, received_at=NOW - SECOND)])
         await InboxRepository(tx).add([an_update(3, chat_id=9), an_update(4, chat_id=7)])
-        assert await InboxRepository(tx).find_chats() == (-8, 7, 9)
+        assert await InboxRepository(tx).find_waiting("me", 9) == {-8: 1, 7: 2, 9: 1}
+        assert [*await InboxRepository(tx).find_waiting("me", 2)] == [-8, 7]
         await InboxRepository(tx).finish([2, 3], NOW)
-        assert await InboxRepository(tx).find_chats() == (7,)
+        assert await InboxRepository(tx).find_waiting("me", 9) == {7: 2}
 
 
 async def test_attempts_are_counted(store: Database) -> None:
@@ -74,7 +75,7 @@ async def test_thousands_of_updates_are_finished_at_once(store: Database) -> Non
         added = await InboxRepository(tx).add([an_update(n, body="") for n in ids])
         assert len(added) == len(ids)
         await InboxRepository(tx).finish(ids, NOW)
-        assert await InboxRepository(tx).find_chats() == ()
+        assert await InboxRepository(tx).find_waiting("me", 9) == {}
 
 
 async def test_finished_updates_are_forgotten_in_time(store: Database) -> None:

@@ -16,7 +16,8 @@ from structlog.typing import EventDict
 from telegram import Update
 
 from bot.infra.db.errors import StoreDown
-from bot.infra.log_context import bind_fields, current_fields, without_fields
+from bot.infra.jobs.repository import Job
+from bot.infra.log_context import bind_fields, current_fields, shared_task_context
 from bot.infra.telegram.inbound.chat_queues import ChatQueues
 from bot.infra.workers import Wakeup, run_forever
 from bot.settlement.catalogue import CachedValue
@@ -124,25 +125,26 @@ async def logs_later() -> None:
 
 
 @in_virtual_time
-async def test_a_job_has_the_id_of_the_update_that_queued_it_and_the_updates_of_its_chat_do_not() -> None:
+async def test_a_job_names_its_kind_and_the_updates_of_its_chat_do_not() -> None:
     chats = LoggingQueues()
 
-    async def fails() -> None:
+    async def fails(_: Job) -> None:
         log.info("job_ran")
         raise RuntimeError
 
-    async def queues_a_job(queues: ChatQueues) -> None:
+    async def adds_a_job(queues: ChatQueues) -> None:
         # Chat 8 has no queue yet, so this update also starts its task.
-        queues.run_in_queue(8, fails)
+        chats.store.jobs.add(8, "fails")
+        queues.reread_inbox([8])
 
-    chats.more[1] = queues_a_job
+    chats.jobs["fails"] = fails
+    chats.more[1] = adds_a_job
     await chats.receive((1, 7))
     await chats.wait_until_finished()
     await chats.receive((2, 8))
-    await chats.queues.run_in_queue(8, fails)
     await chats.wait_until_finished()
-    assert fields("job_ran") == [{"update": 1}, {}]
-    assert fields("background_task_failed") == [{"update": 1}, {}]
+    assert fields("job_ran") == [{"job": "fails"}]
+    assert fields("background_task_failed") == [{"job": "fails"}]
     assert fields("update_handled") == [{"update": 1}, {"update": 2}]
 
 
@@ -193,11 +195,11 @@ async def test_a_request_that_several_share_has_the_fields_of_none() -> None:
     assert fields("list_read") == [{}]
 
 
-def test_a_context_without_fields_keeps_the_other_variables() -> None:
+def test_a_context_shared_task_context_keeps_the_other_variables() -> None:
     other = contextvars.ContextVar[str]("other")
     other.set("kept")
     with bind_fields(update=1):
-        context = without_fields()
+        context = shared_task_context()
     assert context.run(current_fields) == {}
     assert context[other] == "kept"
 

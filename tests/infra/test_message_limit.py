@@ -16,7 +16,7 @@ from bot.infra.telegram.inbound.attempts import RECEIVED_AT
 from bot.infra.telegram.inbound.chat_queues import ChatQueues
 from bot.infra.telegram.inbound.message_limit import WINDOW, MessageLimit
 from tests.infra.fake_inbox import FakeStore, LoopClock, inbox_in_memory  # noqa: F401  a fixture
-from tests.infra.test_chat_queues import item
+from tests.infra.test_chat_queues import TakenOver, item
 from tests.settlement.fake_settlement import BEGINNING, MovedClock
 from tests.texts import TRANSLATIONS, text
 from tests.virtual_time import in_virtual_time
@@ -241,8 +241,8 @@ async def test_the_queues_say_when_an_update_came_in_unless_it_is_taken_up_again
         if update.update_id == 3 and len(seen) == 3:
             raise FirstAttemptFailed
 
-    queues = ChatQueues(store.port, process, clock)
-    await queues.replay()
+    queues = ChatQueues(store.port, process, clock, holder=TakenOver())
+    await queues.claim_waiting()
     await asyncio.sleep(1)
     received = [item(2, EMMA), item(3, EMMA)]
     async with store.transaction() as tx:

@@ -95,7 +95,7 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
     "missed of_person": (lambda tx: MissedOrderRepository(tx).of_user(1001), "pk_missed_orders"),
     "forget missed": (lambda tx: MissedOrderRepository(tx).delete_before(NOW), "ix_missed_orders_at"),
     "waiting": (lambda tx: InboxRepository(tx).find_unfinished(1001), "ix_inbox_unfinished"),
-    "chats_waiting": (lambda tx: InboxRepository(tx).find_chats(), "ix_inbox_unfinished"),
+    "chats_waiting": (lambda tx: InboxRepository(tx).find_waiting("me", 9), "ix_inbox_unfinished"),
     "heads, what is due": (lambda tx: OutboxRepository(tx).find_heads(NOW), "ix_outbox_waiting"),
     "heads, what comes first": (lambda tx: OutboxRepository(tx).find_heads(NOW), "ix_outbox_unsent"),
     "heads of the rate": (lambda tx: OutboxRepository(tx).find_heads(NOW, queue=Queue.RATE), "ix_outbox_waiting"),

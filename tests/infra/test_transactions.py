@@ -160,6 +160,6 @@ async def test_a_server_that_is_not_there_is_a_failure() -> None:
         async with store.reading():
             pass
     with pytest.raises(StoreFailure):
-        async with store.lead():
+        async with store.keeping():
             pass
     await store.close()

@@ -442,7 +442,7 @@ class OrderLifeMachine(RuleBasedStateMachine):
 
     async def clean_up(self, bot: Bot) -> None:
         keep = (NEEDS_MESSAGE_IDS,)
-        await OutboxCleanupWorker(bot.store, self.clock, bot.delivery, keep=keep, on_recovered=lambda: None).tick()
+        await OutboxCleanupWorker(bot.store, self.clock, (bot.delivery,), keep=keep, on_recovered=lambda: None).tick()
         await MalformedOrderFinder(bot.store, self.clock).tick()
 
     @rule(number=bots, plan=plans | st.fixed_dictionaries({6: st.sampled_from(Fault), 7: st.sampled_from(Fault)}))

@@ -3,20 +3,25 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from typing import TYPE_CHECKING
 
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from sqlalchemy.pool import QueuePool
 
-from bot.infra.db import keys, metrics, migrate
+from bot.infra.db import file_lock, keys, metrics, migrate
 from bot.infra.db.address import parse_database_url
-from bot.infra.db.engine import create_reader, create_writer
+from bot.infra.db.engine import create_keeper, create_reader, create_writer
 from bot.infra.db.erasure import empty_write_ahead_log
 from bot.infra.db.errors import SchemaMismatch, StoreFailure, translate_connection_error, translate_error
-from bot.infra.db.leader import Leadership, lead
+from bot.infra.db.fence import FENCE
+from bot.infra.db.server_check import check_server
 from bot.infra.db.transaction import Transaction
 from bot.infra.db.vault import Vault
 from bot.infra.metrics import Measurement
+
+if TYPE_CHECKING:
+    from bot.infra.db.wakeups import SharedWakeups
 
 
 class Database:
@@ -27,7 +32,7 @@ class Database:
 
     Args:
         url: the database.
-        vault: encrypts and decrypts personal columns. Without it, only migrations and leadership work.
+        vault: encrypts and decrypts personal columns. Without it, only migrations and leases work.
     """
 
     def __init__(self, url: str, vault: Vault | None = None) -> None:
@@ -35,7 +40,8 @@ class Database:
         self._vault = (vault or Vault()).copy_for_database()
         self._writer = create_writer(self._address)
         self._reader = create_reader(self._address, self._writer)
-        self._leadership: Leadership | None = None
+        self._lock: file_lock.FileLock | None = None
+        self._keeper = create_keeper(self._address, self._writer)
         # SQLite has one writer at a time. This lock is fair and wakes at once. SQLite's own waiting is neither.
         self._write_lock: AbstractAsyncContextManager[None] = (
             asyncio.Lock() if self._address.is_sqlite else nullcontext()
@@ -43,11 +49,18 @@ class Database:
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Transaction]:
-        """Open a transaction. Commit it at the end of the block, or roll back after an exception or a cancellation."""
+        """Open a transaction. Commit it at the end of the block, or roll back after an exception or a cancellation.
+
+        Raises:
+            LeaseLost: this process no longer holds the lease of the current work. Nothing was saved.
+        """
         with Measurement(metrics.WRITE_SECONDS, metrics.count_error):
             async with self._writing() as connection:
                 tx = Transaction(connection, self._vault)
                 yield tx
+                fence = FENCE.get()
+                if fence is not None:
+                    await fence.check(connection)
         for call in tx.on_commit:
             call()
 
@@ -55,6 +68,16 @@ class Database:
     async def _writing(self) -> AsyncIterator[AsyncConnection]:
         async with self._write_lock, _connected(self._writer) as connection, connection.begin():
             yield connection
+
+    @asynccontextmanager
+    async def keeping(self) -> AsyncIterator[Transaction]:
+        """Open a transaction for leases. On PostgreSQL it has its own connection, so it never waits for other work."""
+        if self.is_sqlite:
+            async with self._writing() as connection:
+                yield Transaction(connection, self._vault)
+        else:
+            async with _connected(self._keeper) as connection, connection.begin():
+                yield Transaction(connection, self._vault)
 
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[Transaction]:
@@ -165,23 +188,49 @@ class Database:
         """Erase deleted data from the database's files, too. Return False if that has to wait."""
         return await empty_write_ahead_log(self._address)
 
-    @asynccontextmanager
-    async def lead(self, waiting: Callable[[], None] | None = None) -> AsyncIterator[Leadership]:
-        """Become the leader: the one process that acts as the bot on this database. Wait until no other process leads.
-
-        `waiting` is called once if another process leads now.
-        """
-        async with lead(self._address, waiting) as self._leadership:
-            yield self._leadership
-
     @property
-    def is_leading(self) -> bool:
-        """Whether this process leads, as far as it knows. It notices a loss within seconds."""
-        return self._leadership is not None and not self._leadership.lost.is_set()
+    def is_sqlite(self) -> bool:
+        """Whether the database is SQLite, where one process works alone."""
+        return self._address.is_sqlite
 
-    async def confirm_leading(self) -> bool:
-        """Ask the lock itself whether this process leads right now."""
-        return self._leadership is not None and await self._leadership.confirm()
+    @asynccontextmanager
+    async def exclude_others(self, waiting: Callable[[], None] | None = None) -> AsyncIterator[None]:
+        """Lock a SQLite database for this process. Wait while another has it. On PostgreSQL several may work.
+
+        `waiting` is called once if another process has it now.
+        """
+        if self._address.path is None:
+            yield
+            return
+        async with file_lock.hold(self._address.path, waiting) as self._lock:
+            yield
+
+    async def watch_lock(self) -> None:
+        """Wait until a SQLite database is no longer locked for this process.
+
+        Raises:
+            StoreFailure: it is no longer.
+        """
+        if self._lock is not None:
+            await self._lock.watch()
+
+    async def check_server(self) -> None:
+        """Check that PostgreSQL is one that several processes can work on.
+
+        Raises:
+            UnsuitableServer: it is too old, or behind a pooler, its clock differs, or a privilege is missing.
+        """
+        if not self.is_sqlite:
+            async with _connected(self._writer) as connection:
+                await check_server(connection)
+
+    def create_wakeups(self, owner: str, *, wake: Callable[[str], None]) -> "SharedWakeups | None":
+        """Return the wake-ups that reach other processes, or None on SQLite, where there are none."""
+        if self.is_sqlite:
+            return None
+        from bot.infra.db.wakeups import SharedWakeups  # noqa: PLC0415  asyncpg is loaded only if it is used
+
+        return SharedWakeups(self._address.url, owner, wake)
 
     async def refresh_gauges(self) -> None:
         """Set the gauges of connections."""
@@ -195,6 +244,7 @@ class Database:
         """Close every connection. No transaction may be open."""
         await self._writer.dispose()
         await self._reader.dispose()
+        await self._keeper.dispose()
         self._address.delete_temporary()
 
 
@@ -210,6 +260,8 @@ async def _connected(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
     except DBAPIError as error:
         # The error's text and causes quote rows, so only the traceback is kept.
         raise translate_error(error).with_traceback(error.__traceback__) from None
+    except TimeoutError:
+        raise StoreFailure("it doesn't answer") from None  # PostgreSQL's driver has waited `COMMAND_SECONDS`
     except SQLAlchemyError as error:
         raise StoreFailure(type(error).__name__) from error
 

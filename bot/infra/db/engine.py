@@ -17,6 +17,16 @@ READERS = 4
 """Reading connections to SQLite. They and the writer don't wait for each other, thanks to the write-ahead log."""
 
 POSTGRESQL_CONNECTIONS = 8
+CONNECT_SECONDS = 5.0
+COMMAND_SECONDS = 20.0
+KEEP_SECONDS = 2.5
+"""How long to wait for PostgreSQL: to connect, for a statement, and for one that keeps leases."""
+
+IDLE_IN_TRANSACTION_MILLISECONDS = 4000
+"""PostgreSQL ends a transaction without a statement for so long. It is less than a lease lasts."""
+
+# The server must notice when a machine vanishes. Otherwise its locks would stay.
+KEEPALIVES: Final = {"tcp_keepalives_idle": "10", "tcp_keepalives_interval": "5", "tcp_keepalives_count": "3"}
 BUSY_TIMEOUT_SECONDS = 30
 """Seconds to wait for another process's write (SQLite) or for a free connection (PostgreSQL)."""
 
@@ -73,25 +83,37 @@ def create_reader(address: Address, writing: AsyncEngine) -> AsyncEngine:
     )
 
 
-def _create_postgresql(address: Address) -> AsyncEngine:
+def create_keeper(address: Address, writing: AsyncEngine) -> AsyncEngine:
+    """Return the engine that keeps leases. On PostgreSQL it has one connection. On SQLite it is the writer."""
+    return writing if address.is_sqlite else _create_postgresql(address, connections=1, command_seconds=KEEP_SECONDS)
+
+
+def _create_postgresql(
+    address: Address, *, connections: int = POSTGRESQL_CONNECTIONS, command_seconds: float = COMMAND_SECONDS
+) -> AsyncEngine:
     return create_async_engine(
         address.url,
         # Set here, because the defaults of the server or the role can differ. A writer must see the latest commits.
         isolation_level="READ COMMITTED",
         execution_options={"compiled_cache": _POSTGRESQL_STATEMENTS},
         hide_parameters=True,  # an exception must not quote a user's account
-        pool_size=POSTGRESQL_CONNECTIONS,
+        pool_size=connections,
         max_overflow=0,
         pool_timeout=BUSY_TIMEOUT_SECONDS,
         # Without `jit`: compiling a plan takes longer than any query here. `synchronous_commit`: an intent must be on
         # the disk before its POST.
+        # `idle_in_transaction_session_timeout`: a process that freezes within a transaction must not keep its locks.
         connect_args={
+            "timeout": CONNECT_SECONDS,
+            "command_timeout": command_seconds,
             "server_settings": {
+                "idle_in_transaction_session_timeout": str(IDLE_IN_TRANSACTION_MILLISECONDS),
+                **KEEPALIVES,
                 "jit": "off",
                 "plan_cache_mode": "force_custom_plan",
                 "application_name": "kirim",
                 "synchronous_commit": "on",
-            }
+            },
         },
     )
 

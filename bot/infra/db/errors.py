@@ -4,6 +4,7 @@
 
     StoreError
     ├── UnusableUrl      the URL names no database that the bot can use
+    ├── UnsuitableServer the server can't be used as it is set up
     ├── StoreFailure     the database rejected or lost a statement, and the transaction was rolled back
     │   ├── BrokenRule   the statement would have broken a rule of the tables
     │   └── BrokenSeal   a row can't be read
@@ -52,6 +53,10 @@ class StoreError(Exception):
 
 class UnusableUrl(StoreError):
     """The URL names no database that the bot can use. The text doesn't repeat the URL, which can contain a password."""
+
+
+class UnsuitableServer(StoreError):
+    """The server is too old, behind a pooler, or its clock or the privileges are wrong. The text says what to do."""
 
 
 class StoreFailure(StoreError, StoreDown):

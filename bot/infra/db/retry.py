@@ -7,6 +7,7 @@ from typing import TypeVar
 import structlog
 
 from bot.core.backoff import Backoff
+from bot.infra.db.fence import LeaseLost
 
 log = structlog.get_logger(__name__)
 
@@ -31,13 +32,15 @@ async def retry_forever(
         what: the name of the action in the log.
         action: what to do. It must be harmless to repeat.
         retry_on: the exceptions after which to try again. Others are raised.
-        give_up_on: exceptions that are raised although they are a kind of `retry_on`.
+        give_up_on: besides `LeaseLost`, exceptions that are raised although they are a kind of `retry_on`.
         sleep: waits for some seconds.
     """
     waits = BETWEEN_TRIES.waits()
     while True:
         try:
             return await action()
+        except LeaseLost:
+            raise
         except give_up_on:
             raise
         except retry_on as error:

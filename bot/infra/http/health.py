@@ -48,12 +48,12 @@ class Health:
         return _answer("live" if is_live else "stuck", is_good=is_live, lag_seconds=round(self._lag.seconds, 3))
 
     async def _answer_ready(self, _request: Request) -> Response:
-        """Answer 200 if this process acts as the bot now and can, else 503."""
+        """Answer 200 if this process can work in chats now, else 503."""
         database, tables = await self._check_database()
         parts = {
             "database": database,
             "tables": tables,
-            "leading": self._store.is_leading,
+            "leases": self._state.are_leases_kept(),
             "workers": self._state.are_workers_alive(),
             "stopping": self._state.is_stopping,
         }

@@ -6,7 +6,7 @@ again and say so, because a missing message about money is worse than a repeated
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from types import MappingProxyType
@@ -20,8 +20,10 @@ from bot.core.shutdown import finish_tasks
 from bot.infra.db.columns import MALFORMED
 from bot.infra.db.database import Database
 from bot.infra.db.errors import LASTING, RowUnreadable, StoreDown
+from bot.infra.db.fence import LeaseLost
 from bot.infra.db.retry import Sleep, retry_forever
 from bot.infra.db.transaction import Transaction
+from bot.infra.leases.chat_leases import ChatHolder, ChatLease, SoleHolder
 from bot.infra.log_context import bind_fields
 from bot.infra.outbox.follow_ups import FollowUp, OnChatMoved, OnChatUnreachable
 from bot.infra.outbox.metrics import DELAY_SECONDS, NOTIFICATIONS
@@ -73,6 +75,8 @@ class OutboxDelivery:
         follow_ups: called when a notification of their kind was sent or given up. They must be harmless to repeat.
         on_chat_unreachable: called in the transaction that saves that outcome.
         on_chat_moved: called in the transaction that saves that outcome.
+        holder: grants chats to this process. A notification is only sent in a chat that it holds.
+        queues: the queues that are sent.
         log_fields: for prefixes of subjects, the log field that gets the rest of the subject. Other subjects, which can
             name a user, aren't logged.
         sleep: waits for some seconds.
@@ -88,6 +92,8 @@ class OutboxDelivery:
         follow_ups: Mapping[NotificationKind, FollowUp] | None = None,
         on_chat_unreachable: Sequence[OnChatUnreachable] = (),
         on_chat_moved: Sequence[OnChatMoved] = (),
+        holder: ChatHolder | None = None,
+        queues: Collection[Queue] = tuple(Queue),
         log_fields: Mapping[str, str] = MappingProxyType({}),
         sleep: Sleep = asyncio.sleep,
     ) -> None:
@@ -98,10 +104,13 @@ class OutboxDelivery:
         self._follow_ups = {kind.value: (kind, follow_up) for kind, follow_up in (follow_ups or {}).items()}
         self._on_chat_unreachable = on_chat_unreachable
         self._on_chat_moved = on_chat_moved
+        self._holder = holder or SoleHolder()
+        self._queues = tuple(queues)
         self._log_fields = log_fields
         self._sleep = sleep
         self._slots = {queue: asyncio.Semaphore(count) for queue, count in SLOTS.items()}
         self._tasks: dict[int, asyncio.Task[None]] = {}
+        self._leases: dict[asyncio.Task[None], ChatLease] = {}
         self._errors: Counter[int] = Counter()
         self._given_up = set[str]()
         self._is_closing = False
@@ -110,36 +119,69 @@ class OutboxDelivery:
 
     async def recover(self) -> int:
         """Queue again what a crash or a lost database interrupted during a request. Return how many rows."""
-        async with self._store.transaction() as tx:
-            interrupted = [
-                notification
-                for notification in await OutboxRepository(tx).find_interrupted()
-                if notification.id not in self._tasks
-            ]
-            for notification in interrupted:
-                await OutboxRepository(tx).postpone(notification.id, self._clock.now(), maybe_sent=True)
-        return len(interrupted)
+        async with self._store.reading() as tx:
+            interrupted = await self._find_interrupted(tx)
+        return await self._recover(interrupted)
+
+    async def _find_interrupted(self, tx: Transaction) -> Sequence[StoredNotification]:
+        found = await OutboxRepository(tx, self._holder.owner).find_interrupted(self._queues)
+        return [notification for notification in found if notification.id not in self._tasks]
+
+    def _may_be_left(self, notification: StoredNotification) -> bool:
+        """Return whether another process was sending a notification, and this one hasn't dealt with that yet."""
+        lease = self._holder.get(notification.chat_id)
+        return lease is None or (lease.taken_over_at is not None and not lease.is_recovered)
+
+    async def _recover(self, interrupted: Sequence[StoredNotification]) -> int:
+        leases, recovered = await self._claim(interrupted), 0
+        for notification in interrupted:
+            if (lease := leases.get(notification.chat_id)) is not None and notification.id not in self._tasks:
+                with self._holder.work_in(lease):
+                    async with self._store.transaction() as tx:
+                        await OutboxRepository(tx).postpone(notification.id, self._clock.now(), maybe_sent=True)
+                recovered += 1
+        for lease in leases.values():
+            lease.is_recovered = True
+        return recovered
+
+    async def _claim(self, notifications: Sequence[StoredNotification]) -> Mapping[int, ChatLease]:
+        """Return the leases of those of their chats that this process holds or could take."""
+        if not notifications:
+            return {}
+        chats = dict.fromkeys(notification.chat_id for notification in notifications)
+        return {lease.chat_id: lease for lease in await self._holder.claim(chats)}
 
     async def start_due(self) -> int:
         """Start to send the first notification of each chat if it is due. Return how many."""
+        interrupted: Sequence[StoredNotification] = ()
         async with self._store.reading() as tx:
-            now = self._clock.now()
-            dues = await OutboxRepository(tx).find_next_dues()
+            now, repository = self._clock.now(), OutboxRepository(tx, self._holder.owner)
+            dues = {queue: due for queue, due in (await repository.find_next_dues()).items() if queue in self._queues}
             heads = [
                 notification
                 for queue, due in dues.items()
                 if due is MALFORMED or due <= now
-                for notification in await OutboxRepository(tx).find_heads(now, HEADS_READ[queue], queue)
+                for notification in await repository.find_heads(now, HEADS_READ[queue], queue)
             ]
+            if not self._holder.is_alone:
+                # Of a process that died. Its chats are free as soon as its leases have ended.
+                interrupted = await self._find_interrupted(tx)
         self.next_due = min((due for due in dues.values() if due is not MALFORMED), default=None)
         await self._give_up_unreadable()
+        await self._recover([each for each in interrupted if self._may_be_left(each)])
         fresh = [notification for notification in heads if notification.id not in self._tasks]
-        for notification in fresh:
+        leases = await self._claim(fresh)
+        # While the chats were claimed, a notification that precedes one of them can have marked it.
+        started = [each for each in fresh if each.chat_id in leases and each.id not in self._tasks]
+        for notification in started:
             with bind_fields(**self._describe(notification)):
-                task = asyncio.create_task(self._deliver(notification), name=f"notification-{notification.id}")
+                task = asyncio.create_task(
+                    self._deliver(notification, leases[notification.chat_id]), name=f"notification-{notification.id}"
+                )
                 self._tasks[notification.id] = task
+                self._leases[task] = leases[notification.chat_id]
                 task.add_done_callback(self._on_task_done)
-        return len(fresh)
+        return len(started)
 
     async def _give_up_unreadable(self) -> None:
         """Give up rows that can't be read, so that later ones in the chat are sent. The monitor raises the alarm."""
@@ -166,25 +208,36 @@ class OutboxDelivery:
         ids = [notification_id for notification_id, each in self._tasks.items() if each is task]
         for notification_id in ids:
             del self._tasks[notification_id]
-        if not task.cancelled() and (error := task.exception()):
+        del self._leases[task]
+        error = None if task.cancelled() else task.exception()
+        if isinstance(error, LeaseLost):
+            log.info("message_left_to_another_process", message_id=min(ids, default=None))
+        elif error is not None:
             # The row stays marked as being sent. `recover` repeats it as perhaps sent.
             log.error("outbox_result_not_saved", message_id=min(ids, default=None), error=type(error).__name__)
         self._on_slot_free()
 
-    async def _deliver(self, notification: StoredNotification) -> None:
+    async def _deliver(self, notification: StoredNotification, lease: ChatLease) -> None:
         """Send a notification, and then those about the same subject that follow it in its chat.
 
         The next one is marked in the transaction that saves the outcome of the one before. That saves a transaction
         and a search for heads for each of them.
         """
-        async with self._slots[notification.queue]:
-            async with self._store.transaction() as tx:
-                if not await OutboxRepository(tx).mark_sending(notification.id):
-                    return
-            following: StoredNotification | None = notification
-            while following is not None:
-                with bind_fields(**self._describe(following)):
-                    following = await self._deliver_marked(following)
+        with self._holder.work_in(lease):
+            async with self._slots[notification.queue]:
+                async with self._store.transaction() as tx:
+                    if not await OutboxRepository(tx).mark_sending(notification.id):
+                        return
+                following: StoredNotification | None = notification
+                while following is not None:
+                    with bind_fields(**self._describe(following)):
+                        following = await self._deliver_marked(following)
+
+    def abandon(self, lease: ChatLease) -> None:
+        """End the deliveries in a chat whose lease was lost. Another process repeats them as perhaps sent."""
+        for task, held in self._leases.items():
+            if held is lease:
+                task.cancel()
 
     async def _deliver_marked(self, notification: StoredNotification) -> StoredNotification | None:
         """Send a notification that is marked as being sent. Return the next one of its chat if that is marked, too."""
@@ -192,6 +245,8 @@ class OutboxDelivery:
         self._record_attempt(notification, outcome)
         try:
             following = await self._save(notification, outcome)
+        except LeaseLost:
+            raise
         except Exception as error:  # noqa: BLE001  a failed follow-up must not repeat the message every minute
             log.error(  # noqa: TRY400  a traceback may quote rows
                 "message_follow_up_failed",
@@ -221,6 +276,8 @@ class OutboxDelivery:
         """Make one attempt and return its outcome. An exception (a bug or a lost database) must not block the chat."""
         try:
             outcome = await self._sender.send(notification)
+        except LeaseLost:
+            raise
         except Exception as error:  # noqa: BLE001  after any error the row must not stay as being sent
             if isinstance(error, RowUnreadable) and error.is_of_order:
                 self._errors.pop(notification.id, None)

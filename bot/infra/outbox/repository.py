@@ -1,6 +1,6 @@
 """Reads and writes of notifications. Each is saved once, and their order within a chat is kept."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -22,6 +22,7 @@ from sqlalchemy import (
 from bot.infra.db import encryption, upsert
 from bot.infra.db.columns import MALFORMED, constant
 from bot.infra.db.transaction import Transaction
+from bot.infra.leases.repository import held_by_others
 from bot.infra.outbox.model import BACKLOG_QUEUES, Backlog, Notification, NotificationStatus, Queue, StoredNotification
 from bot.infra.outbox.payload import pack
 from bot.infra.outbox.tables import IS_SENDING, IS_UNDELIVERABLE, IS_WAITING, is_unsent, outbox
@@ -40,6 +41,9 @@ def _is_in(queue: Queue, notification: FromClause) -> ColumnElement[bool]:
 def _build_heads(queue: Queue) -> Select[Any]:
     """Return the query for the heads: the first unsent notification of each chat in one queue.
 
+    Chats that another process holds are left out. The parameter `me` is this process. Rates are sent in bulk by the
+    leader, whoever holds the chat.
+
     It reads the index in the order of `due_at`, so a hundred heads cost a hundred lookups, however many rows wait.
     It is a scalar subquery, because PostgreSQL can't turn that into a join over all rows.
     """
@@ -52,6 +56,8 @@ def _build_heads(queue: Queue) -> Select[Any]:
         .scalar_subquery()
     )
     heads = select(outbox).where(IS_WAITING, in_queue, outbox.c.id == first_of_chat)
+    if queue is not Queue.RATE:
+        heads = heads.where(~held_by_others(outbox.c.chat_id))
     if queue is Queue.EXTRA:
         # Notifications of one subject keep their order: a receipt comes after the message that the order was sent.
         heads = heads.where(
@@ -89,7 +95,11 @@ BACKLOGS = (
     .where(IS_UNSENT, WAITING_SINCE <= OVERDUE)
     .group_by(outbox.c.queue)
 )
-INTERRUPTED = select(outbox).where(IS_SENDING)
+INTERRUPTED = select(outbox).where(
+    IS_SENDING,
+    outbox.c.queue.in_(bindparam("queues", expanding=True)),
+    or_(_is_in(Queue.RATE, outbox), ~held_by_others(outbox.c.chat_id)),
+)
 
 MARK_SENDING = (
     update(outbox)
@@ -134,9 +144,10 @@ DELETE_UNDELIVERABLE = delete(outbox).where(IS_UNDELIVERABLE, outbox.c.created_a
 
 
 class OutboxRepository:
-    """Reads and writes notifications in one transaction."""
+    """Reads and writes notifications in one transaction. `owner` is the random id of this process."""
 
-    def __init__(self, tx: Transaction) -> None:
+    def __init__(self, tx: Transaction, owner: str = "") -> None:
+        self._owner = owner
         self._connection = tx.connection
         self._vault = tx.vault
 
@@ -152,7 +163,7 @@ class OutboxRepository:
 
         No queue waits for another.
         """
-        found = await self._connection.execute(HEADS[queue], {"now": now, "limit": limit})
+        found = await self._connection.execute(HEADS[queue], {"now": now, "limit": limit, "me": self._owner})
         return encryption.read_rows(self._vault, outbox, found.mappings(), _notification)
 
     async def find_next_due(self) -> datetime | None:
@@ -161,7 +172,7 @@ class OutboxRepository:
 
     async def find_next_dues(self) -> Mapping[Queue, Any]:
         """Return when the next head of each queue is due, or `MALFORMED`. Queues without a head are left out."""
-        row = (await self._connection.execute(NEXT_DUE)).one()
+        row = (await self._connection.execute(NEXT_DUE, {"me": self._owner})).one()
         return {queue: due for queue, due in zip(IN_QUEUE, row, strict=True) if due is not None}
 
     async def find_due_after(self, moment: datetime, limit: int = 100) -> tuple[StoredNotification, ...]:
@@ -229,9 +240,13 @@ class OutboxRepository:
         found = await self._connection.execute(BY_SUBJECT, {"about": subject})
         return encryption.read_rows(self._vault, outbox, found.mappings(), _notification)
 
-    async def find_interrupted(self) -> tuple[StoredNotification, ...]:
-        """Return rows that are marked as being sent. After a crash these were interrupted during a request."""
-        rows = (await self._connection.execute(INTERRUPTED)).mappings()
+    async def find_interrupted(self, queues: Collection[Queue] = tuple(Queue)) -> tuple[StoredNotification, ...]:
+        """Return rows of some queues that are marked as being sent, without those of chats that another process holds.
+
+        Those that this process isn't sending were interrupted during a request.
+        """
+        values = {"queues": [queue.value for queue in queues], "me": self._owner}
+        rows = (await self._connection.execute(INTERRUPTED, values)).mappings()
         found = encryption.read_rows(self._vault, outbox, rows, _notification)
         # Sorted here, because for `ORDER BY id` SQLite would read all rows that were ever sent.
         return tuple(sorted(found, key=lambda notification: notification.id))

@@ -15,6 +15,9 @@ KEEP_SENT: Final = timedelta(days=30)
 """How long the bot keeps a notification after it was sent or given up."""
 
 LONGEST_WAIT: Final = 5.0
+LONGEST_WAIT_SHARED: Final = 0.5
+"""How long to wait at most if other processes work on the database: one of them can die, and leave a notification."""
+
 SHORTEST_WAIT: Final = 0.05
 
 EVERY_SECONDS: Final = 60.0
@@ -23,19 +26,23 @@ FAR_AHEAD: Final = timedelta(days=1)
 
 
 class OutboxWorker:
-    """Sends notifications as soon as they are due. Each `tick` starts all that are due."""
+    """Sends notifications as soon as they are due. Each `tick` starts all that are due.
 
-    def __init__(self, delivery: OutboxDelivery, clock: Clock) -> None:
+    `longest_wait` is the time in seconds until the next tick at most.
+    """
+
+    def __init__(self, delivery: OutboxDelivery, clock: Clock, longest_wait: float = LONGEST_WAIT) -> None:
         self._delivery = delivery
         self._clock = clock
+        self._longest_wait = longest_wait
 
     async def tick(self) -> float:
         """Start to send what is due. Return the seconds until the next tick."""
         await self._delivery.start_due()
         due = self._delivery.next_due
         if due is None:
-            return LONGEST_WAIT
-        return min(max((due - self._clock.now()).total_seconds(), SHORTEST_WAIT), LONGEST_WAIT)
+            return self._longest_wait
+        return min(max((due - self._clock.now()).total_seconds(), SHORTEST_WAIT), self._longest_wait)
 
 
 class OutboxCleanupWorker:
@@ -44,7 +51,7 @@ class OutboxCleanupWorker:
     Args:
         store: has the outbox.
         clock: the time.
-        delivery: repeats requests that a crash or a lost database interrupted.
+        deliveries: repeat requests that a crash or a lost database interrupted.
         keep: the rows that features still need.
         on_recovered: called when there are interrupted notifications.
     """
@@ -53,14 +60,14 @@ class OutboxCleanupWorker:
         self,
         store: Database,
         clock: Clock,
-        delivery: OutboxDelivery,
+        deliveries: Sequence[OutboxDelivery],
         *,
         keep: Sequence[ColumnElement[bool]],
         on_recovered: Callable[[], None],
     ) -> None:
         self._store = store
         self._clock = clock
-        self._delivery = delivery
+        self._deliveries = deliveries
         self._keep = keep
         self._on_recovered = on_recovered
 
@@ -73,6 +80,6 @@ class OutboxCleanupWorker:
             # SQLite compares times as text, so a malformed time can sort after all others. Its row would never be due
             # and would block the queue of its chat. Reading it here records it, so that it is given up.
             await OutboxRepository(tx).find_due_after(now + FAR_AHEAD)
-        if await self._delivery.recover():
+        if sum([await delivery.recover() for delivery in self._deliveries]):
             self._on_recovered()
         return EVERY_SECONDS

@@ -13,6 +13,7 @@ import structlog
 from bot.core.clock import Clock
 from bot.core.shutdown import finish_tasks
 from bot.infra.db.errors import LASTING, StoreDown
+from bot.infra.db.fence import without_lease
 from bot.infra.db.retry import Sleep, retry_forever
 from bot.infra.log_context import bind_fields
 from bot.infra.metrics import Measurement
@@ -52,7 +53,7 @@ class OrderSubmission:
     def submit(self, order: Order) -> None:
         """Start the one request for a saved intent (settlement API, 4.5), without waiting for its answer."""
         with bind_fields(order=order.reference):
-            task = asyncio.create_task(self._submit(order))
+            task = asyncio.create_task(self._submit(order), context=without_lease())
             self._tasks[order.reference] = task
             task.add_done_callback(lambda done: self._handle_end(order.reference, done))
 

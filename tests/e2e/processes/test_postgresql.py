@@ -1,4 +1,4 @@
-"""The main job on PostgreSQL, with a kill in the middle and a second process that takes over."""
+"""The main job on PostgreSQL, with a kill in the middle and a second process that goes on."""
 
 import signal
 from collections.abc import AsyncIterator, Iterator
@@ -39,10 +39,10 @@ async def test_rupiah_are_sent_on_postgresql_through_a_kill_and_a_change_of_proc
     card = await sender.chat.sees(like("orders.card.pay_before"), anywhere=True)
     assert await invoices_in(sender.chat) == {order["invoiceBolt11"]}
     async with running_program(tmp_path, "run", environment=kirim.environment) as second:
-        await second.says('"standby_started"')
+        await second.says('"bot_started"')
         await kirim.service.pays(order)
         await kirim.kill_bot()
-        await second.says('"bot_started"')
+        await second.says('"leadership_gained"')
         await sender.chat.sees(like("orders.notification.paid"), anywhere=True)
         await complete_order(kirim, order)
         await sender.chat.sees(like("orders.notification.sent_bank"), anywhere=True)

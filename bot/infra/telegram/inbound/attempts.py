@@ -15,9 +15,11 @@ from telegram import Bot, Update
 from bot.core.backoff import Backoff
 from bot.core.clock import Clock
 from bot.infra.db.database import Database
+from bot.infra.db.fence import LeaseLost
 from bot.infra.db.retry import retry_forever
 from bot.infra.db.transaction import Transaction
-from bot.infra.log_context import bind_fields, without_fields
+from bot.infra.leases.chat_leases import ChatHolder, ChatLease
+from bot.infra.log_context import bind_fields, shared_task_context
 from bot.infra.telegram.inbound.model import ChatState, InboxItem
 from bot.infra.telegram.inbound.repository import InboxRepository
 from bot.infra.telegram.metrics import ANSWER_SECONDS, UPDATES_HANDLED
@@ -44,6 +46,7 @@ class Attempt:
     """
 
     item: InboxItem
+    lease: ChatLease
     is_suspect: bool
     attempts: int
     chat: ChatState | None = None
@@ -58,22 +61,31 @@ class Attempts:
     """Makes attempts, and counts them in the database, so that a crash can't erase the count."""
 
     def __init__(
-        self, store: Database, process: Process, clock: Clock, bot: Bot | None, save_chats: SaveChats | None = None
+        self,
+        store: Database,
+        process: Process,
+        clock: Clock,
+        bot: Bot | None,
+        *,
+        save_chats: SaveChats | None,
+        holder: ChatHolder,
     ) -> None:
         self._store = store
+        self._holder = holder
         self._process = process
         self._save_chats = save_chats
         self._clock = clock
         self._bot = bot
-        self._since = clock.now()
-        self._finished: dict[int, ChatState | None] = {}
-        self._saving: dict[int, ChatState | None] = {}
+        self._finished: dict[int, Attempt] = {}
+        self._saving: dict[int, Attempt] = {}
         self._saved = asyncio.Event()
         self._finishing: asyncio.Task[None] | None = None
 
-    def create(self, item: InboxItem) -> Attempt:
-        """Return an attempt. An update that was received before this process began may have crashed the last one."""
-        return Attempt(item, item.attempts > 0 or item.received_at < self._since, item.attempts)
+    @staticmethod
+    def create(item: InboxItem, lease: ChatLease) -> Attempt:
+        """Return an attempt. An update in a chat that was taken over may have crashed the process that had it."""
+        was_waiting = lease.taken_over_at is not None and item.received_at < lease.taken_over_at
+        return Attempt(item, lease, item.attempts > 0 or was_waiting, item.attempts)
 
     async def run(self, attempt: Attempt) -> float | None:
         """Try once. Return None if the update is finished, else the seconds until the next try."""
@@ -90,6 +102,8 @@ class Attempts:
                 ANSWER_SECONDS.observe((self._clock.now() - attempt.item.received_at).total_seconds())
                 await self._finish(attempt)
                 return None
+            if isinstance(error, LeaseLost):
+                raise error  # another process handles the update
             UPDATES_HANDLED.labels("failed").inc()
             await self._record_failure(attempt, error)
         if attempt.attempts < MAX_ATTEMPTS:
@@ -145,9 +159,11 @@ class Attempts:
 
         If the update changed the state of its chat, wait for the commit: the chat's next update reads that state.
         """
-        self._finished[attempt.item.update_id] = attempt.chat
+        self._finished[attempt.item.update_id] = attempt
         if self._finishing is None:
-            self._finishing = asyncio.create_task(self._finish_all(), name="inbox-finish", context=without_fields())
+            self._finishing = asyncio.create_task(
+                self._finish_all(), name="inbox-finish", context=shared_task_context()
+            )
         if attempt.chat is not None:
             await self._saved.wait()
 
@@ -169,8 +185,12 @@ class Attempts:
 
     async def _finish_some(self) -> None:
         async with self._store.transaction() as tx:
-            await InboxRepository(tx).finish(self._saving, self._clock.now())
-            chats = [chat for chat in self._saving.values() if chat is not None]
+            leases = {id(attempt.lease): attempt.lease for attempt in self._saving.values()}
+            # Updates of chats that this process has lost are handled again by another one.
+            held = {id(lease) for lease in await self._holder.lock(tx, leases.values())}
+            attempts = [attempt for attempt in self._saving.values() if id(attempt.lease) in held]
+            await InboxRepository(tx).finish([attempt.item.update_id for attempt in attempts], self._clock.now())
+            chats = [attempt.chat for attempt in attempts if attempt.chat is not None]
             if chats and self._save_chats is not None:
                 await self._save_chats(tx, chats)
 

@@ -1,4 +1,4 @@
-"""A queue for each chat: one update of a chat at a time, many chats at once. A flood delays only its own chat.
+"""A queue for each chat: one update or job of a chat at a time, many chats at once. A flood delays only its own chat.
 
 A queue has a limited number of its chat's updates in memory. The others stay in the inbox and are read later. Only
 the first update of a queue counts towards the limit of chats at once.
@@ -6,18 +6,23 @@ the first update of a queue counts towards the limit of chats at once.
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from itertools import islice
+from types import MappingProxyType
 
 import structlog
 from telegram import Bot
 
 from bot.core.clock import Clock
 from bot.infra.db.database import Database
+from bot.infra.db.errors import StoreDown
+from bot.infra.db.fence import LeaseLost
 from bot.infra.db.retry import retry_forever
-from bot.infra.log_context import bind_fields, current_fields, without_fields
+from bot.infra.jobs.repository import Job, JobHandler, JobRepository
+from bot.infra.leases.chat_leases import ChatHolder, ChatLease, SoleHolder
+from bot.infra.log_context import bind_fields, shared_task_context
 from bot.infra.telegram.inbound.attempts import Attempt, Attempts, Process, SaveChats, catch_exception
 from bot.infra.telegram.inbound.model import InboxItem
 from bot.infra.telegram.inbound.repository import InboxRepository
@@ -31,65 +36,51 @@ each wait 0.3 s are answered within 0.35 s (with 64 it was 1.2 s). It equals the
 MAX_IN_MEMORY = 30
 """Updates of one chat that are kept in memory."""
 
+CLAIMED_AT_ONCE = 32
+"""How many chats are claimed in one transaction. Other processes that are less busy claim the next ones meanwhile."""
+
 FINISH_SECONDS = 1.0
 
-Work = Callable[[], Awaitable[None]]
+LOOK_SECONDS = 0.5
+"""How often a process looks for work that others have left, or that arrived without a wake-up."""
 
+LOOK_ALONE_SECONDS = 5.0
+"""The same for a process that is alone. It hears of all work at once."""
 
-class ChatJobs:
-    """Runs jobs of features in the queue of a chat. Features are built before the queues, which are connected later."""
-
-    def __init__(self) -> None:
-        self._queues: ChatQueues | None = None
-
-    def connect(self, queues: "ChatQueues") -> None:
-        """Connect the queues."""
-        self._queues = queues
-
-    def run(self, chat_id: int, work: Work) -> asyncio.Future[bool]:
-        """Run `work` in a chat's queue, as `ChatQueues.run_in_queue` does.
-
-        Raises:
-            RuntimeError: there are no queues yet.
-        """
-        if self._queues is None:
-            raise RuntimeError("the queues of the chats are not connected")
-        return self._queues.run_in_queue(chat_id, work)
-
-
-@dataclass(slots=True)
-class _Job:
-    """Work in a chat's queue that isn't an update."""
-
-    work: Work
-    done: asyncio.Future[bool]
-    log_fields: Mapping[str, Any]
-    """The log fields of the work that queued the job."""
+AFTER_FAILURE_SECONDS = 1.0
+MAX_JOB_ATTEMPTS = 5
 
 
 @dataclass(slots=True, eq=False)
 class _ChatQueue:
     chat_id: int
-    jobs: deque[Attempt | _Job] = field(default_factory=deque)
+    lease: ChatLease
+    work: deque[Attempt | Job] = field(default_factory=deque)
     has_more: bool = False
-    """Whether the inbox has updates that aren't in `jobs`. New ones then have to wait there, too."""
+    """Whether the database has updates or jobs that aren't in `work`. New ones then have to wait there, too."""
     was_added: bool = False
-    """Whether an update was added to the inbox since it was last read."""
+    """Whether something was added to the database since it was last read."""
 
     task: asyncio.Task[None] | None = None
 
 
 class ChatQueues:
-    """Passes updates to `process`, one at a time for each chat.
+    """Passes updates to `process`, one at a time for each chat, and runs the chat's jobs between them.
+
+    It works in chats that this process holds. It claims a chat when there is work in it.
 
     Args:
-        store: has the inbox.
+        store: has the inbox and the jobs.
         process: handles an update. Any exception counts as a failed attempt. After five attempts within a few seconds,
             the update is dropped. After a crash, `process` can get the same update again.
         clock: the time.
         bot: the bot of the `telegram.Update`s.
         save_chats: saves the states of chats that updates changed, in the transaction that finishes the updates. The
             next update of the chat waits for that.
+        jobs: kind of job -> the function that does it.
+        holder: grants chats to this process.
+        on_waiting: called when `claim_waiting` has something to do.
+        on_elsewhere: called when there is work for other processes.
         max_chats: how many chats are handled at once.
         max_in_memory: how many updates of a chat are kept in memory.
     """
@@ -102,50 +93,109 @@ class ChatQueues:
         bot: Bot | None = None,
         *,
         save_chats: SaveChats | None = None,
+        jobs: Mapping[str, JobHandler] = MappingProxyType({}),
+        holder: ChatHolder | None = None,
+        on_waiting: Callable[[], None] = lambda: None,
+        on_elsewhere: Callable[[], None] = lambda: None,
         max_chats: int = MAX_CHATS,
         max_in_memory: int = MAX_IN_MEMORY,
     ) -> None:
         self._store = store
-        self._attempts = Attempts(store, process, clock, bot, save_chats)
+        self._holder = holder or SoleHolder()
+        self._attempts = Attempts(store, process, clock, bot, save_chats=save_chats, holder=self._holder)
+        self._jobs = jobs
+        self._on_waiting = on_waiting
+        self._on_elsewhere = on_elsewhere
         self._slots = asyncio.Semaphore(max_chats)
+        self._max_chats = max_chats
         self._max_in_memory = max_in_memory
         self._queues: dict[int, _ChatQueue] = {}
         self._working: set[_ChatQueue] = set()
+        self._unclaimed: dict[int, None] = {}
+        self._must_look = True
+        self._look_at = 0.0
         self._closing = False
 
     def submit_updates(self, items: Sequence[InboxItem]) -> None:
-        """Queue updates that were just added to the inbox, in their order."""
+        """Queue updates that were just added to the inbox, in their order. Claim their chats if necessary."""
         for item in () if self._closing else items:
-            queue = self._queue(item.chat_id)
-            if queue.has_more or len(queue.jobs) >= self._max_in_memory:
+            queue = self._find_queue(item.chat_id)
+            if queue is None:
+                self._unclaimed[item.chat_id] = None
+            elif queue.has_more or len(queue.work) >= self._max_in_memory:
                 queue.has_more = queue.was_added = True
             else:
-                queue.jobs.append(self._attempts.create(item))
+                queue.work.append(self._attempts.create(item, queue.lease))
+        if self._unclaimed:
+            self._on_waiting()
 
-    def run_in_queue(self, chat_id: int, work: Work) -> asyncio.Future[bool]:
-        """Run `work` after the queued updates of the chat. The result is whether it succeeded.
-
-        It is lost in a restart. Its exceptions are only logged.
-        """
-        done: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
-        if self._closing:
-            done.set_result(False)
-        else:
-            self._queue(chat_id).jobs.append(_Job(work, done, current_fields()))
-        return done
-
-    async def replay(self) -> int:
-        """Queue the unfinished updates of a former process. Return the number of chats. Call it before receiving."""
-        async with self._store.reading() as tx:
-            chats = await InboxRepository(tx).find_chats()
-        self.reread_inbox(chats)
-        return len(chats)
+    def look_soon(self) -> None:
+        """Look in the database for work that this process doesn't know of."""
+        self._must_look = True
+        self._on_waiting()
 
     def reread_inbox(self, chat_ids: Iterable[int]) -> None:
         """Read the inbox again for these chats, because it can have updates that were never submitted."""
         for chat_id in () if self._closing else chat_ids:
-            queue = self._queue(chat_id)
+            self._read_again(chat_id)
+        if self._unclaimed:
+            self._on_waiting()
+
+    async def claim_waiting(self) -> float:
+        """Claim chats with work, as many as can be handled at once. Return the seconds until the next call."""
+        moment = asyncio.get_running_loop().time()
+        try:
+            if self._must_look or moment >= self._look_at:
+                self._must_look = False
+                self._look_at = moment + (LOOK_ALONE_SECONDS if self._holder.is_alone else LOOK_SECONDS)
+                await self._look()
+            await self._claim()
+        except StoreDown as error:
+            log.warning("chats_not_claimed", error=type(error).__name__)
+            self._must_look = True
+            return AFTER_FAILURE_SECONDS
+        return max(self._look_at - asyncio.get_running_loop().time(), 0.0)
+
+    async def _look(self) -> None:
+        """Find chats with more work than this process knows of."""
+        owner, limit = self._holder.owner, 2 * self._max_chats
+        async with self._store.reading() as tx:
+            updates = await InboxRepository(tx).find_waiting(owner, limit)
+            jobs = await JobRepository(tx).find_waiting(owner, limit)
+        for chat_id in dict.fromkeys((*updates, *jobs)):
+            queue = self._queues.get(chat_id)
+            if queue is None or updates.get(chat_id, 0) + jobs.get(chat_id, 0) > len(queue.work):
+                self._read_again(chat_id)
+
+    def _read_again(self, chat_id: int) -> None:
+        queue = self._find_queue(chat_id)
+        if queue is None:
+            self._unclaimed[chat_id] = None
+        else:
             queue.has_more = queue.was_added = True
+
+    async def _claim(self) -> None:
+        free = self._max_chats - len(self._queues)
+        if not self._unclaimed or self._closing:
+            return
+        wanted = list(islice(self._unclaimed, max(min(free, CLAIMED_AT_ONCE), 0)))
+        leases = await self._holder.claim(wanted)
+        if len(leases) < len(self._unclaimed):
+            # Another process holds the others, or has room for them.
+            self._on_elsewhere()
+        for lease in leases:
+            if lease.chat_id not in self._queues and not self._closing:
+                self._start(_ChatQueue(lease.chat_id, lease, has_more=True, was_added=True))
+        for chat_id in wanted:
+            self._unclaimed.pop(chat_id, None)
+        if self._unclaimed and wanted:
+            self._on_waiting()
+
+    def abandon(self, lease: ChatLease) -> None:
+        """End the work in a chat whose lease was lost. Another process goes on with it."""
+        queue = self._queues.get(lease.chat_id)
+        if queue is not None and queue.lease is lease and queue.task is not None:
+            queue.task.cancel()
 
     async def drain(self, timeout: float = 3.0) -> None:  # noqa: ASYNC109  what isn't finished by then is cancelled
         """Finish the updates that are being handled within `timeout` seconds. All others stay in the inbox."""
@@ -165,15 +215,19 @@ class ChatQueues:
         except TimeoutError:
             log.warning("updates_not_finished")  # harmless: they are handled again
 
-    def _queue(self, chat_id: int) -> _ChatQueue:
+    def _find_queue(self, chat_id: int) -> _ChatQueue | None:
+        """Return the queue of a chat. Start it if this process holds the chat, else return None."""
         if chat_id not in self._queues:
-            self._start(_ChatQueue(chat_id))
+            lease = self._holder.get(chat_id)
+            if lease is None:
+                return None
+            self._start(_ChatQueue(chat_id, lease))
         return self._queues[chat_id]
 
     def _start(self, queue: _ChatQueue) -> None:
         self._queues[queue.chat_id] = queue
         queue.task = asyncio.create_task(
-            self._run_queue(queue), name=f"chat-queue-{queue.chat_id}", context=without_fields()
+            self._run_queue(queue), name=f"chat-queue-{queue.chat_id}", context=shared_task_context()
         )
         queue.task.add_done_callback(partial(self._on_queue_ended, queue))
 
@@ -182,71 +236,97 @@ class ChatQueues:
         error = None if task.cancelled() else task.exception()
         if self._closing or self._queues.get(queue.chat_id) is not queue:
             return
+        if not queue.lease.is_held:
+            del self._queues[queue.chat_id]
+            self._unclaimed[queue.chat_id] = None  # perhaps nobody else has taken the chat
+            self._on_waiting()
+            return
         log.error("chat_queue_restarted", error=type(error).__name__ if error else "CancelledError")
-        job = queue.jobs[0] if queue.jobs else None
-        if isinstance(job, Attempt):
+        first = queue.work[0] if queue.work else None
+        if isinstance(first, Attempt):
             # It may have ended the queue, so its attempts are counted.
-            job.is_suspect = True
-        elif job is not None:
-            queue.jobs.popleft()
-            _finish_job(job, succeeded=False)
+            first.is_suspect = True
+        elif first is not None:
+            queue.work.popleft()  # its row is found again at the next look
         self._start(queue)
 
     async def _run_queue(self, queue: _ChatQueue) -> None:
-        while not self._closing:
-            async with self._slots:
-                await self._fill(queue)
-                if not queue.jobs:
-                    del self._queues[queue.chat_id]
-                    return
-                pause = await self._handle(queue, queue.jobs[0])
-            if pause is None:
-                queue.jobs.popleft()
-            else:
-                await asyncio.sleep(pause)
+        with self._holder.work_in(queue.lease):
+            while not self._closing and queue.lease.is_held:
+                async with self._slots:
+                    await self._fill(queue)
+                    if not queue.work:
+                        del self._queues[queue.chat_id]
+                        break
+                    pause = await self._handle(queue, queue.work[0])
+                if pause is None:
+                    queue.work.popleft()
+                else:
+                    await asyncio.sleep(pause)
+        if self._unclaimed:
+            self._on_waiting()
 
     async def _fill(self, queue: _ChatQueue) -> None:
-        while queue.has_more and not queue.jobs:
+        while queue.has_more and not queue.work:
             queue.was_added = False
-            found = await retry_forever("read_inbox", lambda: self._read(queue))
-            for item in found:
-                queue.jobs.append(self._attempts.create(item))
-            # An update that was added after the query is in the inbox, too.
-            queue.has_more = queue.was_added or len(found) == self._max_in_memory
+            updates, jobs = await retry_forever("read_inbox", lambda: self._read(queue))
+            queue.work.extend(self._attempts.create(item, queue.lease) for item in updates)
+            # What was added after the query is in the database, too.
+            queue.has_more = queue.was_added or len(updates) == self._max_in_memory
+            if not queue.has_more:
+                queue.work.extend(jobs)
 
-    async def _read(self, queue: _ChatQueue) -> Sequence[InboxItem]:
+    async def _read(self, queue: _ChatQueue) -> tuple[Sequence[InboxItem], Sequence[Job]]:
         async with self._store.reading() as tx:
-            return await InboxRepository(tx).find_unfinished(
+            updates = await InboxRepository(tx).find_unfinished(
                 queue.chat_id, known=self._attempts.list_finished(), limit=self._max_in_memory
             )
+            return updates, await JobRepository(tx).find_of_chat(queue.chat_id)
 
-    async def _handle(self, queue: _ChatQueue, job: Attempt | _Job) -> float | None:
+    async def _handle(self, queue: _ChatQueue, work: Attempt | Job) -> float | None:
+        """Do the first work of a queue. Return None if it is done, else the seconds until the next attempt."""
         self._working.add(queue)
         try:
-            if isinstance(job, Attempt):
-                return await self._attempts.run(job)
-            await _run_job(job)
+            if isinstance(work, Attempt):
+                return await self._attempts.run(work)
+            with bind_fields(job=work.kind):
+                return await self._run_job(work, queue.lease)
         finally:
             self._working.discard(queue)
+
+    async def _run_job(self, job: Job, lease: ChatLease) -> float | None:
+        was_waiting = lease.taken_over_at is not None and job.created_at < lease.taken_over_at
+        handler = self._jobs.get(job.kind)
+        if handler is None or job.attempts >= MAX_JOB_ATTEMPTS:
+            log.error("job_dropped", attempts=job.attempts)
+            await self._finish_job(job)
+            return None
+        if was_waiting or job.attempts:
+            # It may have crashed the process that had the chat, so its attempts are counted before they begin.
+            await retry_forever("count_attempt", lambda: self._count_job_attempt(job))
+        error = await catch_exception(handler(job))
+        if isinstance(error, LeaseLost):
+            raise error  # another process does the job
+        if isinstance(error, StoreDown):
+            return AFTER_FAILURE_SECONDS
+        if error is not None:
+            # Whoever added the job adds it again as long as it is due.
+            log.error("background_task_failed", error=type(error).__name__)
+        await self._finish_job(job)
         return None
 
+    async def _count_job_attempt(self, job: Job) -> None:
+        async with self._store.transaction() as tx:
+            await JobRepository(tx).count_attempt(job.id)
 
-async def _run_job(job: _Job) -> None:
-    with bind_fields(**job.log_fields):
-        error = await catch_exception(job.work())
-        if error is not None:
-            log.error("background_task_failed", error=type(error).__name__)
-    _finish_job(job, succeeded=error is None)
+    async def _finish_job(self, job: Job) -> None:
+        async def finish() -> None:
+            async with self._store.transaction() as tx:
+                await job.finish(tx)
 
-
-def _finish_job(job: _Job, *, succeeded: bool) -> None:
-    if not job.done.done():
-        job.done.set_result(succeeded)
+        await retry_forever("finish_job", finish)
 
 
 def _cancel(queue: _ChatQueue) -> None:
     if queue.task is not None:
         queue.task.cancel()
-    for job in queue.jobs:
-        if isinstance(job, _Job):
-            _finish_job(job, succeeded=False)

@@ -10,6 +10,7 @@ from sqlalchemy import bindparam, delete, func, select, update
 from bot.infra.db import encryption, upsert
 from bot.infra.db.columns import MALFORMED
 from bot.infra.db.transaction import Transaction
+from bot.infra.leases.repository import held_by_others
 from bot.infra.telegram.inbound.model import InboxItem
 from bot.infra.telegram.inbound.tables import IS_UNFINISHED, inbox
 
@@ -34,11 +35,12 @@ UNFINISHED = (
     .order_by(inbox.c.received_at, inbox.c.update_id)
     .limit(bindparam("limit"))
 )
-UNFINISHED_CHATS = (
-    select(inbox.c.chat_id)
-    .where(IS_UNFINISHED)
+WAITING = (
+    select(inbox.c.chat_id, func.count().label("work"))
+    .where(IS_UNFINISHED, ~held_by_others(inbox.c.chat_id))
     .group_by(inbox.c.chat_id)
     .order_by(func.min(inbox.c.received_at), func.min(inbox.c.update_id))
+    .limit(bindparam("limit"))
 )
 BACKLOG = select(func.count(), func.min(inbox.c.received_at)).where(IS_UNFINISHED)
 HAS_ID = inbox.c.update_id.in_(bindparam("ids", expanding=True))
@@ -82,9 +84,13 @@ class InboxRepository:
             handled_by=row["handled_by"],
         )
 
-    async def find_chats(self) -> tuple[int, ...]:
-        """Return the chats with unfinished updates. The chat that has waited longest comes first."""
-        return tuple((await self._connection.execute(UNFINISHED_CHATS)).scalars())
+    async def find_waiting(self, owner: str, limit: int) -> Mapping[int, int]:
+        """Return the chats with unfinished updates that no other process than `owner` holds, each with their number.
+
+        The chat that has waited longest comes first.
+        """
+        rows = await self._connection.execute(WAITING, {"me": owner, "limit": limit})
+        return {row.chat_id: row.work for row in rows}
 
     async def get_backlog(self) -> tuple[int, datetime | None]:
         """Return how many updates are unfinished, and since when the oldest has waited."""

@@ -1,0 +1,61 @@
+"""The check of PostgreSQL at the start: several processes need a recent server, close clocks and their own sessions."""
+
+from datetime import UTC, datetime
+from typing import Final
+
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot.infra.db.engine import IDLE_IN_TRANSACTION_MILLISECONDS
+from bot.infra.db.errors import UnsuitableServer
+
+OLDEST_VERSION: Final = 13
+MAX_CLOCK_OFFSET_SECONDS: Final = 2.0
+"""Leases go by the database's clock, but times in rows by those of the machines. A lease bears this difference."""
+
+SERVER: Final = text(
+    "SELECT current_setting('server_version_num')::int / 10000 AS version,"
+    " current_setting('idle_in_transaction_session_timeout', true) AS timeout,"
+    " clock_timestamp() AS time, current_user AS role, current_schema() AS schema,"
+    " coalesce(has_schema_privilege(current_schema(), 'CREATE'), false) AS may_create,"
+    " (SELECT min(c.relname::text) FROM pg_class c"
+    " WHERE c.relkind = 'r' AND c.relnamespace = current_schema()::regnamespace AND NOT"
+    " (has_table_privilege(c.oid, 'SELECT') AND has_table_privilege(c.oid, 'INSERT')"
+    " AND has_table_privilege(c.oid, 'UPDATE') AND has_table_privilege(c.oid, 'DELETE'))) AS forbidden"
+)
+
+
+async def check_server(connection: AsyncConnection) -> None:
+    """Check the version, the clock, the privileges, and that no pooler shares sessions.
+
+    Raises:
+        UnsuitableServer: one of them is wrong. The text says which, and what to do.
+    """
+    before = datetime.now(UTC)
+    found = (await connection.execute(SERVER)).one()
+    after = datetime.now(UTC)
+    if found.version < OLDEST_VERSION:
+        raise UnsuitableServer(
+            f"it is PostgreSQL {found.version}, and Kirim needs {OLDEST_VERSION} or newer: upgrade the server"
+        )
+    if found.timeout != f"{IDLE_IN_TRANSACTION_MILLISECONDS // 1000}s":
+        raise UnsuitableServer(
+            "it is behind a connection pooler such as PgBouncer, which drops the settings of a session:"
+            " connect to PostgreSQL itself"
+        )
+    offset = max((before - found.time).total_seconds(), (found.time - after).total_seconds(), 0.0)
+    if offset > MAX_CLOCK_OFFSET_SECONDS:
+        raise UnsuitableServer(
+            f"its clock differs from this machine's by {offset:.1f} seconds, and Kirim bears"
+            f" {MAX_CLOCK_OFFSET_SECONDS:.0f}: synchronise both clocks (NTP)"
+        )
+    if found.schema is None or not found.may_create:
+        raise UnsuitableServer(
+            f"the role {found.role} may not create tables there: GRANT CREATE, USAGE ON SCHEMA"
+            f" {found.schema or 'public'} TO {found.role}"
+        )
+    if found.forbidden is not None:
+        raise UnsuitableServer(
+            f"the role {found.role} may not read and write the table {found.forbidden}: GRANT ALL ON ALL TABLES IN"
+            f" SCHEMA {found.schema} TO {found.role}"
+        )

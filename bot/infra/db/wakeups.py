@@ -1,0 +1,108 @@
+"""Wake-ups between the processes on one PostgreSQL: who saves work for another process tells it at once.
+
+They are only a matter of speed. Every process also looks for work regularly, so a lost wake-up costs a second.
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, Final
+
+import asyncpg  # type: ignore[import-untyped]  # it has no types
+import structlog
+from sqlalchemy import URL
+
+from bot.core.backoff import Backoff
+from bot.infra.db.engine import CONNECT_SECONDS, KEEPALIVES
+from bot.infra.db.errors import translate_connection_error
+
+log = structlog.get_logger(__name__)
+
+CHANNEL: Final = "kirim"
+PAUSE_SECONDS: Final = 0.05
+"""The least time between two notifications of a process. The wake-ups in between are sent together."""
+
+CHECK_SECONDS: Final = 10.0
+"""How often the connection is checked."""
+
+RECONNECT: Final = Backoff(first=0.5, longest=10.0)
+BROKEN: Final = (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, TimeoutError)
+"""The errors of a lost connection. asyncpg raises the last but one when the server ends an idle connection."""
+
+
+class SharedWakeups:
+    """Sends the names of wake-ups to the other processes, and calls `wake` with those that arrive.
+
+    Args:
+        url: the database.
+        owner: the random id of this process, which ignores its own wake-ups.
+        wake: called with each name that arrives. It gets "*" after a reconnection, when any could have been missed.
+    """
+
+    def __init__(self, url: URL, owner: str, wake: Callable[[str], None]) -> None:
+        self._url = url
+        self._owner = owner
+        self._wake = wake
+        self._names: set[str] = set()
+        self._has_names = asyncio.Event()
+
+    def send(self, name: str) -> None:
+        """Send a wake-up to the other processes soon."""
+        self._names.add(name)
+        self._has_names.set()
+
+    async def run(self) -> None:
+        """Send and receive until cancelled. Connect again after a loss."""
+        failures = 0
+        while True:
+            try:
+                connection = await self._connect()
+            except BROKEN as error:
+                failures += 1
+                log.warning("wakeups_unavailable", error=str(translate_connection_error(error)))
+                await asyncio.sleep(RECONNECT.after(failures))
+                continue
+            failures = 0
+            self._wake("*")
+            try:
+                await self._send_all(connection)
+            except BROKEN as error:
+                log.warning("wakeups_unavailable", error=str(translate_connection_error(error)))
+            finally:
+                # This doesn't wait for a server that may be gone.
+                connection.terminate()
+
+    async def _connect(self) -> asyncpg.Connection:
+        plain = self._url.set(drivername="postgresql")
+        if "ssl" in plain.query:
+            plain = plain.difference_update_query(["ssl"]).update_query_dict({"sslmode": plain.query["ssl"]})
+        connection = await asyncpg.connect(
+            plain.render_as_string(hide_password=False),
+            timeout=CONNECT_SECONDS,
+            command_timeout=CONNECT_SECONDS,
+            server_settings={"application_name": "kirim wakeups", **KEEPALIVES},
+        )
+        connection.add_termination_listener(lambda _: self._has_names.set())
+        await connection.add_listener(CHANNEL, self._receive)
+        return connection
+
+    async def _send_all(self, connection: asyncpg.Connection) -> None:
+        while True:
+            try:
+                async with asyncio.timeout(CHECK_SECONDS):
+                    await self._has_names.wait()
+            except TimeoutError:
+                await connection.execute("SELECT 1")
+                continue
+            self._has_names.clear()
+            names, self._names = self._names, set()
+            try:
+                await connection.execute(f"SELECT pg_notify('{CHANNEL}', $1)", " ".join((self._owner, *sorted(names))))
+            except BROKEN:
+                self._names |= names
+                raise
+            await asyncio.sleep(PAUSE_SECONDS)
+
+    def _receive(self, _connection: Any, _pid: int, _channel: str, payload: str) -> None:  # noqa: ANN401  asyncpg has no types
+        owner, *names = payload.split()
+        for name in names if owner != self._owner else ():
+            self._wake(name)

@@ -1,0 +1,324 @@
+"""Leases of chats: each chat has at most one process that handles its updates, runs its jobs and sends to it.
+
+A process claims a chat when there is work in it, and keeps it for a few seconds after the last work, so that a
+conversation stays in one process. The lease of a process that died, froze or was cut off ends by itself, and another
+process takes the chat over.
+
+On SQLite there is one process. It runs the same code, but its leases don't end, because nobody else could take them.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final, Protocol
+
+import structlog
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot.infra.db.database import Database
+from bot.infra.db.errors import StoreDown
+from bot.infra.db.fence import FENCE, LeaseLost
+from bot.infra.db.transaction import Transaction
+from bot.infra.db.vault import Vault
+from bot.infra.leases.metrics import CHAT_LEASES, CHATS_HELD, CLOCK_OFFSET
+from bot.infra.leases.model import KEEP_SECONDS, LEASE_SECONDS, MARGIN_SECONDS, Term
+from bot.infra.leases.repository import LeaseRepository
+
+log = structlog.get_logger(__name__)
+
+HOLD_SECONDS: Final = 10.0
+"""How long a chat stays with its process after the last work in it. Most steps of a conversation follow sooner."""
+
+HOLD_ALONE_SECONDS: Final = 60.0
+"""The same for a process that is alone."""
+
+ENDLESS_SECONDS: Final = 100 * 365 * 24 * 3600
+"""The lease of a process that is alone. Nobody else could take the chat."""
+
+DELETE_AFTER_SECONDS: Final = 3600
+"""How long the row of an ended lease stays, so that whoever takes the chat over knows that its process was lost."""
+
+
+@dataclass(slots=True, eq=False)
+class ChatLease:
+    """The lease of one chat.
+
+    Attributes:
+        chat_id: the chat.
+        epoch: grows with each claim.
+        term: how long it lasts. All leases that are kept together share one.
+        taken_over_at: when it was taken from a process that didn't release it. None if it was free.
+    """
+
+    owner: str
+    chat_id: int
+    epoch: int
+    term: Term
+    taken_over_at: datetime | None
+    users: int = 0
+    """How many tasks work under it."""
+
+    idle_since: float = 0.0
+    is_alone: bool = False
+    is_recovered: bool = False
+    """Whether the notifications that the former process was sending are queued again."""
+
+    @property
+    def is_held(self) -> bool:
+        """Whether the lease surely lasts, as far as this process knows."""
+        return self.term.is_running
+
+    async def check(self, connection: AsyncConnection) -> None:
+        """Lock the row until the end of the transaction.
+
+        Raises:
+            LeaseLost: another process has the chat, or could have it.
+        """
+        if not self.is_held:
+            raise LeaseLost
+        if self.is_alone:
+            return
+        tx = Transaction(connection, Vault())
+        if (await LeaseRepository(tx, self.owner).lock([self.chat_id])).get(self.chat_id) != self.epoch:
+            self.term = self.term.end()
+            raise LeaseLost
+
+
+class ChatHolder(Protocol):
+    """Grants chats to this process, one process a chat."""
+
+    owner: str
+    """The random id of this process."""
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether no other process can hold a chat."""
+        ...
+
+    def get(self, chat_id: int) -> ChatLease | None:
+        """Return the lease of a chat that this process holds now."""
+        ...
+
+    async def claim(self, chat_ids: Collection[int]) -> Sequence[ChatLease]:
+        """Return the leases of those chats that this process holds or could take. Raises `StoreDown`."""
+        ...
+
+    def work_in(self, lease: ChatLease) -> AbstractContextManager[None]:
+        """Return a context for work under a lease. Its transactions and calls of Telegram need the lease."""
+        ...
+
+    async def lock(self, tx: Transaction, leases: Collection[ChatLease]) -> Collection[ChatLease]:
+        """Lock the rows of leases until the end of a transaction. Return those that this process still has."""
+        ...
+
+
+class SoleHolder:
+    """Grants every chat, without rows: to the leader for what only it sends, and to tests."""
+
+    owner = "alone"
+    is_alone = True
+
+    def __init__(self) -> None:
+        self._term = Term(lambda: 0.0, 1.0)
+
+    def get(self, chat_id: int) -> ChatLease:
+        """Return a lease that doesn't end."""
+        return ChatLease(self.owner, chat_id, 1, self._term, None, is_alone=True)
+
+    async def claim(self, chat_ids: Collection[int]) -> Sequence[ChatLease]:
+        """Return a lease for each chat."""
+        return [self.get(chat_id) for chat_id in chat_ids]
+
+    def work_in(self, _lease: ChatLease) -> AbstractContextManager[None]:
+        """Return a context that changes nothing. The work goes on under the fence of its caller."""
+        return nullcontext()
+
+    async def lock(self, _tx: Transaction, leases: Collection[ChatLease]) -> Collection[ChatLease]:
+        """Return all of them."""
+        return leases
+
+
+class ChatLeases:
+    """Claims, keeps and releases the leases of this process. `keep` must be called every `KEEP_SECONDS`.
+
+    Args:
+        store: has the table.
+        owner: the random id of this process.
+        is_alone: whether no other process can use this database.
+        seconds: a monotonic clock.
+    """
+
+    def __init__(
+        self, store: Database, owner: str, *, is_alone: bool, seconds: Callable[[], float] = time.monotonic
+    ) -> None:
+        self.owner = owner
+        self.is_alone = is_alone
+        self._store = store
+        self._seconds = seconds
+        self._lease_seconds = ENDLESS_SECONDS if is_alone else int(LEASE_SECONDS)
+        self._hold_seconds = HOLD_ALONE_SECONDS if is_alone else HOLD_SECONDS
+        self._held: dict[int, ChatLease] = {}
+        self._claiming: set[int] = set()
+        self._kept_at = seconds()
+        self._on_lost: list[Callable[[ChatLease], None]] = []
+        CHATS_HELD.set_function(lambda: float(len(self._held)))
+
+    def on_lost(self, notify: Callable[[ChatLease], None]) -> None:
+        """Call `notify` with each lease that is lost. The work under it must end."""
+        self._on_lost.append(notify)
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether the leases were kept in time, so that this process can work."""
+        return self.is_alone or self._seconds() - self._kept_at < LEASE_SECONDS * 2 / 3
+
+    def get(self, chat_id: int) -> ChatLease | None:
+        """Return the lease of a chat that this process holds now."""
+        lease = self._held.get(chat_id)
+        return lease if lease is not None and lease.is_held else None
+
+    async def claim(self, chat_ids: Collection[int]) -> Sequence[ChatLease]:
+        """Return the leases of those chats that this process holds or could take.
+
+        Raises:
+            StoreDown: the database failed.
+        """
+        wanted = [chat_id for chat_id in dict.fromkeys(chat_ids) if self.get(chat_id) is None]
+        if wanted:
+            # A lease that ended here without an answer of the database isn't used again.
+            self._drop([lease for chat_id in wanted if (lease := self._held.get(chat_id)) is not None])
+            self._claiming.update(wanted)
+            try:
+                await self._claim(wanted)
+            finally:
+                self._claiming.difference_update(wanted)
+        return [lease for chat_id in dict.fromkeys(chat_ids) if (lease := self.get(chat_id)) is not None]
+
+    async def _claim(self, chat_ids: Sequence[int]) -> None:
+        began = self._seconds()
+        async with self._store.transaction() as tx:
+            repository = LeaseRepository(tx, self.owner)
+            new = await repository.claim_new(chat_ids, self._lease_seconds)
+            left = [chat_id for chat_id in chat_ids if chat_id not in new]
+            taken = await repository.take_over(left, self._lease_seconds) if left else {}
+        now, term = datetime.now(UTC), self._create_term(began)
+        for epochs, since in ((new, None), (taken, now)):
+            for chat_id, epoch in epochs.items():
+                lease = ChatLease(self.owner, chat_id, epoch, term, since, is_alone=self.is_alone)
+                lease.idle_since = began
+                self._held[chat_id] = lease
+        CHAT_LEASES.labels("claimed").inc(len(new))
+        if taken:
+            CHAT_LEASES.labels("taken_over").inc(len(taken))
+            log.info("chats_taken_over", chats=len(taken))
+
+    def _create_term(self, began: float) -> Term:
+        return Term(self._seconds, began + self._lease_seconds - MARGIN_SECONDS)
+
+    @contextmanager
+    def work_in(self, lease: ChatLease) -> Iterator[None]:
+        """Work under a lease. Transactions and calls of Telegram in the block need the lease."""
+        lease.users += 1
+        token = FENCE.set(lease)
+        try:
+            yield
+        finally:
+            FENCE.reset(token)
+            lease.users -= 1
+            lease.idle_since = self._seconds()
+
+    async def lock(self, tx: Transaction, leases: Collection[ChatLease]) -> Collection[ChatLease]:
+        """Lock the rows of leases until the end of a transaction. Return those that this process still has."""
+        held = [lease for lease in leases if lease.is_held]
+        if self.is_alone or not held:
+            return held
+        epochs = await LeaseRepository(tx, self.owner).lock([lease.chat_id for lease in held])
+        return [lease for lease in held if epochs.get(lease.chat_id) == lease.epoch]
+
+    async def keep(self) -> float:
+        """Keep the leases, and release those without work. Return the seconds until the next call.
+
+        If the database doesn't answer in time, the leases end here before they end there.
+        """
+        now = self._seconds()
+        self._lose([lease for lease in self._held.values() if not lease.is_held])
+        idle = [
+            lease for lease in self._held.values() if not lease.users and now - lease.idle_since >= self._hold_seconds
+        ]
+        for lease in idle:
+            del self._held[lease.chat_id]
+        if not self.is_alone or idle:
+            await self._keep_and_release(idle)
+        return KEEP_SECONDS
+
+    async def _keep_and_release(self, idle: Sequence[ChatLease]) -> None:
+        before, began = dict(self._held), self._seconds()
+        try:
+            async with asyncio.timeout(None if self.is_alone else LEASE_SECONDS / 2), self._store.keeping() as tx:
+                repository = LeaseRepository(tx, self.owner)
+                if idle:
+                    await repository.release({lease.chat_id: lease.epoch for lease in idle})
+                epochs = None if self.is_alone else await repository.keep(self._lease_seconds)
+                if not self.is_alone:
+                    CLOCK_OFFSET.set((datetime.now(UTC) - await repository.get_time()).total_seconds())
+                if forgotten := self._find_forgotten(epochs or {}):
+                    await repository.release(forgotten)
+        except (StoreDown, TimeoutError) as error:
+            log.warning("leases_not_kept", error=type(error).__name__)
+            return
+        CHAT_LEASES.labels("released").inc(len(idle))
+        self._kept_at = began
+        if epochs is not None:
+            self._prolong(before, epochs, self._create_term(began))
+
+    def _find_forgotten(self, epochs: Mapping[int, int]) -> Mapping[int, int]:
+        """Return leases that ended here, because an answer of the database came too late, and not there."""
+        return {
+            chat_id: epoch
+            for chat_id, epoch in epochs.items()
+            if chat_id not in self._held and chat_id not in self._claiming
+        }
+
+    def _prolong(self, before: Mapping[int, ChatLease], epochs: Mapping[int, int], term: Term) -> None:
+        for chat_id, lease in before.items():
+            if epochs.get(chat_id) == lease.epoch and lease.is_held:
+                lease.term = term
+        self._lose([lease for chat_id, lease in before.items() if epochs.get(chat_id) != lease.epoch])
+
+    def _lose(self, leases: Sequence[ChatLease]) -> None:
+        for lease in self._drop(leases):
+            for notify in self._on_lost:
+                notify(lease)
+
+    def _drop(self, leases: Sequence[ChatLease]) -> Sequence[ChatLease]:
+        """Forget leases that ended. Return those that this process still had."""
+        lost = [lease for lease in leases if self._held.get(lease.chat_id) is lease]
+        for lease in lost:
+            lease.term = lease.term.end()
+            del self._held[lease.chat_id]
+        if lost:
+            CHAT_LEASES.labels("lost").inc(len(lost))
+            log.warning("chat_leases_lost", chats=len(lost))
+        return lost
+
+    async def expire_all(self) -> None:
+        """End the leases of former processes. Only a process that is alone may do that, before it claims any."""
+        async with self._store.transaction() as tx:
+            await LeaseRepository(tx, self.owner).expire_all()
+
+    async def delete_ended(self) -> None:
+        """Delete the rows of leases that ended long ago."""
+        async with self._store.transaction() as tx:
+            await LeaseRepository(tx, self.owner).delete_ended(DELETE_AFTER_SECONDS)
+
+    async def release_all(self) -> None:
+        """Release every lease without work in progress, so that other processes go on with the chats at once."""
+        released = [lease for lease in self._held.values() if not lease.users]
+        for lease in released:
+            del self._held[lease.chat_id]
+        if released:
+            async with self._store.keeping() as tx:
+                await LeaseRepository(tx, self.owner).release({lease.chat_id: lease.epoch for lease in released})

@@ -1,0 +1,186 @@
+"""The leader: the one process that receives by polling, asks the service, and sends in bulk.
+
+The lead is a lease, too. A leader that dies, freezes or is cut off is followed when its lease ends. What it still does
+afterwards is refused: its transactions check the epoch of its lead, and it calls nobody once its own clock says that
+the lease has ended.
+"""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Final
+
+import structlog
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot.infra.db.database import Database
+from bot.infra.db.errors import StoreDown
+from bot.infra.db.fence import FENCE, LeaseLost
+from bot.infra.db.transaction import Transaction
+from bot.infra.db.vault import Vault
+from bot.infra.leases.metrics import LEADER_EPOCH
+from bot.infra.leases.model import KEEP_SECONDS, LEASE_SECONDS, MARGIN_SECONDS, Term
+from bot.infra.leases.repository import LeaseRepository
+from bot.infra.workers import Wakeup
+
+log = structlog.get_logger(__name__)
+
+LOOK_SECONDS: Final = 0.5
+"""How often a process that doesn't lead looks whether the lead is free."""
+
+ALONE_SECONDS: Final = 10
+"""The lease of a process that is alone. Nobody can take it, so it is only kept for the sake of one code."""
+
+ENDS_WITHIN_SECONDS: Final = 5.0
+"""How long the work of a lost lead may take to end. It can neither send nor commit."""
+
+
+@dataclass(slots=True, eq=False)
+class Lead:
+    """The lease of the leader."""
+
+    owner: str
+    epoch: int
+    term: Term
+    is_alone: bool
+
+    @property
+    def is_held(self) -> bool:
+        """Whether this process surely leads, as far as it knows."""
+        return self.term.is_running
+
+    async def check(self, connection: AsyncConnection) -> None:
+        """Lock the leader's row until the end of the transaction.
+
+        Raises:
+            LeaseLost: another process leads, or could.
+        """
+        if not self.is_held:
+            raise LeaseLost
+        if self.is_alone:
+            return
+        if not await LeaseRepository(Transaction(connection, Vault()), self.owner).lock_lead(self.epoch):
+            self.term = self.term.end()
+            raise LeaseLost
+
+
+class Leadership:
+    """Makes this process the leader when nobody leads, and keeps the lead.
+
+    Args:
+        store: has the table.
+        owner: the random id of this process.
+        is_alone: whether no other process can use this database.
+        freed: wakes this process when another one has given the lead back.
+        seconds: a monotonic clock.
+    """
+
+    def __init__(
+        self,
+        store: Database,
+        owner: str,
+        *,
+        is_alone: bool,
+        freed: Wakeup | None = None,
+        seconds: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._store = store
+        self._owner = owner
+        self._is_alone = is_alone
+        self._freed = freed or Wakeup()
+        self._seconds = seconds
+        self._lead: Lead | None = None
+        LEADER_EPOCH.set_function(lambda: float(self._lead.epoch if self._lead and self._lead.is_held else 0))
+
+    @property
+    def is_leading(self) -> bool:
+        """Whether this process leads, as far as it knows."""
+        return self._lead is not None and self._lead.is_held
+
+    async def run(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Run `work` whenever this process leads, until it ends by itself. Cancel it when the lead is lost.
+
+        Raises:
+            Exception: what `work` raised.
+        """
+        while True:
+            lead = await self._wait_for_lead()
+            log.info("leadership_gained", epoch=lead.epoch)
+            if await self._run_while_leading(lead, work):
+                return
+            log.warning("leadership_lost", epoch=lead.epoch)
+
+    async def _wait_for_lead(self) -> Lead:
+        while True:
+            lead = await self._try()
+            if lead is not None:
+                return lead
+            await self._freed.wait(LOOK_SECONDS)
+
+    async def _try(self) -> Lead | None:
+        began, lease_seconds = self._seconds(), ALONE_SECONDS if self._is_alone else int(LEASE_SECONDS)
+        try:
+            async with asyncio.timeout(LEASE_SECONDS / 2), self._store.keeping() as tx:
+                epoch = await LeaseRepository(tx, self._owner).lead(lease_seconds, is_alone=self._is_alone)
+        except (StoreDown, TimeoutError) as error:
+            log.warning("lead_not_asked_for", error=type(error).__name__)
+            return None
+        if epoch is None:
+            return None
+        self._lead = Lead(self._owner, epoch, self._create_term(began), self._is_alone)
+        return self._lead
+
+    def _create_term(self, began: float) -> Term:
+        return Term(self._seconds, float("inf") if self._is_alone else began + LEASE_SECONDS - MARGIN_SECONDS)
+
+    async def _run_while_leading(self, lead: Lead, work: Callable[[], Awaitable[None]]) -> bool:
+        """Return True if the work ended by itself, and False if the lead was lost."""
+        token = FENCE.set(lead)
+        try:
+            working = asyncio.ensure_future(work())
+        finally:
+            FENCE.reset(token)
+        keeping = asyncio.create_task(self._keep(lead), name="leader")
+        try:
+            await asyncio.wait({working, keeping}, return_when=asyncio.FIRST_COMPLETED)
+            if working.done():
+                await working
+            return working.done()
+        finally:
+            working.cancel()
+            keeping.cancel()
+            await asyncio.wait({working, keeping}, timeout=ENDS_WITHIN_SECONDS)
+
+    async def _keep(self, lead: Lead) -> None:
+        """Keep the lead until it is lost. A process that is alone can't lose it."""
+        while lead.is_held:
+            await asyncio.sleep(KEEP_SECONDS)
+            if not self._is_alone:
+                await self._keep_once(lead)
+
+    async def _keep_once(self, lead: Lead) -> None:
+        began = self._seconds()
+        try:
+            async with asyncio.timeout(LEASE_SECONDS / 2), self._store.keeping() as tx:
+                repository = LeaseRepository(tx, self._owner)
+                is_kept = await repository.keep_lead(lead.epoch, int(LEASE_SECONDS))
+        except (StoreDown, TimeoutError) as error:
+            log.warning("lead_not_kept", error=type(error).__name__)
+            return
+        if lead.is_held:
+            lead.term = self._create_term(began) if is_kept else lead.term.end()
+
+    async def release(self) -> None:
+        """Give the lead back, so that another process leads at once."""
+        lead, self._lead = self._lead, None
+        if lead is not None and lead.is_held:
+            lead.term = lead.term.end()
+            async with self._store.keeping() as tx:
+                await LeaseRepository(tx, self._owner).release_lead(lead.epoch)
+
+
+async def is_led(store: Database) -> bool:
+    """Return whether a process of the bot leads on this database."""
+    async with store.reading() as tx:
+        return await LeaseRepository(tx, "").is_led()

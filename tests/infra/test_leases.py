@@ -1,0 +1,385 @@
+"""Leases: one process a chat and one leader. Whoever lost its lease commits nothing any more."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+
+import pytest
+from sqlalchemy import text
+
+from bot.infra.db.database import Database
+from bot.infra.db.errors import StoreDown
+from bot.infra.db.fence import FENCE, LeaseLost, is_lease_held
+from bot.infra.jobs.repository import JobRepository
+from bot.infra.leases import leader
+from bot.infra.leases.chat_leases import ChatLease, ChatLeases
+from bot.infra.leases.leader import Leadership, is_led
+from bot.infra.leases.model import KEEP_SECONDS, LEASE_SECONDS, MARGIN_SECONDS
+from bot.infra.leases.repository import LeaseRepository
+from tests.harness.databases import on_postgresql, on_sqlite
+from tests.times import NOW
+from tests.waiting import TIMEOUT_SECONDS, until
+
+
+class Seconds:
+    """A monotonic clock that tests move."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Replica:
+    """A process on the database: its leases, and a clock of its own."""
+
+    def __init__(self, store: Database, owner: str) -> None:
+        self.store = store
+        self.seconds = Seconds()
+        self.leases = ChatLeases(store, owner, is_alone=False, seconds=self.seconds)
+        self.lost: list[ChatLease] = []
+        self.leases.on_lost(self.lost.append)
+
+    async def claim(self, *chat_ids: int) -> list[int]:
+        return [lease.chat_id for lease in await self.leases.claim(chat_ids)]
+
+    async def works(self, lease: ChatLease) -> None:
+        """Change something in the chat, under its lease."""
+        with self.leases.work_in(lease):
+            async with self.store.transaction() as tx:
+                await JobRepository(tx).add(lease.chat_id, "proof", self.leases.owner, NOW)
+
+
+@pytest.fixture
+def first(store: Database) -> Replica:
+    return Replica(store, "first")
+
+
+@pytest.fixture
+def second(other_store: Database) -> Replica:
+    return Replica(other_store, "second")
+
+
+async def let_all_leases_end(store: Database) -> None:
+    """Move the ends of all leases into the past, as if their time had passed."""
+    async with store._writer.begin() as connection:
+        for table in ("chat_leases", "leader_lease"):
+            ended = f"UPDATE {table} SET expires_at = '2020-01-01 00:00:00.000000'"  # noqa: S608  our own names
+            await connection.execute(text(ended))
+
+
+async def rows(store: Database) -> dict[int, tuple[str, int]]:
+    async with store.reading() as tx:
+        found = await tx.connection.execute(text("SELECT chat_id, owner, epoch FROM chat_leases"))
+        return {chat_id: (owner, epoch) for chat_id, owner, epoch in found}
+
+
+async def changes(store: Database) -> list[str]:
+    async with store.reading() as tx:
+        return list((await tx.connection.execute(text("SELECT argument FROM jobs ORDER BY id"))).scalars())
+
+
+async def test_a_chat_has_one_holder(first: Replica, second: Replica) -> None:
+    assert await first.claim(1, 2) == [1, 2]
+    assert await second.claim(2, 3, 4) == [3, 4]
+    assert await first.claim(1, 2, 3) == [1, 2]
+    assert {chat: owner for chat, (owner, _) in (await rows(first.store)).items()} == {
+        1: "first",
+        2: "first",
+        3: "second",
+        4: "second",
+    }
+
+
+async def test_a_lease_that_ends_is_taken_over_with_a_higher_epoch(first: Replica, second: Replica) -> None:
+    (lease,) = await first.leases.claim([1])
+    assert lease.taken_over_at is None
+    await let_all_leases_end(first.store)
+    (taken,) = await second.leases.claim([1])
+    assert taken.taken_over_at is not None, "its first update may have ended the other process"
+    assert taken.epoch > lease.epoch
+    assert await first.leases.keep() > 0
+    assert first.lost == [lease]
+    assert not lease.is_held
+    assert first.leases.get(1) is None
+
+
+async def test_work_that_lost_its_lease_commits_nothing(first: Replica, second: Replica) -> None:
+    (lease,) = await first.leases.claim([1])
+    await first.works(lease)
+    await let_all_leases_end(first.store)
+    (taken,) = await second.leases.claim([1])
+    assert lease.is_held, "it doesn't know yet"
+    with pytest.raises(LeaseLost):
+        await first.works(lease)
+    assert not lease.is_held
+    await second.works(taken)
+    assert await changes(first.store) == ["first", "second"]
+
+
+async def test_a_lease_that_was_lost_and_claimed_again_is_another_one(first: Replica, second: Replica) -> None:
+    (old,) = await first.leases.claim([1])
+    await let_all_leases_end(first.store)
+    await second.leases.claim([1])
+    await let_all_leases_end(first.store)
+    first.leases._held.clear()
+    (new,) = await first.leases.claim([1])
+    with pytest.raises(LeaseLost):
+        await first.works(old)
+    await first.works(new)
+
+
+async def test_leases_that_are_kept_in_time_last(first: Replica, second: Replica) -> None:
+    (lease,) = await first.leases.claim([1])
+    with first.leases.work_in(lease):
+        for _ in range(20):
+            first.seconds.now += LEASE_SECONDS / 3
+            await first.leases.keep()
+            assert lease.is_held
+    assert first.leases.is_kept
+    assert await second.claim(1) == []
+
+
+async def test_a_lease_ends_here_before_it_ends_there(first: Replica) -> None:
+    (lease,) = await first.leases.claim([1])
+    first.seconds.now += LEASE_SECONDS - MARGIN_SECONDS + 0.001
+    assert not lease.is_held
+    assert first.leases.get(1) is None
+    with pytest.raises(LeaseLost):
+        await first.works(lease)
+    assert not first.leases.is_kept
+
+
+async def test_work_needs_its_lease_and_other_work_none(first: Replica) -> None:
+    (lease,) = await first.leases.claim([1])
+    assert is_lease_held()
+    with first.leases.work_in(lease):
+        assert is_lease_held()
+        first.seconds.now += 60
+        assert not is_lease_held()
+    assert is_lease_held()
+    assert FENCE.get() is None
+
+
+async def test_a_chat_without_work_is_released_after_a_while(first: Replica, second: Replica) -> None:
+    (busy, _) = await first.leases.claim([1, 2])
+    with first.leases.work_in(busy):
+        for _ in range(8):
+            first.seconds.now += KEEP_SECONDS
+            await first.leases.keep()
+    assert await second.claim(1, 2) == [2]
+    (free,) = [lease for lease in await second.leases.claim([2]) if lease.chat_id == 2]
+    assert free.taken_over_at is None, "it was released, so nothing is wrong with its updates"
+    await first.leases.release_all()
+    assert await second.claim(1) == [1]
+
+
+async def test_a_claim_while_the_same_chat_is_released_is_not_released_with_it(first: Replica) -> None:
+    (old,) = await first.leases.claim([1])
+    await first.leases.release_all()
+    (new,) = await first.leases.claim([1])
+    async with first.store.keeping() as tx:
+        await LeaseRepository(tx, "first").release({1: old.epoch})
+    assert (await rows(first.store))[1] == ("first", new.epoch)
+
+
+async def test_a_row_that_its_owner_forgot_is_released(first: Replica, second: Replica) -> None:
+    await first.leases.claim([1])
+    first.leases._held.clear()
+    await first.leases.keep()
+    assert await second.claim(1) == [1]
+
+
+async def test_a_database_that_is_away_ends_the_leases_in_time(first: Replica, monkeypatch: pytest.MonkeyPatch) -> None:
+    (lease,) = await first.leases.claim([1])
+
+    def fail() -> None:
+        raise StoreDown
+
+    monkeypatch.setattr(first.store, "keeping", fail)
+    for _ in range(3):
+        first.seconds.now += KEEP_SECONDS
+        await first.leases.keep()
+    assert first.lost == [lease]
+    assert not first.leases.is_kept
+
+
+async def test_ended_leases_are_deleted_after_an_hour(first: Replica) -> None:
+    await first.leases.claim([1, 2])
+    await let_all_leases_end(first.store)
+    await first.leases.delete_ended()
+    assert await rows(first.store) == {}
+
+
+@on_sqlite
+async def test_a_process_that_is_alone_takes_over_what_the_last_one_had(store: Database) -> None:
+    last = ChatLeases(store, "last", is_alone=True)
+    await last.claim([1])
+    now = ChatLeases(store, "now", is_alone=True)
+    assert await now.claim([1]) == []
+    await now.expire_all()
+    (lease,) = await now.claim([1])
+    assert lease.taken_over_at is not None
+    await now.keep()
+    assert lease.is_held
+
+
+@on_postgresql
+async def test_the_holder_of_a_chat_is_not_kept_waiting_by_what_others_write(first: Replica, second: Replica) -> None:
+    """Whoever adds an update or a notification never touches the lease."""
+    await first.leases.claim([1])
+    async with second.store.transaction() as tx:
+        await JobRepository(tx).add(1, "proof", "", NOW)
+        async with asyncio.timeout(TIMEOUT_SECONDS):
+            await first.leases.keep()
+
+
+@on_postgresql
+async def test_a_lease_whose_row_is_locked_is_skipped(first: Replica, second: Replica) -> None:
+    await first.leases.claim([1])
+    await let_all_leases_end(first.store)
+    third = Replica(second.store, "third")
+    async with first.store.transaction() as tx:
+        await tx.connection.execute(text("SELECT 1 FROM chat_leases WHERE chat_id = 1 FOR SHARE"))
+        async with asyncio.timeout(TIMEOUT_SECONDS):
+            assert await second.claim(1) == []
+    assert await third.claim(1) == [1]
+
+
+@on_postgresql
+async def test_a_commit_and_a_takeover_never_both_succeed(first: Replica, second: Replica) -> None:
+    for turn in range(20):
+        (lease,) = await first.leases.claim([turn])
+        await let_all_leases_end(first.store)
+        worked, taken = await asyncio.gather(first.works(lease), second.claim(turn), return_exceptions=True)
+        row = (await rows(first.store))[turn]
+        if taken == [turn]:
+            assert row[0] == "second"
+        else:
+            assert worked is None
+        await let_all_leases_end(first.store)
+
+
+@on_postgresql
+async def test_a_frozen_transaction_gives_its_locks_back(first: Replica) -> None:
+    """PostgreSQL ends the session of a process that froze within a transaction, before its leases end."""
+    async with first.store.reading() as tx:
+        timeout = await tx.connection.scalar(text("SHOW idle_in_transaction_session_timeout"))
+    assert timeout == "4s"
+    assert LEASE_SECONDS > 4
+
+
+class Leader:
+    """A process that wants to lead. It counts how often its work began."""
+
+    def __init__(self, store: Database, owner: str, *, is_alone: bool = False) -> None:
+        self.store = store
+        self.seconds = Seconds()
+        self.leadership = Leadership(store, owner, is_alone=is_alone, seconds=self.seconds)
+        self.began = 0
+        self.fences: list[object] = []
+        self.ends = asyncio.Event()
+
+    async def work(self) -> None:
+        self.began += 1
+        self.fences.append(FENCE.get())
+        await self.ends.wait()
+
+    async def leads(self) -> bool:
+        return self.leadership.is_leading
+
+
+@pytest.fixture
+async def run_leader(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Callable[[Leader], asyncio.Task[None]]]:
+    monkeypatch.setattr(leader, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(leader, "KEEP_SECONDS", 0.01)
+    tasks: list[asyncio.Task[None]] = []
+
+    def run(each: Leader) -> asyncio.Task[None]:
+        tasks.append(asyncio.create_task(each.leadership.run(each.work)))
+        return tasks[-1]
+
+    yield run
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+Run = Callable[[Leader], asyncio.Task[None]]
+
+
+async def test_one_leads_and_another_follows_when_it_gives_the_lead_back(
+    store: Database, other_store: Database, run_leader: Run
+) -> None:
+    assert not await is_led(store)
+    first, second = Leader(store, "first"), Leader(other_store, "second")
+    running = run_leader(first)
+    await until(first.leads, what="the first leads")
+    run_leader(second)
+    await asyncio.sleep(0.1)
+    assert not await second.leads()
+    assert await is_led(store)
+    running.cancel()
+    await asyncio.wait({running})
+    await first.leadership.release()
+    await until(second.leads, what="the second leads")
+    assert (first.began, second.began) == (1, 1)
+
+
+async def test_a_leader_whose_lease_ends_is_followed_and_its_work_is_refused(
+    store: Database, other_store: Database, run_leader: Run
+) -> None:
+    first, second = Leader(store, "first"), Leader(other_store, "second")
+    running = run_leader(first)
+    await until(first.leads, what="the first leads")
+    running.cancel()  # it is frozen from now on, but believes that it leads
+    await asyncio.wait({running})
+    (fence,) = first.fences
+    FENCE.set(fence)  # type: ignore[arg-type]  # it is a fence
+    async with store.transaction() as tx:
+        await JobRepository(tx).add(1, "proof", "first", NOW)
+    await let_all_leases_end(other_store)
+    run_leader(second)
+    await until(second.leads, what="the second leads")
+    with pytest.raises(LeaseLost):
+        async with store.transaction() as tx:
+            await JobRepository(tx).add(2, "proof", "first", NOW)
+    assert await changes(store) == ["first"]
+    assert not first.leadership.is_leading
+
+
+async def test_a_leader_that_is_cut_off_stops_before_another_can_lead(store: Database, run_leader: Run) -> None:
+    only = Leader(store, "only")
+    run_leader(only)
+    await until(only.leads, what="it leads")
+    only.seconds.now += LEASE_SECONDS
+    assert not only.leadership.is_leading
+
+    async def leads_again() -> bool:
+        return only.began == 2
+
+    await until(leads_again, what="it leads again, with its work begun anew")
+
+
+async def test_work_that_ends_or_fails_ends_the_leadership(store: Database, run_leader: Run) -> None:
+    only = Leader(store, "only", is_alone=True)
+    only.ends.set()
+    await asyncio.wait_for(run_leader(only), TIMEOUT_SECONDS)
+
+    async def fail() -> None:
+        raise ValueError
+
+    only.work = fail  # type: ignore[method-assign]  # another work
+    with pytest.raises(ValueError):  # noqa: PT011  its own
+        await asyncio.wait_for(run_leader(only), TIMEOUT_SECONDS)
+
+
+async def test_a_process_that_is_alone_leads_at_once(store: Database, run_leader: Run) -> None:
+    last = Leader(store, "last", is_alone=True)
+    task = run_leader(last)
+    await until(last.leads, what="it leads")
+    task.cancel()
+    await asyncio.wait({task})
+    now = Leader(store, "now", is_alone=True)
+    run_leader(now)
+    await until(now.leads, what="it leads without waiting for a lease")
