@@ -203,6 +203,16 @@ missed_orders = Table(
     Index(None, "at"),
 )
 
+wrong_codes = Table(
+    "wrong_codes",
+    metadata,
+    # Telegram's id of the user, or 0 for all users together.
+    Column("user_id", BigId, primary_key=True, autoincrement=False, info=USER),
+    Column("full_at", Instant, nullable=False),  # when no wrong code counts any longer
+    Index(None, "full_at"),
+    info=not_exported("how many wrong codes a user may still type within the next minutes"),
+)
+
 NEEDS_MESSAGE_IDS = exists().where(
     outbox.c.subject.startswith(ORDER_SUBJECT),
     orders.c.reference == func.substr(outbox.c.subject, len(ORDER_SUBJECT) + 1),

@@ -16,9 +16,10 @@ from bot.orders.missed_order_repository import MissedOrder, MissedOrderRepositor
 from bot.orders.order import Order, OrderEvent, Phase
 from bot.orders.receipts.model import Receipt
 from bot.orders.receipts.repository import ReceiptRepository
+from bot.orders.receipts.wrong_code_repository import WrongCodeRepository
 from bot.orders.repository import OrderRepository
 from bot.orders.screens.privacy import OpenOrders, StoredOrders
-from bot.orders.tables import HAS_RECIPIENT, missed_orders, orders, receipts
+from bot.orders.tables import HAS_RECIPIENT, missed_orders, orders, receipts, wrong_codes
 from bot.recipients.user_data import method_json
 from bot.users.user_data import NOBODY, Json, UserData, format_time
 
@@ -38,6 +39,7 @@ BEFORE = bindparam("before", type_=orders.c.created_at.type)
 WITHOUT_RECIPIENT = {**blank_personal_columns(orders), "version": orders.c.version + 1}
 DELETE = (
     delete(missed_orders).where(missed_orders.c.user_id == USER),
+    delete(wrong_codes).where(wrong_codes.c.user_id == USER),
     # The hash stays, so that a forwarded receipt can still be verified.
     update(receipts)
     .where(receipts.c.reference.in_(select(orders.c.reference).where(orders.c.user_id == USER)))
@@ -107,6 +109,8 @@ async def prune(tx: Transaction, now: datetime, kept: timedelta | None, limit: i
         pruned += await remove_recipients(tx, now - kept, limit - pruned)
     if kept is not None and pruned < limit:
         pruned += await MissedOrderRepository(tx).delete_before(now - kept)
+    if pruned < limit:
+        pruned += await WrongCodeRepository(tx).delete_full(now, limit - pruned)
     return pruned
 
 

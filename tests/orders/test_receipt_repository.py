@@ -13,7 +13,8 @@ from bot.orders.receipts.codes import code_hash, compact_code
 from bot.orders.receipts.model import Receipt
 from bot.orders.receipts.repository import ReceiptRepository
 from bot.orders.receipts.service import PEPPER, ReceiptService
-from bot.orders.receipts.wrong_codes import Allowance, TooManyWrongCodes, WrongCodeLimiter
+from bot.orders.receipts.wrong_code_repository import WrongCodeRepository
+from bot.orders.receipts.wrong_codes import Allowance, TooManyWrongCodes, WrongCodeLimits
 from bot.orders.repository import OrderRepository
 from bot.users.model import User
 from bot.users.repository import UserRepository
@@ -87,7 +88,7 @@ async def test_whoever_has_the_code_is_told_of_its_order(store: Database) -> Non
 
 
 async def test_any_changed_character_is_false(store: Database) -> None:
-    receipts = ReceiptService(store, CLOCK, WrongCodeLimiter(Allowance(1000, 10 * SECOND)))
+    receipts = ReceiptService(store, CLOCK, WrongCodeLimits(Allowance(1000, 10 * SECOND)))
     code = (await receipt_of(receipts, await sent(store))).code
     for place, character in enumerate(code):
         if character != "-":
@@ -98,7 +99,7 @@ async def test_any_changed_character_is_false(store: Database) -> None:
 @pytest.mark.parametrize("typed", ["", "no code", "R2345AB", "%", "' OR 1=1 --", "🎉" * 4_096, "\ud800", "\x00"])
 async def test_what_is_no_code_is_false_as_well_and_costs_a_guess(store: Database, typed: str) -> None:
     await receipt_of(ReceiptService(store, CLOCK), await sent(store))
-    receipts = ReceiptService(store, CLOCK, WrongCodeLimiter(Allowance(1, 10 * SECOND)))
+    receipts = ReceiptService(store, CLOCK, WrongCodeLimits(Allowance(1, 10 * SECOND)))
     assert await receipts.verify(STRANGER, typed) is None
     with pytest.raises(TooManyWrongCodes):
         await receipts.verify(STRANGER, typed)
@@ -113,6 +114,43 @@ async def test_after_too_many_misses_a_genuine_code_is_not_looked_up_either(stor
     with pytest.raises(TooManyWrongCodes):
         await receipts.verify(STRANGER, code)
     assert await receipts.verify(EMMA, code) is not None
+
+
+async def test_processes_count_wrong_codes_together(store: Database, other_store: Database) -> None:
+    both = [ReceiptService(store, CLOCK), ReceiptService(other_store, CLOCK)]
+    attempts = (receipts.verify(STRANGER, UNKNOWN) for receipts in both * 10)
+    results = await asyncio.gather(*attempts, return_exceptions=True)
+    assert results.count(None) == 10
+    assert sum(isinstance(result, TooManyWrongCodes) for result in results) == 10
+
+
+async def test_processes_share_the_common_allowance(store: Database, other_store: Database) -> None:
+    limits = WrongCodeLimits(for_all_users=Allowance(4, 600 * SECOND))
+    for user in range(1, 5):
+        await ReceiptService(store, CLOCK, limits).verify(user, UNKNOWN)
+    other = ReceiptService(other_store, CLOCK, limits)
+    assert await other.verify(STRANGER, UNKNOWN) is None
+    with pytest.raises(TooManyWrongCodes):
+        await other.verify(STRANGER, UNKNOWN)
+
+
+async def test_right_codes_cost_nothing_and_give_no_wrong_one_back(store: Database) -> None:
+    receipts = ReceiptService(store, CLOCK)
+    code = (await receipt_of(receipts, await sent(store))).code
+    for _ in range(9):
+        await receipts.verify(STRANGER, UNKNOWN)
+        assert await receipts.verify(STRANGER, code) is not None
+    await receipts.verify(STRANGER, UNKNOWN)
+    with pytest.raises(TooManyWrongCodes):
+        await receipts.verify(STRANGER, code)
+
+
+async def test_full_allowances_are_pruned(store: Database) -> None:
+    await ReceiptService(store, CLOCK).verify(STRANGER, UNKNOWN)
+    async with store.transaction() as tx:
+        assert await WrongCodeRepository(tx).delete_full(NOW + SECOND, 10) == 0
+        assert await WrongCodeRepository(tx).delete_full(NOW + 61 * SECOND, 1) == 1
+        assert await WrongCodeRepository(tx).delete_full(NOW + 61 * SECOND, 10) == 1
 
 
 async def test_genuine_codes_may_be_verified_all_day(store: Database) -> None:

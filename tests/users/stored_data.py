@@ -19,6 +19,8 @@ from bot.orders.missed_order_repository import MissedOrder, MissedOrderRepositor
 from bot.orders.order import Order, OrderEvent, Phase
 from bot.orders.receipts.model import Receipt
 from bot.orders.receipts.repository import ReceiptRepository
+from bot.orders.receipts.wrong_code_repository import WrongCodeRepository
+from bot.orders.receipts.wrong_codes import Refills
 from bot.orders.repository import OrderRepository
 from bot.rates.model import RateAlert, Subscription
 from bot.rates.repository import SubscriptionRepository
@@ -97,6 +99,7 @@ async def fill_every_table(store: Database, user_id: int, n: int = 0) -> Order:
         await ReceiptRepository(tx).add(
             Receipt(reference=order.reference, code=f"CODE-{user_id}", code_hash=f"{user_id}.{n}", created_at=NOW)
         )
+        await WrongCodeRepository(tx).save(user_id, Refills(NOW, NOW))
         await MissedOrderRepository(tx).save(MissedOrder(user_id=user_id, reference=order.reference, at=NOW))
         answers = {"number": "7731004455", "doubtful_number": "7731004456", "holder": "SARI DEWI"}
         placed = a_draft(f"d{user_id}.{n}", chat_id=user_id, user_id=user_id, **answers)

@@ -4,11 +4,13 @@ from typing import Final
 
 from bot.core.clock import Clock
 from bot.infra.db.database import Database
+from bot.infra.db.transaction import Transaction
 from bot.orders.order import Order
 from bot.orders.receipts.codes import code_hash, new_code, read_code
 from bot.orders.receipts.model import Receipt
 from bot.orders.receipts.repository import ReceiptRepository
-from bot.orders.receipts.wrong_codes import WrongCodeLimiter
+from bot.orders.receipts.wrong_code_repository import WrongCodeRepository
+from bot.orders.receipts.wrong_codes import USUAL_LIMITS, WrongCodeLimits
 from bot.orders.repository import OrderRepository
 from bot.settlement.steps import COMPLETED
 
@@ -26,10 +28,10 @@ _NO_CODE: Final = "no code"
 class ReceiptService:
     """Create receipts and verify their codes."""
 
-    def __init__(self, store: Database, clock: Clock, wrong_codes: WrongCodeLimiter | None = None) -> None:
+    def __init__(self, store: Database, clock: Clock, limits: WrongCodeLimits = USUAL_LIMITS) -> None:
         self._store = store
         self._clock = clock
-        self._wrong_codes = wrong_codes or WrongCodeLimiter()
+        self._limits = limits
 
     async def get_or_create(self, order: Order) -> Receipt | None:
         """Return the receipt of `order`, creating it if necessary. Return None if it has none, or no longer has one.
@@ -60,20 +62,19 @@ class ReceiptService:
         Raises:
             TooManyWrongCodes: the user has typed too many wrong codes.
         """
-        cost, is_wrong = self._wrong_codes.charge(user_id, self._clock.now()), False
-        try:
-            order = await self._find_by_code(typed)
-            is_wrong = order is None
-        finally:
-            if not is_wrong:
-                self._wrong_codes.refund(user_id, cost)
+        now = self._clock.now()
+        async with self._store.transaction() as tx:
+            refills = self._limits.charge(await WrongCodeRepository(tx).lock(user_id, now), now)
+            order = await _find_by_code(tx, typed)
+            if order is None:
+                await WrongCodeRepository(tx).save(user_id, refills)
         return order
 
-    async def _find_by_code(self, typed: str) -> Order | None:
-        code = read_code(typed)
-        async with self._store.reading() as tx:
-            receipt = await ReceiptRepository(tx).by_code_hash(code_hash(code, PEPPER) if code else _NO_CODE)
-            return await OrderRepository(tx).get(receipt.reference) if receipt else None
+
+async def _find_by_code(tx: Transaction, typed: str) -> Order | None:
+    code = read_code(typed)
+    receipt = await ReceiptRepository(tx).by_code_hash(code_hash(code, PEPPER) if code else _NO_CODE)
+    return await OrderRepository(tx).get(receipt.reference) if receipt else None
 
 
 def _build_receipt(reference: str, clock: Clock) -> Receipt:
