@@ -2,6 +2,9 @@
 
 The broadcast's row holds the operators' decision. The run reads the row in each of its transactions. If two operators
 press at once, only the first press has an effect, and the second operator sees the current status.
+
+Operators can press in any process, but only the leader runs broadcasts. So a press only changes the row. The leader's
+worker starts and ends runs by the rows (`resume_runs`).
 """
 
 import asyncio
@@ -46,6 +49,7 @@ class DeliveryService:
         default_locale: the locale for users whose language the bot doesn't support.
         per_second: the expected deliveries a second.
         on_change: is called when the progress of a broadcast has changed.
+        on_decision: is called when an operator has decided something that `resume_runs` carries out.
     """
 
     def __init__(
@@ -57,11 +61,13 @@ class DeliveryService:
         default_locale: str,
         per_second: float,
         on_change: Callable[[], None] = lambda: None,
+        on_decision: Callable[[], None] = lambda: None,
     ) -> None:
         self._store, self._clock, self._sender = store, clock, sender
         self._default_locale = default_locale
         self._per_second = per_second
         self._on_change = on_change
+        self._on_decision = on_decision
         self._runs: dict[str, tuple[BroadcastRun, asyncio.Task[None]]] = {}
         self._changed: set[str] = set()
         self._is_closing = False
@@ -96,10 +102,7 @@ class DeliveryService:
 
     async def stop(self, broadcast_id: str, by: int) -> Broadcast | None:
         """Stop a broadcast early. Return None if it isn't running or paused, or was never started."""
-        stopped = await self._change(broadcast_id, {RUNNING, PAUSED}, by=by, status=STOPPED)
-        if stopped is not None and broadcast_id not in self._runs:
-            await self._end(broadcast_id)
-        return stopped
+        return await self._change(broadcast_id, {RUNNING, PAUSED}, by=by, status=STOPPED)
 
     async def retry_unknown(self, broadcast_id: str, by: int) -> int:
         """Send the broadcast again to the readers whose result is unknown, and return how many they are."""
@@ -116,6 +119,7 @@ class DeliveryService:
             await record_decision(tx, by, broadcast_id, RETRIED, self._clock.now())
         self._changed.add(broadcast_id)
         self._on_change()
+        self._on_decision()
         return count
 
     async def get_progress(self, broadcast_id: str) -> Progress | None:
@@ -148,16 +152,26 @@ class DeliveryService:
         await self._change(broadcast_id, BroadcastStatus, message_id=message_id)
 
     async def resume_runs(self) -> None:
-        """Start the runs that should be running, such as those that a crash interrupted."""
+        """Start the runs that should be running, and end those that were stopped. Only the leader calls this.
+
+        An earlier leader can have left runs, and operators can decide in any process.
+        """
         for broadcast in await self.find_unfinished():
             if broadcast.status is RUNNING:
                 self._start(broadcast)
+        async with self._store.reading() as tx:
+            stopped = await BroadcastRepository(tx).stopped_early()
+        for broadcast in stopped:
+            if broadcast.id not in self._runs:
+                await self._end(broadcast.id)
 
     async def recover(self) -> tuple[str, ...]:
-        """Mark deliveries that a crash interrupted during their request as unknown. Call this before `resume_runs`.
+        """Mark deliveries that were interrupted during their request as unknown. Call this before `resume_runs`.
 
-        Return the ids of broadcasts that ended recently, because their live message may be out of date.
+        The process calls it whenever it becomes the leader: the deliveries are those of a leader before it. Return the
+        ids of broadcasts that ended recently, because their live message may be out of date.
         """
+        self._is_closing = False
         async with self._store.transaction() as tx:
             found = await BroadcastRepository(tx).newest(MAX_RECOVERED)
             begun = [each for each in found if each.started_at is not None]
@@ -174,7 +188,7 @@ class DeliveryService:
             await asyncio.wait([task for _, task in self._runs.values()])
 
     async def close(self, within: float) -> None:
-        """Start no more requests, and wait up to `within` seconds for the current ones.
+        """Start no more requests until `recover`, and wait up to `within` seconds for the current ones.
 
         The result of a request that takes longer is unknown.
         """
@@ -212,6 +226,8 @@ class DeliveryService:
                 ended = replace(broadcast, status=status, ended_at=self._clock.now(), report=report)
                 if await BroadcastRepository(tx).save(ended) is not None:
                     log.info("broadcast_ended", broadcast=broadcast_id, status=str(status), **report)
+                    self._changed.add(broadcast_id)
+                    self._on_change()
                     return
 
     def _on_run_ended(self, broadcast_id: str, task: asyncio.Task[None]) -> None:
@@ -237,14 +253,10 @@ class DeliveryService:
                 if changed is not None and by is not None:
                     await record_decision(tx, by, broadcast_id, str(changed.status), self._clock.now())
             if changed is not None:
-                self._update_run(changed, is_shown=by is not None)
+                if broadcast_id in self._runs:
+                    self._runs[broadcast_id][0].update(changed)
+                if by is not None:
+                    self._on_change()
+                    self._on_decision()
                 return changed
         return None
-
-    def _update_run(self, broadcast: Broadcast, *, is_shown: bool) -> None:
-        if broadcast.status is RUNNING:
-            self._start(broadcast)
-        if broadcast.id in self._runs:
-            self._runs[broadcast.id][0].update(broadcast)
-        if is_shown:
-            self._on_change()

@@ -50,6 +50,7 @@ class Broadcasts:
             default_locale=default_locale,
             per_second=rules.messages_per_second,
             on_change=has_changed,
+            on_decision=confirmed,
         )
         self.live_messages = LiveMessageWorker(
             self.deliveries, LiveMessages(database, messenger, translations, default_locale)

@@ -31,6 +31,11 @@ NEWEST = (
 )
 COUNT = select(func.count()).select_from(broadcasts).where(WAS_CONFIRMED)
 IN_PROGRESS = select(broadcasts).where(IS_IN_PROGRESS).order_by(broadcasts.c.starts_at, broadcasts.c.id)
+STOPPED_EARLY = select(broadcasts).where(
+    broadcasts.c.status == BroadcastStatus.STOPPED,
+    broadcasts.c.started_at.is_not(None),
+    broadcasts.c.ended_at.is_(None),
+)
 LAST_WITH_QUOTE = (
     select(broadcasts)
     .where(broadcasts.c.started_at.is_not(None), broadcasts.c.quote.is_not(None))
@@ -80,6 +85,10 @@ class BroadcastRepository:
     async def in_progress(self) -> tuple[Broadcast, ...]:
         """Return scheduled, running and paused broadcasts, ordered by the time they start."""
         return await self._all(IN_PROGRESS, {})
+
+    async def stopped_early(self) -> tuple[Broadcast, ...]:
+        """Return the broadcasts that an operator stopped and that have no report yet."""
+        return await self._all(STOPPED_EARLY, {})
 
     async def last_with_quote(self) -> Broadcast | None:
         """Return the broadcast with a quote that started last."""

@@ -42,7 +42,11 @@ class LiveMessageWorker:
         self._shown: dict[str, tuple[float, Progress]] = {}
 
     async def recover(self) -> None:
-        """Repair what the last process left unfinished. Call this before the first tick of any worker."""
+        """Repair what the last leader left unfinished. Call this before the first tick of any worker.
+
+        Forget what this process has shown, since another one may have led meanwhile.
+        """
+        self._shown.clear()
         self._to_show.update(await self._deliveries.recover())
 
     async def tick(self) -> float:

@@ -160,6 +160,7 @@ async def test_a_paused_broadcast_waits_until_it_is_resumed(bot: BotProcess) -> 
     await bot.deliveries.resume_runs()
     assert not bot.deliveries.is_busy
     assert await bot.deliveries.resume("b1", OSCAR) is not None
+    await bot.deliveries.resume_runs()
     await bot.deliveries.wait_until_idle()
     assert sorted(bot.sender.reached) == list(people)
 
@@ -202,7 +203,48 @@ async def test_a_paused_one_can_be_stopped_too(bot: BotProcess) -> None:
     await bot.deliveries.pause("b1", OSCAR)
     await bot.deliveries.wait_until_idle()
     assert await bot.deliveries.stop("b1", OSCAR) is not None
+    assert (await bot.get_broadcast()).report is None
+    await bot.deliveries.resume_runs()
     assert (await bot.get_broadcast()).report == {"delivered": 5, "waiting": 15}
+    assert "b1" in await bot.deliveries.pop_changed()
+
+
+async def test_an_operator_decides_in_another_process_than_the_one_that_delivers(file: str, bot: BotProcess) -> None:
+    people = await bot.add_subscribers(200)
+    other = BotProcess(file)
+    bot.sender.max_requests = 50
+    await bot.begin()
+    await bot.wait_until(lambda: len(bot.sender.requested) >= 50)
+    assert await other.deliveries.pause("b1", OSCAR) is not None
+    await bot.deliveries.wait_until_idle()
+    assert await bot.count_deliveries() == {DELIVERED: 50, WAITING: 150}
+    assert await other.deliveries.resume("b1", OSCAR) is not None
+    assert not other.deliveries.is_busy
+    bot.sender.max_requests = 100
+    await bot.deliveries.resume_runs()
+    await bot.wait_until(lambda: len(bot.sender.requested) >= 100)
+    assert await other.deliveries.stop("b1", OSCAR) is not None
+    await bot.deliveries.wait_until_idle()
+    stopped = await bot.get_broadcast()
+    assert (stopped.status, stopped.report) == (BroadcastStatus.STOPPED, {"delivered": 100, "waiting": 100})
+    assert sorted(bot.sender.reached) == sorted(people)[:100]
+    assert other.sender.requested == []
+    await other.stop()
+
+
+async def test_a_process_that_leads_again_delivers_again(bot: BotProcess) -> None:
+    people = await bot.add_subscribers(200)
+    bot.sender.max_requests = 50
+    await bot.begin()
+    await bot.wait_until(lambda: len(bot.sender.requested) >= 50)
+    await bot.deliveries.close(1)
+    await bot.deliveries.resume_runs()
+    assert not bot.deliveries.is_busy
+    bot.sender.max_requests = None
+    await bot.deliveries.recover()
+    await bot.deliveries.resume_runs()
+    await bot.deliveries.wait_until_idle()
+    assert sorted(bot.sender.reached) == list(people)
 
 
 async def test_the_progress_adds_up_all_the_time(bot: BotProcess) -> None:

@@ -21,6 +21,7 @@ async def test_a_broadcast_is_delivered_whatever_the_database(database: str) -> 
     await bot.deliveries.wait_until_idle()
     bot.sender.max_requests = 100
     await bot.deliveries.resume("b1", OSCAR)
+    await bot.deliveries.resume_runs()
     await bot.wait_until(lambda: len(bot.sender.requested) >= 100)
     await bot.kill()
     second = BotProcess(database)
