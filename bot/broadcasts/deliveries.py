@@ -226,9 +226,12 @@ class DeliveryService:
                 ended = replace(broadcast, status=status, ended_at=self._clock.now(), report=report)
                 if await BroadcastRepository(tx).save(ended) is not None:
                     log.info("broadcast_ended", broadcast=broadcast_id, status=str(status), **report)
-                    self._changed.add(broadcast_id)
-                    self._on_change()
+                    tx.on_commit.append(partial(self._show_end, broadcast_id))
                     return
+
+    def _show_end(self, broadcast_id: str) -> None:
+        self._changed.add(broadcast_id)
+        self._on_change()
 
     def _on_run_ended(self, broadcast_id: str, task: asyncio.Task[None]) -> None:
         self._runs.pop(broadcast_id, None)
