@@ -142,8 +142,7 @@ async def test_an_answer_after_the_sender_declined_and_was_deleted_shows_nothing
     system: OrderSystem, other_system: OrderSystem, service: FakeSettlement
 ) -> None:
     service.gate, service.listed = asyncio.Event(), False
-    order = await system.confirm(await system.draft())
-    await asyncio.sleep(0)
+    order = await system.begin()
     await other_system.reconcile(after=61)
     assert await other_system.orders.drop(order.reference)
     await other_system.deliver()
