@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
+from itertools import takewhile
 
 import structlog
 
@@ -11,8 +12,9 @@ from bot.core.clock import Clock
 from bot.infra.db.database import Database
 from bot.infra.outbox.model import Backlog
 from bot.infra.outbox.repository import OutboxRepository
+from bot.orders.repository import OrderRepository
 from bot.settlement.catalogue import ServiceCatalogue
-from bot.settlement.health import Health, has_shrunk
+from bot.settlement.health import FAILURES, Health, has_shrunk
 from bot.settlement.model import SettlementFailure, SlowDown
 from bot.staff.alarm_model import RESOLVABLE_ALARMS, Alarm, AlarmKind
 from bot.staff.alarm_repository import AlarmRepository
@@ -25,7 +27,14 @@ PROBE_PAUSE = timedelta(seconds=60)
 PROBE_PAUSE_WHEN_FAILING = timedelta(seconds=5)
 """After so long without any request, the monitor asks the service for its list, to learn whether it answers."""
 
+LIST_PAUSE = timedelta(minutes=10)
+"""How often the monitor reads the list of payout methods if nobody else does in this process."""
+
 RECENTLY = timedelta(days=1)
+ORDERS_COUNT_FOR = timedelta(hours=1)
+"""Failed orders older than this are ignored. If nobody orders for a while, they no longer show the service's state."""
+
+MAX_RESULTS = 100
 MAX_PROBE_PAUSE = timedelta(hours=1)
 
 
@@ -84,11 +93,12 @@ class Monitor:
         return count + await self._alarms.remind()
 
     async def probe(self) -> None:
-        """Send a request to the service if there was no other request for a while."""
+        """Read the list of payout methods if there was no other request for a while, or no list for long."""
         now = self._clock.now()
         calls = self._health.calls
         pause = PROBE_PAUSE_WHEN_FAILING if calls.failing_since else PROBE_PAUSE
-        if now < max(calls.last_call_at + pause, self._paused_until):
+        due_at = min(calls.last_call_at + pause, self._health.methods_read_at + LIST_PAUSE)
+        if now < max(due_at, self._paused_until):
             return
         try:
             await self._catalogue.methods(fresh=True)
@@ -99,11 +109,17 @@ class Monitor:
 
     async def resolve(self, kind: AlarmKind, subject: str, by: int) -> bool:
         """Resolve an alarm for the operator `by`. Return False if it is over, or operators can't resolve it."""
-        if kind is AlarmKind.METHODS_SHRUNK and self._health.methods:
-            self._health.accept_methods()
+        if kind is AlarmKind.METHODS_SHRUNK:
+            raised = await self._find_methods_alarm()
+            if raised is None or not raised.facts["now"]:
+                return False
         elif kind not in RESOLVABLE_ALARMS:
             return False
         return await self._alarms.resolve(kind, subject, by)
+
+    async def begin_to_lead(self) -> None:
+        """Forget what this process knew when it led before."""
+        self._paused_until = self._clock.now()
 
     async def summary(self) -> HealthSummary:
         """Return the current state of everything that is monitored."""
@@ -135,27 +151,60 @@ class Monitor:
         if (is_accepted := self._health.is_key_accepted) is not None:
             found.append(Finding(AlarmKind.KEY_REFUSED, not is_accepted))
         if (is_down := self._health.calls.are_failing) is not None:
-            found.append(self._get_answers_finding(is_down=is_down))
+            found.append(await self._get_answers_finding(is_down=is_down))
         if (methods := self._health.methods) is not None:
             found.append(await self._get_methods_finding(methods))
         return found
 
-    def _get_answers_finding(self, *, is_down: bool) -> Finding:
+    async def _get_answers_finding(self, *, is_down: bool) -> Finding:
         """Return whether the service doesn't answer at all, or answers but creates no orders."""
         if is_down:
             return _build_finding(AlarmKind.SERVICE_DOWN, self._health.calls.failing_since)
-        found = _build_finding(AlarmKind.SERVICE_DOWN, self._health.orders_failing_since)
+        found = _build_finding(AlarmKind.SERVICE_DOWN, await self._find_orders_failing_since())
         return replace(found, facts={**found.facts, "orders": True}) if found.is_wrong else found
+
+    async def _find_orders_failing_since(self) -> datetime | None:
+        """Return since when the creation of every order has failed, in any process, or None. Other calls may succeed.
+
+        Orders from before our key was accepted again don't count: they have an alarm of their own.
+        """
+        now = self._clock.now()
+        is_key_alarm_open = any(alarm.kind is AlarmKind.KEY_REFUSED for alarm in await self._alarms.open())
+        if is_key_alarm_open or self._health.is_key_accepted is False:
+            return None
+        async with self._store.reading() as tx:
+            recent = await AlarmRepository(tx).since(now - RECENTLY)
+            ended = [each.cleared_at for each in recent if each.kind is AlarmKind.KEY_REFUSED and each.cleared_at]
+            results = await OrderRepository(tx).newest_results(max((now - RECENTLY, *ended)), MAX_RESULTS)
+        failed_at = [each.created_at for each in takewhile(lambda each: not each.is_answered, results)]
+        if len(failed_at) < FAILURES or now - failed_at[0] >= ORDERS_COUNT_FOR:
+            return None
+        return failed_at[-1] if failed_at[0] - failed_at[-1] >= self._health.tolerance else None
 
     async def _get_methods_finding(self, now: int) -> Finding:
         """Return whether the list of payout methods has shrunk.
 
-        The alarm lasts until the list grows or an operator accepts it, also after a restart.
+        The alarm lasts until the list grows or an operator accepts it in any process, also after a restart.
         """
-        kind = AlarmKind.METHODS_SHRUNK
-        raised = next((alarm for alarm in await self._alarms.open() if alarm.kind is kind), None)
-        before = int(str(raised.facts["before"])) if raised else self._health.max_methods
-        return Finding(kind, has_shrunk(before, now, self._shrink_percent), {"before": before, "now": now})
+        raised = await self._find_methods_alarm()
+        if raised is not None:
+            before = int(str(raised.facts["before"]))
+        else:
+            accepted = await self._find_accepted_methods()
+            counted = self._health.find_max_methods(accepted.cleared_at if accepted else None)
+            before = max(counted, int(str(accepted.facts["now"])) if accepted else 0)
+        is_wrong = has_shrunk(before, now, self._shrink_percent)
+        return Finding(AlarmKind.METHODS_SHRUNK, is_wrong, {"before": before, "now": now})
+
+    async def _find_methods_alarm(self) -> Alarm | None:
+        return next((alarm for alarm in await self._alarms.open() if alarm.kind is AlarmKind.METHODS_SHRUNK), None)
+
+    async def _find_accepted_methods(self) -> Alarm | None:
+        """Return the last alarm that an operator ended by accepting a shorter list."""
+        since = self._clock.now() - RECENTLY
+        async with self._store.reading() as tx:
+            resolved = await AlarmRepository(tx).resolved_by_hand(AlarmKind.METHODS_SHRUNK, since)
+        return max(resolved, key=lambda alarm: alarm.cleared_at or alarm.raised_at, default=None)
 
     async def _get_outbox_finding(self) -> Finding:
         async with self._store.reading() as tx:

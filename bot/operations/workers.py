@@ -27,6 +27,11 @@ class MonitorWorker:
         self._silence = silence
         self._silence_counts_from = self._checked_at = clock.now()
 
+    async def begin_to_lead(self) -> None:
+        """Count the silence of the poller from now, because another process may have led until now."""
+        self._silence_counts_from = self._checked_at = self._clock.now()
+        await self._monitor.begin_to_lead()
+
     async def check(self) -> float:
         """Check everything once, and return the seconds until the next time."""
         now = self._clock.now()

@@ -101,7 +101,8 @@ class Orders:
         users.sessions.after_update.append(missed.show)
         messages = OrderMessages(contacts=contacts, receipts=receipt_service, public_url=public_url)
         alone_since = clock.now() if is_alone else None
-        workers = OrderWorkers(self.observer, Reconciler(self.service, settlement, alone_since))
+        self._reconciler = Reconciler(self.service, settlement, alone_since)
+        workers = OrderWorkers(self.observer, self._reconciler)
         self.feature = Feature(
             name="orders",
             unreadable_rows={"orders": "orders.chat.order_unreadable"},
@@ -120,6 +121,12 @@ class Orders:
             ),
             gauges=(partial(refresh_gauges, database, clock, rules.overdue_after),),
         )
+
+    async def begin_to_lead(self) -> None:
+        """Forget what this process knew when it led before."""
+        self.observer.begin_to_lead()
+        self._reconciler.begin_to_lead()
+        self.poller.begin_to_lead()
 
     async def _record_active_user(self, _: Transaction, session: Session) -> None:
         """Poll the orders of an active user first."""

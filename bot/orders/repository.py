@@ -118,6 +118,12 @@ SIMILAR_UNCLAIMED = ALL.where(
 ).order_by(*OLDEST_FIRST)
 SKIP_POLLING = update(orders).where(orders.c.reference == bindparam("key")).values(next_poll_at=bindparam("look"))
 SAVE = update(orders).where(orders.c.reference == bindparam("key"), orders.c.version == bindparam("seen"))
+REQUEST_RESULTS = (
+    select(orders.c.created_at, orders.c.phase, orders.c.service_id, orders.c.refusal)
+    .where(orders.c.created_at >= bindparam("since", type_=orders.c.created_at.type))
+    .order_by(*NEWEST_FIRST)
+    .limit(LIMIT)
+)
 IS_PAID_BEFORE = orders.c.is_paid & (orders.c.paid_at <= NOW)
 COUNT_NOT_ENDED = (
     select(orders.c.phase, orders.c.is_paid, func.count(), func.sum(case((IS_PAID_BEFORE, 1), else_=0)))
@@ -139,6 +145,14 @@ class OrderCounts:
 
     by_phase: Counter[str]
     overdue: int
+
+
+@dataclass(frozen=True, slots=True)
+class RequestResult:
+    """Whether the service answered the request for an order usably: it created the order, or said why it didn't."""
+
+    created_at: datetime
+    is_answered: bool
 
 
 class OrderRepository:
@@ -252,6 +266,15 @@ class OrderRepository:
         """Return how many orders `due` would return without a limit."""
         return int((await self._connection.execute(COUNT_DUE, {"now": now, "paid": is_paid})).scalar_one())
 
+    async def newest_results(self, since: datetime, limit: int) -> tuple[RequestResult, ...]:
+        """Return the results of requests for orders since that time, the newest first, without those in progress."""
+        rows = await self._connection.execute(REQUEST_RESULTS, {"since": since, "limit": limit})
+        return tuple(
+            RequestResult(row.created_at, row.service_id is not None or _was_rejected(row.phase, row.refusal))
+            for row in rows
+            if row.phase != Phase.INTENDED and row.created_at is not MALFORMED
+        )
+
     async def due_after(self, moment: datetime, *, is_paid: bool, limit: int = 100) -> tuple[Order, ...]:
         """Return paid or unpaid orders that are due after `moment`, the latest first, with the same fields as `due`."""
         return await self._polled(DUE_AFTER, now=moment, paid=is_paid, limit=limit)
@@ -361,6 +384,11 @@ def _readable(found: Iterable[Order | None]) -> tuple[Order, ...]:
 
 def _cursor(order: Order) -> dict[str, object]:
     return {"user": order.user_id, "at": order.created_at, "reference": order.reference}
+
+
+def _was_rejected(phase: str, refusal: str | None) -> bool:
+    """Return whether the service rejected the request with a reason. A request that never arrived has none."""
+    return phase == Phase.REFUSED and refusal is not None
 
 
 def _names(phases: Collection[Phase]) -> tuple[str, ...]:

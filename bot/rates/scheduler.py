@@ -45,6 +45,11 @@ class RateScheduler:
         self._aside = set[str]()
         self._met: dict[str, tuple[RateAlert, Quote]] = {}
 
+    async def begin_to_lead(self) -> None:
+        """Check the alerts again with the newest quote. Another process may have sent those that this one had found."""
+        self._checked = None
+        self._met.clear()
+
     async def queue_due(self) -> bool:
         """Queue daily quotes that are due, and skip late ones. Return whether to call again soon."""
         now = self._clock.now()

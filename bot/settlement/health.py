@@ -1,7 +1,8 @@
-"""The service's health: whether it accepts our key, answers, creates orders, and how many payout methods it lists.
+"""The service's health: whether it accepts our key and answers, and how many payout methods it lists.
 
-`MonitoredSettlement` records each call, and `operations/monitor.py` reads the result. It is kept in memory only, so
-after a restart nothing is known until the first calls.
+`MonitoredSettlement` records each call of this process, and `operations/monitor.py` reads the result in the process
+that leads. It is kept in memory only, so after a restart nothing is known until the first calls. Whether the service
+creates orders is in the rows of the orders, because every process asks for some of them.
 """
 
 from collections import deque
@@ -16,9 +17,6 @@ FAILURES = 3
 
 REMEMBERED = timedelta(days=1)
 """A list is compared with the longest one within this time, so that shrinking in small steps is noticed too."""
-
-ORDERS_COUNT_FOR = timedelta(hours=1)
-"""Failed orders older than this are ignored. If nobody orders for a while, they no longer show the service's state."""
 
 
 class CallResults:
@@ -61,17 +59,12 @@ class Health:
 
     def __init__(self, clock: Clock, tolerance: timedelta, on_change: Callable[[], None] = lambda: None) -> None:
         self.is_key_accepted: bool | None = None
+        self.tolerance = tolerance
         self.calls = CallResults(clock, tolerance)
-        self._placements = CallResults(clock, tolerance)
         self._clock = clock
         self._on_change = on_change
+        self._started_at = clock.now()
         self._lists: deque[tuple[datetime, int]] = deque()
-
-    @property
-    def orders_failing_since(self) -> datetime | None:
-        """Return since when the creation of every order has failed, or None. Other calls may succeed."""
-        is_recent = self._clock.now() - self._placements.last_call_at < ORDERS_COUNT_FOR
-        return self._placements.failing_since if is_recent and self._placements.are_failing else None
 
     @property
     def methods(self) -> int | None:
@@ -79,25 +72,27 @@ class Health:
         return self._lists[-1][1] if self._lists else None
 
     @property
-    def max_methods(self) -> int:
-        """Return the largest number of payout methods within a day."""
-        return max((count for _, count in self._lists), default=0)
+    def methods_read_at(self) -> datetime:
+        """Return when the list of payout methods was read last, or when this process began."""
+        return self._lists[-1][0] if self._lists else self._started_at
 
-    def record_answer(self, *, placing: bool = False) -> None:
-        """Record an answer, which shows that the key is accepted. `placing` is the call that creates an order."""
-        self._record_reached(placing=placing)
+    def find_max_methods(self, since: datetime | None) -> int:
+        """Return the largest number of payout methods within a day and since that time."""
+        return max((count for read_at, count in self._lists if since is None or read_at >= since), default=0)
+
+    def record_answer(self) -> None:
+        """Record an answer, which shows that the key is accepted."""
+        self.calls.record_success()
         self._record_key(is_accepted=True)
 
     def record_rejected_key(self) -> None:
         """Record that the service answered, but rejected our key."""
-        self._record_reached(placing=True)
+        self.calls.record_success()
         self._record_key(is_accepted=False)
 
-    def record_failure(self, *, placing: bool = False) -> None:
+    def record_failure(self) -> None:
         """Record a call without a usable answer."""
         self.calls.record_failure()
-        if placing:
-            self._placements.record_failure()
 
     def record_methods(self, count: int) -> None:
         """Record the length of a list of payout methods."""
@@ -105,16 +100,6 @@ class Health:
         while self._lists and self._lists[0][0] < now - REMEMBERED:
             self._lists.popleft()
         self._lists.append((now, count))
-
-    def accept_methods(self) -> None:
-        """Treat the last list as complete: compare later ones with it."""
-        while len(self._lists) > 1:
-            self._lists.popleft()
-
-    def _record_reached(self, *, placing: bool) -> None:
-        self.calls.record_success()
-        if placing:
-            self._placements.record_success()
 
     def _record_key(self, *, is_accepted: bool) -> None:
         before, self.is_key_accepted = self.is_key_accepted, is_accepted

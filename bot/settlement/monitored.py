@@ -65,7 +65,7 @@ class MonitoredSettlement:
 
     async def place(self, request: OrderRequest) -> Placed:
         """Create an order (4.5) with one request."""
-        return await self._record(self._settlement.place(request), placing=True)
+        return await self._record(self._settlement.place(request))
 
     async def look_up(self, service_id: str) -> OrderReport:
         """Read one order (4.6)."""
@@ -75,7 +75,7 @@ class MonitoredSettlement:
         """Read the newest orders (4.7)."""
         return await self._record(self._settlement.newest(limit))
 
-    async def _record(self, call: Awaitable[T], *, placing: bool = False) -> T:
+    async def _record(self, call: Awaitable[T]) -> T:
         try:
             answer = await call
         except KeyRefused:
@@ -86,10 +86,10 @@ class MonitoredSettlement:
             self._on_slow_down()
             raise
         except (OrderNotFound, Refused):
-            self._health.record_answer(placing=placing)
+            self._health.record_answer()
             raise
         except (ServiceDown, OutcomeUnknown, OutOfReach):
-            self._health.record_failure(placing=placing)
+            self._health.record_failure()
             raise
-        self._health.record_answer(placing=placing)
+        self._health.record_answer()
         return answer

@@ -12,8 +12,15 @@ from bot.infra.db.transaction import Transaction
 from bot.staff.alarm_model import Alarm, AlarmKind
 from bot.staff.tables import IS_RAISED, alarms
 
+BY_HAND = "by_hand"
+"""The fact that an operator resolved the alarm."""
+
 OPEN = select(alarms).where(IS_RAISED)
 SINCE = select(alarms).where(alarms.c.raised_at >= bindparam("moment", type_=alarms.c.raised_at.type))
+CLEARED = select(alarms).where(
+    alarms.c.kind == bindparam("kind"),
+    alarms.c.cleared_at >= bindparam("moment", type_=alarms.c.cleared_at.type),
+)
 SINCE = SINCE.order_by(alarms.c.raised_at.desc(), alarms.c.id.desc())
 # An alarm that has ended stays ended. A reminder that was read earlier must not open it again.
 SAVE = update(alarms).where(IS_RAISED, alarms.c.id == bindparam("key", type_=alarms.c.id.type))
@@ -42,6 +49,13 @@ class AlarmRepository:
         row = _row(alarm)
         changed = {name: row[name] for name in ("facts", "reminded_at", "cleared_at")}
         return (await self._connection.execute(SAVE.values(changed), {"key": alarm.id})).rowcount == 1
+
+    async def resolved_by_hand(self, kind: AlarmKind, since: datetime) -> tuple[Alarm, ...]:
+        """Return alarms of a kind that an operator has resolved since that time."""
+        found = (await self._connection.execute(CLEARED, {"kind": kind.value, "moment": since})).mappings()
+        return tuple(
+            alarm for alarm in encryption.read_rows(self._vault, alarms, found, _alarm) if alarm.facts.get(BY_HAND)
+        )
 
     async def since(self, moment: datetime) -> tuple[Alarm, ...]:
         """Return alarms that were raised at this time or later, newest first."""

@@ -17,7 +17,7 @@ from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.model import format_subject
 from bot.infra.outbox.repository import OutboxRepository
 from bot.staff.alarm_model import ORDER_ALARMS, Alarm, AlarmKind
-from bot.staff.alarm_repository import AlarmRepository
+from bot.staff.alarm_repository import BY_HAND, AlarmRepository
 from bot.staff.alarm_subjects import AlarmSubjects, Subjects
 from bot.staff.audit import record_audit
 from bot.staff.model import AuditAction
@@ -34,7 +34,10 @@ DEFAULT_KINDS: Final = (AlarmNotification.RAISED, AlarmNotification.CLEARED)
 
 MAX_REMINDER_PAUSE: Final = timedelta(days=1)
 REMIND_AFTER_START: Final = timedelta(minutes=1)
-"""No reminders are sent for so long after a start, because the problems must be checked again first."""
+"""No reminders are sent for so long after a start, because the problems must be checked again first.
+
+The same holds for a process that becomes the leader.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +77,10 @@ class AlarmService:
         """Return the open alarms, oldest first."""
         async with self._store.reading() as tx:
             return await AlarmRepository(tx).open()
+
+    async def begin_to_lead(self) -> None:
+        """Send no reminder for a while, because this process must check the problems again first."""
+        self._since = None
 
     async def load_subjects(self, alarms: Iterable[Alarm]) -> Subjects:
         """Return the subjects of the alarms that one message shows."""
@@ -197,7 +204,8 @@ async def clear_alarm(
     )
     if alarm is None:
         return False
-    cleared = replace(alarm, cleared_at=now)
+    facts = {**alarm.facts, BY_HAND: True} if by_hand else alarm.facts
+    cleared = replace(alarm, facts=facts, cleared_at=now)
     if not await AlarmRepository(tx).save(cleared):
         return False
     if by_hand:

@@ -1,5 +1,6 @@
 """Operators are notified once of a problem, reminded while it lasts, and notified of its end."""
 
+import asyncio
 from datetime import timedelta
 
 import pytest
@@ -7,11 +8,19 @@ import pytest
 from bot.infra.outbox.model import RetryLater, Sent
 from bot.orders.notifications.kinds import OrderWarning
 from bot.orders.order import Order
-from bot.settlement.model import OutcomeUnknown, PayoutMethod, ServiceDown, SlowDown
+from bot.settlement.model import (
+    KeyRefused,
+    OutcomeUnknown,
+    OutOfReach,
+    PayoutMethod,
+    Refused,
+    ServiceDown,
+    SlowDown,
+)
 from bot.staff.alarm_model import Alarm, AlarmKind
 from bot.staff.alarms import next_reminder
 from bot.staff.notifications import AlarmNotification
-from tests.orders.order_system import EMMA, OSCAR, REQUEST, OrderSystem
+from tests.orders.order_system import EMMA, OSCAR, OrderSystem
 from tests.settlement.builders import BCA
 from tests.settlement.fake_settlement import FakeSettlement, failing
 
@@ -64,33 +73,87 @@ async def test_one_failure_and_a_burst_of_them_are_no_outage(system: OrderSystem
     assert await check_and_deliver(system, after=120) == []
 
 
-async def place_without_result(system: OrderSystem, times: int, *, every: float = 20) -> None:
-    """Place orders without learning the result, while the service answers all other requests."""
-    system.service.places.extend(failing(OutcomeUnknown, times))
-    for _ in range(times):
+async def place_orders(system: OrderSystem, *outcomes: Exception | str, every: float = 20) -> None:
+    """Place an order for each outcome of its request, while the service answers all other requests."""
+    for outcome in outcomes:
         system.clock.passes(seconds=every)
-        with pytest.raises(OutcomeUnknown):
-            await system.settlement.place(REQUEST)
-        await system.settlement.quote()
+        system.service.places.append(outcome)
+        await system.place()
+        if not isinstance(outcome, KeyRefused):
+            await system.settlement.quote()
+        await system.deliver()
+
+
+LOST = ("lost_before",)
 
 
 async def test_a_service_that_creates_no_orders_is_reported_until_it_creates_one(system: OrderSystem) -> None:
-    await place_without_result(system, 2)
+    await place_orders(system, *LOST * 2)
     assert await check_and_deliver(system) == []
-    await place_without_result(system, 3)
+    await place_orders(system, *LOST * 3)
     assert await check_and_deliver(system) == [AlarmNotification.RAISED]
     (alarm,) = await system.alarms.open()
     assert (alarm.kind, alarm.facts["orders"]) == (AlarmKind.SERVICE_DOWN, True)
     await system.settlement.quote()
     assert await check_and_deliver(system) == [AlarmNotification.RAISED]
-    await system.settlement.place(REQUEST)
+    await place_orders(system, "answer")
     assert await check_and_deliver(system) == [AlarmNotification.RAISED, AlarmNotification.CLEARED]
 
 
+async def test_the_orders_of_all_processes_show_whether_the_service_creates_any(
+    system: OrderSystem, other_system: OrderSystem
+) -> None:
+    await place_orders(other_system, *LOST * 3)
+    await system.settlement.quote()
+    await system.monitor.check_service()
+    assert await open_kinds(system) == [AlarmKind.SERVICE_DOWN]
+    await place_orders(other_system, "answer")
+    await system.monitor.check_service()
+    assert await open_kinds(system) == []
+
+
+@pytest.mark.parametrize(
+    ("last", "alarms"), [(OutOfReach(), 1), (OutcomeUnknown(), 1), (Refused("no"), 0), (Refused(), 0), ("answer", 0)]
+)
+async def test_a_reason_is_an_answer_and_a_request_that_never_arrived_has_none(
+    system: OrderSystem, last: Exception | str, alarms: int
+) -> None:
+    await place_orders(system, "never_reached", *LOST, last)
+    assert await check_and_deliver(system) == [AlarmNotification.RAISED] * alarms
+
+
+async def test_a_burst_of_failed_orders_and_one_in_progress_say_nothing_yet(
+    system: OrderSystem, service: FakeSettlement
+) -> None:
+    await place_orders(system, *LOST * 3, every=5)
+    service.gate = asyncio.Event()
+    system.clock.passes(seconds=60)
+    await system.begin()
+    assert await check_and_deliver(system) == []
+    service.gate.set()
+
+
+async def test_orders_that_failed_because_of_our_key_say_nothing_about_the_service(system: OrderSystem) -> None:
+    await place_orders(system, KeyRefused(), KeyRefused(), KeyRefused())
+    assert await check_and_deliver(system) == [AlarmNotification.KEY_REFUSED]
+    system.health.record_answer()
+    assert await check_and_deliver(system) == [AlarmNotification.KEY_REFUSED, AlarmNotification.KEY_WORKS]
+    assert await check_and_deliver(system) == [AlarmNotification.KEY_REFUSED, AlarmNotification.KEY_WORKS]
+
+
 async def test_failed_orders_of_long_ago_say_nothing_about_the_service_now(system: OrderSystem) -> None:
-    await place_without_result(system, 5)
+    await place_orders(system, *LOST * 5)
     assert await check_and_deliver(system) == [AlarmNotification.RAISED]
     assert await check_and_deliver(system, after=3600) == [AlarmNotification.RAISED, AlarmNotification.CLEARED]
+
+
+async def test_the_list_of_methods_is_read_now_and_then_though_there_are_other_requests(
+    system: OrderSystem, service: FakeSettlement
+) -> None:
+    for _ in range(120):
+        await system.settlement.quote()
+        await probe_repeatedly(system, 1, every=10)
+    assert service.times("methods") == 2
 
 
 async def test_the_monitor_sends_no_request_while_others_do(system: OrderSystem, service: FakeSettlement) -> None:
@@ -152,6 +215,24 @@ async def test_a_list_that_has_shrunk_stays_so_after_a_restart_until_an_operator
     assert await check_and_deliver(again) == []
     assert await open_kinds(again) == []
     await again.close()
+
+
+async def test_an_operator_accepts_a_list_in_another_process_than_the_leader(
+    system: OrderSystem, other_system: OrderSystem, service: FakeSettlement
+) -> None:
+    for methods in (MANY, MANY[:9]):
+        service.methods = methods
+        await system.catalogue.methods(fresh=True)
+        await check_and_deliver(system)
+    assert await open_kinds(system) == [AlarmKind.METHODS_SHRUNK]
+    assert await other_system.monitor.resolve(AlarmKind.METHODS_SHRUNK, "", OSCAR)
+    assert await check_and_deliver(system) == [AlarmNotification.RAISED]
+    assert await open_kinds(system) == []
+    service.methods = MANY[:4]
+    await system.catalogue.methods(fresh=True)
+    await check_and_deliver(system)
+    (alarm,) = await system.alarms.open()
+    assert (alarm.facts["before"], alarm.facts["now"]) == (9, 4)
 
 
 async def test_notifications_that_wait_too_long_are_an_alarm_until_they_are_sent(system: OrderSystem) -> None:
@@ -216,6 +297,27 @@ async def test_nobody_is_reminded_right_after_a_restart_of_what_may_be_over(
     system.clock.passes(seconds=61)
     assert await again.alarms.remind()
     await again.close()
+
+
+async def test_nobody_is_reminded_right_after_the_lead_has_changed(system: OrderSystem) -> None:
+    system.health.record_rejected_key()
+    await system.deliver()
+    assert not await system.alarms.remind()
+    system.clock.passes(hours=5)
+    await system.alarms.begin_to_lead()
+    assert not await system.alarms.remind()
+    system.clock.passes(seconds=61)
+    assert await system.alarms.remind()
+
+
+async def test_a_process_that_begins_to_lead_is_no_silent_poller(system: OrderSystem) -> None:
+    await system.poll()
+    system.clock.passes(seconds=14)
+    await system.monitor_worker.check()
+    system.clock.passes(seconds=14)
+    await system.monitor_worker.begin_to_lead()
+    for _ in range(11):
+        assert await check_and_deliver(system) == []
 
 
 def test_a_reminder_is_due_each_day_in_the_end(system: OrderSystem) -> None:

@@ -67,6 +67,10 @@ class Reconciler:
         self._not_before: datetime | None = None
         self._is_own_pause = True
 
+    def begin_to_lead(self) -> None:
+        """Forget the pause that this process chose when it led before."""
+        self._not_before, self._is_own_pause = None, True
+
     async def run_once(self) -> int:
         """Search for all lost orders once, and return how many there are. It never raises `SettlementFailure`."""
         newest = await self._read_lost(newest_first=True)

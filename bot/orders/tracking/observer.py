@@ -48,6 +48,10 @@ class Observer:
         self._started_at = orders.clock.now()
         self._skipped = set[str]()
 
+    def begin_to_lead(self) -> None:
+        """Wait for the next polls before orders count as overdue, as after a start."""
+        self._started_at = self._clock.now()
+
     async def apply_report(self, reference: str, report: OrderReport, *, asked_at: datetime) -> Order | None:
         """Apply a report of the service, and return the order. Return None if it is unknown or can't be read.
 

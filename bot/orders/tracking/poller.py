@@ -99,6 +99,12 @@ class Poller:
         """The time by which the poller will be active again. The monitor checks it."""
         return self._expected_at
 
+    def begin_to_lead(self) -> None:
+        """Forget the pause that this process chose when it led before."""
+        self._pause = 0.0
+        self._listed.clear()
+        self._expect_next()
+
     async def tick(self) -> float:
         """Poll what is due, and return the seconds until the next tick."""
         pause = await self._tick()
