@@ -144,9 +144,10 @@ class Leadership:
         keeping = asyncio.create_task(self._keep(lead), name="leader")
         try:
             await asyncio.wait({working, keeping}, return_when=asyncio.FIRST_COMPLETED)
-            if working.done():
-                await working
-            return working.done()
+            if not working.done() or not lead.is_held:
+                return False  # what ended without the lead has failed because of that
+            await working
+            return True
         finally:
             working.cancel()
             keeping.cancel()

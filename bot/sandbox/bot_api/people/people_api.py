@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import json
-from contextlib import suppress
+import time
 from typing import TYPE_CHECKING, Any
 
 from starlette.responses import JSONResponse, Response, StreamingResponse
@@ -137,13 +136,13 @@ class PeopleApi:
         return JSONResponse(answer)
 
     async def _new_messages(self, chat_id: int, after: int, within: float) -> None:
-        with suppress(TimeoutError):
-            async with asyncio.timeout(within):
-                while True:
-                    found = await self._box.events.wait(after, within)
-                    if any(event.get("chat_id") == chat_id or event["type"] == "reset" for event in found):
-                        return
-                    after = found[-1]["seq"] if found else after
+        # Without `asyncio.timeout`: on Python 3.11, `wait_for` can swallow its cancellation when an event arrives.
+        until = time.monotonic() + within
+        while (remaining := until - time.monotonic()) > 0:
+            found = await self._box.events.wait(after, remaining)
+            if any(event.get("chat_id") == chat_id or event["type"] == "reset" for event in found):
+                return
+            after = found[-1]["seq"] if found else after
 
     async def _send(self, request: Request) -> Response:
         """Send a message. Files can also come in base64: `picture`, or `file`: {`name`, `mime`, `content`}."""
