@@ -3,10 +3,14 @@
 import asyncio
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
+import asyncpg  # type: ignore[import-untyped]  # it has no types
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
+from alembic.config import Config
 from alembic.migration import MigrationContext
 from sqlalchemy import Connection, MetaData, inspect, text
 
@@ -18,11 +22,13 @@ from bot.infra.db.key_tables import compatible_revisions
 from bot.tables import metadata
 from bot.users.repository import UserRepository
 from tests.e2e.launcher import launcher
+from tests.harness.databases import BOTH
 from tests.infra.keys import VAULT
 from tests.infra.next_version import REVISION, become_the_next_version
 from tests.users.builders import EMMA, a_user
 from tests.waiting import TIMEOUT_SECONDS
 
+on_postgresql_bare = pytest.mark.parametrize("bare_database", BOTH[1:], indirect=True)
 ROOT = Path(__file__).resolve().parents[2]
 
 # The schema as the databases report it, because Alembic's comparison ignores partial indexes.
@@ -146,6 +152,31 @@ async def test_an_older_program_works_on_tables_that_a_newer_one_only_added_to(
     with pytest.raises(SchemaMismatch):
         await store.check_before_start()
     await store.close()
+
+
+@on_postgresql_bare
+async def test_a_bot_that_works_alone_is_named_before_its_tables_are_changed(
+    bare_database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as older:
+        older.setattr(migrate, "get_expected_revision", lambda: "0001")
+        older.setattr(migrate, "_run_migrations", partial(upgrade_to, "0001"))
+        await migrate.upgrade(bare_database)
+    old_bot = await asyncpg.connect(bare_database)
+    await old_bot.execute(f"SELECT pg_advisory_lock({migrate.OLD_LEADER_KEY})")
+    with pytest.raises(StoreFailure, match="an older version of Kirim runs on it"):
+        await migrate.upgrade(bare_database)
+    assert await migrate.read_revision(bare_database) == "0001"
+    await old_bot.close()
+    assert await migrate.upgrade(bare_database) == migrate.get_expected_revision()
+
+
+def upgrade_to(revision: str, connection: Connection) -> None:
+    config = Config()
+    config.set_main_option("script_location", str(migrate.MIGRATIONS))
+    config.set_main_option("path_separator", "os")
+    config.attributes["connection"] = connection
+    command.upgrade(config, revision)
 
 
 async def test_several_may_migrate_at_once(bare_database: str) -> None:

@@ -18,13 +18,17 @@ from sqlalchemy.exc import DBAPIError
 from bot.infra.db.address import Address, parse_database_url
 from bot.infra.db.engine import create_writer
 from bot.infra.db.erasure import AT_START_SECONDS, empty_write_ahead_log
-from bot.infra.db.errors import SchemaMismatch, translate_connection_error, translate_error
+from bot.infra.db.errors import SchemaMismatch, StoreFailure, translate_connection_error, translate_error
 from bot.infra.db.key_tables import compatible_revisions
 
 MIGRATIONS: Final = Path(__file__).resolve().parents[2] / "migrations"
 
 LOCK_KEY: Final = 0x6B_69_72_69_6D + 1
 """The advisory lock for migrations in PostgreSQL."""
+
+LAST_WITH_LOCK: Final = "0001"
+OLD_LEADER_KEY: Final = 0x6B_69_72_69_6D
+"""The bot of this revision works alone, while it holds this advisory lock. It can't work beside this program."""
 
 REVISION: Final = text("SELECT version_num FROM alembic_version")
 COMPATIBLE: Final = select(compatible_revisions.c.revision)
@@ -38,7 +42,7 @@ async def upgrade(url: str) -> str:
 
     Raises:
         SchemaMismatch: a newer program has upgraded the tables, and this one can't use them any more.
-        StoreFailure: the database can't be reached, or rejected a statement.
+        StoreFailure: the database can't be reached or rejected a statement, or a bot of revision 0001 uses it.
         UnusableUrl: the URL names no database.
     """
     return await upgrade_at(parse_database_url(url))
@@ -125,7 +129,17 @@ def _upgrade(connection: Connection) -> None:
     if not found.is_known and not found.is_usable:
         raise SchemaMismatch(found.revision, get_expected_revision(), is_newer=True)
     if not found.is_usable:
+        if found.revision == LAST_WITH_LOCK:
+            _check_no_old_leader(connection)
         _run_migrations(connection)
+
+
+def _check_no_old_leader(connection: Connection) -> None:
+    """Raise `StoreFailure` if a bot of revision 0001 runs on this database. It would send everything twice."""
+    if connection.dialect.name == "sqlite":
+        return  # the lock on the database's file has excluded every other process
+    if not connection.scalar(text("SELECT pg_try_advisory_xact_lock(:key)"), {"key": OLD_LEADER_KEY}):
+        raise StoreFailure("an older version of Kirim runs on it, which can't work beside this one: stop it first")
 
 
 def _run_migrations(connection: Connection) -> None:
