@@ -128,6 +128,8 @@ class Support:
             ),
             on_chat_moved=(save_moved_chat,),
             workers=(Worker("tickets", reminders.tick), agents.worker),
+            jobs=agents.jobs,
+            on_lead=agents.begin_to_lead,
             gauges=(partial(refresh_gauges, infra.database, infra.clock),),
             close=agents.close,
             audit_terms=AUDIT_TERMS,

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from bot.core.errors import Rejection
+from bot.infra.jobs.repository import Job
 from bot.infra.outbox.model import DeliveryOutcome, RetryLater, Sent, Undeliverable
 from bot.orders.order import Order
 from bot.staff.model import AuditAction, AuditEntry
@@ -89,6 +90,7 @@ class Bot:
     agent_ids: frozenset[int] = frozenset({RINA, BUDI})
     elapsed: float = 0.0
     wakeups: int = 0
+    jobs: list[Job] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         store, clock, system = self.system.store, self.system.clock, StaffChat(0, self.agent_ids)
@@ -97,6 +99,7 @@ class Bot:
             clock=clock,
             staff_chat=system,
             screen=self.chat,
+            add_job=self._add_job,
             elapsed=lambda: self.elapsed,
             on_change=self._count_wakeup,
         )
@@ -109,8 +112,18 @@ class Bot:
         self.elapsed += after
         self.system.clock.passes(seconds=after)
         pause = await self.masking.mask_due()
-        await self.masking.wait_until_idle()
+        await self.run_jobs()
         return pause
+
+    async def run_jobs(self) -> None:
+        """Run the jobs that the worker has added, as the process does that has the agents' chats."""
+        jobs, self.jobs = self.jobs, []
+        for job in jobs:
+            await self.masking.jobs()[job.kind](job)
+
+    async def _add_job(self, chat_id: int, kind: str, argument: str) -> None:
+        now = self.system.clock.now()
+        self.jobs.append(Job(id=1, chat_id=chat_id, kind=kind, argument=argument, created_at=now, attempts=0))
 
     def restarted(self, *agent_ids: int) -> "Bot":
         return Bot(self.system, self.chat, frozenset(agent_ids) or self.agent_ids)
@@ -271,13 +284,14 @@ async def test_what_masks_it_never_overtakes_what_shows_it(bot: Bot, order: Orde
     bot.chat.block_show = asyncio.Event()
     showing = asyncio.create_task(bot.reveals.reveal(RINA, order.reference, "trace"))
     await bot.chat.is_blocked.wait()
-    await bot.run_worker(after=61)
-    assert "mask" not in bot.chat.calls
+    bot.elapsed += 61
+    bot.system.clock.passes(seconds=61)
+    await bot.masking.mask_due()
+    assert bot.wakeups
     bot.chat.block_show.set()
+    # The job waits until the agent's press is handled.
     await showing
-    nudged = bot.wakeups
-    assert nudged
-    await bot.run_worker()
+    await bot.run_jobs()
     assert bot.chat.messages == {1: "masked"}
 
 
@@ -300,22 +314,58 @@ async def test_whoever_blocks_the_bot_to_keep_it_is_shown_no_more_until_it_is_ma
         await bot.reveals.reveal(RINA, another.reference, "trace")
     assert await bot.reveals.reveal(BUDI, another.reference, "trace"), "the others are shown theirs"
     assert bot.chat.calls.count("mask") == 2
-    await bot.run_worker(after=3)
+    await bot.run_worker(after=1)
     assert bot.chat.calls.count("mask") == 2, "not each second"
     await bot.run_worker(after=1)
-    await bot.run_worker(after=8)
+    assert bot.chat.calls.count("mask") == 3
+    await bot.run_worker(after=3)
+    assert bot.chat.calls.count("mask") == 3, "less and less often"
+    await bot.run_worker(after=1)
     assert bot.chat.calls.count("mask") == 4
     assert await bot.reveals.reveal(RINA, another.reference, "trace"), "they are back: at once"
     assert bot.chat.messages[1] == "masked"
 
 
-async def test_a_pause_that_telegram_asks_for_is_kept(bot: Bot, order: Order) -> None:
+async def test_a_job_that_is_run_after_the_agent_hid_it_masks_nothing_again(bot: Bot, order: Order) -> None:
     await bot.reveals.reveal(RINA, order.reference, "trace")
-    bot.chat.plan("mask", RetryLater(30))
-    for after in (60, 29):
-        await bot.run_worker(after=after)
+    (reveal,) = await unmasked(bot)
+    bot.elapsed += 60
+    await bot.masking.mask_due()
+    assert [(job.chat_id, job.argument) for job in bot.jobs] == [(RINA, reveal.id)]
+    await bot.reveals.hide(RINA, reveal.id)
+    await bot.run_jobs()
     assert bot.chat.calls.count("mask") == 1
-    await bot.run_worker(after=1)
+
+
+async def test_the_leader_has_masked_what_another_process_shows(bot: Bot, order: Order) -> None:
+    leader = bot.restarted()
+    await bot.reveals.reveal(RINA, order.reference, "trace")
+    assert await leader.masking.mask_due() == 1
+    leader.elapsed += 60
+    await leader.masking.mask_due()
+    bot.jobs = leader.jobs
+    await bot.run_jobs()
+    assert not bot.chat.shows_number
+    assert await unmasked(bot) == []
+
+
+async def test_a_process_that_leads_again_adds_the_job_at_once(bot: Bot, order: Order) -> None:
+    await bot.reveals.reveal(RINA, order.reference, "trace")
+    bot.chat.plan("mask", *[BLOCKED] * 3)
+    for after in (60, 2, 4):
+        await bot.run_worker(after=after)
+    await bot.masking.begin_to_lead()
+    bot.system.clock.passes(seconds=1)
+    await bot.run_worker()
+    assert not bot.chat.shows_number
+
+
+async def test_a_process_that_ends_leaves_what_others_show(bot: Bot, order: Order) -> None:
+    other = bot.restarted()
+    await bot.reveals.reveal(RINA, order.reference, "trace")
+    await other.masking.close(1)
+    assert bot.chat.shows_number
+    await bot.masking.close(1)
     assert not bot.chat.shows_number
 
 

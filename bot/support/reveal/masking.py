@@ -1,11 +1,12 @@
 """Mask revealed recipients after their minute, or when their agent loses the right to see them.
 
-The table lists what has to be masked. A recipient is never shown and masked at once, so the mask always comes last.
+The table lists what has to be masked. The leader looks for it, and adds a job in the agent's chat. The process that has
+the chat shows and masks recipients there, one after the other, so the mask always comes last.
 """
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Final
@@ -18,7 +19,8 @@ from bot.core.shutdown import finish_tasks
 from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreDown
 from bot.infra.db.transaction import Transaction
-from bot.infra.outbox.model import DeliveryOutcome, RetryLater, Sent
+from bot.infra.jobs.repository import Job, JobHandler
+from bot.infra.outbox.model import Sent
 from bot.orders.repository import OrderRepository
 from bot.staff.staff_chat import StaffChat
 from bot.support.reveal.model import SHOWN_FOR, Reveal, RevealScreen
@@ -26,14 +28,24 @@ from bot.support.reveal.repository import RevealRepository
 
 log = structlog.get_logger(__name__)
 
+MASK: Final = "mask-reveal"
+"""The job that masks a recipient in the agent's chat. Its argument is the id of the reveal."""
+
 PAUSE_WHILE_SHOWN: Final = 1.0
 PAUSE_WHILE_NONE: Final = 30.0
 MASK_RETRY: Final = Backoff(first=2.0, longest=900.0)
-"""Pauses between attempts to mask. We can't mask anything for an agent who has blocked the bot."""
+"""Pauses between jobs for one recipient. We can't mask anything for an agent who has blocked the bot."""
+
+AddJob = Callable[[int, str, str], Awaitable[None]]
+"""Adds a job: its chat, its kind and its argument."""
 
 
 class MaskingService:
-    """Mask revealed recipients. `elapsed` is a monotonic clock. `on_change` wakes the worker that calls `mask_due`."""
+    """Mask revealed recipients.
+
+    `add_job` adds a job in an agent's chat. `elapsed` is a monotonic clock. `on_change` wakes the worker that calls
+    `mask_due`.
+    """
 
     def __init__(
         self,
@@ -42,24 +54,39 @@ class MaskingService:
         clock: Clock,
         staff_chat: StaffChat,
         screen: RevealScreen,
+        add_job: AddJob,
         elapsed: Callable[[], float] = time.monotonic,
         on_change: Callable[[], None] = lambda: None,
     ) -> None:
         self._database, self._clock, self._staff_chat, self._screen = database, clock, staff_chat, screen
+        self._add_job = add_job
         self._elapsed = elapsed
         self._on_change = on_change
         self._in_progress: set[str] = set()
+        self._shown_here: set[str] = set()
         self._seen_at: dict[str, float] = {}
-        self._retries: dict[str, tuple[float, int]] = {}
+        self._jobs: dict[str, tuple[float, int]] = {}
+        """When the next job may be added, and how many were."""
+
         self._tasks: set[asyncio.Task[Any]] = set()
 
-    def wake(self) -> None:
-        """Wake the worker, since something was revealed or masked."""
+    def jobs(self) -> Mapping[str, JobHandler]:
+        """Return what the job does."""
+        return {MASK: self.run_job}
+
+    def record_shown(self, reveal: Reveal) -> None:
+        """Record that this process shows a recipient, which it masks before it stops. Wake the worker."""
+        self._shown_here.add(reveal.id)
         self._on_change()
+
+    async def begin_to_lead(self) -> None:
+        """Forget when this process added jobs when it led before."""
+        self._seen_at.clear()
+        self._jobs.clear()
 
     @contextmanager
     def lock(self, reveal: Reveal) -> Iterator[bool]:
-        """Lock a reveal, so that only the block shows or masks it. Yield False if it is locked already."""
+        """Lock a reveal in this process, so that only the block shows or masks it. Yield False if it is locked."""
         if reveal.id in self._in_progress:
             yield False
             return
@@ -77,7 +104,7 @@ class MaskingService:
         return is_late or not may_see
 
     async def mask(self, reveal: Reveal, *, is_kept: bool = True) -> None:
-        """Mask a reveal, unless it is locked. After a failure, `mask_due` retries at growing intervals.
+        """Mask a reveal, unless it is locked. After a failure, `mask_due` adds a job for it at growing intervals.
 
         With `is_kept=False`, the row isn't saved as masked.
         """
@@ -88,23 +115,31 @@ class MaskingService:
                 order = await OrderRepository(tx).get(reveal.reference)
             outcome = await self._screen.mask(reveal, order)
             if not isinstance(outcome, Sent):
-                self._schedule_retry(reveal, outcome)
+                log.warning("mask_retry_scheduled", reveal=reveal.id, order=reveal.reference)
             elif is_kept:
                 async with self._database.transaction() as tx:
                     await RevealRepository(tx).save(replace(reveal, masked_at=self._clock.now()))
+                self._shown_here.discard(reveal.id)
 
     async def mask_due(self) -> float:
-        """Start to mask all due reveals, and return the seconds until the next call."""
+        """Add a job for each reveal that has to be masked, and return the seconds until the next call."""
         async with self._database.reading() as tx:
             shown = await RevealRepository(tx).unmasked()
             deleted = {each.id for each in shown if await _is_user_deleted(tx, each)}
         ids = {each.id for each in shown}
         self._seen_at = {key: at for key, at in self._seen_at.items() if key in ids}
-        self._retries = {key: rest for key, rest in self._retries.items() if key in ids}
+        self._jobs = {key: added for key, added in self._jobs.items() if key in ids}
         for reveal in shown:
-            if (self.is_due(reveal) or reveal.id in deleted) and not self._is_waiting_to_retry(reveal):
-                self._track(asyncio.create_task(self.mask(reveal), name=f"mask-{reveal.id}"))
+            if self.is_due(reveal) or reveal.id in deleted:
+                await self._add_job_for(reveal)
         return PAUSE_WHILE_SHOWN if shown else PAUSE_WHILE_NONE
+
+    async def run_job(self, job: Job) -> None:
+        """Mask the reveal of a job, unless it was masked since. If it fails, the worker adds the job again."""
+        async with self._database.reading() as tx:
+            reveal = await RevealRepository(tx).get(job.argument)
+        if reveal is not None and reveal.masked_at is None:
+            await self.mask(reveal)
 
     async def mask_due_of(self, staff_id: int) -> None:
         """Mask the due reveals of one agent. Earlier attempts can have failed."""
@@ -114,16 +149,11 @@ class MaskingService:
             if reveal.staff_id == staff_id and self.is_due(reveal):
                 await self.mask(reveal)
 
-    async def wait_until_idle(self) -> None:
-        """Wait until nothing is being masked."""
-        while self._tasks:
-            await asyncio.wait(self._tasks)
-
     async def close(self, within: float) -> None:
-        """Mask all reveals before the bot stops, within so many seconds.
+        """Mask the reveals that this process has shown before it stops, within so many seconds.
 
-        They aren't saved as masked, because an earlier request can still show a recipient. The next start masks them
-        again.
+        They aren't saved as masked, because an earlier request can still show a recipient. The leader has them masked
+        again. It also has those masked that other processes have shown.
         """
         try:
             async with self._database.reading() as tx:
@@ -131,19 +161,16 @@ class MaskingService:
         except StoreDown:
             return
         for reveal in shown:
-            self._track(asyncio.create_task(self.mask(reveal, is_kept=False)))
+            if reveal.id in self._shown_here:
+                self._track(asyncio.create_task(self.mask(reveal, is_kept=False)))
         await finish_tasks(lambda: self._tasks, within)
 
-    def _is_waiting_to_retry(self, reveal: Reveal) -> bool:
-        until, _ = self._retries.get(reveal.id, (0.0, 0))
-        return self._elapsed() < until
-
-    def _schedule_retry(self, reveal: Reveal, outcome: DeliveryOutcome) -> None:
-        _, failures = self._retries.get(reveal.id, (0.0, 0))
-        asked = outcome.after if isinstance(outcome, RetryLater) else 0.0
-        pause = max(MASK_RETRY.after(failures + 1), asked)
-        self._retries[reveal.id] = self._elapsed() + pause, failures + 1
-        log.warning("mask_retry_scheduled", reveal=reveal.id, order=reveal.reference, retry_in=pause)
+    async def _add_job_for(self, reveal: Reveal) -> None:
+        due_at, count = self._jobs.get(reveal.id, (0.0, 0))
+        if self._elapsed() < due_at:
+            return
+        self._jobs[reveal.id] = self._elapsed() + MASK_RETRY.after(count + 1), count + 1
+        await self._add_job(reveal.staff_id, MASK, reveal.id)
 
     def _track(self, task: "asyncio.Task[Any]") -> None:
         self._tasks.add(task)
@@ -152,7 +179,7 @@ class MaskingService:
     def _remove_task(self, task: "asyncio.Task[Any]") -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()):
-            # The row isn't saved as masked, so the next call finds it again.
+            # The row isn't saved as masked, so the leader finds it.
             log.error("mask_failed", error=type(error).__name__)
 
 

@@ -1,8 +1,8 @@
 """Show a full recipient to a support agent for a minute, with a reason in the audit log.
 
 First we send a masked message. Then we save its id, the reason and the end in one transaction. Only then we edit the
-message to show the recipient. So even if the process is killed, a row names each recipient that can be seen. This
-process or the next one masks it after its minute.
+message to show the recipient. So even if the process is killed, a row names each recipient that can be seen. Whichever
+process then has the agent's chat masks it after its minute.
 """
 
 import hashlib
@@ -119,7 +119,7 @@ class RevealService:
 
     async def _show(self, reveal: Reveal) -> bool:
         """Edit the message to show the recipient, under a lock, so that the edit can't arrive after the mask."""
-        self._masking.wake()
+        self._masking.record_shown(reveal)
         with self._masking.lock(reveal) as is_ours:
             if not is_ours:
                 return True
@@ -131,7 +131,7 @@ class RevealService:
             if order is None or not order.has_recipient:
                 return False
             shown = await self._screen.show(kept, order)
-        self._masking.wake()
+        self._masking.record_shown(reveal)
         return isinstance(shown, Sent)
 
 

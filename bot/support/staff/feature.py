@@ -70,7 +70,12 @@ class SupportAgents:
         to_mask = Wakeup()
         reveal_messages = RevealMessages(database, messenger, translations, default_locale)
         masking = MaskingService(
-            database=database, clock=clock, staff_chat=staff_chat, screen=reveal_messages, on_change=to_mask
+            database=database,
+            clock=clock,
+            staff_chat=staff_chat,
+            screen=reveal_messages,
+            add_job=infra.chat_jobs.add,
+            on_change=to_mask,
         )
         reveals = RevealHandlers(
             sessions=self.sessions,
@@ -133,5 +138,7 @@ class SupportAgents:
         )
         """The handlers after the routes: of replies, of forwarded messages, and of presses without a route."""
         self.worker = Worker("masking", masking.mask_due, to_mask)
+        self.jobs = masking.jobs()
+        self.begin_to_lead = masking.begin_to_lead
         self.close = masking.close
-        """Mask all recipients before the bot stops."""
+        """Mask the recipients that this process shows before it stops."""
