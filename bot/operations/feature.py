@@ -101,5 +101,6 @@ class Operations:
                 Worker("commands", menus.set_menus),
                 Worker("descriptions", menus.set_descriptions),
             ),
+            on_lead=worker.begin_to_lead,
             audit_terms=AUDIT_TERMS,
         )

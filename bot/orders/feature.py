@@ -119,6 +119,7 @@ class Orders:
                 Worker("reconciler", workers.reconcile),
                 Worker("malformed-orders", MalformedOrderFinder(database, clock).tick),
             ),
+            on_lead=self.begin_to_lead,
             gauges=(partial(refresh_gauges, database, clock, rules.overdue_after),),
         )
 

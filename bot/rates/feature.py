@@ -50,4 +50,5 @@ class Rates:
                 Worker("subscriptions", SubscriptionWorker(scheduler).tick, recorded),
                 Worker("quotes", QuoteRecorder(self.quotes, clock, record_seconds).tick),
             ),
+            on_lead=scheduler.begin_to_lead,
         )

@@ -57,6 +57,7 @@ class Staff:
             gauges=(partial(refresh_gauges, infra.database),),
             routes=(self._audit_handlers.routes(),),
             renderers=(AlarmMessages(self._alarm_subjects).renderers(),),
+            on_lead=self.alarms.begin_to_lead,
         )
 
     def add_alarm_subjects(self, loaders: Mapping[AlarmKind, LoadAlarmSubject]) -> None:
