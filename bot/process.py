@@ -382,6 +382,7 @@ def create_loops(app: App, queues: ChatQueues) -> list[tuple[str, Coroutine[Any,
     if wake_ups is not None:
         for name, wakeup in _list_wakeups(app).items():
             wakeup.share = partial(wake_ups.send, name)
+        app.orders.viewed.announce = wake_ups.send
     app.wake_outbox.share = partial(_wake_outbox, app, app.wake_outbox.share)
     longest = LONGEST_WAIT if app.store.is_sqlite else LONGEST_WAIT_SHARED
     ticks: list[tuple[str, Callable[[], Awaitable[float]], Wakeup]] = [
@@ -432,6 +433,8 @@ def _wake_here(app: App, queues: ChatQueues, name: str) -> None:
             wakeups[each].wake_here()
             if each == "outbox":
                 app.wake_bulk.wake_here()
+        else:
+            app.orders.viewed.record_announcement(each)
 
 
 def _wake_outbox(app: App, share: Callable[[], None]) -> None:

@@ -26,3 +26,24 @@ def test_a_crowd_is_remembered_no_further_than_it_can_be_polled() -> None:
     viewed.record_viewed_page(f"R{10 * MAX_VIEWED - MAX_VIEWED}")
     assert len(viewed.references()) == MAX_VIEWED
     assert viewed.references()[-1] == f"R{9 * MAX_VIEWED}"
+
+
+def test_a_process_announces_what_is_viewed_there_now_and_then_and_the_others_record_it() -> None:
+    clock = MovedClock()
+    here, there, announced = ViewedOrders(clock), ViewedOrders(clock), list[str]()
+    here.announce = announced.append
+    for seconds in (0, 2, 2, 2):
+        clock.passes(seconds=seconds)
+        here.record_viewed_page("R1")
+        here.record_active_user(7)
+    assert announced == ["viewed-page:R1", "active-user:7"] * 2
+    assert all(there.record_announcement(each) for each in announced)
+    assert (there.references(), there.users()) == (("R1",), (7,))
+    assert not there.record_announcement("outbox")
+
+
+def test_what_another_process_has_announced_is_not_announced_again() -> None:
+    viewed, announced = ViewedOrders(MovedClock()), list[str]()
+    viewed.announce = announced.append
+    viewed.record_announcement("viewed-page:R1")
+    assert announced == []

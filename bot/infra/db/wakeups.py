@@ -21,6 +21,12 @@ CHANNEL: Final = "kirim"
 PAUSE_SECONDS: Final = 0.05
 """The least time between two notifications of a process. The wake-ups in between are sent together."""
 
+MAX_NAMES: Final = 100
+"""How many names one notification has. PostgreSQL allows 8,000 bytes."""
+
+MAX_WAITING: Final = 1_000
+"""How many names wait, for example until the connection is back. More are dropped."""
+
 CHECK_SECONDS: Final = 10.0
 """How often the connection is checked."""
 
@@ -47,8 +53,9 @@ class SharedWakeups:
 
     def send(self, name: str) -> None:
         """Send a wake-up to the other processes soon."""
-        self._names.add(name)
-        self._has_names.set()
+        if len(self._names) < MAX_WAITING:
+            self._names.add(name)
+            self._has_names.set()
 
     async def run(self) -> None:
         """Send and receive until cancelled. Connect again after a loss."""
@@ -94,12 +101,16 @@ class SharedWakeups:
                 await connection.execute("SELECT 1")
                 continue
             self._has_names.clear()
-            names, self._names = self._names, set()
+            # The names of loops are short. They come before those of pages and users, of which there can be many.
+            names = sorted(self._names, key=lambda name: (len(name), name))[:MAX_NAMES]
+            self._names.difference_update(names)
             try:
-                await connection.execute(f"SELECT pg_notify('{CHANNEL}', $1)", " ".join((self._owner, *sorted(names))))
+                await connection.execute(f"SELECT pg_notify('{CHANNEL}', $1)", " ".join((self._owner, *names)))
             except BROKEN:
-                self._names |= names
+                self._names.update(names)
                 raise
+            if self._names:
+                self._has_names.set()
             await asyncio.sleep(PAUSE_SECONDS)
 
     def _receive(self, _connection: Any, _pid: int, _channel: str, payload: str) -> None:  # noqa: ANN401  asyncpg has no types
