@@ -155,7 +155,7 @@ def build(settings: Settings, process_id: str | None = None) -> App:
         budget=budget,
         contacts=staff.contacts,
         public_url=settings.public_url,
-        is_alone=settings.database_url.startswith("sqlite:"),
+        is_alone=store.is_sqlite,
     )
     checkout = Checkout(infra, catalogue, users=users, recipients=recipients, orders=orders)
     support = Support(

@@ -22,6 +22,7 @@ from bot.operations.statistics_repository import StatisticsRepository
 from bot.orders import user_data as orders_data
 from bot.orders.missed_order_repository import MissedOrderRepository
 from bot.orders.order import Phase
+from bot.orders.receipts.wrong_code_repository import WrongCodeRepository
 from bot.orders.repository import OrderRepository
 from bot.orders.tables import NEEDS_MESSAGE_IDS
 from bot.rates.repository import QuoteRepository, SubscriptionRepository
@@ -77,6 +78,7 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
     "unclaimed_like": (lambda tx: OrderRepository(tx).similar_unclaimed(an_order(), NOW), "ix_orders_unclaimed"),
     "placed_after": (lambda tx: OrderRepository(tx).placed_after(1001, NOW), "ix_orders_user_id_created_at"),
     "may_count": (lambda tx: OrderRepository(tx).counted_by_limits(1001, NOW), "ix_orders_user_id_created_at"),
+    "full allowances": (lambda tx: WrongCodeRepository(tx).delete_full(NOW, 9), "ix_wrong_codes_full_at"),
     "stuck": (lambda tx: OrderRepository(tx).overdue(NOW), "ix_orders_overdue"),
     "of_person": (lambda tx: OrderRepository(tx).of_user(1001), "ix_orders_user_id_created_at"),
     "of_person_from": (lambda tx: OrderRepository(tx).of_user_from(an_order(), 7), "ix_orders_user_id_created_at"),
