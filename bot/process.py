@@ -390,6 +390,7 @@ def create_loops(app: App, queues: ChatQueues) -> list[tuple[str, Coroutine[Any,
         ("outbox", OutboxWorker(app.delivery, app.clock, longest).tick, app.wake_outbox),
         ("leases", app.leases.keep, Wakeup()),
     ]
+    ticks += [(each.name, each.tick, each.wakeup) for feature in app.features for each in feature.local_workers]
     loops = [(name, run_forever(name, tick, wake)) for name, tick, wake in ticks]
     return [*loops, ("database-lock", app.store.watch_lock()) if wake_ups is None else ("wakeups", wake_ups.run())]
 

@@ -63,7 +63,7 @@ class Phase(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Worker:
-    """A function that is called regularly, in its own loop, by the process that leads.
+    """A function that is called regularly, in its own loop.
 
     `tick` returns the seconds until its next call. `wakeup` can cause an earlier one.
     """
@@ -109,6 +109,11 @@ class Feature:
     """Called when this process becomes the leader, before its workers start: another one may have led meanwhile."""
 
     workers: Sequence[Worker] = ()
+    """The workers of the process that leads."""
+
+    local_workers: Sequence[Worker] = ()
+    """The workers of every process, for what is about that process."""
+
     gauges: Sequence[RefreshGauges] = ()
     """Called before metrics are shown, to set the gauges that are read from the database."""
 

@@ -97,10 +97,10 @@ class Operations:
             workers=(
                 Worker("watch", worker.check, health_changed),
                 Worker("probe", worker.probe),
-                Worker("figures", figures.record),
                 Worker("commands", menus.set_menus),
                 Worker("descriptions", menus.set_descriptions),
             ),
+            local_workers=(Worker("figures", figures.record),),
             on_lead=worker.begin_to_lead,
             audit_terms=AUDIT_TERMS,
         )

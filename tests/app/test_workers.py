@@ -23,7 +23,19 @@ from tests.waiting import until
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-OURS = {"receiver", "poller", "outbox", "watch", "probe", "broadcasts", "live", "masking", "reconciler", "web"}
+OURS = {
+    "receiver",
+    "poller",
+    "outbox",
+    "watch",
+    "probe",
+    "broadcasts",
+    "live",
+    "masking",
+    "reconciler",
+    "web",
+    "figures",
+}
 """Some of the workers that must run."""
 
 
