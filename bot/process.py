@@ -322,8 +322,10 @@ async def _lead(app: App, receiver: Receiver) -> None:
         raise LeaderWorkerEnded(await workers.wait_for_first_end())
     finally:
         await workers.cancel()
-        # Their requests end with the lead. What they were sending is repeated by the next leader, or reported to it.
-        await asyncio.gather(app.bulk_delivery.close(0), app.broadcasts.deliveries.close(0))
+        # A process that stops finishes its requests. Without the lead they end at once. What they were sending is
+        # repeated by the next leader, or reported to it.
+        within = FINISH_NOTIFICATIONS if is_lease_held() else 0
+        await asyncio.gather(app.bulk_delivery.close(within), app.broadcasts.deliveries.close(within))
 
 
 async def _prepare_receiving(app: App) -> None:
