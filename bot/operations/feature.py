@@ -100,7 +100,7 @@ class Operations:
                 Worker("commands", menus.set_menus),
                 Worker("descriptions", menus.set_descriptions),
             ),
-            local_workers=(Worker("figures", figures.record),),
+            local_workers=(Worker("figures", figures.record), Worker("unreadable-rows", worker.report_rows)),
             on_lead=worker.begin_to_lead,
             audit_terms=AUDIT_TERMS,
         )

@@ -35,6 +35,12 @@ ORDERS_COUNT_FOR = timedelta(hours=1)
 """Failed orders older than this are ignored. If nobody orders for a while, they no longer show the service's state."""
 
 MAX_RESULTS = 100
+
+REPORT_ROWS_EVERY = timedelta(minutes=1)
+ROWS_REPORTED_WITHIN = timedelta(minutes=3)
+"""An alarm about unreadable rows ends when no process has reported any for so long."""
+
+MAX_ROWS, ROWS_SHOWN = 50, 5
 MAX_PROBE_PAUSE = timedelta(hours=1)
 
 
@@ -88,9 +94,9 @@ class Monitor:
         """
         silent = _build_finding(AlarmKind.POLLER_SILENT, poller_silent_since)
         count = await self._alarms.record_findings(
-            [*await self._get_service_findings(), await self._get_outbox_finding(), self._get_rows_finding(), silent]
+            [*await self._get_service_findings(), await self._get_outbox_finding(), silent]
         )
-        return count + await self._alarms.remind()
+        return count + await self._end_rows_alarm() + await self._alarms.remind()
 
     async def probe(self) -> None:
         """Read the list of payout methods if there was no other request for a while, or no list for long."""
@@ -110,7 +116,7 @@ class Monitor:
     async def resolve(self, kind: AlarmKind, subject: str, by: int) -> bool:
         """Resolve an alarm for the operator `by`. Return False if it is over, or operators can't resolve it."""
         if kind is AlarmKind.METHODS_SHRUNK:
-            raised = await self._find_methods_alarm()
+            raised = await self._find_alarm(AlarmKind.METHODS_SHRUNK)
             if raised is None or not raised.facts["now"]:
                 return False
         elif kind not in RESOLVABLE_ALARMS:
@@ -141,10 +147,33 @@ class Monitor:
         """Return the subjects of the alarms that one message shows."""
         return await self._alarms.load_subjects(alarms)
 
-    def _get_rows_finding(self) -> Finding:
-        """Return the rows that can't be decrypted or read, by table and key. An operator has to find the reason."""
-        rows = sorted(self._store.unreadable_rows())
-        return Finding(AlarmKind.ROW_UNREADABLE, bool(rows), {"count": len(rows), "rows": ", ".join(rows[:5])})
+    async def report_rows(self) -> None:
+        """Report the rows that this process can't decrypt or read, by table and key. Every process calls this.
+
+        An operator has to find the reason. The alarm names the rows of all processes.
+        """
+        own, now = set(sorted(self._store.unreadable_rows())[:MAX_ROWS]), self._clock.now()
+        if not own:
+            return
+        alarm = await self._find_alarm(AlarmKind.ROW_UNREADABLE)
+        known = set[str](alarm.facts.get("all_rows", ())) if alarm else set[str]()  # type: ignore[call-overload]  # JSON
+        if alarm is not None and own <= known and now - _reported_at(alarm) < REPORT_ROWS_EVERY:
+            return
+        rows = sorted(own | known)
+        facts = {
+            "count": len(rows),
+            "rows": ", ".join(rows[:ROWS_SHOWN]),
+            "all_rows": rows,
+            "reported_at": now.isoformat(),
+        }
+        await self._alarms.record_findings([Finding(AlarmKind.ROW_UNREADABLE, is_wrong=True, facts=facts)])
+
+    async def _end_rows_alarm(self) -> int:
+        """Clear the alarm about unreadable rows if no process has reported any lately. Return how many were cleared."""
+        alarm = await self._find_alarm(AlarmKind.ROW_UNREADABLE)
+        if alarm is None or self._clock.now() - _reported_at(alarm) < ROWS_REPORTED_WITHIN:
+            return 0
+        return await self._alarms.record_findings([Finding(AlarmKind.ROW_UNREADABLE, is_wrong=False)])
 
     async def _get_service_findings(self) -> list[Finding]:
         found = []
@@ -169,8 +198,7 @@ class Monitor:
         Orders from before our key was accepted again don't count: they have an alarm of their own.
         """
         now = self._clock.now()
-        is_key_alarm_open = any(alarm.kind is AlarmKind.KEY_REFUSED for alarm in await self._alarms.open())
-        if is_key_alarm_open or self._health.is_key_accepted is False:
+        if self._health.is_key_accepted is False or await self._find_alarm(AlarmKind.KEY_REFUSED):
             return None
         async with self._store.reading() as tx:
             recent = await AlarmRepository(tx).since(now - RECENTLY)
@@ -186,7 +214,7 @@ class Monitor:
 
         The alarm lasts until the list grows or an operator accepts it in any process, also after a restart.
         """
-        raised = await self._find_methods_alarm()
+        raised = await self._find_alarm(AlarmKind.METHODS_SHRUNK)
         if raised is not None:
             before = int(str(raised.facts["before"]))
         else:
@@ -196,8 +224,8 @@ class Monitor:
         is_wrong = has_shrunk(before, now, self._shrink_percent)
         return Finding(AlarmKind.METHODS_SHRUNK, is_wrong, {"before": before, "now": now})
 
-    async def _find_methods_alarm(self) -> Alarm | None:
-        return next((alarm for alarm in await self._alarms.open() if alarm.kind is AlarmKind.METHODS_SHRUNK), None)
+    async def _find_alarm(self, kind: AlarmKind) -> Alarm | None:
+        return next((alarm for alarm in await self._alarms.open() if alarm.kind is kind and not alarm.subject), None)
 
     async def _find_accepted_methods(self) -> Alarm | None:
         """Return the last alarm that an operator ended by accepting a shorter list."""
@@ -211,6 +239,12 @@ class Monitor:
             backlog = await OutboxRepository(tx).get_backlog(self._clock.now() - self._backlog_after)
         found = _build_finding(AlarmKind.OUTBOX_BACKLOG, backlog.since)
         return replace(found, facts={**found.facts, "count": backlog.count}) if found.is_wrong else found
+
+
+def _reported_at(alarm: Alarm) -> datetime:
+    """Return when a process last reported an unreadable row."""
+    reported_at = alarm.facts.get("reported_at")
+    return datetime.fromisoformat(str(reported_at)) if reported_at else alarm.raised_at
 
 
 def _build_finding(kind: AlarmKind, since: datetime | None) -> Finding:

@@ -41,6 +41,11 @@ class MonitorWorker:
         await self._monitor.check_all(self._silent_since(now))
         return CHECK_INTERVAL.total_seconds()
 
+    async def report_rows(self) -> float:
+        """Report the rows that this process can't read, and return the seconds until the next time."""
+        await self._monitor.report_rows()
+        return CHECK_INTERVAL.total_seconds()
+
     async def probe(self) -> float:
         """Send a request to the service if it is time to, and return the seconds until the next time."""
         await self._monitor.probe()

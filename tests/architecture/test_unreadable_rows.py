@@ -85,7 +85,7 @@ async def test_one_order_that_does_not_open_stops_nobody_elses_payment(
     async with system.store.reading() as tx:
         due = await OrderRepository(tx).due(system.clock.now() + timedelta(days=1), is_paid=True)
     assert [order.reference for order in due] == [good.reference]
-    await system.monitor.check_all()
+    await system.monitor.report_rows()
     async with system.store.reading() as tx:
         (alarm,) = [alarm for alarm in await AlarmRepository(tx).open() if alarm.kind is AlarmKind.ROW_UNREADABLE]
     assert alarm.facts["rows"] == f"orders {bad.reference}"
@@ -103,7 +103,7 @@ async def test_a_malformed_order_stops_nobody_elses_payment_and_does_not_stay_du
     assert system.sender.kinds(SARI)[-1] == OrderNotification.PAID
     await OrderWorkers(system.observer, system.reconciler).check_times()
     assert await due(system) == {good.reference}
-    await system.monitor.check_all()
+    await system.monitor.report_rows()
     async with system.store.reading() as tx:
         (alarm,) = [alarm for alarm in await AlarmRepository(tx).open() if alarm.kind is AlarmKind.ROW_UNREADABLE]
     assert alarm.facts["rows"] == f"orders {bad.reference}"
@@ -263,7 +263,7 @@ async def test_an_update_that_does_not_open_keeps_no_place(system: OrderSystem) 
 
 async def rows_of_the_alarm(system: OrderSystem) -> str:
     """The rows that operators are told of."""
-    await system.monitor.check_all()
+    await system.monitor.report_rows()
     async with system.store.reading() as tx:
         (alarm,) = [alarm for alarm in await AlarmRepository(tx).open() if alarm.kind is AlarmKind.ROW_UNREADABLE]
     return str(alarm.facts["rows"])
@@ -336,6 +336,6 @@ async def test_a_damaged_user_keeps_nobody_elses_daily_quote_waiting(system: Ord
 
 async def test_while_all_rows_open_there_is_no_alarm(system: OrderSystem) -> None:
     await system.place()
-    await system.monitor.check_all()
+    await system.monitor.report_rows()
     async with system.store.reading() as tx:
         assert await AlarmRepository(tx).open() == ()

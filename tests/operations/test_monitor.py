@@ -272,6 +272,32 @@ async def test_a_machine_that_slept_is_no_silent_poller(system: OrderSystem) -> 
     assert await check_and_deliver(system, after=3600 * 8) == []
 
 
+async def test_rows_that_any_process_cannot_read_are_one_alarm_until_none_reports_them(
+    system: OrderSystem, other_system: OrderSystem
+) -> None:
+    system.sql._vault.unreadable.add("users 7")
+    other_system.sql._vault.unreadable.add("drafts d1")
+    for _ in range(60):
+        await system.monitor.report_rows()
+        await other_system.monitor.report_rows()
+        await system.poll(after=0)
+        assert await check_and_deliver(system) == [AlarmNotification.RAISED]
+    (alarm,) = await system.alarms.open()
+    assert (alarm.kind, alarm.facts["count"], alarm.facts["rows"]) == (
+        AlarmKind.ROW_UNREADABLE,
+        2,
+        "drafts d1, users 7",
+    )
+    system.sql._vault.unreadable.clear()
+    for _ in range(60):
+        await other_system.monitor.report_rows()
+        await system.poll(after=0)
+        assert await check_and_deliver(system) == [AlarmNotification.RAISED]
+    other_system.sql._vault.unreadable.clear()
+    assert await check_and_deliver(system, after=115) == [AlarmNotification.RAISED]
+    assert await check_and_deliver(system, after=65) == [AlarmNotification.RAISED, AlarmNotification.CLEARED]
+
+
 async def test_reminders_come_later_and_later_and_name_everything_at_once(system: OrderSystem) -> None:
     system.health.record_rejected_key()
     await system.deliver()
