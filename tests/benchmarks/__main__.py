@@ -24,6 +24,7 @@ BENCHMARKS = {
     "qr": "qr_codes",
     "receipts": "receipts",
     "pages": "wallet_pages",
+    "replicas": "replicas",
     "start": "start_and_memory",
     "broadcast": "broadcast",
     "lines": "lines_understood",

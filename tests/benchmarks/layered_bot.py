@@ -1,4 +1,4 @@
-"""The skeleton with our layers, as a process: `python -m tests.benchmarks.layered_bot ADDRESS DATABASE`.
+"""The skeleton with our layers, as a process: `python -m tests.benchmarks.layered_bot ADDRESS DATABASE [LEASES]`.
 
 The receiver, the inbox, the queues, the transport, and the limiter: without limits, but with all of its bookkeeping.
 """
@@ -11,17 +11,19 @@ from telegram.ext import ApplicationBuilder
 
 from bot.core.clock import SystemClock
 from bot.infra.db.database import Database
+from bot.infra.leases.chat_leases import ChatLeases
 from bot.infra.telegram.inbound.chat_queues import ChatQueues
 from bot.infra.telegram.inbound.receiver import Receiver, UpdateIntake, UpdatePoller
 from bot.infra.telegram.outbound.limiter import SendLimiter
 from bot.infra.telegram.outbound.pace import UNLIMITED
 from bot.infra.telegram.transport import TelegramRequest
+from bot.infra.workers import Wakeup, run_forever
 from tests.benchmarks import skeleton
 from tests.infra.keys import VAULT
 
 
-async def main(address: str, database: str) -> None:
-    """Run until SIGTERM, built as in `bot.app`."""
+async def main(address: str, database: str, leases: str = "with-leases") -> None:
+    """Run until SIGTERM, built as in `bot.app`, or "without-leases"."""
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
     polls, store, clock = TelegramRequest(connections=1), Database(database, VAULT), SystemClock()
@@ -30,11 +32,17 @@ async def main(address: str, database: str) -> None:
     application = skeleton.with_conversation(builder.rate_limiter(SendLimiter(UNLIMITED)).build(), 0)
     await store.upgrade()
     async with application:
-        queues = ChatQueues(store, application.process_update, clock, application.bot)
+        holder = ChatLeases(store, "bot", is_alone=True) if leases == "with-leases" else None
+        wakeup = Wakeup()
+        queues = ChatQueues(
+            store, application.process_update, clock, application.bot, holder=holder, on_waiting=wakeup.wake_here
+        )
+        chats = asyncio.create_task(run_forever("chats", queues.claim_waiting, wakeup))
         receiver = Receiver(UpdatePoller(application.bot.base_url, polls), UpdateIntake(store, queues, clock))
         receiving = asyncio.create_task(receiver.run())
         await stop.wait()
         receiving.cancel()
+        chats.cancel()
         await queues.drain()
     await polls.shutdown()
     await store.close()

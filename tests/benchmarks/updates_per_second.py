@@ -82,7 +82,8 @@ async def updates_a_second(way: Way, count: int, answer_seconds: float) -> float
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "bot.log"
         async with serving(Stub(updates=updates, answer_seconds=answer_seconds)) as stub:
-            arguments = way.arguments or ((f"sqlite:///{folder}/bot.db",) if way is OURS else ())
+            database = (f"sqlite:///{folder}/bot.db",) if way.module == OURS.module else ()
+            arguments = (*database, *way.arguments)
             async with running(way.module, stub.address, *arguments, log=log) as process:
                 await until(stub.polled, process, log, TIMEOUT_SECONDS)
                 began = time.perf_counter()
