@@ -101,7 +101,7 @@ def build(settings: Settings, process_id: str | None = None) -> App:
     owner, lead_freed = process_id or secrets.token_hex(4), Wakeup()
     leases = ChatLeases(store, owner, is_alone=store.is_sqlite)
     leadership = Leadership(store, owner, is_alone=store.is_sqlite, freed=lead_freed)
-    wake_outbox, health_changed = Wakeup(), Wakeup()
+    wake_outbox, wake_bulk, health_changed = Wakeup(), Wakeup(), Wakeup()
     client = SettlementClient(
         settings.service_base_url,
         settings.service_api_key.get_secret_value(),
@@ -216,7 +216,6 @@ def build(settings: Settings, process_id: str | None = None) -> App:
         on_chat_unreachable=[hook for feature in features for hook in feature.on_chat_unreachable],
         on_chat_moved=[hook for feature in features for hook in feature.on_chat_moved],
         log_fields={ORDER_SUBJECT: "order", TICKET_SUBJECT: "ticket"},
-        on_slot_free=wake_outbox.wake_here,
     )
     return App(
         settings=settings,
@@ -233,15 +232,15 @@ def build(settings: Settings, process_id: str | None = None) -> App:
         features=features,
         gauges=operations.all_gauges,
         orders=orders,
-        delivery=create_delivery(holder=leases, queues=(Queue.MONEY, Queue.EXTRA)),
+        delivery=create_delivery(holder=leases, queues=(Queue.MONEY, Queue.EXTRA), on_slot_free=wake_outbox.wake_here),
         # Rates are sent in bulk, by the leader alone.
-        bulk_delivery=create_delivery(queues=(Queue.RATE,)),
+        bulk_delivery=create_delivery(queues=(Queue.RATE,), on_slot_free=wake_bulk.wake_here),
         leases=leases,
         leadership=leadership,
         lead_freed=lead_freed,
         broadcasts=broadcasts,
         wake_outbox=wake_outbox,
-        wake_bulk=Wakeup(),
+        wake_bulk=wake_bulk,
         wake_chats=Wakeup(),
         clock=clock,
     )

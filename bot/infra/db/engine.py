@@ -18,7 +18,7 @@ READERS = 4
 
 POSTGRESQL_CONNECTIONS = 8
 CONNECT_SECONDS = 5.0
-COMMAND_SECONDS = 20.0
+COMMAND_SECONDS = 30.0
 KEEP_SECONDS = 2.5
 """How long to wait for PostgreSQL: to connect, for a statement, and for one that keeps leases."""
 
@@ -67,10 +67,13 @@ _SQLITE_STATEMENTS: Final = StatementCache(MAX_STATEMENTS)
 _POSTGRESQL_STATEMENTS: Final = StatementCache(MAX_STATEMENTS)
 
 
-def create_writer(address: Address) -> AsyncEngine:
-    """Return the engine for transactions that write. On SQLite it has one connection."""
+def create_writer(address: Address, *, command_seconds: float | None = COMMAND_SECONDS) -> AsyncEngine:
+    """Return the engine for transactions that write. On SQLite it has one connection.
+
+    `command_seconds` is how long to wait for a statement on PostgreSQL. None means for ever, for migrations.
+    """
     if not address.is_sqlite:
-        return _create_postgresql(address)
+        return _create_postgresql(address, command_seconds=command_seconds)
     return _create_sqlite(address, connections=1, begin="BEGIN IMMEDIATE")
 
 
@@ -89,7 +92,7 @@ def create_keeper(address: Address, writing: AsyncEngine) -> AsyncEngine:
 
 
 def _create_postgresql(
-    address: Address, *, connections: int = POSTGRESQL_CONNECTIONS, command_seconds: float = COMMAND_SECONDS
+    address: Address, *, connections: int = POSTGRESQL_CONNECTIONS, command_seconds: float | None
 ) -> AsyncEngine:
     return create_async_engine(
         address.url,

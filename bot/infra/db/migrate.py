@@ -91,7 +91,7 @@ def _list_revisions(folder: Path) -> tuple[str, ...]:
 
 async def upgrade_at(address: Address) -> str:
     """Bring the tables at an address up to date, as `upgrade` does."""
-    engine = create_writer(address)
+    engine = create_writer(address, command_seconds=None)
     try:
         async with engine.begin() as connection:
             await connection.run_sync(_upgrade)

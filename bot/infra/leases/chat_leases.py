@@ -189,7 +189,7 @@ class ChatLeases:
         wanted = [chat_id for chat_id in dict.fromkeys(chat_ids) if self.get(chat_id) is None]
         if wanted:
             # A lease that ended here without an answer of the database isn't used again.
-            self._drop([lease for chat_id in wanted if (lease := self._held.get(chat_id)) is not None])
+            self._lose([lease for chat_id in wanted if (lease := self._held.get(chat_id)) is not None])
             self._claiming.update(wanted)
             try:
                 await self._claim(wanted)
