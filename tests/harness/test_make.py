@@ -130,7 +130,7 @@ def ci(tools: Path) -> Path:
 
 
 def test_ci_calls_check_and_test_and_nothing_of_its_own(project: Path, tools: Path, ci: Path) -> None:
-    for name in ("chromium", "initdb", "promtool"):
+    for name in ("chromium", "initdb", "promtool", "caddy", "pgbouncer"):
         program(tools / name, "#!/bin/sh\n")
     a_python(tools / "python3")
     assert run(project, tools, "bash", ".ci/run").returncode == 0
@@ -150,7 +150,7 @@ def test_ci_installs_what_is_missing_first(project: Path, tools: Path, ci: Path)
 
 
 def test_ci_stops_at_the_first_failure(project: Path, tools: Path, ci: Path) -> None:
-    for name in ("chromium", "initdb", "promtool", "python3"):
+    for name in ("chromium", "initdb", "promtool", "caddy", "pgbouncer", "python3"):
         program(tools / name, "#!/bin/sh\n")
     program(tools / "make", f'#!/bin/sh\necho "make $*" >> "{ci}"\nexit 2\n')
     assert run(project, tools, "bash", ".ci/run").returncode == 2

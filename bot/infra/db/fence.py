@@ -6,9 +6,11 @@ the work began. The row of the lease stays locked until the commit, so nobody ca
 """
 
 from contextvars import Context, ContextVar, copy_context
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from sqlalchemy.ext.asyncio import AsyncConnection
+if TYPE_CHECKING:
+    # The tools for agents use this module without a database, and start faster without its library.
+    from sqlalchemy.ext.asyncio import AsyncConnection
 
 
 class LeaseLost(Exception):
@@ -23,7 +25,7 @@ class Fence(Protocol):
         """Whether the lease is held, as far as this process knows."""
         ...
 
-    async def check(self, connection: AsyncConnection) -> None:
+    async def check(self, connection: "AsyncConnection") -> None:
         """Lock the lease's row until the end of the transaction. Raises `LeaseLost`."""
         ...
 

@@ -8,6 +8,7 @@ import httpx
 import pytest
 import pytest_asyncio
 
+from bot.infra.db import migrate
 from tests.e2e.programs import run_program, running_program
 from tests.e2e.system import System, running_system
 from tests.ports import free_port
@@ -53,7 +54,7 @@ async def test_the_leader_is_live_and_ready_and_shows_its_metrics(leader: System
     assert await statuses(leader.environment) == [200, 200, 200]
     text = await metrics(leader.environment)
     assert "\nkirim_leading 1.0\n" in text
-    assert 'kirim_build_info{revision="0001",version="' in text
+    assert f'kirim_build_info{{revision="{migrate.get_expected_revision()}",version="' in text
     public = await read({"HTTP_PORT": leader.environment["HTTP_PORT"]}, "metrics/")
     assert public is not None
     assert public.status_code == 404
