@@ -119,4 +119,4 @@ async def count_subscribed(system: System) -> int:
 
 def open_database(system: System) -> Database:
     """Return another connection to the bot's database."""
-    return Database(f"sqlite:///{system.state / 'kirim.db'}", VAULT)
+    return Database(system.environment["DATABASE_URL"], VAULT)
