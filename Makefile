@@ -9,7 +9,7 @@ CORES := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 WORKERS ?= $(shell echo $$(($(CORES) < 4 ? $(CORES) * 3 : 10)))
 PYTEST := env -u PYTHONDONTWRITEBYTECODE "$(BIN)/python" -m pytest
 
-.PHONY: run test quick check format bench wheels lock clean python compiled
+.PHONY: run test quick check format bench soak wheels lock clean python compiled
 
 run: $(STAMP)
 	"$(BIN)/python" -m bot sandbox $(ARGS)
@@ -35,6 +35,10 @@ format: $(STAMP)
 
 bench: $(STAMP)
 	"$(BIN)/python" -m tests.benchmarks $(ARGS)
+
+# Three replicas fail at random while users order. Then everything is checked. ARGS="--minutes 10" says how long.
+soak: $(STAMP)
+	"$(BIN)/python" -m tests.replicas $(ARGS)
 
 # Asks the package index whether the lock files can be installed on each supported Python.
 wheels: $(STAMP)
