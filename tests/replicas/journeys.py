@@ -29,6 +29,12 @@ ABOUT_ORDER = {"invoice": INVOICE.pattern, "paid": like(PAID), "sent": like(SENT
 FOUND, UNRESOLVED = like("orders.notification.recipient_masked"), like("orders.notification.unresolved")
 REFUSED = like("orders.notification.refused")
 PAYABLE = like("orders.card.pay_before")
+OUT_OF_DATE = (label("users.stale.button"), label("checkout.stale.cancelled"), label("checkout.stale.expired"))
+"""The answers after which users press the same button of the newest message."""
+
+ANSWER_SECONDS = 30.0
+"""How long a user waits for the answer to a press. A replica that dies in between may never give it."""
+
 AMOUNT, AMOUNT_IDR = "Rp500,000", 500_000
 
 
@@ -41,6 +47,9 @@ class Journey:
     confirmations: int = 0
     order: Json | None = None
     has_ended: bool = False
+    answers: list[str] = field(default_factory=list)
+    """What the bot answered to presses: empty, or a text such as that the button is out of date."""
+
     problems: list[str] = field(default_factory=list)
 
     @property
@@ -71,9 +80,17 @@ class Journey:
         await chat.sees(review_pattern(number=self.sender.number, amount=AMOUNT))
 
     async def confirms(self) -> None:
-        """Confirm the review, without waiting for an answer."""
+        """Confirm the review."""
         self.confirmations += 1
-        await self.chat.taps(label("checkout.review.confirm"), wait=0)
+        await self._press(label("checkout.review.confirm"))
+
+    async def _press(self, button: str, message: Json | None = None) -> None:
+        """Press a button. If it is out of date, because the bot has asked again, press the newest one."""
+        answer = await self.chat.taps(button, message=message, wait=ANSWER_SECONDS)
+        self.answers.append(answer["text"])
+        if answer["text"] in OUT_OF_DATE:
+            answer = await self.chat.taps(button, wait=ANSWER_SECONDS)
+            self.answers.append(answer["text"])
 
     async def gets_invoice(self) -> Json:
         """Wait for the invoice, and decide what the bot asks. Return the service's order."""
@@ -87,12 +104,12 @@ class Journey:
             if re.search(PAYABLE, text):
                 break
             if re.search(FOUND, text):
-                await self.chat.taps(label("orders.button.found_is_mine"), message=shown, wait=0)
+                await self._press(label("orders.button.found_is_mine"), shown)
             elif re.search(UNRESOLVED, text):
                 self.confirmations += 1
-                await self.chat.taps(label("orders.button.try_again"), message=shown, wait=0)
+                await self._press(label("orders.button.try_again"), shown)
             else:
-                await self.chat.taps(label("orders.button.back_to_review"), message=shown, wait=0)
+                await self._press(label("orders.button.back_to_review"), shown)
                 await self.chat.sees(review_pattern(number=self.sender.number, amount=AMOUNT))
                 await self.confirms()
         invoice = await self.chat.sees(INVOICE.pattern, anywhere=True)
@@ -130,7 +147,7 @@ class Journey:
         try:
             await self.walks()
         except (AssertionError, TimeoutError) as error:
-            self.problems.append(str(error) or type(error).__name__)
+            self.problems.append(f"{error or type(error).__name__}; presses were answered with {self.answers}")
 
 
 @dataclass(frozen=True, slots=True)
