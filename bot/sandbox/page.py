@@ -1,7 +1,8 @@
 """The chat page: shows the bot at work without any account.
 
 It serves the page and its files. It also forwards requests of the page's wallet and service panel to the settlement
-sandbox's control endpoints, so that the browser needs only one address.
+sandbox's control endpoints, so that the browser needs only one address. `/replicas` controls several replicas of the
+bot.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from bot.payments.tokens import TOKENS
+from bot.sandbox.replicas import NoSuchAction, Replicas
 
 if TYPE_CHECKING:
     import os
@@ -53,19 +55,28 @@ PROXIED_METHODS: Final = ["GET", "POST", "DELETE"]
 _NO_CERTIFICATES: Final = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
-def routes(settlement_base_url: str, *, transport: httpx.AsyncBaseTransport | None = None) -> list[BaseRoute]:
-    """Return the routes of the page (``/``), its files (``/static``) and the control endpoints (``/service``).
+def routes(
+    settlement_base_url: str,
+    replicas: Replicas | None = None,
+    *,
+    transport: httpx.AsyncBaseTransport | None = None,
+) -> list[BaseRoute]:
+    """Return the routes of the page (``/``), its files (``/static``), ``/service`` and ``/replicas``.
 
     Args:
         settlement_base_url: where the settlement sandbox listens, without a trailing path.
-        transport: how to reach it: the network, or an application in tests.
+        replicas: the replicas of the bot, if the sandbox runs it.
+        transport: how to reach the settlement sandbox: the network, or an application in tests.
     """
+    controls = _ReplicaControls(replicas)
     service = _ServiceProxy(settlement_base_url.rstrip("/"), transport)
     return [
         Route("/", _page, methods=["GET"]),
         Route("/static/tokens.js", _tokens, methods=["GET"]),
         Mount("/static", _Static(directory=STATIC)),
         Route("/service/{path:path}", service.forward, methods=PROXIED_METHODS),
+        Route("/replicas", controls.show, methods=["GET"]),
+        Route("/replicas/{number:int}/{action}", controls.act, methods=["POST"]),
     ]
 
 
@@ -103,6 +114,31 @@ class _Static(StaticFiles):
         response = super().file_response(full_path, stat_result, scope, status_code)
         response.headers.update(HEADERS)
         return response
+
+
+class _ReplicaControls:
+    """Show the replicas of the bot, and do what the panel asks."""
+
+    def __init__(self, replicas: Replicas | None) -> None:
+        self._replicas = replicas
+
+    async def show(self, _request: Request) -> Response:
+        """Answer ``{replicas}``. The list is empty if there is only one bot."""
+        views = await self._replicas.view() if self._replicas is not None else []
+        return JSONResponse({"replicas": [view.as_json() for view in views]}, headers=HEADERS)
+
+    async def act(self, request: Request) -> Response:
+        """Do what the path says, and answer as `show` does. 415 without JSON, 409 ``{error}`` if it can't be done."""
+        # Pages of other sites can't send this type without permission, so they can't kill a process.
+        if not request.headers.get("content-type", "").lower().startswith("application/json"):
+            return JSONResponse({"error": "content-type must be application/json"}, status_code=415)
+        if self._replicas is None:
+            return JSONResponse({"error": "there are no replicas"}, status_code=409)
+        try:
+            await self._replicas.act(request.path_params["number"], request.path_params["action"])
+        except NoSuchAction as error:
+            return JSONResponse({"error": str(error)}, status_code=409)
+        return await self.show(request)
 
 
 class _ServiceProxy:

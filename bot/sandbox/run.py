@@ -2,42 +2,46 @@
 
 Both servers speak real HTTP on loopback. The bot is an unmodified `python -m bot run` in a process of its own. Its
 environment tells it where the servers are. If it exits, it is restarted, as by any service manager.
+
+With several replicas of the bot, the sandbox also starts PostgreSQL, and a balancer before their wallet pages.
 """
 
 import asyncio
 import base64
-import os
 import secrets
 import shutil
-import signal
 import socket
 import sys
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
+from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
-import structlog
 import uvicorn
 from starlette.types import ASGIApp
 
-from bot.sandbox import page, settlement, telegram, wire
+from bot.sandbox import leftovers, page, postgresql, settlement, telegram, wire
+from bot.sandbox.balancer import Balancer
 from bot.sandbox.bot_api.settings import SANDBOX_TOKEN, SUPPORT_GROUP_ID, TotalLimit
-
-log = structlog.get_logger(__name__)
+from bot.sandbox.postgresql_programs import NoServer
+from bot.sandbox.replicas import Replicas
 
 HOST = "127.0.0.1"
-BOT_STOPS_WITHIN = 6.0
-RESTART_PAUSE_SECONDS = 1.0
+POSTGRESQL_URLS = ("postgresql://", "postgres://")
 KEY_FILE = "encryption.key"
 OPERATORS, SUPPORT_AGENTS = "2001", "3001"
+
+
+class CantStart(Exception):
+    """The sandbox can't start. The text is one or two sentences for the user."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SandboxOptions:
     """Options of the sandbox. Port 0 is any free port. Without a `wallet_port` the bot has no wallet pages.
 
-    `telegram_limit` is what Telegram's limit of 30 messages a second applies to.
+    `telegram_limit` is what Telegram's limit of 30 messages a second applies to. Several `replicas` of the bot work on
+    the PostgreSQL database of `database_url`, or on a server that the sandbox starts.
     """
 
     state: Path = Path("data/sandbox")
@@ -48,20 +52,71 @@ class SandboxOptions:
     wallet_port: int | None = None
     with_bot: bool = True
     fresh: bool = False
+    replicas: int = 1
+    database_url: str = ""
+
+    def check(self) -> None:
+        """Check that the options fit together.
+
+        Raises:
+            CantStart: they don't.
+        """
+        if self.replicas > 1 and not self.with_bot:
+            raise CantStart("--replicas and --without-bot don't fit together: the sandbox runs the replicas.")
+        if self.fresh and self.has_own_database:
+            raise CantStart(
+                "--fresh doesn't delete your database in DATABASE_URL. Empty the database and delete the folder "
+                f"{self.state} yourself, or unset DATABASE_URL."
+            )
+
+    @property
+    def has_own_database(self) -> bool:
+        """Whether the replicas use the user's own PostgreSQL."""
+        return self.replicas > 1 and self.database_url.startswith(POSTGRESQL_URLS)
 
 
 async def run(options: SandboxOptions, stop: asyncio.Event) -> None:
-    """Serve until `stop` is set."""
-    if options.fresh:
-        forget(options.state)
+    """Serve until `stop` is set.
+
+    Raises:
+        CantStart: an option, another sandbox or PostgreSQL prevents it.
+    """
+    options.check()
     options.state.mkdir(parents=True, exist_ok=True)
-    async with servers(options) as addresses:
-        environment = bot_environment(options.state, addresses)
+    replicas = Replicas(options.replicas, options.state)
+    async with AsyncExitStack() as stack:
+        try:
+            await asyncio.to_thread(stack.enter_context, leftovers.only_sandbox(options.state))
+            if options.fresh:
+                forget(options.state)
+            database = await _start_postgresql(options, stack) if options.replicas > 1 else None
+        except (leftovers.SandboxIsRunning, NoServer) as error:
+            raise CantStart(str(error)) from None
+        addresses = await stack.enter_async_context(servers(options, replicas))
+        environment = bot_environment(options.state, addresses, database)
+        if options.replicas > 1 and addresses.wallet is not None:
+            balancer = Balancer(replicas.find_ready_ports)
+            replicas.on_freeze = balancer.cut
+            await stack.enter_async_context(balancer.serve(_port(addresses.wallet)))
         announce(options, addresses, environment)
         if options.with_bot:
-            await _keep_bot_running(environment, stop)
+            await replicas.run(environment, stop)
         else:
             await stop.wait()
+
+
+async def _start_postgresql(options: SandboxOptions, stack: AsyncExitStack) -> str:
+    """Start PostgreSQL unless the user has one, and return the URL of its database. `stack` stops it.
+
+    Raises:
+        NoServer: it isn't installed, or doesn't start.
+    """
+    # It also stops replicas on the user's own server.
+    await asyncio.to_thread(stack.enter_context, leftovers.stopped_after_a_kill(options.state))
+    if options.has_own_database:
+        return options.database_url
+    stack.push_async_callback(asyncio.to_thread, postgresql.stop, options.state)
+    return await asyncio.to_thread(postgresql.start, options.state)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +134,8 @@ class Addresses:
 
 
 @asynccontextmanager
-async def servers(options: SandboxOptions) -> AsyncIterator[Addresses]:
-    """Start both servers. They keep their state in `options.state`."""
+async def servers(options: SandboxOptions, replicas: Replicas | None = None) -> AsyncIterator[Addresses]:
+    """Start both servers. They keep their state in `options.state`. The page controls the `replicas`."""
     service_app = settlement.create_app(
         settlement.SettlementSandboxSettings(state_path=options.state / "settlement.db", profile=options.profile)
     )
@@ -88,7 +143,7 @@ async def servers(options: SandboxOptions) -> AsyncIterator[Addresses]:
         limits = telegram.Limits(total_applies_to=options.telegram_limit)
         telegram_app = telegram.create_app(
             telegram.TelegramSandboxSettings(state_path=options.state / "telegram.db", limits=limits),
-            page.routes(service),
+            page.routes(service, replicas),
         )
         async with _serving(wire.server_config(telegram_app, HOST, options.page_port)) as front:
             wallet = _wallet_address(options)
@@ -110,21 +165,28 @@ def _wallet_address(options: SandboxOptions) -> str | None:
         return f"http://{HOST}:{probe.getsockname()[1]}"
 
 
-def bot_environment(state: Path, addresses: Addresses) -> dict[str, str]:
-    """Return the settings of a bot in this sandbox. None of them gives access to anything else."""
+def _port(address: str) -> int:
+    return int(address.rpartition(":")[2])
+
+
+def bot_environment(state: Path, addresses: Addresses, database_url: str | None = None) -> dict[str, str]:
+    """Return the settings of a bot in this sandbox. Without a `database_url` it works on SQLite.
+
+    None of them gives access to anything outside the sandbox, except the user's own `database_url`.
+    """
     wallet = addresses.wallet
     return {
         "TELEGRAM_BOT_TOKEN": SANDBOX_TOKEN,
         "TELEGRAM_API_URL": addresses.page,
         "SERVICE_API_KEY": settlement.SANDBOX_API_KEY,
         "SERVICE_BASE_URL": addresses.service,
-        "DATABASE_URL": f"sqlite:///{(state / 'kirim.db').resolve()}",
+        "DATABASE_URL": database_url or f"sqlite:///{(state / 'kirim.db').resolve()}",
         "ENCRYPTION_KEYS": _encryption_key(state),
         "INVOICE_NETWORK": "bcrt",
         "OPERATOR_IDS": OPERATORS,
         "SUPPORT_IDS": SUPPORT_AGENTS,
         "SUPPORT_CHAT_ID": str(SUPPORT_GROUP_ID),
-        **({"PUBLIC_URL": wallet, "HTTP_PORT": wallet.rpartition(":")[2]} if wallet else {}),
+        **({"PUBLIC_URL": wallet, "HTTP_PORT": str(_port(wallet))} if wallet else {}),
     }
 
 
@@ -144,6 +206,9 @@ def announce(options: SandboxOptions, addresses: Addresses, environment: Mapping
     out = sys.stdout
     out.write(f"\n  Kirim's sandbox is ready ({options.profile} profile). Open this in a browser:\n\n")
     out.write(f"      {addresses.page}\n\n")
+    if options.replicas > 1:
+        out.write(f"  {options.replicas} replicas of the bot work on one PostgreSQL database.\n")
+        out.write("  Kill or freeze one in the settlement service's panel, at the bottom of the page.\n\n")
     if options.with_bot:
         out.write("  Press Ctrl-C to stop. State is kept; use --fresh to start over.\n\n")
     else:
@@ -161,6 +226,7 @@ def forget(state: Path) -> None:
                 shutil.rmtree(leftover)
             else:
                 leftover.unlink()
+    postgresql.delete(state)
 
 
 @asynccontextmanager
@@ -187,24 +253,3 @@ class _Server(uvicorn.Server):
     def capture_signals(self) -> AbstractContextManager[None]:  # type: ignore[override]
         """Leave signals to the sandbox."""
         return nullcontext()
-
-
-async def _keep_bot_running(environment: Mapping[str, str], stop: asyncio.Event) -> None:
-    while not stop.is_set():
-        bot = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "bot", "run", env={**os.environ, **environment}, cwd=Path.cwd()
-        )
-        stopped, died = asyncio.create_task(stop.wait()), asyncio.create_task(bot.wait())
-        await asyncio.wait({stopped, died}, return_when=asyncio.FIRST_COMPLETED)
-        if died.done():
-            stopped.cancel()
-            log.warning("bot_exited", code=bot.returncode, retry_in=RESTART_PAUSE_SECONDS)
-            await asyncio.sleep(RESTART_PAUSE_SECONDS)
-            continue
-        bot.send_signal(signal.SIGTERM)
-        try:
-            async with asyncio.timeout(BOT_STOPS_WITHIN):
-                await died
-        except TimeoutError:
-            bot.kill()
-            await bot.wait()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
+from bot.sandbox.postgresql_programs import NoServer
 from tests.harness import chromium, postgresql
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ class Machine:
                 continue
             try:
                 self.found[kind] = self._find(kind)
-            except (postgresql.NoServer, chromium.NoChromium) as error:
+            except (NoServer, chromium.NoChromium) as error:
                 self.missing[kind] = str(error)
 
     def _find(self, kind: str) -> str:

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from bot.sandbox.postgresql_programs import PROGRAMS, NoServer, installed
 from tests.harness import chromium, machine, postgresql
-from tests.harness.postgresql import NoServer, answering, find, installed
+from tests.harness.postgresql import answering, find
 
 
 def program(path: Path, text: str = "#!/bin/sh\n") -> Path:
@@ -20,7 +21,7 @@ def program(path: Path, text: str = "#!/bin/sh\n") -> Path:
 
 
 def a_server(folder: Path) -> Path:
-    for name in postgresql.PROGRAMS:
+    for name in PROGRAMS:
         program(folder / name)
     return folder
 

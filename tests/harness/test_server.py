@@ -17,8 +17,9 @@ import psutil  # type: ignore[import-untyped]  # it has no stubs of its own
 import pytest
 from sqlalchemy import make_url
 
+from bot.sandbox.postgresql_programs import PROGRAMS, NoServer, installed
 from tests.harness import postgresql
-from tests.harness.postgresql import NoServer, Server, installed, start
+from tests.harness.postgresql import Server, start
 
 pytestmark = pytest.mark.process
 
@@ -150,7 +151,7 @@ def test_it_ends_with_a_run_that_is_killed_with_all_its_descendants(programs: Pa
 
 
 def test_programs_that_fail_are_named_with_their_last_words_and_leave_nothing(parent: Path) -> None:
-    for name in postgresql.PROGRAMS:
+    for name in PROGRAMS:
         (parent / name).write_text("#!/bin/sh\necho first >&2\necho the disk is full >&2\nexit 1\n")
         (parent / name).chmod(0o755)
     (parent / "here").mkdir(mode=0o777)

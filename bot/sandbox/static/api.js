@@ -1,4 +1,4 @@
-// All calls to the two sandboxes: users act through /sandbox, the service is controlled through /service.
+// All calls to the sandbox: users act through /sandbox, the service is controlled through /service, the bot through /replicas.
 
 export class ApiError extends Error {
   constructor(status, message) {
@@ -35,6 +35,12 @@ export const telegram = {
   limits: () => call("GET", "/sandbox/limits"),
   changeLimits: (limits) => call("POST", "/sandbox/limits", limits),
   fileUrl: (fileId) => `/sandbox/files/${encodeURIComponent(fileId)}`,
+};
+
+// There are replicas only if the sandbox runs several processes of the bot.
+export const replicas = {
+  list: () => call("GET", "/replicas"),
+  act: (number, action) => call("POST", `/replicas/${number}/${action}`, {}),
 };
 
 export const service = {

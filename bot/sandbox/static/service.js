@@ -5,6 +5,7 @@ import { Controls } from "./controls.js";
 import { button, el, icon } from "./dom.js";
 import { OrderList } from "./orders.js";
 import { recall, remember } from "./prefs.js";
+import { ReplicaList } from "./replicas.js";
 
 const REFRESH_MS = 1500;
 const OPEN_KEY = "service.open";
@@ -16,6 +17,8 @@ export class ServicePanel {
     this.message = el("p", { class: "service-message", role: "status", "aria-live": "polite", "data-testid": "service-message" });
     this.orders = new OrderList({ onChange: () => this.refresh(), onError: (text) => this.say(text) });
     this.controls = new Controls({ onError: (text) => this.say(text) });
+    this.replicas = new ReplicaList({ isShown: () => this.controls.node.offsetParent !== null, onError: (text) => this.say(text) });
+    this.controls.node.prepend(this.replicas.node);
     this.count = el("span", { class: "count" });
     this.toggle = button("", { class: "service-toggle", "data-testid": "service-toggle", "aria-controls": "service-body", onclick: () => this.open(!this.isOpen) },
       icon("service"), el("span", {}, "Settlement service"), this.count, icon("up", "turn"));
@@ -27,6 +30,7 @@ export class ServicePanel {
 
   async start() {
     await this.refresh();
+    this.replicas.start();
     this.controls.refreshMethods().catch((error) => this.say(error.message));
     setInterval(() => document.visibilityState === "visible" && this.refresh(), REFRESH_MS);
   }
@@ -51,6 +55,7 @@ export class ServicePanel {
     this.node.classList.toggle("open", isOpen);
     this.toggle.setAttribute("aria-expanded", String(isOpen));
     remember(OPEN_KEY, isOpen);
+    if (isOpen && !this.replicas.node.hidden) this.replicas.refresh();
   }
 
   say(text) {

@@ -4,32 +4,17 @@ import asyncio
 import re
 import signal
 import socket
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 
 import httpx
-import psutil  # type: ignore[import-untyped]  # it has no stubs of its own
 
 from tests.e2e.chat_user import ChatUser
+from tests.e2e.processes.sandbox_program import ARGUMENTS, children, ends_clean, sandbox
 from tests.e2e.programs import RunningProgram, run_program, running_program
 from tests.ports import free_port
 from tests.texts import like
 from tests.waiting import TIMEOUT_SECONDS, until
-
-ARGUMENTS = ("sandbox", "--port", "0", "--service-port", "0", "--wallet-port", "0", "--state", "here")
-ADDRESS = re.compile(r"^\s+(http://\S+)$", re.MULTILINE)
-
-
-@asynccontextmanager
-async def sandbox(folder: Path, *more: str, cold: bool = False) -> AsyncIterator[tuple[RunningProgram, ChatUser]]:
-    """Yield a sandbox that has printed its address, and its user Emma. Its bot always starts cold."""
-    arguments = (*ARGUMENTS, "--wallet-port", str(free_port()), *more)
-    async with running_program(folder, *arguments, environment={}, cold=cold) as program:
-        (address,) = ADDRESS.findall(await program.says("Open this in a browser:\n\n      http://127.0.0.1:"))
-        async with httpx.AsyncClient(base_url=address, timeout=TIMEOUT_SECONDS) as http:
-            yield program, ChatUser(http, 1001)
 
 
 async def settings_told(program: RunningProgram) -> dict[str, str]:
@@ -38,25 +23,8 @@ async def settings_told(program: RunningProgram) -> dict[str, str]:
     return dict(re.findall(r"^\s+([A-Z_]+)=(\S+) \\$", text, re.MULTILINE))
 
 
-def children(program: RunningProgram) -> list[psutil.Process]:
-    found: list[psutil.Process] = psutil.Process(program.process.pid).children(recursive=True)
-    return found
-
-
-async def is_gone(child: psutil.Process) -> bool:
-    return not child.is_running() or child.status() == psutil.STATUS_ZOMBIE
-
-
 async def has_another_child(program: RunningProgram, known: int) -> bool:
     return any(child.pid != known for child in children(program))
-
-
-async def ends_clean(program: RunningProgram, sent: signal.Signals) -> None:
-    """Stop it, with code 0 and nothing left behind."""
-    left = children(program)
-    assert await program.ends_on(sent) == 0
-    for child in left:
-        await until(partial(is_gone, child), what="its end")
 
 
 async def test_the_sandbox_restarts_a_killed_bot_keeps_its_state_and_forgets_it_only_when_told(tmp_path: Path) -> None:

@@ -1,0 +1,81 @@
+"""What a killed sandbox leaves behind: replicas of the bot, and PostgreSQL. A watcher stops them, or the next start.
+
+Run as a program, this file is the watcher's work.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import bot
+from bot.sandbox import postgresql, process_locks
+from bot.sandbox.postgresql_programs import run_at_end
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+LOCK: Final = "sandbox.lock"
+REPLICA_LOCK: Final = "replica-{}.lock"
+WAIT_SECONDS: Final = 10.0
+"""How long a sandbox waits for the watcher of the one before it."""
+
+
+class SandboxIsRunning(Exception):
+    """Another sandbox uses this state folder."""
+
+
+@contextmanager
+def only_sandbox(state: Path) -> Iterator[None]:
+    """Be the only sandbox on this folder in the block. First stop what a killed one left.
+
+    Raises:
+        SandboxIsRunning: there is another one.
+    """
+    try:
+        with process_locks.locked(state / LOCK, wait_seconds=WAIT_SECONDS):
+            stop(state)
+            yield
+    except process_locks.LockHeld:
+        raise SandboxIsRunning(
+            f"Another sandbox uses the folder {state}. Stop it, or choose another folder with --state."
+        ) from None
+
+
+@contextmanager
+def stopped_after_a_kill(state: Path) -> Iterator[None]:
+    """Start a watcher for the block. It stops replicas and PostgreSQL if this process is killed."""
+    command = (sys.executable, "-m", "bot.sandbox.leftovers", str(state.resolve()))
+    end = run_at_end(command, folder=Path(bot.__file__).parents[1])
+    try:
+        yield
+    finally:
+        end()
+
+
+def stop(state: Path) -> None:
+    """Kill the replicas that still run on this state, and stop their PostgreSQL."""
+    for path in sorted(state.glob(REPLICA_LOCK.format("*"))):
+        if process_locks.is_held(path):
+            _kill(path)
+    postgresql.stop(state)
+
+
+def _kill(path: Path) -> None:
+    with suppress(ProcessLookupError, ValueError):
+        os.kill(int(path.read_text(encoding="ascii")), signal.SIGKILL)
+    process_locks.is_held(path, wait_seconds=process_locks.END_SECONDS)
+
+
+def main(state: Path) -> None:
+    """Stop what a sandbox left, unless another sandbox has started: then it does."""
+    with suppress(process_locks.LockHeld), process_locks.locked(state / LOCK):
+        stop(state)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

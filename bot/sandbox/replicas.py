@@ -1,0 +1,316 @@
+"""The replicas of the bot in a sandbox: unmodified `python -m bot run` processes, which the service's panel controls.
+
+A replica that ends is started again, as by any service manager, unless the panel killed it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import signal
+import socket
+import ssl
+import sys
+import time
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import httpx
+import structlog
+
+from bot.sandbox import process_locks
+from bot.sandbox.leftovers import REPLICA_LOCK
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+log = structlog.get_logger(__name__)
+
+HOST: Final = "127.0.0.1"
+STOP_SECONDS: Final = 6.0
+RESTART_PAUSE_SECONDS: Final = 1.0
+ANSWER_SECONDS: Final = 1.0
+FRESH_SECONDS: Final = 0.3
+BOT: Final = (sys.executable, "-m", "bot", "run")
+ACTIONS: Final = ("kill", "freeze", "continue", "restart")
+_METRIC: Final = re.compile(r"^(kirim_leading|kirim_chat_leases_held)(?:\{\})? (\S+)$", re.MULTILINE)
+# The replicas speak plain HTTP on loopback. An empty context saves loading certificates.
+_NO_CERTIFICATES: Final = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+
+
+class NoSuchAction(Exception):
+    """The replica can't do this in its state. The text is for the panel."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicaView:
+    """What the panel shows of a replica. `is_leader` and `chats` are None if they are unknown."""
+
+    number: int
+    state: str
+    is_leader: bool | None = None
+    chats: int | None = None
+
+    def as_json(self) -> dict[str, object]:
+        """Return the answer for the panel."""
+        return {"number": self.number, "state": self.state, "leader": self.is_leader, "chats": self.chats}
+
+
+class Replica:
+    """One process of the bot, which is started again when it ends.
+
+    Args:
+        number: from 1.
+        state: the folder of the sandbox's state.
+        command: what runs it.
+        has_own_ports: whether it gets free ports and a prefix in the log. The only bot of a sandbox doesn't.
+    """
+
+    def __init__(self, number: int, state: Path, command: Sequence[str], *, has_own_ports: bool) -> None:
+        self.number: Final = number
+        self.http_port = 0
+        self.metrics_port = 0
+        self.is_frozen = False
+        self.was_ready = False
+        self._state = state
+        self._command = command
+        self._has_own_ports = has_own_ports
+        self._process: asyncio.subprocess.Process | None = None
+        self._is_ending = False
+        self._wanted = asyncio.Event()
+        self._wanted.set()
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether the process runs or is frozen."""
+        return self._process is not None and self._process.returncode is None
+
+    @property
+    def can_answer(self) -> bool:
+        """Whether it makes sense to ask the process anything."""
+        return self.is_alive and not self.is_frozen
+
+    def describe(self, *, is_ready: bool) -> str:
+        """Return the state in one or two words."""
+        if not self.is_alive:
+            return "dead"
+        if self.is_frozen:
+            return "frozen"
+        if self._is_ending:
+            return "stopping"
+        if is_ready:
+            return "running"
+        return "not ready" if self.was_ready else "starting"
+
+    async def keep_running(self, environment: Mapping[str, str], stop: asyncio.Event) -> None:
+        """Start the process whenever it has ended, until `stop` is set. Then stop it."""
+        stopped = asyncio.create_task(stop.wait())
+        try:
+            while not stop.is_set():
+                await _first(self._wanted.wait(), stopped)
+                if stop.is_set():
+                    return
+                process = await self._start(environment)
+                copying = asyncio.create_task(_copy_log(process.stdout, self.number))
+                await _first(process.wait(), stopped)
+                if process.returncode is None:
+                    await self._end()
+                await copying
+                if not self._is_ending and self._wanted.is_set():
+                    log.warning(
+                        "bot_exited", replica=self.number, code=process.returncode, retry_in=RESTART_PAUSE_SECONDS
+                    )
+                    await _first(asyncio.sleep(RESTART_PAUSE_SECONDS), stopped)
+        finally:
+            stopped.cancel()
+            if self.is_alive:
+                self._send(signal.SIGKILL)
+
+    async def act(self, action: str) -> None:
+        """Do one of `ACTIONS`.
+
+        Raises:
+            NoSuchAction: it makes no sense in this state.
+        """
+        if action == "restart":
+            await self._restart()
+        elif not self.is_alive:
+            raise NoSuchAction(f"replica {self.number} is dead")
+        elif action == "kill":
+            self._wanted.clear()
+            self._send(signal.SIGKILL)
+            await self._require_process().wait()
+        elif action in {"freeze", "continue"}:
+            self.is_frozen = action == "freeze"
+            self._send(signal.SIGSTOP if self.is_frozen else signal.SIGCONT)
+        else:
+            raise NoSuchAction(f"a replica can {', '.join(ACTIONS)}")
+
+    async def _restart(self) -> None:
+        if self.is_alive:
+            await self._end()
+        self._wanted.set()
+
+    async def _end(self) -> None:
+        """Stop the process with SIGTERM, and kill it if that takes too long."""
+        process = self._require_process()
+        self._is_ending = True
+        self._send(signal.SIGTERM)
+        self._send(signal.SIGCONT)  # a frozen process gets SIGTERM only when it continues
+        self.is_frozen = False
+        try:
+            async with asyncio.timeout(STOP_SECONDS):
+                await process.wait()
+        except TimeoutError:
+            self._send(signal.SIGKILL)
+            await process.wait()
+
+    def _send(self, number: signal.Signals) -> None:
+        with suppress(ProcessLookupError):
+            self._require_process().send_signal(number)
+
+    def _require_process(self) -> asyncio.subprocess.Process:
+        if self._process is None:
+            raise NoSuchAction(f"replica {self.number} hasn't started")
+        return self._process
+
+    async def _start(self, environment: Mapping[str, str]) -> asyncio.subprocess.Process:
+        path = self._state / REPLICA_LOCK.format(self.number)
+        with process_locks.locked(path) as lock:
+            os.ftruncate(lock, 0)
+            process = await asyncio.create_subprocess_exec(
+                *self._command,
+                env={**os.environ, **environment, **self._choose_ports()},
+                cwd=Path.cwd(),
+                pass_fds=[lock],
+                stdout=asyncio.subprocess.PIPE if self._has_own_ports else None,
+                stderr=asyncio.subprocess.STDOUT if self._has_own_ports else None,
+            )
+            os.pwrite(lock, str(process.pid).encode("ascii"), 0)
+        self._process = process
+        self._is_ending = self.is_frozen = self.was_ready = False
+        return process
+
+    def _choose_ports(self) -> dict[str, str]:
+        """Return settings with free ports. They are chosen at each start, in case another program took one."""
+        if not self._has_own_ports:
+            return {}
+        with ExitStack() as stack:
+            probes = [stack.enter_context(socket.create_server((HOST, 0))) for _ in range(2)]
+            self.http_port, self.metrics_port = (int(probe.getsockname()[1]) for probe in probes)
+        ports = {"HTTP_PORT": str(self.http_port), "METRICS_PORT": str(self.metrics_port)}
+        # Its log goes through the sandbox, so it can't see whether that is a terminal.
+        return ports | ({"LOG_FORMAT": "console"} if sys.stderr.isatty() and "LOG_FORMAT" not in os.environ else {})
+
+
+class Replicas:
+    """All replicas of a sandbox. A single one is the sandbox's only bot, and the panel doesn't show it.
+
+    Args:
+        count: at least 1.
+        state: the folder of the sandbox's state.
+        command: what runs a replica.
+    """
+
+    def __init__(self, count: int, state: Path, command: Sequence[str] = BOT) -> None:
+        numbers = range(1, count + 1)
+        self._all = tuple(Replica(number, state, command, has_own_ports=count > 1) for number in numbers)
+        self._http = httpx.AsyncClient(verify=_NO_CERTIFICATES, trust_env=False, timeout=ANSWER_SECONDS)
+        self._readiness: dict[int, tuple[float, bool]] = {}
+        self._turns = 0
+        self.on_freeze: Callable[[int], None] = lambda _port: None
+        """What to do about connections to the port of a frozen replica."""
+
+    async def run(self, environment: Mapping[str, str], stop: asyncio.Event) -> None:
+        """Keep all replicas running with these settings until `stop` is set."""
+        try:
+            await asyncio.gather(*(replica.keep_running(environment, stop) for replica in self._all))
+        finally:
+            await self._http.aclose()
+
+    async def view(self) -> list[ReplicaView]:
+        """Return what the panel shows. It is empty if there is only one."""
+        if len(self._all) == 1:
+            return []
+        return await asyncio.gather(*(self._view(replica) for replica in self._all))
+
+    async def act(self, number: int, action: str) -> None:
+        """Do one of `ACTIONS` with a replica.
+
+        Raises:
+            NoSuchAction: there is no such replica or action, or it makes no sense in its state.
+        """
+        replica = next((each for each in self._all if each.number == number and len(self._all) > 1), None)
+        if replica is None:
+            raise NoSuchAction(f"there is no replica {number}")
+        await replica.act(action)
+        self._readiness.pop(number, None)
+        if replica.is_frozen:
+            self.on_freeze(replica.http_port)
+
+    async def find_ready_ports(self) -> list[int]:
+        """Return the ports of the replicas that are ready. Another one comes first each time."""
+        alive = [replica for replica in self._all if replica.can_answer]
+        ready = await asyncio.gather(*(self._is_ready(replica) for replica in alive))
+        ports = [replica.http_port for replica, is_ready in zip(alive, ready, strict=True) if is_ready]
+        self._turns += 1
+        first = self._turns % len(ports) if ports else 0
+        return ports[first:] + ports[:first]
+
+    async def _view(self, replica: Replica) -> ReplicaView:
+        if not replica.can_answer:
+            return ReplicaView(replica.number, replica.describe(is_ready=False))
+        is_ready, figures = await asyncio.gather(self._is_ready(replica), self._read_figures(replica))
+        leading, chats = figures.get("kirim_leading"), figures.get("kirim_chat_leases_held")
+        return ReplicaView(
+            replica.number,
+            replica.describe(is_ready=is_ready),
+            None if leading is None else leading > 0,
+            None if chats is None else int(chats),
+        )
+
+    async def _is_ready(self, replica: Replica) -> bool:
+        asked_at, is_ready = self._readiness.get(replica.number, (-FRESH_SECONDS, False))
+        if time.monotonic() - asked_at < FRESH_SECONDS:
+            return is_ready
+        answer = await self._get(replica.http_port, "/readyz")
+        is_ready = answer is not None and answer.is_success
+        replica.was_ready |= is_ready
+        self._readiness[replica.number] = time.monotonic(), is_ready
+        return is_ready
+
+    async def _read_figures(self, replica: Replica) -> dict[str, float]:
+        answer = await self._get(replica.metrics_port, "/metrics")
+        return {} if answer is None else {name: float(value) for name, value in _METRIC.findall(answer.text)}
+
+    async def _get(self, port: int, path: str) -> httpx.Response | None:
+        try:
+            return await self._http.get(f"http://{HOST}:{port}{path}")
+        except httpx.HTTPError:
+            return None
+
+
+async def _first(work: Awaitable[Any], stopped: asyncio.Task[bool]) -> None:
+    """Wait for `work`, or until the sandbox is stopped."""
+    task = asyncio.ensure_future(work)
+    try:
+        await asyncio.wait({task, stopped}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        task.cancel()
+
+
+async def _copy_log(lines: asyncio.StreamReader | None, number: int) -> None:
+    """Copy a replica's log to ours, with its number before each line."""
+    if lines is None:
+        return
+    prefix, rest = f"[{number}] ".encode(), b""
+    while part := await lines.read(65_536):
+        *complete, rest = (rest + part).split(b"\n")
+        sys.stderr.buffer.write(b"".join(prefix + line + b"\n" for line in complete))
+        sys.stderr.buffer.flush()
+    if rest:
+        sys.stderr.buffer.write(prefix + rest + b"\n")
+        sys.stderr.buffer.flush()

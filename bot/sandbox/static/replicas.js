@@ -1,0 +1,88 @@
+// The replicas of the bot, if the sandbox runs several: what each one does, and buttons that kill, freeze and restart it.
+
+import { replicas } from "./api.js";
+import { button, el, replaceChildren } from "./dom.js";
+
+const REFRESH_MS = 1000;
+const UNKNOWN = "–";
+const ALIVE = new Set(["starting", "running", "not ready"]);
+
+export class ReplicaList {
+  // isShown() says whether the user can see the list. onError(text) is called if the sandbox rejected something.
+  constructor({ isShown, onError }) {
+    this.isShown = isShown;
+    this.onError = onError;
+    this.rows = new Map();
+    this.list = el("tbody", {});
+    const titles = ["Replica", "State", "Leader", "Chats"].map((title) => el("th", { scope: "col" }, title));
+    this.node = el("fieldset", { class: "choice replicas", "data-testid": "replicas", hidden: true },
+      el("legend", {}, "Replicas ", el("small", {}, "processes of the bot on one database")),
+      el("table", {}, el("thead", {}, el("tr", {}, titles, el("td", {}))), this.list));
+  }
+
+  // Asks every second, unless the sandbox has only one bot.
+  async start() {
+    await this.refresh();
+    if (this.rows.size) setInterval(() => document.visibilityState === "visible" && this.isShown() && this.refresh(), REFRESH_MS);
+  }
+
+  async refresh() {
+    try {
+      this.show((await replicas.list()).replicas);
+    } catch (error) {
+      this.onError(error.message);
+    }
+  }
+
+  show(listed) {
+    this.node.hidden = !listed.length;
+    // Rows stay the same nodes, so that a focused button keeps its focus.
+    if (listed.length !== this.rows.size) {
+      this.rows = new Map(listed.map(({ number }) => [number, new Row(number, (action) => this.act(number, action))]));
+      replaceChildren(this.list, [...this.rows.values()].map((row) => row.node));
+    }
+    for (const replica of listed) this.rows.get(replica.number).show(replica);
+  }
+
+  async act(number, action) {
+    try {
+      this.show((await replicas.act(number, action)).replicas);
+      this.onError("");
+    } catch (error) {
+      this.onError(error.message);
+    }
+  }
+}
+
+class Row {
+  constructor(number, act) {
+    this.state = el("td", { "data-testid": "replica-state" });
+    this.leader = el("td", { "data-testid": "replica-leader" });
+    this.chats = el("td", { "data-testid": "replica-chats" });
+    const control = (id, title, action) => button("", { class: "action small", "data-testid": `replica-${id}`, title, onclick: () => act(action()) });
+    this.kill = control("kill", "SIGKILL: ends at once, as in a crash. It stays dead until you start it.", () => "kill");
+    this.freeze = control("freeze", "SIGSTOP: stops working without ending, as on a machine that hangs.", () => (this.is === "frozen" ? "continue" : "freeze"));
+    this.restart = control("restart", "SIGTERM: finishes what it does and ends. Then it starts again.", () => "restart");
+    this.node = el("tr", { "data-testid": `replica-${number}` }, el("th", { scope: "row" }, String(number)), this.state, this.leader, this.chats,
+      el("td", { class: "replica-buttons" }, this.kill, this.freeze, this.restart));
+    this.name = `replica ${number}`;
+  }
+
+  show({ state, leader, chats }) {
+    this.is = state;
+    this.node.dataset.state = state;
+    this.node.dataset.chats = chats ?? "";
+    this.state.textContent = state;
+    this.leader.textContent = leader === null ? UNKNOWN : leader ? "leader" : "";
+    this.chats.textContent = chats ?? UNKNOWN;
+    this.label(this.kill, "Kill", state !== "dead");
+    this.label(this.freeze, state === "frozen" ? "Continue" : "Freeze", ALIVE.has(state) || state === "frozen");
+    this.label(this.restart, state === "dead" ? "Start" : "Restart", state !== "stopping");
+  }
+
+  label(control, word, isEnabled) {
+    control.textContent = word;
+    control.setAttribute("aria-label", `${word} ${this.name}`);
+    control.disabled = !isEnabled;
+  }
+}

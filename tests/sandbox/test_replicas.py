@@ -1,0 +1,208 @@
+"""The replicas of a sandbox as processes, with a program in place of the bot, and the requests of the panel."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import httpx
+import pytest
+from starlette.applications import Starlette
+
+from bot.sandbox import leftovers, page, process_locks
+from bot.sandbox.replicas import Replicas
+from tests.sandbox.stand_in import COMMAND
+from tests.waiting import TIMEOUT_SECONDS, found, until
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+pytestmark = pytest.mark.process
+
+JSON = {"content-type": "application/json"}
+
+
+@dataclass
+class Panel:
+    """The replicas, and the page's requests about them."""
+
+    replicas: Replicas
+    http: httpx.AsyncClient
+    state: Path
+
+    async def states(self) -> list[str]:
+        return [replica["state"] for replica in (await self.http.get("/replicas")).json()["replicas"]]
+
+    async def show(self, *states: str) -> None:
+        await found(self.states, list(states).__eq__, what=f"{states}")
+
+    async def act(self, number: int, action: str) -> httpx.Response:
+        return await self.http.post(f"/replicas/{number}/{action}", headers=JSON)
+
+    def pid(self, number: int) -> int:
+        """Return the process's number, or 0 while it is being started."""
+        return int((self.state / f"replica-{number}.lock").read_text() or 0)
+
+    def has_ended(self, number: int) -> bool:
+        return not process_locks.is_held(self.state / f"replica-{number}.lock")
+
+
+def requests_to(replicas: Replicas | None) -> httpx.AsyncClient:
+    app = Starlette(routes=page.routes("http://nowhere.test", replicas))
+    return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://page.test", timeout=TIMEOUT_SECONDS)
+
+
+@asynccontextmanager
+async def running(state: Path, count: int = 2, **environment: str) -> AsyncIterator[Panel]:
+    stop = asyncio.Event()
+    replicas = Replicas(count, state, COMMAND)
+    task = asyncio.create_task(replicas.run(environment, stop))
+    async with requests_to(replicas) as http:
+        try:
+            yield Panel(replicas, http, state)
+        finally:
+            stop.set()
+            await task
+
+
+@pytest.fixture
+async def panel(tmp_path: Path) -> AsyncIterator[Panel]:
+    async with running(tmp_path) as made:
+        await made.show("running", "running")
+        yield made
+
+
+async def test_the_panel_shows_state_leader_and_chats(panel: Panel) -> None:
+    answer = (await panel.http.get("/replicas")).json()
+    assert answer["replicas"][1] == {"number": 2, "state": "running", "leader": True, "chats": 3}
+
+
+async def test_a_replica_is_starting_until_it_is_ready(tmp_path: Path) -> None:
+    async with running(tmp_path, READY="no") as panel:
+
+        async def answers() -> bool:
+            return all(replica.chats == 3 for replica in await panel.replicas.view())
+
+        await until(answers)
+        assert await panel.states() == ["starting", "starting"]
+        assert await panel.replicas.find_ready_ports() == []
+
+
+async def test_a_killed_replica_stays_dead_until_it_is_started(panel: Panel) -> None:
+    answer = await panel.act(1, "kill")
+    assert [replica["state"] for replica in answer.json()["replicas"]] == ["dead", "running"]
+    assert answer.json()["replicas"][0]["chats"] is None
+    assert panel.has_ended(1)
+    assert (await panel.act(1, "freeze")).status_code == 409
+    await panel.act(1, "restart")
+    await panel.show("running", "running")
+
+
+async def test_a_replica_that_ends_otherwise_is_started_again(panel: Panel) -> None:
+    before = panel.pid(1)
+    os.kill(before, signal.SIGKILL)
+
+    async def is_another() -> bool:
+        return panel.pid(1) not in {0, before}
+
+    await until(is_another)
+    await panel.show("running", "running")
+
+
+async def test_a_frozen_replica_gets_no_connections_until_it_continues(panel: Panel) -> None:
+    cut: list[int] = []
+    panel.replicas.on_freeze = cut.append
+    both = set(await panel.replicas.find_ready_ports())
+    await panel.act(2, "freeze")
+    assert await panel.states() == ["running", "frozen"]
+    (left,) = await panel.replicas.find_ready_ports()
+    assert {left, *cut} == both
+    await panel.act(2, "continue")
+    await panel.show("running", "running")
+    assert set(await panel.replicas.find_ready_ports()) == both
+    assert not panel.has_ended(2)
+
+
+async def test_a_frozen_replica_can_be_restarted_and_killed(panel: Panel) -> None:
+    before = panel.pid(1)
+    await panel.act(1, "freeze")
+    await panel.act(1, "restart")
+    await panel.show("running", "running")
+    assert panel.pid(1) != before
+    await panel.act(1, "freeze")
+    await panel.act(1, "kill")
+    assert await panel.states() == ["dead", "running"]
+
+
+async def test_connections_are_spread_over_the_replicas(panel: Panel) -> None:
+    first, second = await panel.replicas.find_ready_ports()
+    assert await panel.replicas.find_ready_ports() == [second, first]
+
+
+async def test_a_frozen_replica_ends_with_the_sandbox(tmp_path: Path) -> None:
+    async with running(tmp_path) as panel:
+        await panel.show("running", "running")
+        await panel.act(1, "freeze")
+    assert panel.has_ended(1)
+    assert panel.has_ended(2)
+
+
+async def test_each_line_of_the_log_has_the_number_of_its_replica(
+    tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    async with running(tmp_path) as panel:
+        await panel.show("running", "running")
+        pids = [panel.pid(number) for number in (1, 2)]
+    lines = capfdbinary.readouterr().err.decode().splitlines()
+    for number, pid in enumerate(pids, 1):
+        assert f"[{number}] serving as {pid}" in lines
+        assert f"[{number}] without an end of line" in lines
+
+
+async def test_only_a_json_post_of_the_page_controls_a_replica(panel: Panel) -> None:
+    assert (await panel.http.get("/replicas/1/kill")).status_code == 405
+    forged = await panel.http.post("/replicas/1/kill", headers={"content-type": "text/plain"}, content="{}")
+    assert forged.status_code == 415
+    for number, action in ((3, "kill"), (0, "kill"), (1, "explode")):
+        assert (await panel.act(number, action)).status_code == 409
+    assert (await panel.http.post("/replicas/x/kill", headers=JSON)).status_code == 404
+    assert await panel.states() == ["running", "running"]
+
+
+async def test_a_sandbox_with_one_bot_shows_no_replicas(tmp_path: Path) -> None:
+    for replicas in (None, Replicas(1, tmp_path)):
+        async with requests_to(replicas) as http:
+            assert (await http.get("/replicas")).json() == {"replicas": []}
+            assert (await http.post("/replicas/1/kill", headers=JSON)).status_code == 409
+
+
+async def test_what_a_killed_sandbox_left_is_killed_and_nothing_else(tmp_path: Path) -> None:
+    async with running(tmp_path) as panel:
+        await panel.show("running", "running")
+        # A process that isn't in this folder any more: its number may be another program's by now.
+        (tmp_path / "replica-9.lock").write_text(str(os.getpid()))
+        killed = panel.pid(1), panel.pid(2)
+        await asyncio.to_thread(leftovers.stop, tmp_path)
+
+        async def are_replaced() -> bool:
+            return not {panel.pid(1), panel.pid(2)} & {0, *killed}
+
+        await until(are_replaced)
+
+
+async def test_a_second_sandbox_on_a_folder_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(leftovers, "WAIT_SECONDS", 0)
+    with leftovers.only_sandbox(tmp_path):
+        with pytest.raises(leftovers.SandboxIsRunning, match="--state"), leftovers.only_sandbox(tmp_path):
+            pass
+        # The watcher of a killed sandbox doesn't touch the next one.
+        (tmp_path / "replica-1.lock").write_text(str(os.getpid()))
+        with process_locks.locked(tmp_path / "replica-1.lock"):
+            leftovers.main(tmp_path)
+    with leftovers.only_sandbox(tmp_path):
+        pass

@@ -1,0 +1,123 @@
+"""The panel's list of replicas in a real Chromium, with a program in place of the bot.
+
+`SCREENSHOTS=folder` saves screenshots.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.async_api import expect
+
+from bot.sandbox import page, settlement, telegram
+from bot.sandbox.replicas import Replicas
+from tests.e2e.chat_page import DESKTOP, PHONE, Viewer, save_screenshot
+from tests.sandbox.serving import serving
+from tests.sandbox.stand_in import COMMAND
+from tests.waiting import TIMEOUT_SECONDS, until
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from playwright.async_api import Browser, Locator, Page
+
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
+
+VIEWERS = [
+    Viewer("replicas-desktop", 2001, DESKTOP),
+    Viewer("replicas-phone", 2001, PHONE, dark=True),
+]
+
+
+@asynccontextmanager
+async def open_panel(browser: Browser, state: Path, *, count: int = 3, who: Viewer = VIEWERS[0]) -> AsyncIterator[Page]:
+    """Open the page of a sandbox with this many replicas. The panel is closed."""
+    replicas, stop = Replicas(count, state, COMMAND), asyncio.Event()
+    # One bot alone gets its ports from its settings.
+    task = asyncio.create_task(replicas.run({}, stop)) if count > 1 else None
+    people = telegram.TelegramSandboxSettings(limits=telegram.Limits(enforce=False))
+    async with (
+        serving(settlement.create_app(settlement.SettlementSandboxSettings())) as service,
+        serving(telegram.create_app(people, page.routes(service, replicas))) as url,
+        await browser.new_context(viewport=who.screen, color_scheme="dark" if who.dark else "light") as context,
+    ):
+        context.set_default_timeout(TIMEOUT_SECONDS * 1000)
+        tab = await context.new_page()
+        troubles: list[str] = []
+        tab.on("pageerror", lambda error: troubles.append(str(error)))
+        await tab.goto(url)
+        await tab.wait_for_selector("body[data-ready]")
+        yield tab
+        assert troubles == []
+    stop.set()
+    if task is not None:
+        await task
+
+
+def get_process(state: Path, number: int) -> str:
+    """Return the number of a replica's process, or nothing while it is being started."""
+    return (state / f"replica-{number}.lock").read_text()
+
+
+async def show(row: Locator, state: str) -> None:
+    await expect(row.get_by_test_id("replica-state")).to_have_text(state)
+
+
+@pytest.mark.parametrize("who", VIEWERS, ids=lambda who: who.name)
+async def test_an_operator_kills_freezes_and_restarts_replicas(browser: Browser, tmp_path: Path, who: Viewer) -> None:
+    async with open_panel(browser, tmp_path, who=who) as tab:
+        await tab.get_by_test_id("tab-service" if who.screen == PHONE else "service-toggle").click()
+        first, second, third = (tab.get_by_test_id(f"replica-{number}") for number in (1, 2, 3))
+        for row in (first, second, third):
+            await show(row, "running")
+            await expect(row.get_by_test_id("replica-leader")).to_have_text("leader")
+            await expect(row.get_by_test_id("replica-chats")).to_have_text("3")
+        await first.get_by_role("button", name="Kill replica 1").click()
+        await show(first, "dead")
+        await expect(first.get_by_test_id("replica-chats")).to_have_text("\N{EN DASH}")
+        await expect(first.get_by_test_id("replica-freeze")).to_be_disabled()
+        await second.get_by_role("button", name="Freeze replica 2").click()
+        await show(second, "frozen")
+        await save_screenshot(tab, who, "killed")
+        # On a phone the panel would scroll to the side.
+        assert await tab.get_by_test_id("service").evaluate("panel => panel.scrollWidth <= panel.clientWidth")
+        await second.get_by_role("button", name="Continue replica 2").click()
+        await show(second, "running")
+        await first.get_by_role("button", name="Start replica 1").click()
+        await show(first, "running")
+        before = get_process(tmp_path, 3)
+        await third.get_by_role("button", name="Restart replica 3").click()
+
+        async def is_another() -> bool:
+            return get_process(tmp_path, 3) not in {"", before}
+
+        await until(is_another)
+        await show(third, "running")
+
+
+async def test_the_list_is_asked_for_only_while_it_can_be_seen(browser: Browser, tmp_path: Path) -> None:
+    async with open_panel(browser, tmp_path) as tab:
+        row = tab.get_by_test_id("replica-1")
+        await expect(row).to_be_attached()
+        await expect(row).not_to_be_visible()
+        asked: list[str] = []
+        tab.on("request", lambda request: asked.append(request.url) if request.url.endswith("/replicas") else None)
+        # The orders are asked for every 1.5 seconds, so the list would have been asked for twice by then.
+        for _ in range(2):
+            async with tab.expect_request("**/service/orders"):
+                pass
+        assert asked == []
+        await tab.get_by_test_id("service-toggle").click()
+        await show(row, "running")
+        assert asked
+
+
+async def test_a_sandbox_with_one_bot_has_no_list(browser: Browser, tmp_path: Path) -> None:
+    async with open_panel(browser, tmp_path, count=1) as tab:
+        await tab.get_by_test_id("service-toggle").click()
+        await expect(tab.get_by_test_id("fault-down")).to_be_visible()
+        await expect(tab.get_by_test_id("replicas")).not_to_be_visible()

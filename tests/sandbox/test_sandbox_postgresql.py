@@ -1,0 +1,124 @@
+"""The PostgreSQL server that a sandbox with several replicas starts."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import asyncpg  # type: ignore[import-untyped]  # it ships none
+import pytest
+
+from bot.sandbox import postgresql, process_locks, run
+from bot.sandbox.postgresql_programs import NoServer, installed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+pytestmark = pytest.mark.process
+
+
+@contextmanager
+def folder(prefix: str) -> Iterator[Path]:
+    """A folder that another user may enter."""
+    made = Path(tempfile.mkdtemp(prefix=prefix, dir="/tmp"))
+    made.chmod(0o755)
+    try:
+        yield made
+    finally:
+        postgresql.stop(made)
+        postgresql.delete(made)
+        shutil.rmtree(made)
+
+
+@pytest.fixture(params=["a b '"])
+def state(request: pytest.FixtureRequest) -> Iterator[Path]:
+    if next(installed(), None) is None:
+        pytest.skip("no PostgreSQL server is installed")
+    with folder(request.param) as made:
+        yield made
+
+
+def ask(url: str, *statements: str) -> object:
+    """Execute statements, and return the first value of the last one."""
+
+    async def answer() -> object:
+        connection = await asyncpg.connect(url)
+        try:
+            for statement in statements[:-1]:
+                await connection.execute(statement)
+            return await connection.fetchval(statements[-1])
+        finally:
+            await connection.close()
+
+    return asyncio.run(answer())
+
+
+@pytest.mark.parametrize("state", ["a b '", "long-" * 20], ids=["reachable", "too-long"], indirect=True)
+def test_it_keeps_its_data_on_disk_until_it_is_deleted(state: Path) -> None:
+    url = postgresql.start(state)
+    assert ask(url, "SHOW fsync") == "on"
+    assert ask(url, "SHOW listen_addresses") == ""
+    assert ask(url, "CREATE TABLE kept (number int)", "INSERT INTO kept VALUES (7) RETURNING number") == 7
+    files = (state / postgresql.FOLDER).resolve()
+    postgresql.stop(state)
+    assert not process_locks.is_held(state / postgresql.LOCK)
+    # As after a power cut: the number in the file is that of another program, in this case of the tests.
+    pid_file = files / "data" / "postmaster.pid"
+    pid_file.write_text(f"1\n{files / 'data'}\n0\n5432\n{files}\n\n")
+    assert ask(postgresql.start(state), "SELECT number FROM kept") == 7
+    postgresql.stop(state)
+    postgresql.delete(state)
+    assert not files.exists()
+    assert not (state / postgresql.FOLDER).is_symlink()
+    assert ask(postgresql.start(state), "SELECT count(*) FROM pg_tables WHERE tablename = 'kept'") == 0
+
+
+def test_a_server_that_still_runs_is_not_started_again(state: Path) -> None:
+    postgresql.start(state)
+    with pytest.raises(NoServer, match="still running"):
+        postgresql.start(state)
+    assert process_locks.is_held(state / postgresql.LOCK)
+
+
+def test_why_it_does_not_start_is_said_in_one_sentence(state: Path) -> None:
+    postgresql.start(state)
+    postgresql.stop(state)
+    # As after an update of PostgreSQL.
+    (state / postgresql.FOLDER / "data" / "PG_VERSION").write_text("9\n")
+    with pytest.raises(
+        NoServer,
+        match=r"^PostgreSQL doesn't start \(database files are incompatible with server\)\. Start over with --fresh",
+    ):
+        postgresql.start(state)
+
+
+def list_names(folder: Path) -> list[str]:
+    return [path.name for path in folder.iterdir()]
+
+
+async def test_without_postgresql_the_sandbox_says_how_to_get_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgresql, "installed", lambda: iter(()))
+    options = run.SandboxOptions(state=tmp_path, page_port=0, service_port=0, replicas=2)
+    with pytest.raises(run.CantStart, match=r"^Several replicas need PostgreSQL\. Install .+ DATABASE_URL\.$"):
+        await run.run(options, asyncio.Event())
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ({"with_bot": False}, "--without-bot"),
+        ({"fresh": True, "database_url": "postgresql://kirim@db.example/kirim"}, "--fresh doesn't delete"),
+    ],
+)
+async def test_options_that_do_not_fit_together_are_refused(
+    tmp_path: Path, options: dict[str, object], problem: str
+) -> None:
+    with pytest.raises(run.CantStart, match=problem):
+        await run.run(run.SandboxOptions(state=tmp_path, replicas=2, **options), asyncio.Event())  # type: ignore[arg-type]
+    assert list_names(tmp_path) == []
