@@ -1,6 +1,7 @@
 """The commands: `python -m bot run | sandbox | mcp | migrate | new-key | rotate-keys | check | keys`."""
 
 import asyncio
+import os
 import signal
 import sys
 from collections.abc import Callable, Coroutine, Iterator
@@ -63,6 +64,9 @@ def sandbox(
     port: Annotated[int, typer.Option(help="Port of the chat page and the Bot API.")] = 8480,
     service_port: Annotated[int, typer.Option(help="Port of the settlement service.")] = 8481,
     wallet_port: Annotated[int, typer.Option(help="Port of the bot's wallet pages.")] = 8482,
+    replicas: Annotated[
+        int, typer.Option(min=1, max=5, help="How many processes of the bot work together. Several need PostgreSQL.")
+    ] = 1,
     state: StateFolder = Path("data/sandbox"),
 ) -> None:
     """Run a complete sandbox on this machine: service, Telegram chat page and bot."""
@@ -78,8 +82,14 @@ def sandbox(
         wallet_port=wallet_port,
         with_bot=not without_bot,
         fresh=fresh,
+        replicas=replicas,
+        database_url=os.environ.get("DATABASE_URL", ""),
     )
-    sys.exit(_until_stopped(lambda stop: sandbox_run.run(options, stop)))
+    try:
+        sys.exit(_until_stopped(lambda stop: sandbox_run.run(options, stop)))
+    except sandbox_run.CantStart as error:
+        typer.echo(str(error), err=True)
+        sys.exit(BAD_SETTINGS)
 
 
 @cli.command()
