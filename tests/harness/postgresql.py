@@ -39,6 +39,8 @@ from bot.sandbox.postgresql_programs import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+__all__ = ["NoServer", "Server", "find", "prefix", "usable"]
+
 VARIABLE = "TEST_POSTGRES_URL"
 PREFIX_VARIABLE = "TEST_POSTGRES_PREFIX"
 """The environment variable with the prefix of this run's databases. Workers and other child processes inherit it."""
