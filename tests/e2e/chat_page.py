@@ -92,6 +92,12 @@ async def save_screenshot(page: Page, who: Viewer, step: str) -> None:
 
 @asynccontextmanager
 async def open_page(browser: Browser, kirim: System, who: Viewer) -> AsyncIterator[Page]:
+    async with open_address(browser, kirim.addresses.page, who) as page:
+        yield page
+
+
+@asynccontextmanager
+async def open_address(browser: Browser, address: str, who: Viewer) -> AsyncIterator[Page]:
     colours: Literal["dark", "light"] = "dark" if who.dark else "light"
     # Animations cost much processor time. They are tested in tests/sandbox.
     async with await browser.new_context(viewport=who.screen, color_scheme=colours, reduced_motion="reduce") as context:
@@ -99,7 +105,7 @@ async def open_page(browser: Browser, kirim: System, who: Viewer) -> AsyncIterat
         page = await context.new_page()
         troubles: list[str] = []
         page.on("pageerror", lambda error: troubles.append(str(error)))
-        await page.goto(kirim.addresses.page)
+        await page.goto(address)
         await expect(page.locator("body[data-ready]")).to_be_attached()
         yield page
         assert troubles == []
