@@ -215,12 +215,12 @@ class Monitor:
         The alarm lasts until the list grows or an operator accepts it in any process, also after a restart.
         """
         raised = await self._find_alarm(AlarmKind.METHODS_SHRUNK)
-        if raised is not None:
-            before = int(str(raised.facts["before"]))
-        else:
+        before = int(str(raised.facts["before"])) if raised else self._health.find_max_methods(since=None)
+        if raised is None and has_shrunk(before, now, self._shrink_percent):
             accepted = await self._find_accepted_methods()
-            counted = self._health.find_max_methods(accepted.cleared_at if accepted else None)
-            before = max(counted, int(str(accepted.facts["now"])) if accepted else 0)
+            if accepted is not None:
+                counted = self._health.find_max_methods(accepted.cleared_at)
+                before = max(counted, int(str(accepted.facts["now"])))
         is_wrong = has_shrunk(before, now, self._shrink_percent)
         return Finding(AlarmKind.METHODS_SHRUNK, is_wrong, {"before": before, "now": now})
 

@@ -79,6 +79,10 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
     "placed_after": (lambda tx: OrderRepository(tx).placed_after(1001, NOW), "ix_orders_user_id_created_at"),
     "may_count": (lambda tx: OrderRepository(tx).counted_by_limits(1001, NOW), "ix_orders_user_id_created_at"),
     "full allowances": (lambda tx: WrongCodeRepository(tx).delete_full(NOW, 9), "ix_wrong_codes_full_at"),
+    "results of requests": (
+        lambda tx: OrderRepository(tx).newest_results(NOW, 9),
+        "ix_orders_created_at_reference",
+    ),
     "stuck": (lambda tx: OrderRepository(tx).overdue(NOW), "ix_orders_overdue"),
     "of_person": (lambda tx: OrderRepository(tx).of_user(1001), "ix_orders_user_id_created_at"),
     "of_person_from": (lambda tx: OrderRepository(tx).of_user_from(an_order(), 7), "ix_orders_user_id_created_at"),
