@@ -41,8 +41,9 @@ GROUPS = {Phase.CORRECTIONS: -10_150, Phase.QUESTIONS: -9_000, Phase.FEATURES: 1
 
 def register_handlers(application: Application, features: Sequence[Feature]) -> None:  # type: ignore[type-arg]
     """Register every handler in its group."""
-    application.add_handler(questions.make_closing_handler(), group=FORGET)
-    application.add_handler(_answer_handler(features))
+    answers = {name: answer for feature in features for name, answer in feature.answers.items()}
+    application.add_handler(questions.make_closing_handler(answers), group=FORGET)
+    application.add_handler(questions.make_answer_handler(answers))
     _add_routes(application, features)
     for group, handler in _handlers_by_group(features):
         application.add_handler(handler, group=group)
@@ -63,12 +64,6 @@ def _add_routes(application: Application, features: Sequence[Feature]) -> None: 
         )
         is_for_agents = routes.audience is Audience.SUPPORT
         application.add_handlers(handlers, FALLBACK if routes.is_fallback else group if is_for_agents else 0)
-
-
-def _answer_handler(features: Sequence[Feature]) -> Handler:
-    return questions.make_answer_handler(
-        {name: answer for feature in features for name, answer in feature.answers.items()}
-    )
 
 
 def _handlers_by_group(features: Sequence[Feature]) -> Iterator[tuple[int, Handler]]:

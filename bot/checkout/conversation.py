@@ -22,7 +22,7 @@ from bot.checkout.draft import Step
 from bot.checkout.flow import STEPS
 from bot.checkout.handlers import DraftHandlers
 from bot.checkout.one_line_handlers import OneLineHandlers
-from bot.checkout.open_draft import DRAFT, is_replayed, open_draft
+from bot.checkout.open_draft import DRAFT, is_late, is_replayed, open_draft
 from bot.checkout.screens import draft as screens
 from bot.checkout.service import DraftService
 from bot.infra.telegram.ui.questions import OpenQuestion, Questions
@@ -140,7 +140,10 @@ class Conversation:
         await self._begin_or_ask(session)
 
     async def start_over_button(self, session: Session, _: StartOverButton) -> None:
-        """Begin a draft in place of the open one."""
+        """Begin a draft in place of the open one, unless the user has continued that one since."""
+        if is_late(session) and not is_replayed(session):
+            await self._show_open_question(session)
+            return
         await session.acknowledge()
         await self._begin(session)
 
@@ -190,7 +193,9 @@ class Conversation:
         await self._draft_handlers.show(session)
 
     async def _take_typed(self, session: Session, update: Update) -> None:
-        if update.effective_message is not None:
+        if is_late(session) and not is_replayed(session):
+            await self._draft_handlers.show_late(session)
+        elif update.effective_message is not None:
             await self._questions.take(session, update.effective_message)
 
     async def _show_taken(self, session: Session) -> bool:
@@ -227,7 +232,10 @@ class Conversation:
         await self._draft_handlers.show(session)
 
     async def _cancel(self, session: Session, _: Update) -> None:
-        await self._draft_handlers.leave(session, open_draft(session))
+        if is_late(session) and not is_replayed(session):
+            await self._draft_handlers.show_late(session)
+        else:
+            await self._draft_handlers.leave(session, open_draft(session))
 
     async def _nothing_to_cancel(self, session: Session, _: Update) -> None:
         await session.show(screens.nothing_to_cancel(session.t))
@@ -245,6 +253,8 @@ class Conversation:
                     return
         if is_command:
             session.notice = session.t("checkout.chat.unknown_command")
+        elif await session.is_overtaken():
+            session.notice = session.t("users.chat.late")
         await session.show(session.with_resume(await make_welcome(session)))
 
     async def _is_order(self, session: Session, update: Update, text: str) -> bool:

@@ -99,6 +99,12 @@ class DraftHandlers:
         await self._drafts.cancel(draft, session.update_id)
         await session.show(screens.cancelled(session.t))
 
+    async def show_late(self, session: Session) -> None:
+        """Say that a message came too late for its question, and show the open question."""
+        session.notice = session.t("users.chat.late")
+        # Saved with this update's id, so that the next message is taken whatever its id is.
+        await self._save(session, open_draft(session))
+
     async def explain_old_button(self, session: Session, draft_id: str) -> None:
         """Explain a button of a draft that is no longer open, and offer a way on."""
         draft = await self._drafts.get(draft_id)

@@ -34,6 +34,16 @@ def open_draft(session: Session) -> OrderDraft:
     return draft
 
 
+def is_late(session: Session) -> bool:
+    """Return whether the user acted on this draft in a later update, which arrived before this one.
+
+    The ids of updates tell, because they count up while a draft is open. Only after a week without updates does
+    Telegram begin at a random id.
+    """
+    draft = session[DRAFT]
+    return draft is not None and draft.last_update_id > session.update_id and session.now < draft.expires_at
+
+
 def is_replayed(session: Session) -> bool:
     """Return whether the draft has already taken this update, before a crash or in an attempt that failed.
 

@@ -35,10 +35,12 @@ class ChatHandlers:
         }
 
     async def membership_changed(self, session: Session, update: Update) -> None:
-        """Save when the user blocked the bot. Ignore all other changes."""
+        """Save when the user blocked the bot, unless they have come back since. Ignore all other changes."""
         change = update.my_chat_member
         if change is None or change.chat.type != Chat.PRIVATE or change.new_chat_member.status != "kicked":
             return
+        if await session.is_overtaken():
+            return  # the user has come back and acted since
         # Use Telegram's time: messages between the block and this update couldn't be sent either.
         await self._users.block(session.user, min(change.date, session.now))
         session.discard()

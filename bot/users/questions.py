@@ -2,9 +2,12 @@
 
 The user's row has the open question. An answer, any button and any command close it, so that no later text is taken
 for its answer.
+
+A webhook can deliver a press after a later message, and the other way round. A press from before the question doesn't
+close it. Text from before the question doesn't answer it: the bot says that it came late.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -61,9 +64,26 @@ def mark_answered(session: Session) -> User:
     return session.user
 
 
-def make_closing_handler() -> Handler:
-    """Return the handler that closes the open question at a command or a button. It runs before all others."""
-    return TypeHandler(Update, _close_question)
+def make_closing_handler(answers: Collection[str]) -> Handler:
+    """Return the handler that closes the open question at a command or a button. It runs before all others.
+
+    `answers` are the questions that await a typed answer. Buttons close only these.
+    """
+
+    async def close(update: Update, _: Context) -> None:
+        session = current_session()
+        text = update.effective_message.text if update.effective_message else None
+        is_press = update.callback_query is not None
+        is_command = not is_press and text is not None and text.startswith("/")
+        is_here = update.effective_chat is not None and update.effective_chat.id == session.chat_id
+        question = get_open_question(session)
+        if question is None or not is_here or not (is_press or is_command):
+            return
+        if is_press and (question.name not in answers or await session.is_overtaken()):
+            return
+        await session.save_user(replace(session.user, open_question=None))
+
+    return TypeHandler(Update, close)
 
 
 def make_answer_handler(answers: Mapping[str, Answer]) -> Handler:
@@ -71,8 +91,15 @@ def make_answer_handler(answers: Mapping[str, Answer]) -> Handler:
     of_users = Questions(get_open_question, answers, _explain_already_answered)
 
     async def typed(update: Update, _: Context) -> None:
-        message = update.effective_message
-        if message is not None and await of_users.take(current_session(), message):
+        session, message = current_session(), update.effective_message
+        if message is None:
+            return
+        question = get_open_question(session)
+        is_asked = question is not None and question.name in answers and not session.is_answered
+        if is_asked and await session.is_overtaken():
+            await session.post(Screen(session.t("users.chat.late")))
+            raise ApplicationHandlerStop
+        if await of_users.take(session, message):
             raise ApplicationHandlerStop
 
     return MessageHandler(TYPED, typed)
@@ -84,12 +111,3 @@ async def _explain_already_answered(session: Session) -> bool:
         return False
     await session.show(Screen(session.t("users.question.taken")))
     return True
-
-
-async def _close_question(update: Update, _: Context) -> None:
-    session = current_session()
-    text = update.effective_message.text if update.effective_message else None
-    is_command = update.callback_query is None and text is not None and text.startswith("/")
-    is_here = update.effective_chat is not None and update.effective_chat.id == session.chat_id
-    if is_here and session.user.open_question and (is_command or update.callback_query is not None):
-        await session.save_user(replace(session.user, open_question=None))

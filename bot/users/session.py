@@ -19,6 +19,7 @@ from bot.infra.db.errors import RowUnreadable
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.inbound.attempts import Attempt
 from bot.infra.telegram.inbound.model import HANDLED_BY_QUESTION, ChatState
+from bot.infra.telegram.inbound.repository import InboxRepository
 from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Messenger, Outcome, TryLater
 from bot.infra.telegram.ui.formatting import format_arguments
 from bot.infra.telegram.ui.reader import Reader
@@ -202,6 +203,13 @@ class Session:
     def is_answered(self) -> bool:
         """Whether this update answered a question before, in an attempt that crashed or failed."""
         return self.user.answered_update_id == self.update_id or self.handled_by == HANDLED_BY_QUESTION
+
+    async def is_overtaken(self) -> bool:
+        """Return whether a later update of this chat was received before this one."""
+        if self.attempt is None:
+            return False
+        async with self.services.database.reading() as tx:
+            return await InboxRepository(tx).is_overtaken(self.attempt.item)
 
     def format_rejection(self, rejection: Rejection) -> Html:
         """Return the reason of a rejection, in the user's language and time zone."""

@@ -17,6 +17,7 @@ from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.model import Queue
 from bot.infra.outbox.repository import OutboxRepository
+from bot.infra.telegram.inbound.model import InboxItem
 from bot.infra.telegram.inbound.repository import InboxRepository
 from bot.operations.statistics_repository import StatisticsRepository
 from bot.orders import user_data as orders_data
@@ -59,7 +60,9 @@ def listed(tx: Transaction, which: TicketFilter) -> Awaitable[object]:
 
 A_BROADCAST = Broadcast(id="b1", operator_id=2001, status=BroadcastStatus.RUNNING, created_at=NOW)
 A_DELIVERY = Delivery(broadcast_id="b1", user_id=1001, locale="en", at=NOW)
+AN_UPDATE = InboxItem(update_id=7, chat_id=1001, body="", received_at=NOW)
 ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
+    "overtaken": (lambda tx: InboxRepository(tx).is_overtaken(AN_UPDATE), "pk_inbox"),
     "due": (lambda tx: OrderRepository(tx).due(NOW, is_paid=False), "ix_orders_due (is_paid=? AND next_poll_at"),
     "count_due": (
         lambda tx: OrderRepository(tx).count_due(NOW, is_paid=True),
@@ -211,6 +214,7 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
 }
 # SQLite chooses the name of the index of a unique constraint.
 SQLITES_NAME = {
+    "pk_inbox": "INTEGER PRIMARY KEY",
     "pk_audit": "sqlite_autoindex_audit_1",
     "pk_missed_orders": "sqlite_autoindex_missed_orders_1",
     "pk_moved_chats": "sqlite_autoindex_moved_chats_1",

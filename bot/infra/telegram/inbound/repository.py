@@ -42,6 +42,15 @@ WAITING = (
     .order_by(func.min(inbox.c.received_at), func.min(inbox.c.update_id))
     .limit(bindparam("limit"))
 )
+OVERTAKING = (
+    select(inbox.c.update_id)
+    .where(
+        inbox.c.update_id > bindparam("update"),
+        inbox.c.chat_id == bindparam("chat"),
+        inbox.c.received_at < bindparam("received", type_=inbox.c.received_at.type),
+    )
+    .limit(1)
+)
 BACKLOG = select(func.count(), func.min(inbox.c.received_at)).where(IS_UNFINISHED)
 HAS_ID = inbox.c.update_id.in_(bindparam("ids", expanding=True))
 COUNT_ATTEMPT = update(inbox).where(HAS_ID).values(attempts=inbox.c.attempts + 1)
@@ -91,6 +100,15 @@ class InboxRepository:
         """
         rows = await self._connection.execute(WAITING, {"me": owner, "limit": limit})
         return {row.chat_id: row.work for row in rows}
+
+    async def is_overtaken(self, item: InboxItem) -> bool:
+        """Return whether a later update of the chat was received before this one.
+
+        Webhooks don't keep the order between messages and presses. Telegram counts ids up as users act. It begins at a
+        random id only after a week without updates, and finished updates are deleted sooner.
+        """
+        known = {"update": item.update_id, "chat": item.chat_id, "received": item.received_at}
+        return (await self._connection.execute(OVERTAKING, known)).first() is not None
 
     async def get_backlog(self) -> tuple[int, datetime | None]:
         """Return how many updates are unfinished, and since when the oldest has waited."""

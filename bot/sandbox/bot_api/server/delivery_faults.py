@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from dataclasses import asdict, dataclass, fields, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from bot.sandbox.bot_api.server.errors import PersonError
 
@@ -14,14 +14,16 @@ if TYPE_CHECKING:
 
 MAX_SECONDS = 3600
 
+Kind = Literal["press", "message", "membership"]
+
 
 @dataclass(frozen=True)
 class DeliveryFaults:
     """What goes wrong with deliveries. The fields that end in `_share` are shares from 0 to 1.
 
-    `hold_presses`, `hold_messages`: seconds for which an update of that kind is held back, before it is sent the first
-    time. Each waits for a random part of them, and at least for the `…_at_least` seconds. Other kinds of updates count
-    as messages.
+    `hold_presses`, `hold_messages`, `hold_memberships`: seconds for which an update of that kind is held back, before
+    it is sent the first time. Each waits for a random part of them, and at least for the `…_at_least` seconds.
+    Memberships are those of the bot: a user blocks it or comes back. Other kinds of updates count as messages.
 
     `lost_requests_share`: deliveries that fail and never reach the bot. `lost_answers_share`: deliveries that reach
     the bot and fail for Telegram, so that the bot gets the update again. `repeated_share`: deliveries that are sent
@@ -32,6 +34,8 @@ class DeliveryFaults:
     hold_presses_at_least: float = 0
     hold_messages: float = 0
     hold_messages_at_least: float = 0
+    hold_memberships: float = 0
+    hold_memberships_at_least: float = 0
     lost_requests_share: float = 0
     lost_answers_share: float = 0
     repeated_share: float = 0
@@ -70,11 +74,11 @@ class Deliveries:
         """Return all faults."""
         return asdict(self.faults)
 
-    async def hold(self, *, is_press: bool) -> None:
+    async def hold(self, kind: Kind) -> None:
         """Wait for as long as an update of this kind is held back."""
         loop = asyncio.get_running_loop()
         began, part = loop.time(), random.random()  # noqa: S311  no secret
-        while (remaining := began + self._held_seconds(part, is_press=is_press) - loop.time()) > 0:
+        while (remaining := began + self._held_seconds(part, kind) - loop.time()) > 0:
             await self.wait(remaining)
 
     async def wait(self, seconds: float) -> None:
@@ -96,11 +100,14 @@ class Deliveries:
         """Return whether the next delivery is sent twice at the same time."""
         return _happens(self.faults.repeated_share)
 
-    def _held_seconds(self, part: float, *, is_press: bool) -> float:
+    def _held_seconds(self, part: float, kind: Kind) -> float:
         now = self.faults
-        if is_press:
-            return max(part * now.hold_presses, now.hold_presses_at_least)
-        return max(part * now.hold_messages, now.hold_messages_at_least)
+        most, least = {
+            "press": (now.hold_presses, now.hold_presses_at_least),
+            "message": (now.hold_messages, now.hold_messages_at_least),
+            "membership": (now.hold_memberships, now.hold_memberships_at_least),
+        }[kind]
+        return max(part * most, least)
 
     def _wake(self) -> None:
         changed, self._changed = self._changed, asyncio.Event()

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from bot.sandbox.bot_api.box import Sandbox
     from bot.sandbox.bot_api.model import JsonObject
+    from bot.sandbox.bot_api.server.delivery_faults import Kind
     from bot.sandbox.bot_api.updates import PendingUpdate
 
 TIMEOUT_SECONDS = 30.0
@@ -42,13 +43,15 @@ LOADED_PER_CONNECTION = 2
 NOT_IN_ANSWERS = ("get", "setwebhook", "deletewebhook", "close", "logout")
 QUEUES = {
     "callback_query": ("press", "from"),
-    "my_chat_member": ("own membership", "chat"),
+    "my_chat_member": ("membership", "chat"),
     "message_reaction": ("reaction", "chat"),
     "message_reaction_count": ("reaction count", "chat"),
 }
 """Kind of an update -> its kind of queue, and whose id tells queues of this kind apart."""
 
 MESSAGES = ("message", "chat")
+HELD_AS: dict[str, Kind] = {"press": "press", "membership": "membership"}
+"""Kind of queue -> as what its updates are held back, if not as messages."""
 
 QueueKey = tuple[str, int]
 
@@ -142,7 +145,7 @@ class _Delivery:
     async def _deliver(self, key: QueueKey, update: PendingUpdate) -> None:
         """Send an update until it is accepted or too old."""
         kept = PRESS_KEPT_SECONDS if key[0] == "press" else KEPT_SECONDS
-        await self._box.deliveries.hold(is_press=key[0] == "press")
+        await self._box.deliveries.hold(HELD_AS.get(key[0], "message"))
         pauses = create_pauses()
         while self._box.world.now() - update.at <= kept:
             async with self._connections:

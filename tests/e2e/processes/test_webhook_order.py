@@ -1,0 +1,182 @@
+"""Presses that arrive after later messages, and messages that arrive after later presses, behind a webhook.
+
+Telegram keeps them in different queues. Each is handled or explained, and none is done twice.
+"""
+
+import re
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, closing
+
+import pytest
+import pytest_asyncio
+
+from bot.users.buttons import NewOrderButton
+from tests.e2e.chat_user import ChatUser, text_of
+from tests.e2e.new_users import new_user
+from tests.e2e.orders.steps import DESTINATION_QUESTION, review_pattern
+from tests.e2e.system import System, running_system
+from tests.ports import free_port
+from tests.texts import label, like
+from tests.waiting import TIMEOUT_SECONDS, found, until
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+LATE = like("users.chat.late")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def kirim(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[System]:
+    port = str(free_port())
+    webhook = {"RECEIVE": "webhook", "PUBLIC_URL": f"http://127.0.0.1:{port}", "HTTP_PORT": port}
+    async with running_system(tmp_path_factory.mktemp("webhook"), **webhook) as made:
+        yield made
+
+
+@asynccontextmanager
+async def held_back(kirim: System, kind: str) -> AsyncIterator[None]:
+    """Hold back what is sent within the block. After it, all of that arrives."""
+    held = {f"hold_{kind}_at_least": 3600}
+    (await kirim.telegram.post("/sandbox/deliveries", json=held)).raise_for_status()
+    yield
+    (await kirim.telegram.delete("/sandbox/deliveries")).raise_for_status()
+
+
+async def go_to_holder_question(user: ChatUser) -> None:
+    await user.says("/send")
+    await user.sees(DESTINATION_QUESTION)
+    await user.says("bca")
+    await user.sees(like("checkout.number.ask_bank"))
+    await user.says("1234567890")
+    await user.sees(like("checkout.holder.ask"))
+
+
+def read_database(kirim: System, statement: str, *values: object) -> list[tuple[object, ...]]:
+    with closing(sqlite3.connect(kirim.state / "kirim.db", timeout=TIMEOUT_SECONDS)) as database:
+        return database.execute(statement, values).fetchall()
+
+
+async def test_a_press_after_the_answer_that_followed_it_is_explained_and_the_answer_stays(kirim: System) -> None:
+    user = await new_user(kirim)
+    await go_to_holder_question(user)
+    async with held_back(kirim, "presses"):
+        await user.taps(label("checkout.holder.skip"), wait=0)
+        await user.says("Budi Santoso")
+        await user.sees(like("checkout.amount.ask"))
+    await user.sees_times(2, like("checkout.amount.ask"))
+    await user.says("500rb")
+    await user.sees(review_pattern(number="1234567890", holder="Budi Santoso"))
+
+
+async def test_an_answer_after_the_press_that_followed_it_is_not_taken_for_the_next_question(kirim: System) -> None:
+    user = await new_user(kirim)
+    await go_to_holder_question(user)
+    async with held_back(kirim, "messages"):
+        await user.says("500000")  # a mistake, so the user skips the question
+        await user.taps(label("checkout.holder.skip"))
+        await user.sees(like("checkout.amount.ask"))
+    late = await user.sees(LATE, anywhere=True)
+    assert re.search(like("checkout.amount.ask"), text_of(late)), "the open question is shown again"
+    await user.says("600rb")
+    await user.sees(review_pattern(amount="Rp600,000"))
+
+
+async def test_a_new_order_is_not_cancelled_by_an_earlier_command(kirim: System) -> None:
+    user = await new_user(kirim)
+    await go_to_holder_question(user)
+    await user.says("/cancel")
+    message = await user.sees(like("checkout.draft.cancelled"))
+    async with held_back(kirim, "messages"):
+        await user.says("/cancel")
+        await user.presses(message, NewOrderButton().pack())
+        await user.sees(DESTINATION_QUESTION)
+    await user.sees(LATE, anywhere=True)
+    await user.says("bca")
+    await user.sees(like("checkout.number.ask_bank"))
+
+
+async def test_starting_over_does_not_discard_what_the_user_answered_since(kirim: System) -> None:
+    user = await new_user(kirim)
+    await go_to_holder_question(user)
+    await user.says("/send")
+    await user.sees(like("checkout.draft.unfinished"))
+    async with held_back(kirim, "presses"):
+        await user.taps(label("checkout.draft.start_over"), wait=0)
+        await user.says("Budi Santoso")
+        await user.sees(like("checkout.amount.ask"))
+    await user.sees_times(2, like("checkout.amount.ask"))
+    await user.says("500rb")
+    await user.sees(review_pattern(holder="Budi Santoso"))
+
+
+async def test_a_press_from_before_a_question_does_not_close_it(kirim: System) -> None:
+    user = await new_user(kirim)
+    await user.says("/start")
+    welcome = await user.waits_for(lambda message: "reply_markup" in message, what="the welcome")
+    async with held_back(kirim, "presses"):
+        await user.presses(welcome, NewOrderButton().pack(), wait=0)
+        await user.says("/verify")
+        await user.sees(like("orders.verify.ask"))
+    await user.sees(DESTINATION_QUESTION, anywhere=True)
+    await user.says("ABCD-EFGH-JKLM")
+    await user.sees(like("orders.verify.false"))
+
+
+async def test_text_from_before_a_press_that_closed_its_question_is_not_lost_without_a_word(kirim: System) -> None:
+    user = await new_user(kirim)
+    await user.says("/help")
+    await user.taps(label("support.button.write_to_us"))
+    asked = await user.sees(like("support.ticket.what_is_wrong"))
+    async with held_back(kirim, "messages"):
+        await user.says("Where is my money?")
+        await user.presses(asked, NewOrderButton().pack(), force=True)
+        await user.sees(DESTINATION_QUESTION)
+    await user.sees(LATE, anywhere=True)
+    assert read_database(kirim, "SELECT 1 FROM tickets WHERE user_id = ?", user.id) == []
+
+
+async def test_text_from_before_a_question_is_not_its_answer(kirim: System) -> None:
+    user = await new_user(kirim)
+    await user.says("/help")
+    await user.sees(like("support.help.text"))
+    async with held_back(kirim, "messages"):
+        await user.says("thank you")
+        await user.taps(label("support.button.write_to_us"))
+        await user.sees(like("support.ticket.what_is_wrong"))
+    await user.sees(LATE, anywhere=True)
+    await user.says("Where is my money?")
+
+    async def has_ticket() -> bool:
+        return bool(read_database(kirim, "SELECT 1 FROM tickets WHERE user_id = ?", user.id))
+
+    await until(has_ticket)
+
+
+async def test_a_block_that_arrives_after_the_user_has_come_back_ends_nothing(kirim: System) -> None:
+    user = await new_user(kirim)
+    await user.says("/start")
+    await user.waits_for(lambda message: "reply_markup" in message, what="the welcome")
+    async with held_back(kirim, "memberships"):
+        await user.blocks()
+        await user.blocks(blocked=False)
+        await user.says("/help")
+        await user.sees(like("support.help.text"))
+    await found(lambda: count_finished(kirim, user), lambda count: count == 4, what="both changes of membership")
+    assert read_database(kirim, "SELECT blocked_at FROM users WHERE id = ?", user.id) == [(None,)]
+    events = read_database(kirim, "SELECT event FROM user_events WHERE user_id = ?", user.id)
+    assert not {("blocked",), ("came_back",)} & set(events)
+
+
+async def count_finished(kirim: System, user: ChatUser) -> int:
+    finished = "SELECT count(*) FROM inbox WHERE chat_id = ? AND finished_at IS NOT NULL"
+    (row,) = read_database(kirim, finished, user.id)
+    return int(str(row[0]))
+
+
+async def test_a_block_is_noticed_in_its_place(kirim: System) -> None:
+    user = await new_user(kirim)
+    await user.says("/start")
+    await user.waits_for(lambda message: "reply_markup" in message, what="the welcome")
+    await user.blocks()
+    await found(lambda: count_finished(kirim, user), lambda count: count == 2, what="the block")
+    assert read_database(kirim, "SELECT 1 FROM users WHERE id = ? AND blocked_at IS NOT NULL", user.id) == [(1,)]
