@@ -1,4 +1,4 @@
-"""The commands: `python -m bot run | sandbox | mcp | migrate | new-key | rotate-keys | check | keys`."""
+"""The commands, such as `python -m bot run`. docs/operating.md lists them."""
 
 import asyncio
 import os
@@ -7,13 +7,16 @@ import sys
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from bot import config
 from bot.core.imports import without_collection
 from bot.infra import logging as logs
+
+if TYPE_CHECKING:
+    from bot.infra.db.database import Database
 
 BAD_SETTINGS = 2
 RUNNING_ON_OLDER_TABLES = (
@@ -133,6 +136,23 @@ def rotate_keys() -> None:
     logs.configure("error", settings.log_format)
     with _report_database_errors():
         sys.exit(asyncio.run(rotating.run(create_database(settings), typer.echo)))
+
+
+@cli.command("copy-database")
+def copy_database(
+    source: Annotated[str, typer.Option("--from", help="The database to copy: sqlite:///path or postgresql://…")],
+) -> None:
+    """Copy all data of another database into the empty one of DATABASE_URL. Stop every bot first."""
+    settings = _settings()
+    from bot.app import create_database  # noqa: PLC0415  see run
+    from bot.operations import copy_database as copying  # noqa: PLC0415  see run
+
+    def open_database(url: str) -> "Database":
+        return create_database(settings.model_copy(update={"database_url": url}))
+
+    logs.configure("error", settings.log_format)
+    with _report_database_errors():
+        sys.exit(asyncio.run(copying.run(source, settings.database_url, open_database, typer.echo)))
 
 
 @cli.command()
