@@ -13,7 +13,22 @@ import bot.app  # noqa: F401  every package declares its metrics when it is impo
 from bot.infra.metrics import REGISTRY
 
 FUNCTIONS: Final = frozenset(
-    {"absent", "and", "by", "count", "histogram_quantile", "increase", "max", "or", "rate", "sum", "unless", "without"}
+    {
+        "abs",
+        "absent",
+        "and",
+        "by",
+        "count",
+        "histogram_quantile",
+        "increase",
+        "max",
+        "on",
+        "or",
+        "rate",
+        "sum",
+        "unless",
+        "without",
+    }
 )
 OF_PROMETHEUS: Final = {"up": set[str](), "ALERTS": {"alertname", "alertstate", "severity"}}
 """Metrics that Prometheus makes itself, and their labels."""
@@ -55,7 +70,7 @@ class Use:
 
 def find_uses(expression: str) -> list[Use]:
     """Return the metrics of an expression, in order."""
-    bare = re.sub(r"\b(?:by|without)\s*\([^)]*\)", "", re.sub(r"\[[^\]]*\]", "", expression))
+    bare = re.sub(r"\b(?:by|on|without)\s*\([^)]*\)", "", re.sub(r"\[[^\]]*\]", "", expression))
     strings = r'"[^"]*"'
     names = re.finditer(rf"{strings}|(?<![\w.])([a-zA-Z_:][\w:]*)\s*(\{{(?:[^\}}\"]|{strings})*\}})?", bare)
     return [

@@ -8,12 +8,13 @@ from tests.ops.expressions import Condition, Use, find_grouping, find_labels, fi
 def test_metrics_and_conditions_are_found_and_nothing_else() -> None:
     expression = """
         60 * histogram_quantile(0.99, sum by (le, queue) (rate(kirim_a_bucket{queue=~"x|y", job!="}"}[5m])))
-        / max without (instance) (kirim_b) > 0.2 or absent(up == 1e3)
+        / max without (instance) (kirim_b) > 0.2 or absent(up == 1e3) and on (instance) abs(kirim_c) > 1
     """
     assert find_uses(expression) == [
         Use("kirim_a_bucket", (Condition("queue", "=~", "x|y"), Condition("job", "!=", "}"))),
         Use("kirim_b"),
         Use("up"),
+        Use("kirim_c"),
     ]
     assert find_grouping(expression) == {"le", "queue"}
 
