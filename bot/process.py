@@ -25,6 +25,7 @@ from bot.core.backoff import FixedWaits
 from bot.infra import metrics
 from bot.infra.db.errors import StoreDown
 from bot.infra.db.fence import is_lease_held
+from bot.infra.db.retry import retry_forever
 from bot.infra.outbox.workers import LONGEST_WAIT, LONGEST_WAIT_SHARED, OutboxCleanupWorker, OutboxWorker
 from bot.infra.process_state import ProcessState
 from bot.infra.telegram.errors import TokenRefused
@@ -308,13 +309,7 @@ async def _lead(app: App, receiver: Receiver) -> None:
     """
     workers = WorkerGroup()
     try:
-        # What an earlier leader left.
-        await app.bulk_delivery.recover()
-        await app.broadcasts.live_messages.recover()
-        await _prepare_receiving(app)
-        for feature in app.features:
-            if feature.on_lead is not None:
-                await feature.on_lead()
+        await retry_forever("begin_to_lead", partial(_begin_to_lead, app), retry_on=StoreDown)
         for name, loop in create_leader_loops(app):
             workers.start(name, loop)
         if app.webhook_registration.webhook is None:
@@ -326,6 +321,16 @@ async def _lead(app: App, receiver: Receiver) -> None:
         # repeated by the next leader, or reported to it.
         within = FINISH_NOTIFICATIONS if is_lease_held() else 0
         await asyncio.gather(app.bulk_delivery.close(within), app.broadcasts.deliveries.close(within))
+
+
+async def _begin_to_lead(app: App) -> None:
+    """Continue what an earlier leader left, and forget what this process knew when it led before."""
+    await app.bulk_delivery.recover()
+    await app.broadcasts.live_messages.recover()
+    await _prepare_receiving(app)
+    for feature in app.features:
+        if feature.on_lead is not None:
+            await feature.on_lead()
 
 
 async def _prepare_receiving(app: App) -> None:

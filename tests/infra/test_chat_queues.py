@@ -471,6 +471,22 @@ async def test_an_update_with_a_lower_id_is_processed_while_others_wait_in_the_i
     await chats.queues.drain()
 
 
+@in_virtual_time
+async def test_an_update_that_is_seen_in_the_inbox_before_it_is_submitted_is_handled_once() -> None:
+    chats = RecordingQueues(seconds=0.1)
+    await chats.receive((1, 1))
+    with chats.queues.expecting([2]):
+        await chats.store.inbox.add([item(2, 1)])
+        await chats.look()
+        await asyncio.sleep(1)
+        assert chats.handled == [1]
+        chats.queues.submit_updates([item(2, 1)])
+    await chats.look()
+    await chats.wait_until_finished()
+    await asyncio.sleep(1)
+    assert chats.handled == [1, 2]
+
+
 class StatefulQueues(RecordingQueues):
     """Chat queues that show a question at each update, and record which question they found."""
 

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import pytest
@@ -45,6 +46,9 @@ class FakeQueues:
 
     def submit_updates(self, items: Sequence[InboxItem]) -> None:
         self.submitted += [item.update_id for item in items]
+
+    def expecting(self, _update_ids: Any) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def reread_inbox(self, chat_ids: Any) -> None:
         self.reread += chat_ids

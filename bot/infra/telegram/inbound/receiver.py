@@ -9,6 +9,7 @@ would stop the bot, and would be logged with its content.
 import asyncio
 import json
 from collections.abc import Collection, Sequence
+from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any, NoReturn, Protocol
 from urllib.parse import urlencode
@@ -53,6 +54,10 @@ class UpdateQueues(Protocol):
 
     def submit_updates(self, items: Sequence[InboxItem]) -> None:
         """Queue new updates."""
+        ...
+
+    def expecting(self, update_ids: Collection[int]) -> AbstractContextManager[None]:
+        """Leave out these updates when the inbox is read within the block, because they are submitted at its end."""
         ...
 
     def reread_inbox(self, chat_ids: Collection[int]) -> None:
@@ -113,14 +118,15 @@ class UpdateIntake:
         ]
         if not items:
             return
-        async with self._store.transaction() as tx:
-            new_ids = await InboxRepository(tx).add(items)
+        with self._queues.expecting([item.update_id for item in items]):
+            async with self._store.transaction() as tx:
+                new_ids = await InboxRepository(tx).add(items)
+            self._queues.submit_updates([item for item in items if item.update_id in new_ids])
         # The others arrived twice, or their commit succeeded but seemed to fail, so they never reached the queues.
         self._queues.reread_inbox({item.chat_id for item in items if item.update_id not in new_ids})
         for update in batch:
             if update["update_id"] in new_ids and (kind := find_kind(update)) is not None:
                 UPDATES_RECEIVED.labels(kind).inc()
-        self._queues.submit_updates([item for item in items if item.update_id in new_ids])
 
 
 class Receiver:
