@@ -8,13 +8,14 @@ from bot.core.imports import without_collection
 
 
 def test_collections_pause_and_what_was_imported_is_exempt() -> None:
+    gc.unfreeze()
     try:
         with without_collection():
             assert not gc.isenabled()
         assert gc.isenabled()
         assert gc.get_freeze_count() > 0
     finally:
-        gc.unfreeze()
+        gc.freeze()  # as it was: the harness exempts what all tests share
 
 
 def test_after_a_failed_import_collections_go_on() -> None:
@@ -23,4 +24,4 @@ def test_after_a_failed_import_collections_go_on() -> None:
             import bot.nothing_of_that_name  # type: ignore[import-not-found]  # noqa: F401, PLC0415
         assert gc.isenabled()
     finally:
-        gc.unfreeze()
+        gc.freeze()
