@@ -31,23 +31,29 @@ class ChatRecord:
         app: Any = system.addresses.page_app
         self._box: Sandbox = app.state.box
         self._shown: dict[int, list[Shown]] = defaultdict(list)
+        self._after = 0
 
     async def run(self) -> None:
         """Record until cancelled."""
-        after = 0
         while True:
-            for event in await self._box.events.wait(after, WAIT_SECONDS):
-                assert event["type"] != "reset", "the record has a gap"
-                after = event["seq"]
-                if event["type"] in {"message", "edit"}:
-                    self._take(event)
+            await self._box.events.wait(self._after, WAIT_SECONDS)
+            self._catch_up()
+
+    def _catch_up(self) -> None:
+        for event in self._box.events.since(self._after):
+            assert event["type"] != "reset", "the record has a gap"
+            self._after = event["seq"]
+            if event["type"] in {"message", "edit"}:
+                self._take(event)
 
     def of(self, chat_id: int) -> list[Shown]:
-        """Return what a chat showed."""
+        """Return what a chat showed until now."""
+        self._catch_up()  # a user can have seen a message before `run` was woken by it
         return self._shown[chat_id]
 
     def messages(self, chat_id: int) -> Iterator[Shown]:
-        """Yield the new messages of a chat, as they were first."""
+        """Yield the new messages of a chat until now, as they were first."""
+        self._catch_up()
         return (shown for shown in self._shown[chat_id] if shown.is_new)
 
     def _take(self, event: Json) -> None:
