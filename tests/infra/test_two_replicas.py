@@ -1,0 +1,150 @@
+"""Two replicas on one PostgreSQL, in one process: each chat in one of them, also if a row is committed late."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from telegram import Update
+
+from bot.infra.db.database import Database
+from bot.infra.db.fence import FENCE
+from bot.infra.jobs.repository import Job, JobRepository
+from bot.infra.leases.chat_leases import ChatLeases
+from bot.infra.telegram.inbound.chat_queues import ChatQueues
+from bot.infra.telegram.inbound.model import InboxItem
+from bot.infra.telegram.inbound.repository import InboxRepository
+from bot.infra.workers import Wakeup, run_forever
+from tests.harness.databases import on_postgresql
+from tests.infra.fake_inbox import LoopClock
+from tests.times import NOW
+from tests.waiting import until
+
+pytestmark = on_postgresql
+
+CHAT = 1001
+
+
+class Work:
+    """What the replicas have done, and whether two of them were ever in one chat at once."""
+
+    def __init__(self) -> None:
+        self.done: list[tuple[str, object]] = []
+        self.working: set[int] = set()
+        self.may_end = asyncio.Event()
+        self.may_end.set()
+
+    async def does(self, owner: str, chat_id: int, what: object) -> None:
+        assert chat_id not in self.working, "one at a time in a chat"
+        assert FENCE.get() is not None
+        self.working.add(chat_id)
+        try:
+            await asyncio.sleep(0.01)
+            await self.may_end.wait()
+            self.done.append((owner, what))
+        finally:
+            self.working.discard(chat_id)
+
+    async def has_done(self, *what: object) -> bool:
+        return [each for _, each in self.done] == list(what)
+
+
+@asynccontextmanager
+async def replica(store: Database, owner: str, work: Work) -> AsyncIterator[ChatQueues]:
+    async def process(update: Update) -> None:
+        await work.does(owner, CHAT, update.update_id)
+
+    async def do_job(job: Job) -> None:
+        await work.does(owner, job.chat_id, job.argument)
+
+    leases, wakeup = ChatLeases(store, owner, is_alone=False), Wakeup()
+    queues = ChatQueues(store, process, LoopClock(), jobs={"job": do_job}, holder=leases, on_waiting=wakeup.wake_here)
+    tasks = [
+        asyncio.create_task(run_forever("chats", queues.claim_waiting, wakeup)),
+        asyncio.create_task(run_forever("leases", leases.keep, Wakeup())),
+    ]
+    try:
+        yield queues
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await queues.drain(0.5)
+        await leases.release_all()
+
+
+def an_update(update_id: int) -> InboxItem:
+    message = {"message_id": update_id, "date": 0, "chat": {"id": CHAT, "type": "private"}, "text": "halo"}
+    body = json.dumps({"update_id": update_id, "message": message})
+    return InboxItem(update_id=update_id, chat_id=CHAT, body=body, received_at=NOW)
+
+
+async def add(store: Database, update_id: int) -> None:
+    async with store.transaction() as tx:
+        await InboxRepository(tx).add([an_update(update_id)])
+
+
+async def test_an_earlier_update_that_is_committed_late_is_handled_once_and_not_beside_a_later_one(
+    store: Database, other_store: Database
+) -> None:
+    work = Work()
+    async with replica(store, "first", work) as first, replica(other_store, "second", work) as second:
+        async with store.transaction() as late:
+            await InboxRepository(late).add([an_update(1)])
+            await add(other_store, 2)
+            work.may_end.clear()
+            second.look_soon()
+
+            async def has_begun() -> bool:
+                return bool(work.working)
+
+            await until(has_begun, what="the later update is being handled")
+        # Now the earlier one is visible, while the later one is being handled.
+        for queues in (first, second):
+            queues.look_soon()
+        await asyncio.sleep(0.1)
+        work.may_end.set()
+        await until(lambda: work.has_done(2, 1), what="both are handled")
+        assert len({owner for owner, _ in work.done}) == 1, "the chat stays where it is"
+
+
+async def test_an_earlier_update_that_is_committed_after_the_chat_has_passed_on_is_handled_there(
+    store: Database, other_store: Database
+) -> None:
+    work = Work()
+    async with replica(other_store, "second", work) as second:
+        async with store.transaction() as late:
+            await InboxRepository(late).add([an_update(1)])
+            async with replica(store, "first", work) as first:
+                await add(store, 2)
+                first.look_soon()
+                await until(lambda: work.has_done(2), what="the first handles the later one")
+            await add(store, 3)
+            second.look_soon()
+            await until(lambda: work.has_done(2, 3), what="the second goes on")
+        second.look_soon()
+        await until(lambda: work.has_done(2, 3, 1), what="the second handles the late one")
+
+
+async def test_a_job_that_is_committed_late_waits_for_its_turn(store: Database, other_store: Database) -> None:
+    work = Work()
+    async with replica(store, "first", work) as first:
+        async with other_store.transaction() as late:
+            await JobRepository(late).add(CHAT, "job", "late", NOW)
+            await add(store, 1)
+            first.look_soon()
+            await until(lambda: work.has_done(1), what="the update is handled")
+        first.look_soon()
+        await until(lambda: work.has_done(1, "late"), what="the job is done")
+        async with store.reading() as tx:
+            assert await JobRepository(tx).find_of_chat(CHAT) == ()
+
+
+async def test_updates_that_both_replicas_see_are_handled_once(store: Database, other_store: Database) -> None:
+    work = Work()
+    async with replica(store, "first", work) as first, replica(other_store, "second", work) as second:
+        for update_id in range(1, 41):
+            await add(store if update_id % 2 else other_store, update_id)
+            first.look_soon()
+            second.look_soon()
+        await until(lambda: work.has_done(*range(1, 41)), what="each is handled once, in order")
