@@ -46,7 +46,7 @@ async def test_orders_go_through_while_one_replica_after_another_loses_its_conne
     assert (await audit(cluster, journeys)).broken == []
 
 
-async def test_a_killed_leader_is_followed_within_a_second_of_its_lease(cluster: Cluster) -> None:
+async def test_a_killed_leader_is_followed_when_its_lease_ends(cluster: Cluster) -> None:
     killed = await cluster.leader()
     await killed.kill()
     failed_at = await cluster.now()
