@@ -60,7 +60,7 @@ class Database:
                 yield tx
                 fence = FENCE.get()
                 if fence is not None:
-                    await fence.check(connection)
+                    await fence.check(tx)
         for call in tx.on_commit:
             call()
 

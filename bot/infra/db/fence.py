@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     # The tools for agents use this module without a database, and start faster without its library.
-    from sqlalchemy.ext.asyncio import AsyncConnection
+    from bot.infra.db.transaction import Transaction
 
 
 class LeaseLost(Exception):
@@ -25,7 +25,7 @@ class Fence(Protocol):
         """Whether the lease is held, as far as this process knows."""
         ...
 
-    async def check(self, connection: "AsyncConnection") -> None:
+    async def check(self, tx: "Transaction") -> None:
         """Lock the lease's row until the end of the transaction. Raises `LeaseLost`."""
         ...
 

@@ -21,7 +21,7 @@ IDS_AT_ONCE: Final = 10_000
 
 async def insert_new(connection: AsyncConnection, table: Table, values: Values) -> bool:
     """Insert one row. Return False if a unique constraint already has it."""
-    result = await connection.execute(_build_insert_new(connection.dialect.name, table), dict(values))
+    result = await connection.execute(build_insert_new(connection.dialect.name, table), dict(values))
     return result.rowcount == 1
 
 
@@ -34,7 +34,7 @@ async def insert_all_new(
     """
     if not rows:
         return frozenset()
-    statement = _build_insert_new(connection.dialect.name, table).returning(key)
+    statement = build_insert_new(connection.dialect.name, table).returning(key)
     result = await connection.execute(statement, [dict(row) for row in rows])
     return frozenset(result.scalars())
 
@@ -56,7 +56,8 @@ def _build_insert(dialect: str, table: Table) -> postgresql.Insert | sqlite.Inse
 
 
 @cache
-def _build_insert_new(dialect: str, table: Table) -> Any:  # noqa: ANN401  either dialect's own class
+def build_insert_new(dialect: str, table: Table) -> Any:  # noqa: ANN401  either dialect's own class
+    """Return the statement that inserts rows without those that break a unique constraint."""
     return _build_insert(dialect, table).on_conflict_do_nothing()
 
 

@@ -16,15 +16,13 @@ from datetime import UTC, datetime
 from typing import Final, Protocol
 
 import structlog
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreDown
-from bot.infra.db.fence import FENCE, LeaseLost
+from bot.infra.db.fence import FENCE
 from bot.infra.db.transaction import Transaction
-from bot.infra.db.vault import Vault
 from bot.infra.leases.metrics import CHAT_LEASES, CHATS_HELD, CLOCK_OFFSET
-from bot.infra.leases.model import KEEP_SECONDS, LEASE_SECONDS, MARGIN_SECONDS, Term
+from bot.infra.leases.model import KEEP_SECONDS, LEASE_SECONDS, MARGIN_SECONDS, Lease, Term
 from bot.infra.leases.repository import LeaseRepository
 
 log = structlog.get_logger(__name__)
@@ -43,48 +41,30 @@ DELETE_AFTER_SECONDS: Final = 3600
 
 
 @dataclass(slots=True, eq=False)
-class ChatLease:
-    """The lease of one chat.
+class ChatLease(Lease):
+    """The lease of one chat. All leases that are kept together share one term.
 
     Attributes:
         chat_id: the chat.
-        epoch: grows with each claim.
-        term: how long it lasts. All leases that are kept together share one.
         taken_over_at: when it was taken from a process that didn't release it. None if it was free.
+        idle_since: when the last work under it ended, by the monotonic clock.
     """
 
-    owner: str
     chat_id: int
-    epoch: int
-    term: Term
-    taken_over_at: datetime | None
+    taken_over_at: datetime | None = None
+    idle_since: float = 0.0
     users: int = 0
     """How many tasks work under it."""
 
-    idle_since: float = 0.0
-    is_alone: bool = False
     is_recovered: bool = False
     """Whether the notifications that the former process was sending are queued again."""
 
-    @property
-    def is_held(self) -> bool:
-        """Whether the lease surely lasts, as far as this process knows."""
-        return self.term.is_running
+    def was_left(self, since: datetime) -> bool:
+        """Return whether work that waits since then can have ended the process that had the chat before."""
+        return self.taken_over_at is not None and since < self.taken_over_at
 
-    async def check(self, connection: AsyncConnection) -> None:
-        """Lock the row until the end of the transaction.
-
-        Raises:
-            LeaseLost: another process has the chat, or could have it.
-        """
-        if not self.is_held:
-            raise LeaseLost
-        if self.is_alone:
-            return
-        tx = Transaction(connection, Vault())
-        if (await LeaseRepository(tx, self.owner).lock([self.chat_id])).get(self.chat_id) != self.epoch:
-            self.term = self.term.end()
-            raise LeaseLost
+    async def _lock(self, repository: LeaseRepository) -> bool:
+        return (await repository.lock([self.chat_id])).get(self.chat_id) == self.epoch
 
 
 class ChatHolder(Protocol):
@@ -126,7 +106,7 @@ class SoleHolder:
 
     def get(self, chat_id: int) -> ChatLease:
         """Return a lease that doesn't end."""
-        return ChatLease(self.owner, chat_id, 1, self._term, None, is_alone=True)
+        return ChatLease(self.owner, 1, self._term, is_alone=True, chat_id=chat_id)
 
     async def claim(self, chat_ids: Collection[int]) -> Sequence[ChatLease]:
         """Return a lease for each chat."""
@@ -207,9 +187,9 @@ class ChatLeases:
         now, term = datetime.now(UTC), self._create_term(began)
         for epochs, since in ((new, None), (taken, now)):
             for chat_id, epoch in epochs.items():
-                lease = ChatLease(self.owner, chat_id, epoch, term, since, is_alone=self.is_alone)
-                lease.idle_since = began
-                self._held[chat_id] = lease
+                self._held[chat_id] = ChatLease(
+                    self.owner, epoch, term, self.is_alone, chat_id, taken_over_at=since, idle_since=began
+                )
         CHAT_LEASES.labels("claimed").inc(len(new))
         if taken:
             CHAT_LEASES.labels("taken_over").inc(len(taken))
@@ -289,12 +269,7 @@ class ChatLeases:
         self._lose([lease for chat_id, lease in before.items() if epochs.get(chat_id) != lease.epoch])
 
     def _lose(self, leases: Sequence[ChatLease]) -> None:
-        for lease in self._drop(leases):
-            for notify in self._on_lost:
-                notify(lease)
-
-    def _drop(self, leases: Sequence[ChatLease]) -> Sequence[ChatLease]:
-        """Forget leases that ended. Return those that this process still had."""
+        """Forget leases that ended, and end the work under them."""
         lost = [lease for lease in leases if self._held.get(lease.chat_id) is lease]
         for lease in lost:
             lease.term = lease.term.end()
@@ -302,7 +277,9 @@ class ChatLeases:
         if lost:
             CHAT_LEASES.labels("lost").inc(len(lost))
             log.warning("chat_leases_lost", chats=len(lost))
-        return lost
+        for lease in lost:
+            for notify in self._on_lost:
+                notify(lease)
 
     async def expire_all(self) -> None:
         """End the leases of former processes. Only a process that is alone may do that, before it claims any."""

@@ -8,19 +8,15 @@ the lease has ended.
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Final
 
 import structlog
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreDown
-from bot.infra.db.fence import FENCE, LeaseLost
-from bot.infra.db.transaction import Transaction
-from bot.infra.db.vault import Vault
+from bot.infra.db.fence import FENCE
 from bot.infra.leases.metrics import LEADER_EPOCH
-from bot.infra.leases.model import KEEP_SECONDS, LEASE_SECONDS, MARGIN_SECONDS, Term
+from bot.infra.leases.model import KEEP_SECONDS, LEASE_SECONDS, MARGIN_SECONDS, Lease, Term
 from bot.infra.leases.repository import LeaseRepository
 from bot.infra.workers import Wakeup
 
@@ -30,39 +26,17 @@ LOOK_SECONDS: Final = 0.5
 """How often a process that doesn't lead looks whether the lead is free."""
 
 ALONE_SECONDS: Final = 10
-"""The lease of a process that is alone. Nobody can take it, so it is only kept for the sake of one code."""
+"""The lease of a process that is alone. Nobody can take it, so it isn't prolonged."""
 
 ENDS_WITHIN_SECONDS: Final = 5.0
 """How long the work of a lost lead may take to end. It can neither send nor commit."""
 
 
-@dataclass(slots=True, eq=False)
-class Lead:
+class Lead(Lease):
     """The lease of the leader."""
 
-    owner: str
-    epoch: int
-    term: Term
-    is_alone: bool
-
-    @property
-    def is_held(self) -> bool:
-        """Whether this process surely leads, as far as it knows."""
-        return self.term.is_running
-
-    async def check(self, connection: AsyncConnection) -> None:
-        """Lock the leader's row until the end of the transaction.
-
-        Raises:
-            LeaseLost: another process leads, or could.
-        """
-        if not self.is_held:
-            raise LeaseLost
-        if self.is_alone:
-            return
-        if not await LeaseRepository(Transaction(connection, Vault()), self.owner).lock_lead(self.epoch):
-            self.term = self.term.end()
-            raise LeaseLost
+    async def _lock(self, repository: LeaseRepository) -> bool:
+        return await repository.lock_lead(self.epoch)
 
 
 class Leadership:

@@ -1,8 +1,13 @@
 """A held lease, and how long it lasts."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
+
+from bot.infra.db.fence import LeaseLost
+from bot.infra.db.transaction import Transaction
+from bot.infra.leases.repository import LeaseRepository
 
 LEASE_SECONDS: Final = 5.0
 """How long a lease lasts on PostgreSQL if its owner doesn't keep it."""
@@ -32,3 +37,41 @@ class Term:
     def end(self) -> "Term":
         """Return a term that is over. Other leases can share this one."""
         return replace(self, ends_at=float("-inf"))
+
+
+@dataclass(slots=True, eq=False)
+class Lease(ABC):
+    """A lease that this process holds. It is the fence of the work under it.
+
+    Attributes:
+        owner: the random id of this process.
+        epoch: grows with each claim.
+        term: how long it lasts.
+        is_alone: whether no other process can take it.
+    """
+
+    owner: str
+    epoch: int
+    term: Term
+    is_alone: bool
+
+    @property
+    def is_held(self) -> bool:
+        """Whether the lease surely lasts, as far as this process knows."""
+        return self.term.is_running
+
+    async def check(self, tx: Transaction) -> None:
+        """Lock the row until the end of the transaction.
+
+        Raises:
+            LeaseLost: another process has the lease, or could have it.
+        """
+        if not self.is_held:
+            raise LeaseLost
+        if not self.is_alone and not await self._lock(LeaseRepository(tx, self.owner)):
+            self.term = self.term.end()
+            raise LeaseLost
+
+    @abstractmethod
+    async def _lock(self, repository: LeaseRepository) -> bool:
+        """Lock the row. Return whether it is still this lease's."""

@@ -6,7 +6,6 @@ from datetime import datetime
 from sqlalchemy import (
     BindParameter,
     ColumnElement,
-    FromClause,
     Integer,
     bindparam,
     case,
@@ -18,9 +17,8 @@ from sqlalchemy import (
     tuple_,
     update,
 )
-from sqlalchemy.dialects import postgresql, sqlite
 
-from bot.infra.db.columns import POSTGRESQL
+from bot.infra.db import upsert
 from bot.infra.db.transaction import Transaction
 from bot.infra.leases.db_time import db_microseconds, db_time_in
 from bot.infra.leases.tables import LEADER, chat_leases, leader_lease
@@ -43,23 +41,16 @@ def held_by_others(chat_id: ColumnElement[int]) -> ColumnElement[bool]:
     )
 
 
-def _in_order(leases: FromClause) -> tuple[ColumnElement[int], ...]:
-    # Always the same order, so that two transactions never wait for each other.
-    return (leases.c.chat_id,)
-
-
+# Rows are always locked in the same order, so that two transactions never wait for each other.
+IN_ORDER = chat_leases.c.chat_id
 INSERTED = {"owner": OWNER, "expires_at": LASTS, "epoch": db_microseconds(), "chat_id": bindparam("chat")}
-INSERT = {
-    POSTGRESQL: postgresql.insert(chat_leases).values(INSERTED).on_conflict_do_nothing(),
-    "sqlite": sqlite.insert(chat_leases).values(INSERTED).on_conflict_do_nothing(),
-}
 TAKE_OVER = (
     update(chat_leases)
     .where(
         chat_leases.c.chat_id.in_(
             select(chat_leases.c.chat_id)
             .where(chat_leases.c.chat_id.in_(IDS), or_(chat_leases.c.expires_at <= NOW, chat_leases.c.owner == OWNER))
-            .order_by(*_in_order(chat_leases))
+            .order_by(IN_ORDER)
             .with_for_update(skip_locked=True)
         )
     )
@@ -70,10 +61,7 @@ KEEP = (
     update(chat_leases)
     .where(
         chat_leases.c.chat_id.in_(
-            select(chat_leases.c.chat_id)
-            .where(chat_leases.c.owner == OWNER)
-            .order_by(*_in_order(chat_leases))
-            .with_for_update()
+            select(chat_leases.c.chat_id).where(chat_leases.c.owner == OWNER).order_by(IN_ORDER).with_for_update()
         )
     )
     .values(expires_at=LASTS)
@@ -82,7 +70,7 @@ KEEP = (
 LOCK = (
     select(chat_leases.c.chat_id, chat_leases.c.epoch)
     .where(chat_leases.c.chat_id.in_(IDS), chat_leases.c.owner == OWNER)
-    .order_by(*_in_order(chat_leases))
+    .order_by(IN_ORDER)
     .with_for_update(read=True)
 )
 RELEASE = delete(chat_leases).where(
@@ -95,10 +83,6 @@ DELETE_ENDED = delete(chat_leases).where(
 )
 
 LEAD_INSERTED = {"id": LEADER, "owner": OWNER, "expires_at": LASTS, "epoch": 1}
-LEAD_INSERT = {
-    POSTGRESQL: postgresql.insert(leader_lease).values(LEAD_INSERTED).on_conflict_do_nothing(),
-    "sqlite": sqlite.insert(leader_lease).values(LEAD_INSERTED).on_conflict_do_nothing(),
-}
 LEAD_TAKE = (
     update(leader_lease)
     .where(
@@ -130,7 +114,8 @@ class LeaseRepository:
 
     async def claim_new(self, chat_ids: Collection[int], lease_seconds: int) -> Mapping[int, int]:
         """Take chats that have no lease. Return the epoch of each one taken."""
-        statement = INSERT[self._connection.dialect.name].returning(chat_leases.c.chat_id, chat_leases.c.epoch)
+        insert = upsert.build_insert_new(self._connection.dialect.name, chat_leases).values(INSERTED)
+        statement = insert.returning(chat_leases.c.chat_id, chat_leases.c.epoch)
         rows = [{"chat": chat_id, "me": self._owner, "lease_seconds": lease_seconds} for chat_id in sorted(chat_ids)]
         return _epochs((await self._connection.execute(statement, rows)).all())
 
@@ -167,7 +152,8 @@ class LeaseRepository:
         taken = await self._connection.scalar(LEAD_TAKE, {**values, "alone": int(is_alone)})
         if taken is not None:
             return int(taken)
-        inserted = await self._connection.execute(LEAD_INSERT[self._connection.dialect.name], values)
+        insert = upsert.build_insert_new(self._connection.dialect.name, leader_lease).values(LEAD_INSERTED)
+        inserted = await self._connection.execute(insert, values)
         return 1 if inserted.rowcount == 1 else None
 
     async def keep_lead(self, epoch: int, lease_seconds: int) -> bool:

@@ -84,8 +84,7 @@ class Attempts:
     @staticmethod
     def create(item: InboxItem, lease: ChatLease) -> Attempt:
         """Return an attempt. An update in a chat that was taken over may have crashed the process that had it."""
-        was_waiting = lease.taken_over_at is not None and item.received_at < lease.taken_over_at
-        return Attempt(item, lease, item.attempts > 0 or was_waiting, item.attempts)
+        return Attempt(item, lease, item.attempts > 0 or lease.was_left(item.received_at), item.attempts)
 
     async def run(self, attempt: Attempt) -> float | None:
         """Try once. Return None if the update is finished, else the seconds until the next try."""

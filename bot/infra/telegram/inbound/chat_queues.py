@@ -312,13 +312,12 @@ class ChatQueues:
             self._working.discard(queue)
 
     async def _run_job(self, job: Job, lease: ChatLease) -> float | None:
-        was_waiting = lease.taken_over_at is not None and job.created_at < lease.taken_over_at
         handler = self._jobs.get(job.kind)
         if handler is None or job.attempts >= MAX_JOB_ATTEMPTS:
             log.error("job_dropped", attempts=job.attempts)
             await self._finish_job(job)
             return None
-        if was_waiting or job.attempts:
+        if job.attempts or lease.was_left(job.created_at):
             # It may have crashed the process that had the chat, so its attempts are counted before they begin.
             await retry_forever("count_attempt", lambda: self._count_job_attempt(job))
         error = await catch_exception(handler(job))
