@@ -124,6 +124,7 @@ def build(settings: Settings, process_id: str | None = None) -> App:
         translations=translations,
         default_locale=settings.default_locale,
         wake_outbox=wake_outbox,
+        wake_bulk=wake_bulk,
         chat_jobs=ChatJobs(store, clock),
     )
     provider = create_provider(settings)

@@ -390,7 +390,6 @@ def create_loops(app: App, queues: ChatQueues) -> list[tuple[str, Coroutine[Any,
         for name, wakeup in _list_wakeups(app).items():
             wakeup.share = partial(wake_ups.send, name)
         app.orders.viewed.announce = wake_ups.send
-    app.wake_outbox.share = partial(_wake_outbox, app, app.wake_outbox.share)
     longest = LONGEST_WAIT if app.store.is_sqlite else LONGEST_WAIT_SHARED
     ticks: list[tuple[str, Callable[[], Awaitable[float]], Wakeup]] = [
         ("chats", queues.claim_waiting, app.wake_chats),
@@ -409,7 +408,7 @@ def create_leader_loops(app: App) -> list[tuple[str, Coroutine[Any, Any, None]]]
         app.clock,
         (app.delivery, app.bulk_delivery),
         keep=(NEEDS_MESSAGE_IDS,),
-        on_recovered=app.wake_outbox,
+        on_recovered=partial(_wake_senders, app),
     )
     ticks: list[tuple[str, Callable[[], Awaitable[float]], Wakeup]] = [
         ("bulk-outbox", OutboxWorker(app.bulk_delivery, app.clock).tick, app.wake_bulk),
@@ -439,13 +438,11 @@ def _wake_here(app: App, queues: ChatQueues, name: str) -> None:
             queues.look_soon()
         elif each in wakeups:  # a newer version can have others
             wakeups[each].wake_here()
-            if each == "outbox":
-                app.wake_bulk.wake_here()
         else:
             app.orders.viewed.record_announcement(each)
 
 
-def _wake_outbox(app: App, share: Callable[[], None]) -> None:
-    """Wake what sends in bulk here, and the other processes: whoever adds a notification doesn't know who sends it."""
-    app.wake_bulk.wake_here()
-    share()
+def _wake_senders(app: App) -> None:
+    """Wake what sends notifications, here and in the other processes."""
+    app.wake_outbox()
+    app.wake_bulk()

@@ -44,6 +44,9 @@ class Infra:
     chat_jobs: ChatJobs
     """Adds jobs that run between the updates of a chat, so that they can't overtake an answer."""
 
+    wake_bulk: Wakeup = field(default_factory=Wakeup)
+    """Call it after a transaction that added a rate, which the leader sends in bulk."""
+
 
 class Phase(Enum):
     """The order in which handlers get an update. Within a phase, the order of the features decides."""

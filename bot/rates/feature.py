@@ -38,7 +38,7 @@ class Rates:
         subscription_handlers = SubscriptionHandlers(
             database=database, catalogue=catalogue, subscriptions=subscriptions
         )
-        scheduler = RateScheduler(database, catalogue, clock, infra.wake_outbox)
+        scheduler = RateScheduler(database, catalogue, clock, infra.wake_bulk)
         self.feature = Feature(
             name="rates",
             user_data=USER_DATA,
