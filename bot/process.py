@@ -7,7 +7,7 @@ there is one process, which has all chats and leads.
 import asyncio
 import os
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from functools import partial
@@ -385,11 +385,12 @@ async def _shut_down(app: App, queues: ChatQueues, workers: WorkerGroup) -> None
 
 def create_loops(app: App, queues: ChatQueues) -> list[tuple[str, Coroutine[Any, Any, None]]]:
     """Return the loop of each worker that every process has, with the worker's name."""
-    wake_ups = app.store.create_wakeups(app.leases.owner, wake=partial(_wake_here, app, queues))
-    if wake_ups is not None:
-        for name, wakeup in _list_wakeups(app).items():
-            wakeup.share = partial(wake_ups.send, name)
-        app.orders.viewed.announce = wake_ups.send
+    wakeups = _list_wakeups(app)
+    shared = app.store.create_wakeups(app.leases.owner, wake=partial(_wake_here, app, queues, wakeups))
+    if shared is not None:
+        for name, wakeup in wakeups.items():
+            wakeup.share = partial(shared.send, name)
+        app.orders.viewed.announce = shared.send
     longest = LONGEST_WAIT if app.store.is_sqlite else LONGEST_WAIT_SHARED
     ticks: list[tuple[str, Callable[[], Awaitable[float]], Wakeup]] = [
         ("chats", queues.claim_waiting, app.wake_chats),
@@ -398,7 +399,7 @@ def create_loops(app: App, queues: ChatQueues) -> list[tuple[str, Coroutine[Any,
     ]
     ticks += [(each.name, each.tick, each.wakeup) for feature in app.features for each in feature.local_workers]
     loops = [(name, run_forever(name, tick, wake)) for name, tick, wake in ticks]
-    return [*loops, ("database-lock", app.store.watch_lock()) if wake_ups is None else ("wakeups", wake_ups.run())]
+    return [*loops, ("database-lock", app.store.watch_lock()) if shared is None else ("wakeups", shared.run())]
 
 
 def create_leader_loops(app: App) -> list[tuple[str, Coroutine[Any, Any, None]]]:
@@ -430,9 +431,8 @@ def _list_wakeups(app: App) -> dict[str, Wakeup]:
     }
 
 
-def _wake_here(app: App, queues: ChatQueues, name: str) -> None:
+def _wake_here(app: App, queues: ChatQueues, wakeups: Mapping[str, Wakeup], name: str) -> None:
     """Wake the loop of a name that another process has sent. "*" stands for all of them."""
-    wakeups = _list_wakeups(app)
     for each in wakeups if name == "*" else (name,):
         if each == "chats":
             queues.look_soon()

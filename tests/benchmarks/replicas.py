@@ -8,7 +8,7 @@ import asyncio
 import json
 import statistics
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
@@ -19,7 +19,7 @@ from tests.benchmarks.processes import Process, processor_seconds
 from tests.benchmarks.report import Row, Spread, seconds, times_as_much
 from tests.benchmarks.sandbox_system import Json, SandboxSystem, open_system
 from tests.benchmarks.updates_per_second import OURS, Way, updates_a_second
-from tests.benchmarks.whole_bot import UNLIMITED, WAY, act, walk
+from tests.benchmarks.whole_bot import UNLIMITED, WAY, act, all_walk
 from tests.harness import databases, postgresql
 
 REPLICAS = 3
@@ -87,16 +87,12 @@ async def _measure_answers(server: str, *, quick: bool) -> list[Row]:
 async def _answers_a_second(server: str, count: int, people: int) -> tuple[float, float]:
     async with _replicas(server, count, UNLIMITED) as (system, replicas, _):
         users = [await system.user(number) for number in range(people + 3)]
-        await asyncio.gather(*(walk(system, user, WAY) for user in users[people:]))  # fills the caches
+        await all_walk(system, users[people:], WAY)  # fills the caches
         used, began = sum(processor_seconds(each.process) for each in replicas), time.perf_counter()
-        answers = len([took for walks in await _all(system, users[:people]) for took in walks])
+        answers = len(await all_walk(system, users[:people], WAY))
         took = time.perf_counter() - began
         used = sum(processor_seconds(each.process) for each in replicas) - used
     return answers / took, 1000 * used / answers
-
-
-async def _all(system: SandboxSystem, users: Sequence[int]) -> list[list[float]]:
-    return await asyncio.gather(*(walk(system, user, WAY) for user in users))
 
 
 async def _measure_takeover(server: str, *, quick: bool) -> list[Row]:
@@ -149,7 +145,7 @@ async def _kill_one(
 ) -> tuple[list[float], float | None, Replica]:
     """Kill the replica with the most chats. Return its users' waits, that for another leader if it led, and it."""
     users = [await system.user(1000 * (turn + 1) + number) for number in range(CHATS)]
-    await asyncio.gather(*(walk(system, user, WAY[:1]) for user in users))
+    await all_walk(system, users, WAY[:1])
     owners = {row["chat_id"]: row["owner"] for row in await database.fetch("SELECT chat_id, owner FROM chat_leases")}
     held = {each.owner: [user for user in users if owners.get(user) == each.owner] for each in replicas}
     chosen = max(replicas, key=lambda each: len(held[each.owner]))

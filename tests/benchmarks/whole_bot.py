@@ -56,7 +56,7 @@ async def run(*, quick: bool) -> list[Row]:
         people = [await system.user(number) for number in range(count + 3)]
         alone = Spread.from_times([took for user in people[count:] for took in await walk(system, user, WAY)])
         began = time.perf_counter()
-        answers = len(await _all_walk(system, people[:count], WAY))
+        answers = len(await all_walk(system, people[:count], WAY))
         rate = answers / (time.perf_counter() - began)
     started, pauses = await _measure_only_bulk_counted(count, (0.5, 1.5) if quick else THINKING)
     readings = {reading: await _measure_same_moment(reading, count) for reading in TOTAL_LIMITS}
@@ -100,8 +100,8 @@ async def _measure_only_bulk_counted(count: int, thinking: tuple[float, float]) 
     async with _served("bulk") as system:
         people = [await system.user(number) for number in range(2 * count)]
         async with system.bot():
-            same_moment = await _all_walk(system, people[:count], WAY[:1])
-            pauses = await _all_walk(system, people[count:], WAY[:2], thinking)
+            same_moment = await all_walk(system, people[:count], WAY[:1])
+            pauses = await all_walk(system, people[count:], WAY[:2], thinking)
     return Spread.from_times(same_moment), Spread.from_times(pauses)
 
 
@@ -109,7 +109,7 @@ async def _measure_same_moment(reading: TotalLimit, count: int) -> Spread:
     async with _served(reading) as system, system.bot():
         people = [await system.user(number) for number in range(count)]
         await asyncio.sleep(GROWN)
-        return Spread.from_times(await _all_walk(system, people, WAY[:1]))
+        return Spread.from_times(await all_walk(system, people, WAY[:1]))
 
 
 @asynccontextmanager
@@ -119,9 +119,10 @@ async def _served(telegram_limit: TotalLimit | None = None) -> AsyncIterator[San
         yield made
 
 
-async def _all_walk(
+async def all_walk(
     system: SandboxSystem, people: Sequence[int], way: Sequence[Step], thinking: tuple[float, float] = (0.0, 0.0)
 ) -> list[float]:
+    """Let all users walk at once. Return the answer times."""
     walks = await asyncio.gather(*(walk(system, user, way, thinking) for user in people))
     return [took for walk in walks for took in walk]
 
