@@ -110,8 +110,10 @@ async def test_kill_9_while_the_confirmation_is_being_shown_places_one_order(
 ) -> None:
     async with hold_call(calls_of(lasting, "editMessageText"), sender.chat, fault):
         await sender.chat.taps(label("checkout.review.confirm"), wait=0)
+    # The request is sent beside the call that hangs. Without an order, the user would rightly be asked to try again.
+    await sender.has_order()
     await kill_and_restart(lasting)
-    # The kill can come before the request or before its answer. The user is asked only about an order without answer.
+    # The kill can come before or after the request's answer. The user is asked only about an order without answer.
     seen = await sender.chat.sees(
         f"{like('orders.card.pay_before')}|{like('orders.notification.recipient_masked')}", anywhere=True
     )
