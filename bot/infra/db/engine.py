@@ -22,6 +22,9 @@ COMMAND_SECONDS = 30.0
 KEEP_SECONDS = 2.5
 """How long to wait for PostgreSQL: to connect, for a statement, and for one that keeps leases."""
 
+PROGRAM_NAME = "kirim"
+"""The `application_name` of the sessions on PostgreSQL."""
+
 IDLE_IN_TRANSACTION_MILLISECONDS = 4000
 """PostgreSQL ends a transaction without a statement for so long. It is less than a lease lasts."""
 
@@ -114,7 +117,7 @@ def _create_postgresql(
                 **KEEPALIVES,
                 "jit": "off",
                 "plan_cache_mode": "force_custom_plan",
-                "application_name": "kirim",
+                "application_name": PROGRAM_NAME,
                 "synchronous_commit": "on",
             },
         },

@@ -12,7 +12,7 @@ import structlog
 from sqlalchemy import URL
 
 from bot.core.backoff import Backoff
-from bot.infra.db.engine import CONNECT_SECONDS, KEEPALIVES
+from bot.infra.db.engine import CONNECT_SECONDS, KEEPALIVES, PROGRAM_NAME
 from bot.infra.db.errors import translate_connection_error
 
 log = structlog.get_logger(__name__)
@@ -86,7 +86,7 @@ class SharedWakeups:
             plain.render_as_string(hide_password=False),
             timeout=CONNECT_SECONDS,
             command_timeout=CONNECT_SECONDS,
-            server_settings={"application_name": "kirim wakeups", **KEEPALIVES},
+            server_settings={"application_name": f"{PROGRAM_NAME} wakeups", **KEEPALIVES},
         )
         connection.add_termination_listener(lambda _: self._has_names.set())
         await connection.add_listener(CHANNEL, self._receive)

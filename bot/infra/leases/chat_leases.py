@@ -20,6 +20,7 @@ import structlog
 from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreDown
 from bot.infra.db.fence import FENCE
+from bot.infra.db.stalled_sessions import end_stalled_sessions
 from bot.infra.db.transaction import Transaction
 from bot.infra.leases.metrics import CHAT_LEASES, CHATS_HELD, CLOCK_OFFSET
 from bot.infra.leases.model import KEEP_SECONDS, LEASE_SECONDS, MARGIN_SECONDS, Lease, Term
@@ -238,6 +239,8 @@ class ChatLeases:
         before, began = dict(self._held), self._seconds()
         try:
             async with asyncio.timeout(None if self.is_alone else LEASE_SECONDS / 2), self._store.keeping() as tx:
+                # First, because what follows can wait for the locks of such a session.
+                await end_stalled_sessions(tx)
                 repository = LeaseRepository(tx, self.owner)
                 if idle:
                     await repository.release({lease.chat_id: lease.epoch for lease in idle})
