@@ -126,6 +126,26 @@ async def test_waiting_in_vain_for_a_free_connection_sent_nothing() -> None:
         await asyncio.gather(first, return_exceptions=True)
 
 
+async def test_a_lease_that_ends_while_a_request_waits_for_a_connection_ends_the_request() -> None:
+    asked, handle = record_first_request(silent)
+    is_held = True
+    async with (
+        server(handle) as address,
+        TelegramRequest(connections=1, read_timeout=2 * TIMEOUT_SECONDS, may_call=lambda: is_held) as request,
+    ):
+        first = asyncio.create_task(request.post(f"{address}/sendMessage"))
+        await asked.wait()
+        asked.clear()
+        second = asyncio.create_task(request.post(f"{address}/sendMessage"))
+        await asyncio.sleep(0.05)  # it waits for the connection
+        is_held = False
+        first.cancel()
+        with pytest.raises(Unsent, match="no longer acts"):
+            await second
+        await asyncio.gather(first, return_exceptions=True)
+    assert not asked.is_set()
+
+
 @pytest.mark.parametrize(
     ("body", "seconds"),
     [(b'{"ok":false,"parameters":{"retry_after":13}}', 13.0), (b"<html>", 5.0), (b'{"parameters":{}}', 5.0)],

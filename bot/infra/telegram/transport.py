@@ -62,7 +62,8 @@ class TelegramRequest(BaseRequest):
         connect_timeout: the time to connect, with the TLS handshake.
         pool_timeout: the time to wait for one of the `connections`.
         uses_proxy: whether to use HTTPS_PROXY and similar variables. Addresses on this machine never use them.
-        may_call: returns whether this process may call Telegram. It is called before each request.
+        may_call: returns whether this process may call Telegram. It is called before each request, and again when the
+            request is about to be written, because connecting can take longer than a lease lasts.
     """
 
     def __init__(
@@ -139,8 +140,7 @@ class TelegramRequest(BaseRequest):
     async def _send(
         self, url: str, method: str, request_data: RequestData | None, limits: aiohttp.ClientTimeout
     ) -> tuple[int, bytes]:
-        if not self._may_call():
-            raise Unsent("this process no longer acts as the bot")
+        self._check_may_call()
         try:
             address = URL(url)
             session = self._session_for(address)
@@ -152,6 +152,10 @@ class TelegramRequest(BaseRequest):
             raise _translate_error(error) from None
         _check_status(status, body)
         return status, body
+
+    def _check_may_call(self) -> None:
+        if not self._may_call():
+            raise Unsent("this process no longer acts as the bot")
 
     @staticmethod
     def parse_json_payload(payload: bytes) -> dict[str, Any]:
@@ -183,11 +187,23 @@ class TelegramRequest(BaseRequest):
             connector = aiohttp.TCPConnector(limit=self._connections, ssl=context, keepalive_timeout=KEEP_SECONDS)
             self._sessions[proxied] = aiohttp.ClientSession(
                 connector=connector,
+                request_class=_create_request_class(self._check_may_call),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 headers={"User-Agent": self.USER_AGENT},
                 trust_env=proxied,
             )
         return self._sessions[proxied]
+
+
+def _create_request_class(check: Callable[[], None]) -> type[aiohttp.ClientRequest]:
+    """Return aiohttp's class of requests, with a check on the connection that the request is about to be written to."""
+
+    class Request(aiohttp.ClientRequest):
+        async def send(self, conn: aiohttp.connector.Connection) -> aiohttp.ClientResponse:
+            check()
+            return await super().send(conn)
+
+    return Request
 
 
 @functools.cache
