@@ -162,7 +162,9 @@ class Conversation:
         elif is_replayed(session):
             await self._draft_handlers.show(session)
         else:
-            await self._show_open_question(session)
+            # A second tap on an answer finds the next question in the same message, and needs no words. But who pressed
+            # Confirm just as the review was shown again, with another rate, has to know that it did nothing.
+            await self._show_open_question(session, is_old=self._draft_handlers.has_button(session, button.action))
 
     def _state(self, step: Step) -> list[Handler]:
         return [
@@ -213,10 +215,14 @@ class Conversation:
         elif not await self._one_line.take_line(session, message.text):
             await self._draft_handlers.take_typed(session, message.text)
 
-    async def _show_open_question(self, session: Session) -> None:
-        """Show the open question. A second tap on its message doesn't show it twice."""
-        if not session.is_newest_question:
+    async def _show_open_question(self, session: Session, *, is_old: bool = False) -> None:
+        """Show the open question, in the pressed message if that is the newest one.
+
+        A button of an older message is explained, and so is an old button of the newest message.
+        """
+        if is_old or not session.is_newest_question:
             await session.acknowledge(session.t.plain("users.stale.button"))
+        if not session.is_newest_question:
             session.message_id = None
         await self._draft_handlers.show(session)
 

@@ -67,6 +67,10 @@ class DraftHandlers:
         """Return what the buttons of a question can do."""
         return frozenset((*self._steps[step].buttons, *self.COMMON))
 
+    def has_button(self, session: Session, action: DraftAction) -> bool:
+        """Return whether the open question has a button for this, other than the ones that all questions share."""
+        return action in self._steps[open_draft(session).step].buttons
+
     async def show(self, session: Session) -> None:
         """Show the question that the draft waits for."""
         draft = open_draft(session)

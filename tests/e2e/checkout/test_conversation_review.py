@@ -130,6 +130,21 @@ async def test_a_second_tap_on_confirm_places_no_second_order(shared_system: Sys
     assert await emma.count("lnbcrt") == 1
 
 
+async def test_confirm_of_a_review_that_was_shown_again_says_that_it_is_out_of_date(shared_system: System) -> None:
+    emma, number = await new_user(shared_system), "7731002203"
+    await tap_to_review(emma, number=number)
+    review, confirm = await emma.button(label("checkout.review.confirm"))
+    await emma.taps(label("checkout.review.edit.amount"))
+    await emma.sees(like("checkout.amount.ask"))
+    await emma.taps(label("users.button.back"))
+    await emma.sees(like("checkout.review.title"))
+    answer = await emma.presses(review, confirm, force=True)
+    assert answer["text"] == label("users.stale.button")
+    assert await shared_system.service.orders(number) == []
+    await emma.taps(label("checkout.review.confirm"))
+    await emma.sees(like("orders.card.pay_before"))
+
+
 async def test_old_buttons_explain_themselves_and_offer_the_way_on(shared_system: System) -> None:
     await asyncio.gather(
         of_questions_and_cancelled_drafts(shared_system),

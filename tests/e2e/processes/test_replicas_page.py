@@ -87,6 +87,20 @@ async def start_all(page: Page) -> None:
     await show_states(page, *ALIVE)
 
 
+async def confirm(page: Page, pane: Locator) -> None:
+    """Press Confirm, and the newest one again if that is out of date.
+
+    A replica that is killed right after it has asked may not have saved that. Then the next one asks again.
+    """
+    invoice, out_of_date = pane.get_by_test_id("photo"), page.get_by_text(EMMA.label("users.stale.button"))
+    while True:
+        await tap_button(pane, EMMA.label("checkout.review.confirm"))
+        await expect(invoice.or_(out_of_date).first).to_be_visible()
+        if await invoice.is_visible():
+            return
+        await expect(out_of_date).to_be_hidden()
+
+
 @pytest.mark.browser
 @pytest.mark.asyncio(loop_scope="session")
 async def test_a_payment_arrives_although_replicas_are_killed_on_the_page(browser: Browser, folder: Path) -> None:
@@ -105,8 +119,7 @@ async def test_a_payment_arrives_although_replicas_are_killed_on_the_page(browse
         # The replica that asked her still holds her chat. Another one takes it over.
         await kill(page, page.locator('[data-chats="1"]'))
         await save_screenshot(page, EMMA, "killed")
-        await tap_button(pane, EMMA.label("checkout.review.confirm"))
-        await expect(pane.get_by_test_id("photo")).to_be_visible()
+        await confirm(page, pane)
         await start_all(page)
         # The leader follows the orders.
         await kill(page, page.locator("tr").filter(has=page.get_by_text("leader", exact=True)))
