@@ -142,6 +142,28 @@ async def test_a_transaction_without_statements_makes_no_trip(trips: tuple[Datab
     assert done == []
 
 
+async def test_a_rollback_that_is_still_queued_is_not_queued_again(tmp_path: Path) -> None:
+    is_held, may_roll_back = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        is_held.set()
+        may_roll_back.wait(HANG_SECONDS)
+
+    connection = OneTripConnection(lambda: sqlite3.connect(tmp_path / "kirim.db", isolation_level=None))
+    await connection
+    connection.begin("BEGIN")
+    await connection.execute_in_transaction(lambda raw: raw.execute("SELECT 1").fetchone())
+    connection._do_unawaited(hold)
+    await asyncio.to_thread(is_held.wait, HANG_SECONDS)
+    await connection.rollback()
+    assert connection._jobs.qsize() == 1
+    connection.begin("BEGIN")
+    await connection.rollback()
+    assert connection._jobs.qsize() == 1
+    may_roll_back.set()
+    await connection.close()
+
+
 async def test_after_a_rollback_that_nothing_waited_for_the_next_transaction_sees_the_latest_rows(
     trips: tuple[Database, list[str]],
 ) -> None:

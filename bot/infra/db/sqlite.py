@@ -126,7 +126,7 @@ class OneTripConnection:
         self._begin = None
 
     async def rollback(self) -> None:
-        """Roll back. Skip the trip if all statements were answered and no transaction is open.
+        """Roll back. Skip the trip if all statements were answered and the transaction has none, or isn't open.
 
         Wait for it only if the state of the connection is unknown. A rollback that fails makes the next transaction
         fail, because it can't begin.
@@ -134,7 +134,7 @@ class OneTripConnection:
         if self._unanswered or self._connection is None:
             await self.trip(sqlite3.Connection.rollback)
             self._unanswered = 0
-        elif self._connection.in_transaction:
+        elif self._begin is None and self._connection.in_transaction:
             self._do_unawaited(partial(sqlite3.Connection.rollback, self._connection))
         self._begin = None
 
