@@ -46,9 +46,10 @@ class ServiceControl:
 
     async def orders(self, recipient: str | None = None) -> list[Json]:
         """Return all orders, or those to one recipient's number, newest first."""
-        answer = await self._http.get("/control/orders", params={"limit": ALL})
+        params: dict[str, int | str] = {"limit": ALL} | ({} if recipient is None else {"recipient": recipient})
+        answer = await self._http.get("/control/orders", params=params)
         found: list[Json] = answer.raise_for_status().json()["orders"]
-        return [order for order in found if recipient in {None, order["payoutRecipient"]}]
+        return found
 
     async def order(self, order_id: str) -> Json:
         """Return an order as it is now."""

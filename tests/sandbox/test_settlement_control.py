@@ -140,6 +140,14 @@ async def test_all_orders_of_all_tenants_are_shown_whole_to_the_sandbox() -> Non
         assert (await system.try_control("orders", "GET", orderId="nothing")).status_code == 404
 
 
+async def test_orders_to_one_recipient_can_be_asked_for() -> None:
+    async with SettlementSystem() as system:
+        ours, _ = await system.place(recipientDetails="1111111111"), await system.place()
+        (found,) = (await system.control("orders", "GET", recipient="1111111111"))["orders"]
+        assert found["id"] == ours["orderId"]
+        assert (await system.control("orders", "GET", recipient="2222222222"))["orders"] == []
+
+
 async def test_requests_are_counted_by_route_without_order_ids_or_control_calls() -> None:
     async with SettlementSystem() as system:
         made = await system.place()

@@ -41,7 +41,8 @@ async def _orders(service: Service, query: Body) -> object:
         orders = [find_order(service, query)]
     else:
         limit = whole_field(query, "limit", low=1, high=_MOST_AT_ONCE, default=_DEFAULT_SHOWN)
-        orders = service.book.newest_of_all(limit)
+        recipient = text_field(query, "recipient") if "recipient" in query else None
+        orders = service.book.newest_of_all(limit, recipient)
     return {"orders": [shown_order(service, order) for order in orders]}
 
 

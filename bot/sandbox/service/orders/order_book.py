@@ -52,9 +52,10 @@ class OrderBook:
         """Return a tenant's list, newest first."""
         return self._all(f"{_SELECT} WHERE tenant = ? AND listed = 1 ORDER BY seq DESC LIMIT ?", tenant, limit)
 
-    def newest_of_all(self, limit: int) -> list[Order]:
-        """Return orders of all tenants, newest first, unlisted ones included."""
-        return self._all(f"{_SELECT} ORDER BY seq DESC LIMIT ?", limit)
+    def newest_of_all(self, limit: int, recipient: str | None = None) -> list[Order]:
+        """Return orders of all tenants, newest first, unlisted ones included: all, or those to one recipient."""
+        where = "WHERE ? IS NULL OR recipient = ? ORDER BY seq DESC LIMIT ?"
+        return self._all(f"{_SELECT} {where}", recipient, recipient, limit)
 
     def due(self, now: datetime) -> list[Order]:
         """Return orders whose next step is due, the longest waiting first, some hundreds at once."""
