@@ -31,6 +31,7 @@ def main() -> int:
             )
     finally:
         server.stop()
+    (folder / "failures.txt").write_text("".join(result.chaos.journal))
     sys.stdout.write(f"{describe(result)}\n")
     broken = find_broken(result)
     for line in broken[:MOST_SHOWN]:

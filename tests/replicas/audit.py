@@ -2,7 +2,7 @@
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
@@ -11,15 +11,29 @@ from tests.replicas.cluster import Cluster
 from tests.replicas.history import CHAT, History, LeaseChange, owners_of
 from tests.replicas.journeys import Journey, Seen, check_chat
 from tests.replicas.relay import Call
+from tests.replicas.replica import Replica
 
 ON_THE_WAY = timedelta(seconds=0.25)
 """How long a call may be on its way to Telegram. A call that was made in time can arrive after the lease's end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What happened until the bot was idle: the history of leases and work, and the calls of each replica."""
+
+    history: History
+    calls: Mapping[Replica, Sequence[Call]]
+
+    def owners(self) -> dict[int, str]:
+        """Return which owner each backend served."""
+        return owners_of(self.history.changes, [start for replica in self.calls for start in replica.starts])
 
 
 @dataclass
 class Audit:
     """What was counted, and each promise that was broken."""
 
+    recorded: Recorded
     orders: int = 0
     posts: int = 0
     posted_twice: int = 0
@@ -32,7 +46,9 @@ class Audit:
 async def audit(cluster: Cluster, journeys: Sequence[Journey]) -> Audit:
     """Wait until the bot is idle, and return what these users, the service and the database say."""
     await cluster.becomes_idle()
-    found = Audit(posts=await count_posts(cluster.system))
+    # Read first: the checks below can block the servers and relays of this program for longer than a lease.
+    recorded = Recorded(await cluster.history(), {each: tuple(each.telegram.calls) for each in cluster.replicas})
+    found = Audit(recorded, posts=await count_posts(cluster.system))
     for journey in journeys:
         _add(found, journey, await check_chat(journey, cluster.record))
     (counts,) = await cluster.query(
@@ -48,8 +64,8 @@ async def audit(cluster: Cluster, journeys: Sequence[Journey]) -> Audit:
     found.posted_twice = await _count_posted_twice(cluster, journeys)
     if found.posted_twice:
         found.broken.append(f"{found.posted_twice} orders were posted twice")
-    found.broken += await cluster.find_broken_leases()
-    found.broken += await find_calls_without_lease(cluster, [journey.chat.id for journey in journeys])
+    found.broken += recorded.history.find_broken_promises(recorded.owners())
+    found.broken += find_calls_without_lease(recorded, frozenset(journey.chat.id for journey in journeys))
     return found
 
 
@@ -69,17 +85,14 @@ async def _count_posted_twice(cluster: Cluster, journeys: Sequence[Journey]) -> 
     return sum(max(0, made[journey.sender.number] - journey.confirmations) for journey in journeys)
 
 
-async def find_calls_without_lease(cluster: Cluster, chats: Sequence[int]) -> list[str]:
+def find_calls_without_lease(recorded: Recorded, chats: frozenset[int]) -> list[str]:
     """Return each call to one of these chats that a replica made while another one, or none, had the chat."""
-    recorded = await cluster.history()
-    owners = owners_of(recorded.changes, [start for each in cluster.replicas for start in each.starts])
-    held_by = Holders(recorded)
-    watched = set(chats)
+    owners, held_by = recorded.owners(), Holders(recorded.history)
     found: list[str] = []
-    for replica in cluster.replicas:
+    for replica, calls in recorded.calls.items():
         own = {owners[backend] for start in replica.starts for backend in start if backend in owners}
-        for call in replica.telegram.calls:
-            if call.chat_id in watched and not held_by.has_any(call, own):
+        for call in calls:
+            if call.chat_id in chats and not held_by.has_any(call, own):
                 at = datetime.fromtimestamp(call.at, UTC)
                 found.append(f"{replica.name} called {call.method} in chat {call.chat_id} at {at:%H:%M:%S.%f}")
     return found

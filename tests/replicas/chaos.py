@@ -5,6 +5,7 @@ import random
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 
 from tests.replicas.cluster import LEASE_SECONDS, Cluster
 from tests.replicas.replica import Replica
@@ -14,6 +15,9 @@ ALONE_PAUSE_SECONDS = (12.0, 20.0)
 """One replica alone works between two failures. Several take over from each other."""
 
 DOWN_SECONDS = (0.5, 4.0)
+RECOVERY_SECONDS = 2.0
+"""How long a replica that works again may take to connect and look for work. It counts as failing until then."""
+
 RESTART_SECONDS = 0.5
 LONGER_THAN_LEASE_SECONDS = (LEASE_SECONDS + 1.0, LEASE_SECONDS + 5.0)
 
@@ -26,6 +30,10 @@ class Chaos:
         self._random = random.Random(seed)
         self._failing: dict[Replica, asyncio.Task[None]] = {}
         self.counts: Counter[str] = Counter()
+        self.journal: list[str] = []
+        """What happened to which replica, and when."""
+
+        self.failed_at: list[datetime] = []
         self._failures: dict[str, Callable[[Replica], Awaitable[None]]] = {
             "killed": self._kill,
             "frozen": self._freeze,
@@ -53,10 +61,17 @@ class Chaos:
         await self._cluster.restore()
 
     async def _fail(self, replica: Replica, name: str) -> None:
+        self._note(f"{replica.name}: {name}")
+        self.failed_at.append(datetime.now(UTC))
         try:
             await self._failures[name](replica)
         finally:
+            self._note(f"{replica.name}: works again")
+            await asyncio.sleep(RECOVERY_SECONDS)
             del self._failing[replica]
+
+    def _note(self, what: str) -> None:
+        self.journal.append(f"{datetime.now(UTC):%H:%M:%S.%f} {what}\n")
 
     async def keep_running(self) -> None:
         """Start replicas that have ended on their own, as a service manager does, until cancelled."""

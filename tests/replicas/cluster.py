@@ -94,12 +94,6 @@ class Cluster:
         """Return the history of leases and of work."""
         return await history.read(self.database)
 
-    async def find_broken_leases(self) -> list[str]:
-        """Return each promise about leases that was broken so far."""
-        recorded = await self.history()
-        starts = [start for each in self.replicas for start in each.starts]
-        return recorded.find_broken_promises(history.owners_of(recorded.changes, starts))
-
     async def now(self) -> datetime:
         """Return the time of the database's clock."""
         (row,) = await self.query("SELECT clock_timestamp() AS now")

@@ -4,6 +4,7 @@ Each row has the time by the database's clock, and the id of the server's proces
 which replica a backend serves. A row of work is saved or rolled back together with the work.
 """
 
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -68,8 +69,10 @@ WAITING_IN_CHAT: Final = """
         SELECT min(since) INTO waiting FROM (
             SELECT min(received_at) AS since FROM inbox WHERE chat_id = NEW.chat_id AND finished_at IS NULL
             UNION ALL
-            SELECT min(greatest(due_at, created_at)) FROM outbox
-            WHERE chat_id = NEW.chat_id AND status IN ('waiting', 'sending') AND queue <> 'rate'
+            SELECT since FROM (
+                SELECT DISTINCT ON (queue) greatest(due_at, created_at) AS since FROM outbox
+                WHERE chat_id = NEW.chat_id AND status IN ('waiting', 'sending') AND queue <> 'rate' ORDER BY queue, id
+            ) AS heads
         ) AS work;
     END IF;
 """
@@ -99,13 +102,17 @@ class LeaseChange:
         return self.act == "UPDATE" and self.owner != self.former_owner
 
     @property
-    def seconds_late(self) -> float:
-        """Seconds from when the lease could be taken to when it was taken: it had ended, and there was work."""
+    def could_be_taken_at(self) -> datetime:
+        """When the lease could be taken: it had ended, and there was work."""
         assert self.former_expires_at is not None
-        since = self.former_expires_at
         if self.lease == CHAT and self.waiting_since is not None:
-            since = max(since, self.waiting_since)
-        return (self.at - since).total_seconds()
+            return max(self.former_expires_at, self.waiting_since)
+        return self.former_expires_at
+
+    @property
+    def seconds_late(self) -> float:
+        """Seconds from when the lease could be taken to when it was taken."""
+        return (self.at - self.could_be_taken_at).total_seconds()
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,8 +166,9 @@ class History:
         if not changes:
             return
         for step in self.work:
-            before = [change for change in changes.get(step.chat_id, ()) if change.at <= step.at]
-            holder = before[-1].owner if before else None
+            of_chat = changes.get(step.chat_id, [])
+            before = bisect_right(of_chat, step.at, key=lambda change: change.at)
+            holder = of_chat[before - 1].owner if before else None
             if owners.get(step.backend) != holder:
                 yield (
                     f"chat {step.chat_id}: {owners.get(step.backend)} saved {step.kind} work at"

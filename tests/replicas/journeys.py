@@ -32,6 +32,9 @@ PAYABLE = like("orders.card.pay_before")
 OUT_OF_DATE = (label("users.stale.button"), label("checkout.stale.cancelled"), label("checkout.stale.expired"))
 """The answers after which users press the same button of the newest message."""
 
+MOST_PRESSES, LOOK_SECONDS = 5, 0.5
+"""How often users press a button that is out of date, and how long they look at the new one before they press again."""
+
 ANSWER_SECONDS = 30.0
 """How long a user waits for the answer to a press. A replica that dies in between may never give it."""
 
@@ -86,11 +89,13 @@ class Journey:
 
     async def _press(self, button: str, message: Json | None = None) -> None:
         """Press a button. If it is out of date, because the bot has asked again, press the newest one."""
-        answer = await self.chat.taps(button, message=message, wait=ANSWER_SECONDS)
-        self.answers.append(answer["text"])
-        if answer["text"] in OUT_OF_DATE:
-            answer = await self.chat.taps(button, wait=ANSWER_SECONDS)
+        for _ in range(MOST_PRESSES):
+            answer = await self.chat.taps(button, message=message, wait=ANSWER_SECONDS)
             self.answers.append(answer["text"])
+            if answer["text"] not in OUT_OF_DATE:
+                return
+            message = None
+            await asyncio.sleep(LOOK_SECONDS)
 
     async def gets_invoice(self) -> Json:
         """Wait for the invoice, and decide what the bot asks. Return the service's order."""
