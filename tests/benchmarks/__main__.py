@@ -31,14 +31,17 @@ BENCHMARKS = {
 }
 
 
+COMPARED_WITH_A_COMMIT = frozenset({"order", "start"})
+
+
 async def main(names: list[str], *, quick: bool, before: str | None = None) -> list[report.Row]:
-    """Run the benchmarks with these names. Return their rows. `before` is the commit that "order" is compared with."""
+    """Run the benchmarks with these names. Return their rows. `before` is the commit to compare with."""
     rows: list[report.Row] = []
     for name in names:
         began = time.perf_counter()
         _say(f"{name} …")
         module = importlib.import_module(f"tests.benchmarks.{BENCHMARKS[name]}")
-        more = {"before": before} if before and name == "order" else {}
+        more = {"before": before} if before and name in COMPARED_WITH_A_COMMIT else {}
         found: list[report.Row] = await module.run(quick=quick, **more)
         rows += found
         _say(f"{name}: {time.perf_counter() - began:.0f} s\n{report.table(found)}")
@@ -55,7 +58,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", help=f"which: {', '.join(BENCHMARKS)} (all by default)")
     parser.add_argument("--quick", action="store_true", help="a short check that everything runs, not a measurement")
-    parser.add_argument("--before", metavar="COMMIT", help='the commit that "order" is compared with')
+    parser.add_argument("--before", metavar="COMMIT", help='the commit that "order" and "start" are compared with')
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the table there, too")
     arguments = parser.parse_args()
     if unknown := set(arguments.names) - set(BENCHMARKS):

@@ -11,6 +11,7 @@ import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from typing import Final
 from urllib.parse import parse_qs, urlsplit
 
 from tests.benchmarks.skeleton import ME, Json, message
@@ -18,6 +19,10 @@ from tests.benchmarks.skeleton import ME, Json, message
 HOST = "127.0.0.1"
 BATCH = 100
 IDLE_POLL_SECONDS = 0.2
+FACTS: Final = {
+    "getme": ME,
+    "getwebhookinfo": {"url": "", "has_custom_certificate": False, "pending_update_count": 0},
+}
 CHAT = re.compile(rb"(?:^|&)chat_id=(-?\d+)")
 OFFSET = re.compile(rb"(?:^|&)offset=(\d+)")
 
@@ -48,7 +53,7 @@ class Stub:
             return self._poll(_offset(address.query, body))
         if method == "sendmessage":
             return self._sent(body), self.answer_seconds
-        return _ok(ME if method == "getme" else True), self.answer_seconds
+        return _ok(FACTS.get(method, True)), self.answer_seconds
 
     def _poll(self, offset: int) -> tuple[bytes, float]:
         if self.first_poll is None:

@@ -40,8 +40,8 @@ class Start:
     megabytes: float
 
 
-async def run(*, quick: bool) -> list[Row]:
-    """Run the benchmark. Return its rows."""
+async def run(*, quick: bool, before: str = BEFORE) -> list[Row]:
+    """Run the benchmark, with the commit `before` beside this one. Return its rows."""
     rounds = 1 if quick else ROUNDS
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -53,13 +53,13 @@ async def run(*, quick: bool) -> list[Row]:
         _row("start of `python -m bot run` to the first getUpdates, empty folder", fresh, bare, plain),
         _row("the same with a database that is up to date", again, bare, plain),
         _memory_row("memory at rest (RSS)", again, bare, plain),
-        *await _compare_with_older_version(rounds),
+        *await _compare_with_older_version(rounds, before),
     ]
 
 
-async def _compare_with_older_version(rounds: int) -> list[Row]:
+async def _compare_with_older_version(rounds: int, commit: str) -> list[Row]:
     """Return the rows of both versions, or none if this copy of the repository has no older version."""
-    with older_version() as older, tempfile.TemporaryDirectory() as name:
+    with older_version(commit) as older, tempfile.TemporaryDirectory() as name:
         if older is None:
             return []
         folder, versions = Path(name), {"now": ROOT, "before": older}
@@ -70,7 +70,7 @@ async def _compare_with_older_version(rounds: int) -> list[Row]:
                 database = folder / f"{version}.db"
                 bots[version].append(await _start(lambda url, d=database: _kirim(url, d), folder, program))  # type: ignore[misc]
                 tools[version].append(await _start_tools(program))
-    versus = f"before ({BEFORE})"
+    versus = f"before ({commit})"
     # The first start of each creates its database and its compiled files.
     bot, bot_before = bots["now"][1:], bots["before"][1:]
     tool, tool_before = tools["now"][1:], tools["before"][1:]
