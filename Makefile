@@ -9,7 +9,7 @@ CORES := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 WORKERS ?= $(shell echo $$(($(CORES) < 4 ? $(CORES) * 3 : 10)))
 PYTEST := env -u PYTHONDONTWRITEBYTECODE "$(BIN)/python" -m pytest
 
-.PHONY: run test quick check format bench soak wheels lock clean python compiled
+.PHONY: run test quick check check-types check-rest format bench soak wheels lock clean python compiled
 
 run: $(STAMP)
 	"$(BIN)/python" -m bot sandbox $(ARGS)
@@ -22,10 +22,16 @@ test: compiled
 quick: compiled
 	@$(PYTEST) --quick -n $(shell echo $$(($(CORES) + 1))) --dist worksteal $(ARGS)
 
+# mypy takes as long as the rest together, so they run at the same time.
 check: $(STAMP)
+	@$(MAKE) --no-print-directory -j 2 check-types check-rest
+
+check-types: $(STAMP)
+	"$(BIN)/mypy"
+
+check-rest: $(STAMP)
 	"$(BIN)/ruff" check .
 	"$(BIN)/ruff" format --check .
-	"$(BIN)/mypy"
 	"$(BIN)/lint-imports"
 	"$(BIN)/python" -m pytest tests/architecture/test_locales.py tests/architecture/test_document_words.py tests/architecture/test_imports.py tests/architecture/test_names.py
 

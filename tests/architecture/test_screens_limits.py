@@ -33,7 +33,7 @@ def test_whatever_was_typed_or_answered_is_shown_as_text(locale: str, typed: str
         check_screen(seen)
 
 
-@settings(max_examples=examples(12), deadline=None)
+@settings(max_examples=examples(8), deadline=None)
 @given(name=st.text(max_size=300), typed=st.text(max_size=300))
 def test_no_name_and_no_words_break_a_screen(name: str, typed: str) -> None:
     for seen in every_screen("id", replace(LISTED_BCA, name=name), typed or "1"):

@@ -188,7 +188,7 @@ async def test_what_a_crash_leaves_claimed_is_unknown_until_an_operator_retries_
 
 
 async def test_thousands_of_deliveries_are_added_and_claimed_at_once(store: Database) -> None:
-    now, size = NOW, examples(3_000)
+    now, size = NOW, examples(2_000)
     async with store.transaction() as tx:
         for number in range(1, size + 1):
             await UserRepository(tx).save(User(id=number, created_at=now))

@@ -149,6 +149,20 @@ def test_ci_installs_what_is_missing_first(project: Path, tools: Path, ci: Path)
     assert len(makes) == 2
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="others install through sudo")
+def test_ci_makes_the_environment_while_it_installs_packages(project: Path, tools: Path, ci: Path) -> None:
+    program(tools / "initdb", "#!/bin/sh\n")
+    a_python(tools / "python3")
+    assert run(project, tools, "bash", ".ci/run").returncode == 0
+    *installing, check, test = (line.removesuffix(" CI=true") for line in ci.read_text().splitlines())
+    assert (check, test) == ("make check", "make test")
+    assert sorted(line.split(" ")[:2] for line in installing) == [
+        ["apt-get", "install"],
+        ["apt-get", "update"],
+        ["make", ".venv/.installed"],
+    ]
+
+
 def test_ci_stops_at_the_first_failure(project: Path, tools: Path, ci: Path) -> None:
     for name in ("chromium", "initdb", "promtool", "caddy", "pgbouncer", "python3"):
         program(tools / name, "#!/bin/sh\n")

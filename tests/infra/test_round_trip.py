@@ -103,7 +103,7 @@ def for_each(
     with asyncio.Runner() as runner:
         store = Database(database, VAULT)
 
-        @settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+        @settings(max_examples=examples(75), deadline=None, suppress_health_check=[HealthCheck.too_slow])
         @given(among)
         def one(example: T) -> None:
             with pytest.raises(RolledBack):

@@ -95,7 +95,7 @@ def wire() -> Iterator[Wire]:
         runner.run(stack.aclose())
 
 
-@settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(75), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(bodies, odd_headers)
 @example(b'{"jsonrpc":"2.0","method":""}', {"mcp-protocol-version": None})
 def test_whatever_is_sent_is_answered(wire: Wire, body: bytes, headers: dict[str, str | None]) -> None:

@@ -163,7 +163,7 @@ def test_no_text_of_the_service_breaks_the_message(locale: str, typed: str) -> N
     show_service({f"{number} {typed}": {typed: typed} for number in range(40)}, locale, rails)
 
 
-@settings(max_examples=examples(50), deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(st.dictionaries(st.text(), JSON, max_size=30))
 def test_any_json_is_shown(stats: dict[str, Any]) -> None:
     show_service(stats, "id")

@@ -835,7 +835,7 @@ def test_no_life_of_an_order_breaks_a_promise(migrated_file: Path, tmp_path: Pat
         run_state_machine_as_test(
             OrderLifeMachine,
             settings=settings(
-                max_examples=max(settings().max_examples // 2, 1),
+                max_examples=max(settings().max_examples // 3, 1),
                 stateful_step_count=20,
                 suppress_health_check=list(HealthCheck),
             ),

@@ -143,7 +143,7 @@ ANYTHING = st.recursive(
 FIELDS = (*VALID, "satAmount", "depositChannel", "bankAccountName", "payoutMethod")
 
 
-@settings(max_examples=examples(300), deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(changes=st.dictionaries(st.sampled_from(FIELDS), ANYTHING, max_size=4))
 def test_no_input_is_a_500_and_every_order_has_exact_amounts(changes: dict[str, Any]) -> None:
     async def ask() -> None:
