@@ -97,8 +97,8 @@ def build(settings: Settings, process_id: str | None = None) -> App:
     `process_id` is the random id by which other processes know this one. One is drawn if it is missing.
     """
     clock = SystemClock()
-    store = create_database(settings)
     owner, lead_freed = process_id or secrets.token_hex(4), Wakeup()
+    store = create_database(settings, owner)
     leases = ChatLeases(store, owner, is_alone=store.is_sqlite)
     leadership = Leadership(store, owner, is_alone=store.is_sqlite, freed=lead_freed)
     wake_outbox, wake_bulk, health_changed = Wakeup(), Wakeup(), Wakeup()
@@ -260,9 +260,9 @@ def build_declared_features() -> Sequence[Feature]:
     ).features
 
 
-def create_database(settings: Settings) -> Database:
-    """Return the database with its encryption keys."""
-    return Database(settings.database_url, Vault(settings.sealing_keys))
+def create_database(settings: Settings, owner: str = "") -> Database:
+    """Return the database with its encryption keys. `owner` is the random id of a process that takes leases."""
+    return Database(settings.database_url, Vault(settings.sealing_keys), owner=owner)
 
 
 def create_webhook(settings: Settings) -> Webhook | None:

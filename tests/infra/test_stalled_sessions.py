@@ -1,4 +1,4 @@
-"""A process that stops between preparing and executing a statement keeps no locks."""
+"""A process that stopped keeps no locks, whatever its sessions were doing."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -7,16 +7,19 @@ from functools import partial
 
 import asyncpg  # type: ignore[import-untyped]  # it has no types
 import pytest
+from sqlalchemy import text
 
 from bot.infra.db.database import Database
-from bot.infra.db.stalled_sessions import end_stalled_sessions
+from bot.infra.db.stalled_sessions import end_sessions_of, end_stalled_sessions
 from bot.infra.leases import chat_leases
 from bot.infra.leases.chat_leases import ChatLeases
+from bot.infra.leases.leader import Leadership
 from tests.harness.databases import on_postgresql, on_sqlite
 from tests.waiting import found, until
 
 Open = Callable[[str], Awaitable[asyncpg.Connection]]
 LOCK = "SELECT epoch FROM chat_leases WHERE chat_id = 7 FOR SHARE"
+WANTS_LOCK = "SELECT chat_id FROM chat_leases ORDER BY chat_id FOR UPDATE"
 
 
 @pytest.fixture
@@ -78,6 +81,107 @@ async def test_sessions_that_work_wait_or_belong_to_other_programs_go_on(store: 
     assert await asyncio.gather(*(each.fetchval("SELECT 1") for each in (working, waiting, other))) == [1, 1, 1]
 
 
+async def lock_and_wait_for_each_other(first: asyncpg.Connection, second: asyncpg.Connection) -> asyncio.Task[object]:
+    """Lock the lease of chat 7 in one session, and wait for it in the other, which has locked that of chat 6."""
+    await first.execute("BEGIN")
+    await first.execute(LOCK)
+    await second.execute("BEGIN")
+    waiting = asyncio.create_task(second.execute(WANTS_LOCK))
+
+    async def is_waiting() -> bool:
+        return bool(await first.fetchval("SELECT count(*) FROM pg_locks WHERE NOT granted"))
+
+    await until(is_waiting, what="the second session")
+    return waiting
+
+
+@on_postgresql
+async def test_chats_are_taken_over_although_sessions_of_their_process_wait_for_each_other(
+    store: Database, other_store: Database, open_session: Open
+) -> None:
+    former, other = ChatLeases(store, "former", is_alone=False), ChatLeases(other_store, "other", is_alone=False)
+    healthy = await open_session("kirim healthy")
+    await former.claim([6, 7])
+    await former.expire_all()
+    waiting = await lock_and_wait_for_each_other(*[await open_session("kirim former") for _ in range(2)])
+    taken = await found(partial(other.claim, [6, 7]), lambda leases: len(leases) == 2)
+    assert [lease.chat_id for lease in taken] == [6, 7]
+    with pytest.raises(asyncpg.PostgresError):
+        await waiting
+    assert await healthy.fetchval("SELECT 1") == 1
+
+
+@on_postgresql
+async def test_chats_that_are_held_or_were_released_end_no_session(
+    store: Database, other_store: Database, open_session: Open
+) -> None:
+    former, other = ChatLeases(store, "former", is_alone=False), ChatLeases(other_store, "other", is_alone=False)
+    session = await open_session("kirim former")
+    await former.claim([7])
+    assert await other.claim([7]) == []
+    await former.release_all()
+    assert [lease.chat_id for lease in await other.claim([7])] == [7]
+    assert await session.fetchval("SELECT 1") == 1
+
+
+@on_postgresql
+async def test_the_lead_is_taken_although_a_session_of_its_process_holds_the_row(
+    store: Database, other_store: Database, open_session: Open
+) -> None:
+    former = Leadership(store, "former", is_alone=False)
+    other = Leadership(other_store, "other", is_alone=False)
+    await former._wait_for_lead()
+    session = await open_session("kirim former")
+    await session.execute("BEGIN")
+    await session.execute("UPDATE leader_lease SET expires_at = '2020-01-01 00:00:00.000000'")
+    await session.execute("COMMIT")
+    await session.execute("BEGIN")
+    await session.execute("SELECT 1 FROM leader_lease FOR SHARE")
+    assert (await other._wait_for_lead()).epoch == 2
+    with pytest.raises((asyncpg.PostgresError, asyncpg.InterfaceError)):
+        await session.fetchval("SELECT 1")
+
+
+@on_postgresql
+async def test_a_process_that_released_the_lead_keeps_its_sessions(
+    store: Database, other_store: Database, open_session: Open
+) -> None:
+    former = Leadership(store, "former", is_alone=False)
+    session = await open_session("kirim former")
+    await former._wait_for_lead()
+    await former.release()
+    assert (await Leadership(other_store, "other", is_alone=False)._wait_for_lead()).epoch == 2
+    assert await session.fetchval("SELECT 1") == 1
+
+
+@on_postgresql
+async def test_a_process_that_lost_its_lead_takes_it_again_and_keeps_its_sessions(
+    store: Database, open_session: Open
+) -> None:
+    leadership = Leadership(store, "former", is_alone=False)
+    session = await open_session("kirim former")
+    await leadership._wait_for_lead()
+    await session.execute("UPDATE leader_lease SET expires_at = '2020-01-01 00:00:00.000000'")
+    assert (await leadership._wait_for_lead()).epoch == 2
+    assert await session.fetchval("SELECT 1") == 1
+
+
+@on_postgresql
+async def test_the_sessions_of_a_process_have_its_id(database: str) -> None:
+    store = Database(database, owner="a1b2c3d4")
+    try:
+        async with store.keeping() as keeping, store.reading() as reading, store.transaction() as writing:
+            names = [
+                await tx.connection.scalar(text("SELECT current_setting('application_name')"))
+                for tx in (keeping, reading, writing)
+            ]
+    finally:
+        await store.close()
+    assert names == ["kirim a1b2c3d4"] * 3
+
+
 @on_sqlite
 async def test_sqlite_has_no_sessions(store: Database) -> None:
     assert await end(store, 0) == 0
+    async with store.keeping() as tx:
+        assert await end_sessions_of(tx, ["former"]) == 0

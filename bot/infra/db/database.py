@@ -33,15 +33,16 @@ class Database:
     Args:
         url: the database.
         vault: encrypts and decrypts personal columns. Without it, only migrations and leases work.
+        owner: the random id of this process. Other processes know its sessions on PostgreSQL by it.
     """
 
-    def __init__(self, url: str, vault: Vault | None = None) -> None:
+    def __init__(self, url: str, vault: Vault | None = None, *, owner: str = "") -> None:
         self._address = parse_database_url(url)
         self._vault = (vault or Vault()).copy_for_database()
-        self._writer = create_writer(self._address)
+        self._writer = create_writer(self._address, owner)
         self._reader = create_reader(self._address, self._writer)
         self._lock: file_lock.FileLock | None = None
-        self._keeper = create_keeper(self._address, self._writer)
+        self._keeper = create_keeper(self._address, self._writer, owner)
         # SQLite has one writer at a time. This lock is fair and wakes at once. SQLite's own waiting is neither.
         self._write_lock: AbstractAsyncContextManager[None] = (
             asyncio.Lock() if self._address.is_sqlite else nullcontext()

@@ -23,7 +23,7 @@ KEEP_SECONDS = 2.5
 """How long to wait for PostgreSQL: to connect, for a statement, and for one that keeps leases."""
 
 PROGRAM_NAME = "kirim"
-"""The `application_name` of the sessions on PostgreSQL."""
+"""How the `application_name` of each session on PostgreSQL begins. The random id of its process follows."""
 
 IDLE_IN_TRANSACTION_MILLISECONDS = 4000
 """PostgreSQL ends a transaction without a statement for so long. It is less than a lease lasts."""
@@ -70,13 +70,14 @@ _SQLITE_STATEMENTS: Final = StatementCache(MAX_STATEMENTS)
 _POSTGRESQL_STATEMENTS: Final = StatementCache(MAX_STATEMENTS)
 
 
-def create_writer(address: Address, *, command_seconds: float | None = COMMAND_SECONDS) -> AsyncEngine:
+def create_writer(address: Address, owner: str = "", *, command_seconds: float | None = COMMAND_SECONDS) -> AsyncEngine:
     """Return the engine for transactions that write. On SQLite it has one connection.
 
-    `command_seconds` is how long to wait for a statement on PostgreSQL. None means for ever, for migrations.
+    `owner` is the random id of this process. `command_seconds` is how long to wait for a statement on PostgreSQL. None
+    means for ever, for migrations.
     """
     if not address.is_sqlite:
-        return _create_postgresql(address, command_seconds=command_seconds)
+        return _create_postgresql(address, owner, command_seconds=command_seconds)
     return _create_sqlite(address, connections=1, begin="BEGIN IMMEDIATE")
 
 
@@ -89,13 +90,20 @@ def create_reader(address: Address, writing: AsyncEngine) -> AsyncEngine:
     )
 
 
-def create_keeper(address: Address, writing: AsyncEngine) -> AsyncEngine:
+def create_keeper(address: Address, writing: AsyncEngine, owner: str = "") -> AsyncEngine:
     """Return the engine that keeps leases. On PostgreSQL it has one connection. On SQLite it is the writer."""
-    return writing if address.is_sqlite else _create_postgresql(address, connections=1, command_seconds=KEEP_SECONDS)
+    if address.is_sqlite:
+        return writing
+    return _create_postgresql(address, owner, connections=1, command_seconds=KEEP_SECONDS)
+
+
+def create_session_name(owner: str) -> str:
+    """Return the `application_name` of the sessions of a process."""
+    return f"{PROGRAM_NAME} {owner}".strip()
 
 
 def _create_postgresql(
-    address: Address, *, connections: int = POSTGRESQL_CONNECTIONS, command_seconds: float | None
+    address: Address, owner: str, *, connections: int = POSTGRESQL_CONNECTIONS, command_seconds: float | None
 ) -> AsyncEngine:
     return create_async_engine(
         address.url,
@@ -117,7 +125,7 @@ def _create_postgresql(
                 **KEEPALIVES,
                 "jit": "off",
                 "plan_cache_mode": "force_custom_plan",
-                "application_name": PROGRAM_NAME,
+                "application_name": create_session_name(owner),
                 "synchronous_commit": "on",
             },
         },

@@ -20,7 +20,7 @@ import structlog
 from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreDown
 from bot.infra.db.fence import FENCE
-from bot.infra.db.stalled_sessions import end_stalled_sessions
+from bot.infra.db.stalled_sessions import end_sessions_of, end_stalled_sessions
 from bot.infra.db.transaction import Transaction
 from bot.infra.leases.metrics import CHAT_LEASES, CHATS_HELD, CLOCK_OFFSET
 from bot.infra.leases.model import KEEP_SECONDS, LEASE_SECONDS, MARGIN_SECONDS, Lease, Term
@@ -184,7 +184,7 @@ class ChatLeases:
             repository = LeaseRepository(tx, self.owner)
             new = await repository.claim_new(chat_ids, self._lease_seconds)
             left = [chat_id for chat_id in chat_ids if chat_id not in new]
-            taken = await repository.take_over(left, self._lease_seconds) if left else {}
+            taken = await self._take_over(tx, repository, left) if left else {}
         now, term = datetime.now(UTC), self._create_term(began)
         for epochs, since in ((new, None), (taken, now)):
             for chat_id, epoch in epochs.items():
@@ -195,6 +195,14 @@ class ChatLeases:
         if taken:
             CHAT_LEASES.labels("taken_over").inc(len(taken))
             log.info("chats_taken_over", chats=len(taken))
+
+    async def _take_over(
+        self, tx: Transaction, repository: LeaseRepository, chat_ids: Sequence[int]
+    ) -> Mapping[int, int]:
+        """Take chats whose lease has ended, and end what its process left in the database. Return the epochs."""
+        if not self.is_alone:
+            await end_sessions_of(tx, await repository.find_ended_owners(chat_ids))
+        return await repository.take_over(chat_ids, self._lease_seconds)
 
     def _create_term(self, began: float) -> Term:
         return Term(self._seconds, began + self._lease_seconds - MARGIN_SECONDS)

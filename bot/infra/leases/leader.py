@@ -15,9 +15,11 @@ import structlog
 from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreDown
 from bot.infra.db.fence import FENCE
+from bot.infra.db.stalled_sessions import end_sessions_of
+from bot.infra.db.transaction import Transaction
 from bot.infra.leases.metrics import LEADER_EPOCH
 from bot.infra.leases.model import KEEP_SECONDS, LEASE_SECONDS, MARGIN_SECONDS, Lease, Term
-from bot.infra.leases.repository import LeaseRepository
+from bot.infra.leases.repository import NOBODY, LeaseRepository
 from bot.infra.workers import Wakeup
 
 log = structlog.get_logger(__name__)
@@ -96,7 +98,7 @@ class Leadership:
         began, lease_seconds = self._seconds(), ALONE_SECONDS if self._is_alone else int(LEASE_SECONDS)
         try:
             async with asyncio.timeout(LEASE_SECONDS / 2), self._store.keeping() as tx:
-                epoch = await LeaseRepository(tx, self._owner).lead(lease_seconds, is_alone=self._is_alone)
+                epoch = await self._take(tx, lease_seconds)
         except (StoreDown, TimeoutError) as error:
             log.warning("lead_not_asked_for", error=type(error).__name__)
             return None
@@ -104,6 +106,16 @@ class Leadership:
             return None
         self._lead = Lead(self._owner, epoch, self._create_term(began), self._is_alone)
         return self._lead
+
+    async def _take(self, tx: Transaction, lease_seconds: int) -> int | None:
+        repository = LeaseRepository(tx, self._owner)
+        if not self._is_alone and (last := await repository.find_lead()) is not None:
+            owner, has_ended = last
+            if not has_ended:
+                return None
+            if owner not in {NOBODY, self._owner}:
+                await end_sessions_of(tx, [owner])
+        return await repository.lead(lease_seconds, is_alone=self._is_alone)
 
     def _create_term(self, began: float) -> Term:
         return Term(self._seconds, float("inf") if self._is_alone else began + LEASE_SECONDS - MARGIN_SECONDS)

@@ -23,6 +23,7 @@ from bot.infra.db.transaction import Transaction
 from bot.infra.leases.db_time import db_microseconds, db_time_in
 from bot.infra.leases.tables import LEADER, chat_leases, leader_lease
 
+NOBODY = ""
 OWNER = bindparam("me", type_=chat_leases.c.owner.type)
 LASTS = db_time_in(bindparam("lease_seconds", type_=Integer()))
 NOW = db_time_in(literal(0, Integer()))
@@ -73,6 +74,11 @@ LOCK = (
     .order_by(IN_ORDER)
     .with_for_update(read=True)
 )
+ENDED_OWNERS = (
+    select(chat_leases.c.owner)
+    .where(chat_leases.c.chat_id.in_(IDS), chat_leases.c.expires_at <= NOW, chat_leases.c.owner != OWNER)
+    .distinct()
+)
 RELEASE = delete(chat_leases).where(
     chat_leases.c.owner == OWNER,
     tuple_(chat_leases.c.chat_id, chat_leases.c.epoch).in_(bindparam("held", expanding=True)),
@@ -95,7 +101,9 @@ LEAD_TAKE = (
 IS_MY_LEAD = (leader_lease.c.owner == OWNER, leader_lease.c.epoch == bindparam("led_epoch"))
 LEAD_KEEP = update(leader_lease).where(*IS_MY_LEAD, leader_lease.c.expires_at > NOW).values(expires_at=LASTS)
 LEAD_LOCK = select(leader_lease.c.epoch).where(*IS_MY_LEAD).with_for_update(read=True)
-LEAD_RELEASE = update(leader_lease).where(*IS_MY_LEAD).values(expires_at=NOW)
+# Without the owner: whoever leads next doesn't take it for one that died.
+LEAD_RELEASE = update(leader_lease).where(*IS_MY_LEAD).values(expires_at=NOW, owner=NOBODY)
+LAST_LEAD = select(leader_lease.c.owner, leader_lease.c.expires_at <= NOW)
 IS_LED = select(leader_lease.c.id).where(leader_lease.c.expires_at > NOW)
 DB_NOW = select(NOW)
 
@@ -129,6 +137,11 @@ class LeaseRepository:
         values = {"me": self._owner, "lease_seconds": lease_seconds}
         return _epochs((await self._connection.execute(KEEP, values)).all())
 
+    async def find_ended_owners(self, chat_ids: Collection[int]) -> Collection[str]:
+        """Return the other processes whose lease of any of these chats has ended, although they didn't release it."""
+        values = {"ids": sorted(chat_ids), "me": self._owner}
+        return (await self._connection.execute(ENDED_OWNERS, values)).scalars().all()
+
     async def lock(self, chat_ids: Collection[int]) -> Mapping[int, int]:
         """Lock the rows of chats that this process has until the end of the transaction. Return their epochs."""
         values = {"ids": sorted(chat_ids), "me": self._owner}
@@ -155,6 +168,14 @@ class LeaseRepository:
         insert = upsert.build_insert_new(self._connection.dialect.name, leader_lease).values(LEAD_INSERTED)
         inserted = await self._connection.execute(insert, values)
         return 1 if inserted.rowcount == 1 else None
+
+    async def find_lead(self) -> tuple[str, bool] | None:
+        """Return the owner of the lead and whether it has ended, or None if nobody has ever led.
+
+        The owner is empty if it was released.
+        """
+        found = (await self._connection.execute(LAST_LEAD)).one_or_none()
+        return None if found is None else (found[0], bool(found[1]))
 
     async def keep_lead(self, epoch: int, lease_seconds: int) -> bool:
         """Prolong the lead. Return False if it was lost."""
