@@ -1,7 +1,7 @@
 """Delivery: notifications of a chat are sent in order, each until it is sent. No chat and no bug delays others."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import Any, cast
@@ -10,6 +10,8 @@ import pytest
 
 from bot.infra.db.database import Database
 from bot.infra.db.errors import RowUnreadable, StoreDown
+from bot.infra.db.transaction import Transaction
+from bot.infra.leases.chat_leases import ChatLease, SoleHolder
 from bot.infra.outbox.delivery import MAX_ERRORS, OutboxDelivery
 from bot.infra.outbox.model import (
     Notification,
@@ -215,6 +217,38 @@ async def test_what_a_crash_left_half_told_is_told_again_and_says_so(
     assert await other_system.delivery.recover() == 1
     await other_system.deliver()
     assert list_sent(other_system) == [(EMMA, "paid", True), (EMMA, "sent", False)]
+
+
+class ForgetfulHolder(SoleHolder):
+    """Grants every chat, and has lost these when they are to be locked."""
+
+    def __init__(self, *lost: int) -> None:
+        super().__init__()
+        self.lost = lost
+
+    async def lock(self, _tx: Transaction, leases: Collection[ChatLease]) -> Collection[ChatLease]:
+        return [lease for lease in leases if lease.chat_id not in self.lost]
+
+
+async def test_what_was_being_sent_in_several_chats_is_queued_again_at_once_or_not_at_all(
+    system: OrderSystem, other_system: OrderSystem
+) -> None:
+    for chat_id in (EMMA, SARI):
+        await queue(system, "paid", chat_id=chat_id)
+    async with system.sql.transaction() as tx:
+        outbox = OutboxRepository(tx)
+        for notification in (*await outbox.find_unsent(EMMA), *await outbox.find_unsent(SARI)):
+            assert await outbox.mark_sending(notification.id)
+    holder, store = ForgetfulHolder(SARI), CountingDatabase(other_system.store)
+    delivery = OutboxDelivery(cast("Database", store), other_system.sender, other_system.clock, holder=holder)
+    assert await delivery.recover() == 0
+    await other_system.deliver()
+    assert other_system.sender.sent == []
+    holder.lost, store.writes = (), 0
+    assert await delivery.recover() == 2
+    assert store.writes == 1
+    await other_system.deliver()
+    assert sorted(list_sent(other_system)) == sorted([(EMMA, "paid", True), (SARI, "paid", True)])
 
 
 async def test_recovering_leaves_alone_what_is_being_told_just_now(system: OrderSystem) -> None:

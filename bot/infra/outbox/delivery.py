@@ -133,16 +133,25 @@ class OutboxDelivery:
         return lease is None or (lease.taken_over_at is not None and not lease.is_recovered)
 
     async def _recover(self, interrupted: Sequence[StoredNotification]) -> int:
-        leases, recovered = await self._claim(interrupted), 0
-        for notification in interrupted:
-            if (lease := leases.get(notification.chat_id)) is not None and notification.id not in self._tasks:
-                with self._holder.work_in(lease):
-                    async with self._store.transaction() as tx:
-                        await OutboxRepository(tx).postpone(notification.id, self._clock.now(), maybe_sent=True)
-                recovered += 1
+        leases = await self._claim(interrupted)
+        ours = [each.id for each in interrupted if each.chat_id in leases and each.id not in self._tasks]
+        try:
+            if ours:
+                await self._queue_again(ours, leases.values())
+        except LeaseLost:
+            return 0  # the next call goes on with the others
         for lease in leases.values():
             lease.is_recovered = True
-        return recovered
+        return len(ours)
+
+    async def _queue_again(self, ids: Sequence[int], leases: Collection[ChatLease]) -> None:
+        """Queue notifications again in one transaction, because a process that ends can leave those of many chats."""
+        async with self._store.transaction() as tx:
+            for notification_id in ids:
+                await OutboxRepository(tx).postpone(notification_id, self._clock.now(), maybe_sent=True)
+            # Last, as in all transactions that need a lease. Otherwise two of them could wait for each other.
+            if len(await self._holder.lock(tx, leases)) < len(leases):
+                raise LeaseLost
 
     async def _claim(self, notifications: Sequence[StoredNotification]) -> Mapping[int, ChatLease]:
         """Return the leases of those of their chats that this process holds or could take."""
