@@ -70,9 +70,14 @@ WAITING_IN_CHAT: Final = """
             SELECT min(received_at) AS since FROM inbox WHERE chat_id = NEW.chat_id AND finished_at IS NULL
             UNION ALL
             SELECT since FROM (
-                SELECT DISTINCT ON (queue) greatest(due_at, created_at) AS since FROM outbox
+                SELECT DISTINCT ON (queue) id, queue, subject, greatest(due_at, created_at) AS since FROM outbox
                 WHERE chat_id = NEW.chat_id AND status IN ('waiting', 'sending') AND queue <> 'rate' ORDER BY queue, id
             ) AS heads
+            -- A receipt, for example, waits for the message that the order was sent.
+            WHERE queue <> 'extra' OR NOT EXISTS (
+                SELECT FROM outbox WHERE chat_id = NEW.chat_id AND status IN ('waiting', 'sending')
+                AND queue = 'money' AND outbox.subject = heads.subject AND outbox.id < heads.id
+            )
         ) AS work;
     END IF;
 """
