@@ -15,10 +15,7 @@ from typing import Any
 
 import structlog
 from telegram import Update
-from telegram.ext import (
-    Application,
-    CallbackQueryHandler,
-)
+from telegram.ext import Application, ApplicationHandlerStop, CallbackQueryHandler
 
 from bot.core.error_location import list_frames
 from bot.infra.db.errors import RowUnreadable, StoreDown
@@ -141,21 +138,31 @@ def _error_handler(features: Sequence[Feature]) -> Callable[[object, Context], C
 
     async def report_failure(_: object, context: Context) -> None:
         """Report a failure to the user, and log the kind of error. The chat's next update is handled as usual."""
-        error, session = context.error, SESSION.get(None)
-        if isinstance(error, RowUnreadable) and error.table in texts and session is not None:
-            await _report_unreadable(session, error, texts)
-            return
-        if isinstance(error, StoreDown | LeaseLost) and session is not None:
+        session = SESSION.get(None)
+        try:
+            await _report(context.error, session, texts)
+        except (StoreDown, LeaseLost) as error:
             # The queue of this process or another one handles the same update again, so the user gets no message.
-            session.failure = error
-            return
-        # The exception's text can quote what a user wrote, so it isn't logged.
-        log.error("update_failed", error=type(error).__name__, where=list_frames(error, FRAMES_LOGGED) if error else [])
-        if session is not None:
-            await session.acknowledge()
-            await session.show_new(Screen(session.t("users.chat.broken")))
+            if session is not None:
+                session.failure = error
+        # Otherwise PTB would pass the update on to the handlers of the next groups, which aren't meant for it.
+        raise ApplicationHandlerStop
 
     return report_failure
+
+
+async def _report(error: Exception | None, session: Session | None, texts: Mapping[str, str]) -> None:
+    """Log the kind of error, and tell the user. Raise an error after which the update is handled again."""
+    if session is not None and isinstance(error, RowUnreadable) and error.table in texts:
+        await _report_unreadable(session, error, texts)
+        return
+    if session is not None and isinstance(error, StoreDown | LeaseLost):
+        raise error
+    # The exception's text can quote what a user wrote, so it isn't logged.
+    log.error("update_failed", error=type(error).__name__, where=list_frames(error, FRAMES_LOGGED) if error else [])
+    if session is not None:
+        await session.acknowledge()
+        await session.show_new(Screen(session.t("users.chat.broken")))
 
 
 async def _report_unreadable(session: Session, error: RowUnreadable, texts: Mapping[str, str]) -> None:

@@ -2,8 +2,10 @@
 
 import signal
 from collections.abc import AsyncIterator, Iterator
+from functools import partial
 from pathlib import Path
 
+import asyncpg  # type: ignore[import-untyped]  # it has no types
 import pytest
 
 from tests.e2e.faults import confirm_found_order, count_posts, hold_service, invoices_in, kill_and_restart
@@ -13,6 +15,13 @@ from tests.e2e.programs import running_program
 from tests.e2e.system import System, running_system
 from tests.harness.databases import new_database
 from tests.texts import label, like, says
+from tests.waiting import found
+
+END_WAITING = (
+    "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity"
+    " WHERE datname = current_database() AND wait_event_type = 'Lock'"
+)
+"""Ends sessions that wait for a lock, as a connection that is lost does, and returns how many."""
 
 
 @pytest.fixture
@@ -51,3 +60,26 @@ async def test_rupiah_are_sent_on_postgresql_through_a_kill_and_a_change_of_proc
         assert await second.ends_on(signal.SIGTERM) == 0
     assert len(await sender.orders()) == 1
     assert await count_posts(kirim) <= 1
+
+
+async def test_a_confirmation_whose_connection_is_lost_places_the_order_at_the_next_attempt(
+    kirim: System, database: str
+) -> None:
+    sender = await new_sender_at_review(kirim)
+    # A review that was shown again would have another rate, and the confirmation would be out of date.
+    await kirim.service.keeps_its_quote(btc_idr=1_600_000_123)
+    assert await kirim.stop_bot() == 0
+    await kirim.start_bot()
+    holder, killer = await asyncpg.connect(database), await asyncpg.connect(database)
+    try:
+        async with holder.transaction():
+            await holder.execute("SELECT 1 FROM drafts FOR UPDATE")
+            await sender.chat.taps(label("checkout.review.confirm"), wait=0)
+            await found(partial(killer.fetchval, END_WAITING), bool, what="the transaction of the order")
+    finally:
+        await holder.close()
+        await killer.close()
+    await sender.chat.sees(like("orders.card.pay_before"), anywhere=True)
+    assert len(await sender.orders()) == 1
+    assert await count_posts(kirim) == 1
+    assert await sender.chat.count(like("checkout.review.title")) == 0
