@@ -31,7 +31,7 @@ def main() -> int:
             )
     finally:
         server.stop()
-    (folder / "failures.txt").write_text("".join(result.chaos.journal))
+    (folder / "failures.txt").write_text("".join(f"{change}\n" for change in result.chaos.journal))
     sys.stdout.write(f"{describe(result)}\n")
     broken = find_broken(result)
     for line in broken[:MOST_SHOWN]:

@@ -5,6 +5,7 @@ import random
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from tests.replicas.cluster import LEASE_SECONDS, Cluster
@@ -22,6 +23,18 @@ RESTART_SECONDS = 0.5
 LONGER_THAN_LEASE_SECONDS = (LEASE_SECONDS + 1.0, LEASE_SECONDS + 5.0)
 
 
+@dataclass(frozen=True, slots=True)
+class Change:
+    """When a replica failed, or worked again: then `failure` is None."""
+
+    at: datetime
+    replica: str
+    failure: str | None
+
+    def __str__(self) -> str:
+        return f"{self.at:%H:%M:%S.%f} {self.replica}: {self.failure or 'works again'}"
+
+
 class Chaos:
     """Makes a random replica fail every few seconds. At least one always works, if there are several."""
 
@@ -30,10 +43,7 @@ class Chaos:
         self._random = random.Random(seed)
         self._failing: dict[Replica, asyncio.Task[None]] = {}
         self.counts: Counter[str] = Counter()
-        self.journal: list[str] = []
-        """What happened to which replica, and when."""
-
-        self.failed_at: list[datetime] = []
+        self.journal: list[Change] = []
         self._failures: dict[str, Callable[[Replica], Awaitable[None]]] = {
             "killed": self._kill,
             "frozen": self._freeze,
@@ -61,17 +71,13 @@ class Chaos:
         await self._cluster.restore()
 
     async def _fail(self, replica: Replica, name: str) -> None:
-        self._note(f"{replica.name}: {name}")
-        self.failed_at.append(datetime.now(UTC))
+        self.journal.append(Change(datetime.now(UTC), replica.name, name))
         try:
             await self._failures[name](replica)
         finally:
-            self._note(f"{replica.name}: works again")
+            self.journal.append(Change(datetime.now(UTC), replica.name, None))
             await asyncio.sleep(RECOVERY_SECONDS)
             del self._failing[replica]
-
-    def _note(self, what: str) -> None:
-        self.journal.append(f"{datetime.now(UTC):%H:%M:%S.%f} {what}\n")
 
     async def keep_running(self) -> None:
         """Start replicas that have ended on their own, as a service manager does, until cancelled."""

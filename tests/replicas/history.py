@@ -23,12 +23,27 @@ CREATE TABLE work_history (
     number bigserial PRIMARY KEY, at timestamptz NOT NULL, backend integer NOT NULL, kind text NOT NULL,
     chat_id bigint NOT NULL
 );
+-- When work could be seen: a frozen process saves later what it had made before.
+CREATE TABLE work_added (
+    of_kind text NOT NULL, of_id bigint NOT NULL, at timestamptz NOT NULL, PRIMARY KEY (of_kind, of_id)
+);
+CREATE FUNCTION record_added() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO work_added VALUES (
+        TG_ARGV[0], (to_jsonb(NEW) ->> TG_ARGV[1])::bigint, clock_timestamp()
+    ) ON CONFLICT DO NOTHING;
+    RETURN NULL;
+END $$;
 CREATE FUNCTION record_work() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO work_history (at, backend, kind, chat_id)
     VALUES (clock_timestamp(), pg_backend_pid(), TG_ARGV[0], NEW.chat_id);
     RETURN NULL;
 END $$;
+CREATE TRIGGER record_new_update AFTER INSERT ON inbox FOR EACH ROW
+    EXECUTE FUNCTION record_added('update', 'update_id');
+CREATE TRIGGER record_new_notification AFTER INSERT ON outbox FOR EACH ROW
+    EXECUTE FUNCTION record_added('notification', 'id');
 CREATE TRIGGER record_update AFTER UPDATE OF finished_at ON inbox FOR EACH ROW
     WHEN (OLD.finished_at IS NULL AND NEW.finished_at IS NOT NULL) EXECUTE FUNCTION record_work('update');
 CREATE TRIGGER record_notification AFTER UPDATE OF status ON outbox FOR EACH ROW
@@ -67,10 +82,13 @@ CREATE TRIGGER record_{table} AFTER INSERT OR UPDATE OR DELETE ON {table} FOR EA
 WAITING_IN_CHAT: Final = """
     IF TG_OP <> 'DELETE' THEN
         SELECT min(since) INTO waiting FROM (
-            SELECT min(received_at) AS since FROM inbox WHERE chat_id = NEW.chat_id AND finished_at IS NULL
+            SELECT min(greatest(received_at, at)) AS since FROM inbox
+            JOIN work_added ON of_kind = 'update' AND of_id = update_id
+            WHERE chat_id = NEW.chat_id AND finished_at IS NULL
             UNION ALL
             SELECT since FROM (
-                SELECT DISTINCT ON (queue) id, queue, subject, greatest(due_at, created_at) AS since FROM outbox
+                SELECT DISTINCT ON (queue) id, queue, subject, greatest(due_at, created_at, at) AS since
+                FROM outbox JOIN work_added ON of_kind = 'notification' AND of_id = id
                 WHERE chat_id = NEW.chat_id AND status IN ('waiting', 'sending') AND queue <> 'rate' ORDER BY queue, id
             ) AS heads
             -- A receipt, for example, waits for the message that the order was sent.

@@ -188,6 +188,7 @@ async def _say_progress(journeys: Sequence[Journey]) -> None:
 def find_broken(result: Result) -> list[str]:
     """Return each promise that was broken."""
     traffic, broken = result.traffic, [*result.audit.broken, *result.traffic.problems]
+    failed_at = [change.at for change in result.chaos.journal if change.failure is not None]
     for what, times, per_second in (
         ("messages of broadcasts", result.bulk, BULK_PER_SECOND),
         ("requests for orders", traffic.requests, REQUESTS_PER_SECOND),
@@ -199,7 +200,7 @@ def find_broken(result: Result) -> list[str]:
     broken += [
         f"{change.lease} {change.key} passed on {change.seconds_late:.2f} s late at {_format_time(change.at)}"
         for change in (*result.takeovers, *result.leader_changes)
-        if change.at > _latest_takeover(change, result.chaos.failed_at)
+        if change.at > _latest_takeover(change, failed_at, paused=timedelta(seconds=traffic.longest_pause))
     ]
     # One message to another chat can be: who takes a chat over doesn't know what was sent to it in the last second.
     broken += [
@@ -214,10 +215,14 @@ def find_broken(result: Result) -> list[str]:
     return broken
 
 
-def _latest_takeover(change: LeaseChange, failed_at: Sequence[datetime]) -> datetime:
-    """Return when a lease must have passed on. If another replica fails just as it takes over, its time counts, too."""
-    latest = change.could_be_taken_at + LATEST
-    return max([latest, *(at + timedelta(seconds=LEASE_SECONDS) + LATEST for at in failed_at if at < latest)])
+def _latest_takeover(change: LeaseChange, failed_at: Sequence[datetime], *, paused: timedelta) -> datetime:
+    """Return when a lease must have passed on.
+
+    If another replica fails just as it takes over, its time counts, too. So does a pause of this program, because the
+    replicas share its processors.
+    """
+    latest = change.could_be_taken_at + LATEST + paused
+    return max([latest, *(at + timedelta(seconds=LEASE_SECONDS) + LATEST + paused for at in failed_at if at < latest)])
 
 
 def describe(result: Result) -> str:
