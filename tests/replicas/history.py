@@ -55,8 +55,8 @@ CREATE FUNCTION record_{table}() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE waiting timestamptz;
 BEGIN
     IF TG_OP = 'UPDATE' THEN
-        IF NEW.owner = OLD.owner AND NEW.epoch = OLD.epoch THEN
-            RETURN NULL;  -- it was only kept
+        IF NEW.epoch = OLD.epoch AND NEW.owner IN (OLD.owner, '') THEN
+            RETURN NULL;  -- it was only kept, or a lead was released
         END IF;
     END IF;
     {waiting}
