@@ -14,7 +14,7 @@ from telegram import Update
 from bot.infra.db.errors import StoreFailure
 from bot.infra.jobs.repository import Job, JobHandler
 from bot.infra.leases.chat_leases import ChatHolder, ChatLease, SoleHolder
-from bot.infra.telegram.inbound.attempts import CURRENT_ATTEMPT
+from bot.infra.telegram.inbound.attempts import CURRENT_ATTEMPT, TURN_SECONDS
 from bot.infra.telegram.inbound.chat_queues import ChatQueues
 from bot.infra.telegram.inbound.model import ChatState, InboxItem
 from tests.infra.fake_inbox import FakeStore, LoopClock, inbox_in_memory  # noqa: F401  a fixture
@@ -203,6 +203,38 @@ async def test_an_update_that_ends_the_process_each_time_is_dropped_at_last() ->
         await survivor.wait_until_finished()
     assert survivor.handled == [2]
     assert [line["event"] for line in logs] == ["update_dropped"]
+
+
+@in_virtual_time
+async def test_an_update_of_another_chat_is_not_dropped_with_one_that_ends_the_process_each_time() -> None:
+    store = FakeStore()
+    await store.inbox.add([item(1, 1), item(2, 2)])
+    for _ in range(5):
+        await asyncio.sleep(1)
+        chats = RecordingQueues(store, holder=TakenOver())
+        chats.seconds[1] = chats.seconds[2] = 1000.0  # then the process is killed
+        await chats.look()
+        await asyncio.sleep(1)
+        await chats.queues.drain(timeout=0)
+    assert store.inbox.rows[1].attempts == 5
+    assert store.inbox.rows[2].attempts == 1, "it was handled beside the other one only once"
+    survivor = RecordingQueues(store, holder=TakenOver())
+    await survivor.look()
+    await survivor.wait_until_finished()
+    assert survivor.handled == [2]
+
+
+@in_virtual_time
+async def test_a_suspect_that_takes_long_holds_the_others_up_for_a_while_only() -> None:
+    store = FakeStore()
+    await store.inbox.add([item(1, 1, attempts=1), item(2, 2, attempts=1), item(3, 3)])
+    chats = RecordingQueues(store, holder=TakenOver())
+    chats.seconds[1] = 60.0
+    begin = now()
+    await chats.look()
+    await chats.wait_until_finished()
+    assert chats.finished_at[3] - begin < 1.0
+    assert chats.finished_at[2] - begin == pytest.approx(TURN_SECONDS, abs=0.5)
 
 
 @in_virtual_time

@@ -3,7 +3,8 @@
 import asyncio
 import json
 import traceback
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import datetime
@@ -30,6 +31,9 @@ MAX_ATTEMPTS = 5
 BETWEEN_ATTEMPTS = Backoff(first=0.5)
 TIME_LIMIT_SECONDS = 120.0
 """The time limit of an update. It is longer than any single wait for a server, so only hanging updates reach it."""
+
+TURN_SECONDS = 5.0
+"""How long an update that may crash the process waits for another one that may."""
 
 Process = Callable[[Update], Awaitable[None]]
 SaveChats = Callable[[Transaction, Sequence[ChatState]], Awaitable[None]]
@@ -80,6 +84,7 @@ class Attempts:
         self._saving: dict[int, Attempt] = {}
         self._saved = asyncio.Event()
         self._finishing: asyncio.Task[None] | None = None
+        self._turn = asyncio.Lock()
 
     @staticmethod
     def create(item: InboxItem, lease: ChatLease) -> Attempt:
@@ -93,9 +98,10 @@ class Attempts:
 
     async def _run(self, attempt: Attempt) -> float | None:
         if attempt.attempts < MAX_ATTEMPTS:
-            if attempt.is_suspect:
-                await self._count(attempt)
-            error = await catch_exception(self._process_with_timeout(attempt))
+            async with self._one_at_a_time(attempt):
+                if attempt.is_suspect:
+                    await self._count(attempt)
+                error = await catch_exception(self._process_with_timeout(attempt))
             if error is None:
                 UPDATES_HANDLED.labels("done").inc()
                 ANSWER_SECONDS.observe((self._clock.now() - attempt.item.received_at).total_seconds())
@@ -111,6 +117,27 @@ class Attempts:
         log.error("update_dropped", attempts=attempt.attempts)
         await self._finish(attempt)
         return None
+
+    @asynccontextmanager
+    async def _one_at_a_time(self, attempt: Attempt) -> AsyncIterator[None]:
+        """Handle updates whose attempts a process didn't survive one after another, as long as that doesn't take long.
+
+        One of them may crash this process, too. Those that wait aren't counted, so they aren't dropped with it.
+        """
+        is_alone = attempt.item.attempts > 0 and await self._acquire_turn()
+        try:
+            yield
+        finally:
+            if is_alone:
+                self._turn.release()
+
+    async def _acquire_turn(self) -> bool:
+        try:
+            async with asyncio.timeout(TURN_SECONDS):
+                await self._turn.acquire()
+        except TimeoutError:
+            return False  # the other one waits for a server, and crashes nothing
+        return True
 
     def list_finished(self) -> frozenset[int]:
         """Return the updates that are finished here but not yet in the inbox."""
