@@ -23,7 +23,7 @@ NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
 
 class FakeSession:
-    """A session that records what the user is told."""
+    """A session that records what the user is shown."""
 
     is_private = True
     damage = None
@@ -33,16 +33,16 @@ class FakeSession:
         self.t = lambda key: key
         self.user = SimpleNamespace(id=EMMA.id, open_question=None)
         self.chat_id = EMMA.id
-        self.told: list[str] = []
+        self.shown: list[str] = []
         self._fails_with = fails_with
 
     async def acknowledge(self, text: str | None = None) -> None:
-        self.told.append(text or "")
+        self.shown.append(text or "")
 
     async def show_new(self, screen: Screen) -> None:
         if self._fails_with is not None:
             raise self._fails_with
-        self.told.append(screen.text)
+        self.shown.append(screen.text)
 
 
 class Handlers:
@@ -53,7 +53,7 @@ class Handlers:
         self.reached: list[str] = []
 
     def feature(self) -> Feature:
-        """Return a feature whose later handlers take whatever the first leaves."""
+        """Return a feature with later handlers that take every update that reaches them."""
         routes, fallback = Routes[Session](), Routes[Session](is_fallback=True)
         routes.add_button(NewOrderButton, self._fail)
         fallback.add_button(NewOrderButton, self._take_later)
@@ -110,7 +110,7 @@ async def test_an_update_that_the_database_failed_is_left_for_the_next_attempt(e
     handlers, session = await handle(error, what)
     assert handlers.reached == ["first"]
     assert session.failure is error
-    assert session.told == []
+    assert session.shown == []
 
 
 @pytest.mark.parametrize("what", ["command", "button"])
@@ -118,7 +118,7 @@ async def test_a_mistake_of_ours_is_reported_once_and_no_other_handler_takes_the
     handlers, session = await handle(KeyError("ours"), what)
     assert handlers.reached == ["first"]
     assert session.failure is None
-    assert session.told == ["", "users.chat.broken"]
+    assert session.shown == ["", "users.chat.broken"]
 
 
 @pytest.mark.parametrize("what", ["command", "button"])
@@ -128,7 +128,7 @@ async def test_a_row_that_cannot_be_read_is_reported_once(what: str) -> None:
     handlers, session = await handle(unreadable, what)
     assert handlers.reached == ["first"]
     assert session.failure is None
-    assert session.told == ["", "orders.unreadable"]
+    assert session.shown == ["", "orders.unreadable"]
 
 
 async def test_a_database_that_fails_during_the_report_makes_another_attempt() -> None:

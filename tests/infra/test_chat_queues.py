@@ -184,17 +184,22 @@ class TakenOver(SoleHolder):
         return replace(super().get(chat_id), taken_over_at=LoopClock().now())
 
 
+async def kill_processes_of(store: FakeStore, *chat_ids: int) -> None:
+    """Start five processes, and kill each while it handles updates in these chats."""
+    for _ in range(5):
+        await asyncio.sleep(1)
+        chats = RecordingQueues(store, holder=TakenOver())
+        chats.seconds.update(dict.fromkeys(chat_ids, 1000.0))
+        await chats.look()
+        await asyncio.sleep(1)
+        await chats.queues.drain(timeout=0)
+
+
 @in_virtual_time
 async def test_an_update_that_ends_the_process_each_time_is_dropped_at_last() -> None:
     store = FakeStore()
     await store.inbox.add([item(1, 1), item(2, 1)])
-    for _ in range(5):
-        await asyncio.sleep(1)
-        chats = RecordingQueues(store, holder=TakenOver())
-        chats.seconds[1] = 1000.0  # then the process is killed
-        await chats.look()
-        await asyncio.sleep(1)
-        await chats.queues.drain(timeout=0)
+    await kill_processes_of(store, 1)
     assert store.inbox.rows[1].attempts == 5
     assert store.inbox.rows[2].attempts == 0, "who waits behind it bears no blame"
     survivor = RecordingQueues(store, holder=TakenOver())
@@ -209,13 +214,7 @@ async def test_an_update_that_ends_the_process_each_time_is_dropped_at_last() ->
 async def test_an_update_of_another_chat_is_not_dropped_with_one_that_ends_the_process_each_time() -> None:
     store = FakeStore()
     await store.inbox.add([item(1, 1), item(2, 2)])
-    for _ in range(5):
-        await asyncio.sleep(1)
-        chats = RecordingQueues(store, holder=TakenOver())
-        chats.seconds[1] = chats.seconds[2] = 1000.0  # then the process is killed
-        await chats.look()
-        await asyncio.sleep(1)
-        await chats.queues.drain(timeout=0)
+    await kill_processes_of(store, 1, 2)
     assert store.inbox.rows[1].attempts == 5
     assert store.inbox.rows[2].attempts == 1, "it was handled beside the other one only once"
     survivor = RecordingQueues(store, holder=TakenOver())

@@ -1,4 +1,4 @@
-"""Ends sessions of PostgreSQL whose process has stopped, so that nobody waits for their locks.
+"""Ends sessions of PostgreSQL whose process has stopped, so that no other process waits for their locks.
 
 PostgreSQL itself ends a session that is silent for some seconds between two statements of a transaction. That isn't
 enough for a process that freezes or is cut off:
@@ -9,11 +9,11 @@ enough for a process that freezes or is cut off:
   silent for as long again.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Final
 
 import structlog
-from sqlalchemy import bindparam, text
+from sqlalchemy import TextClause, bindparam, text
 
 from bot.infra.db.columns import POSTGRESQL
 from bot.infra.db.engine import IDLE_IN_TRANSACTION_MILLISECONDS, PROGRAM_NAME, create_session_name
@@ -36,12 +36,8 @@ END_OF_OWNERS: Final = text(f"{END} AND application_name IN :names").bindparams(
 
 async def end_stalled_sessions(tx: Transaction, *, milliseconds: int = IDLE_IN_TRANSACTION_MILLISECONDS) -> int:
     """End sessions that have waited so long for the second part of a statement, and return how many. 0 on SQLite."""
-    if tx.connection.dialect.name != POSTGRESQL:
-        return 0
-    values = {"program": PROGRAM_NAME, "milliseconds": milliseconds}
-    ended: int = (await tx.connection.execute(END_STALLED, values)).scalar_one()
+    ended = await _end(tx, END_STALLED, {"program": PROGRAM_NAME, "milliseconds": milliseconds})
     if ended:
-        # At once: they stay ended even if this transaction fails.
         log.warning("stalled_sessions_ended", sessions=ended)
     return ended
 
@@ -49,12 +45,19 @@ async def end_stalled_sessions(tx: Transaction, *, milliseconds: int = IDLE_IN_T
 async def end_sessions_of(tx: Transaction, owners: Collection[str]) -> int:
     """End all sessions of processes whose leases have ended, and return how many. 0 on SQLite.
 
-    A process that goes on after all connects again. What it had not committed, it does again if it still has to.
+    A process that still works connects again. What it had not committed, it does again if it still has to.
     """
-    if not owners or tx.connection.dialect.name != POSTGRESQL:
+    if not owners:
         return 0
-    values = {"names": [create_session_name(owner) for owner in owners]}
-    ended: int = (await tx.connection.execute(END_OF_OWNERS, values)).scalar_one()
+    ended = await _end(tx, END_OF_OWNERS, {"names": [create_session_name(owner) for owner in owners]})
     if ended:
         log.warning("stopped_process_disconnected", sessions=ended)
+    return ended
+
+
+async def _end(tx: Transaction, statement: TextClause, values: Mapping[str, object]) -> int:
+    """End sessions at once: they stay ended even if this transaction fails. SQLite has none."""
+    if tx.connection.dialect.name != POSTGRESQL:
+        return 0
+    ended: int = (await tx.connection.execute(statement, values)).scalar_one()
     return ended

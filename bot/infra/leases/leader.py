@@ -19,7 +19,7 @@ from bot.infra.db.stalled_sessions import end_sessions_of
 from bot.infra.db.transaction import Transaction
 from bot.infra.leases.metrics import LEADER_EPOCH
 from bot.infra.leases.model import KEEP_SECONDS, LEASE_SECONDS, MARGIN_SECONDS, Lease, Term
-from bot.infra.leases.repository import NOBODY, LeaseRepository
+from bot.infra.leases.repository import NO_OWNER, LeaseRepository
 from bot.infra.workers import Wakeup
 
 log = structlog.get_logger(__name__)
@@ -113,7 +113,7 @@ class Leadership:
             owner, has_ended = last
             if not has_ended:
                 return None
-            if owner not in {NOBODY, self._owner}:
+            if owner not in {NO_OWNER, self._owner}:
                 await end_sessions_of(tx, [owner])
         return await repository.lead(lease_seconds, is_alone=self._is_alone)
 

@@ -23,7 +23,7 @@ from bot.infra.db.transaction import Transaction
 from bot.infra.leases.db_time import db_microseconds, db_time_in
 from bot.infra.leases.tables import LEADER, chat_leases, leader_lease
 
-NOBODY = ""
+NO_OWNER = ""
 OWNER = bindparam("me", type_=chat_leases.c.owner.type)
 LASTS = db_time_in(bindparam("lease_seconds", type_=Integer()))
 NOW = db_time_in(literal(0, Integer()))
@@ -101,10 +101,9 @@ LEAD_TAKE = (
 IS_MY_LEAD = (leader_lease.c.owner == OWNER, leader_lease.c.epoch == bindparam("led_epoch"))
 LEAD_KEEP = update(leader_lease).where(*IS_MY_LEAD, leader_lease.c.expires_at > NOW).values(expires_at=LASTS)
 LEAD_LOCK = select(leader_lease.c.epoch).where(*IS_MY_LEAD).with_for_update(read=True)
-# Without the owner: whoever leads next doesn't take it for one that died.
-LEAD_RELEASE = update(leader_lease).where(*IS_MY_LEAD).values(expires_at=NOW, owner=NOBODY)
+# Without the owner, so that the next leader doesn't take it for a process that died.
+LEAD_RELEASE = update(leader_lease).where(*IS_MY_LEAD).values(expires_at=NOW, owner=NO_OWNER)
 LAST_LEAD = select(leader_lease.c.owner, leader_lease.c.expires_at <= NOW)
-IS_LED = select(leader_lease.c.id).where(leader_lease.c.expires_at > NOW)
 DB_NOW = select(NOW)
 
 
@@ -170,7 +169,7 @@ class LeaseRepository:
         return 1 if inserted.rowcount == 1 else None
 
     async def find_lead(self) -> tuple[str, bool] | None:
-        """Return the owner of the lead and whether it has ended, or None if nobody has ever led.
+        """Return the owner of the lead and whether it has ended, or None if no process has ever led.
 
         The owner is empty if it was released.
         """
@@ -192,7 +191,8 @@ class LeaseRepository:
 
     async def is_led(self) -> bool:
         """Return whether any process leads."""
-        return await self._connection.scalar(IS_LED) is not None
+        lead = await self.find_lead()
+        return lead is not None and not lead[1]
 
     async def get_time(self) -> datetime:
         """Return the time of the database's clock."""
