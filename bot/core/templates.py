@@ -23,6 +23,12 @@ _TAGS: Final[Mapping[str, frozenset[str]]] = {
 }
 _VARIABLE: Final = re.compile(r"\{([a-z0-9_]+)\}")
 _BRACED: Final = re.compile(r"\{([^{}]*)\}")
+_FILLED: Final = re.compile(
+    r"(?P<before>(?i:\bRp\.?\s*)?)(?P<opened>(?:<[^<>]*>)*)\{(?P<name>[a-z0-9_]+)\}"
+    r"(?P<closed>(?:<[^<>]*>)*)(?P<after>(?i:\s+sats?\b)?)"
+)
+"""A variable, the tags beside it, and the unit that staff may have typed before or after it."""
+
 _PERCENT_ENCODED: Final = str.maketrans({"{": "%7B", "}": "%7D"})
 
 
@@ -52,8 +58,18 @@ def find_variables(template: str) -> frozenset[str]:
 
 
 def fill(template: str, values: Mapping[str, str]) -> str:
-    """Return the template with its variables replaced. `values` are HTML and have every variable."""
-    return _VARIABLE.sub(lambda match: values[match[1]], template)
+    """Return the template with its variables replaced. `values` are HTML and have every variable.
+
+    A value has its unit: `62,264 sats`, `Rp5,000`. If staff typed the unit as well, it isn't shown twice.
+    """
+
+    def replace(match: re.Match[str]) -> str:
+        value = values[match["name"]]
+        before = "" if value.startswith("Rp") else match["before"]
+        after = "" if value.endswith((" sat", " sats")) else match["after"]
+        return f"{before}{match['opened']}{value}{match['closed']}{after}"
+
+    return _FILLED.sub(replace, template)
 
 
 class _Markup(HTMLParser):

@@ -51,6 +51,23 @@ def test_variables_are_read_with_spaces_and_in_capitals() -> None:
     assert read_template("{ Rate } {SATS_1M}") == "{rate} {sats_1m}"
 
 
+@pytest.mark.parametrize(
+    ("typed", "shown"),
+    [
+        ("{sats_1m} sats", "62,264 sats"),
+        ("<b>{sats_1m}</b> Sats now", "<b>62,264 sats</b> now"),
+        ("Fee: Rp{fee}", "Fee: Rp5,000"),
+        ("Rp <b>{fee}</b>.", "<b>Rp5,000</b>."),
+        ("{sats_1m} satsuma", "62,264 sats satsuma"),
+        ("Rp {sats_1m}", "Rp 62,264 sats"),
+        ("{fee} sats", "Rp5,000 sats"),
+        ("Rp100,000 = {sats_1m}, sats", "Rp100,000 = 62,264 sats, sats"),
+    ],
+)
+def test_a_unit_that_staff_type_beside_a_variable_is_not_shown_twice(typed: str, shown: str) -> None:
+    assert fill(read_template(typed), {"sats_1m": "62,264 sats", "fee": "Rp5,000"}) == shown
+
+
 @pytest.mark.parametrize("name", ["rates", "", "rate!", "rate}{", "0", "{rate", "\u202erate"])
 def test_an_unknown_variable_is_refused_with_the_list_of_known_ones(name: str) -> None:
     with pytest.raises(Rejection) as caught:
