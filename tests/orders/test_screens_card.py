@@ -1,15 +1,19 @@
 """The status message shows all steps of an order."""
 
+import re
 from dataclasses import replace
 
 import pytest
 
 from bot.infra.i18n import LOCALES
 from bot.infra.telegram.ui.reader import Reader
+from bot.infra.telegram.ui.screen import Screen
+from bot.orders.notifications.kinds import OrderNotification
 from bot.orders.order import Order, Phase
-from bot.orders.screens import status_message
+from bot.orders.screens import order_messages, order_page, status_message
+from bot.orders.screens.payment import build_payment
 from bot.settlement.steps import OrderStep
-from tests.orders.builders import an_open_order, orders_in_each_state
+from tests.orders.builders import an_open_order, every_event_of, orders_in_each_state
 from tests.screens import JAKARTA, NOW, ScreenCase
 from tests.texts import TRANSLATIONS, label, says, text
 
@@ -102,6 +106,29 @@ def test_an_order_that_can_be_paid_says_until_when_in_its_readers_zone() -> None
     seen = status_text(MOMENTS["IDLE"])
     assert seen.text.endswith(f"{text('orders.card.pay_before', at='11:05 WIB')}\n{text('orders.card.may_not_pay')}")
     assert '<tg-time unix="' in seen.screen.text
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_all_times_of_an_order_have_one_form(locale: str) -> None:
+    """With a format of its own, an app would show 10:57 AM beside the 17:57 WIB of a receipt or a timeline."""
+    reader = Reader(TRANSLATIONS.get(locale), JAKARTA, NOW)
+    clock = r"\b\d\d[:.]\d\d WIB"
+    shown = {
+        name: ScreenCase(name, screen)
+        for name, screen in {
+            "pay": Screen(build_payment(reader, MOMENTS["IDLE"], None).caption),
+            "status": status_message.screen(reader, MOMENTS["IDLE"], help_offered=True),
+            "paid": order_messages.screen(
+                OrderNotification.PAID, reader, MOMENTS["LN_INVOICE_PAID"], help_offered=True
+            ),
+            "failed": order_messages.screen(
+                OrderNotification.FAILED, reader, MOMENTS["failed paid"], help_offered=True
+            ),
+            "page": order_page.screen(reader, MOMENTS["IDLE"], every_event_of(MOMENTS["IDLE"]), help_offered=True),
+        }.items()
+    }
+    assert [name for name, seen in shown.items() if not re.search(clock, seen.text)] == []
+    assert [name for name, seen in shown.items() if re.search("<tg-time[^>]*format", seen.screen.text)] == []
 
 
 def test_a_lapsed_order_offers_a_new_quote_and_a_paid_one_never_does() -> None:

@@ -7,10 +7,9 @@ from bot.core.errors import Rejection
 from bot.core.money import SETTLEMENT_FEE_IDR, sats_for_rupiah
 from bot.core.templates import fill
 from bot.core.text import plain
-from bot.core.zones import PRESUMED
 from bot.infra.i18n import Html, Translations, Translator, as_html
 from bot.infra.telegram.outbound.truncate import CAPTION_UNITS, TEXT_UNITS, count_visible_units
-from bot.infra.telegram.ui.formatting import clip, format_clock
+from bot.infra.telegram.ui.formatting import clip, format_clock_of_device
 from bot.infra.telegram.ui.screen import Keyboard
 from bot.rates.screens import subscription
 from bot.settlement.model import Quote
@@ -63,7 +62,7 @@ def format_variables(t: Translator, quote: Quote) -> dict[str, Html]:
         "rate": as_html(t.rate(quote.btc_idr)),
         "usdc": as_html(NO_VALUE if quote.usdc_idr is None else t.whole_rate(quote.usdc_idr)),
         "fee": as_html(t.rupiah(SETTLEMENT_FEE_IDR)),
-        "time": format_clock(t, quote.fetched_at, PRESUMED),
+        "time": format_clock_of_device(t, quote.fetched_at),
         "source": as_html(clip(plain(quote.source), MAX_SOURCE_LENGTH) or NO_VALUE),
     }
 

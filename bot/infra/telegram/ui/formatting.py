@@ -25,12 +25,24 @@ def quote_input(text: str) -> str:
 def format_clock(t: Translator, moment: datetime, zone: tzinfo) -> Html:
     """Return the time of day in the user's zone, with the zone's name.
 
-    While the zone is presumed, an app that can do so shows the time in the zone of the device instead.
+    All times of an order have this form, so that they can be compared. While the zone is presumed, a tap on the time
+    shows it in the zone of the device: without a format, apps show the text as it is.
     """
     clock = t.clock(moment, zone)
-    if zone is not PRESUMED:
-        return as_html(clock)
-    return Html(f'<tg-time unix="{int(moment.timestamp())}" format="t">{clock}</tg-time>')
+    return as_html(clock) if zone is not PRESUMED else _tag_time(clock, moment)
+
+
+def format_clock_of_device(t: Translator, moment: datetime) -> Html:
+    """Return the time of day that each app shows in the zone of its device, for a text that many users get.
+
+    An app that can't do so shows it in the presumed zone.
+    """
+    return _tag_time(t.clock(moment, PRESUMED), moment, "t")
+
+
+def _tag_time(shown: str, moment: datetime, how: str = "") -> Html:
+    attribute = f' format="{how}"' if how else ""
+    return Html(f'<tg-time unix="{int(moment.timestamp())}"{attribute}>{shown}</tg-time>')
 
 
 def format_time(t: Translator, moment: datetime, now: datetime, zone: tzinfo, *, round_up: bool = True) -> str:
