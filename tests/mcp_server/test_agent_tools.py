@@ -11,6 +11,7 @@ import pytest
 from mcp_types import ImageContent
 
 from bot.mcp_server.server import INSTRUCTIONS
+from bot.mcp_server.tools.rates import FEE_INCLUDED
 from bot.payments import bolt11
 from bot.payments.tokens import CODES
 from tests.mcp_server.agent_system import BCA, ORDERS, AgentSystem, open_agent_system, text_of
@@ -74,6 +75,21 @@ async def test_the_server_says_who_it_is_and_how_to_go_on(system: AgentSystem) -
     steps = ("list_payout_methods", "get_btc_idr_quote", "create_offramp_order", "get_offramp_order")
     positions = [INSTRUCTIONS.index(step) for step in steps]
     assert positions == sorted(positions)
+
+
+async def test_prices_and_tools_say_that_nothing_is_added_to_the_rate(system: AgentSystem) -> None:
+    quote = await system.call("get_btc_idr_quote")
+    made = await system.call("create_offramp_order", idrAmount=150_000, **BCA)
+    assert [FEE_INCLUDED in text_of(result) for result in (quote, made)] == [True, True]
+    described = {tool.name: tool.description or "" for tool in (await system.agent.list_tools()).tools}
+    assert ["nothing is added" in described[name] for name in ("get_btc_idr_quote", "create_offramp_order")] == [
+        True
+    ] * 2
+
+
+async def test_a_deposit_says_what_to_do_after_a_wrong_payment(system: AgentSystem) -> None:
+    made = await system.call("create_offramp_order", idrAmount=150_000, depositChannel="cbbtc", **BCA)
+    assert "don't send again" in text_of(made)
 
 
 async def test_inputs_are_typed(system: AgentSystem) -> None:

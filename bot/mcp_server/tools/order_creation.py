@@ -24,7 +24,7 @@ from bot.mcp_server.tools.order_validation import (
     unlisted_error,
 )
 from bot.mcp_server.tools.payable import DepositOut, Payment, check_new_payment, explain_duplicate
-from bot.mcp_server.tools.rates import rails_out
+from bot.mcp_server.tools.rates import FEE_INCLUDED, rails_out
 from bot.mcp_server.tools.unresolved_orders import UnresolvedOrder, request_of
 from bot.orders.deposits import find_earlier_deposits, is_list_conclusive
 from bot.orders.placement.invoice_check import TOO_GOOD_PERCENT, Unpayable
@@ -42,7 +42,7 @@ class CreatedOut(Output):
 
     order_id: str = Field(description="For get_offramp_order and wait_for_offramp_order.")
     bolt11: str | None = Field(None, description=f"The Lightning invoice to pay; null for {join_words(TOKENS)}.")
-    sat_amount: int = Field(description="Exact amount to pay, in sats.")
+    sat_amount: int = Field(description="Exact amount to pay, in sats. The fee is already in it.")
     idr_amount: int = Field(description="What the recipient receives, in rupiah.")
     btc_idr: float | None = Field(None, description="The locked rate: rupiah for one bitcoin.")
     fetched_at: datetime | None = Field(None, description="When that rate was fetched.")
@@ -75,10 +75,11 @@ class OrderCreation:
         """Create an order that sends rupiah to one bank account or e-wallet after it is paid.
 
         Call list_payout_methods first. Confirm destination, number and amount with your user: a paid order can't be
-        reversed. Returns a BOLT11 invoice (lightning) or deposit instructions ({token_codes}). Nothing is sent until it
-        is paid. Every call creates a new order. After an error or a lost answer, unless the error says "No order was
-        created", call list_offramp_orders before creating another. The same order within ten minutes is only created
-        after a call of list_offramp_orders.
+        reversed. Returns a BOLT11 invoice (lightning) or deposit instructions ({token_codes}). The settlement fee is
+        already in satAmount: the recipient gets idrAmount, and nothing is added. Nothing is sent until it is paid.
+        Every call creates a new order. After an error or a lost answer, unless the error says "No order was created",
+        call list_offramp_orders before creating another. The same order within ten minutes is only created after a call
+        of list_offramp_orders.
         """
         with _before_creating():
             requested = require_one_amount(satAmount, idrAmount)
@@ -262,7 +263,7 @@ def _created_out(created: CreatedOrder, payment: Payment, warnings: list[str]) -
 def _text(made: CreatedOut, method: PayoutMethod) -> str:
     receives, costs = format_rupiah(made.idr_amount), format_sats(made.sat_amount)
     lines = [
-        f"Order {made.order_id}: {receives} to {method.bank_name} for {costs}.",
+        f"Order {made.order_id}: {receives} to {method.bank_name} for {costs}. {FEE_INCLUDED}",
         *made.warnings,
         *payment_lines(made.bolt11, made.deposit, made.invoice_expires_at),
         "Then call get_offramp_order about every 5 seconds, or wait_for_offramp_order, until COMPLETED or FAILED.",
@@ -277,4 +278,8 @@ def payment_lines(bolt11: str | None, deposit: DepositOut | None, expires_at: da
         return [f"Pay this Lightning invoice{until}:", str(bolt11)]
     where = f"on {deposit.chain_name} (chain {deposit.chain_id})"
     token = f"{deposit.token_symbol} (contract {deposit.token_address})"
-    return [f"Send exactly {deposit.amount} {token} {where} to {deposit.to_address}{until}.", deposit.qr_value]
+    return [
+        f"Send exactly {deposit.amount} {token} {where} to {deposit.to_address}{until}.",
+        "Another token, network or amount may not count for this order. After such a mistake don't send again.",
+        deposit.qr_value,
+    ]

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from mcp_types import CallToolResult
 from pydantic import ConfigDict, Field, create_model
 
+from bot.core.money import SETTLEMENT_FEE_IDR
 from bot.mcp_server.service import Service
 from bot.mcp_server.tools.answers import Output, answer, replace_surrogates
 from bot.mcp_server.tools.failures import read_failure
@@ -16,6 +17,11 @@ from bot.mcp_server.tools.formats import format_rupiah, format_time
 from bot.payments.erc681 import DepositCheckError, check_deposit
 from bot.payments.tokens import LIGHTNING, TOKENS
 from bot.settlement.client import DepositRail, DepositRails, PayoutMethod, PlatformStats, Quote, SettlementError
+
+FEE_INCLUDED = (
+    f"The settlement fee of {format_rupiah(SETTLEMENT_FEE_IDR)} per transfer is already in the rate: nothing is added."
+)
+"""What is known of the fee: it is in the quote that the service locks (settlement API, 1.6 and 8)."""
 
 MAX_STATISTICS = 20
 MAX_CHARACTERS = 200
@@ -103,14 +109,16 @@ class RateTools:
     async def get_btc_idr_quote(self) -> Annotated[CallToolResult, QuoteOut]:
         """Get the live rate: rupiah for one bitcoin and for one USDC.
 
-        Use it to show the price before creating an order. The final price is locked when the order is created.
+        Use it to show the price before creating an order. The settlement fee is already in the rate: nothing is added.
+        The final price is locked when the order is created.
         """
         try:
             quote = await self._service.quote()
         except SettlementError as error:
             raise read_failure(error) from None
         return answer(
-            _quote_out(quote), f"1 BTC = {format_rupiah(round(quote.btc_idr))} ({format_time(quote.fetched_at)})."
+            _quote_out(quote),
+            f"1 BTC = {format_rupiah(round(quote.btc_idr))} ({format_time(quote.fetched_at)}). {FEE_INCLUDED}",
         )
 
     async def list_payout_methods(self) -> Annotated[CallToolResult, MethodsOut]:
