@@ -142,6 +142,7 @@ def build(settings: Settings, process_id: str | None = None) -> App:
         agent_ids=rules.agent_ids,
         chat_id=settings.support_chat_id,
         contact=settings.support_contact,
+        failed_payout_policy_url=settings.failed_payout_policy_url,
         remind_after=timedelta(seconds=settings.alarm_reminder_seconds),
     )
     broadcasts = Broadcasts(

@@ -111,6 +111,7 @@ class Settings(BaseSettings):
     operator_name: str = Field("", max_length=100)
     terms_url: str = Field("", max_length=500)
     privacy_url: str = Field("", max_length=500)
+    failed_payout_policy_url: str = Field("", max_length=500)
     operator_ids: Annotated[frozenset[int], NoDecode] = frozenset()
     support_ids: Annotated[frozenset[int], NoDecode] = frozenset()
     support_chat_id: int = Field(0, ge=-(10**15), le=0, description=GROUP_ID)
@@ -167,7 +168,7 @@ class Settings(BaseSettings):
             raise ValueError("must be one line of printable characters")
         return name
 
-    @field_validator("terms_url", "privacy_url")
+    @field_validator("terms_url", "privacy_url", "failed_payout_policy_url")
     @classmethod
     def _web_page_is_public(cls, address: str) -> str:
         address = address.strip()

@@ -27,6 +27,11 @@ class CachedValue(Generic[T]):
         self._kept: tuple[datetime, T] | None = None
         self._request: asyncio.Task[T] | None = None
 
+    @property
+    def last(self) -> T | None:
+        """The value that was fetched last, however old. None if there is none."""
+        return self._kept[1] if self._kept else None
+
     async def get(self, *, fresh: bool = False) -> T:
         """Return the kept value. Fetch it if it is too old or `fresh` is set. Simultaneous calls share a request."""
         if not fresh and self._kept and self._clock.now() - self._kept[0] < self._keep_for:
@@ -64,6 +69,12 @@ class ServiceCatalogue:
     async def quote(self) -> Quote:
         """Return the rate. Raise `SettlementFailure` if it can't be read."""
         return await self._quote.get()
+
+    @property
+    def may_offer_tokens(self) -> bool:
+        """Whether users may be able to pay with a token, as far as is known without asking the service."""
+        rails = self._rails.last
+        return rails is None or any(code in rails for code in TOKENS)
 
     async def channels(self) -> tuple[str, ...]:
         """Return the codes of the ways to pay: always Lightning, and the tokens that `deposit/rails` offers."""

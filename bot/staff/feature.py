@@ -26,6 +26,7 @@ class Staff:
         agent_ids: the support agents.
         chat_id: the group where support agents work; 0 if each works in their private chat.
         contact: an address outside the bot to which users can write; empty for none.
+        failed_payout_policy_url: where users can read what happens after a failed payout; empty for none.
         remind_after: the time after which operators are reminded of an alarm.
     """
 
@@ -37,10 +38,11 @@ class Staff:
         agent_ids: frozenset[int],
         chat_id: int,
         contact: str,
+        failed_payout_policy_url: str,
         remind_after: timedelta,
     ) -> None:
         self.chat = StaffChat(chat_id, agent_ids)
-        self.contacts = SupportContacts(self.chat, contact)
+        self.contacts = SupportContacts(self.chat, contact, failed_payout_policy_url)
         self._alarm_subjects = AlarmSubjects()
         self.alarms = AlarmService(
             infra.database,

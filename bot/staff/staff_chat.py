@@ -33,10 +33,17 @@ class StaffChat:
 
 
 class SupportContacts:
-    """How users can reach support. `contact` is an address outside the bot, empty for none."""
+    """How users can reach support, and where they can read what happens after a failed payout.
 
-    def __init__(self, staff_chat: StaffChat, contact: str = "") -> None:
+    Args:
+        staff_chat: where the support agents work.
+        contact: an address outside the bot; empty for none.
+        failed_payout_policy_url: the operator's policy on failed payouts; empty for none.
+    """
+
+    def __init__(self, staff_chat: StaffChat, contact: str = "", failed_payout_policy_url: str = "") -> None:
         self.contact = contact
+        self.failed_payout_policy_url = failed_payout_policy_url
         self._staff_chat = staff_chat
 
     @property

@@ -175,7 +175,9 @@ def _order_anomalies(case: Case) -> Iterator[Anomaly]:
         Anomaly.LATE: order.is_paid and order.expiry_notified,
         Anomaly.REPLACED: EventNote.INVOICE_REPLACED in notes,
         Anomaly.NOT_AGREED: any(is_not_agreed(order, event) for event in case.events),
-        Anomaly.PRICE_MOVED: Phase.NEEDS_CONFIRMATION in phases,
+        # The sender may have been asked only whether the order is theirs.
+        Anomaly.PRICE_MOVED: Phase.NEEDS_CONFIRMATION in phases
+        and (order.sats, order.idr) != (order.expected_sats, order.expected_idr),
         Anomaly.UNKNOWN: not phases.isdisjoint(UNCERTAIN_PHASES - {Phase.INTENDED}),
         Anomaly.REFUSED: order.phase is Phase.REFUSED,
         Anomaly.NOT_SENT: any(get_delivery_state(each) in UNDELIVERED for each in case.notifications),

@@ -90,6 +90,7 @@ class Support:
             payout_times=orders.payout_times,
             contacts=contacts,
             provider=provider,
+            catalogue=catalogue,
         )
         messages = UserMessageHandlers(
             database=database, messenger=messenger, tickets=user_tickets, reply_time=reply_time, contacts=contacts

@@ -326,13 +326,13 @@ def test_anything_else_is_no_support_contact(read_settings: Any, contact: str) -
         read_settings(SUPPORT_CONTACT=contact)
 
 
-@pytest.mark.parametrize("name", ["TERMS_URL", "PRIVACY_URL"])
+@pytest.mark.parametrize("name", ["TERMS_URL", "PRIVACY_URL", "FAILED_PAYOUT_POLICY_URL"])
 @pytest.mark.parametrize("address", ["https://kirim.example/terms", "https://kirim.example:8443/a?b=1&c#d", ""])
 def test_the_terms_and_the_privacy_policy_are_https_addresses(read_settings: Any, name: str, address: str) -> None:
     assert getattr(read_settings(**{name: f" {address} "}), name.lower()) == address
 
 
-@pytest.mark.parametrize("name", ["TERMS_URL", "PRIVACY_URL"])
+@pytest.mark.parametrize("name", ["TERMS_URL", "PRIVACY_URL", "FAILED_PAYOUT_POLICY_URL"])
 @pytest.mark.parametrize(
     "address",
     [

@@ -102,6 +102,78 @@ NEVER_SAID = (
 )
 """Keys, their language, and words that would promise what nobody knows, or name what isn't there."""
 
+ALWAYS_SAID = (
+    # Whoever has paid, or may have, must not pay again.
+    (
+        (
+            "orders.card.failed_paid",
+            "orders.card.failed_unknown",
+            "orders.card.stuck",
+            "orders.chat.order_unreadable",
+            "orders.notification.failed_paid",
+            "orders.notification.paid_late",
+            "orders.notification.stuck",
+            "orders.order_page.given_up",
+            "orders.pay_page.failed_paid_text",
+            "orders.pay_page.failed_unknown_text",
+            "orders.pay_page.trouble_text",
+            "support.help.trouble",
+        ),
+        "don't pay again",
+        "jangan bayar lagi",
+    ),
+    (
+        (
+            "orders.notification.deposit_taken",
+            "orders.notification.not_shown",
+            "orders.notification.offer_over",
+            "orders.notification.refused",
+            "orders.notification.refused_because",
+            "orders.order_page.offer_over",
+        ),
+        "don't have to pay anything",
+        "tidak perlu membayar apa pun",
+    ),
+    (("checkout.service.down", "orders.cannot_check"), "no order was created", "transaksi"),
+    (("orders.card.cannot_look",), "isn't affected", "tidak terpengaruh"),
+    (("orders.notification.failed_unpaid", "orders.notification.offer_over"), "get a new price", "minta harga baru"),
+    (("orders.card.failed_unpaid", "orders.order_page.offer_over"), "get a new price", "minta harga baru"),
+    (
+        ("orders.notification.not_shown", "orders.notification.refused", "orders.notification.refused_because"),
+        "try again",
+        "mencoba lagi",
+    ),
+    # These lead to the page that says whom to contact.
+    (
+        (
+            "orders.card.failed_paid",
+            "orders.card.failed_unknown",
+            "orders.chat.order_unreadable",
+            "orders.order_page.given_up",
+            "orders.pay.deposit",
+        ),
+        "/help",
+        "/help",
+    ),
+    (("orders.notification.keep_reference", "support.help.trouble_alone"), "contact", "hubungi"),
+    (("orders.notification.paid",), "don't need to do anything", "tidak perlu melakukan apa-apa"),
+    (("orders.notification.checking",), "minutes", "menit"),
+    (("orders.notification.paid_late",), "price that was locked", "harga yang sudah dikunci"),
+    # The quote that the service locks has the fee: nothing comes on top of it.
+    (
+        (
+            "broadcasts.default",
+            "checkout.review.figures",
+            "rates.fee",
+            "rates.subscription.daily_text",
+            "support.help.cost",
+        ),
+        "already in the rate",
+        "sudah termasuk dalam kurs",
+    ),
+)
+"""Keys, and what they say in English and in Indonesian: what trouble means for the money, and what to do now."""
+
 OTHER_SENTENCES = [(locale, key) for locale, key in EVERY_SENTENCE if locale != "en" and key in ENGLISH]
 
 FOR_STAFF = (
@@ -114,6 +186,7 @@ FOR_STAFF = (
     "operations.statistics.",
     "support.lookup.",
     "orders.notification.staff_",
+    "orders.status.staff_",
     "operations.platform.",
     "support.reveal.",
     "operations.status.",
@@ -297,6 +370,19 @@ def test_no_text_about_money_promises_what_nobody_knows(
 ) -> None:
     forms = [(key, form) for key in keys for form in _forms(SENTENCES[locale][key])]
     assert [(key, word) for key, form in forms for word in words if word in form.lower()] == []
+
+
+@pytest.mark.parametrize(("keys", "in_english", "in_indonesian"), ALWAYS_SAID)
+def test_a_text_about_money_says_what_it_means_and_what_to_do(
+    keys: tuple[str, ...], in_english: str, in_indonesian: str
+) -> None:
+    said = {"en": in_english, "id": in_indonesian}
+    assert [
+        f"{locale} {key}"
+        for key in keys
+        for locale, words in said.items()
+        if words not in _forms(SENTENCES[locale][key])[0].lower()
+    ] == []
 
 
 @pytest.mark.parametrize("locale", LOCALES)

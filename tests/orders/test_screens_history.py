@@ -169,6 +169,8 @@ def test_a_page_says_what_was_unusual() -> None:
         page_of(ended(), [HELD]).text, "orders.order_page.price_moved", **reviewed, **locked, locked_idr="Rp500,000"
     )
     assert not says(page_of(ended()).text, "orders.order_page.price_moved")
+    only_whose = ended(expected_sats=29_412, expected_idr=500_000)
+    assert not says(page_of(only_whose, [HELD]).text, "orders.order_page.price_moved"), "asked whose order it is"
     refused = replace(MOMENTS["refused"], refusal="<b>closed</b> & gone ")
     assert says(page_of(refused).text, "orders.order_page.refused_because", reason="<b>closed</b> & gone")
 
@@ -179,7 +181,7 @@ def test_a_page_says_what_was_unusual() -> None:
         ("unknown", ["help", "history", "refresh"]),
         ("unresolved", ["decide", "help", "history", "refresh"]),
         ("held", ["decide", "help", "history", "refresh"]),
-        ("offer over", ["decide", "resend", "help", "history", "refresh"]),
+        ("offer over", ["requote", "help", "history", "refresh"]),
         ("IDLE", ["card", "help", "history", "refresh"]),
         ("LN_SWAP_PENDING", ["card", "resend", "help", "history", "refresh"]),
         ("expired", ["card", "resend", "help", "history", "refresh"]),

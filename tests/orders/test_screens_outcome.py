@@ -51,6 +51,12 @@ def test_the_question_whether_an_order_is_theirs_shows_the_price_before_and_now(
         assert figure in seen.text
 
 
+@pytest.mark.parametrize("locale", LOCALES)
+def test_the_question_whether_an_order_is_theirs_shows_the_whole_number_that_it_asks_about(locale: str) -> None:
+    seen = message_screen(OrderNotification.RECIPIENT_MASKED, MOMENTS["held"], locale)
+    assert "1234 5678 90" in seen.text
+
+
 def test_an_offer_that_is_over_can_not_be_accepted_any_more() -> None:
     seen = message_screen(OrderNotification.PRICE_MOVED, MOMENTS["offer over"])
     assert seen.text == text("orders.notification.offer_over", line=ORDER_LINE)
@@ -105,6 +111,25 @@ def test_a_failure_says_whether_money_left_the_wallet(
     assert labels(seen)[-1] == label("orders.button.help", locale)
     without_staff = labels(message_screen(OrderNotification.FAILED, MOMENTS[moment], locale, help_offered=False))
     assert label("orders.button.help", locale) not in without_staff
+
+
+@pytest.mark.parametrize("staff_notified", [False, True])
+@pytest.mark.parametrize("locale", LOCALES)
+def test_a_failed_payout_links_the_operators_policy_if_there_is_one(locale: str, *, staff_notified: bool) -> None:
+    reader, policy = Reader(TRANSLATIONS.get(locale), JAKARTA, NOW), "https://kirim.example/failed?a=1&b"
+
+    def shown(kind: OrderNotification, moment: str, url: str) -> str:
+        return order_messages.screen(
+            kind, reader, MOMENTS[moment], help_offered=True, staff_notified=staff_notified, policy_url=url
+        ).text
+
+    for moment in ("failed paid", "failed unknown"):
+        assert shown(OrderNotification.FAILED, moment, policy).endswith(
+            f"\n\n{reader.t('orders.policy.failed', url=policy)}"
+        )
+        assert "href" not in shown(OrderNotification.FAILED, moment, "")
+    assert "href" not in shown(OrderNotification.FAILED, "failed unpaid", policy), "there is no payment"
+    assert "href" not in shown(OrderNotification.STUCK, "stuck", policy), "it may still be sent"
 
 
 def test_sent_names_the_place() -> None:

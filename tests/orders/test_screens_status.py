@@ -24,6 +24,7 @@ STANDS = {
     "unknown": "checking",
     "unresolved": "unresolved",
     "held": "held",
+    "offer over": "offer_over",
     "IDLE": "created",
     "ROUTE_SHOWN": "created",
     "never heard of": "created",
@@ -53,6 +54,14 @@ def test_each_order_is_listed_with_where_it_stands(moment: str, state: str) -> N
         label("users.button.send"),
     ]
     assert seen.buttons[0].data == "o:ABC2345:card"
+
+
+@pytest.mark.parametrize("moment", ["held", "unresolved", "offer over", "IDLE", "failed paid"])
+def test_staff_never_read_that_they_have_to_answer_a_users_question(moment: str) -> None:
+    order = dict(orders_in_each_state())[moment]
+    mine, theirs = (text(key(order, NOW)) for key in (open_orders.status_key, open_orders.staff_status_key))
+    assert (mine != theirs) is (moment in {"held", "unresolved"})
+    assert "your" not in theirs
 
 
 @pytest.mark.parametrize(

@@ -128,3 +128,17 @@ async def test_lightning_is_always_offered_and_the_others_while_the_service_has_
     clock.passes(minutes=1)
     service.rails = frozenset()
     assert await catalogue.channels() == ("lightning",)
+
+
+async def test_tokens_may_be_offered_until_the_service_says_otherwise_and_nothing_is_asked_for_it(
+    catalogue: ServiceCatalogue, service: FakeSettlement, clock: MovedClock
+) -> None:
+    assert catalogue.may_offer_tokens, "nothing is known yet"
+    service.rails = frozenset()
+    assert catalogue.may_offer_tokens, "it isn't asked"
+    await catalogue.channels()
+    clock.passes(minutes=60)
+    assert not catalogue.may_offer_tokens
+    service.rails = frozenset({"btcb"})
+    await catalogue.channels()
+    assert catalogue.may_offer_tokens

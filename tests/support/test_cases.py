@@ -10,7 +10,7 @@ from bot.orders.notifications.queueing import order_notifications
 from bot.orders.order import EventNote, Order, Phase
 from bot.orders.repository import OrderRepository
 from bot.settlement.model import OrderReport
-from bot.support.cases import Anomaly, CaseReader, DeliveryState, get_delivery_state
+from bot.support.cases import Anomaly, Case, CaseReader, DeliveryState, get_delivery_state
 from bot.support.notifications.kinds import AboutTicket, TicketNotification
 from bot.support.notifications.queueing import notify_user
 from bot.support.ticket import CloseReason, Ticket
@@ -79,6 +79,14 @@ async def test_the_services_own_times_stand_beside_ours(system: OrderSystem) -> 
         ("LN_SWAP_PENDING", "", moved),
         ("COMPLETED", "", done),
     ]
+
+
+async def test_only_a_price_that_moved_is_unusual_not_the_question_whose_order_it_is(system: OrderSystem) -> None:
+    order = replace(await system.place(), phase=Phase.NEEDS_CONFIRMATION)
+    as_reviewed = replace(order, sats=order.expected_sats, idr=order.expected_idr)
+    moved = replace(as_reviewed, sats=order.expected_sats + 1)
+    found = {each: Case(user_id=EMMA, user=None, order=each).anomalies for each in (as_reviewed, moved)}
+    assert [Anomaly.PRICE_MOVED in anomalies for anomalies in found.values()] == [False, True]
 
 
 async def test_a_payment_that_was_passed_unseen_has_its_time_all_the_same(system: OrderSystem) -> None:

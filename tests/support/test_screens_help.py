@@ -1,16 +1,19 @@
 """The pages of `/help` follow the settings, and promise support only if there is an agent or a contact."""
 
 from datetime import timedelta
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
 from bot.infra.i18n import LOCALES
 from bot.infra.telegram.ui.callbacks import read_button
 from bot.orders.payout_times import PayoutTimes, format_payout_times
-from bot.staff.staff_chat import SupportContacts
+from bot.staff.staff_chat import StaffChat, SupportContacts
 from bot.support.user_chat.buttons import HelpButton, HelpPage
+from bot.support.user_chat.help_handlers import HelpHandlers
 from bot.support.user_chat.screens import help as help_screens
+from bot.users.provider import UNNAMED
 from tests.screens import ScreenCase, check_screen
 from tests.support.ticket_screens import some_contacts
 from tests.texts import TRANSLATIONS, label, says, text
@@ -86,6 +89,48 @@ def test_one_time_is_not_said_twice(locale: str) -> None:
 )
 def test_help_after_a_failure_is_promised_only_where_somebody_is_there(contacts: SupportContacts, after: str) -> None:
     assert page("trouble", contacts=contacts).text == f"{text('support.help.trouble')}\n\n{after}"
+
+
+@pytest.mark.parametrize(
+    ("contacts", "whom"),
+    [
+        (some_contacts(STAFF, "@kirim_help"), text("support.help.deposit_support")),
+        (some_contacts(NOBODY, "@kirim_help"), text("support.help.deposit_contact", contact="@kirim_help")),
+        (some_contacts(NOBODY, ""), text("support.help.deposit_alone")),
+    ],
+)
+def test_who_sent_a_wrong_token_reads_what_to_do_and_whom_to_tell(contacts: SupportContacts, whom: str) -> None:
+    shown = page("trouble", contacts=contacts, tokens_offered=True)
+    assert shown.text.endswith(f"\n\n{text('support.help.deposit')} {whom}")
+    check_screen(shown)
+    assert text("support.help.deposit") not in page("trouble", contacts=contacts).text
+
+
+@pytest.mark.parametrize("offered", [False, True])
+async def test_a_wrong_token_is_explained_where_tokens_may_be_offered_without_asking_the_service(
+    *, offered: bool
+) -> None:
+    async def times() -> None:
+        return None
+
+    rules = SimpleNamespace(min_order_idr=20_000, limits=SimpleNamespace(idr_per_day=0))
+    handlers = HelpHandlers(
+        database=cast("Any", None),
+        rules=cast("Any", rules),
+        payout_times=cast("Any", SimpleNamespace(get=times)),
+        contacts=some_contacts(STAFF, ""),
+        provider=UNNAMED,
+        catalogue=cast("Any", SimpleNamespace(may_offer_tokens=offered)),
+    )
+    shown = await handlers._page(cast("Any", SimpleNamespace(t=EN)), HelpPage.TROUBLE)
+    assert (text("support.help.deposit") in ScreenCase("trouble", shown).text) is offered
+
+
+def test_help_links_the_policy_on_failed_payouts_if_there_is_one() -> None:
+    contacts = SupportContacts(StaffChat(0, NOBODY), failed_payout_policy_url="https://kirim.example/failed")
+    shown = page("trouble", contacts=contacts)
+    assert shown.screen.text.endswith(EN("orders.policy.failed", url="https://kirim.example/failed"))
+    assert "href" not in page("trouble").screen.text
 
 
 @pytest.mark.parametrize(

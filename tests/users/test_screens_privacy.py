@@ -114,6 +114,13 @@ def test_every_screen_is_a_message_that_telegram_takes_and_shows_no_number_in_fu
         assert NUMBER not in seen.text, seen.name
 
 
+@pytest.mark.parametrize(("moment", "key"), [("held", "open_held"), ("offer over", "open_offer_over")])
+def test_an_order_waits_for_an_answer_only_while_its_offer_stands(moment: str, key: str) -> None:
+    waits = waiting_for(dict(orders_in_each_state())[moment])
+    shown = ScreenCase("waiting", privacy.explain_waiting(TRANSLATIONS.get("en"), waits, NOW))
+    assert says(shown.text, f"orders.privacy.{key}")
+
+
 @pytest.mark.parametrize("locale", LOCALES)
 def test_every_button_is_one_that_is_answered(locale: str) -> None:
     for seen in every_screen(TRANSLATIONS.get(locale), LISTED_BCA, "Ibu"):

@@ -17,7 +17,8 @@ def screen(t: Translator, draft: OrderDraft, minimum: int) -> Screen:
     """Return the question, with a button for each common amount."""
     cap = draft.method.cap if draft.method else None
     sums = [Amount("IDR", idr) for idr in COMMON if idr >= minimum and (cap is None or idr <= cap)]
-    text = t("checkout.amount.ask", recipient=format_recipient_line(t, draft))
+    asked = t("checkout.amount.ask", recipient=format_recipient_line(t, draft))
+    text = f"{asked}\n\n{t('checkout.amount.limits', minimum=t.rupiah(minimum))}"
     return Screen(text, (*_choices(t, draft, sums, COLUMNS), leave_row(t, draft)))
 
 

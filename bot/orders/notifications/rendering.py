@@ -89,7 +89,14 @@ class OrderMessages:
         if mode is DeliveryMode.STATUS_ONLY or (kind in STILL_APPLIES and not STILL_APPLIES[kind](order)):
             return Sent()
         offered, notified = self._contacts.is_offered, self._contacts.has_staff
-        screen = order_messages.screen(kind, context.reader, order, help_offered=offered, staff_notified=notified)
+        screen = order_messages.screen(
+            kind,
+            context.reader,
+            order,
+            help_offered=offered,
+            staff_notified=notified,
+            policy_url=self._contacts.failed_payout_policy_url,
+        )
         if kind is OrderNotification.SENT:
             # The receipt that follows is made for forwarding. So the phrase, which is private, is in this message.
             screen = replace(screen, text=screen.text + format_phrase_line(context.t, context.user))

@@ -15,7 +15,7 @@ from bot.orders.order import Order
 from bot.orders.repository import OrderRepository
 from bot.orders.screens import warnings as screens
 from bot.orders.screens.formatting import format_order_line
-from bot.orders.screens.open_orders import status_key
+from bot.orders.screens.open_orders import staff_status_key
 from bot.staff.alarm_model import ORDER_ALARMS, Alarm, AlarmKind
 from bot.staff.alarm_subjects import LoadAlarmSubject
 from bot.staff.screens import alarms
@@ -44,7 +44,7 @@ class OrderInAlarm:
 
     def format_status(self, t: Translator, now: datetime) -> Html:
         """Return the status of the order."""
-        return t(status_key(self.order, now))
+        return t(staff_status_key(self.order, now))
 
 
 async def load_order(tx: Transaction, reference: str) -> OrderInAlarm | None:

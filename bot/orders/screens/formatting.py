@@ -23,6 +23,11 @@ def format_order_line(t: Translator, order: Order) -> Html:
     )
 
 
+def format_failed_payout_policy(t: Translator, url: str) -> tuple[Html, ...]:
+    """Return the line with the policy on failed payouts in a tuple. The tuple is empty if there is no policy."""
+    return (t("orders.policy.failed", url=url),) if url else ()
+
+
 def order_button(t: Translator, order: Order, label: str, action: OrderAction, style: Style | None = None) -> Button:
     """Return a button that acts on `order`. `label` is the key of its text."""
     return Button(t.plain(label), data=OrderButton(order.reference, action).pack(), style=style)

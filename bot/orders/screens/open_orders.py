@@ -14,16 +14,21 @@ from bot.users.screens.buttons import send_row
 
 STATUS_KEYS = {
     OrderStatus.NEEDS_CONFIRMATION: "orders.status.held",
-    OrderStatus.OFFER_OVER: "orders.status.held",
     OrderStatus.WAITING: "orders.status.created",
 }
 """The keys of statuses whose texts aren't named like the status."""
+
+STAFF_STATUS_KEYS = {
+    OrderStatus.NEEDS_CONFIRMATION: "orders.status.staff_held",
+    OrderStatus.UNRESOLVED: "orders.status.staff_unresolved",
+}
+"""The keys of statuses in which the user has to answer, for staff."""
 
 EMOJI = {
     OrderStatus.CHECKING: "🔎",
     OrderStatus.UNRESOLVED: "❓",
     OrderStatus.NEEDS_CONFIRMATION: "❓",
-    OrderStatus.OFFER_OVER: "❓",
+    OrderStatus.OFFER_OVER: "⌛",
     OrderStatus.SENT: "✅",
     OrderStatus.REFUSED: "✖️",
     OrderStatus.CLOSED: "✖️",
@@ -53,9 +58,14 @@ def _open_button(t: Translator, order: Order) -> Button:
 
 
 def status_key(order: Order, now: datetime) -> str:
-    """Return the key of the short text for an order's status."""
+    """Return the key of the short text for an order's status, for its user."""
     status = order.status(now)
     return STATUS_KEYS.get(status, f"orders.status.{status}")
+
+
+def staff_status_key(order: Order, now: datetime) -> str:
+    """Return the key of the short text for an order's status, for staff."""
+    return STAFF_STATUS_KEYS.get(order.status(now)) or status_key(order, now)
 
 
 def status_emoji(order: Order, now: datetime) -> str:

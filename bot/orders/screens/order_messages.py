@@ -4,6 +4,8 @@ We promise nothing that only the service decides. Its answers don't say what hap
 support has to find out.
 """
 
+from dataclasses import replace
+
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.formatting import clip
 from bot.infra.telegram.ui.reader import Reader
@@ -13,9 +15,9 @@ from bot.orders.notifications.kinds import OrderNotification
 from bot.orders.order import Failure, HoldReason, Order, OrderStatus
 from bot.orders.payment_details import get_transfer
 from bot.orders.screens import status_message
-from bot.orders.screens.formatting import format_order_line, order_button
+from bot.orders.screens.formatting import format_failed_payout_policy, format_order_line, order_button
 from bot.rates.quote import price_drift_percent
-from bot.recipients.formatting import format_method, kind_key
+from bot.recipients.formatting import format_method, group_digits, kind_key
 from bot.users.screens.buttons import send_row
 
 REASON_SHOWN = 200
@@ -44,14 +46,23 @@ QUESTION_OF = {
 
 
 def screen(
-    kind: OrderNotification, reader: Reader, order: Order, *, help_offered: bool, staff_notified: bool = False
+    kind: OrderNotification,
+    reader: Reader,
+    order: Order,
+    *,
+    help_offered: bool,
+    staff_notified: bool = False,
+    policy_url: str = "",
 ) -> Screen:
     """Return the message. It always says which order it is about.
 
-    `staff_notified` says whether the staff are notified of payments without a payout.
+    `staff_notified` says whether the staff are notified of payments without a payout. `policy_url` is the address of
+    the policy on failed payouts, if there is one.
     """
     if _is_payment_problem(kind, order):
-        return _payment_problem(kind, reader, order, help_offered=help_offered, staff_notified=staff_notified)
+        problem = _payment_problem(kind, reader, order, help_offered=help_offered, staff_notified=staff_notified)
+        policy = format_failed_payout_policy(reader.t, policy_url) if kind is OrderNotification.FAILED else ()
+        return replace(problem, text="\n\n".join((problem.text, *policy)))
     return Screen(_text(kind, reader, order), _keyboard(kind, reader, order, help_offered=help_offered))
 
 
@@ -107,6 +118,7 @@ def _question(kind: OrderNotification, t: Translator, order: Order, line: Html) 
             idr=t.rupiah(idr),
             reviewed=t.sats(order.expected_sats),
             reviewed_idr=t.rupiah(order.expected_idr),
+            number=group_digits(order.number),
         )
     drift = price_drift_percent(expected_sats=order.expected_sats, expected_idr=order.expected_idr, sats=sats, idr=idr)
     return t(

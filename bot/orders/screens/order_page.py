@@ -62,7 +62,9 @@ def _remarks(reader: Reader, order: Order, events: Sequence[OrderEvent]) -> tupl
     t = reader.t
     late = [t("orders.order_page.late")] if order.is_paid and order.expiry_notified else []
     was_asked = any(event.phase is Phase.NEEDS_CONFIRMATION for event in events)
-    moved = [_moved(t, order)] if was_asked and order.has_shown_price else []
+    # The question can also be whether the order is the user's. Then its price may be the reviewed one.
+    has_moved = order.has_shown_price and order.last_price != (order.expected_sats, order.expected_idr)
+    moved = [_moved(t, order)] if was_asked and has_moved else []
     forgotten = [] if order.has_recipient else [t("orders.order_page.forgotten")]
     return (*moved, *late, _meaning(reader, order), *forgotten)
 
@@ -103,11 +105,14 @@ def _keyboard(reader: Reader, order: Order, *, help_offered: bool) -> Keyboard:
         return order_button(reader.t, order, label, action, style)
 
     rows: list[tuple[Button, ...]] = []
-    if order.phase in {Phase.UNRESOLVED, Phase.NEEDS_CONFIRMATION}:
+    status = order.status(reader.now)
+    if status in {OrderStatus.UNRESOLVED, OrderStatus.NEEDS_CONFIRMATION}:
         rows.append((button("orders.button.decide", OrderAction.RESEND_STATUS, "primary"),))
     elif order.phase is Phase.OPEN:
         rows.append((button("orders.button.card", OrderAction.RESEND_STATUS),))
-    if order.may_be_sent_again(reader.now):
+    if order.may_be_sent_again(reader.now) and status is OrderStatus.OFFER_OVER:
+        rows.append((button("orders.button.requote", OrderAction.REQUOTE, "primary"),))
+    elif order.may_be_sent_again(reader.now):
         rows.append((button("orders.button.resend", OrderAction.RESEND, "primary"),))
     if order.state == COMPLETED:
         rows.append((button("orders.button.receipt", OrderAction.RECEIPT),))

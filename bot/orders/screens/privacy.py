@@ -58,8 +58,10 @@ def _reason(order: Order, now: datetime) -> str:
     match order.status(now):
         case OrderStatus.PLACING | OrderStatus.CHECKING | OrderStatus.UNRESOLVED:
             return "orders.privacy.open_unknown"
-        case OrderStatus.NEEDS_CONFIRMATION | OrderStatus.OFFER_OVER:
+        case OrderStatus.NEEDS_CONFIRMATION:
             return "orders.privacy.open_held"
+        case OrderStatus.OFFER_OVER:
+            return "orders.privacy.open_offer_over"
         case OrderStatus.WAITING:
             return "orders.privacy.open_payable"
         case OrderStatus.EXPIRED:

@@ -8,7 +8,7 @@ from bot.infra.telegram.ui.screen import Screen
 from bot.orders.notifications.kinds import AboutProblem, OrderWarning
 from bot.orders.order import Failure, Order
 from bot.orders.screens.formatting import format_order_line
-from bot.orders.screens.open_orders import status_key
+from bot.orders.screens.open_orders import staff_status_key
 
 MAX_COMPLAINT = 300
 
@@ -24,6 +24,6 @@ def screen(kind: OrderWarning, t: Translator, order: Order | None, problem: Abou
 def _facts(t: Translator, order: Order, now: datetime) -> dict[str, object]:
     return {
         "line": format_order_line(t, order),
-        "state": t(status_key(order, now)),
+        "state": t(staff_status_key(order, now)),
         "user": Html(f"tg://user?id={order.user_id}"),
     }

@@ -6,6 +6,7 @@ from bot.infra.telegram.ui.screen import Screen
 from bot.orders.payout_times import PayoutTimeMeasurement
 from bot.orders.repository import OrderRepository
 from bot.orders.rules import Rules
+from bot.settlement.catalogue import ServiceCatalogue
 from bot.staff.staff_chat import SupportContacts
 from bot.support.tickets.repository import TicketRepository
 from bot.support.user_chat.buttons import HelpButton, HelpPage
@@ -28,8 +29,10 @@ class HelpHandlers:
         payout_times: PayoutTimeMeasurement,
         contacts: SupportContacts,
         provider: Provider,
+        catalogue: ServiceCatalogue,
     ) -> None:
         self._database = database
+        self._catalogue = catalogue
         self._rules = rules
         self._payout_times = payout_times
         self._contacts = contacts
@@ -59,6 +62,8 @@ class HelpHandlers:
             a_day=self._rules.limits.idr_per_day,
             times=await self._payout_times.get(),
             contacts=self._contacts,
+            # Help has to open while the service is down, so the service isn't asked.
+            tokens_offered=self._catalogue.may_offer_tokens,
         )
         return screens.show_page(session.t, page, facts)
 

@@ -8,7 +8,7 @@ from bot.infra.telegram.ui.formatting import quote_input
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.orders.order import Order
-from bot.orders.screens.open_orders import status_emoji, status_key
+from bot.orders.screens.open_orders import staff_status_key, status_emoji
 from bot.recipients.formatting import format_destination, format_method
 from bot.settlement.model import PayoutMethod
 from bot.support.cases import Case
@@ -56,7 +56,7 @@ def format_entry(reader: Reader, order: Order) -> Html:
         destination=format_destination(order.method, order.number),
         reference=order.reference,
         at=reader.format_time(order.created_at, round_up=False),
-        state=t(status_key(order, now)),
+        state=t(staff_status_key(order, now)),
     )
 
 

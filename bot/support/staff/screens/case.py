@@ -12,7 +12,7 @@ from bot.infra.telegram.ui.formatting import quote_input
 from bot.infra.telegram.ui.reader import Reader
 from bot.orders.order import Order
 from bot.orders.screens.formatting import format_channel, format_order_line
-from bot.orders.screens.open_orders import status_emoji, status_key
+from bot.orders.screens.open_orders import staff_status_key, status_emoji
 from bot.recipients.formatting import format_destination
 from bot.support.cases import MAX_OTHERS, Case
 from bot.support.staff.screens import timeline as staff_timeline
@@ -90,7 +90,7 @@ def _order_lines(reader: Reader, order: Order) -> Iterator[str]:
     yield t(
         "support.case.heading",
         mark=status_emoji(order, now),
-        state=t(status_key(order, now)),
+        state=t(staff_status_key(order, now)),
         amount=t.rupiah(order.idr or order.expected_idr),
         destination=format_destination(order.method, order.number),
     )
@@ -110,4 +110,4 @@ def _user_line(t: Translator, case: Case, default_locale: str) -> Html:
 
 def _other_order(reader: Reader, order: Order) -> Html:
     t = reader.t
-    return t("support.case.other", line=format_order_line(t, order), state=t(status_key(order, reader.now)))
+    return t("support.case.other", line=format_order_line(t, order), state=t(staff_status_key(order, reader.now)))

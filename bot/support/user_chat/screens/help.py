@@ -9,6 +9,7 @@ from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.orders.order import Order
 from bot.orders.payout_times import PayoutTimes, format_payout_times
+from bot.orders.screens.formatting import format_failed_payout_policy
 from bot.recipients.formatting import format_method
 from bot.staff.staff_chat import SupportContacts
 from bot.support.ticket import Ticket
@@ -24,12 +25,16 @@ TOPICS: Final = (HelpPage.COST, HelpPage.TIME, HelpPage.LIGHTNING, HelpPage.TROU
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HelpFacts:
-    """The facts on the pages: the limits in rupiah (0 is no limit), the payout times, and the contacts."""
+    """The facts on the pages: the limits in rupiah (0 is no limit), the payout times, and the contacts.
+
+    `tokens_offered` says whether users can pay with a token.
+    """
 
     minimum: int
     a_day: int
     times: PayoutTimes | None
     contacts: SupportContacts
+    tokens_offered: bool = False
 
 
 def show_first_page(
@@ -98,13 +103,19 @@ def _lightning(t: Translator, _: HelpFacts) -> Html:
 
 def _trouble(t: Translator, facts: HelpFacts) -> Html:
     """Return what can go wrong. It promises help only if there is a support agent or a contact."""
-    if facts.contacts.has_staff:
-        after = t("support.help.trouble_support")
-    elif facts.contacts.contact:
-        after = t("support.help.trouble_contact", contact=format_contact(facts.contacts.contact))
-    else:
-        after = t("support.help.trouble_alone")
-    return Html(f"{t('support.help.trouble')}\n\n{after}")
+    whom, contact = _whom(facts.contacts), format_contact(facts.contacts.contact)
+    parts = [t("support.help.trouble"), t(f"support.help.trouble_{whom}", contact=contact)]
+    parts += format_failed_payout_policy(t, facts.contacts.failed_payout_policy_url)
+    if facts.tokens_offered:
+        parts.append(Html(f"{t('support.help.deposit')} {t(f'support.help.deposit_{whom}', contact=contact)}"))
+    return Html("\n\n".join(parts))
+
+
+def _whom(contacts: SupportContacts) -> str:
+    """Return how the keys of texts end that say whom to tell: support here, a contact elsewhere, or the provider."""
+    if contacts.has_staff:
+        return "support"
+    return "contact" if contacts.contact else "alone"
 
 
 TEXTS: Final[Mapping[HelpPage, Callable[[Translator, HelpFacts], Html]]] = {
