@@ -9,14 +9,14 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import partial
 
 from bot.core.clock import Clock, SystemClock
 from bot.mcp_server.memory import drop_oldest
-from bot.mcp_server.tools.unresolved_orders import UnresolvedOrders
-from bot.orders.deposits import LONGEST_LIST
+from bot.mcp_server.tools.unresolved_orders import Listing, UnresolvedOrders
+from bot.orders.deposits import LONGEST_LIST, has_all_open_deposits
 from bot.orders.limits import AmountLimits
 from bot.settlement.adapter import to_report
 from bot.settlement.budget import GAP_SECONDS, Budget, OrderPace
@@ -26,7 +26,6 @@ from bot.settlement.client import (
     DepositRails,
     Order,
     OrderInput,
-    OrderList,
     PayoutMethod,
     PlatformStats,
     Quote,
@@ -55,6 +54,18 @@ class Rules:
     def amounts_up_to(self, cap: int | None) -> AmountLimits:
         """Return the limits of one order to a destination with this cap, or without one (None)."""
         return AmountLimits(self.min_order_idr, cap)
+
+
+@dataclass(frozen=True, slots=True)
+class NewestOrders:
+    """The newest orders of our key, newest first, and how many more the list had that can't be read."""
+
+    reports: tuple[OrderReport, ...] = ()
+    unreadable: int = 0
+
+    def has_all_open_deposits(self, now: datetime) -> bool:
+        """Return whether the list has every deposit that can still be paid."""
+        return self.unreadable == 0 and has_all_open_deposits(self.reports, now)
 
 
 class Service:
@@ -125,21 +136,21 @@ class Service:
             shared = self._orders[order_id] = CachedValue(partial(self._fetch_order, order_id), KEEP_ORDER, self.clock)
         return await shared.get()
 
-    async def orders(self, limit: int) -> OrderList:
-        """Return the newest orders (4.7)."""
-        started = self.unresolved.start_listing()
+    async def orders(self, limit: int) -> Listing:
+        """Return the newest orders (4.7). Once the caller has them, pass them to `unresolved.finish_listing`."""
+        start = self.unresolved.start_listing()
         await self._budget.take()
         listed = await self._client.orders(limit)
-        self.unresolved.finish_listing(started, is_empty=not listed.orders)
-        return listed
+        return Listing(start, self.seconds(), limit, listed)
 
-    async def newest(self) -> tuple[OrderReport, ...]:
+    async def newest(self) -> NewestOrders:
         """Return the newest orders for an internal check.
 
         Unlike a caller's read, it doesn't resolve uncertain orders.
         """
         await self._budget.take()
-        return tuple(map(to_report, (await self._client.orders(LONGEST_LIST)).orders))
+        listed = await self._client.orders(LONGEST_LIST)
+        return NewestOrders(tuple(map(to_report, listed.orders)), listed.skipped)
 
     async def create(self, order_input: OrderInput) -> CreatedOrder:
         """Create an order (4.5), once."""

@@ -34,6 +34,17 @@ def is_list_conclusive(reports: Sequence[OrderReport], service_id: str, *, is_ne
     return any(report.service_id == service_id for report in reports) or (not is_new and len(reports) >= LONGEST_LIST)
 
 
+def has_all_open_deposits(reports: Sequence[OrderReport], now: datetime) -> bool:
+    """Return whether the list has every deposit that can still be paid.
+
+    The list is either shorter than the longest one, or its oldest order is so old that none before it can be paid.
+    """
+    if len(reports) < LONGEST_LIST:
+        return True
+    oldest = reports[-1].created_at
+    return oldest is not None and oldest <= now - MAY_BE_PAID_FOR
+
+
 def find_earlier_deposits(
     reports: Sequence[OrderReport], service_id: str, deposit: Deposit, sats: int, now: datetime
 ) -> list[OrderReport]:

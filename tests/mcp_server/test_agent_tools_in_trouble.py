@@ -11,15 +11,17 @@ import pytest
 from mcp import MCPError
 
 from bot.payments.tokens import TOKENS
+from bot.sandbox.settlement import SANDBOX_API_KEY
 from bot.settlement.client import SettlementClient
 from tests.mcp_server.agent_system import BCA, ORDERS, AgentSystem, open_agent_system, restarted, text_of
 from tests.ports import closed_port
 from tests.waiting import TIMEOUT_SECONDS
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable, Coroutine
 
-    from bot.settlement.model import OrderReport
+    from bot.mcp_server.service import NewestOrders
+    from bot.settlement.client import OrderList
 
 
 @pytest.fixture(params=["documented", "live"])
@@ -77,12 +79,15 @@ async def test_a_refused_key_is_the_operators_business() -> None:
 
 
 async def test_a_service_out_of_reach_made_no_order(system: AgentSystem) -> None:
-    await system.does("list_payout_methods")
     await system.does("get_btc_idr_quote")
     async with SettlementClient(f"http://127.0.0.1:{closed_port()}", "pk_live_a.b") as nobody:
+        system.tools.create = nobody.create_order  # type: ignore[method-assign]  # it went away after the checks
+        said = await system.is_refused()
+        assert "can't be reached. No order was created." in said
         system.tools._client = nobody
         said = await system.is_refused()
-    assert "can't be reached. No order was created." in said
+    assert "can't be reached." in said
+    assert "No order was created." in said
 
 
 @pytest.mark.parametrize("fault", ["500_after", "502_after", "503_after", "drop_after", "html", "truncated"])
@@ -124,9 +129,88 @@ async def test_after_an_unknown_outcome_the_same_wish_is_not_sent_before_somebod
     assert "OUTCOME IS UNKNOWN" in again
     assert await system.posts() == 1
     assert (await system.orders(idrAmount=160_000))["idrAmount"] == 160_000
-    await system.does("list_offramp_orders")
+    await system.service.clock.sleep(60)
+    assert (await system.does("list_offramp_orders"))["warnings"] == []
     assert (await system.orders())["idrAmount"] == 150_000
     assert await system.posts() == 3
+
+
+async def test_a_list_that_cannot_show_the_lost_order_leaves_the_doubt_and_says_so(system: AgentSystem) -> None:
+    await system.service.control("POST", "/bulk", count=3)
+    await system.service.clock.sleep(60)
+    await system.service.fault("500_after")
+    await system.is_refused()
+    (early,) = (await system.does("list_offramp_orders"))["warnings"]
+    assert "Rp150,000 to BANK CENTRAL ASIA" in early
+    assert "40 seconds or more" in early
+    assert BCA["recipientDetails"] not in early
+    await system.service.clock.sleep(60)
+    await system.service.control("POST", "/bulk", count=2)
+    await system.service.clock.sleep(1)
+    for limit in (1, 2):
+        result = await system.call("list_offramp_orders", limit=limit)
+        (warning,) = result.structured_content["warnings"]
+        assert "with limit 100" in warning
+        assert warning in text_of(result)
+        assert "requested before" in await system.is_refused()
+    assert (await system.does("list_offramp_orders", limit=4))["warnings"] == []
+    await system.orders()
+    assert await system.posts() == 2
+
+
+async def test_a_full_list_of_later_orders_never_ends_a_doubt(system: AgentSystem) -> None:
+    await system.service.fault("500_after")
+    await system.is_refused()
+    await system.service.control("POST", "/bulk", count=100)
+    await system.service.clock.sleep(3600)
+    assert "operator" in (await system.does("list_offramp_orders", limit=100))["warnings"][0]
+    assert "requested before" in await system.is_refused()
+
+
+async def test_a_list_that_reached_nobody_ends_no_doubt(system: AgentSystem, monkeypatch: pytest.MonkeyPatch) -> None:
+    await system.service.fault("500_after")
+    await system.is_refused()
+    await system.service.clock.sleep(60)
+    with monkeypatch.context() as hung_up:
+        hung_up.setattr("bot.mcp_server.tools.order_tools.has_hung_up", lambda: True)
+        await system.does("list_offramp_orders")
+    assert "requested before" in await system.is_refused()
+    with monkeypatch.context() as broken:
+        broken.setattr("bot.mcp_server.tools.order_tools.order_line", lambda _order: 1 / 0)
+        await system.fails("list_offramp_orders")
+    assert "requested before" in await system.is_refused()
+    await system.does("list_offramp_orders")
+    await system.orders()
+
+
+async def test_too_many_doubts_end_the_creation_of_orders(system: AgentSystem, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bot.mcp_server.memory.REMEMBERED", 2)
+    for amount in (160_000, 170_000):
+        await system.service.fault("500_after")
+        await system.is_refused(idrAmount=amount)
+    said = await system.is_refused()
+    assert "Too many orders have an unknown outcome" in said
+    assert "No order was created." in said
+    assert await system.posts() == 2
+
+
+async def test_the_list_of_destinations_is_read_before_each_order() -> None:
+    # The live service keeps its own list for ten minutes.
+    async with open_agent_system("documented") as system:
+        await system.does("list_payout_methods")
+        await system.orders()
+        listed = (await system.service.control("GET", "/methods"))["methods"]
+        others = [method for method in listed if method["bankName"] != BCA["partnerBankName"]]
+        await system.service.control("POST", "/methods", methods=others)
+        said = await system.is_refused(idrAmount=160_000)
+        assert "aren't a matching pair in the live list" in said
+        assert "No order was created." in said
+        capped = [{**method, "maxAmountTransfer": 155_000} for method in listed]
+        await system.service.control("POST", "/methods", methods=capped)
+        assert "at most Rp155,000" in await system.is_refused(idrAmount=160_000)
+        await system.service.fault("500_before", method="GET", path="/v1/payout/methods", times=1)
+        assert "No order was created." in await system.is_refused(idrAmount=151_000)
+        assert await system.posts() == 1
 
 
 async def test_a_created_order_is_not_created_again_before_somebody_looked(system: AgentSystem) -> None:
@@ -263,6 +347,10 @@ async def test_a_second_deposit_of_the_same_amount_is_not_handed_out_until_the_f
 
 @pytest.mark.parametrize("fault", ["500_before", "empty_list"])
 async def test_a_deposit_is_handed_out_only_once_the_list_of_orders_has_it(system: AgentSystem, fault: str) -> None:
+    await system.does("get_deposit_rails")
+    if fault == "500_before":
+        first = await system.tools.newest()
+        system.tools.newest = _once(first, system.tools.newest)  # type: ignore[method-assign]  # before the order exists
     await system.service.fault(fault, method="GET", path=ORDERS, times=None)
     said = await system.is_refused(depositChannel="btcb")
     (made,) = (await system.service.control("GET", "/orders"))["orders"]
@@ -276,12 +364,76 @@ async def test_a_deposit_is_handed_out_only_once_the_list_of_orders_has_it(syste
     assert (await system.does("get_offramp_order", orderId=made["id"]))["depositToAddress"] == made["depositToAddress"]
 
 
+def _once(
+    first: NewestOrders, then: Callable[[], Coroutine[Any, Any, NewestOrders]]
+) -> Callable[[], Coroutine[Any, Any, NewestOrders]]:
+    """Return a read of the newest orders that answers `first` once, and goes on as `then`."""
+    answers = [first]
+
+    async def newest() -> NewestOrders:
+        return answers.pop() if answers else await then()
+
+    return newest
+
+
+async def test_no_deposit_is_ordered_while_the_list_of_orders_cannot_be_read(system: AgentSystem) -> None:
+    await system.service.fault("500_before", method="GET", path=ORDERS, times=None)
+    said = await system.is_refused(depositChannel="btcb")
+    assert "No order was created." in said
+    assert await system.posts() == 0
+    assert (await system.orders())["bolt11"]
+
+
+A_WEEK_AND_TWO_DAYS = 9 * 86_400
+
+
+async def test_no_deposit_is_ordered_if_the_list_is_too_short_to_compare_it(system: AgentSystem) -> None:
+    token = {"depositChannel": "cbbtc", "idrAmount": None, "satAmount": 25_000}
+    await system.service.control("POST", "/bulk", count=98)
+    made = await system.orders(**token)
+    assert made["deposit"]
+    await system.service.control("POST", "/bulk", count=1)
+    said = await system.is_refused(**token, recipientDetails="9876543210")
+    assert "doesn't show every deposit that can still be paid" in said
+    assert "Send depositChannel lightning instead" in said
+    assert "No order was created." in said
+    assert (await system.orders(idrAmount=160_000))["bolt11"]
+    async with restarted(system) as after:
+        # This process doesn't know the order, so it can't compare it with older ones.
+        shown = await after.does("get_offramp_order", orderId=made["orderId"])
+        assert shown["depositToAddress"] is None
+        assert "depositChannel lightning" in shown["paymentWithheld"]
+    await system.service.clock.sleep(A_WEEK_AND_TWO_DAYS)
+    assert (await system.orders(**token, recipientDetails="9876543210"))["deposit"]
+
+
+async def test_a_deposit_is_not_handed_out_if_the_list_has_filled_up_meanwhile(system: AgentSystem) -> None:
+    await system.service.control("POST", "/bulk", count=99)
+    said = await system.is_refused(depositChannel="btcb")
+    (made, *_) = (await system.service.control("GET", "/orders"))["orders"]
+    assert f"Order {made['id']} was created, but how to pay it isn't shown" in said
+    assert "Send depositChannel lightning instead" in said
+    assert made["depositToAddress"] not in said
+
+
+async def test_a_row_that_cannot_be_read_may_be_a_deposit_of_the_same_amount(system: AgentSystem) -> None:
+    class HalfRead(SettlementClient):
+        async def orders(self, limit: int = 50, *, retry: bool = True) -> OrderList:
+            return (await super().orders(limit, retry=retry)).model_copy(update={"skipped": 1})
+
+    async with HalfRead(system.service.url, SANDBOX_API_KEY) as client:
+        system.tools._client = client
+        said = await system.is_refused(depositChannel="btcb")
+        assert "doesn't show every deposit" in said
+        assert await system.posts() == 0
+
+
 async def test_a_list_that_is_older_than_the_order_hands_no_deposit_out(system: AgentSystem) -> None:
     await system.orders()
     before = await system.tools.newest()
-    assert before
+    assert before.reports
 
-    async def newest() -> tuple[OrderReport, ...]:
+    async def newest() -> NewestOrders:
         return before
 
     system.tools.newest = newest  # type: ignore[method-assign]  # as a copy that lags behind answers
@@ -310,7 +462,7 @@ async def test_a_somewhat_worse_price_is_pointed_out(system: AgentSystem) -> Non
 async def test_an_order_whose_record_is_missing_is_still_read_by_its_id(system: AgentSystem) -> None:
     await system.service.fault("empty_list", method="GET", path=ORDERS)
     result = await system.call("list_offramp_orders")
-    assert result.structured_content == {"orders": []}
+    assert result.structured_content == {"orders": [], "warnings": []}
     assert "proves nothing" in text_of(result)
 
 

@@ -1,9 +1,27 @@
-"""An order that may exist isn't sent again before the caller has listed orders."""
+"""An order that may exist isn't sent again before the caller got a list of orders that can show it."""
+
+from datetime import UTC, datetime, timedelta
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from bot.mcp_server.tools.unresolved_orders import CREATED_FOR, Request, UnresolvedOrder, UnresolvedOrders, request_of
-from bot.settlement.client import NeverReached, NoAnswer, OrderInput, SettlementError, ValidationRejected
+from bot.mcp_server.tools.unresolved_orders import (
+    APPEARS_WITHIN,
+    CLOCK_SLACK,
+    CREATED_FOR,
+    Listing,
+    ListStart,
+    Request,
+    TooManyUnresolved,
+    UnresolvedOrder,
+    UnresolvedOrders,
+    request_of,
+)
+from bot.settlement.client import NeverReached, NoAnswer, Order, OrderInput, OrderList, ValidationRejected
+
+SERVED_AT = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
+"""The service's clock has nothing to do with the monotonic seconds of this process."""
 
 
 class Seconds:
@@ -28,8 +46,56 @@ def fails(unresolved: UnresolvedOrders, error: BaseException) -> None:
         raise error
 
 
-def look(unresolved: UnresolvedOrders, *, is_empty: bool = False) -> None:
-    unresolved.finish_listing(unresolved.start_listing(), is_empty=is_empty)
+def listed(*ages: float | None, ids: tuple[str, ...] = (), skipped: int = 0) -> OrderList:
+    """Return a list with an order of each age in seconds, newest first."""
+    rows = [
+        Order(
+            id=name,
+            state="ROUTE_SHOWN",
+            sat_amount=1,
+            idr_amount=1,
+            created_at=None if age is None else SERVED_AT - timedelta(seconds=age),
+        )
+        for name, age in zip((*ids, *map(str, range(len(ages)))), ages, strict=False)
+    ]
+    return OrderList(orders=tuple(rows), fetched_at=SERVED_AT, skipped=skipped)
+
+
+def look(unresolved: UnresolvedOrders, seconds: Seconds, found: OrderList | None = None, limit: int = 50) -> None:
+    """Give a list to the caller, by default a short one."""
+    start = unresolved.start_listing()
+    unresolved.finish_listing(Listing(start, seconds(), limit, found or listed(1)))
+
+
+def is_refused(unresolved: UnresolvedOrders) -> bool:
+    """Return whether the request isn't sent again. If it is, the service rejects it."""
+    try:
+        reject(unresolved)
+    except UnresolvedOrder:
+        return True
+    except ValidationRejected:
+        return False
+    raise AssertionError
+
+
+def reject(unresolved: UnresolvedOrders, amount: int = 150_000) -> None:
+    with unresolved.prevent_repeat(request(amount)):
+        raise ValidationRejected(400)
+
+
+def lose(unresolved: UnresolvedOrders, seconds: Seconds, after: float) -> None:
+    with unresolved.prevent_repeat(request()):
+        seconds.now += after
+        raise NoAnswer
+
+
+def in_doubt() -> tuple[UnresolvedOrders, Seconds]:
+    """Return the memory after an answer was lost, long enough ago that the order would be listed."""
+    seconds = Seconds()
+    unresolved = UnresolvedOrders(seconds)
+    fails(unresolved, NoAnswer("silence"))
+    seconds.now += APPEARS_WITHIN
+    return unresolved, seconds
 
 
 def test_an_order_that_surely_was_not_created_can_be_sent_again() -> None:
@@ -50,57 +116,157 @@ def test_a_created_order_is_not_created_again_by_a_caller_who_missed_the_answer(
     with unresolved.prevent_repeat(request(160_000)):
         pass
     seconds.now += CREATED_FOR
+    assert not is_refused(unresolved)
+
+
+@pytest.mark.parametrize(
+    ("limit", "found", "ends"),
+    [
+        (1, listed(2, ids=("cm1",)), True),
+        (50, listed(1, 2, ids=("cm2", "cm1")), True),
+        (1, listed(1, ids=("cm2",)), False),
+        (50, listed(1, 5000, ids=("cm2",)), False),
+        (50, listed(), False),
+    ],
+)
+def test_a_created_order_is_repeated_only_after_a_list_that_has_it(limit: int, found: OrderList, *, ends: bool) -> None:
+    seconds = Seconds()
+    unresolved = UnresolvedOrders(seconds)
     with unresolved.prevent_repeat(request()) as sending:
-        sending.order_id = "cm2"
-    look(unresolved)
-    with unresolved.prevent_repeat(request()):
-        pass
+        sending.order_id = "cm1"
+    seconds.now += APPEARS_WITHIN
+    look(unresolved, seconds, found, limit)
+    assert is_refused(unresolved) is not ends
 
 
 @pytest.mark.parametrize("error", [NoAnswer("silence"), KeyboardInterrupt(), ZeroDivisionError()])
 def test_one_without_a_known_outcome_cannot_until_somebody_looked(error: BaseException) -> None:
-    unresolved = UnresolvedOrders()
+    seconds = Seconds()
+    unresolved = UnresolvedOrders(seconds)
     fails(unresolved, error)
     with pytest.raises(UnresolvedOrder) as raised, unresolved.prevent_repeat(request()):
         pytest.fail("it was sent again")
     assert (raised.value.order_id, raised.value.is_running) == (None, False)
-    with unresolved.prevent_repeat(request(160_000)):
-        pass
-    look(unresolved)
-    with unresolved.prevent_repeat(request()):
-        pass
+    assert unresolved.unknown() == [request()]
+    with pytest.raises(ValidationRejected):
+        reject(unresolved, 160_000)
+    seconds.now += APPEARS_WITHIN
+    look(unresolved, seconds)
+    assert unresolved.unknown() == []
+    assert not is_refused(unresolved)
 
 
-def test_an_empty_list_proves_nothing() -> None:
-    unresolved = UnresolvedOrders()
-    fails(unresolved, NoAnswer("silence"))
-    look(unresolved, is_empty=True)
-    with pytest.raises(UnresolvedOrder), unresolved.prevent_repeat(request()):
-        pytest.fail("it was sent again")
+OLDER = APPEARS_WITHIN + CLOCK_SLACK + 1
+"""An age in seconds of an order that is surely older than the request of `in_doubt`."""
+
+
+@pytest.mark.parametrize(
+    ("limit", "found", "ends"),
+    [
+        (1, listed(1), False),
+        (1, listed(OLDER), True),
+        (2, listed(1, OLDER), True),
+        (2, listed(1, APPEARS_WITHIN), False),
+        (2, listed(1, OLDER - 2), False),
+        (3, listed(1, 2), True),
+        (100, listed(*[1] * 100), False),
+        (100, listed(*[1] * 99), True),
+        (100, listed(), False),
+        (1, listed(None), False),
+        # The oldest order is the last one, whatever the times of the others are.
+        (2, listed(OLDER, 1), False),
+        (2, listed(OLDER, skipped=1), False),
+        (50, listed(1, skipped=1), False),
+    ],
+)
+def test_a_doubt_ends_only_by_a_list_that_reaches_back_to_it(limit: int, found: OrderList, *, ends: bool) -> None:
+    unresolved, seconds = in_doubt()
+    look(unresolved, seconds, found, limit)
+    assert is_refused(unresolved) is not ends
+
+
+def test_a_full_list_without_the_services_time_reaches_back_nowhere() -> None:
+    unresolved, seconds = in_doubt()
+    look(unresolved, seconds, OrderList(orders=listed(OLDER).orders), limit=1)
+    assert is_refused(unresolved)
+    look(unresolved, seconds, OrderList(orders=listed(OLDER).orders), limit=2)
+    assert not is_refused(unresolved)
+
+
+def test_a_list_that_took_its_time_reaches_back_less_far() -> None:
+    unresolved, seconds = in_doubt()
+    start = unresolved.start_listing()
+    seconds.now += 20
+    unresolved.finish_listing(Listing(start, seconds(), 1, listed(OLDER + 19)))
+    assert is_refused(unresolved)
+    unresolved.finish_listing(Listing(start, seconds(), 1, listed(OLDER + 20)))
+    assert not is_refused(unresolved)
+
+
+def test_a_list_proves_nothing_while_the_service_may_still_create_the_order() -> None:
+    unresolved, seconds = in_doubt()
+    seconds.now -= 1
+    look(unresolved, seconds)
+    assert is_refused(unresolved)
+    seconds.now += 1
+    look(unresolved, seconds)
+    assert not is_refused(unresolved)
+
+
+@given(
+    lost_after=st.floats(0, 300),
+    ages=st.lists(st.floats(0, 2000), min_size=1, max_size=6),
+    asked_after=st.floats(0, 300),
+    took=st.floats(0, 30),
+    limit=st.integers(1, 6),
+)
+def test_no_list_ends_a_doubt_that_can_lack_the_order(
+    lost_after: float, ages: list[float], asked_after: float, took: float, limit: int
+) -> None:
+    seconds = Seconds()
+    unresolved = UnresolvedOrders(seconds)
+    sent_at = seconds.now
+    with pytest.raises(NoAnswer):
+        lose(unresolved, seconds, lost_after)
+    seconds.now += asked_after
+    start = unresolved.start_listing()
+    seconds.now += took
+    rows = sorted(ages)[:limit]
+    unresolved.finish_listing(Listing(start, seconds(), limit, listed(*rows)))
+    # The service may have listed at any moment between, and created the order at any moment after it was requested.
+    can_lack_it = len(rows) == limit and seconds.now - rows[-1] >= sent_at
+    if can_lack_it or asked_after < APPEARS_WITHIN:
+        assert is_refused(unresolved)
+    elif len(rows) < limit:
+        assert not is_refused(unresolved)
 
 
 def test_a_list_that_was_asked_for_before_the_order_was_sent_proves_nothing() -> None:
-    unresolved = UnresolvedOrders()
-    started = unresolved.start_listing()
+    seconds = Seconds()
+    unresolved = UnresolvedOrders(seconds)
+    start = unresolved.start_listing()
     fails(unresolved, NoAnswer("silence"))
-    unresolved.finish_listing(started, is_empty=False)
-    with pytest.raises(UnresolvedOrder), unresolved.prevent_repeat(request()):
-        pytest.fail("it was sent again")
+    seconds.now += APPEARS_WITHIN
+    unresolved.finish_listing(Listing(start, seconds(), 50, listed(1)))
+    assert is_refused(unresolved)
 
 
 def test_a_list_that_was_asked_for_while_the_order_was_under_way_proves_nothing() -> None:
-    unresolved, started = UnresolvedOrders(), 0
+    seconds = Seconds()
+    unresolved = UnresolvedOrders(seconds)
+    start = ListStart(0, 0)
     with unresolved.prevent_repeat(request()):
-        started = unresolved.start_listing()
-    unresolved.finish_listing(started, is_empty=False)
-    with pytest.raises(UnresolvedOrder), unresolved.prevent_repeat(request()):
-        pytest.fail("it was sent again")
+        start = unresolved.start_listing()
+    seconds.now += APPEARS_WITHIN
+    unresolved.finish_listing(Listing(start, seconds(), 50, listed(1)))
+    assert is_refused(unresolved)
 
 
 def test_one_under_way_cannot_be_sent_beside_itself_even_after_a_look() -> None:
-    unresolved = UnresolvedOrders()
+    seconds = Seconds()
+    unresolved = UnresolvedOrders(seconds)
     with unresolved.prevent_repeat(request()):
-        look(unresolved)
+        look(unresolved, seconds)
         with pytest.raises(UnresolvedOrder) as raised, unresolved.prevent_repeat(request()):
             pytest.fail("it was sent twice")
         assert raised.value.is_running
@@ -116,13 +282,44 @@ def test_another_spelling_of_the_holder_or_of_a_mobile_number_is_the_same_order(
     assert request_of(order(deposit_channel="cbbtc"), "bank") != request()
 
 
-def test_the_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_doubt_is_never_forgotten_to_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bot.mcp_server.memory.REMEMBERED", 3)
-    unresolved = UnresolvedOrders()
-    for amount in range(1, 6):
-        with pytest.raises(SettlementError), unresolved.prevent_repeat(request(amount)):
+    unresolved, seconds = in_doubt()
+    for amount in range(1, 8):
+        with unresolved.prevent_repeat(request(amount)) as sending:
+            sending.order_id = f"cm{amount}"
+    assert len(unresolved._remembered) == 3
+    assert is_refused(unresolved)
+    for amount in (8, 9):
+        with pytest.raises(NoAnswer), unresolved.prevent_repeat(request(amount)):
             raise NoAnswer
-    with unresolved.prevent_repeat(request(1)):
-        pass
-    with pytest.raises(UnresolvedOrder), unresolved.prevent_repeat(request(5)):
-        pytest.fail("it was sent again")
+    with pytest.raises(TooManyUnresolved), unresolved.prevent_repeat(request(10)):
+        pytest.fail("its outcome couldn't be remembered")
+    assert len(unresolved.unknown()) == 3
+    seconds.now += APPEARS_WITHIN
+    look(unresolved, seconds)
+    with unresolved.prevent_repeat(request(10)) as sending:
+        sending.order_id = "cm10"
+
+
+def test_orders_under_way_count_towards_the_limit_of_doubts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bot.mcp_server.memory.REMEMBERED", 2)
+    unresolved = UnresolvedOrders()
+    with unresolved.prevent_repeat(request(1)), unresolved.prevent_repeat(request(2)), pytest.raises(TooManyUnresolved):
+        reject(unresolved)
+    assert len(unresolved.unknown()) == 2
+    with pytest.raises(TooManyUnresolved):
+        reject(unresolved)
+
+
+def test_a_doubt_is_described_without_its_recipient() -> None:
+    assert request().describe() == "Rp150,000 to BANK"
+    assert (
+        request_of(
+            OrderInput(
+                sat_amount=25_000, partner_bank_code="014", partner_bank_name="BANK", recipient_details="1234567890"
+            ),
+            "bank",
+        ).describe()
+        == "25,000 sats to BANK"
+    )

@@ -10,12 +10,20 @@ from typing import Any
 import pytest
 
 from bot.core.money import Amount
-from bot.orders.deposits import LONGEST_LIST
+from bot.orders.deposits import LONGEST_LIST, MAY_BE_PAID_FOR, has_all_open_deposits
 from bot.orders.notifications.kinds import OrderNotification
 from bot.orders.order import Order, Phase
 from bot.payments.tokens import TOKENS
 from bot.settlement.adapter import SettlementAdapter
-from bot.settlement.model import KeyRefused, OrderRequest, PayoutMethod, ServiceDown, SettlementFailure, SlowDown
+from bot.settlement.model import (
+    KeyRefused,
+    OrderReport,
+    OrderRequest,
+    PayoutMethod,
+    ServiceDown,
+    SettlementFailure,
+    SlowDown,
+)
 from tests.mcp_server.agent_system import AgentSystem, open_agent_system
 from tests.orders.order_system import EMMA, OSCAR, SARI, OrderSystem, place_unresolved
 from tests.settlement.builders import BRI
@@ -305,3 +313,26 @@ async def test_an_agent_withholds_what_is_like_the_bots_deposit(bot_and_agent: B
 
 async def test_of_a_bot_and_an_agent_at_once_exactly_one_shows_its_deposit(bot_and_agent: BotAndAgent) -> None:
     assert sorted(await asyncio.gather(bot_and_agent.bot_shows(), bot_and_agent.agent_shows())) == [False, True]
+
+
+A_SECOND = timedelta(seconds=1)
+
+
+@pytest.mark.parametrize(
+    ("rows", "oldest_age", "has_all"),
+    [
+        (0, None, True),
+        (LONGEST_LIST - 1, A_SECOND, True),
+        (LONGEST_LIST, MAY_BE_PAID_FOR - A_SECOND, False),
+        (LONGEST_LIST, MAY_BE_PAID_FOR, True),
+        (LONGEST_LIST, None, False),
+    ],
+)
+def test_a_list_has_every_open_deposit_if_it_is_short_or_reaches_back(
+    rows: int, oldest_age: timedelta | None, *, has_all: bool
+) -> None:
+    now = MovedClock().now()
+    reports = [OrderReport(service_id=str(number), state="ROUTE_SHOWN", created_at=now) for number in range(rows)]
+    if reports:
+        reports[-1] = replace(reports[-1], created_at=None if oldest_age is None else now - oldest_age)
+    assert has_all_open_deposits(reports, now) is has_all

@@ -1,6 +1,7 @@
 """Errors of the service, for agents: the status, the service's text, and what to do next."""
 
 from bot.mcp_server.tools.answers import Refusal
+from bot.mcp_server.tools.unresolved_orders import APPEARS_WITHIN
 from bot.settlement.client import (
     Answered,
     KeyRefused,
@@ -41,9 +42,9 @@ def unknown_outcome(wanted: str) -> str:
     """Return the text for an unknown outcome. It must never sound like "try again"."""
     return (
         f"THE OUTCOME IS UNKNOWN: the order ({wanted}) may exist. Do not call create_offramp_order for it again now. "
-        "Call list_offramp_orders and look for an order of the last minutes with this amount and destination. If it is "
-        "there, continue with its id. If it isn't, that proves nothing: a missing order may still exist. Tell your "
-        "user, and let them decide."
+        f"Wait {APPEARS_WITHIN:.0f} seconds, call list_offramp_orders with limit 100, and look for an order of the "
+        "last minutes with this amount and destination. If it is there, continue with its id. If it isn't, that proves "
+        "nothing: a missing order may still exist. Tell your user, and let them decide."
     )
 
 

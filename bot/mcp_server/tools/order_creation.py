@@ -10,7 +10,7 @@ from mcp_types import CallToolResult
 from pydantic import Field
 
 from bot.core.money import Amount
-from bot.mcp_server.service import Service
+from bot.mcp_server.service import NewestOrders, Service
 from bot.mcp_server.tools import arguments as args
 from bot.mcp_server.tools.answers import Output, Refusal, answer
 from bot.mcp_server.tools.failures import NO_ORDER_MADE, creation_failure, read_failure, unknown_outcome
@@ -23,16 +23,23 @@ from bot.mcp_server.tools.order_validation import (
     require_one_amount,
     unlisted_error,
 )
-from bot.mcp_server.tools.payable import DepositOut, Payment, check_new_payment, explain_duplicate
+from bot.mcp_server.tools.payable import (
+    NOT_ALL_LISTED,
+    USE_LIGHTNING,
+    DepositOut,
+    Payment,
+    check_new_payment,
+    explain_duplicate,
+)
 from bot.mcp_server.tools.rates import FEE_INCLUDED, rails_out
-from bot.mcp_server.tools.unresolved_orders import UnresolvedOrder, request_of
+from bot.mcp_server.tools.unresolved_orders import TooManyUnresolved, UnresolvedOrder, request_of
 from bot.orders.deposits import find_earlier_deposits, is_list_conclusive
 from bot.orders.placement.invoice_check import TOO_GOOD_PERCENT, Unpayable
 from bot.payments.tokens import LIGHTNING, SYMBOLS, TOKENS
 from bot.rates.quote import Estimate, estimate, price_drift_percent
 from bot.settlement.adapter import to_placed
 from bot.settlement.client import CreatedOrder, OrderInput, PayoutMethod, SettlementError
-from bot.settlement.model import OrderReport, Quote
+from bot.settlement.model import Quote
 
 log = structlog.get_logger(__name__)
 
@@ -78,8 +85,8 @@ class OrderCreation:
         reversed. Returns a BOLT11 invoice (lightning) or deposit instructions ({token_codes}). The settlement fee is
         already in satAmount: the recipient gets idrAmount, and nothing is added. Nothing is sent until it is paid.
         Every call creates a new order. After an error or a lost answer, unless the error says "No order was created",
-        call list_offramp_orders before creating another. The same order within ten minutes is only created after a call
-        of list_offramp_orders.
+        call list_offramp_orders before creating another. The same order within ten minutes is only created after
+        list_offramp_orders has listed the first.
         """
         with _before_creating():
             requested = require_one_amount(satAmount, idrAmount)
@@ -88,7 +95,8 @@ class OrderCreation:
             holder = check_holder(bankAccountName)
             expected = await self._expected(requested)
             check_limits(method, expected.idr, requested, self._service.rules)
-            await self._check_channel(depositChannel)
+            if depositChannel != LIGHTNING:
+                await self._check_channel(depositChannel)
         order_input = OrderInput(
             sat_amount=satAmount,
             idr_amount=idrAmount,
@@ -109,13 +117,12 @@ class OrderCreation:
         return answer(made, _text(made, method), *pictures)
 
     async def _method(self, code: str, name: str) -> PayoutMethod:
+        """Return the destination. The list is read before each creation of an order (settlement API, 4.2)."""
         try:
-            found = find_method(await self._service.methods(), code, name)
-            if found is None:
-                listed = await self._service.methods(fresh=True)
-                found = find_method(listed, code, name)
+            listed = await self._service.methods(fresh=True)
         except SettlementError as error:
             raise read_failure(error) from None
+        found = find_method(listed, code, name)
         if found is None:
             raise unlisted_error(listed, code, name)
         return found
@@ -132,14 +139,18 @@ class OrderCreation:
         return estimate(requested, Quote(quote.btc_idr, quote.fetched_at))
 
     async def _check_channel(self, channel: str) -> None:
-        if channel == LIGHTNING:
-            return
+        """Check that a deposit is possible, and that it can be compared with all others before it is shown."""
         try:
             usable = rails_out(await self._service.rails()).channels
+            if channel not in usable:
+                raise Refusal(f"depositChannel {channel} isn't available right now. Send one of: {', '.join(usable)}.")
+            newest = await self._service.newest()
         except SettlementError as error:
             raise read_failure(error) from None
-        if channel not in usable:
-            raise Refusal(f"depositChannel {channel} isn't available right now. Send one of: {', '.join(usable)}.")
+        if not newest.has_all_open_deposits(self._service.clock.now()):
+            raise Refusal(
+                f"depositChannel {channel} can't be used right now, because {NOT_ALL_LISTED}. {USE_LIGHTNING}"
+            )
 
     async def _create(self, order_input: OrderInput, method: PayoutMethod, wanted: str) -> CreatedOrder:
         try:
@@ -152,7 +163,8 @@ class OrderCreation:
                 raise Refusal(
                     f"The same order was created a short time ago, and no other one now. Its orderId is "
                     f"{known.order_id}. Call get_offramp_order to see how to pay it. If your user wants to send the "
-                    "same amount to the same recipient again, call list_offramp_orders first, then this tool."
+                    "same amount to the same recipient again, call list_offramp_orders first, then this tool. If that "
+                    "list doesn't have the order, call this tool ten minutes after the order was created."
                 ) from None
             why = (
                 "The same order is being created right now."
@@ -160,6 +172,12 @@ class OrderCreation:
                 else "The same order was requested before."
             )
             raise Refusal(f"{why} {unknown_outcome(wanted)}") from None
+        except TooManyUnresolved:
+            raise Refusal(
+                f"Too many orders have an unknown outcome, so no more are created. {NO_ORDER_MADE} Call "
+                "list_offramp_orders with limit 100. If that doesn't help, the operator of this server must check "
+                "these orders and restart it."
+            ) from None
         except SettlementError as error:
             raise creation_failure(error, wanted) from None
 
@@ -182,27 +200,31 @@ class OrderCreation:
         deposit = to_placed(created).deposit
         if payment.deposit is None or deposit is None:
             return
-        newest = await self._newest()
-        if not is_list_conclusive(newest, created.order_id, is_new=True):
+        newest, now = await self._newest(), self._service.clock.now()
+        if not is_list_conclusive(newest.reports, created.order_id, is_new=True):
             raise Refusal(
                 f"Order {created.order_id} was created, but the list of orders can't be read right now, so it isn't "
                 "known whether another deposit of the same amount is open. Don't create another order. Call "
                 f"get_offramp_order for {created.order_id} in 5 seconds or later for how to pay it."
             )
-        now = self._service.clock.now()
-        before = find_earlier_deposits(newest, created.order_id, deposit, created.sat_amount, now)
+        if not newest.has_all_open_deposits(now):
+            raise Refusal(
+                f"Order {created.order_id} was created, but how to pay it isn't shown, because {NOT_ALL_LISTED}. "
+                f"{USE_LIGHTNING}"
+            )
+        before = find_earlier_deposits(newest.reports, created.order_id, deposit, created.sat_amount, now)
         if before:
             why = explain_duplicate(before[0])
             self._service.withhold(created.order_id, why)
             log.warning("order_withheld", order_id=created.order_id, reason="deposit like another")
             raise Refusal(f"Order {created.order_id} was created, but how to pay it isn't shown: {why}.")
 
-    async def _newest(self) -> tuple[OrderReport, ...]:
+    async def _newest(self) -> NewestOrders:
         """Return the newest orders, or none if they can't be read."""
         try:
             return await self._service.newest()
         except SettlementError:
-            return ()
+            return NewestOrders()
 
     def _withhold(self, created: CreatedOrder, reason: str) -> Refusal:
         self._service.withhold(created.order_id, reason)

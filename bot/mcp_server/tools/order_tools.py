@@ -17,9 +17,11 @@ from bot.mcp_server.tools.order_creation import payment_lines
 from bot.mcp_server.tools.order_output import OrderOut, order_line, state_in_words
 from bot.mcp_server.tools.payable import NOT_AWAITED
 from bot.mcp_server.tools.shown_payment import shown_payment, shown_payments
+from bot.mcp_server.tools.unresolved_orders import APPEARS_WITHIN, Listing, Request
 from bot.settlement.client import Order, SettlementError, WaitTimeout, wait_for_order
 
 SLACK_SECONDS = 1.0
+MOST_NAMED = 5
 NOT_AN_ID = (
     "orderId isn't a valid order id. Send the `orderId` of create_offramp_order, or an `id` of list_offramp_orders."
 )
@@ -29,12 +31,27 @@ class OrdersOut(Output):
     """The newest orders."""
 
     orders: list[OrderOut] = Field(description="Newest first. A missing order may still exist.")
+    warnings: list[str] = Field(
+        default_factory=list, description="Orders with an unknown outcome that this list can't settle; usually empty."
+    )
 
 
 class WaitedOut(OrderOut):
     """An order after waiting for it."""
 
     timed_out: bool = Field(default=False, description="Whether timeoutSeconds passed before the order ended.")
+
+
+def unsettled_warning(unknown: list[Request]) -> str:
+    """Return which orders still have an unknown outcome after a list was read, and what to do."""
+    named = [each.describe() for each in unknown[:MOST_NAMED]]
+    more = len(unknown) - len(named)
+    return (
+        f"The outcome is still unknown of: {'; '.join([*named, *([f'{more} more'] if more else [])])}. This list can't "
+        "settle it, so the same order isn't created again. Call list_offramp_orders with limit 100, "
+        f"{APPEARS_WITHIN:.0f} seconds or more after the failed call. If more than 100 orders were created since then, "
+        "the list doesn't reach back far enough: tell your user to ask the operator of this server."
+    )
 
 
 class OrderTools:
@@ -61,21 +78,33 @@ class OrderTools:
     ) -> Annotated[CallToolResult, OrdersOut]:
         """List the newest orders of this server's account, newest first.
 
-        Call it when the outcome of create_offramp_order is unknown. A missing order may still exist.
+        Call it when the outcome of create_offramp_order is unknown, with limit 100. A missing order may still exist.
         """
         try:
-            listed = await self._service.orders(limit)
+            listing = await self._service.orders(limit)
         except SettlementError as error:
             raise read_failure(error) from None
-        shown_list = await shown_payments(self._service, listed.orders)
-        rows = [OrderOut.from_order(order, shown) for order, shown in zip(listed.orders, shown_list, strict=True)]
-        lines = [order_line(order) for order in listed.orders] or [
+        orders = listing.listed.orders
+        shown_list = await shown_payments(self._service, orders)
+        rows = [OrderOut.from_order(order, shown) for order, shown in zip(orders, shown_list, strict=True)]
+        lines = [order_line(order) for order in orders] or [
             "None listed. That proves nothing: a missing order may still exist."
         ]
+        warnings = self._settle(listing)
         return answer(
-            OrdersOut(orders=rows),
-            "\n".join([f"{len(rows)} {'order' if len(rows) == 1 else 'orders'}, newest first:", *lines]),
+            OrdersOut(orders=rows, warnings=warnings),
+            "\n".join([f"{len(rows)} {'order' if len(rows) == 1 else 'orders'}, newest first:", *lines, *warnings]),
         )
+
+    def _settle(self, listing: Listing) -> list[str]:
+        """Forget the orders that this list settles. Return what to do about the others.
+
+        A list that doesn't reach its caller settles nothing.
+        """
+        if not has_hung_up():
+            self._service.unresolved.finish_listing(listing)
+        unknown = self._service.unresolved.unknown()
+        return [unsettled_warning(unknown)] if unknown else []
 
     async def wait_for_offramp_order(
         self, orderId: args.OrderId, ctx: Context, timeoutSeconds: args.WaitSeconds = args.USUAL_WAIT

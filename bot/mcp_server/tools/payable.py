@@ -22,6 +22,10 @@ from bot.settlement.model import Deposit, OrderReport, Placed
 from bot.settlement.steps import STEP_OF_STATE, OrderStep
 
 NOT_AWAITED = "the order isn't waiting for payment"
+NOT_ALL_LISTED = (
+    "the service's list doesn't show every deposit that can still be paid, and a payment could be taken for another one"
+)
+USE_LIGHTNING = "Send depositChannel lightning instead: every Lightning invoice is unmistakable."
 
 
 class DepositOut(Output):
@@ -98,7 +102,7 @@ def explain_duplicate(first: OrderReport) -> str:
     """Return why a deposit isn't shown that can be confused with that of the order `first`."""
     return (
         f"order {first.service_id} waits for a deposit of the same amount to the same address, and a payment could be "
-        "taken for either. Wait until that order is done, or use another amount"
+        "taken for either. Wait until that order is done, or use another amount or depositChannel lightning"
     )
 
 

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from bot.core.money import Amount
-from bot.mcp_server.service import Service
-from bot.mcp_server.tools.payable import Payment, check_known_payment, explain_duplicate
+from bot.mcp_server.service import NewestOrders, Service
+from bot.mcp_server.tools.payable import NOT_ALL_LISTED, USE_LIGHTNING, Payment, check_known_payment, explain_duplicate
 from bot.orders.deposits import find_earlier_deposits, is_list_conclusive
 from bot.orders.placement.invoice_check import TOO_GOOD_PERCENT, Unpayable
 from bot.rates.quote import estimate, price_drift_percent
 from bot.settlement.adapter import to_deposit
 from bot.settlement.client import Order, SettlementError
-from bot.settlement.model import OrderReport, Quote
+from bot.settlement.model import Quote
 
 UNCHECKED = (
     "its price and amount can't be checked, because the rate or the list of destinations isn't available right now. "
@@ -56,9 +56,9 @@ async def shown_payments(service: Service, orders: tuple[Order, ...]) -> list[Sh
         await service.methods()
         quote = await service.price()
         has_deposit = any(each.payment is not None and each.payment.deposit is not None for each in checked)
-        newest = await service.newest() if has_deposit else ()
+        newest = await service.newest() if has_deposit else NewestOrders()
     except SettlementError:
-        price, newest = None, ()
+        price, newest = None, NewestOrders()
     else:
         price = Quote(quote.btc_idr, quote.fetched_at)
     return [_compared(service, order, _checked(service, order), price, newest) for order in orders]
@@ -78,7 +78,7 @@ def _checked(service: Service, order: Order) -> ShownPayment:
 
 
 def _compared(
-    service: Service, order: Order, shown: ShownPayment, price: Quote | None, newest: tuple[OrderReport, ...]
+    service: Service, order: Order, shown: ShownPayment, price: Quote | None, newest: NewestOrders
 ) -> ShownPayment:
     """Compare an order that this process doesn't remember with the current quote and the newest orders."""
     if shown.payment is None or service.is_verified(order.id):
@@ -96,14 +96,17 @@ def _compared(
     return ShownPayment(shown.payment, warnings=(COMPARE, *_price_warnings(drift, service.rules.warn_percent)))
 
 
-def _why_not_alone(service: Service, order: Order, newest: tuple[OrderReport, ...]) -> str | None:
+def _why_not_alone(service: Service, order: Order, newest: NewestOrders) -> str | None:
     """Return why a deposit isn't shown that can be confused with another one, or None."""
     deposit = to_deposit(order)
     if deposit is None:
         return None
-    if not is_list_conclusive(newest, order.id, is_new=False):
+    now = service.clock.now()
+    if not is_list_conclusive(newest.reports, order.id, is_new=False):
         return UNLISTED
-    before = find_earlier_deposits(newest, order.id, deposit, order.sat_amount, service.clock.now())
+    if not newest.has_all_open_deposits(now):
+        return f"{NOT_ALL_LISTED}. Create the order again: {USE_LIGHTNING}"
+    before = find_earlier_deposits(newest.reports, order.id, deposit, order.sat_amount, now)
     return explain_duplicate(before[0]) if before else None
 
 

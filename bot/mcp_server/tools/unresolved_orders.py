@@ -2,8 +2,8 @@
 
 The service has no idempotency keys (settlement API, 4.5), and agents retry automatically. So a request is remembered
 before it is sent: while it runs, after an unknown outcome, and for a while after it created an order, because the
-caller may have hung up before the answer. Only a list of orders that was requested later clears it. Kept in memory:
-this server has no database.
+caller may have hung up before the answer. Only a list of orders that can show the order clears it, and only after the
+caller got the list. Kept in memory: this server has no database.
 """
 
 import re
@@ -13,13 +13,22 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final
 
-from bot.mcp_server.memory import drop_oldest
+from bot.mcp_server import memory
+from bot.mcp_server.tools.formats import format_rupiah, format_sats
+from bot.orders.placement.matching import CREATED_AFTER, CREATED_BEFORE
 from bot.payments.tokens import LIGHTNING
-from bot.settlement.client import OrderInput, SettlementError
+from bot.settlement.client import OrderInput, OrderList, SettlementError
 from bot.settlement.model import EWALLET
 
 CREATED_FOR: Final = 600.0
 """For this many seconds after an order was created, the same request counts as its repetition."""
+
+APPEARS_WITHIN: Final = CREATED_AFTER.total_seconds()
+"""For this many seconds after a request failed, the service can still create its order. No earlier list proves that
+there is none."""
+
+CLOCK_SLACK: Final = CREATED_BEFORE.total_seconds()
+"""How much older than a request the oldest listed order must be. Times can be rounded."""
 
 
 class UnresolvedOrder(Exception):
@@ -29,6 +38,10 @@ class UnresolvedOrder(Exception):
         super().__init__("in progress" if is_running else "created" if order_id else "outcome unknown")
         self.is_running = is_running
         self.order_id = order_id
+
+
+class TooManyUnresolved(Exception):
+    """So many orders have an unknown outcome that another one couldn't be remembered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +58,11 @@ class Request:
     idr: int | None
     channel: str
 
+    def describe(self) -> str:
+        """Return amount and destination, without the recipient."""
+        amount = format_sats(self.sats) if self.idr is None and self.sats is not None else format_rupiah(self.idr or 0)
+        return f"{amount} to {self.name}"
+
 
 @dataclass(slots=True)
 class Sending:
@@ -54,8 +72,48 @@ class Sending:
 
 
 @dataclass(frozen=True, slots=True)
+class ListStart:
+    """When a list was requested: after how many remembered requests, and at which monotonic second."""
+
+    number: int
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A list of orders, when it was requested and answered in monotonic seconds, and with which limit."""
+
+    start: ListStart
+    answered_at: float
+    limit: int
+    listed: OrderList
+
+    def has(self, order_id: str) -> bool:
+        """Return whether the list has this order."""
+        return any(order.id == order_id for order in self.listed.orders)
+
+    def reaches_back_to(self, at: float) -> bool:
+        """Return whether an order that was created at this second or later must be in the list.
+
+        An empty list proves nothing, because the service answers so while its database is down (settlement API, 4.7).
+        A row that can't be read could be the order. Times are compared as ages, each by its own clock.
+        """
+        orders, served_at = self.listed.orders, self.listed.fetched_at
+        if not orders or self.listed.skipped:
+            return False
+        if len(orders) < self.limit:
+            return True
+        oldest = orders[-1].created_at
+        if oldest is None or served_at is None:
+            return False
+        return self.answered_at - (served_at - oldest).total_seconds() < at - CLOCK_SLACK
+
+
+@dataclass(frozen=True, slots=True)
 class _Remembered:
     number: int
+    sent_at: float
+    ended_at: float
     order_id: str | None
     until: float = field(default=float("inf"))
 
@@ -71,14 +129,21 @@ class UnresolvedOrders:
 
     @contextmanager
     def prevent_repeat(self, request: Request) -> Iterator[Sending]:
-        """Let the block send `request` once. Raise `UnresolvedOrder` if the order may already exist."""
+        """Let the block send `request` once.
+
+        Raises:
+            UnresolvedOrder: the order may already exist.
+            TooManyUnresolved: if the outcome were unknown, it couldn't be remembered.
+        """
         if request in self._running:
             raise UnresolvedOrder(is_running=True)
         known = self._remembered.get(request)
         if known is not None and self._seconds() < known.until:
             raise UnresolvedOrder(order_id=known.order_id)
+        if len(self.unknown()) + len(self._running) >= memory.REMEMBERED:
+            raise TooManyUnresolved
         self._running.add(request)
-        sending, was_created = Sending(), True
+        sending, was_created, sent_at = Sending(), True, self._seconds()
         try:
             yield sending
         except SettlementError as error:
@@ -88,26 +153,45 @@ class UnresolvedOrders:
             self._running.discard(request)
             self._remembered.pop(request, None)
             if was_created:
-                self._remember(request, sending.order_id)
+                self._remember(request, sending.order_id, sent_at)
 
-    def start_listing(self) -> int:
-        """Begin to read the list of orders. Pass the result to `finish_listing`."""
-        return self._count
+    def unknown(self) -> list[Request]:
+        """Return the requests with an unknown outcome, oldest first."""
+        return [request for request, each in self._remembered.items() if each.order_id is None]
 
-    def finish_listing(self, started: int, *, is_empty: bool) -> None:
-        """Forget requests sent before the list was requested: the caller can now decide.
+    def start_listing(self) -> ListStart:
+        """Begin to read the list of orders. Pass the result to `finish_listing`, in a `Listing`."""
+        return ListStart(self._count, self._seconds())
 
-        An older list can't show later orders. An empty one proves nothing, because the service answers so while its
-        database is down (settlement API, 4.7).
-        """
-        if not is_empty:
-            self._remembered = {key: each for key, each in self._remembered.items() if each.number > started}
+    def finish_listing(self, listing: Listing) -> None:
+        """Forget the requests that this list settles: its caller can now decide."""
+        self._remembered = {
+            request: each for request, each in self._remembered.items() if not _is_settled(each, listing)
+        }
 
-    def _remember(self, request: Request, order_id: str | None) -> None:
-        drop_oldest(self._remembered)
+    def _remember(self, request: Request, order_id: str | None, sent_at: float) -> None:
+        if len(self._remembered) >= memory.REMEMBERED:
+            # Only an order whose id is known is forgotten early. The caller got its answer, or can list it.
+            del self._remembered[next(key for key, each in self._remembered.items() if each.order_id is not None)]
         self._count += 1
-        until = float("inf") if order_id is None else self._seconds() + CREATED_FOR
-        self._remembered[request] = _Remembered(self._count, order_id, until)
+        now = self._seconds()
+        until = float("inf") if order_id is None else now + CREATED_FOR
+        self._remembered[request] = _Remembered(self._count, sent_at, now, order_id, until)
+
+
+def _is_settled(remembered: _Remembered, listing: Listing) -> bool:
+    """Return whether the list shows what became of a request.
+
+    A list that was requested before the request ended proves nothing. A list of later orders only can't show it. Of an
+    order whose id is known, only that id is proof: orders of the time when the service's database was down are never
+    listed.
+    """
+    if remembered.number > listing.start.number:
+        return False
+    if remembered.order_id is not None:
+        return listing.has(remembered.order_id)
+    is_late_enough = listing.start.at >= remembered.ended_at + APPEARS_WITHIN
+    return is_late_enough and listing.reaches_back_to(remembered.sent_at)
 
 
 def request_of(order: OrderInput, kind: str) -> Request:
