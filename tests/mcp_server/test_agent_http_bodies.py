@@ -9,7 +9,8 @@ import pytest
 from starlette.types import Message, Receive, Scope, Send
 from structlog.testing import capture_logs
 
-from bot.mcp_server.http import bodies, responses
+from bot.infra.http import server as web
+from bot.mcp_server.http import bodies
 from bot.mcp_server.http.responses import ErrorMiddleware
 from tests.mcp_server.agent_http import LIST_TOOLS, TOKEN, ToolServer, call, open_tool_server
 from tests.waiting import TIMEOUT_SECONDS
@@ -69,7 +70,7 @@ async def test_a_large_body_that_came_in_one_piece_is_refused_at_once() -> None:
 @pytest.mark.parametrize("rest", [ENDLESS, "content-length: 100\r\n\r\n{"])
 async def test_a_body_that_never_ends_is_given_up(monkeypatch: pytest.MonkeyPatch, rest: str) -> None:
     monkeypatch.setattr(bodies, "READ_WITHIN_SECONDS", 0.05)
-    monkeypatch.setattr(responses, "DISCARD_WITHIN_SECONDS", 0.05)
+    monkeypatch.setattr(web, "DISCARD_SECONDS", 0.05)
     async with open_tool_server() as tool_server:
         said = await _all_that_is_said(tool_server, (HEAD + rest).encode())
     assert said.startswith(b"HTTP/1.1 408 ")
@@ -77,7 +78,7 @@ async def test_a_body_that_never_ends_is_given_up(monkeypatch: pytest.MonkeyPatc
 
 
 async def test_a_strangers_endless_body_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(responses, "DISCARD_WITHIN_SECONDS", 0.05)
+    monkeypatch.setattr(web, "DISCARD_SECONDS", 0.05)
     async with open_tool_server() as tool_server:
         said = await _all_that_is_said(tool_server, (STRANGER + ENDLESS).encode())
     assert said.startswith(b"HTTP/1.1 401 ")

@@ -9,7 +9,7 @@ import structlog
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from bot.mcp_server.http.responses import answer_without_body, error_response
+from bot.mcp_server.http.responses import error_response
 
 log = structlog.get_logger(__name__)
 
@@ -36,10 +36,10 @@ class HostMiddleware:
         hosts, origins = headers.getlist("host"), headers.getlist("origin")
         if not self._are_allowed(hosts):
             log.debug("request_rejected", status=403, reason="host")
-            await answer_without_body(error_response(403, "Host not allowed"), scope, receive, send)
+            await error_response(403, "Host not allowed")(scope, receive, send)
         elif not all(self._is_allowed_origin(origin, hosts) for origin in origins):
             log.debug("request_rejected", status=403, reason="origin")
-            await answer_without_body(error_response(403, "Origin not allowed"), scope, receive, send)
+            await error_response(403, "Origin not allowed")(scope, receive, send)
         else:
             await self._app(scope, receive, send)
 
@@ -77,8 +77,7 @@ class BearerMiddleware:
 
     Failed attempts aren't counted. Nobody can guess 32 random bytes, and a limit on attempts could lock out the owner.
 
-    The SDK's check is for tokens of an OAuth server. It overlooks a second `Authorization` header, and rejects a
-    request before its body was read.
+    The SDK's check is for tokens of an OAuth server, and overlooks a second `Authorization` header.
     """
 
     def __init__(self, app: ASGIApp, *, token: str) -> None:
@@ -94,7 +93,7 @@ class BearerMiddleware:
         else:
             log.debug("request_rejected", status=401)
             response = error_response(401, "Unauthorized", {"www-authenticate": "Bearer"})
-            await answer_without_body(response, scope, receive, send)
+            await response(scope, receive, send)
 
     def _is_valid(self, credentials: list[bytes]) -> bool:
         if len(credentials) != 1:

@@ -10,7 +10,7 @@ from pydantic_core import from_json
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from bot.mcp_server.http.responses import answer_without_body, error_response
+from bot.mcp_server.http.responses import error_response
 
 log = structlog.get_logger(__name__)
 
@@ -29,18 +29,13 @@ class CallerLeft(Exception):
 
 
 class TooLarge(Exception):
-    """A body of more than `MAX_BYTES`. `is_complete` is true if its end has been read."""
-
-    def __init__(self, *, is_complete: bool) -> None:
-        super().__init__()
-        self.is_complete = is_complete
+    """A body of more than `MAX_BYTES`."""
 
 
 class BodyMiddleware:
     """Reads a request's whole body before the next layer, with or without an announced length.
 
-    Starlette and the SDK limit the size too. But they don't limit the time, and a client that is still writing
-    wouldn't get their answer.
+    Starlette and the SDK limit the size too. But they don't limit the time, and don't answer a client that is too slow.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -52,11 +47,10 @@ class BodyMiddleware:
             body = await _read_body(receive)
         except CallerLeft:
             return
-        except TooLarge as error:
+        except TooLarge:
             log.info("request_rejected", status=413)
             response = error_response(413, f"Request body too large. The limit is {MAX_BYTES} bytes")
-            rest = replay_body(b"", receive) if error.is_complete else receive
-            await answer_without_body(response, scope, rest, send)
+            await response(scope, receive, send)
         except TimeoutError:
             log.info("request_rejected", status=408)
             await error_response(408, "Request body too slow", {"connection": "close"})(scope, receive, send)
@@ -69,10 +63,9 @@ async def _read_body(receive: Receive) -> bytes:
     async with asyncio.timeout(READ_WITHIN_SECONDS):
         while (message := await receive())["type"] == "http.request":
             body += message.get("body", b"")
-            is_complete = not message.get("more_body", False)
             if len(body) > MAX_BYTES:
-                raise TooLarge(is_complete=is_complete)
-            if is_complete:
+                raise TooLarge
+            if not message.get("more_body", False):
                 return bytes(body)
     raise CallerLeft
 
@@ -104,7 +97,7 @@ class MessageMiddleware:
             await self._app(scope, replay_body(body, receive), send)
             return
         log.info("request_rejected", status=400)
-        await answer_without_body(rejection, scope, replay_body(b"", receive), send)
+        await rejection(scope, receive, send)
 
 
 def _find_rejection(body: bytes) -> Response | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import structlog
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from bot.mcp_server.http.responses import answer_without_body, error_response
+from bot.mcp_server.http.responses import error_response
 
 log = structlog.get_logger(__name__)
 
@@ -74,7 +74,7 @@ class RateLimitMiddleware:
             return
         log.info("request_rejected", status=429)
         response = error_response(429, "Too many requests", {"retry-after": str(state.reset_seconds)})
-        await answer_without_body(response, scope, receive, send_with_limit)
+        await response(scope, receive, send_with_limit)
 
     def _headers(self, state: LimitState) -> list[tuple[bytes, bytes]]:
         limit = self._limit.limit

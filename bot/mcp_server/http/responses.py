@@ -11,7 +11,6 @@ from bot.core.error_location import list_frames
 
 log = structlog.get_logger(__name__)
 
-DISCARD_WITHIN_SECONDS = 5.0
 FRAMES_LOGGED = 4
 HEADERS = ((b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff"))
 
@@ -19,29 +18,6 @@ HEADERS = ((b"cache-control", b"no-store"), (b"x-content-type-options", b"nosnif
 def error_response(status: int, text: str, headers: Mapping[str, str] | None = None) -> Response:
     """Return an error in the same form as the settlement service's: `{"error": …}`."""
     return JSONResponse({"error": text}, status, headers)
-
-
-async def answer_without_body(response: Response, scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer a request whose body isn't needed. `receive` must still deliver the end of the body.
-
-    The body is read and discarded first. Otherwise a client that is still writing would find the connection closed
-    instead of the answer. After a few seconds the connection is closed anyway.
-    """
-    if not await _discard_body(receive):
-        response.headers["connection"] = "close"
-    await response(scope, receive, send)
-
-
-async def _discard_body(receive: Receive) -> bool:
-    """Read the rest of the body. Return whether it was complete in time."""
-    try:
-        async with asyncio.timeout(DISCARD_WITHIN_SECONDS):
-            while (message := await receive())["type"] == "http.request":
-                if not message.get("more_body", False):
-                    return True
-    except TimeoutError:
-        pass
-    return False
 
 
 class ErrorMiddleware:

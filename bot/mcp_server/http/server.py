@@ -21,7 +21,7 @@ from bot.mcp_server.config import AgentSettings
 from bot.mcp_server.http.access import BearerMiddleware, HostMiddleware
 from bot.mcp_server.http.bodies import MAX_BYTES, BodyMiddleware, MessageMiddleware
 from bot.mcp_server.http.rate_limit import RateLimitMiddleware
-from bot.mcp_server.http.responses import ErrorMiddleware, answer_without_body, error_response
+from bot.mcp_server.http.responses import ErrorMiddleware, error_response
 
 log = structlog.get_logger(__name__)
 
@@ -106,11 +106,11 @@ def _create_router(mcp: ASGIApp, *, health: Mapping[str, object]) -> ASGIApp:
 
 
 class _FixedAnswer:
-    """Gives the same answer to every request, after its body was read."""
+    """Gives the same answer to every request."""
 
     def __init__(self, respond: Callable[[], Response]) -> None:
         self._respond = respond
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the answer."""
-        await answer_without_body(self._respond(), scope, receive, send)
+        await self._respond()(scope, receive, send)
