@@ -14,9 +14,13 @@ from bot.mcp_server import logs
 from bot.mcp_server.config import AgentSettings
 from bot.mcp_server.server import create_server
 from bot.mcp_server.service import Rules, Service
+from bot.mcp_server.token_strength import MAKE_ONE
 from bot.settlement.client import SettlementClient
 
 BAD_SETTINGS = 2
+GUESSABLE = (
+    f"SERVICE_MCP_HTTP_TOKEN can be guessed. A proxy in front of this server lets anyone try. Make one with: {MAKE_ONE}"
+)
 ASSUMED = "SERVICE_BASE_URL isn't set; using the sandbox (needs INVOICE_NETWORK=bcrt)"
 
 log = structlog.get_logger(__name__)
@@ -41,6 +45,8 @@ async def run(settings: AgentSettings) -> int:
     """Serve until the client is gone (stdio) or a signal arrives (http). Return the exit code."""
     if settings.is_service_assumed:
         log.warning("service_url_defaulted", service=settings.service_base_url, hint=ASSUMED)
+    if settings.is_token_weak:
+        log.warning("bearer_token_weak", hint=GUESSABLE)
     async with SettlementClient(settings.service_base_url, settings.service_api_key.get_secret_value()) as client:
         rules = Rules(
             min_order_idr=settings.min_order_idr,

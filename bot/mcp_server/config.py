@@ -5,12 +5,14 @@ file there can belong to another program.
 """
 
 import re
+from ipaddress import ip_address
 from typing import Annotated, Literal
 
 from pydantic import Field, SecretStr, TypeAdapter, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from bot.config import NETWORK, ConfigError, api_key, explain, http_address
+from bot.mcp_server.token_strength import MAKE_ONE, is_weak
 
 STANDARD_SERVICE = "http://127.0.0.1:8481"
 """The default of SERVICE_BASE_URL. The documents don't give the service's address, so this is the sandbox's."""
@@ -39,12 +41,12 @@ class AgentSettings(BaseSettings):
         hide_input_in_errors=True,
     )
 
-    # First, because the validators of the http settings read it.
+    # First, because the validators of the http settings read them.
     service_mcp_transport: Literal["stdio", "http"] = "stdio"
+    service_mcp_host: str = "127.0.0.1"
     service_api_key: SecretStr
     service_base_url: str = STANDARD_SERVICE
     service_mcp_http_token: SecretStr | None = Field(None, validate_default=True)
-    service_mcp_host: str = "127.0.0.1"
     port: int | None = None
     service_mcp_port: int = DEFAULT_PORT
     service_mcp_allowed_hosts: Annotated[tuple[str, ...], NoDecode] = ()
@@ -79,6 +81,8 @@ class AgentSettings(BaseSettings):
             raise ValueError("required for the http transport, but not set")
         if not BEARER.fullmatch(token.get_secret_value()):
             raise ValueError("must be base64url text: letters, digits, - and _, without spaces")
+        if is_weak(token.get_secret_value()) and not _is_loopback(info.data["service_mcp_host"]):
+            raise ValueError(f"can be guessed, and SERVICE_MCP_HOST lets other machines try. Make one with: {MAKE_ONE}")
         return token
 
     @field_validator("port", "service_mcp_port", mode="before")
@@ -124,6 +128,11 @@ class AgentSettings(BaseSettings):
         return token.get_secret_value() if token else ""
 
     @property
+    def is_token_weak(self) -> bool:
+        """Return whether http callers need a token that can be guessed. The server then listens on this machine."""
+        return bool(self.bearer) and is_weak(self.bearer)
+
+    @property
     def key_id(self) -> str:
         """Return the part of the API key that is safe to log (settlement API, 5.3)."""
         return self.service_api_key.get_secret_value().partition(".")[0]
@@ -132,6 +141,14 @@ class AgentSettings(BaseSettings):
     def is_service_assumed(self) -> bool:
         """Return whether the service's address is the default."""
         return "service_base_url" not in self.model_fields_set
+
+
+def _is_loopback(host: str) -> bool:
+    """Return whether only this machine can reach `host`."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host.lower() == "localhost"
 
 
 def _is_http(info: ValidationInfo) -> bool:

@@ -1,12 +1,18 @@
 """The agent tool server's environment: every variable, which wins, and the message for a wrong one."""
 
+import base64
+import hashlib
+import uuid
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 from bot.config import ConfigError
 from bot.mcp_server.config import STANDARD_SERVICE, AgentSettings, load
+from bot.mcp_server.token_strength import is_weak
 
 API_KEY = "pk_live_tenant1.s3cr3t-s3cr3t"
 TOKEN = "wG7pXkq2sVd4yB0nTz-3fLr8hJc5mE_aUo1QvSiN6Kw"
@@ -135,6 +141,60 @@ def test_a_bad_one_is_named_without_its_value(read_settings: Any, settings: dict
         read_settings(**settings)
     assert "hunter2" not in str(refused.value).lower()
     assert TOKEN not in str(refused.value)
+
+
+EVERYWHERE = {"SERVICE_MCP_HOST": "0.0.0.0"}  # noqa: S104  nothing listens here
+WEAK = [
+    "a",
+    TOKEN[:31],
+    "a" * 64,
+    "ab" * 32,
+    "correct-horse-battery"[:20] * 3,
+    "0123456789" * 5,
+    "abcdefghijklmnopqrstuvwxyz-0123456789_",
+    "9876543210zyxwvutsrqponmlkjihgfedcba",
+    "secret-token-of-the-kirim-service-1",
+    "CHANGEME-change-me-Password-qwerty-admin-1",
+    f"{TOKEN[:20]}-secret-token-kirim",
+]
+
+
+@pytest.mark.parametrize("token", WEAK)
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.0.2", "tools.example.com", "localhost.example.com"])  # noqa: S104
+def test_a_token_that_can_be_guessed_is_refused_where_others_can_try(read_settings: Any, host: str, token: str) -> None:
+    with pytest.raises(ConfigError, match="SERVICE_MCP_HTTP_TOKEN: can be guessed") as refused:
+        read_settings(**HTTP | {"SERVICE_MCP_HTTP_TOKEN": token, "SERVICE_MCP_HOST": host})
+    assert "secrets.token_urlsafe(32)" in str(refused.value)
+    assert token == "a" or token not in str(refused.value)
+
+
+@pytest.mark.parametrize("token", WEAK)
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.1.2.3", "::1", "localhost", "LOCALHOST"])
+def test_on_this_machine_a_token_that_can_be_guessed_is_known_as_such(
+    read_settings: Any, host: str, token: str
+) -> None:
+    assert read_settings(**HTTP | {"SERVICE_MCP_HTTP_TOKEN": token, "SERVICE_MCP_HOST": host}).is_token_weak
+
+
+def test_over_stdio_no_token_is_weak(read_settings: Any) -> None:
+    assert not read_settings(SERVICE_MCP_HTTP_TOKEN="a", **EVERYWHERE).is_token_weak
+
+
+@given(st.binary(min_size=32, max_size=64))
+def test_a_random_token_in_any_usual_form_is_strong(drawn: bytes) -> None:
+    assume(len(set(drawn)) > 20)
+    # Hypothesis likes patterns, which random bytes don't have.
+    drawn = hashlib.sha256(drawn).digest()
+    for token in (base64.urlsafe_b64encode(drawn).decode(), base64.urlsafe_b64encode(drawn).decode().rstrip("=")):
+        assert not is_weak(token)
+        assert not is_weak(f"kirim-token_{token}")
+    assert not is_weak(drawn.hex())
+    assert not is_weak(str(uuid.UUID(bytes=drawn[:16])))
+
+
+@given(st.text("abcdefghij", min_size=1, max_size=16), st.integers(2, 10))
+def test_a_text_that_is_repeated_is_weak(text: str, times: int) -> None:
+    assert is_weak(text * times)
 
 
 def test_all_that_is_wrong_is_named_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

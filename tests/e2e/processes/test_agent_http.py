@@ -72,6 +72,16 @@ async def test_a_quiet_server_says_nothing_of_what_it_refuses(tmp_path: Path, se
         assert tools.program.log.read_text() == ""
 
 
+async def test_a_token_that_can_be_guessed_is_warned_of_on_this_machine(tmp_path: Path, service: str) -> None:
+    weak = "kirim-secret-token"
+    async with running_tool_server(tmp_path, tool_settings(service, SERVICE_MCP_HTTP_TOKEN=weak)) as tools:
+        assert (await _soon(tools.browser)).status_code == 401
+        said = tools.program.log.read_text()
+    assert "bearer_token_weak" in said
+    assert "secrets.token_urlsafe(32)" in said
+    assert weak not in said
+
+
 async def _soon(browser: httpx.AsyncClient) -> httpx.Response:
     """Return the answer to a call without a token, as soon as the server answers."""
 
