@@ -14,6 +14,7 @@ import typer
 from bot import config
 from bot.core.imports import without_collection
 from bot.infra import logging as logs
+from bot.infra.redaction import know_secrets
 
 if TYPE_CHECKING:
     from bot.infra.db.database import Database
@@ -217,10 +218,12 @@ def revoke_key(key_id: KeyId, state: StateFolder = Path("data/sandbox")) -> None
 
 def _settings() -> config.Settings:
     try:
-        return config.load()
+        settings = config.load()
     except config.ConfigError as error:
         typer.echo(str(error), err=True)
         sys.exit(BAD_SETTINGS)
+    know_secrets(config.secret_values(settings))
+    return settings
 
 
 @contextmanager

@@ -30,6 +30,7 @@ from bot.infra.outbox.delivery import OutboxDelivery
 from bot.infra.outbox.follow_ups import chain_follow_ups
 from bot.infra.outbox.model import Queue
 from bot.infra.outbox.rendering import Renderers
+from bot.infra.redaction import know_secrets
 from bot.infra.telegram import metrics as inbox_metrics
 from bot.infra.telegram.inbound.webhook import Webhook, WebhookRegistration
 from bot.infra.telegram.outbound.limiter import Limits as SendLimits
@@ -270,7 +271,9 @@ def create_webhook(settings: Settings) -> Webhook | None:
     """Return the bot's webhook, or None if it receives by polling."""
     if settings.receive == "poll":
         return None
-    return Webhook.derive(settings.telegram_bot_token.get_secret_value(), settings.public_url)
+    webhook = Webhook.derive(settings.telegram_bot_token.get_secret_value(), settings.public_url)
+    know_secrets([webhook.secret])
+    return webhook
 
 
 def create_telegram_application(settings: Settings, limiter: SendLimiter | None = None) -> Application:  # type: ignore[type-arg]

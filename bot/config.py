@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
 from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic.fields import FieldInfo
@@ -266,6 +266,32 @@ class Settings(BaseSettings):
     def key_id(self) -> str:
         """Return the part of the API key that is safe to log (settlement API, 5.3)."""
         return self.service_api_key.get_secret_value().partition(".")[0]
+
+
+def secret_values(settings: BaseSettings) -> frozenset[str]:
+    """Return the secrets in the settings, so that they can be removed from logs.
+
+    Each part of a secret counts for itself: the half of a token or key that isn't public, each encryption key, and a
+    password in an address.
+    """
+    found: set[str] = set()
+    for name in type(settings).model_fields:
+        value = getattr(settings, name)
+        if isinstance(value, SecretStr):
+            text = value.get_secret_value()
+            parts = {part.strip() for part in text.split(",")} if name == "encryption_keys" else {text}
+            found |= parts | {part.partition(mark)[2] for part in parts for mark in ":."}
+        elif isinstance(value, str) and "://" in value:
+            found |= _passwords_in(value)
+    return frozenset(found - {""})
+
+
+def _passwords_in(address: str) -> set[str]:
+    # The password ends at the last @. An address of a database can have a / in it.
+    before, at, _ = address.partition("://")[2].rpartition("@")
+    password = before.partition(":")[2] if at else ""
+    parameters = re.findall(r"[?&]password=([^&]*)", address)
+    return {form for raw in (password, *parameters) for form in (raw, unquote(raw))}
 
 
 def load(env_file: Path | None = Path(".env"), **overrides: object) -> Settings:

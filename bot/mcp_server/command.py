@@ -7,8 +7,9 @@ from importlib import metadata
 
 import structlog
 
-from bot.config import ConfigError
+from bot.config import ConfigError, secret_values
 from bot.infra.http.ports import PortTaken
+from bot.infra.redaction import know_secrets
 from bot.mcp_server import config as agent_config
 from bot.mcp_server import logs
 from bot.mcp_server.config import AgentSettings
@@ -33,6 +34,7 @@ def main() -> None:
     except ConfigError as error:
         sys.stderr.write(f"{error}\n")
         sys.exit(BAD_SETTINGS)
+    know_secrets(secret_values(settings))
     logs.configure(settings.service_mcp_log_level, "console" if sys.stderr.isatty() else "json")
     try:
         sys.exit(asyncio.run(run(settings)))
