@@ -6,14 +6,14 @@ began before an order was created must not report that there is none.
 """
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import partial
+from typing import Final
 
-from bot.core.clock import Clock, SystemClock
+from bot.core.clock import Clock, SystemClock, seconds_with_sleep
 from bot.mcp_server.memory import drop_oldest
 from bot.mcp_server.tools.unresolved_orders import Listing, UnresolvedOrders
 from bot.orders.deposits import LONGEST_LIST, has_all_open_deposits
@@ -35,6 +35,8 @@ from bot.settlement.client import (
 from bot.settlement.model import QUOTE_STALE_AFTER, OrderReport
 
 KEEP_ORDER = timedelta(seconds=GAP_SECONDS)
+SENT_WITHIN_SECONDS: Final = 30.0
+"""How long after its call an order is sent at the latest."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +79,7 @@ class Service:
         rules: Rules,
         *,
         clock: Clock | None = None,
-        seconds: Callable[[], float] = time.monotonic,
+        seconds: Callable[[], float] = seconds_with_sleep,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self.rules = rules
@@ -153,9 +155,10 @@ class Service:
         return NewestOrders(tuple(map(to_report, listed.orders)), listed.skipped)
 
     async def create(self, order_input: OrderInput) -> CreatedOrder:
-        """Create an order (4.5), once."""
+        """Create an order (4.5), once. It isn't sent after a time in which its caller may have given up."""
+        began = self.seconds()
         await self._budget.take()
-        return await self._client.create_order(order_input)
+        return await self._client.create_order(order_input, lambda: self.seconds() - began < SENT_WITHIN_SECONDS)
 
     def withhold(self, order_id: str, why: str) -> None:
         """Never show the payment of this order."""

@@ -19,6 +19,7 @@ class Rules:
     `longest_request` is how long the request that creates an order can take: the client's total time-out.
     `longest_post` is how long after its intent that request can be in progress. So it has to begin within the
     difference of both, and after `longest_post` no process can still be waiting for the answer.
+    `longest_answer` is how long before that its first byte must be sent. Connecting takes time, too.
     """
 
     network: str = "bc"
@@ -28,6 +29,7 @@ class Rules:
     poll_interval: timedelta = timedelta(seconds=5)
     longest_request: timedelta = timedelta(seconds=30)
     longest_post: timedelta = timedelta(seconds=35)
+    longest_answer: timedelta = timedelta(seconds=20)
     operator_ids: frozenset[int] = frozenset()
     support_ids: frozenset[int] = frozenset()
     limits: Limits = field(default_factory=Limits)

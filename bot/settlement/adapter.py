@@ -68,15 +68,15 @@ class SettlementAdapter:
             raise _read_failure(error) from error
         return ports.PlatformStats(stats.received, stats.fetched_at)
 
-    async def place(self, request: ports.OrderRequest) -> ports.Placed:
-        """Create an order (4.5) with one request."""
+    async def place(self, request: ports.OrderRequest, may_send: ports.MaySend) -> ports.Placed:
+        """Create an order (4.5) with one request, unless `may_send` forbids it directly before the first byte."""
         try:
             body = _body(request)
         except ValueError:
             # Nothing was sent.
             raise ports.Refused("the request can't be put as the service wants it") from None
         try:
-            created = await self._client.create_order(body)
+            created = await self._client.create_order(body, may_send)
         except errors.SettlementError as error:
             raise _placing_failure(error) from error
         return to_placed(created)
@@ -185,6 +185,8 @@ def _placing_failure(error: errors.SettlementError) -> ports.SettlementFailure:
         return ports.Refused(error.error or "")
     if isinstance(error, errors.KeyRefused):
         return ports.KeyRefused()
+    if isinstance(error, errors.TooLate):
+        return ports.NotCreated("it was too late to send the request")
     return ports.OutcomeUnknown() if error.outcome_unknown else ports.OutOfReach()
 
 

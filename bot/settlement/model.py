@@ -3,7 +3,7 @@
 The adapter translates the client's errors into these::
 
     SettlementFailure
-    ├── NotCreated         a POST that certainly created no order
+    ├── NotCreated         a POST that certainly created no order, such as one that was too late to be sent
     │   ├── Refused        400, with the service's reason for staff
     │   └── OutOfReach     never reached, or rate limited
     ├── OutcomeUnknown     a POST that may have created an order: no answer, any 5xx, an unreadable answer
@@ -13,7 +13,7 @@ The adapter translates the client's errors into these::
     └── ServiceDown        a read without a usable answer
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -231,6 +231,10 @@ class DepositRails:
     error: str = ""
 
 
+MaySend = Callable[[], bool]
+"""Tells whether the request for an order may still be sent. It is called directly before the first byte."""
+
+
 class Settlement(Protocol):
     """The settlement service.
 
@@ -257,8 +261,8 @@ class Settlement(Protocol):
         """Return the service's statistics (4.4)."""
         ...
 
-    async def place(self, request: OrderRequest) -> Placed:
-        """Create an order (4.5) with one request, never repeated."""
+    async def place(self, request: OrderRequest, may_send: MaySend) -> Placed:
+        """Create an order (4.5) with one request, never repeated. Nothing is sent if `may_send` forbids it."""
         ...
 
     async def look_up(self, service_id: str) -> OrderReport:

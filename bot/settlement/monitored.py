@@ -11,6 +11,7 @@ from bot.settlement.health import Health
 from bot.settlement.model import (
     DepositRails,
     KeyRefused,
+    MaySend,
     NewestOrders,
     OrderNotFound,
     OrderReport,
@@ -63,9 +64,9 @@ class MonitoredSettlement:
         """Return the service's statistics (4.4)."""
         return await self._record(self._settlement.platform_stats())
 
-    async def place(self, request: OrderRequest) -> Placed:
-        """Create an order (4.5) with one request."""
-        return await self._record(self._settlement.place(request))
+    async def place(self, request: OrderRequest, may_send: MaySend) -> Placed:
+        """Create an order (4.5) with one request, unless `may_send` forbids it."""
+        return await self._record(self._settlement.place(request, may_send))
 
     async def look_up(self, service_id: str) -> OrderReport:
         """Read one order (4.6)."""

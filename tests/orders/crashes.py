@@ -76,9 +76,9 @@ class CrashingService:
     def __getattr__(self, name: str) -> Any:
         method = getattr(self._service, name)
 
-        async def place(request: Any) -> Any:
+        async def place(request: Any, may_send: Any) -> Any:
             self._countdown.step()
-            return await method(request)
+            return await method(request, may_send)
 
         return place if name == "place" else method
 

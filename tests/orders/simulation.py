@@ -36,7 +36,9 @@ from bot.payments import bolt11, qr
 from bot.settlement.client import errors, wire
 from bot.settlement.model import (
     Deposit,
+    MaySend,
     NewestOrders,
+    NotCreated,
     OrderNotFound,
     OrderReport,
     OrderRequest,
@@ -200,8 +202,10 @@ class FaultySettlement:
 
         return await self._read("list", listing, odd=lambda: NewestOrders((), self._service.now()))
 
-    async def place(self, request: OrderRequest) -> Placed:
+    async def place(self, request: OrderRequest, may_send: MaySend) -> Placed:
         fault = await self._process.await_fault("POST")
+        if not may_send():
+            raise NotCreated
         self._service.posts.append(POSTING.get())
         if fault is Fault.FAIL:
             raise OutcomeUnknown
@@ -448,7 +452,7 @@ class FaultySettlementClient:
         _, created_at = self._sent.get(request, (0, datetime.min.replace(tzinfo=UTC)))
         return created_at is None or self._service.clock.now() - created_at < AGENT_REPEAT_WINDOW
 
-    async def create_order(self, body: wire.OrderInput) -> wire.CreatedOrder:
+    async def create_order(self, body: wire.OrderInput, may_send: MaySend) -> wire.CreatedOrder:
         method = next(m for m in self._service.methods if m.pair == (body.partner_bank_code, body.partner_bank_name))
         request = OrderRequest(
             method=method,
@@ -458,6 +462,8 @@ class FaultySettlementClient:
             channel=body.deposit_channel,
         )
         fault = await self._process.await_fault("POST")
+        if not may_send():
+            raise errors.TooLate
         self._service.posts.append(POSTING.get())
         assert not self._may_exist(POSTING.get()), "an agent's order was posted twice, and no list was read between"
         if fault is Fault.ODD_ANSWER:

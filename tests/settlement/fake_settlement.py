@@ -18,7 +18,9 @@ from bot.payments import bolt11
 from bot.payments.tokens import TOKENS
 from bot.settlement.model import (
     DepositRails,
+    MaySend,
     NewestOrders,
+    NotCreated,
     OrderNotFound,
     OrderReport,
     OrderRequest,
@@ -100,7 +102,9 @@ class FakeSettlement:
         self._read("stats")
         return PlatformStats({"totalOrders": len(self.records), "updatedAt": self.now().isoformat()})
 
-    async def place(self, request: OrderRequest) -> Placed:
+    async def place(self, request: OrderRequest, may_send: MaySend) -> Placed:
+        if not may_send():
+            raise NotCreated
         self.calls.append(("place", request.number))
         self.asked.set()
         doing = self.places.popleft() if self.places else "answer"

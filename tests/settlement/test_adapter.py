@@ -26,6 +26,7 @@ from bot.settlement.model import (
     SlowDown,
 )
 from tests.sandbox.settlement_service import SandboxService, sandbox_service
+from tests.settlement.builders import at_any_time
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -105,7 +106,7 @@ async def test_rails_are_told_under_the_services_own_names(service: SandboxServi
 async def test_the_services_figures_come_under_its_own_keys(
     service: SandboxService, adapter: SettlementAdapter
 ) -> None:
-    await adapter.place(await request(adapter))
+    await adapter.place(await request(adapter), at_any_time)
     stats = await adapter.platform_stats()
     assert {"totalOrders": 1, "totalVolumeIdr": 0}.items() <= stats.values.items()
     assert ("fetchedAt" in stats.values) == (stats.fetched_at is not None)
@@ -116,7 +117,7 @@ async def test_the_services_figures_come_under_its_own_keys(
 @pytest.mark.parametrize(("kind", "number"), [("bank", NUMBER), ("ewallet", "+6281234567890")])
 async def test_a_lightning_order_is_placed_and_looked_up(adapter: SettlementAdapter, kind: str, number: str) -> None:
     wanted = await request(adapter, kind, number=number, holder="Sari Dewi")
-    placed = await adapter.place(wanted)
+    placed = await adapter.place(wanted, at_any_time)
     assert placed.bolt11
     assert placed.btc_idr
     assert (placed.idr, placed.sats) == (50_000, sats_for_rupiah(50_000, placed.btc_idr))
@@ -133,7 +134,7 @@ async def test_a_lightning_order_is_placed_and_looked_up(adapter: SettlementAdap
 
 
 async def test_an_order_may_be_given_in_sats(adapter: SettlementAdapter) -> None:
-    placed = await adapter.place(await request(adapter, amount=Amount("SAT", 29_412)))
+    placed = await adapter.place(await request(adapter, amount=Amount("SAT", 29_412)), at_any_time)
     assert placed.sats == 29_412
 
 
@@ -141,7 +142,7 @@ async def test_an_order_may_be_given_in_sats(adapter: SettlementAdapter) -> None
 async def test_a_deposit_order_says_where_to_pay_in_its_answer_and_in_its_record(
     adapter: SettlementAdapter, channel: str
 ) -> None:
-    placed = await adapter.place(await request(adapter, channel=channel))
+    placed = await adapter.place(await request(adapter, channel=channel), at_any_time)
     report = await adapter.look_up(placed.service_id)
     assert placed.bolt11 is None
     for deposit in (placed.deposit, report.deposit):
@@ -158,7 +159,7 @@ async def test_the_newest_orders_come_first_with_the_services_own_time(
 ) -> None:
     made = []
     for _ in range(3):
-        made.append((await adapter.place(await request(adapter))).service_id)
+        made.append((await adapter.place(await request(adapter), at_any_time)).service_id)
         service.clock.now += timedelta(seconds=1)
     newest = await adapter.newest()
     assert [report.service_id for report in newest.reports] == made[::-1]
@@ -167,7 +168,7 @@ async def test_the_newest_orders_come_first_with_the_services_own_time(
 
 
 async def test_a_paid_and_completed_order_says_when(service: SandboxService, adapter: SettlementAdapter) -> None:
-    placed = await adapter.place(await request(adapter))
+    placed = await adapter.place(await request(adapter), at_any_time)
     await service.control("POST", "/settings", speedSeconds=None)
     await service.control("POST", "/pay", orderId=placed.service_id)
     assert (await adapter.look_up(placed.service_id)).paid_at
@@ -179,7 +180,7 @@ async def test_a_paid_and_completed_order_says_when(service: SandboxService, ada
 async def test_a_refused_wish_says_why_and_made_nothing(service: SandboxService, adapter: SettlementAdapter) -> None:
     bad = await request(adapter)
     with pytest.raises(Refused) as refused:
-        await adapter.place(replace(bad, method=replace(bad.method, name="ANOTHER BANK")))
+        await adapter.place(replace(bad, method=replace(bad.method, name="ANOTHER BANK")), at_any_time)
     assert refused.value.reason
     assert bad.number not in str(refused.value)
     assert await service.orders_made() == 0
@@ -189,7 +190,7 @@ async def test_a_wish_that_cannot_be_put_into_words_is_refused_before_it_is_sent
     service: SandboxService, adapter: SettlementAdapter
 ) -> None:
     with pytest.raises(Refused):
-        await adapter.place(await request(adapter, number=""))
+        await adapter.place(await request(adapter, number=""), at_any_time)
     assert await service.list_requests("POST", "/v1/offramp/orders") == []
 
 
@@ -219,7 +220,7 @@ async def test_a_failed_post_says_what_is_known_and_is_sent_once(
     wanted = await request(adapter)
     await service.fault(fault)
     with pytest.raises(failure) as raised:
-        await adapter.place(wanted)
+        await adapter.place(wanted, at_any_time)
     assert type(raised.value) is failure
     assert NUMBER not in str(raised.value)
     if made is not None:
@@ -241,7 +242,7 @@ async def test_a_failed_post_says_what_is_known_and_is_sent_once(
 async def test_a_failed_read_is_translated_and_polls_are_sent_once(
     service: SandboxService, adapter: SettlementAdapter, fault: str, failure: type[Exception]
 ) -> None:
-    placed = await adapter.place(await request(adapter))
+    placed = await adapter.place(await request(adapter), at_any_time)
     await service.fault(fault, method="GET", times=None, retryAfter=7)
     reads = (adapter.quote, adapter.payout_methods, adapter.deposit_channels, adapter.newest)
     for read in (*reads, adapter.deposit_rails, adapter.platform_stats):
@@ -254,7 +255,7 @@ async def test_a_failed_read_is_translated_and_polls_are_sent_once(
 
 
 async def test_an_empty_list_is_an_answer(service: SandboxService, adapter: SettlementAdapter) -> None:
-    await adapter.place(await request(adapter))
+    await adapter.place(await request(adapter), at_any_time)
     await service.fault("empty_list", method="GET")
     assert (await adapter.newest()).reports == ()
     assert len((await adapter.newest()).reports) == 1
@@ -273,7 +274,7 @@ async def test_a_key_that_is_refused_is_told_apart_from_all_else(
         with pytest.raises(KeyRefused):
             await stranger.look_up("svc-1")
         with pytest.raises(KeyRefused):
-            await stranger.place(wanted)
+            await stranger.place(wanted, at_any_time)
     assert await service.orders_made() == 0
 
 
@@ -282,6 +283,6 @@ async def test_a_service_that_is_not_there_made_nothing(service: SandboxService,
     away = SandboxService("http://127.0.0.1:9", service.clock, service.control_client)
     async with away.client() as client:
         with pytest.raises(OutOfReach):
-            await SettlementAdapter(client).place(wanted)
+            await SettlementAdapter(client).place(wanted, at_any_time)
         with pytest.raises(ServiceDown):
             await SettlementAdapter(client).quote()

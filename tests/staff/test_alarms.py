@@ -14,6 +14,7 @@ from bot.staff.alarm_subjects import AlarmSubjects
 from bot.staff.alarms import AlarmService, Finding
 from bot.staff.notifications import AlarmNotification
 from tests.orders.order_system import OSCAR, REQUEST, OrderSystem
+from tests.settlement.builders import at_any_time
 from tests.settlement.fake_settlement import FakeSettlement
 
 CALLS: list[Callable[[MonitoredSettlement], Awaitable[object]]] = [
@@ -121,9 +122,9 @@ async def test_a_refused_post_is_noticed_and_a_made_order_ends_it(
 ) -> None:
     service.places.append(KeyRefused())
     with pytest.raises(KeyRefused):
-        await monitored.place(REQUEST)
+        await monitored.place(REQUEST, at_any_time)
     assert await received_kinds(system) == [AlarmNotification.KEY_REFUSED]
-    assert (await monitored.place(REQUEST)).service_id == "svc-1"
+    assert (await monitored.place(REQUEST, at_any_time)).service_id == "svc-1"
     assert await received_kinds(system) == [AlarmNotification.KEY_REFUSED, AlarmNotification.KEY_WORKS]
 
 
@@ -145,7 +146,7 @@ async def test_a_rejected_order_shows_that_the_key_is_accepted(
     system.health.record_rejected_key()
     service.places.append(failure)
     with pytest.raises(type(failure)):
-        await monitored.place(REQUEST)
+        await monitored.place(REQUEST, at_any_time)
     assert system.health.is_key_accepted is isinstance(failure, Refused)
 
 
@@ -158,7 +159,7 @@ async def test_an_answer_never_waits_for_the_database_in_which_alarms_are_kept(
     system.health.record_rejected_key()
     monkeypatch.setattr(system.store, "transaction", away)
     monkeypatch.setattr(system.store, "reading", away)
-    assert (await monitored.place(REQUEST)).service_id == "svc-1"
+    assert (await monitored.place(REQUEST, at_any_time)).service_id == "svc-1"
 
 
 async def test_the_monitor_is_called_at_once_when_the_key_is_rejected_or_accepted_again(system: OrderSystem) -> None:

@@ -8,7 +8,6 @@ On SQLite there is one process. It runs the same code, but its leases don't end,
 """
 
 import asyncio
-import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from typing import Final, Protocol
 
 import structlog
 
+from bot.core.clock import seconds_with_sleep
 from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreDown
 from bot.infra.db.fence import FENCE
@@ -129,11 +129,11 @@ class ChatLeases:
         store: has the table.
         owner: the random id of this process.
         is_alone: whether no other process can use this database.
-        seconds: a monotonic clock.
+        seconds: a monotonic clock that goes on while the machine sleeps.
     """
 
     def __init__(
-        self, store: Database, owner: str, *, is_alone: bool, seconds: Callable[[], float] = time.monotonic
+        self, store: Database, owner: str, *, is_alone: bool, seconds: Callable[[], float] = seconds_with_sleep
     ) -> None:
         self.owner = owner
         self.is_alone = is_alone

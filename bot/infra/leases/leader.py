@@ -6,12 +6,12 @@ the lease has ended.
 """
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable
 from typing import Final
 
 import structlog
 
+from bot.core.clock import seconds_with_sleep
 from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreDown
 from bot.infra.db.fence import FENCE
@@ -49,7 +49,7 @@ class Leadership:
         owner: the random id of this process.
         is_alone: whether no other process can use this database.
         freed: wakes this process when another one has given the lead back.
-        seconds: a monotonic clock.
+        seconds: a monotonic clock that goes on while the machine sleeps.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class Leadership:
         *,
         is_alone: bool,
         freed: Wakeup | None = None,
-        seconds: Callable[[], float] = time.monotonic,
+        seconds: Callable[[], float] = seconds_with_sleep,
     ) -> None:
         self._store = store
         self._owner = owner

@@ -21,7 +21,7 @@ MARGIN_SECONDS: Final = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """Until when a lease surely lasts, by this process's own monotonic clock.
+    """Until when a lease surely lasts, by this process's own monotonic clock, which goes on while the machine sleeps.
 
     The time is counted from before the request for the lease, so the database's row lasts at least as long.
     """

@@ -25,6 +25,7 @@ from telegram.error import TelegramError
 from telegram.request import BaseRequest, RequestData
 from yarl import URL
 
+from bot.infra.checked_requests import create_request_class
 from bot.infra.telegram.errors import ServerError, SlowDown, Unanswered, Unsent
 from bot.infra.telegram.metrics import CALL_SECONDS, CALLS, METHODS
 
@@ -187,23 +188,12 @@ class TelegramRequest(BaseRequest):
             connector = aiohttp.TCPConnector(limit=self._connections, ssl=context, keepalive_timeout=KEEP_SECONDS)
             self._sessions[proxied] = aiohttp.ClientSession(
                 connector=connector,
-                request_class=_create_request_class(self._check_may_call),
+                request_class=create_request_class(self._check_may_call),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 headers={"User-Agent": self.USER_AGENT},
                 trust_env=proxied,
             )
         return self._sessions[proxied]
-
-
-def _create_request_class(check: Callable[[], None]) -> type[aiohttp.ClientRequest]:
-    """Return aiohttp's class of requests, with a check on the connection that the request is about to be written to."""
-
-    class Request(aiohttp.ClientRequest):
-        async def send(self, conn: aiohttp.connector.Connection) -> aiohttp.ClientResponse:
-            check()
-            return await super().send(conn)
-
-    return Request
 
 
 @functools.cache

@@ -26,6 +26,11 @@ def may_begin(intent: Order, now: datetime, rules: Rules) -> bool:
     return intent.phase is Phase.INTENDED and now + rules.longest_request <= ends_at(intent, rules)
 
 
+def sent_by(intent: Order, rules: Rules) -> datetime:
+    """Return the time after which the request isn't sent, even if it has begun, such as by waiting for a connection."""
+    return ends_at(intent, rules) - rules.longest_answer
+
+
 def may_be_in_progress(intent: Order, now: datetime, rules: Rules) -> bool:
     """Return whether a process can be asking for this intent now."""
     return intent.phase is Phase.INTENDED and now < ends_at(intent, rules)

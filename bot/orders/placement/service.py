@@ -82,7 +82,7 @@ class OrderService:
         self.rules = rules
         self.on_notification = on_notification
         self.results = ResultRecorder(store, clock, rules, on_notification)
-        self.submission = OrderSubmission(settlement, self.results, clock)
+        self.submission = OrderSubmission(settlement, self.results, clock, rules)
         self._settlement = settlement
 
     async def estimate_order(self, user_id: int, method: PayoutMethod | None, amount: Amount) -> Estimate:

@@ -1,17 +1,22 @@
 """Submit each order to the service once, in a task of its own, and save the answer.
 
 Only the process that saved the intent asks, and only while the intent has no result and its time isn't over
-(`request_time.py`). A request is never repeated. If its answer is lost, `orders/placement/reconciler.py` looks for the
-order.
+(`request_time.py`). That is checked by the row before the request, and by two clocks directly before its first byte is
+sent, because a process can stop at any line. A request is never repeated. If its answer is lost,
+`orders/placement/reconciler.py` looks for the order.
+
+A process that ends cancels these tasks. An answer that has arrived by then is saved all the same.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Final
 
 import structlog
 
-from bot.core.clock import Clock
-from bot.core.shutdown import finish_tasks
+from bot.core.clock import Clock, Deadline, seconds_with_sleep
+from bot.core.shutdown import finish_tasks, outlive_cancellation
 from bot.infra.db.errors import LASTING, StoreDown
 from bot.infra.db.fence import without_lease
 from bot.infra.db.retry import Sleep, retry_forever
@@ -21,7 +26,9 @@ from bot.orders.deposits import is_list_conclusive
 from bot.orders.metrics import POST_SECONDS, POSTS
 from bot.orders.order import Order
 from bot.orders.placement.matching import OrderListing, read_list
+from bot.orders.placement.request_time import sent_by
 from bot.orders.placement.results import ResultRecorder
+from bot.orders.rules import Rules
 from bot.settlement.model import (
     KeyRefused,
     NotCreated,
@@ -37,23 +44,46 @@ log = structlog.get_logger(__name__)
 LIST_SECONDS = 4.0
 """How long reading the list may take after the request. `Rules.longest_post` covers both."""
 
+ANSWER_SECONDS: Final = 0.3
+"""How long a request goes on after its task was cancelled, so that an answer that has just arrived is read."""
+
+SAVE_SECONDS: Final = 0.6
+"""How long a result may take to be saved after its task was cancelled. `finish_tasks` waits for both."""
+
+Save = Callable[[], Awaitable[object]]
+"""Saves the result of a request."""
+
 
 class OrderSubmission:
-    """Send the requests of this process, one for each intent. Tests pass a virtual `sleep`."""
+    """Send the requests of this process, one for each intent.
+
+    `seconds` is a monotonic clock that goes on while the machine sleeps. Tests replace it and `sleep`.
+    """
 
     def __init__(
-        self, settlement: Settlement, results: ResultRecorder, clock: Clock, sleep: Sleep = asyncio.sleep
+        self,
+        settlement: Settlement,
+        results: ResultRecorder,
+        clock: Clock,
+        rules: Rules,
+        *,
+        seconds: Callable[[], float] = seconds_with_sleep,
+        sleep: Sleep = asyncio.sleep,
     ) -> None:
         self._settlement = settlement
         self._results = results
         self._clock = clock
+        self._rules = rules
+        self._seconds = seconds
         self._sleep = sleep
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
     def submit(self, order: Order) -> None:
         """Start the one request for a saved intent (settlement API, 4.5), without waiting for its answer."""
         with bind_fields(order=order.reference):
-            task = asyncio.create_task(self._submit(order), context=without_lease())
+            longest = self._rules.longest_post - self._rules.longest_answer
+            deadline = Deadline.create(sent_by(order, self._rules), self._clock, self._seconds, longest)
+            task = asyncio.create_task(self._submit(order, deadline), context=without_lease())
             self._tasks[order.reference] = task
             task.add_done_callback(lambda done: self._handle_end(order.reference, done))
 
@@ -76,34 +106,51 @@ class OrderSubmission:
             # The row still says "intended", so the reconciler looks for the order.
             log.error("order_result_not_saved", error=type(error).__name__)
 
-    async def _submit(self, order: Order) -> None:
+    async def _submit(self, order: Order, deadline: Deadline) -> None:
+        """Ask, and save the result. A cancellation shortens both, but loses no answer."""
+        asking = asyncio.create_task(self._ask(order, deadline, asyncio.current_task()))
+        is_cancelled = await outlive_cancellation(asking, ANSWER_SECONDS)
+        if asking.done() and not asking.cancelled():
+            save = asking.result()
+        else:
+            # The request may have arrived. Another process looks for its order now, and not only after its time.
+            save = partial(self._results.record_unknown, order.reference)
+        saving = asyncio.create_task(self._save(save))
+        is_cancelled = await outlive_cancellation(saving, SAVE_SECONDS, is_cancelled=is_cancelled)
+        if not is_cancelled:
+            saving.result()
+            return
+        if saving.cancelled() or not saving.done() or saving.exception():
+            log.error("order_result_not_saved", error="CancelledError")
+        raise asyncio.CancelledError
+
+    async def _ask(self, order: Order, deadline: Deadline, submitting: asyncio.Task[None] | None) -> Save:
+        """Ask the service once. Return how to save the result. Nothing is sent once `submitting` is cancelled."""
+
+        def may_send() -> bool:
+            return deadline.is_ahead() and not (submitting is not None and submitting.cancelling())
+
         try:
             await self._check_time(order)
             log.info("order_submitted")
             with Measurement(POST_SECONDS):
-                placed = await self._settlement.place(order.request)
-        except asyncio.CancelledError:
-            # This process ends. Another one looks for the order now, and not only after the time of the request.
-            await self._results.record_unknown(order.reference)
-            raise
+                placed = await self._settlement.place(order.request, may_send)
         except OutcomeUnknown:
             POSTS.labels("unknown").inc()
             log.warning("order_in_doubt")
-            await self._save(lambda: self._results.record_unknown(order.reference))
+            return partial(self._results.record_unknown, order.reference)
         except Refused as refusal:
-            reason = refusal.reason
             POSTS.labels("refused").inc()
             # Without the reason, which may quote the recipient.
             log.info("order_rejected", error="Refused")
-            await self._save(lambda: self._results.record_refused(order.reference, reason))
+            return partial(self._results.record_refused, order.reference, refusal.reason)
         except (NotCreated, KeyRefused) as failure:
             POSTS.labels("refused" if isinstance(failure, KeyRefused) else "not_created").inc()
             log.warning("order_rejected", error=type(failure).__name__)
-            await self._save(lambda: self._results.record_refused(order.reference))
-        else:
-            POSTS.labels("placed").inc()
-            log.info("order_created", order_id=placed.service_id)
-            await self._record_created(order, placed)
+            return partial(self._results.record_refused, order.reference)
+        POSTS.labels("placed").inc()
+        log.info("order_created", order_id=placed.service_id)
+        return await self._compare(order, placed)
 
     async def _check_time(self, order: Order) -> None:
         """Raise `NotCreated` unless the request may begin now.
@@ -114,11 +161,13 @@ class OrderSubmission:
             may_begin = await self._results.may_request(order.reference)
         except StoreDown:
             raise NotCreated("the intent can't be read") from None
+        except asyncio.CancelledError:
+            raise NotCreated("this process ends") from None
         if not may_begin:
             raise NotCreated("it is too late to ask for this intent")
 
-    async def _record_created(self, order: Order, placed: Placed) -> None:
-        """Save the answer. A deposit is compared with a list of orders that has its order.
+    async def _compare(self, order: Order, placed: Placed) -> Save:
+        """Return how to save the answer. A deposit is compared with a list of orders that has its order.
 
         Without such a list, another program's deposit of the same amount could be open (`matches_foreign_deposit`).
         Then the sender is notified that we check, and the reconciler finds the order once the list has it. If that
@@ -128,19 +177,18 @@ class OrderSubmission:
         listing = None if placed.deposit is None else await self._read_list_with(placed.service_id)
         if placed.deposit is not None and listing is None:
             log.warning("deposit_not_compared")
-            await self._save(lambda: self._results.record_unknown(order.reference))
-            return
-        await self._save(lambda: self._results.record_created(order.reference, placed, listing=listing))
+            return partial(self._results.record_unknown, order.reference)
+        return partial(self._results.record_created, order.reference, placed, listing=listing)
 
     async def _read_list_with(self, service_id: str) -> OrderListing | None:
         try:
             async with asyncio.timeout(LIST_SECONDS):
                 listing = await read_list(self._settlement, self._clock)
-        except (SettlementFailure, TimeoutError):
+        except (SettlementFailure, TimeoutError, asyncio.CancelledError):
             return None
         return listing if is_list_conclusive(listing.reports, service_id, is_new=True) else None
 
-    async def _save(self, save: Callable[[], Awaitable[object]]) -> None:
+    async def _save(self, save: Save) -> None:
         """Save the answer, even if the database is down for a long time.
 
         The request is never repeated, and orders that the service keeps only in memory are in none of its lists. So an

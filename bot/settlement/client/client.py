@@ -13,7 +13,6 @@ import asyncio
 import http.cookiejar
 import json
 import random as randomness
-import time
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Literal, Self
 from urllib.parse import quote as quoted
@@ -22,8 +21,9 @@ from urllib.parse import urlsplit
 import httpx
 import structlog
 
+from bot.core.clock import seconds_with_sleep
 from bot.settlement.client.errors import SettlementError
-from bot.settlement.client.http import Answer, Timeouts, exchange
+from bot.settlement.client.http import SENDING, Answer, Sending, Timeouts, exchange
 from bot.settlement.client.parser import read, read_methods, read_orders
 from bot.settlement.client.retry import RetryPolicy
 from bot.settlement.client.wire import (
@@ -120,7 +120,7 @@ class SettlementClient:
         transport: carries the requests; aiohttp's connections by default. Closed with the client.
         sleep: waits between attempts.
         chance: gives random numbers from 0 to 1, for jitter.
-        clock: monotonic seconds.
+        clock: monotonic seconds, which go on while the machine sleeps.
         now: our own clock as aware UTC, compared with the service's.
         on_request: called after each attempt with its route, its error if it failed, and the seconds it took.
 
@@ -144,7 +144,7 @@ class SettlementClient:
         transport: httpx.AsyncBaseTransport | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         chance: Callable[[], float] = randomness.random,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Callable[[], float] = seconds_with_sleep,
         now: Callable[[], datetime] = _utc_now,
         on_request: OnRequest = _ignore_request,
     ) -> None:
@@ -221,15 +221,24 @@ class SettlementClient:
             raise ValueError("limit must be from 1 to 100")
         return read_orders(await self._get("orders", f"{ORDERS}?limit={limit}", retry=retry))
 
-    async def create_order(self, order_input: OrderInput) -> CreatedOrder:
+    async def create_order(self, order_input: OrderInput, may_send: Callable[[], bool] = lambda: True) -> CreatedOrder:
         """Create an order (settlement API, 4.5). It is sent once, over a new connection, and never retried.
 
+        Directly before the first byte is sent, `may_send` tells whether it may still be. It isn't sent either if this
+        process has stood still longer than a connection may take.
+
         Raises:
+            TooLate: it wasn't sent, because the time for it was over.
             SettlementError: the order may exist if `outcome_unknown` is true. It may also exist after a cancellation.
         """
         body = json.dumps(order_input.body()).encode()
+        until = self._clock() + self._timeouts.pool + self._timeouts.connect
         request = self._http.build_request(
-            "POST", self.base_url + ORDERS, content=body, headers={"content-type": "application/json"}
+            "POST",
+            self.base_url + ORDERS,
+            content=body,
+            headers={"content-type": "application/json"},
+            extensions={SENDING: Sending(lambda: self._clock() < until and may_send())},
         )
         return read(CreatedOrder, await self._once("create_order", request, self._timeouts.total))
 

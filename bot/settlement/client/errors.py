@@ -10,6 +10,7 @@
     │   ├── Unavailable            503
     │   └── UnexpectedStatus       any other
     ├── NeverReached           nothing was sent: no name, no connection, no TLS, no free slot
+    │   └── TooLate                its time was over before it could be sent
     ├── NoAnswer               the request may have arrived: time-out, reset, closed before the whole answer
     ├── NotUnderstood          the answer isn't what the document describes: HTML, cut JSON, wrong shape
     └── WaitTimeout            `wait_for_order` ran out of time; says nothing about the order
@@ -137,6 +138,10 @@ class NeverReached(SettlementError):
     def transient(self) -> bool:
         """Return True."""
         return True
+
+
+class TooLate(NeverReached):
+    """The time in which the POST could be sent was over before its first byte. Nothing was sent."""
 
 
 class NoAnswer(SettlementError):

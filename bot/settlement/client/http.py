@@ -20,6 +20,7 @@ from bot.settlement.client.errors import (
     RateLimited,
     ServerError,
     SettlementError,
+    TooLate,
     Unavailable,
     UnexpectedStatus,
     ValidationRejected,
@@ -28,9 +29,12 @@ from bot.settlement.client.parser import excerpt, read_json
 from bot.settlement.client.retry import parse_http_date, parse_retry_after
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 LARGEST_BODY = 4 * 1024 * 1024
+
+SENDING = "sending"
+"""The extension of a request that has its `Sending`."""
 
 _NOTHING_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
 _CLASSES: Mapping[int, type[Answered]] = {
@@ -52,6 +56,29 @@ class Timeouts:
     write: float = 10.0
     pool: float = 10.0
     total: float = 30.0
+
+
+class SendingTooLate(httpx.ConnectError):
+    """The transport didn't send a request, because its time was over."""
+
+
+@dataclass(slots=True)
+class Sending:
+    """The permission to send a POST, which the transport checks directly before the first byte.
+
+    Attributes:
+        may_begin: whether the request may still be sent.
+        has_begun: whether any of it may have been sent. None if the transport doesn't tell.
+    """
+
+    may_begin: Callable[[], bool]
+    has_begun: bool | None = None
+
+    def begin(self) -> None:
+        """Begin to send. Raises `SendingTooLate`."""
+        if not self.may_begin():
+            raise SendingTooLate("it is too late to send this request")
+        self.has_begun = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,17 +104,23 @@ async def exchange(client: httpx.AsyncClient, request: httpx.Request, seconds: f
     Raises:
         Answered: one of its classes, by status.
         NeverReached: nothing was sent.
+        TooLate: nothing was sent, because the time for it was over.
         NoAnswer: the request may have arrived. The same holds after a cancellation.
         NotUnderstood: the answer isn't JSON.
     """
     try:
         async with asyncio.timeout(seconds):
             received = await _receive(client, request)
+    except SendingTooLate:
+        raise TooLate("its time was over before it was sent") from None
     except _NOTHING_SENT as error:
         raise NeverReached(f"{type(error).__name__}: {error}") from None
     except httpx.RemoteProtocolError:
         raise NoAnswer("closed, or not HTTP") from None
     except (httpx.TransportError, TimeoutError) as error:
+        sending: Sending | None = request.extensions.get(SENDING)
+        if sending is not None and sending.has_begun is False:
+            raise NeverReached(f"{type(error).__name__} before anything was sent") from None
         raise NoAnswer(type(error).__name__) from None
     return _judged(received, personal=request.method == "POST")
 
