@@ -31,6 +31,7 @@ from bot.infra.process_state import ProcessState
 from bot.infra.telegram.errors import TokenRefused
 from bot.infra.telegram.inbound.chat_queues import ChatQueues
 from bot.infra.telegram.inbound.message_limit import MessageLimit
+from bot.infra.telegram.inbound.model import name_source
 from bot.infra.telegram.inbound.receiver import Receiver, UpdateIntake, UpdatePoller
 from bot.infra.telegram.inbound.workers import InboxCleanupWorker
 from bot.infra.telegram.transport import TelegramRequest
@@ -264,7 +265,7 @@ async def _serve(app: App, servers: "WebServers | None", state: ProcessState, st
     app.leases.on_lost(queues.abandon)
     app.leases.on_lost(app.delivery.abandon)
     polls = TelegramRequest(connections=1, may_call=is_lease_held)
-    intake = UpdateIntake(app.store, queues, app.clock)
+    intake = UpdateIntake(app.store, queues, app.clock, name_source(bot.base_url))
     receiver = Receiver(UpdatePoller(bot.base_url, polls), intake)
     workers = WorkerGroup()
     try:

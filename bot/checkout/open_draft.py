@@ -7,19 +7,25 @@ from bot.checkout.repository import DraftRepository
 from bot.infra.db.errors import RowUnreadable
 from bot.infra.db.transaction import Transaction
 from bot.infra.telegram.inbound.model import HANDLED_BY_DRAFT
+from bot.infra.telegram.inbound.repository import InboxRepository
 from bot.users.session import Session, SessionKey
 
 DRAFT: Final = SessionKey[OrderDraft | None]("draft", None)
+LATE: Final = SessionKey[bool]("late", default=False)
+"""Whether the draft had already taken a later update when this one was loaded."""
 
 
 async def load_draft(tx: Transaction, session: Session) -> None:
-    """Load the chat's open draft, or note why it can't be read."""
+    """Load the chat's open draft, or note why it can't be read. Note whether the update is late for it."""
     if not session.is_private:
         return
     try:
-        session[DRAFT] = await DraftRepository(tx).open_of(session.chat_id)
+        draft = session[DRAFT] = await DraftRepository(tx).open_of(session.chat_id)
     except RowUnreadable as damage:
         session.damage = damage
+        return
+    if draft is not None and session.attempt is not None and draft.last_update_id > session.update_id:
+        session[LATE] = await InboxRepository(tx).is_earlier_than(session.attempt.item, draft.last_update_id)
 
 
 def open_draft(session: Session) -> OrderDraft:
@@ -37,11 +43,10 @@ def open_draft(session: Session) -> OrderDraft:
 def is_late(session: Session) -> bool:
     """Return whether the user acted on this draft in a later update, which arrived before this one.
 
-    The ids of updates tell, because they count up while a draft is open. Only after a week without updates does
-    Telegram begin at a random id.
+    The ids of updates tell that only for minutes, and only for one bot at one server.
     """
     draft = session[DRAFT]
-    return draft is not None and draft.last_update_id > session.update_id and session.now < draft.expires_at
+    return draft is not None and session[LATE] and session.now < draft.expires_at
 
 
 def is_replayed(session: Session) -> bool:

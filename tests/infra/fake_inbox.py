@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import pytest
 
+from bot.core.clock import Clock
 from bot.infra.db.database import Database
 from bot.infra.jobs.repository import Job
 from bot.infra.telegram.inbound import attempts, chat_queues, receiver
@@ -37,6 +38,10 @@ class FakeInbox:
     def __init__(self) -> None:
         self.rows: dict[int, InboxItem] = {}
         self.finished: dict[int, datetime] = {}
+
+    @staticmethod
+    async def read_time(clock: Clock) -> datetime:
+        return clock.now()
 
     async def add(self, items: Sequence[InboxItem]) -> frozenset[int]:
         fresh = frozenset(item.update_id for item in items if item.update_id not in self.rows)

@@ -63,6 +63,7 @@ A_DELIVERY = Delivery(broadcast_id="b1", user_id=1001, locale="en", at=NOW)
 AN_UPDATE = InboxItem(update_id=7, chat_id=1001, body="", received_at=NOW)
 ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
     "overtaken": (lambda tx: InboxRepository(tx).is_overtaken(AN_UPDATE), "pk_inbox"),
+    "earlier": (lambda tx: InboxRepository(tx).is_earlier_than(AN_UPDATE, 8), "pk_inbox"),
     "due": (lambda tx: OrderRepository(tx).due(NOW, is_paid=False), "ix_orders_due (is_paid=? AND next_poll_at"),
     "count_due": (
         lambda tx: OrderRepository(tx).count_due(NOW, is_paid=True),

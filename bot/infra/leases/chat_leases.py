@@ -185,8 +185,10 @@ class ChatLeases:
             new = await repository.claim_new(chat_ids, self._lease_seconds)
             left = [chat_id for chat_id in chat_ids if chat_id not in new]
             taken = await self._take_over(tx, repository, left) if left else {}
-        now, term = datetime.now(UTC), self._create_term(began)
-        for epochs, since in ((new, None), (taken, now)):
+            # By the database's clock, as the time at which updates were received.
+            taken_at = await repository.get_time() if taken and not self.is_alone else datetime.now(UTC)
+        term = self._create_term(began)
+        for epochs, since in ((new, None), (taken, taken_at)):
             for chat_id, epoch in epochs.items():
                 self._held[chat_id] = ChatLease(
                     self.owner, epoch, term, self.is_alone, chat_id, taken_over_at=since, idle_since=began

@@ -104,7 +104,8 @@ class Attempts:
                 error = await catch_exception(self._process_with_timeout(attempt))
             if error is None:
                 UPDATES_HANDLED.labels("done").inc()
-                ANSWER_SECONDS.observe((self._clock.now() - attempt.item.received_at).total_seconds())
+                waited = self._clock.now() - attempt.item.received_at
+                ANSWER_SECONDS.observe(max(waited.total_seconds(), 0.0))  # two clocks
                 await self._finish(attempt)
                 return None
             if isinstance(error, LeaseLost):

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from hashlib import blake2s
 from typing import Final
 
 HANDLED_BY_DRAFT: Final = "draft"
@@ -16,6 +17,7 @@ class InboxItem:
     """An update from Telegram, saved until it is finished. `body` is its JSON.
 
     `handled_by` is set in the transaction in which a draft or an answer to a question took it in (`TAKEN_BY_…`).
+    `source` is the bot and the server that count the ids (`name_source`), or None if that isn't known.
     """
 
     update_id: int
@@ -24,6 +26,16 @@ class InboxItem:
     received_at: datetime
     attempts: int = 0
     handled_by: str | None = None
+    source: str | None = None
+
+
+def name_source(base_url: str) -> str:
+    """Return a short name of a bot at a server, by the address of its calls. It contains neither of them.
+
+    The bot is the number before the colon of its token. A new token of the same bot goes on with the same ids.
+    """
+    server, _, token = base_url.rpartition("/bot")
+    return blake2s(f"{server} {token.partition(':')[0]}".encode(), digest_size=8).hexdigest()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,8 +10,9 @@ import asyncio
 import json
 from collections.abc import Collection, Sequence
 from contextlib import AbstractContextManager
+from datetime import datetime, timedelta
 from functools import partial
-from typing import Any, NoReturn, Protocol
+from typing import Any, Final, NoReturn, Protocol
 from urllib.parse import urlencode
 
 import structlog
@@ -37,6 +38,8 @@ POLL_GRACE_SECONDS = 10.0
 FETCH_BACKOFF = Backoff(first=0.5, longest=30.0)
 CONFLICT_WAIT = 10.0
 TOKEN_WAIT, TOKEN_TRIES = 1.0, 3
+SET_BACK: Final = timedelta(minutes=1)
+"""By less than this, a clock that was set back doesn't change the order of updates."""
 
 Json = dict[str, Any]
 
@@ -97,12 +100,17 @@ class UpdatePoller:
 
 
 class UpdateIntake:
-    """Saves received updates in the inbox, and passes the new ones to the queues. Polling and the webhook use it."""
+    """Saves received updates in the inbox, and passes the new ones to the queues. Polling and the webhook use it.
 
-    def __init__(self, store: Database, queues: UpdateQueues, clock: Clock) -> None:
+    `source` is the bot and the server that count the updates' ids (`name_source`).
+    """
+
+    def __init__(self, store: Database, queues: UpdateQueues, clock: Clock, source: str | None = None) -> None:
         self._store = store
         self._queues = queues
         self._clock = clock
+        self._source = source
+        self._latest: datetime | None = None
 
     async def save(self, batch: Sequence[Json]) -> None:
         """Save updates, and return after the commit. Updates that were received before change nothing.
@@ -110,23 +118,40 @@ class UpdateIntake:
         Raises:
             StoreDown: the database failed. The same batch can be saved again.
         """
-        received = self._clock.now()
-        items = [
-            InboxItem(update_id=update["update_id"], chat_id=chat_id, body=_to_json(update), received_at=received)
-            for update in batch
-            if (chat_id := find_chat_id(update)) is not None
-        ]
-        if not items:
+        chats = {update["update_id"]: chat_id for update in batch if (chat_id := find_chat_id(update)) is not None}
+        if not chats:
             return
-        with self._queues.expecting([item.update_id for item in items]):
+        with self._queues.expecting(chats):
             async with self._store.transaction() as tx:
-                new_ids = await InboxRepository(tx).add(items)
+                inbox = InboxRepository(tx)
+                received = self._never_back(await inbox.read_time(self._clock))
+                items = [
+                    InboxItem(
+                        update_id=update["update_id"],
+                        chat_id=chats[update["update_id"]],
+                        body=_to_json(update),
+                        received_at=received,
+                        source=self._source,
+                    )
+                    for update in batch
+                    if update["update_id"] in chats
+                ]
+                new_ids = await inbox.add(items)
             self._queues.submit_updates([item for item in items if item.update_id in new_ids])
         # The others arrived twice, or their commit succeeded but seemed to fail, so they never reached the queues.
         self._queues.reread_inbox({item.chat_id for item in items if item.update_id not in new_ids})
         for update in batch:
             if update["update_id"] in new_ids and (kind := find_kind(update)) is not None:
                 UPDATES_RECEIVED.labels(kind).inc()
+
+    def _never_back(self, now: datetime) -> datetime:
+        """Return the time, but not an earlier one than before if the clock was set back a little.
+
+        Otherwise an update would seem to have come after a later one. The order of equal times is that of the ids.
+        """
+        if self._latest is None or not self._latest - SET_BACK < now < self._latest:
+            self._latest = now
+        return self._latest
 
 
 class Receiver:

@@ -2,15 +2,16 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
-from datetime import UTC, datetime
-from typing import Any
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
 
-from sqlalchemy import bindparam, delete, func, select, update
+from sqlalchemy import Text, bindparam, delete, func, or_, select, update
 
+from bot.core.clock import Clock
 from bot.infra.db import encryption, upsert
-from bot.infra.db.columns import MALFORMED
+from bot.infra.db.columns import MALFORMED, POSTGRESQL
 from bot.infra.db.transaction import Transaction
-from bot.infra.leases.repository import held_by_others
+from bot.infra.leases.repository import DB_NOW, held_by_others
 from bot.infra.telegram.inbound.model import InboxItem
 from bot.infra.telegram.inbound.tables import IS_UNFINISHED, inbox
 
@@ -22,7 +23,11 @@ ITEM_COLUMNS = (
     inbox.c.received_at,
     inbox.c.attempts,
     inbox.c.handled_by,
+    inbox.c.source,
 )
+
+LATE_WITHIN: Final = timedelta(minutes=10)
+"""How long ids tell which of two updates is the later one. Telegram can begin with new ids after a pause."""
 
 # Updates that are being handled are excluded by their ids. A later update can have a lower id than all of them.
 UNFINISHED = (
@@ -42,15 +47,14 @@ WAITING = (
     .order_by(func.min(inbox.c.received_at), func.min(inbox.c.update_id))
     .limit(bindparam("limit"))
 )
-OVERTAKING = (
-    select(inbox.c.update_id)
-    .where(
-        inbox.c.update_id > bindparam("update"),
-        inbox.c.chat_id == bindparam("chat"),
-        inbox.c.received_at < bindparam("received", type_=inbox.c.received_at.type),
-    )
-    .limit(1)
+LATER_IDS = select(inbox.c.update_id).where(
+    inbox.c.update_id > bindparam("update"),
+    inbox.c.chat_id == bindparam("chat"),
+    inbox.c.received_at > bindparam("since", type_=inbox.c.received_at.type),
+    or_(inbox.c.source.is_(None), func.coalesce(bindparam("source", type_=Text), inbox.c.source) == inbox.c.source),
 )
+OVERTAKING = LATER_IDS.where(inbox.c.received_at < bindparam("received", type_=inbox.c.received_at.type)).limit(1)
+IS_LATER_ID = LATER_IDS.where(inbox.c.update_id == bindparam("other"))
 BACKLOG = select(func.count(), func.min(inbox.c.received_at)).where(IS_UNFINISHED)
 HAS_ID = inbox.c.update_id.in_(bindparam("ids", expanding=True))
 COUNT_ATTEMPT = update(inbox).where(HAS_ID).values(attempts=inbox.c.attempts + 1)
@@ -91,6 +95,7 @@ class InboxRepository:
             received_at=EARLIEST if row["received_at"] is MALFORMED else row["received_at"],
             attempts=row["attempts"],
             handled_by=row["handled_by"],
+            source=row["source"],
         )
 
     async def find_waiting(self, owner: str, limit: int) -> Mapping[int, int]:
@@ -102,13 +107,28 @@ class InboxRepository:
         return {row.chat_id: row.work for row in rows}
 
     async def is_overtaken(self, item: InboxItem) -> bool:
-        """Return whether a later update of the chat was received before this one.
+        """Return whether a later update of the chat was received before this one, within the last minutes.
 
-        Webhooks don't keep the order between messages and presses. Telegram counts ids up as users act. It begins at a
-        random id only after a week without updates, and finished updates are deleted sooner.
+        Webhooks don't keep the order between messages and presses. Each server counts ids up as the users of a bot
+        act, so ids of another bot or server mean nothing here.
         """
-        known = {"update": item.update_id, "chat": item.chat_id, "received": item.received_at}
+        known = {**_describe(item), "received": item.received_at}
         return (await self._connection.execute(OVERTAKING, known)).first() is not None
+
+    async def is_earlier_than(self, item: InboxItem, update_id: int) -> bool:
+        """Return whether the update `update_id`, which was received in the last minutes, is later than `item`."""
+        known = {**_describe(item), "other": update_id}
+        return (await self._connection.execute(IS_LATER_ID, known)).first() is not None
+
+    async def read_time(self, clock: Clock) -> datetime:
+        """Return the time at which updates are received: PostgreSQL's, because the clocks of its processes differ.
+
+        On SQLite there is one process, and it is the time of `clock`.
+        """
+        if self._connection.dialect.name != POSTGRESQL:
+            return clock.now()
+        found: datetime = (await self._connection.execute(DB_NOW)).scalar_one()
+        return found
 
     async def get_backlog(self) -> tuple[int, datetime | None]:
         """Return how many updates are unfinished, and since when the oldest has waited."""
@@ -128,6 +148,15 @@ class InboxRepository:
     async def delete_finished(self, before: datetime) -> int:
         """Delete updates that were finished before then. Return how many."""
         return (await self._connection.execute(DELETE_FINISHED, {"before": before})).rowcount
+
+
+def _describe(item: InboxItem) -> dict[str, Any]:
+    return {
+        "update": item.update_id,
+        "chat": item.chat_id,
+        "source": item.source,
+        "since": max(item.received_at, EARLIEST + LATE_WITHIN) - LATE_WITHIN,
+    }
 
 
 def _to_item(row: dict[str, Any]) -> InboxItem:
