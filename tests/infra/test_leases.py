@@ -1,6 +1,7 @@
 """Leases: one process a chat and one leader. Whoever lost its lease commits nothing any more."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable
 
 import pytest
@@ -15,6 +16,8 @@ from bot.infra.leases.chat_leases import ChatLease, ChatLeases
 from bot.infra.leases.leader import Leadership, is_led
 from bot.infra.leases.model import KEEP_SECONDS, LEASE_SECONDS, MARGIN_SECONDS
 from bot.infra.leases.repository import LeaseRepository
+from bot.infra.telegram.errors import Unsent
+from bot.infra.telegram.transport import TelegramRequest
 from tests.harness.databases import on_postgresql, on_sqlite
 from tests.times import NOW
 from tests.waiting import TIMEOUT_SECONDS, until
@@ -383,3 +386,33 @@ async def test_a_process_that_is_alone_leads_at_once(store: Database, run_leader
     now = Leader(store, "now", is_alone=True)
     run_leader(now)
     await until(now.leads, what="it leads without waiting for a lease")
+
+
+@on_postgresql
+@pytest.mark.skipif(not hasattr(time, "CLOCK_BOOTTIME"), reason="this system has no clock that goes on in sleep")
+async def test_a_process_whose_machine_slept_knows_that_its_leases_are_over_before_it_sends(
+    store: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slept, read = 0.0, time.clock_gettime
+
+    def read_clock(clock: int) -> float:
+        return read(clock) + (slept if clock == time.CLOCK_BOOTTIME else 0.0)
+
+    monkeypatch.setattr(time, "clock_gettime", read_clock)
+    leases, leadership = ChatLeases(store, "first", is_alone=False), Leadership(store, "first", is_alone=False)
+    (lease,) = await leases.claim([1])
+    lead = await leadership._wait_for_lead()
+    assert lease.is_held
+    assert leadership.is_leading
+    slept = 60.0
+    assert not leadership.is_leading
+    assert not lead.is_held
+    assert not leases.is_kept
+    with leases.work_in(lease):
+        async with TelegramRequest(may_call=is_lease_held) as telegram:
+            with pytest.raises(Unsent, match="no longer acts"):
+                await telegram.post("http://127.0.0.1:1/bot1:a/sendMessage")
+        with pytest.raises(LeaseLost):
+            async with store.transaction() as tx:
+                await JobRepository(tx).add(1, "proof", "late", NOW)
+    assert await changes(store) == []

@@ -146,6 +146,22 @@ async def test_a_lease_that_ends_while_a_request_waits_for_a_connection_ends_the
     assert not asked.is_set()
 
 
+@pytest.mark.parametrize("parameters", [None, {"chat_id": 1}])
+async def test_a_lease_that_ends_when_the_connection_is_there_ends_the_request(
+    parameters: dict[str, int] | None,
+) -> None:
+    asked, handle = record_first_request(silent)
+    checks = iter([True])
+    async with (
+        server(handle) as address,
+        TelegramRequest(may_call=lambda: next(checks, False)) as request,
+    ):
+        data = parameters and RequestData([RequestParameter.from_input(*each) for each in parameters.items()])
+        with pytest.raises(Unsent, match="no longer acts"):
+            await request.post(f"{address}/sendMessage", data)
+    assert not asked.is_set()
+
+
 @pytest.mark.parametrize(
     ("body", "seconds"),
     [(b'{"ok":false,"parameters":{"retry_after":13}}', 13.0), (b"<html>", 5.0), (b'{"parameters":{}}', 5.0)],
