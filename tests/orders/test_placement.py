@@ -19,6 +19,7 @@ from bot.orders.placement.service import ConfirmationOutdated, MethodVanished
 from bot.orders.placement.submission import LIST_SECONDS
 from bot.orders.repository import OrderRepository
 from bot.settlement.client.http import Timeouts
+from bot.settlement.client.transport import DELIVERED_WITHIN_SECONDS
 from bot.settlement.model import KeyRefused, OutOfReach, Quote, Refused, ServiceDown
 from tests.orders.order_system import EMMA, RULES, OrderSystem, place_unresolved
 from tests.settlement.builders import BCA, BRI, GOPAY
@@ -252,6 +253,8 @@ async def test_an_intent_that_cannot_be_read_before_the_request_is_not_asked_for
 def test_the_time_of_a_request_covers_the_time_out_of_the_client() -> None:
     assert RULES.longest_request >= timedelta(seconds=Timeouts().total)
     assert RULES.longest_post - RULES.longest_request >= timedelta(seconds=LIST_SECONDS)
+    assert RULES.longest_answer >= timedelta(seconds=max(Timeouts().read, DELIVERED_WITHIN_SECONDS))
+    assert RULES.longest_post - RULES.longest_answer >= timedelta(seconds=Timeouts().pool + Timeouts().connect)
 
 
 async def test_shutting_down_leaves_a_request_under_way_to_the_reconciler(

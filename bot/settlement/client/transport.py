@@ -112,7 +112,9 @@ def _create_socket(address: tuple[Any, ...]) -> socket.socket:
     family, kind, protocol, _, _ = address
     made = socket.socket(family, kind, protocol)
     if (user_timeout := getattr(socket, "TCP_USER_TIMEOUT", None)) is not None:
-        made.setsockopt(socket.IPPROTO_TCP, user_timeout, DELIVERED_WITHIN_SECONDS * 1000)
+        # A system that knows the name can still refuse the option. That must not refuse every order.
+        with contextlib.suppress(OSError):
+            made.setsockopt(socket.IPPROTO_TCP, user_timeout, DELIVERED_WITHIN_SECONDS * 1000)
     return made
 
 
