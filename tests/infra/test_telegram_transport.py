@@ -156,7 +156,8 @@ async def test_a_lease_that_ends_when_the_connection_is_there_ends_the_request(
         server(handle) as address,
         TelegramRequest(may_call=lambda: next(checks, False)) as request,
     ):
-        data = parameters and RequestData([RequestParameter.from_input(*each) for each in parameters.items()])
+        given = [RequestParameter.from_input(*each) for each in (parameters or {}).items()]
+        data = RequestData(given) if given else None
         with pytest.raises(Unsent, match="no longer acts"):
             await request.post(f"{address}/sendMessage", data)
     assert not asked.is_set()

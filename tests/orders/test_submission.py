@@ -186,7 +186,7 @@ def test_an_answer_that_has_arrived_is_saved_wherever_the_process_was_cancelled(
         assert (known.service_id is not None) is bool(made)
 
     assert cancel_at_each_turn(turns, check, times=times) > 10
-    assert created > 3
+    assert created > 0
 
 
 def test_a_refusal_that_has_arrived_is_saved_too(turns: Turns) -> None:
