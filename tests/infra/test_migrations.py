@@ -199,6 +199,22 @@ def test_several_processes_may_migrate_at_once_from_any_folder(bare_database: st
     assert [process.returncode for process in running] == [0, 0, 0]
 
 
+@on_postgresql_bare
+async def test_the_server_lets_a_migration_compute_for_some_seconds(
+    bare_database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limits = []
+    run = command.upgrade
+
+    def record(config: Config, revision: str) -> None:
+        limits.append(config.attributes["connection"].scalar(text("SHOW idle_in_transaction_session_timeout")))
+        run(config, revision)
+
+    monkeypatch.setattr(command, "upgrade", record)
+    await migrate.upgrade(bare_database)
+    assert limits == ["1min"]
+
+
 async def test_a_migration_that_fails_leaves_the_tables_as_they_were(bare_database: str) -> None:
     store = Database(bare_database)
     async with store._writer.begin() as connection:

@@ -32,6 +32,9 @@ OLD_LEADER_KEY: Final = 0x6B_69_72_69_6D
 
 REVISION: Final = text("SELECT version_num FROM alembic_version")
 COMPATIBLE: Final = select(compatible_revisions.c.revision)
+MORE_TIME: Final = text("SET LOCAL idle_in_transaction_session_timeout = '60s'")
+"""A migration computes between its statements: it imports Alembic and builds tables. On a busy machine that can take
+longer than the few seconds after which the server ends an ordinary transaction."""
 
 
 async def upgrade(url: str) -> str:
@@ -143,6 +146,8 @@ def _check_no_old_leader(connection: Connection) -> None:
 
 
 def _run_migrations(connection: Connection) -> None:
+    if connection.dialect.name != "sqlite":
+        connection.execute(MORE_TIME)
     from alembic import command  # noqa: PLC0415  see the module
     from alembic.config import Config  # noqa: PLC0415  likewise
 
