@@ -235,7 +235,9 @@ def build(settings: Settings, process_id: str | None = None) -> App:
         features=features,
         gauges=operations.all_gauges,
         orders=orders,
-        delivery=create_delivery(holder=leases, queues=(Queue.MONEY, Queue.EXTRA), on_slot_free=wake_outbox.wake_here),
+        delivery=create_delivery(
+            holder=leases, queues=(Queue.MONEY, Queue.EDITS, Queue.EXTRA), on_slot_free=wake_outbox.wake_here
+        ),
         # Rates are sent in bulk, by the leader alone.
         bulk_delivery=create_delivery(queues=(Queue.RATE,), on_slot_free=wake_bulk.wake_here),
         leases=leases,

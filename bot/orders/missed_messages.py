@@ -36,6 +36,9 @@ ABOUT_MONEY: Final = (
 )
 """Messages that a user must not miss."""
 
+REMOVALS: Final = (OrderNotification.TAKE_DOWN, OrderNotification.TAKE_DOWN_PICTURE)
+"""If one of these is given up, an invoice that must no longer be paid is still visible."""
+
 HAS_MISSED: Final = SessionKey[bool]("has_missed", default=False)
 """Whether there are orders about which the user missed a message."""
 
@@ -47,7 +50,7 @@ MAX_MISSED_SHOWN: Final = 5
 
 
 def follow_ups(operator_ids: frozenset[int]) -> Mapping[NotificationKind, FollowUp]:
-    """Return what follows the delivery of each kind of message about money."""
+    """Return what follows the delivery of each kind of message about money, and of each kind of removal."""
 
     async def follow_up(
         tx: Transaction, notification: Notification[AboutOrder], result: Sent | Undeliverable, now: datetime
@@ -64,7 +67,14 @@ def follow_ups(operator_ids: frozenset[int]) -> Mapping[NotificationKind, Follow
         elif result.without_picture:
             await raise_order_alarm(tx, AlarmKind.PICTURE_REFUSED, reference, now, operator_ids)
 
-    return dict.fromkeys(ABOUT_MONEY, follow_up)
+    async def follow_removal(
+        tx: Transaction, notification: Notification[AboutOrder], result: Sent | Undeliverable, now: datetime
+    ) -> None:
+        if isinstance(result, Undeliverable) and not result.whole_chat:
+            kind, reference = AlarmKind.INVOICE_NOT_REMOVED, notification.payload.reference
+            await raise_order_alarm(tx, kind, reference, now, operator_ids, why=result.reason)
+
+    return {**dict.fromkeys(ABOUT_MONEY, follow_up), **dict.fromkeys(REMOVALS, follow_removal)}
 
 
 class MissedMessages:

@@ -20,6 +20,7 @@ class AlarmKind(StrEnum):
     POLLER_SILENT = "poller_silent"
     MESSAGE_REFUSED = "message_refused"  # Telegram rejected a message about money, and a retry wouldn't help
     PICTURE_REFUSED = "picture_refused"  # an invoice was sent without its picture
+    INVOICE_NOT_REMOVED = "invoice_not_removed"  # an invoice that must no longer be paid is still visible
     ROW_UNREADABLE = "row_unreadable"  # a row can't be read
     STAFF_CHAT_LOST = "staff_chat_lost"  # the bot can't write to the group of support agents
 
@@ -31,6 +32,7 @@ ORDER_ALARMS: Final = frozenset(
         AlarmKind.INVOICE_MISMATCH,
         AlarmKind.MESSAGE_REFUSED,
         AlarmKind.PICTURE_REFUSED,
+        AlarmKind.INVOICE_NOT_REMOVED,
     }
 )
 """Alarms about an order. Their subject is the order's reference."""

@@ -81,7 +81,7 @@ async def test_one_order_that_does_not_open_stops_nobody_elses_payment(
     for order in (bad, good):
         service.becomes(order.service_id or "", "LN_INVOICE_PAID")
     await system.poll()
-    assert system.sender.kinds(SARI)[-1] == OrderNotification.PAID
+    assert system.sender.edits_and_messages(SARI)[-1] == OrderNotification.PAID
     async with system.store.reading() as tx:
         due = await OrderRepository(tx).due(system.clock.now() + timedelta(days=1), is_paid=True)
     assert [order.reference for order in due] == [good.reference]
@@ -100,7 +100,7 @@ async def test_a_malformed_order_stops_nobody_elses_payment_and_does_not_stay_du
     await breaks(system, MALFORMED[column], key=bad.reference)
     service.becomes(good.service_id or "", "LN_INVOICE_PAID")
     await system.poll()
-    assert system.sender.kinds(SARI)[-1] == OrderNotification.PAID
+    assert system.sender.edits_and_messages(SARI)[-1] == OrderNotification.PAID
     await OrderWorkers(system.observer, system.reconciler).check_times()
     assert await due(system) == {good.reference}
     await system.monitor.report_rows()
@@ -207,7 +207,7 @@ async def test_a_changed_order_keeps_no_message_of_another_waiting(
     assert system.sender.payment_requests() == [good.bolt11]
     service.becomes(good.service_id or "", "LN_INVOICE_PAID")
     await system.poll()
-    assert system.sender.kinds()[-1] == OrderNotification.PAID
+    assert system.sender.edits_and_messages()[-1] == OrderNotification.PAID
     async with system.sql.reading() as tx:
         assert (await OutboxRepository(tx).get_backlog(system.clock.now() + timedelta(days=1))).count == 0
 

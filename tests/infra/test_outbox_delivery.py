@@ -24,7 +24,7 @@ from bot.infra.outbox.model import (
 )
 from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.notifications.kinds import AboutOrder, OrderNotification
-from bot.orders.notifications.queueing import IN_EXTRA
+from bot.orders.notifications.queueing import QUEUES
 from bot.users.model import User
 from bot.users.repository import UserRepository
 from tests.infra.keys import VAULT
@@ -41,7 +41,7 @@ async def queue(system: OrderSystem, *kinds: str, chat_id: int = EMMA) -> None:
             kind=kind,
             mark=mark,
             payload=AboutOrder("R2345AB"),
-            queue=Queue.EXTRA if kind in IN_EXTRA else Queue.MONEY,
+            queue=QUEUES.get(kind, Queue.MONEY),
             due_at=now,
             created_at=now,
         )

@@ -14,7 +14,7 @@ from bot.broadcasts.notifications import waiting_notifications
 from bot.checkout.notifications import draft_expired_notification
 from bot.infra.outbox.delivery import OutboxDelivery
 from bot.infra.outbox.model import (
-    EXTRA_TRIES,
+    MAX_TRIES,
     ChatMoved,
     Notification,
     NotificationStatus,
@@ -88,11 +88,14 @@ async def queue(system: OrderSystem, *kinds: str) -> None:
 
 def test_each_kind_of_message_has_one_queue() -> None:
     order = an_open_order()
-    extra = {OrderNotification.RECEIPT, OrderNotification.TAKE_DOWN_PICTURE}
-    assert {notification.queue for notification in order_notifications(order, extra, NOW)} == {Queue.EXTRA}
-    assert {notification.queue for notification in order_notifications(order, set(OrderNotification) - extra, NOW)} == {
-        Queue.MONEY
+    edits = {OrderNotification.CARD_EDIT, OrderNotification.TAKE_DOWN, OrderNotification.TAKE_DOWN_PICTURE}
+    queue_of = {
+        **dict.fromkeys(OrderNotification, Queue.MONEY),
+        **dict.fromkeys(edits, Queue.EDITS),
+        OrderNotification.RECEIPT: Queue.EXTRA,
     }
+    queued = order_notifications(order, OrderNotification, NOW)
+    assert {notification.kind: notification.queue for notification in queued} == queue_of
     quote, threshold = Quote(Decimal(1_700_000_000), NOW), Decimal(1_800_000_000)
     alert = RateAlert(id="a", user_id=EMMA, is_above=True, threshold=threshold, created_at=NOW, expires_at=NOW)
     about_rate = daily_quote(EMMA, NOW, DailyQuote(quote, None), NOW), price_alert(alert, quote, None, NOW)
@@ -158,10 +161,10 @@ async def test_a_receipt_that_keeps_failing_holds_up_no_money_and_ends(system: O
     await queue(system, OrderNotification.UNRESOLVED, OrderNotification.PAID)
     await deliver_all(system)
     assert system.sender.kinds() == [OrderNotification.UNRESOLVED, OrderNotification.PAID]
-    for _ in range(EXTRA_TRIES * 2):
+    for _ in range(MAX_TRIES[Queue.EXTRA] * 2):
         system.clock.passes(minutes=15)
         await deliver_all(system)
-    assert failing.tries == EXTRA_TRIES
+    assert failing.tries == MAX_TRIES[Queue.EXTRA]
     async with system.store.reading() as tx:
         (receipt,) = [
             notification
@@ -333,7 +336,7 @@ async def test_an_invoice_that_cannot_be_deleted_any_more_is_edited_with_its_tex
     assert await take_down(system, order, telegram) == Sent()
     assert set(telegram.edited) == ({40, 41} if are_old else set()), "what is gone needs no edit"
     assert all(order.reference in text and "lnbcrt" not in text for text in telegram.edited.values())
-    assert await pictures_queued(system, order) == ([Queue.EXTRA] if are_old else [])
+    assert await pictures_queued(system, order) == ([Queue.EDITS] if are_old else [])
 
 
 async def test_the_qr_code_of_an_invoice_that_cannot_be_deleted_any_more_is_replaced(system: OrderSystem) -> None:

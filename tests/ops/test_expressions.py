@@ -55,4 +55,4 @@ def test_what_exists_is_no_mistake(expression: str) -> None:
 
 def test_labels_are_known_without_a_series_too() -> None:
     assert find_labels()["kirim_worker_failures_total"].keys() == {"worker"}
-    assert find_labels()["kirim_notifications_total"]["queue"] == {"money", "extra", "rate"}
+    assert find_labels()["kirim_notifications_total"]["queue"] == {"money", "edits", "extra", "rate"}

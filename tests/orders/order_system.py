@@ -16,11 +16,12 @@ from bot.checkout.service import DraftService
 from bot.core.money import Amount
 from bot.infra.db.database import Database
 from bot.infra.outbox.delivery import OutboxDelivery
-from bot.infra.outbox.model import RetryLater, Sent, StoredNotification, Undeliverable
+from bot.infra.outbox.model import Queue, RetryLater, Sent, StoredNotification, Undeliverable
 from bot.operations.monitor import Monitor
 from bot.operations.workers import MonitorWorker
 from bot.orders.events import OrderEvents
 from bot.orders.notifications.kinds import ORDER_SUBJECT, OrderNotification
+from bot.orders.notifications.queueing import QUEUES
 from bot.orders.notifications.warnings import ALARM_SUBJECTS
 from bot.orders.order import Order
 from bot.orders.placement.reconciler import Reconciler
@@ -106,6 +107,10 @@ class RecordingSender:
 
     def kinds(self, chat_id: int = EMMA) -> list[str]:
         return [message.kind for message in self.sent if message.chat_id == chat_id]
+
+    def edits_and_messages(self, chat_id: int = EMMA) -> list[str]:
+        """Return the kinds of edits and removals, and then those of messages. No queue waits for another."""
+        return sorted(self.kinds(chat_id), key=lambda kind: QUEUES.get(kind) is not Queue.EDITS)
 
     def payment_requests(self, chat_id: int | None = None) -> list[str]:
         return [each.payment_request for each in self.sent if each.payment_request and chat_id in {None, each.chat_id}]

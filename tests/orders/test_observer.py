@@ -40,20 +40,17 @@ async def says(system: OrderSystem, order: Order, state: str, **more: Any) -> No
 
 
 def money(system: OrderSystem) -> list[str]:
-    return [kind for kind in system.sender.kinds() if kind in MONEY]
+    return [kind for kind in system.sender.edits_and_messages() if kind in MONEY]
 
 
 async def test_a_payment_is_told_from_its_coming_in_to_its_end(system: OrderSystem) -> None:
     order = await placed(system)
     for state in ("ROUTE_SHOWN", "LN_INVOICE_PAID", "LN_SWAP_PENDING", "USDT_RECEIVED", "IDR_SETTLED", "COMPLETED"):
         await says(system, order, state)
-    assert system.sender.kinds() == [
+    assert system.sender.edits_and_messages() == [
         OrderNotification.TAKE_DOWN,
-        OrderNotification.CARD_EDIT,
+        *[OrderNotification.CARD_EDIT] * 4,
         OrderNotification.PAID,
-        OrderNotification.CARD_EDIT,
-        OrderNotification.CARD_EDIT,
-        OrderNotification.CARD_EDIT,
         OrderNotification.SENT,
         OrderNotification.RECEIPT,
     ]
@@ -101,7 +98,7 @@ async def test_an_expiry_is_told_once_by_the_first_look_after_it(system: OrderSy
     await system.poll(after=1)
     await system.poll(after=1)
     await system.poll(after=60)
-    assert system.sender.kinds() == [
+    assert system.sender.edits_and_messages() == [
         OrderNotification.TAKE_DOWN,
         OrderNotification.CARD_EDIT,
         OrderNotification.EXPIRED,

@@ -47,7 +47,10 @@ async def test_the_log_has_each_step_from_the_confirmation_to_the_receipt(
     await system.poll()
     service.becomes("svc-1", "COMPLETED")
     await system.poll()
-    assert story(lines, order.reference) == [
+    edits = ["message_sent take_down", "message_sent card_edit", "message_sent card_edit"]
+    logged = story(lines, order.reference)
+    assert [line for line in logged if line in edits] == edits
+    assert [line for line in logged if line not in edits] == [
         "order_confirmed",
         "order_submitted",
         "order_created",
@@ -55,11 +58,8 @@ async def test_the_log_has_each_step_from_the_confirmation_to_the_receipt(
         "message_sent invoice",
         "message_sent card",
         "order_changed open LN_INVOICE_PAID",
-        "message_sent take_down",
-        "message_sent card_edit",
         "message_sent paid",
         "order_changed done COMPLETED",
-        "message_sent card_edit",
         "message_sent sent",
         "message_sent receipt",
     ]
@@ -150,12 +150,9 @@ async def test_orders_that_change_in_one_list_do_not_mix(
         service.becomes(f"svc-{number}", "LN_INVOICE_PAID")
     await system.poll()
     for order in orders:
-        assert story(lines, order.reference) == [
-            "order_changed open LN_INVOICE_PAID",
-            "message_sent take_down",
-            "message_sent card_edit",
-            "message_sent paid",
-        ]
+        changed, *messages = story(lines, order.reference)
+        assert changed == "order_changed open LN_INVOICE_PAID"
+        assert sorted(messages) == ["message_sent card_edit", "message_sent paid", "message_sent take_down"]
 
 
 async def test_each_attempt_to_send_a_message_is_logged_and_its_time_counts_from_the_event(

@@ -57,7 +57,11 @@ async def test_a_paid_order_that_is_not_done_in_time_is_told_once_to_sender_and_
     assert system.sender.kinds() == []
     for _ in range(5):
         await pass_time(system, 1)
-    assert system.sender.kinds() == [OrderNotification.CARD_EDIT, OrderNotification.STUCK, TicketNotification.OPENED]
+    assert system.sender.edits_and_messages() == [
+        OrderNotification.CARD_EDIT,
+        OrderNotification.STUCK,
+        TicketNotification.OPENED,
+    ]
     assert system.sender.kinds(OSCAR) == [OrderWarning.STUCK]
     assert system.sender.kinds(RINA) == [StaffNotification.NEW_CARD]
     known = await system.order(order.reference)
@@ -81,7 +85,7 @@ async def test_a_stuck_order_is_followed_and_its_end_is_told_as_any_other(
     system.sender.sent.clear()
     system.service.becomes("svc-1", state)
     await pass_time(system, 1)
-    assert system.sender.kinds() == [OrderNotification.CARD_EDIT, *notifications]
+    assert system.sender.edits_and_messages() == [OrderNotification.CARD_EDIT, *notifications]
     assert system.sender.kinds(OSCAR) == staff
     ended = await system.order(order.reference)
     assert (ended.phase, ended.is_overdue) == (Phase.DONE, False)
@@ -105,7 +109,11 @@ async def test_a_failure_after_the_payment_is_told_to_the_staff_by_itself_and_on
     report = OrderReport(service_id="svc-1", state="FAILED")
     await asyncio.gather(*(system.apply_report(order.reference, report) for _ in range(4)))
     await system.deliver()
-    assert system.sender.kinds() == [OrderNotification.CARD_EDIT, OrderNotification.FAILED, TicketNotification.OPENED]
+    assert system.sender.edits_and_messages() == [
+        OrderNotification.CARD_EDIT,
+        OrderNotification.FAILED,
+        TicketNotification.OPENED,
+    ]
     assert system.sender.kinds(OSCAR) == [OrderWarning.FAILED]
     assert system.sender.kinds(RINA) == [StaffNotification.NEW_CARD]
 
@@ -135,7 +143,7 @@ async def test_what_ended_while_the_bot_was_away_is_not_called_stuck_before_it_i
     assert await after_a_pause.observer.mark_overdue() == 0
     await after_a_pause.poll(after=0)
     assert await after_a_pause.observer.mark_overdue() == 0
-    assert after_a_pause.sender.kinds() == [
+    assert after_a_pause.sender.edits_and_messages() == [
         OrderNotification.CARD_EDIT,
         OrderNotification.SENT,
         OrderNotification.RECEIPT,
@@ -149,7 +157,11 @@ async def test_a_service_that_cannot_be_asked_keeps_nobody_from_being_told(syste
     await pass_time(system, 31)
     assert system.sender.kinds() == []
     await pass_time(system, 2)
-    assert system.sender.kinds() == [OrderNotification.CARD_EDIT, OrderNotification.STUCK, TicketNotification.OPENED]
+    assert system.sender.edits_and_messages() == [
+        OrderNotification.CARD_EDIT,
+        OrderNotification.STUCK,
+        TicketNotification.OPENED,
+    ]
 
 
 async def test_two_processes_tell_it_once(system: OrderSystem, other_system: OrderSystem) -> None:

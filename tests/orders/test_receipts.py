@@ -80,7 +80,7 @@ async def test_the_receipt_follows_the_message_that_the_rupiah_were_sent(
     for state in STATES:
         service.becomes(order.service_id or "", state)
         await system.poll()
-    assert system.sender.kinds()[-2:] == [OrderNotification.SENT, OrderNotification.RECEIPT]
+    assert system.sender.edits_and_messages()[-2:] == [OrderNotification.SENT, OrderNotification.RECEIPT]
     assert system.sender.kinds().count(OrderNotification.RECEIPT) == 1
 
 

@@ -40,6 +40,7 @@ def facts_of(kind: AlarmKind, now: datetime, typed: str) -> dict[str, object]:
     since = (now - timedelta(minutes=20)).isoformat()
     known: dict[AlarmKind, dict[str, object]] = {
         AlarmKind.INVOICE_MISMATCH: {"complaint": typed * 100},
+        AlarmKind.INVOICE_NOT_REMOVED: {"why": "24 tries failed"},
         AlarmKind.MESSAGE_REFUSED: {"message": "sent", "why": "Bad Request: chat not found"},
         AlarmKind.METHODS_SHRUNK: {"before": 1_500, "now": 12},
         AlarmKind.OUTBOX_BACKLOG: {"count": 10_000, "since": since},

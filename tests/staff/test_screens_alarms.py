@@ -46,6 +46,7 @@ def test_all_is_well_in_one_line_each() -> None:
         line("✅", AlarmKind.POLLER_SILENT, text("staff.alarm.poller_silent_fine")),
         line("✅", AlarmKind.MESSAGE_REFUSED, "0"),
         line("✅", AlarmKind.PICTURE_REFUSED, "0"),
+        line("✅", AlarmKind.INVOICE_NOT_REMOVED, "0"),
         line("✅", AlarmKind.ROW_UNREADABLE, text("staff.alarm.row_unreadable_fine")),
         line("✅", AlarmKind.STAFF_CHAT_LOST, text("staff.alarm.staff_chat_lost_fine")),
     ]
@@ -107,6 +108,7 @@ def test_only_alarms_that_do_not_end_automatically_have_a_button(kind: AlarmKind
         AlarmKind.INVOICE_MISMATCH,
         AlarmKind.MESSAGE_REFUSED,
         AlarmKind.PICTURE_REFUSED,
+        AlarmKind.INVOICE_NOT_REMOVED,
         AlarmKind.METHODS_SHRUNK,
         AlarmKind.STAFF_CHAT_LOST,
     }

@@ -28,7 +28,7 @@ from bot.infra.log_context import bind_fields
 from bot.infra.outbox.follow_ups import FollowUp, OnChatMoved, OnChatUnreachable
 from bot.infra.outbox.metrics import DELAY_SECONDS, NOTIFICATIONS
 from bot.infra.outbox.model import (
-    EXTRA_TRIES,
+    MAX_TRIES,
     ChatMoved,
     DeliveryOutcome,
     NotificationKind,
@@ -42,17 +42,18 @@ from bot.infra.outbox.model import (
     Unreadable,
 )
 from bot.infra.outbox.payload import PayloadUnreadable, unpack
-from bot.infra.outbox.repository import OutboxRepository
+from bot.infra.outbox.repository import FIRST, OutboxRepository
 
 log = structlog.get_logger(__name__)
 
 MONEY_SLOTS = 48
 RATE_SLOTS = 24
 EXTRA_SLOTS = 24
-SLOTS = {Queue.MONEY: MONEY_SLOTS, Queue.EXTRA: EXTRA_SLOTS, Queue.RATE: RATE_SLOTS}
+EDIT_SLOTS = 24
+SLOTS = {Queue.MONEY: MONEY_SLOTS, Queue.EDITS: EDIT_SLOTS, Queue.EXTRA: EXTRA_SLOTS, Queue.RATE: RATE_SLOTS}
 """How many notifications of each queue are sent at once. So slow pictures and many quotes never delay money."""
 
-HEADS_READ = {Queue.MONEY: 100, Queue.EXTRA: 50, Queue.RATE: RATE_SLOTS}
+HEADS_READ = {Queue.MONEY: 100, Queue.EDITS: 100, Queue.EXTRA: 50, Queue.RATE: RATE_SLOTS}
 
 REPEAT_AFTER = timedelta(seconds=15)
 """How long to wait before repeating a message that may have arrived, because the connection is bad."""
@@ -182,15 +183,35 @@ class OutboxDelivery:
         leases = await self._claim(fresh)
         # While the chats were claimed, a notification that precedes one of them can have marked it.
         started = [each for each in fresh if each.chat_id in leases and each.id not in self._tasks]
-        for notification in started:
-            with bind_fields(**self._describe(notification)):
-                task = asyncio.create_task(
-                    self._deliver(notification, leases[notification.chat_id]), name=f"notification-{notification.id}"
-                )
-                self._tasks[notification.id] = task
-                self._leases[task] = leases[notification.chat_id]
-                task.add_done_callback(self._on_task_done)
+        edits = {(each.chat_id, each.subject): each for each in started if each.queue is Queue.EDITS}
+        for notification in started:  # those about money come first
+            if notification.id not in self._tasks:
+                edit = edits.get((notification.chat_id, notification.subject))
+                edit = edit if notification.queue is Queue.MONEY and self._can_start_both() else None
+                self._start(notification, leases[notification.chat_id], edit)
         return len(started)
+
+    def _can_start_both(self) -> bool:
+        """Return whether a message about money and an edit can begin at once, so that neither waits for the other."""
+        return not (self._slots[Queue.MONEY].locked() or self._slots[Queue.EDITS].locked())
+
+    def _start(
+        self,
+        notification: StoredNotification,
+        lease: ChatLease,
+        edit: StoredNotification | None = None,
+        *,
+        is_marked: bool = False,
+    ) -> None:
+        """Start the task that delivers a notification. The transaction that marks it also marks `edit`."""
+        with bind_fields(**self._describe(notification)):
+            task = asyncio.create_task(
+                self._deliver(notification, lease, edit, is_marked=is_marked), name=f"notification-{notification.id}"
+            )
+        self._leases[task] = lease
+        for each in (notification, *([edit] if edit else [])):
+            self._tasks[each.id] = task
+        task.add_done_callback(self._on_task_done)
 
     async def _give_up_unreadable(self) -> None:
         """Give up rows that can't be read, so that later ones in the chat are sent. The monitor raises the alarm."""
@@ -226,21 +247,32 @@ class OutboxDelivery:
             log.error("outbox_result_not_saved", message_id=min(ids, default=None), error=type(error).__name__)
         self._on_slot_free()
 
-    async def _deliver(self, notification: StoredNotification, lease: ChatLease) -> None:
+    async def _deliver(
+        self, notification: StoredNotification, lease: ChatLease, edit: StoredNotification | None, *, is_marked: bool
+    ) -> None:
         """Send a notification, and then those about the same subject that follow it in its chat.
 
         The next one is marked in the transaction that saves the outcome of the one before. That saves a transaction
-        and a search for heads for each of them.
+        and a search for heads for each of them. `edit` is marked with the first one, and then has its own task.
         """
         with self._holder.work_in(lease):
             async with self._slots[notification.queue]:
-                async with self._store.transaction() as tx:
-                    if not await OutboxRepository(tx).mark_sending(notification.id):
-                        return
-                following: StoredNotification | None = notification
+                if not is_marked:
+                    is_marked = await self._mark(notification, edit, lease)
+                following = notification if is_marked else None
                 while following is not None:
                     with bind_fields(**self._describe(following)):
                         following = await self._deliver_marked(following)
+
+    async def _mark(self, notification: StoredNotification, edit: StoredNotification | None, lease: ChatLease) -> bool:
+        """Mark a notification as being sent, and with it an edit, which is started. Return whether it waited."""
+        async with self._store.transaction() as tx:
+            repository = OutboxRepository(tx)
+            is_marked = await repository.mark_sending(notification.id)
+            starts_edit = edit is not None and not self._is_closing and await repository.mark_sending(edit.id)
+        if edit is not None and starts_edit:
+            self._start(edit, lease, is_marked=True)
+        return is_marked
 
     def abandon(self, lease: ChatLease) -> None:
         """End the deliveries in a chat whose lease was lost. Another process repeats them as perhaps sent."""
@@ -327,9 +359,10 @@ class OutboxDelivery:
     ) -> StoredNotification | None:
         """Save the outcome. Return the next notification of the chat if the same transaction marks it."""
         now = self._clock.now()
-        is_extra = notification.queue is Queue.EXTRA
-        if isinstance(outcome, RetryLater) and is_extra and notification.attempts + 1 >= EXTRA_TRIES:
-            outcome = Undeliverable(f"{EXTRA_TRIES} tries failed")
+        if isinstance(outcome, RetryLater):
+            tries = MAX_TRIES.get(outcome.queue or notification.queue)
+            if tries is not None and notification.attempts + 1 >= tries:
+                outcome = Undeliverable(f"{tries} tries failed")
         async with self._store.transaction() as tx:
             match outcome:
                 case Sent(message_id):
@@ -337,10 +370,12 @@ class OutboxDelivery:
                     tx.on_commit.append(partial(_log_sent, notification, now))
                     await self._run_follow_ups(tx, (notification,) if has_follow_up else (), outcome, now)
                     return await self._mark_following(tx, notification, now)
-                case RetryLater(after, maybe_sent):
+                case RetryLater(after, maybe_sent, queue):
                     wait = timedelta(seconds=max(after, RETRY_BACKOFF.after(notification.attempts + 1)))
                     due = now + (max(wait, REPEAT_AFTER) if maybe_sent else wait)
                     await OutboxRepository(tx).postpone(notification.id, due, maybe_sent=maybe_sent)
+                    if queue is not None and queue is not notification.queue:
+                        await OutboxRepository(tx).move(notification.id, queue)
                     tx.on_commit.append(partial(_log_retry, notification, due - now, maybe_sent=maybe_sent))
                 case ChatMoved(new_chat_id=new_chat_id):
                     await self._move_chat(tx, notification, new_chat_id, now)
@@ -362,11 +397,11 @@ class OutboxDelivery:
 
         Return None if it has to wait. If all slots are taken, it waits for one like those of other chats.
         """
-        task = asyncio.current_task()
-        has_slot = notification.queue is Queue.MONEY and not self._slots[Queue.MONEY].locked()
+        task, queue = asyncio.current_task(), notification.queue
+        has_slot = queue in FIRST and not self._slots[queue].locked()
         if task is None or self._is_closing or not has_slot:
             return None
-        following = await OutboxRepository(tx).find_first(notification.chat_id, Queue.MONEY)
+        following = await OutboxRepository(tx).find_first(notification.chat_id, queue, notification.subject)
         if following is None or following.subject != notification.subject or following.due_at > now:
             return None
         if following.status is NotificationStatus.SENDING:

@@ -11,15 +11,16 @@ class Queue(StrEnum):
     """A queue of notifications. Each keeps its order within a chat, and no queue waits for another."""
 
     MONEY = "money"
-    EXTRA = "extra"  # pictures, files and conversation: up to `EXTRA_TRIES`
+    EDITS = "edits"  # edits and removals of messages that were sent. Only those about one subject keep their order
+    EXTRA = "extra"  # pictures, files and conversation
     RATE = "rate"
 
 
-BACKLOG_QUEUES: Final = (Queue.MONEY, Queue.EXTRA)
+BACKLOG_QUEUES: Final = (Queue.MONEY, Queue.EDITS, Queue.EXTRA)
 """The queues whose waiting notifications are a backlog. Those about the rate are sent at the pace of a broadcast."""
 
-EXTRA_TRIES: Final = 24
-"""A notification in `Queue.EXTRA` is given up after so many tries. That is about four hours after the first."""
+MAX_TRIES: Final[Mapping[Queue, int]] = {Queue.EDITS: 24, Queue.EXTRA: 24}
+"""A notification in these queues is given up after so many tries. That is about four hours after the first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +124,8 @@ class RetryLater:
 
     after: float
     maybe_sent: bool = False
+    queue: Queue | None = None
+    """The queue in which it is tried again, if its row may be in another one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,14 +8,17 @@ from sqlalchemy import (
     ColumnElement,
     FromClause,
     Select,
+    and_,
     bindparam,
     case,
     delete,
     exists,
+    false,
     func,
     not_,
     or_,
     select,
+    true,
     update,
 )
 
@@ -23,7 +26,15 @@ from bot.infra.db import encryption, upsert
 from bot.infra.db.columns import MALFORMED, constant
 from bot.infra.db.transaction import Transaction
 from bot.infra.leases.repository import held_by_others
-from bot.infra.outbox.model import BACKLOG_QUEUES, Backlog, Notification, NotificationStatus, Queue, StoredNotification
+from bot.infra.outbox.model import (
+    BACKLOG_QUEUES,
+    MAX_TRIES,
+    Backlog,
+    Notification,
+    NotificationStatus,
+    Queue,
+    StoredNotification,
+)
 from bot.infra.outbox.payload import pack
 from bot.infra.outbox.tables import IS_SENDING, IS_UNDELIVERABLE, IS_WAITING, is_unsent, outbox
 
@@ -33,13 +44,30 @@ NOW = bindparam("now", type_=outbox.c.due_at.type)
 
 _same_chat = outbox.alias("same_chat")
 
+KEEPS_ORDER_OF_SUBJECT = ~exists().where(
+    is_unsent(_same_chat),
+    _same_chat.c.chat_id == outbox.c.chat_id,
+    _same_chat.c.queue == constant(Queue.MONEY),
+    _same_chat.c.subject == outbox.c.subject,
+    _same_chat.c.id < outbox.c.id,
+)
+"""No earlier notification about the same subject is unsent in `Queue.MONEY`."""
+
 
 def _is_in(queue: Queue, notification: FromClause) -> ColumnElement[bool]:
-    return notification.c.queue == constant(queue)
+    match queue:
+        case Queue.EDITS:
+            return notification.c.is_edit.is_(true())
+        case Queue.EXTRA:
+            return and_(notification.c.queue == constant(queue), notification.c.is_edit.is_(false()))
+        case Queue.MONEY | Queue.RATE:
+            return notification.c.queue == constant(queue)
 
 
 def _build_heads(queue: Queue) -> Select[Any]:
     """Return the query for the heads: the first unsent notification of each chat in one queue.
+
+    In `Queue.EDITS` it is the first of each subject, so that no order waits for the removal of another's invoice.
 
     Chats that another process holds are left out. The parameter `me` is this process. Rates are sent in bulk by the
     leader, whoever holds the chat.
@@ -48,27 +76,17 @@ def _build_heads(queue: Queue) -> Select[Any]:
     It is a scalar subquery, because PostgreSQL can't turn that into a join over all rows.
     """
     in_queue, in_same_queue = (_is_in(queue, rows) for rows in (outbox, _same_chat))
-    first_of_chat = (
-        select(_same_chat.c.id)
-        .where(is_unsent(_same_chat), _same_chat.c.chat_id == outbox.c.chat_id, in_same_queue)
-        .order_by(_same_chat.c.id)
-        .limit(1)
-        .scalar_subquery()
-    )
+    is_alike = [is_unsent(_same_chat), _same_chat.c.chat_id == outbox.c.chat_id, in_same_queue]
+    if queue is Queue.EDITS:
+        is_alike.append(_same_chat.c.subject == outbox.c.subject)
+    first_of_chat = select(_same_chat.c.id).where(*is_alike).order_by(_same_chat.c.id).limit(1).scalar_subquery()
     heads = select(outbox).where(IS_WAITING, in_queue, outbox.c.id == first_of_chat)
     if queue is not Queue.RATE:
         heads = heads.where(~held_by_others(outbox.c.chat_id))
-    if queue is Queue.EXTRA:
-        # Notifications of one subject keep their order: a receipt comes after the message that the order was sent.
-        heads = heads.where(
-            ~exists().where(
-                is_unsent(_same_chat),
-                _same_chat.c.chat_id == outbox.c.chat_id,
-                _is_in(Queue.MONEY, _same_chat),
-                _same_chat.c.subject == outbox.c.subject,
-                _same_chat.c.id < outbox.c.id,
-            )
-        )
+    if queue in MAX_TRIES:
+        # Notifications of one subject keep their order: a receipt comes after the message that the order was sent, and
+        # an invoice is removed after it was sent.
+        heads = heads.where(KEEPS_ORDER_OF_SUBJECT)
     return heads.order_by(outbox.c.due_at, outbox.c.id)
 
 
@@ -91,13 +109,16 @@ COUNT_DUE = (
 WAITING_SINCE = case((outbox.c.attempts == 0, outbox.c.due_at), else_=outbox.c.created_at)
 OVERDUE = bindparam("before", type_=outbox.c.due_at.type)
 BACKLOGS = (
-    select(outbox.c.queue, func.count(), func.min(WAITING_SINCE))
+    select(outbox.c.queue, outbox.c.is_edit, func.count(), func.min(WAITING_SINCE))
     .where(IS_UNSENT, WAITING_SINCE <= OVERDUE)
-    .group_by(outbox.c.queue)
+    .group_by(outbox.c.queue, outbox.c.is_edit)
+)
+IN_THESE_QUEUES = case((outbox.c.is_edit.is_(true()), constant(Queue.EDITS)), else_=outbox.c.queue).in_(
+    bindparam("queues", expanding=True)
 )
 INTERRUPTED = select(outbox).where(
     IS_SENDING,
-    outbox.c.queue.in_(bindparam("queues", expanding=True)),
+    IN_THESE_QUEUES,
     or_(_is_in(Queue.RATE, outbox), ~held_by_others(outbox.c.chat_id)),
 )
 
@@ -115,6 +136,7 @@ POSTPONE = (
         maybe_sent=or_(outbox.c.maybe_sent, bindparam("maybe", type_=outbox.c.maybe_sent.type)),
     )
 )
+MOVE = update(outbox).where(THIS)
 GIVE_UP = update(outbox).where(IS_UNSENT)
 GIVE_UP_ONE = GIVE_UP.where(THIS)
 GIVE_UP_CHAT = GIVE_UP.where(outbox.c.chat_id == bindparam("chat"))
@@ -126,7 +148,13 @@ MOVE_CHAT = (
 )
 
 UNSENT = select(outbox).where(IS_UNSENT, outbox.c.chat_id == bindparam("chat")).order_by(outbox.c.id)
-FIRST = UNSENT.where(outbox.c.queue == bindparam("queue")).limit(1)
+ABOUT = outbox.c.subject == bindparam("about")
+FIRST = {
+    Queue.MONEY: UNSENT.where(_is_in(Queue.MONEY, outbox)).limit(1),
+    Queue.EDITS: UNSENT.where(_is_in(Queue.EDITS, outbox), ABOUT, KEEPS_ORDER_OF_SUBJECT).limit(1),
+}
+"""The first notification of a chat in each queue in which one follows another at once."""
+
 BY_SUBJECT = select(outbox).where(outbox.c.subject == bindparam("about")).order_by(outbox.c.id)
 
 THIS_NOTIFICATION = (
@@ -194,8 +222,11 @@ class OutboxRepository:
     async def get_backlogs(self, before: datetime) -> Mapping[Queue, Backlog]:
         """Return for each queue how many notifications have waited since before that time."""
         rows = await self._connection.execute(BACKLOGS, {"before": before})
-        found = {name: Backlog(count, None if since is MALFORMED else since) for name, count, since in rows}
-        return {queue: found.get(queue.value, Backlog()) for queue in Queue}
+        found = {
+            (name, is_edit): Backlog(count, None if since is MALFORMED else since)
+            for name, is_edit, count, since in rows
+        }
+        return {queue: found.get(tuple(_store_queue(queue).values()), Backlog()) for queue in Queue}
 
     async def mark_sending(self, notification_id: int) -> bool:
         """Mark a waiting row as being sent, and count the attempt. Return False if it no longer waits."""
@@ -211,6 +242,10 @@ class OutboxRepository:
         await self._connection.execute(
             POSTPONE, {"notification": notification_id, "due_at": due_at, "maybe": maybe_sent}
         )
+
+    async def move(self, notification_id: int, queue: Queue) -> None:
+        """Change the queue of a row."""
+        await self._connection.execute(MOVE, {"notification": notification_id, **_store_queue(queue)})
 
     async def give_up(self, notification_id: int, failure: str) -> None:
         """Mark a row as undeliverable. `failure` says why, without personal data."""
@@ -230,9 +265,12 @@ class OutboxRepository:
         found = await self._connection.execute(UNSENT, {"chat": chat_id})
         return encryption.read_rows(self._vault, outbox, found.mappings(), _notification)
 
-    async def find_first(self, chat_id: int, queue: Queue) -> StoredNotification | None:
-        """Return the first row of a chat in this queue that is waiting or being sent, if it can be read."""
-        found = await self._connection.execute(FIRST, {"chat": chat_id, "queue": queue.value})
+    async def find_first(self, chat_id: int, queue: Queue, subject: str) -> StoredNotification | None:
+        """Return the first row of a chat in this queue that is waiting or being sent, if it can be read.
+
+        In `Queue.EDITS`, return the first about this subject, if none must be sent before it.
+        """
+        found = await self._connection.execute(FIRST[queue], {"chat": chat_id, "about": subject})
         return next(iter(encryption.read_rows(self._vault, outbox, found.mappings(), _notification)), None)
 
     async def find_by_subject(self, subject: str) -> tuple[StoredNotification, ...]:
@@ -280,7 +318,7 @@ def _row(notification: Notification[object]) -> dict[str, object]:
         "subject": notification.subject,
         "kind": str(notification.kind),
         "mark": notification.mark,
-        "queue": notification.queue.value,
+        **_store_queue(notification.queue),
         "payload": pack(notification.payload),
         "status": notification.status.value,
         "attempts": notification.attempts,
@@ -294,7 +332,15 @@ def _row(notification: Notification[object]) -> dict[str, object]:
 
 
 def _notification(row: Mapping[Any, Any]) -> StoredNotification:
-    return Notification(**{**row, "queue": Queue(row["queue"]), "status": NotificationStatus(row["status"])})
+    values = dict(row)
+    queue = Queue.EDITS if values.pop("is_edit") else Queue(values["queue"])
+    return Notification(**{**values, "queue": queue, "status": NotificationStatus(values["status"])})
+
+
+def _store_queue(queue: Queue) -> dict[str, object]:
+    """Return the columns that store a queue."""
+    is_edit = queue is Queue.EDITS
+    return {"queue": (Queue.EXTRA if is_edit else queue).value, "is_edit": is_edit}
 
 
 def _undeliverable(failure: str) -> dict[str, object]:

@@ -9,8 +9,13 @@ from bot.orders.notifications.kinds import ORDER_SUBJECT, AboutOrder, AboutProbl
 from bot.orders.order import Order
 from bot.staff.alarm_model import AlarmKind
 
-IN_EXTRA: Final = frozenset({OrderNotification.RECEIPT, OrderNotification.TAKE_DOWN_PICTURE})
-"""Pictures, for which no message about money waits."""
+QUEUES: Final[Mapping[str, Queue]] = {
+    OrderNotification.CARD_EDIT: Queue.EDITS,
+    OrderNotification.TAKE_DOWN: Queue.EDITS,
+    OrderNotification.TAKE_DOWN_PICTURE: Queue.EDITS,
+    OrderNotification.RECEIPT: Queue.EXTRA,
+}
+"""The queues of notifications for which no message about money waits."""
 
 ALARM_OF: Final[Mapping[OrderWarning, AlarmKind]] = {
     OrderWarning.STUCK: AlarmKind.ORDER_STUCK,
@@ -35,7 +40,7 @@ def order_notifications(
             subject=order_subject(order),
             kind=kind,
             mark=format_mark(order.version) if kind is OrderNotification.CARD_EDIT else "",
-            queue=Queue.EXTRA if kind in IN_EXTRA else Queue.MONEY,
+            queue=QUEUES.get(kind, Queue.MONEY),
             payload=AboutOrder(order.reference),
             due_at=now,
             created_at=now,

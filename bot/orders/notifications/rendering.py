@@ -10,14 +10,14 @@ from typing import Final
 
 from bot.infra.db.transaction import Transaction
 from bot.infra.i18n import Html, Translator
-from bot.infra.outbox.model import DeliveryOutcome, Notification, NotificationKind, Sent, Undeliverable
+from bot.infra.outbox.model import DeliveryOutcome, Notification, NotificationKind, RetryLater, Sent, Undeliverable
 from bot.infra.outbox.rendering import delivery_outcome, with_repeat_note
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, NotModified, Outcome, TryLater
 from bot.infra.telegram.ui.screen import Keyboard, Screen
 from bot.orders.notifications.closed_picture import draw_closed
 from bot.orders.notifications.kinds import AboutOrder, OrderNotification
-from bot.orders.notifications.queueing import order_notifications, order_subject
+from bot.orders.notifications.queueing import QUEUES, order_notifications, order_subject
 from bot.orders.order import Order, Phase
 from bot.orders.preferences import DeliveryMode, delivery_mode
 from bot.orders.receipts.handlers import draw_receipt
@@ -41,6 +41,7 @@ MAX_UNSENT_COUNTED: Final = 1_000
 """For how many invoices failed attempts are counted. An invoice that is dropped is sent as text sooner."""
 
 ORDER_GONE: Final = Undeliverable("the order is gone")
+STILL_IN_SIGHT: Final = Undeliverable("Telegram neither deletes nor edits the message")
 
 OrderMessage = Notification[AboutOrder]
 
@@ -78,10 +79,11 @@ class OrderMessages:
             OrderNotification.TAKE_DOWN_PICTURE: self._take_down_picture,
             OrderNotification.RECEIPT: self._send_receipt,
         }
-        return {
+        renderers: dict[OrderNotification, Renderer] = {
             **{kind: _with_order(special.get(kind, self._send_message)) for kind in OrderNotification},
             OrderNotification.CARD_EDIT: self._edit_status_message,
         }
+        return {kind: _in_its_queue(renderer) if kind in QUEUES else renderer for kind, renderer in renderers.items()}
 
     async def _send_message(self, notification: OrderMessage, order: Order, context: RenderContext) -> DeliveryOutcome:
         kind = OrderNotification(notification.kind)
@@ -177,7 +179,8 @@ class OrderMessages:
             if not isinstance(edited, Gone | Invalid):
                 return delivery_outcome(edited)
         # Editing will never work. Send a new status message in place of the old one.
-        sent = await context.messenger.send_text(chat_id, screen.text, screen.keyboard, priority="money", silent=True)
+        text = with_repeat_note(notification, context.t, screen.text)
+        sent = await context.messenger.send_text(chat_id, text, screen.keyboard, priority="money", silent=True)
         if isinstance(sent, Delivered):
             async with context.store.transaction() as tx:
                 await OutboxRepository(tx).replace_message_id(
@@ -187,14 +190,14 @@ class OrderMessages:
 
     async def _take_down(self, notification: OrderMessage, order: Order, context: RenderContext) -> DeliveryOutcome:
         """Remove the invoice, the picture last. If it fails, a retry removes what is left."""
+        outcomes: list[DeliveryOutcome] = []
         for kind in (OrderNotification.INVOICE_TEXT, OrderNotification.INVOICE):
             message_id = await _message_of(order, kind, notification, context)
-            if message_id is None:
-                continue
-            removed = await _remove(notification, message_id, order, context)
-            if not isinstance(removed, Sent):
-                return removed
-        return Sent()
+            if message_id is not None:
+                outcomes.append(await _remove(notification, message_id, order, context))
+        # What can be tried again comes first. It is given up in the end, too.
+        failed = [outcome for outcome in outcomes if not isinstance(outcome, Sent)]
+        return min(failed, key=lambda outcome: not isinstance(outcome, RetryLater), default=Sent())
 
     async def _take_down_picture(
         self, notification: OrderMessage, order: Order, context: RenderContext
@@ -225,6 +228,18 @@ class OrderMessages:
 
     def _build_status_message(self, order: Order, context: RenderContext) -> Screen:
         return status_message.screen(context.reader, order, help_offered=self._contacts.is_offered)
+
+
+def _in_its_queue(render: Renderer) -> Renderer:
+    """Let a failed attempt be repeated in the queue of its kind. The version before knew no queue of edits."""
+
+    async def render_in_its_queue(notification: OrderMessage, context: RenderContext) -> DeliveryOutcome:
+        outcome = await render(notification, context)
+        if not isinstance(outcome, RetryLater):
+            return outcome
+        return replace(outcome, queue=QUEUES[notification.kind])
+
+    return render_in_its_queue
 
 
 def _with_order(render: RenderOrder) -> Renderer:
@@ -276,25 +291,32 @@ async def _find_message(tx: Transaction, order: Order, kind: OrderNotification, 
 
 async def _remove(notification: OrderMessage, message_id: int, order: Order, context: RenderContext) -> DeliveryOutcome:
     """Delete a message. After 48 hours Telegram doesn't delete it, and its text is replaced."""
-    chat_id, messenger = notification.chat_id, context.messenger
-    removed = await messenger.delete(chat_id, message_id, priority="money")
+    removed = await context.messenger.delete(notification.chat_id, message_id, priority="money")
     if not isinstance(removed, Gone | Invalid):
         return delivery_outcome(removed)
     if isinstance(removed, Gone) and not removed.is_too_old:
         return Sent()
-    text = _closed_text(context.t, order)
-    edited = await messenger.edit_caption(chat_id, message_id, text, priority="money")
-    if isinstance(edited, Delivered | NotModified):
-        # Text and buttons are replaced. A picture that keeps failing must not delay the message about the payment.
+    closed = await _close(notification, message_id, order, context)
+    # A message that is only too old to be deleted is still in sight.
+    return STILL_IN_SIGHT if isinstance(removed, Gone) and isinstance(closed, Gone) else delivery_outcome(closed)
+
+
+async def _close(notification: OrderMessage, message_id: int, order: Order, context: RenderContext) -> Outcome:
+    """Replace the text and the buttons of a message. The outcome is `Gone` if neither a picture nor a text is found."""
+    chat_id, messenger, text = notification.chat_id, context.messenger, _closed_text(context.t, order)
+    captioned = await messenger.edit_caption(chat_id, message_id, text, priority="money")
+    if isinstance(captioned, Delivered | NotModified):
+        # Text and buttons are replaced. The picture is larger, and can keep failing.
         async with context.store.transaction() as tx:
             await OutboxRepository(tx).add(
                 order_notifications(order, (OrderNotification.TAKE_DOWN_PICTURE,), context.now)
             )
-        return Sent()
-    if isinstance(edited, Gone | Invalid):
-        edited = await messenger.edit_text(chat_id, message_id, text, priority="money")
-    # If it can't be edited either, it no longer exists.
-    return Sent() if isinstance(edited, Gone | Invalid) else delivery_outcome(edited)
+        return captioned
+    if not isinstance(captioned, Gone | Invalid):
+        return captioned
+    edited = await messenger.edit_text(chat_id, message_id, text, priority="money")
+    # A picture has no text to edit. If its caption was rejected, it is still in sight.
+    return captioned if isinstance(edited, Gone) and isinstance(captioned, Invalid) else edited
 
 
 def _build_payment(order: Order, context: RenderContext) -> pay.PaymentMessage:
