@@ -31,7 +31,9 @@ class Wire:
         self.rejects_until: dict[int, float] = {}
         self.rejected = 0
         self._accepted: list[tuple[int, str]] = []
-        self.under_way: Counter[tuple[int, Priority]] = Counter()
+        self.under_way: Counter[tuple[int, str]] = Counter()
+        self.in_order: dict[tuple[int, str], list[str]] = defaultdict(list)
+        """The texts of a chat that must be sent in their order. Edits about money are apart from messages about it."""
         self.at_once = 0
 
     async def send(
@@ -44,11 +46,14 @@ class Wire:
         paid: bool = False,
     ) -> Any:
         data = {"chat_id": chat, "text": text} | ({"allow_paid_broadcast": True} if paid else {})
-        return await self.limiter.process_request(self._call, (chat, priority, text), {}, endpoint, data, priority)
+        args = (chat, priority, text, endpoint)
+        return await self.limiter.process_request(self._call, args, {}, endpoint, data, priority)
 
-    async def _call(self, chat: int, priority: Priority, text: str) -> bool:
-        self.under_way[chat, priority] += 1
-        self.at_once = max(self.at_once, self.under_way[chat, priority])
+    async def _call(self, chat: int, priority: Priority, text: str, endpoint: str) -> bool:
+        order = "money edits" if priority == "money" and not endpoint.startswith("send") else priority
+        self.under_way[chat, order] += 1
+        self.at_once = max(self.at_once, self.under_way[chat, order])
+        self.in_order[chat, order].append(text)
         self.sent.append((now(), chat, priority, text))
         try:
             await asyncio.sleep(self.takes)
@@ -59,7 +64,7 @@ class Wire:
             self._count(chat, text)
             self._accepted.append((chat, text))
         finally:
-            self.under_way[chat, priority] -= 1
+            self.under_way[chat, order] -= 1
         return True
 
     def _count(self, chat: int, text: str) -> None:

@@ -185,6 +185,43 @@ async def test_money_for_a_chat_with_a_long_pause_goes_back_to_its_sender_withou
     await wire.send(1, "money")
 
 
+@pytest.mark.parametrize("endpoint", ["deleteMessage", "editMessageText", "editMessageCaption", "editMessageMedia"])
+def test_no_message_about_money_waits_for_an_edit_that_is_slow_or_rejected(endpoint: str) -> None:
+    @in_virtual_time
+    async def run() -> None:
+        wire = Wire(takes=60.0)
+        slow = asyncio.create_task(wire.send(1, "money", "slow", endpoint))
+        await asyncio.sleep(1)
+        wire.takes, asked = 0.03, now()
+        await wire.send(1, "money", "paid")
+        assert now() - asked < 0.1
+        await slow
+        for seconds in (7.0, 3600.0):
+            wire.refusals[1] = [seconds]
+            rejected = asyncio.create_task(wire.send(1, "money", "rejected", endpoint))
+            await asyncio.sleep(1)
+            asked = now()
+            await asyncio.gather(wire.send(1, "money", "failed"), wire.send(1, "talk", "an answer"))
+            assert now() - asked < 0.5
+            assert not rejected.done() or seconds == 3600.0
+            await asyncio.gather(rejected, return_exceptions=True)
+        with pytest.raises(SlowDown):
+            await wire.send(1, "money", "another edit", endpoint)
+
+    run()
+
+
+@in_virtual_time
+async def test_an_edit_waits_for_a_pause_that_a_message_caused() -> None:
+    wire = Wire()
+    wire.refusals[1] = [3600.0]
+    with pytest.raises(SlowDown):
+        await wire.send(1, "money", "paid")
+    with pytest.raises(SlowDown):
+        await wire.send(1, "money", "", "deleteMessage")
+    assert len(wire.times(1)) == 1
+
+
 @in_virtual_time
 async def test_other_errors_are_never_repeated_here() -> None:
     limiter = SendLimiter()
@@ -326,9 +363,7 @@ def test_whatever_comes_is_sent_once_in_order_within_its_priority_or_cancelled(
         assert wire.at_once <= 1
         in_bulk = wire.times(priority="bulk")
         assert not in_bulk or most_in_any(1.0, in_bulk) <= 30
-        for key in wire.under_way:
-            texts = [text for _, chat, priority, text in wire.sent if (chat, priority) == key]
-            assert texts == sorted(texts)
+        assert all(texts == sorted(texts) for texts in wire.in_order.values())
         delivered = {text for *_, text in wire.sent}
         assert all(f"{number:03}" in delivered for number, result in enumerate(results) if result is True)
 

@@ -146,11 +146,11 @@ class ChatPace:
         }
         self._per_minute = limits.group_per_minute if is_group else 0
         self._latest: deque[float] = deque(maxlen=self._per_minute)
-        self._paused_until = float("-inf")
+        self._paused_until: dict[Kind, float] = {"message": float("-inf"), "edit": float("-inf")}
 
     def ready_at(self, kind: Kind) -> float:
         """Return when the next call may be sent. It is in the past if that is now."""
-        return max(self._allowances[kind].ready_at(), self._paused_until, self._minute_ready_at())
+        return max(self._allowances[kind].ready_at(), self._paused_until[kind], self._minute_ready_at())
 
     def count_call(self, kind: Kind, now: float) -> None:
         """Count a call that is sent now."""
@@ -158,18 +158,25 @@ class ChatPace:
         if self._per_minute:
             self._latest.append(now)
 
-    def pause(self, until: float) -> None:
-        """Allow no call before `until`, because Telegram asked for a pause."""
-        self._paused_until = max(self._paused_until, until)
+    def pause(self, until: float, kind: Kind) -> None:
+        """Allow no call before `until`, because Telegram rejected one of this kind and asked for a pause.
 
-    def remaining_pause(self, now: float) -> float:
-        """Return for how many seconds no call is allowed, because Telegram asked for it. 0 means that one is."""
-        return max(self._paused_until - now, 0.0)
+        After a rejected edit or deletion, messages are still allowed. None of them waits because an old one can't be
+        changed.
+        """
+        kinds: tuple[Kind, ...] = ("edit",) if kind == "edit" else ("message", "edit")
+        for each in kinds:
+            self._paused_until[each] = max(self._paused_until[each], until)
+
+    def remaining_pause(self, now: float, kind: Kind) -> float:
+        """Return for how many seconds no such call is allowed, because Telegram asked for it. 0 means that one is."""
+        return max(self._paused_until[kind] - now, 0.0)
 
     def is_idle(self, now: float) -> bool:
         """Return whether no earlier call limits the next one. The state can then be deleted."""
         all_full = all(allowance.is_full(now) for allowance in self._allowances.values())
-        return all_full and self._paused_until <= now and not (self._latest and self._latest[-1] + MINUTE > now)
+        all_paused_until = max(self._paused_until.values())
+        return all_full and all_paused_until <= now and not (self._latest and self._latest[-1] + MINUTE > now)
 
     def _minute_ready_at(self) -> float:
         if not self._per_minute or len(self._latest) < self._per_minute:

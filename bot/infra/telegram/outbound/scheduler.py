@@ -19,7 +19,7 @@ from collections import deque
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import Literal
 
 import structlog
 
@@ -32,8 +32,11 @@ Priority = Literal["money", "talk", "bulk"]
 """The priorities, highest first: messages about money, the conversation, messages to many users in bulk."""
 
 ChatId = int | str
-RANKS: dict[Priority, int] = {priority: rank for rank, priority in enumerate(get_args(Priority))}
-MONEY, BULK = RANKS["money"], RANKS["bulk"]
+RANKS: dict[Priority, int] = {"money": 0, "talk": 2, "bulk": 3}
+MONEY, MONEY_EDITS, BULK = RANKS["money"], 1, RANKS["bulk"]
+"""Edits and deletions about money have a rank of their own, so that no message about money waits for one."""
+
+RANK_COUNT = BULK + 1
 
 LONGEST_WAIT_SECONDS = 30.0
 """Messages about money don't wait here for longer pauses of their chat. Their sender has saved them, and waits itself.
@@ -59,25 +62,27 @@ class Call:
 
     @property
     def rank(self) -> int:
-        """The rank of its priority. The smallest is sent first."""
-        return RANKS[self.priority]
+        """The rank of its priority and kind. The smallest is sent first."""
+        rank = RANKS[self.priority]
+        return MONEY_EDITS if rank == MONEY and self.kind == "edit" else rank
 
 
 @dataclass(slots=True, eq=False)
 class _Chat:
     pace: ChatPace
-    queues: tuple[deque[Call], ...] = field(default_factory=lambda: tuple(deque() for _ in RANKS))
-    busy: list[bool] = field(default_factory=lambda: [False] * len(RANKS))
+    queues: tuple[deque[Call], ...] = field(default_factory=lambda: tuple(deque() for _ in range(RANK_COUNT)))
+    busy: list[bool] = field(default_factory=lambda: [False] * RANK_COUNT)
     placed: Call | None = None
     """The head that is in a heap now."""
     placed_at: float = 0.0
 
-    def head(self) -> Call | None:
-        """Return the next call. Only one call of a priority is sent at a time, so that none overtakes another."""
-        for queue, busy in zip(self.queues, self.busy, strict=True):
-            if queue and not busy:
-                return queue[0]
-        return None
+    def head(self, now: float) -> Call | None:
+        """Return the next call: of those that can be sent first, the one with the smallest rank.
+
+        Only one call of a rank is sent at a time, so that none overtakes another.
+        """
+        first = [queue[0] for queue, busy in zip(self.queues, self.busy, strict=True) if queue and not busy]
+        return min(first, key=lambda call: max(self.pace.ready_at(call.kind), now), default=None)
 
     def is_idle(self, now: float) -> bool:
         return not any(self.queues) and not any(self.busy) and self.pace.is_idle(now)
@@ -129,14 +134,15 @@ class SendScheduler:
 
     @asynccontextmanager
     async def wait_for_turn(self, call: Call) -> AsyncGenerator[None]:
-        """Wait for the call's turn. No other call of its chat and priority is sent during the block.
+        """Wait for the call's turn. No other call of its chat and rank is sent during the block.
 
         Raises:
             Unsent: the scheduler was closed while the call waited.
             SlowDown: the call is about money, and its chat is paused for more than `LONGEST_WAIT_SECONDS`.
         """
         chat = self._chat(call.chat_id)
-        if call.rank == MONEY and (remaining := chat.pace.remaining_pause(_now())) > LONGEST_WAIT_SECONDS:
+        remaining = chat.pace.remaining_pause(_now(), call.kind)
+        if call.priority == "money" and remaining > LONGEST_WAIT_SECONDS:
             raise SlowDown(remaining)
         await self._wait(chat, call)
         try:
@@ -149,12 +155,14 @@ class SendScheduler:
     def slow_down(self, call: Call, seconds: float) -> None:
         """Send nothing to the call's chat for so many seconds, and less to all chats. Telegram rejected the call.
 
+        If it was an edit or a deletion, only those wait in its chat.
+
         A call that is rejected again is about its chat's own limit, so it doesn't slow down the others further.
         """
         now, chat = _now(), self._chat(call.chat_id)
-        chat.pace.pause(now + seconds)
+        chat.pace.pause(now + seconds, call.kind)
         if seconds > LONGEST_WAIT_SECONDS:
-            self._return_money(chat, seconds)
+            self._return_money(chat, seconds, MONEY_EDITS if call.kind == "edit" else MONEY)
         call.rejections += 1
         if call.rejections == 1 and self._rate.halve(call.sent_at, now):
             self._bulk_rate.halve(call.sent_at, now)
@@ -178,12 +186,13 @@ class SendScheduler:
         self._resting.clear()
 
     @staticmethod
-    def _return_money(chat: _Chat, seconds: float) -> None:
-        """Return the chat's waiting messages about money to their sender, with `SlowDown`."""
-        while queue := chat.queues[MONEY]:
-            call = queue.popleft()
-            if call.granted is not None and not call.granted.done():
-                call.granted.set_exception(SlowDown(seconds))
+    def _return_money(chat: _Chat, seconds: float, first: int) -> None:
+        """Return the chat's waiting calls about money from the rank `first` on to their sender, with `SlowDown`."""
+        for queue in chat.queues[first : MONEY_EDITS + 1]:
+            while queue:
+                call = queue.popleft()
+                if call.granted is not None and not call.granted.done():
+                    call.granted.set_exception(SlowDown(seconds))
 
     def _chat(self, chat_id: ChatId) -> _Chat:
         if chat_id not in self._chats:
@@ -217,10 +226,11 @@ class SendScheduler:
 
     def _place(self, chat: _Chat) -> None:
         """Put the chat's head into its heap, unless it is there already."""
-        head = chat.head()
+        now = _now()
+        head = chat.head(now)
         if head is None or head is chat.placed:
             return
-        chat.placed, chat.placed_at = head, _now()
+        chat.placed, chat.placed_at = head, now
         ready_at = chat.pace.ready_at(head.kind)
         if ready_at <= chat.placed_at:
             heapq.heappush(self._get_group(head).ready, (head.rank, head.number, next(self._numbers), chat, head))
@@ -252,7 +262,7 @@ class SendScheduler:
 
     def _grant_if_ready(self, entry: _Entry, now: float) -> None:
         *_, chat, call = entry
-        if chat.placed is not call or chat.head() is not call or chat.pace.ready_at(call.kind) > now:
+        if chat.placed is not call or chat.head(now) is not call or chat.pace.ready_at(call.kind) > now:
             self._place_again(entry)
         else:
             chat.placed = None
