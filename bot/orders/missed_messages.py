@@ -1,14 +1,17 @@
 """Messages that users missed: Telegram rejected them, or the user had blocked the bot.
 
-A rejected message about money raises an alarm, and its order is saved as missed. At the user's next visit the bot shows
-the missed orders, and those that changed while the user had blocked the bot.
+The order of such a message is saved as missed, in the transaction that gives the message up. A rejected message about
+money also raises an alarm. At the user's next visit the bot shows the missed orders. Those that need attention come
+first, each with its status. Of the others, the newest are shown, and a message counts the rest.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
 from bot.infra.db.database import Database
+from bot.infra.db.errors import RowUnreadable
 from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.follow_ups import FollowUp
 from bot.infra.outbox.model import Notification, NotificationKind, Sent, Undeliverable
@@ -18,6 +21,7 @@ from bot.orders.missed_order_repository import MissedOrder, MissedOrderRepositor
 from bot.orders.notifications.kinds import AboutOrder, OrderNotification
 from bot.orders.order import Order
 from bot.orders.repository import OrderRepository
+from bot.orders.screens import missed_orders as screens
 from bot.staff.alarm_model import AlarmKind
 from bot.staff.alarms import raise_order_alarm
 from bot.users.session import Session, SessionKey
@@ -39,14 +43,17 @@ ABOUT_MONEY: Final = (
 REMOVALS: Final = (OrderNotification.TAKE_DOWN, OrderNotification.TAKE_DOWN_PICTURE)
 """If one of these is given up, an invoice that must no longer be paid is still visible."""
 
+ABOUT_PROGRESS: Final = tuple(kind for kind in OrderNotification if kind not in {*REMOVALS, OrderNotification.RECEIPT})
+"""Messages and edits that show how an order goes on. None of them reaches a user who has blocked the bot."""
+
 HAS_MISSED: Final = SessionKey[bool]("has_missed", default=False)
 """Whether there are orders about which the user missed a message."""
 
-MAX_CHANGED_SHOWN: Final = 5
-"""How many of the newest orders are checked for changes while the user had blocked the bot."""
+MAX_SHOWN: Final = 5
+"""How many missed orders are shown one by one."""
 
-MAX_MISSED_SHOWN: Final = 5
-"""How many missed orders are shown one by one. A message points to /orders for older ones."""
+LIST_LENGTH: Final = 10
+"""How many orders that need attention are in one list. With the longest names, that is well below Telegram's limit."""
 
 
 def follow_ups(operator_ids: frozenset[int]) -> Mapping[NotificationKind, FollowUp]:
@@ -55,17 +62,17 @@ def follow_ups(operator_ids: frozenset[int]) -> Mapping[NotificationKind, Follow
     async def follow_up(
         tx: Transaction, notification: Notification[AboutOrder], result: Sent | Undeliverable, now: datetime
     ) -> None:
-        reference = notification.payload.reference
-        if isinstance(result, Undeliverable):
-            if result.whole_chat:
-                return
-            kind = AlarmKind.MESSAGE_REFUSED
-            facts = {"message": str(notification.kind), "why": result.reason}
-            await raise_order_alarm(tx, kind, reference, now, operator_ids, **facts)
+        kind, reference = notification.kind, notification.payload.reference
+        if isinstance(result, Sent):
+            if result.without_picture:
+                await raise_order_alarm(tx, AlarmKind.PICTURE_REFUSED, reference, now, operator_ids)
+            return
+        if result.whole_chat or kind in ABOUT_MONEY:
             missed = MissedOrder(user_id=notification.chat_id, reference=reference, at=now)
             await MissedOrderRepository(tx).save(missed)
-        elif result.without_picture:
-            await raise_order_alarm(tx, AlarmKind.PICTURE_REFUSED, reference, now, operator_ids)
+        if kind in ABOUT_MONEY and not result.whole_chat:
+            facts = {"message": str(kind), "why": result.reason}
+            await raise_order_alarm(tx, AlarmKind.MESSAGE_REFUSED, reference, now, operator_ids, **facts)
 
     async def follow_removal(
         tx: Transaction, notification: Notification[AboutOrder], result: Sent | Undeliverable, now: datetime
@@ -74,7 +81,15 @@ def follow_ups(operator_ids: frozenset[int]) -> Mapping[NotificationKind, Follow
             kind, reference = AlarmKind.INVOICE_NOT_REMOVED, notification.payload.reference
             await raise_order_alarm(tx, kind, reference, now, operator_ids, why=result.reason)
 
-    return {**dict.fromkeys(ABOUT_MONEY, follow_up), **dict.fromkeys(REMOVALS, follow_removal)}
+    return {**dict.fromkeys(ABOUT_PROGRESS, follow_up), **dict.fromkeys(REMOVALS, follow_removal)}
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A missed order that can be shown."""
+
+    missed: MissedOrder
+    order: Order
 
 
 class MissedMessages:
@@ -91,58 +106,112 @@ class MissedMessages:
 
     async def show(self, session: Session) -> None:
         """Show the orders about which the user missed something."""
-        shown = await self._show_rejected(session) if session[HAS_MISSED] else frozenset[str]()
         if session.blocked_since is not None:
-            await self._show_changed(session, session.blocked_since, shown)
+            await self._save_changed(session, session.blocked_since)
+        if session[HAS_MISSED]:
+            await self._show_all(session)
 
-    async def _show_changed(self, session: Session, since: datetime, shown: frozenset[str]) -> None:
-        """Show the orders that changed since then, except those in `shown`."""
+    async def _save_changed(self, session: Session, since: datetime) -> None:
+        """Save the orders that changed since then as missed. The version before saved none for a blocked chat."""
         now = session.now
         async with self._database.reading() as tx:
-            orders = await OrderRepository(tx).of_user(session.user.id, limit=MAX_CHANGED_SHOWN)
-        for order in reversed(orders):
-            times = (order.paid_at, order.ended_at, order.expires_at)
-            if order.reference not in shown and any(at is not None and since < at <= now for at in times):
-                session.notice = session.t("orders.chat.meanwhile")
-                await self._show_status(session, order)
+            changed = await OrderRepository(tx).changed_since(session.user.id, since, now)
+        if not changed:
+            return
+        async with self._database.transaction() as tx:
+            for order in changed:
+                missed = MissedOrder(user_id=session.user.id, reference=order.reference, at=now)
+                await MissedOrderRepository(tx).save(missed)
+        session[HAS_MISSED] = True
 
-    async def _show_rejected(self, session: Session) -> frozenset[str]:
-        """Show the orders about which Telegram rejected a message, oldest first. Return the references shown.
+    async def _show_all(self, session: Session) -> None:
+        """Show the missed orders, first those that need attention.
 
-        A missed order is deleted once Telegram has accepted its message. After a crash in between it is shown again.
-        If Telegram doesn't accept the message now, the bot tries again at the user's next message.
+        A missed order is deleted once Telegram has accepted a message that names or counts it. After a crash in between
+        it is shown again. If Telegram doesn't accept a message now, the bot tries again at the user's next message.
         """
+        known = await self._read(session)
+        if known is None:
+            return
+        urgent = [each for each in known if screens.needs_attention(each.order, session.now)]
+        others = [each for each in known if each not in urgent]
+        shown, listed = urgent[:MAX_SHOWN], urgent[MAX_SHOWN:]
+        counted_up_to = max(len(others) - MAX_SHOWN + len(shown), 0)
+        counted, newest = others[:counted_up_to], others[counted_up_to:]
+        lists = [listed[start : start + LIST_LENGTH] for start in range(0, len(listed), LIST_LENGTH)]
+        if not await self._show_each(session, shown):
+            return
+        for each in lists:
+            if not await self._show_together(session, screens.show_list(session.reader, _orders(each)), each):
+                return
+        if counted and not await self._show_together(session, screens.count(session.reader, _orders(counted)), counted):
+            return
+        await self._show_each(session, newest)
+
+    async def _read(self, session: Session) -> Sequence[_Known] | None:
+        """Return the missed orders, the oldest first. Those that can't be read are named at once.
+
+        Return None if Telegram doesn't accept that.
+        """
+        known: list[_Known] = []
+        gone: list[MissedOrder] = []
+        unreadable: list[MissedOrder] = []
         async with self._database.reading() as tx:
             # Read again: the user may just have deleted their data.
-            missed_orders = await MissedOrderRepository(tx).of_user(session.user.id)
-        older, newest = missed_orders[:-MAX_MISSED_SHOWN], missed_orders[-MAX_MISSED_SHOWN:]
-        if older:
-            if not isinstance(
-                await session.send(Screen(session.t.plural("orders.chat.missed_older", len(older)))), Delivered
-            ):
-                return frozenset()
-            await self._delete(older)
-        shown: list[str] = []
-        for missed in newest:
-            if not await self._show_missed(session, missed):
-                break
-            shown.append(missed.reference)
-            await self._delete((missed,))
-        return frozenset(shown)
+            for missed in await MissedOrderRepository(tx).of_user(session.user.id):
+                try:
+                    order = await OrderRepository(tx).get(missed.reference)
+                except RowUnreadable:
+                    unreadable.append(missed)
+                    continue
+                if order is None or order.user_id != session.user.id:
+                    gone.append(missed)
+                else:
+                    known.append(_Known(missed, order))
+        if gone:
+            await self._delete(gone)
+        if not await self._name_each(session, unreadable):
+            return None
+        return sorted(known, key=lambda each: (each.missed.at, each.order.created_at))
 
-    async def _show_missed(self, session: Session, missed: MissedOrder) -> bool:
-        """Show one order. Return whether it needs no further attempt: it was sent, or it can't be shown at all."""
-        async with self._database.reading() as tx:
-            order = await OrderRepository(tx).get_if_readable(missed.reference)
-        if order is None or order.user_id != session.user.id:
-            return True
-        session.notice = session.t("orders.chat.missed")
-        sent = await self._show_status(session, order)
+    async def _show_each(self, session: Session, known: Sequence[_Known]) -> bool:
+        """Show the status message of each order. Return whether Telegram has accepted all."""
+        for each in known:
+            session.notice = session.t(
+                "orders.chat.missed" if session.blocked_since is None else "orders.chat.meanwhile"
+            )
+            sent = await self._show_status(session, each.order)
+            # Telegram may never accept this status message either. It must not hold up the other missed orders.
+            if not await self._finish(session, sent, (each.missed,)):
+                return False
+        return True
+
+    async def _show_together(self, session: Session, screen: Screen, known: Sequence[_Known]) -> bool:
+        """Show one message about several orders. Return whether Telegram has accepted it."""
+        return await self._finish(session, await session.send(screen), [each.missed for each in known])
+
+    async def _finish(self, session: Session, sent: Outcome, seen: Sequence[MissedOrder]) -> bool:
+        """Delete missed orders that a message has shown. If Telegram rejects it for good, name each of them."""
         if isinstance(sent, Invalid):
-            # Telegram will never accept this status message either. It must not hold up the other missed orders.
-            sent = await session.send(Screen(session.t("orders.chat.missed_elsewhere", reference=order.reference)))
-        return isinstance(sent, Delivered)
+            return await self._name_each(session, seen)
+        if not isinstance(sent, Delivered):
+            return False
+        await self._delete(seen)
+        return True
+
+    async def _name_each(self, session: Session, missed_orders: Sequence[MissedOrder]) -> bool:
+        """Point to /orders for each order that can't be shown here. Return whether Telegram has accepted all."""
+        for missed in missed_orders:
+            text = session.t("orders.chat.missed_elsewhere", reference=missed.reference)
+            if not isinstance(await session.send(Screen(text)), Delivered):
+                return False
+            await self._delete((missed,))
+        return True
 
     async def _delete(self, seen: Sequence[MissedOrder]) -> None:
         async with self._database.transaction() as tx:
             await MissedOrderRepository(tx).delete(seen)
+
+
+def _orders(known: Sequence[_Known]) -> list[Order]:
+    return [each.order for each in known]

@@ -19,10 +19,20 @@ from bot.infra.telegram.ui.formatting import clip
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.history import PAGE, HistoryPage
+from bot.orders.missed_messages import LIST_LENGTH
 from bot.orders.notifications.kinds import AboutProblem, OrderNotification, OrderWarning
 from bot.orders.preferences import CHOOSABLE
 from bot.orders.receipts.screens import receipt, verify
-from bot.orders.screens import history, open_orders, order_messages, order_page, preferences, status_message, warnings
+from bot.orders.screens import (
+    history,
+    missed_orders,
+    open_orders,
+    order_messages,
+    order_page,
+    preferences,
+    status_message,
+    warnings,
+)
 from bot.orders.screens import payment as pay
 from bot.payments.tokens import CODES, TOKENS
 from bot.rates.charts import Chart
@@ -172,6 +182,10 @@ def _of_orders(t: Translator, method: PayoutMethod, typed: str) -> Iterator[Scre
     ]
     for some in ([], orders[:1], orders[:8], orders[8:16], orders[16:24]):
         yield ScreenCase("status", open_orders.screen(_reader(t), some), tuple(order.reference for order in some))
+    for some in (orders[:LIST_LENGTH], orders[LIST_LENGTH : 2 * LIST_LENGTH], orders[-LIST_LENGTH:]):
+        listed = missed_orders.show_list(_reader(t), some)
+        yield ScreenCase("missed orders", listed, tuple(order.reference for order in some))
+        yield ScreenCase("other missed orders", missed_orders.count(_reader(t), some * 100), (t.number(1_000),))
     for bolt11 in (INVOICE, INVOICE + "q" * 350, INVOICE + "q" * 2000):
         paid = pay.build_payment(_reader(t), an_open_order(method, bolt11=bolt11), PHRASE)
         yield ScreenCase("invoice", Screen(paid.caption, paid.keyboard), ("ABC2345", "29", PHRASE), is_caption=True)

@@ -81,6 +81,7 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
     "expiring": (lambda tx: OrderRepository(tx).expiring(NOW), "ix_orders_expiring"),
     "unclaimed_like": (lambda tx: OrderRepository(tx).similar_unclaimed(an_order(), NOW), "ix_orders_unclaimed"),
     "placed_after": (lambda tx: OrderRepository(tx).placed_after(1001, NOW), "ix_orders_user_id_created_at"),
+    "changed_since": (lambda tx: OrderRepository(tx).changed_since(1001, NOW, NOW), "ix_orders_user_id_created_at"),
     "may_count": (lambda tx: OrderRepository(tx).counted_by_limits(1001, NOW), "ix_orders_user_id_created_at"),
     "full allowances": (lambda tx: WrongCodeRepository(tx).delete_full(NOW, 9), "ix_wrong_codes_full_at"),
     "results of requests": (

@@ -1,5 +1,6 @@
 """Every order about which Telegram rejected a message is shown at the next visit of its user."""
 
+import re
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any, cast
@@ -12,18 +13,24 @@ from bot.infra.db.database import Database
 from bot.infra.i18n import LOCALES
 from bot.infra.outbox.model import Notification, Undeliverable
 from bot.infra.telegram.outbound.sender import Delivered, Invalid, Outcome, TryLater, Unreachable
-from bot.orders.missed_messages import MissedMessages, follow_ups
+from bot.infra.telegram.outbound.truncate import TEXT_UNITS
+from bot.orders.missed_messages import ABOUT_PROGRESS, MAX_SHOWN, MissedMessages, follow_ups
+from bot.orders.missed_order_repository import MissedOrder, MissedOrderRepository
 from bot.orders.notifications.kinds import AboutOrder, OrderNotification
+from bot.orders.order import Order, Phase
 from bot.orders.repository import OrderRepository
+from bot.orders.screens.missed_orders import needs_attention
 from bot.orders.status_messages import StatusMessages
+from bot.settlement.steps import OrderStep
 from bot.staff.staff_chat import StaffChat, SupportContacts
 from bot.users.repository import UserRepository
 from bot.users.session_loader import SessionLoader
 from tests.infra.builders import an_infra
-from tests.orders.builders import an_open_order
+from tests.orders.builders import an_open_order, as_sent, orders_in_each_state
 from tests.orders.crashes import Crash
 from tests.settlement.fake_settlement import MovedClock
 from tests.texts import TRANSLATIONS
+from tests.times import NOW, SECOND
 from tests.users.stored_data import delete_user
 
 EMMA, GROUP = 1001, -100_1
@@ -67,13 +74,25 @@ class World:
 
     async def orders(self, *references: str) -> None:
         """Place some orders of Emma."""
-        async with self.store.transaction() as tx:
-            for reference in references:
-                assert await OrderRepository(tx).add(
-                    an_open_order(reference=reference, draft_id=reference, service_id=reference)
-                )
+        await self.save(*(an_open_order(reference=reference) for reference in references))
 
-    async def reject_messages(self, *references: str, kind: OrderNotification = OrderNotification.PAID) -> None:
+    async def save(self, *orders: Order) -> None:
+        """Save orders of Emma, each with ids of its own."""
+        async with self.store.transaction() as tx:
+            for order in orders:
+                own = {"draft_id": order.reference, "service_id": order.reference, "bolt11": None}
+                assert await OrderRepository(tx).add(replace(order, **own))  # type: ignore[arg-type]
+
+    async def is_blocked(self) -> None:
+        """Let Emma block the bot."""
+        async with self.store.transaction() as tx:
+            known = await UserRepository(tx).get(EMMA)
+            assert known is not None
+            await UserRepository(tx).save(replace(known, blocked_at=self.clock.now()))
+
+    async def reject_messages(
+        self, *references: str, kind: OrderNotification = OrderNotification.PAID, whole_chat: bool = False
+    ) -> None:
         """Let Telegram reject a message about each order, one after the other."""
         for reference in references:
             self.clock.passes(seconds=1)
@@ -87,7 +106,13 @@ class World:
                 created_at=now,
             )
             async with self.store.transaction() as tx:
-                await follow_ups(frozenset())[kind](tx, notification, Undeliverable("message is too long"), now)
+                outcome = Undeliverable("message is too long", whole_chat=whole_chat)
+                await follow_ups(frozenset())[kind](tx, notification, outcome, now)
+
+    async def missed(self) -> tuple[MissedOrder, ...]:
+        """Return the orders that Emma missed a message about, and hasn't been shown."""
+        async with self.store.reading() as tx:
+            return await MissedOrderRepository(tx).of_user(EMMA)
 
     async def session(self, chat_id: int = EMMA, language: str = "en", does: Does | None = None) -> list[str]:
         """Let Emma send a message with the effect `does`, and return the new messages in her chat."""
@@ -167,7 +192,9 @@ async def test_of_many_the_newest_are_shown_and_a_message_points_to_the_others(
     await world.reject_messages(*references)
     seen = await world.session(language=language)
     if older:
-        assert seen.pop(0) == TRANSLATIONS.get(language).plural("orders.chat.missed_older", older)
+        heading, count = seen.pop(0).split("\n")
+        assert heading == TRANSLATIONS.get(language).plural("orders.chat.missed_others", older)
+        assert count.endswith(f": {older}")
     assert are_messages_of(seen, *references[older:], language=language)
     assert await world.session(language=language) == []
 
@@ -222,4 +249,91 @@ async def test_one_who_deletes_their_data_at_that_visit_is_shown_nothing(world: 
             assert await delete_user(tx, EMMA)
 
     assert await world.session(does=deletes_all) == []
+    assert await world.session() == []
+
+
+REJECTED_BY_CHAT = [kind for kind in ABOUT_PROGRESS if kind in follow_ups(frozenset())]
+
+
+@pytest.mark.parametrize("kind", REJECTED_BY_CHAT)
+async def test_whatever_did_not_reach_someone_who_blocked_the_bot_is_shown_on_return(
+    world: World, kind: OrderNotification
+) -> None:
+    await world.orders("AAA2345")
+    await world.is_blocked()
+    await world.reject_messages("AAA2345", kind=kind, whole_chat=True)
+    (seen,) = await world.session()
+    assert seen.startswith(TRANSLATIONS.get("en")("orders.chat.meanwhile"))
+    assert "AAA2345" in seen
+    assert await world.session() == []
+
+
+def a_failed_order(reference: str, **changes: Any) -> Order:
+    failed = {"state": "FAILED", "phase": Phase.DONE, "step": OrderStep.SENDING, "paid_at": NOW, "ended_at": NOW}
+    return an_open_order(reference=reference, **{**failed, **changes})
+
+
+@pytest.mark.parametrize("is_saved", [True, False])
+async def test_a_paid_order_that_failed_is_told_however_many_orders_are_newer(world: World, *, is_saved: bool) -> None:
+    """The version before doesn't save what a blocked user misses. So the orders' own times are read as well."""
+    await world.is_blocked()
+    now = world.clock.now() + 2 * SECOND
+    await world.save(a_failed_order("OLD2345", paid_at=now, ended_at=now, created_at=now - 9 * SECOND))
+    await world.save(*(as_sent(an_open_order(reference=f"AAA234{n}", created_at=now)) for n in range(9)))
+    world.clock.passes(seconds=5)
+    if is_saved:
+        await world.reject_messages("OLD2345", *(f"AAA234{n}" for n in range(9)), whole_chat=True)
+    first, *_ = await world.session()
+    assert "OLD2345" in first
+    assert await world.session() == []
+
+
+REFERENCES = [f"{a}{b}C2345" for a in "ABCDEFGHJK" for b in "ABCDEFGHJK"]
+
+
+@pytest.mark.parametrize("language", LOCALES)
+@pytest.mark.parametrize("fails_at", [None, 0, 3, 7, 11])
+async def test_of_a_hundred_orders_each_is_named_or_counted(world: World, language: str, fails_at: int | None) -> None:
+    states = [order for _, order in orders_in_each_state()]
+    placed = [replace(states[n % len(states)], reference=reference) for n, reference in enumerate(REFERENCES)]
+    await world.save(*placed)
+    await world.is_blocked()
+    await world.reject_messages(*REFERENCES, whole_chat=True)
+    if fails_at is not None:
+        world.telegram.fates = [*[None] * fails_at, *[TryLater(0)] * 9]
+    seen: list[str] = []
+    while await world.missed():
+        seen += await world.session(language=language)
+    urgent = {order.reference for order in placed if needs_attention(order, world.clock.now())}
+    assert len(urgent) > MAX_SHOWN
+    text = "\n".join(seen)
+    assert {reference for reference in REFERENCES if reference in text} >= urgent
+    counted = sum(int(count) for count in re.findall(r"^\S+ [^\n:]+(?:: [^\n:]+)?: (\d+)$", text, re.MULTILINE))
+    named = sum(reference in text for reference in REFERENCES)
+    assert named + counted == len(REFERENCES)
+    assert all(len(message) < TEXT_UNITS for message in seen)
+    places = [text.index(reference) for reference in urgent]
+    counting = text.index(TRANSLATIONS.get(language).plural("orders.chat.missed_others", counted))
+    assert max(places) < counting, "trouble comes first"
+
+
+async def test_an_order_that_cannot_be_opened_is_named(world: World) -> None:
+    await world.orders("AAA2345", "BBB2345")
+    await world.reject_messages("AAA2345", "BBB2345")
+    async with world.store._writer.begin() as connection:
+        await connection.exec_driver_sql("UPDATE orders SET number = 's1.no.key' WHERE reference = 'AAA2345'")
+    named, shown = await world.session()
+    assert named == TRANSLATIONS.get("en")("orders.chat.missed_elsewhere", reference="AAA2345")
+    assert are_messages_of([shown], "BBB2345")
+    assert await world.session() == []
+
+
+async def test_a_list_that_telegram_refuses_is_replaced_by_its_references(world: World) -> None:
+    failed = [a_failed_order(reference) for reference in REFERENCES[: MAX_SHOWN + 2]]
+    await world.save(*failed)
+    await world.reject_messages(*(order.reference for order in failed))
+    world.telegram.fates = [*[None] * MAX_SHOWN, Invalid("BUTTON_INVALID")]
+    *_, last, very_last = await world.session()
+    assert failed[-2].reference in last
+    assert failed[-1].reference in very_last
     assert await world.session() == []

@@ -222,7 +222,7 @@ class OutboxRepository:
     async def get_backlogs(self, before: datetime) -> Mapping[Queue, Backlog]:
         """Return for each queue how many notifications have waited since before that time."""
         rows = await self._connection.execute(BACKLOGS, {"before": before})
-        found = {
+        found: dict[tuple[object, ...], Backlog] = {
             (name, is_edit): Backlog(count, None if since is MALFORMED else since)
             for name, is_edit, count, since in rows
         }

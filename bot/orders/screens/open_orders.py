@@ -48,11 +48,12 @@ def screen(reader: Reader, orders: Sequence[Order]) -> Screen:
     if not orders:
         return Screen(t("orders.status.none"), (all_orders, send_row(t)))
     lines = "\n\n".join(f"{format_order_line(t, order)}\n{t(status_key(order, reader.now))}" for order in orders)
-    rows = tuple((_open_button(t, order),) for order in orders)
+    rows = tuple((open_button(t, order),) for order in orders)
     return Screen(f"{t('orders.status.title')}\n\n{lines}", (*rows, all_orders, send_row(t)))
 
 
-def _open_button(t: Translator, order: Order) -> Button:
+def open_button(t: Translator, order: Order) -> Button:
+    """Return the button that shows the status message of an order."""
     data = OrderButton(order.reference, OrderAction.RESEND_STATUS).pack()
     return Button(t.plain("orders.status.open", reference=order.reference), data=data)
 
