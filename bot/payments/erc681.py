@@ -1,7 +1,8 @@
 """Deposits in bitcoin-backed tokens: checking the instructions and writing the transfer request (ERC-681).
 
 The service's `qrValue` names neither token nor amount. A wallet that scans it could send the chain's native coin. So
-the request is built here from the parts, after `check_deposit` has accepted each of them.
+the request is built here from the parts, after `check_deposit` has accepted each of them. `qrValue` is never shown, but
+it must name the same address and chain (`check_service_uri`): otherwise one of both is wrong.
 
 An address in mixed case has a checksum (EIP-55), and a wrong one is rejected. An address in one case has none. No
 address is ever altered, not even in case, so that the payer's wallet can verify it again.
@@ -19,6 +20,7 @@ __all__ = [
     "DepositCheckError",
     "add_checksum",
     "check_deposit",
+    "check_service_uri",
     "format_token_amount",
     "transfer_uri",
     "units_for_sats",
@@ -28,6 +30,11 @@ SAT_DECIMALS = 8
 MAX_SATS = 21_000_000 * 10**SAT_DECIMALS
 
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
+_URI = re.compile(
+    r"(?i:ethereum):(?:pay-)?(?P<target>0x[0-9a-fA-F]{40})@(?P<chain>[0-9]{1,20})(?:/(?P<call>transfer)\?(?P<parameters>\S+))?",
+    re.ASCII,
+)
+_NUMBER = re.compile(r"([0-9]{1,40})(?:\.([0-9]{1,40}))?(?:e([0-9]{1,2}))?", re.ASCII)
 UPPER_FROM = 8
 """EIP-55: a letter is upper case if the hash of the address has 8 or more at its position."""
 
@@ -54,6 +61,41 @@ def check_deposit(channel: str, chain_id: int, token_address: str, decimals: int
         raise DepositCheckError("decimals", expected=str(token.decimals), actual=decimals)
     _check_recipient(to_address)
     return token
+
+
+def check_service_uri(uri: str, token: Token, to_address: str, sats: int) -> None:
+    """Check that the service's own URI of a deposit is for the same address and chain as its parts.
+
+    The live service writes `ethereum:<toAddress>@<chainId>`. The document promises a URI that wallets can scan, so a
+    transfer is accepted, too. Then the contract, and the amount if there is one, must be right as well.
+
+    Raises:
+        DepositCheckError: the URI is for something else, or can't be read.
+    """
+    read = _URI.fullmatch(uri.strip())
+    if read is None or int(read["chain"]) != token.chain.id:
+        raise DepositCheckError("qrValue", expected=f"a request on chain {token.chain.id}", actual=uri)
+    target = to_address
+    if read["call"]:
+        target = token.contract
+        _check_parameters(uri, read["parameters"], to_address, units_for_sats(token, sats))
+    if read["target"].lower() != target.lower():
+        raise DepositCheckError("qrValue", expected=f"a request to {target}", actual=uri)
+
+
+def _check_parameters(uri: str, parameters: str, to_address: str, units: int) -> None:
+    pairs = [tuple(part.split("=", 1)) for part in parameters.split("&")]
+    known = dict(pair for pair in pairs if len(pair) == 2)  # noqa: PLR2004  a name and a value
+    is_clear = len(known) == len(pairs) and known.keys() <= {"address", "uint256"}
+    if not is_clear or known.get("address", "").lower() != to_address.lower():
+        raise DepositCheckError("qrValue", expected=f"a transfer to {to_address}", actual=uri)
+    if "uint256" in known and _read_number(known["uint256"]) != units:
+        raise DepositCheckError("qrValue", expected=f"a transfer of {units} units", actual=uri)
+
+
+def _read_number(text: str) -> Decimal | None:
+    """Return a number as ERC-681 writes it: `25000`, or `2.5e4`."""
+    return Decimal(text) if _NUMBER.fullmatch(text) else None
 
 
 def units_for_sats(token: Token, sats: int) -> int:

@@ -135,6 +135,7 @@ def to_placed(created: wire.CreatedOrder) -> ports.Placed:
             decimals=deposit.decimals,
         ),
         expires_at=created.invoice_expires_at,
+        deposit_uri=None if deposit is None else deposit.qr_value,
     )
 
 

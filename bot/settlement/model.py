@@ -178,7 +178,8 @@ class OrderRequest:
 class Placed:
     """The service's answer to an order's creation (settlement API, 2.6).
 
-    `state` is empty, unless the answer was lost and these values come from the order's record.
+    `state` is empty, unless the answer was lost and these values come from the order's record. `deposit_uri` is the
+    service's own URI of a deposit. The record has none.
     """
 
     service_id: str
@@ -189,6 +190,7 @@ class Placed:
     deposit: Deposit | None
     expires_at: datetime | None
     state: str = ""
+    deposit_uri: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

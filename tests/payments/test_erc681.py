@@ -147,3 +147,79 @@ def test_the_units_of_a_transfer_are_digits_only(token: Token, sats: int) -> Non
     units = erc681.transfer_uri(token, _SAFE, sats).rpartition("uint256=")[2]
     assert units.isdigit()
     assert int(units) == sats * {8: 1, 18: 10**10}[token.decimals]
+
+
+def service_uri_is_accepted(uri: str, token: Token = _CBBTC, sats: int = 25_000) -> bool:
+    try:
+        erc681.check_service_uri(uri, token, _SAFE, sats)
+    except erc681.DepositCheckError:
+        return False
+    return True
+
+
+_CONTRACT = _CBBTC.contract
+_TRANSFER = f"ethereum:{_CONTRACT}@8453/transfer?address={_SAFE}"
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        f"ethereum:{_SAFE}@8453",
+        f"ethereum:{_SAFE.lower()}@8453",
+        f"ETHEREUM:pay-{_SAFE}@08453",
+        f" ethereum:{_SAFE}@8453\n",
+        _TRANSFER,
+        f"{_TRANSFER}&uint256=25000",
+        f"{_TRANSFER}&uint256=2.5e4",
+        f"ethereum:{_CONTRACT.lower()}@8453/transfer?uint256=25000&address={_SAFE.lower()}",
+    ],
+)
+def test_the_services_own_uri_may_name_the_address_or_the_transfer(uri: str) -> None:
+    assert service_uri_is_accepted(uri)
+
+
+def test_a_wrong_uri_of_the_service_is_named_to_staff() -> None:
+    with pytest.raises(erc681.DepositCheckError, match=f"qrValue: expected a request to {_SAFE}, got ethereum:"):
+        erc681.check_service_uri(f"ethereum:{_CONTRACT}@8453", _CBBTC, _SAFE, 25_000)
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "",
+        _SAFE,
+        f"ethereum:{_SAFE}",
+        f"ethereum:{_SAFE}@56",
+        f"ethereum:{_SAFE}@1",
+        f"ethereum:{_CONTRACT}@8453",
+        f"ethereum:{_SAFE[:-1]}8@8453",
+        f"ethereum:{_SAFE}@8453?value=1e18",
+        f"ethereum:{_SAFE}@8453/transfer?address={_SAFE}",
+        f"ethereum:{_BTCB.contract}@8453/transfer?address={_SAFE}",
+        f"ethereum:{_CONTRACT}@8453/transfer?address={_CONTRACT}",
+        f"ethereum:{_CONTRACT}@8453/transfer?uint256=25000",
+        f"ethereum:{_CONTRACT}@8453/approve?address={_SAFE}",
+        f"ethereum:{_CONTRACT}@56/transfer?address={_SAFE}",
+        f"{_TRANSFER}&address={_BTCB.contract}",
+        f"{_TRANSFER}&uint256=25001",
+        f"{_TRANSFER}&uint256=25000&uint256=1",
+        f"{_TRANSFER}&uint256=-25000",
+        f"{_TRANSFER}&uint256=",
+        f"{_TRANSFER}&value=1",
+        f"{_TRANSFER}&uint256",
+        f"{_TRANSFER} ethereum:{_SAFE}@8453",
+        f"bitcoin:{_SAFE}@8453",
+    ],
+)
+def test_a_uri_of_the_service_that_names_something_else_or_cannot_be_read_is_rejected(uri: str) -> None:
+    assert not service_uri_is_accepted(uri)
+
+
+@given(_tokens, _sats)
+def test_our_own_uri_would_be_accepted(token: Token, sats: int) -> None:
+    assert service_uri_is_accepted(erc681.transfer_uri(token, _SAFE, sats), token, sats)
+
+
+@given(st.text(max_size=80))
+def test_any_other_text_is_rejected_without_another_error(text: str) -> None:
+    assert not service_uri_is_accepted(text)

@@ -30,7 +30,8 @@ async def test_a_wrong_invoice_is_well_signed_and_wrong_in_just_that(wrong: str)
 
 
 @pytest.mark.parametrize(
-    ("wrong", "field"), [("contract", "tokenAddress"), ("chain", "chainId"), ("decimals", "decimals")]
+    ("wrong", "field"),
+    [("contract", "tokenAddress"), ("chain", "chainId"), ("decimals", "decimals"), ("qr", "qrValue")],
 )
 async def test_deposit_instructions_can_be_wrong(wrong: str, field: str) -> None:
     async with SettlementSystem() as system:

@@ -190,13 +190,15 @@ def _check_deposit(channel: str, placed: Placed) -> None:
     if deposit is None or placed.bolt11 is not None:
         raise Unpayable(f"the {channel} order has no deposit instructions")
     try:
-        erc681.check_deposit(
+        token = erc681.check_deposit(
             channel=channel,
             chain_id=deposit.chain_id,
             token_address=deposit.token_address,
             decimals=deposit.decimals,
             to_address=deposit.to_address,
         )
+        if placed.deposit_uri is not None:
+            erc681.check_service_uri(placed.deposit_uri, token, deposit.to_address, placed.sats)
     except erc681.DepositCheckError as error:
         raise Unpayable(f"the deposit instructions are wrong: {error}") from None
     if deposit.channel != channel:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, Field, SkipValidation, StrictInt, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SkipValidation, StrictInt, model_validator
 from pydantic.alias_generators import to_camel
 
 from bot.payments.tokens import LIGHTNING, TOKENS
@@ -190,8 +190,15 @@ class OrderInput(Wire):
         return self.model_dump(by_alias=True, exclude_none=True)
 
 
+def _to_text(value: object) -> str | None:
+    return None if value is None else str(value)
+
+
 class DepositInstructions(Wire):
-    """Where and what to pay on an EVM chain (2.6). Never show `qr_value`: it can lack token and amount."""
+    """Where and what to pay on an EVM chain (2.6). Never show `qr_value`: it can lack token and amount.
+
+    Whatever it is, it is kept as text, because it is compared with the other parts.
+    """
 
     channel: Word
     chain_id: Amount
@@ -200,7 +207,7 @@ class DepositInstructions(Wire):
     token_address: Text
     to_address: Text
     decimals: Amount
-    qr_value: MaybeText = None
+    qr_value: Annotated[str | None, BeforeValidator(_to_text)] = None
 
 
 class CreatedOrder(Wire):

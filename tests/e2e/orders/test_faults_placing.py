@@ -32,7 +32,7 @@ async def ready(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[dict[
         running_system(folder / "live", "live", RECONCILE_SECONDS="1") as live,
     ):
         await asyncio.gather(documented.oscar.says("/start"), live.oscar.says("/start"))
-        crowds = await asyncio.gather(new_senders_at_review(documented, 24), new_senders_at_review(live, 4))
+        crowds = await asyncio.gather(new_senders_at_review(documented, 25), new_senders_at_review(live, 5))
         yield dict(zip(("documented", "live"), crowds, strict=True))
 
 
@@ -245,8 +245,8 @@ async def test_an_invoice_that_is_not_what_was_agreed_is_never_shown_and_staff_h
     assert await oscar.count(sender.number) == 0
 
 
-@pytest.mark.parametrize("wrong", ["contract", "chain", "decimals"])
-async def test_deposit_instructions_for_another_token_are_never_shown(sender: Sender, wrong: str) -> None:
+@each_profile("wrong", ["contract", "chain", "decimals", "qr"], ["qr"])
+async def test_deposit_instructions_for_another_token_or_address_are_never_shown(sender: Sender, wrong: str) -> None:
     await sender.system.service.does("settings", wrongDeposit=wrong)
     await sender.chat.taps(label("checkout.review.edit.channel"))
     await sender.chat.taps(label("payments.channel.cbbtc"))

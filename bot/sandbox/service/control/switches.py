@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 WRONG_INVOICES: Final = ("amount", "network", "expired")
-WRONG_DEPOSITS: Final = ("contract", "chain", "decimals")
+WRONG_DEPOSITS: Final = ("contract", "chain", "decimals", "qr")
 _A_YEAR: Final = 31_536_000
 
 
@@ -31,7 +31,7 @@ class Switches:
         clock_skew_seconds: how far the service's clock is ahead of true time (negative: behind).
         locked_price_percent: how much worse for the payer a locked price is than the quote shown.
         wrong_invoice: what is wrong with new invoices: "amount", "network", "expired" or None.
-        wrong_deposit: what is wrong with new deposit instructions: "contract", "chain", "decimals" or None.
+        wrong_deposit: what is wrong with new deposit instructions, one of `WRONG_DEPOSITS`, or None.
         configured: whether EVM deposits are possible (settlement API, 2.3).
         database_down: the transient outage of settlement API, 4.7 and 7.
         key_check_down: the key check itself answers 503.

@@ -24,12 +24,14 @@ def instructions(token: Token, *, tenant: str, sats: int, plain_qr: bool, wrong:
         tenant: whose smart account receives it.
         sats: the amount.
         plain_qr: the live service's `qrValue`, which names neither token nor amount.
-        wrong: "contract", "chain" or "decimals" makes that part wrong, to test clients.
+        wrong: "contract", "chain" or "decimals" makes that part wrong, to test clients. "qr" lets `qrValue` name
+            another address than the rest.
     """
     target = safe_address(tenant)
     contract = f"0x{'00' * 19}42" if wrong == "contract" else token.contract
     chain_id = 1 if wrong == "chain" else token.chain.id
-    transfer = f"ethereum:{contract}@{chain_id}/transfer?address={target}&uint256={_units(token, sats)}"
+    scanned = safe_address(f"another than {tenant}") if wrong == "qr" else target
+    transfer = f"ethereum:{contract}@{chain_id}/transfer?address={scanned}&uint256={_units(token, sats)}"
     return {
         "channel": token.code,
         "chainId": chain_id,
@@ -38,7 +40,7 @@ def instructions(token: Token, *, tenant: str, sats: int, plain_qr: bool, wrong:
         "tokenAddress": contract,
         "toAddress": target,
         "decimals": token.decimals - 2 if wrong == "decimals" else token.decimals,
-        "qrValue": f"ethereum:{target}@{chain_id}" if plain_qr else transfer,
+        "qrValue": f"ethereum:{scanned}@{chain_id}" if plain_qr else transfer,
     }
 
 
