@@ -23,19 +23,22 @@ async def review_draft(orders: OrderService, draft: OrderDraft) -> tuple[OrderDr
     """
     if draft.amount is None:
         raise ConfirmationOutdated
-    worth = await orders.estimate_order(draft.user_id, draft.method, draft.amount)
+    worth = await orders.estimate_order(draft.user_id, draft.method, draft.amount, draft.channel)
     return replace(draft, quote=worth.quote), worth
 
 
-async def place_draft(orders: OrderService, draft: OrderDraft, phrase: str | None = None) -> Order:
+async def place_draft(
+    orders: OrderService, draft: OrderDraft, phrase: str | None = None, reviewed_sats: int | None = None
+) -> Order:
     """Place the order of a draft once, and return it. A second tap gets the order of the first.
 
-    `phrase` is as in `PlaceOrder`. Raises as `OrderService.place` does, and `ConfirmationOutdated` for an incomplete
-    draft. Nothing is saved then.
+    `phrase` and `reviewed_sats` are as in `PlaceOrder`. Raises as `OrderService.place` does, and `ConfirmationOutdated`
+    for an incomplete draft. Nothing is saved then.
     """
     if draft.status is DraftStatus.PLACED:
         return await orders.get_placed(draft.id)
-    return await orders.place(_request_of(draft, phrase), partial(_close, draft))
+    request = replace(_request_of(draft), phrase=phrase, reviewed_sats=reviewed_sats)
+    return await orders.place(request, partial(_close, draft))
 
 
 async def _close(draft: OrderDraft, tx: Transaction) -> bool:
@@ -43,7 +46,7 @@ async def _close(draft: OrderDraft, tx: Transaction) -> bool:
     return await DraftRepository(tx).save(replace(draft, status=DraftStatus.PLACED)) is not None
 
 
-def _request_of(draft: OrderDraft, phrase: str | None) -> PlaceOrder:
+def _request_of(draft: OrderDraft) -> PlaceOrder:
     if not is_complete(draft) or draft.method is None or draft.number is None:
         raise ConfirmationOutdated
     if draft.amount is None or draft.quote is None:
@@ -60,5 +63,4 @@ def _request_of(draft: OrderDraft, phrase: str | None) -> PlaceOrder:
             channel=draft.channel,
         ),
         quote=draft.quote,
-        phrase=phrase,
     )

@@ -51,7 +51,7 @@ class DraftService:
             number=order.number,
             holder=order.holder,
             holder_asked=True,
-            amount=order.requested_amount,
+            amount=order.amount,
             channel=order.channel,
         )
         return repeated if method is not None else without_method(repeated)

@@ -1,13 +1,18 @@
-"""Find open deposits that can't be told apart. The bot and the agents' tools share this rule.
+"""Keep deposits apart. The bot and the agents' tools share these rules.
 
 Each order by deposit asks for an amount of a token at the tenant's one address (settlement API, 2.6). If two open
-orders had the same amount, nobody could say which one a payment is for. So the order that was created first is shown,
-and the later one isn't. The bot and the tools may use the same service key. Both decide by the times and ids in the
-service's list, so of two orders created at the same moment, exactly one is shown.
+orders had the same amount, nobody could say which one a payment is for. The service knows nothing of what was shown:
+an order that was dropped, lost or withheld can still be paid.
+
+So the bot orders deposits in sats, and each of its orders gets a sum of its own (`choose_sum`). Other programs may use
+the same service key, and the bot's database doesn't know their orders. Of equal ones, the order that was created first
+is shown, and the later one isn't. The bot and the tools decide by the times and ids in the service's list, so of two
+orders created at the same moment, exactly one is shown.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import count
 
 from bot.orders.order import OFFER_VALID_FOR
 from bot.orders.tracking.intervals import TRACK_WITHOUT_EXPIRY
@@ -21,7 +26,28 @@ programs aren't seen."""
 MAY_BE_PAID_FOR = OFFER_VALID_FOR + TRACK_WITHOUT_EXPIRY
 """How long after its creation a deposit can be paid. Users of the bot can accept a price for up to a day."""
 
+SEARCHED_PER_MILLE = 10
+"""How much larger than the least possible sum one may be that no order ever had, in thousandths of it."""
+
 LAST = datetime.max.replace(tzinfo=UTC)
+
+
+def last_sum_preferred(least: int) -> int:
+    """Return the largest sum that is preferred, if no order ever had it, over a smaller one of an old order."""
+    return least + least * SEARCHED_PER_MILLE // 1000
+
+
+def choose_sum(least: int, used: Mapping[int, bool]) -> int:
+    """Return the sum in sats of a new deposit: the first free one, `least` or more.
+
+    `used` has the sums of our deposits that aren't known to be paid or ended, and whether one of them may be paid now:
+    it is shown, or it is new enough (`MAY_BE_PAID_FOR`). The service never ends an unpaid order. So a sum that no order
+    ever had is preferred, if there is one close by. Otherwise the sum of an old order is free again.
+    """
+    unused = next((sats for sats in range(least, last_sum_preferred(least) + 1) if sats not in used), None)
+    if unused is not None:
+        return unused
+    return next(sats for sats in count(least) if not used.get(sats, False))
 
 
 def is_list_conclusive(reports: Sequence[OrderReport], service_id: str, *, is_new: bool) -> bool:
@@ -85,9 +111,16 @@ def _may_be_paid(report: OrderReport, now: datetime) -> bool:
     Deposits have no expiry. So a deposit counts for as long as the bot would poll it.
     """
     return (
-        report.paid_at is None
-        and report.state != FAILED
-        and step_after(OrderStep.CREATED, report.state) is OrderStep.CREATED
+        not is_settled(report)
         and (report.expires_at is None or now < report.expires_at)
         and (report.created_at is None or now < report.created_at + MAY_BE_PAID_FOR)
+    )
+
+
+def is_settled(report: OrderReport) -> bool:
+    """Return whether the service has failed the order, or has received its payment."""
+    return (
+        report.paid_at is not None
+        or report.state == FAILED
+        or step_after(OrderStep.CREATED, report.state) is not OrderStep.CREATED
     )

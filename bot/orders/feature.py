@@ -64,9 +64,10 @@ class Orders:
             catalogue=catalogue,
             clock=clock,
             rules=rules,
+            events=self.events,
             on_notification=infra.wake_outbox,
         )
-        self.observer = Observer(self.service, self.events)
+        self.observer = Observer(self.service)
         self.poller = Poller(
             store=database,
             settlement=settlement,

@@ -13,7 +13,7 @@ from bot.infra.telegram.ui.router import Menu, Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.buttons import HistoryButton, OrderAction, OrderButton
 from bot.orders.history import HistoryPage, OrderHistory
-from bot.orders.order import Order, Phase
+from bot.orders.order import Order
 from bot.orders.placement.service import MethodVanished, OrderService
 from bot.orders.repository import OrderRepository
 from bot.orders.screens import history, open_orders, order_page
@@ -122,7 +122,7 @@ class OrderHandlers:
             await self._status_messages.reject_outdated_button(session, order)
             return
         await session.acknowledge()
-        if accepted.phase is not Phase.OPEN:
+        if not accepted.awaits_payment(session.now):
             # A message of its own says why it can't be paid after all.
             await self._update_status(session, accepted)
             return

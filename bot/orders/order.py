@@ -115,6 +115,17 @@ class Order:
     hold_reason: HoldReason | None = None
     payable_since: datetime | None = None  # since when its invoice or address may be shown
     posting_until: datetime | None = None  # until then, the request that creates it can be in progress
+    typed_amount: Amount | None = None  # what its user asked for, if the service is asked for something else
+
+    @property
+    def amount(self) -> Amount:
+        """What its user asked for. A deposit is ordered in sats, and its sum can be a bit larger (`deposits.py`)."""
+        return self.typed_amount or self.requested_amount
+
+    @property
+    def brings_less_than_asked(self) -> bool:
+        """Whether the recipient would get less rupiah than its user asked for."""
+        return self.amount.currency == "IDR" and self.idr is not None and self.idr < self.amount.value
 
     @property
     def request(self) -> OrderRequest:
@@ -129,16 +140,11 @@ class Order:
 
     @property
     def deposit_key(self) -> str | None:
-        """The key of a deposit that may still arrive, or None if none is expected.
+        """The key of a deposit that may still arrive, in whatever phase, or None if none is expected.
 
-        Two orders with the same key can't be told apart on the chain: token, amount and address are the same.
+        Programs of the version before look for equal deposits by it. It also names the lock of such deposits.
         """
-        if (
-            self.deposit is None
-            or self.phase not in {Phase.NEEDS_CONFIRMATION, Phase.OPEN}
-            or self.is_paid
-            or self.is_ended
-        ):
+        if self.deposit is None or self.is_paid or self.is_ended:
             return None
         return f"{self.channel}:{self.deposit.to_address.lower()}:{self.sats}"
 
@@ -187,10 +193,10 @@ class Order:
 
         The holder's name isn't compared, because the number alone decides where the money goes.
         """
-        return (self.method.pair, self.number, self.requested_amount, self.channel) == (
+        return (self.method.pair, self.number, self.amount, self.channel) == (
             other.method.pair,
             other.number,
-            other.requested_amount,
+            other.amount,
             other.channel,
         )
 

@@ -24,6 +24,7 @@ from sqlalchemy import (
     or_,
     select,
     tuple_,
+    union_all,
     update,
 )
 
@@ -40,7 +41,16 @@ from bot.orders.rows import (
     to_polled_order,
     to_row,
 )
-from bot.orders.tables import IS_POLLED, IS_UNCLAIMED, MAY_BE_OVERDUE, MAY_EXPIRE, order_events, orders
+from bot.orders.tables import (
+    IS_POLLED,
+    IS_UNCLAIMED,
+    MAY_BE_CREATED,
+    MAY_BE_DEPOSITED,
+    MAY_BE_OVERDUE,
+    MAY_EXPIRE,
+    order_events,
+    orders,
+)
 from bot.orders.tracking.intervals import is_tracked
 
 log = structlog.get_logger(__name__)
@@ -95,7 +105,33 @@ LOCK_USER = select(
 )
 LOCK_PAYMENT = select(func.pg_advisory_xact_lock(literal_column("2"), func.hashtext(bindparam("key", type_=Text()))))
 WITH_PAYMENT_HASH = ALL.where(orders.c.payment_hash == bindparam("hash")).limit(1)
-WITH_DEPOSIT_KEY = ALL.where(orders.c.deposit_key == bindparam("key")).limit(1)
+IS_OF_CHANNEL = orders.c.channel == bindparam("channel", type_=Text())
+# An order that is shown or waits for an answer can be paid at any age.
+MAY_BE_PAID_NOW = or_(
+    orders.c.created_at > bindparam("since", type_=orders.c.created_at.type),
+    orders.c.phase.not_in([constant(Phase.ABANDONED), constant(Phase.DONE)]),
+)
+# Plain columns: orders that can't be decrypted count, too.
+SUMS_USED = union_all(
+    *(
+        select(sums, MAY_BE_PAID_NOW).where(
+            condition, IS_OF_CHANNEL, sums.between(bindparam("least", type_=BigInteger()), bindparam("last"))
+        )
+        for sums, condition in ((orders.c.sats, MAY_BE_DEPOSITED), (orders.c.expected_sats, MAY_BE_CREATED))
+    )
+)
+RIVALS = union_all(
+    *(
+        select(orders.c.reference, orders.c.service_id).where(
+            condition,
+            IS_OF_CHANNEL,
+            sums == bindparam("sats", type_=BigInteger()),
+            MAY_BE_PAID_NOW,
+            orders.c.reference != bindparam("but", type_=Text()),
+        )
+        for sums, condition in ((orders.c.sats, MAY_BE_DEPOSITED), (orders.c.expected_sats, MAY_BE_CREATED))
+    )
+)
 OPEN_OF_USER = OF_USER.where(IN_PHASES)
 IS_DUE = IS_POLLED & (orders.c.next_poll_at <= NOW)
 HAS_PAID_FLAG = orders.c.is_paid == bindparam("paid", type_=Boolean())
@@ -156,6 +192,14 @@ class OrderCounts:
 
     by_phase: Counter[str]
     overdue: int
+
+
+@dataclass(frozen=True, slots=True)
+class Rival:
+    """An order that a payment for another deposit could settle. `service_id` is None while we don't know it."""
+
+    reference: str
+    service_id: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,9 +291,21 @@ class OrderRepository:
         """Return the order whose invoice has this payment hash."""
         return await self._first(WITH_PAYMENT_HASH, hash=payment_hash)
 
-    async def with_deposit_key(self, deposit_key: str) -> Order | None:
-        """Return the order that still expects a deposit with this key."""
-        return await self._first(WITH_DEPOSIT_KEY, key=deposit_key)
+    async def sums_used(self, channel: str, least: int, last: int, *, since: datetime) -> Mapping[int, bool]:
+        """Return the sums from `least` to `last` sats of deposits that aren't known to be paid or ended.
+
+        Each says whether an order with this sum may be paid now: it was created since then, or its phase says so.
+        """
+        known = {"channel": channel, "least": least, "last": last, "since": since}
+        used: dict[int, bool] = {}
+        for sats, is_recent in await self._connection.execute(SUMS_USED, known):
+            used[sats] = used.get(sats, False) or bool(is_recent)
+        return used
+
+    async def rivals(self, channel: str, sats: int, *, but: str, since: datetime) -> tuple[Rival, ...]:
+        """Return the other orders that a deposit of this sum could pay, in whatever phase if created since then."""
+        known = {"channel": channel, "sats": sats, "but": but, "since": since}
+        return tuple(Rival(*row) for row in await self._connection.execute(RIVALS, known))
 
     async def open_of_user(self, user_id: int, limit: int = 10) -> tuple[Order, ...]:
         """Return a user's orders that haven't ended, the newest first."""

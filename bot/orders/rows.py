@@ -30,6 +30,7 @@ def to_row(order: Order, vault: Vault) -> dict[str, object]:
     row["phase"], row["step"] = order.phase.value, int(order.step)
     row["method"] = nested.from_method(order.method)
     row["requested_amount"] = nested.from_amount(order.requested_amount)
+    row["typed_amount"] = order.typed_amount and nested.from_amount(order.typed_amount)
     row["deposit"] = order.deposit and nested.from_deposit(order.deposit)
     row["method_code"], row["is_paid"] = order.method.code, order.is_paid
     row["deposit_key"], row["hold_reason"] = order.deposit_key, order.hold_reason and order.hold_reason.value
@@ -70,5 +71,6 @@ def _order(known: dict[str, Any]) -> Order:
     known["hold_reason"] = known["hold_reason"] and HoldReason(known["hold_reason"])
     known["method"] = nested.to_method(known["method"])
     known["requested_amount"] = nested.to_amount(known["requested_amount"])
+    known["typed_amount"] = known["typed_amount"] and nested.to_amount(known["typed_amount"])
     known["deposit"] = known["deposit"] and nested.to_deposit(known["deposit"])
     return Order(**known)

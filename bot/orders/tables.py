@@ -33,6 +33,7 @@ from bot.infra.db.metadata import metadata
 from bot.infra.outbox.tables import outbox
 from bot.orders.notifications.kinds import ORDER_SUBJECT
 from bot.orders.order import Phase
+from bot.payments.tokens import LIGHTNING
 
 orders = Table(
     "orders",
@@ -61,7 +62,7 @@ orders = Table(
     Column("btc_idr", ExactDecimal),
     Column("bolt11", Text, info=PERSONAL),
     Column("deposit", Json, info=PERSONAL),
-    Column("deposit_key", Text),  # `Order.deposit_key`: identifies a deposit that may still arrive
+    Column("deposit_key", Text),  # `Order.deposit_key`, for programs of the version before
     Column("payment_hash", Text),
     Column("expires_at", Instant),
     Column("paid_at", Instant),
@@ -76,6 +77,7 @@ orders = Table(
     Column("hold_reason", Text),
     Column("payable_since", Instant),
     Column("posting_until", Instant),  # until then, the request that creates the order can be in progress
+    Column("typed_amount", Json),  # what the user asked for, if that isn't `requested_amount`
     # Covers who sees the order, and where a payment for it goes.
     Column(
         "payment_seal",
@@ -94,6 +96,29 @@ Index(
     orders.c.deposit_key,
     sqlite_where=HAS_DEPOSIT_KEY,
     postgresql_where=HAS_DEPOSIT_KEY,
+)
+# A deposit that can still be paid, in whatever phase: the service knows nothing of what the bot showed. Its sum is
+# `sats`, and before the service has answered `expected_sats`.
+MAY_BE_DEPOSITED = and_(
+    orders.c.channel != constant(LIGHTNING),
+    orders.c.is_paid.is_(false()),
+    orders.c.ended_at.is_(None),
+    orders.c.phase != constant(Phase.REFUSED),
+)
+Index(
+    "ix_orders_deposit_sats",
+    orders.c.channel,
+    orders.c.sats,
+    sqlite_where=MAY_BE_DEPOSITED,
+    postgresql_where=MAY_BE_DEPOSITED,
+)
+MAY_BE_CREATED = and_(MAY_BE_DEPOSITED, orders.c.sats.is_(None))
+Index(
+    "ix_orders_deposit_expected_sats",
+    orders.c.channel,
+    orders.c.expected_sats,
+    sqlite_where=MAY_BE_CREATED,
+    postgresql_where=MAY_BE_CREATED,
 )
 HAS_PAYMENT_HASH = orders.c.payment_hash.is_not(None)
 # An invoice belongs to one order: one payment would pay all orders with the same payment hash.

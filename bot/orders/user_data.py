@@ -155,7 +155,7 @@ def _order(order: Order, events: Sequence[OrderEvent], receipt: Receipt | None) 
         "destination": method_json(order.method),
         "number": order.number or None,
         "holder": order.holder,
-        "asked_for": {"amount": order.requested_amount.value, "currency": order.requested_amount.currency},
+        "asked_for": {"amount": order.amount.value, "currency": order.amount.currency},
         "idr": order.idr if order.idr is not None else order.expected_idr,
         "sats": order.sats if order.sats is not None else order.expected_sats,
         "idr_per_btc": None if order.btc_idr is None else str(order.btc_idr),

@@ -66,9 +66,9 @@ class ServiceCatalogue:
         """Return the live list of payout methods. Raise `SettlementFailure` if it can't be read."""
         return await self._methods.get(fresh=fresh)
 
-    async def quote(self) -> Quote:
+    async def quote(self, *, fresh: bool = False) -> Quote:
         """Return the rate. Raise `SettlementFailure` if it can't be read."""
-        return await self._quote.get()
+        return await self._quote.get(fresh=fresh)
 
     @property
     def may_offer_tokens(self) -> bool:

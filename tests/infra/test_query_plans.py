@@ -80,6 +80,22 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
     ),
     "expiring": (lambda tx: OrderRepository(tx).expiring(NOW), "ix_orders_expiring"),
     "unclaimed_like": (lambda tx: OrderRepository(tx).similar_unclaimed(an_order(), NOW), "ix_orders_unclaimed"),
+    "sums used": (
+        lambda tx: OrderRepository(tx).sums_used("cbbtc", 25_000, 26_000, since=NOW),
+        "ix_orders_deposit_sats (channel=? AND sats>",
+    ),
+    "sums reserved": (
+        lambda tx: OrderRepository(tx).sums_used("cbbtc", 25_000, 26_000, since=NOW),
+        "ix_orders_deposit_expected_sats (channel=? AND expected_sats>",
+    ),
+    "rivals": (
+        lambda tx: OrderRepository(tx).rivals("cbbtc", 25_000, but="R1", since=NOW),
+        "ix_orders_deposit_sats (channel=? AND sats=",
+    ),
+    "lost rivals": (
+        lambda tx: OrderRepository(tx).rivals("cbbtc", 25_000, but="R1", since=NOW),
+        "ix_orders_deposit_expected_sats (channel=? AND expected_sats=",
+    ),
     "placed_after": (lambda tx: OrderRepository(tx).placed_after(1001, NOW), "ix_orders_user_id_created_at"),
     "changed_since": (lambda tx: OrderRepository(tx).changed_since(1001, NOW, NOW), "ix_orders_user_id_created_at"),
     "may_count": (lambda tx: OrderRepository(tx).counted_by_limits(1001, NOW), "ix_orders_user_id_created_at"),

@@ -140,12 +140,17 @@ class OrderSystem:
         self.sender.store = self.store
         self.catalogue = ServiceCatalogue(self.settlement, self.clock)
         self.drafts = DraftService(self.store, self.clock)
-        self.orders = OrderService(
-            store=self.store, settlement=self.settlement, catalogue=self.catalogue, clock=self.clock, rules=rules
-        )
         self.staff_chat, events = StaffChat(0, rules.support_ids), OrderEvents()
         events.subscribe(OrderTicketListener(self.staff_chat))
-        self.observer = Observer(self.orders, events)
+        self.orders = OrderService(
+            store=self.store,
+            settlement=self.settlement,
+            catalogue=self.catalogue,
+            clock=self.clock,
+            rules=rules,
+            events=events,
+        )
+        self.observer = Observer(self.orders)
         self.reconciler = Reconciler(self.orders, self.settlement)
         self.delivery = OutboxDelivery(
             self.store,

@@ -85,7 +85,8 @@ class RandomSteps:
     async def accept(self, system: OrderSystem) -> None:
         order = await self.latest(system)
         if order is not None:
-            await system.orders.accept_price(order.reference)
+            with suppress(ServiceDown, SlowDown, KeyRefused):
+                await system.orders.accept_price(order.reference)
 
     async def reconcile(self, system: OrderSystem) -> None:
         await system.reconciler.run_once()

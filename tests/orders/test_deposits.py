@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.orders.deposits import LONGEST_LIST, find_earlier_deposits, is_list_conclusive
+from bot.orders.deposits import LONGEST_LIST, choose_sum, find_earlier_deposits, is_list_conclusive
 from bot.settlement.model import OrderReport
 from tests.settlement.builders import SAFE_ADDRESS, a_deposit
 from tests.settlement.fake_settlement import BEGINNING
@@ -81,6 +81,21 @@ def test_the_earliest_is_named_first() -> None:
 def test_of_any_number_at_once_each_creator_finds_the_same_one_to_be_first(times: list[Any]) -> None:
     reports = [replace(MINE, service_id=f"id-{place}", created_at=at) for place, at in enumerate(times)]
     assert sum(not before(*reports, own=own) for own in reports) == 1
+
+
+@given(st.integers(1, 10**7), st.dictionaries(st.integers(0, 400), st.booleans()))
+def test_a_sum_is_never_smaller_nor_one_that_may_be_paid_now_and_the_nearest_of_its_kind(
+    least: int, taken: dict[int, bool]
+) -> None:
+    used = {least + step: may_be_paid for step, may_be_paid in taken.items()}
+    chosen = choose_sum(least, used)
+    assert chosen >= least
+    assert not used.get(chosen, False)
+    if chosen in used:
+        assert all(sats in used for sats in range(least, least + least // 100 + 1)), "a sum close by was never used"
+        assert all(used[sats] for sats in range(least, chosen))
+    elif chosen <= least + least // 100:
+        assert all(sats in used for sats in range(least, chosen))
 
 
 def test_an_order_that_the_list_does_not_have_waits_for_each_open_one_also_a_later_one() -> None:

@@ -221,7 +221,7 @@ async def test_a_lost_order_that_is_found_is_compared_with_an_agents(
 
 
 @pytest.mark.parametrize("is_agents", [True, False])
-async def test_another_attempt_is_compared_with_an_agents_order_and_not_with_its_own_lost_one(
+async def test_another_attempt_is_compared_with_an_agents_order_by_its_own_sum(
     system: OrderSystem,
     service: FakeSettlement,
     is_agents: bool,  # noqa: FBT001
@@ -229,40 +229,12 @@ async def test_another_attempt_is_compared_with_an_agents_order_and_not_with_its
 ) -> None:
     monkeypatch.setattr(system, "draft", lambda chat_id=EMMA, **_: OrderSystem.draft(system, chat_id, **SAME))
     lost = await place_unresolved(system, service, "lost_after")
-    if is_agents:
-        place_agent_order(service)
+    place_agent_order(service, request=replace(AGENTS, amount=Amount("SAT", 25_001 if is_agents else 25_000)))
     system.clock.passes(seconds=1)
     again = await system.orders.try_again(lost.reference)
     assert again is not None
     await system.orders.submission.wait()
     await (is_withheld if is_agents else is_shown)(system, again)
-
-
-async def test_where_two_could_be_the_lost_order_one_of_them_is_an_agents(
-    system: OrderSystem, service: FakeSettlement, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(system, "draft", lambda chat_id=EMMA, **_: OrderSystem.draft(system, chat_id, **SAME))
-    lost = await place_unresolved(system, service, "lost_after")
-    copy = replace(AGENTS, method=lost.method, number=lost.number)
-    place_agent_order(service, request=copy, ago=service.now() - lost.created_at)
-    again = await system.orders.try_again(lost.reference)
-    assert again is not None
-    await system.orders.submission.wait()
-    await is_withheld(system, again)
-
-
-async def test_an_order_whose_recipient_is_masked_is_not_taken_for_the_lost_one(
-    system: OrderSystem, service: FakeSettlement, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    service.masks = lambda number: f"******{number[-4:]}"
-    monkeypatch.setattr(system, "draft", lambda chat_id=EMMA, **_: OrderSystem.draft(system, chat_id, **SAME))
-    lost = await place_unresolved(system, service, "lost_before")
-    other = replace(AGENTS, method=lost.method, number=f"12345{lost.number[-4:]}")
-    place_agent_order(service, request=other, ago=service.now() - lost.created_at)
-    again = await system.orders.try_again(lost.reference)
-    assert again is not None
-    await system.orders.submission.wait()
-    await is_withheld(system, again)
 
 
 class BotAndAgent:

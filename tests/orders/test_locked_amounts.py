@@ -103,13 +103,17 @@ async def test_a_price_is_not_accepted_where_the_limits_have_changed_meanwhile(
     await system.close()
 
 
+async def fail_to_list() -> Any:
+    raise ServiceDown
+
+
 async def test_a_price_is_accepted_by_what_the_order_knows_while_the_list_cannot_be_read(
-    system: OrderSystem, service: FakeSettlement
+    system: OrderSystem, service: FakeSettlement, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     service.locked_rate = Decimal(1_600_000_000)
     held = await system.place()
     system.clock.passes(seconds=61)
-    service.reads.append(ServiceDown())
+    monkeypatch.setattr(service, "payout_methods", fail_to_list)
     opened = await system.orders.accept_price(held.reference)
     assert opened is not None
     assert (opened.phase, opened.hold_reason) == (Phase.OPEN, None)

@@ -261,7 +261,7 @@ async def test_nothing_is_saved_without_its_notification(system: OrderSystem, mo
         raise Lost
 
     with monkeypatch.context() as patched:
-        patched.setattr("bot.orders.tracking.observer.order_notifications", lost)
+        patched.setattr("bot.orders.tracking.reports.order_notifications", lost)
         with pytest.raises(Lost):
             await says(system, order, "LN_INVOICE_PAID")
     assert await system.order(order.reference) == order

@@ -88,22 +88,6 @@ async def test_the_invoice_of_an_order_that_was_ordered_again_is_not_shown_with_
     assert system.sender.payment_requests() == [second.bolt11]
 
 
-async def test_a_second_deposit_of_the_same_sum_to_the_same_address_waits_for_the_first(
-    system: OrderSystem, service: FakeSettlement
-) -> None:
-    first = await system.place(SARI, amount=SAT, channel="cbbtc")
-    second = await system.place(amount=SAT, channel="cbbtc")
-    await system.deliver()
-    assert (first.phase, second.phase, second.deposit) == (Phase.OPEN, Phase.ABANDONED, None)
-    assert system.sender.kinds(EMMA) == [OrderNotification.DEPOSIT_TAKEN]
-    assert system.sender.kinds(OSCAR) == []
-    assert (await system.place(amount=Amount("SAT", 25_001), channel="cbbtc")).phase is Phase.OPEN
-    assert (await system.place(amount=SAT, channel="btcb")).phase is Phase.OPEN
-    service.becomes(first.service_id or "", "USDT_RECEIVED")
-    await system.poll()
-    assert (await system.place(amount=SAT, channel="cbbtc")).phase is Phase.OPEN
-
-
 async def place_twice_after_loss(system: OrderSystem, service: FakeSettlement) -> tuple[Any, Any]:
     service.places.append("lost_after")
     service.listed = False

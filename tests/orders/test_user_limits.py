@@ -78,9 +78,9 @@ async def test_a_deposit_counts_towards_the_day_while_it_can_be_paid_and_a_day_f
     service: FakeSettlement,
     is_paid: bool,  # noqa: FBT001
 ) -> None:
-    system = with_limits(file, service, idr_per_day=400_000)
+    system = with_limits(file, service, idr_per_day=400_002)
     order = await system.place(channel="cbbtc")
-    assert order.expires_at is None
+    assert (order.expires_at, order.idr) == (None, 250_002)
     system.clock.passes(hours=71)
     if is_paid:
         await system.apply_report(order.reference, OrderReport(service_id="svc-1", state="COMPLETED"))

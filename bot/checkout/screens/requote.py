@@ -8,7 +8,7 @@ from bot.rates.quote import Estimate
 def difference(t: Translator, order: Order, worth: Estimate) -> Html:
     """Return the sentence above the new review. It compares with the price that `order` last showed."""
     sats, rupiah = order.last_price
-    if order.requested_amount.currency == "SAT":
+    if order.amount.currency == "SAT":
         return _brings(t, rupiah, worth.idr)
     return _costs(t, sats, worth.sats)
 

@@ -71,7 +71,7 @@ class ReviewStep:
             session.user = await UserRepository(tx).get(session.user.id) or session.user
             is_first = len(await OrderRepository(tx).of_user(session.user.id, limit=2)) == 1
         phrase = session.user.phrase if is_first else None
-        return screens.confirmed(session.t, draft, order.reference, session.zone, phrase=phrase)
+        return screens.confirmed(session.t, draft, order, session.zone, phrase=phrase)
 
     async def _edit(self, _: Session, draft: OrderDraft, name: str) -> OrderDraft:
         """Go to the question whose answer the user wants to change."""
@@ -79,16 +79,17 @@ class ReviewStep:
             raise Rejection("users.stale.button")
         return replace(draft, step=EDITS[name])
 
-    async def _confirm(self, session: Session, draft: OrderDraft, _: str) -> OrderDraft | Screen:
-        """Place the order. Notifications report what follows."""
+    async def _confirm(self, session: Session, draft: OrderDraft, argument: str) -> OrderDraft | Screen:
+        """Place the order. Notifications report what follows. The button of a deposit names the reviewed sum."""
         if draft.channel not in await list_channels(self._catalogue):
             return draft
-        return await self._place(session, replace(draft, message_id=session.message_id))
+        reviewed_sats = int(argument) if argument.isascii() and argument.isdigit() else None
+        return await self._place(session, replace(draft, message_id=session.message_id), reviewed_sats)
 
-    async def _place(self, session: Session, draft: OrderDraft) -> OrderDraft | Screen:
+    async def _place(self, session: Session, draft: OrderDraft, reviewed_sats: int | None) -> OrderDraft | Screen:
         new_phrase = (await suggest_phrase(session)).text if session.user.phrase is None else None
         try:
-            order = await place_draft(self._orders, draft, new_phrase)
+            order = await place_draft(self._orders, draft, new_phrase, reviewed_sats)
         except ConfirmationOutdated:
             raise Rejection("users.stale.button") from None
         except MethodVanished:

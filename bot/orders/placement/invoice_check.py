@@ -59,8 +59,9 @@ def check_invoice(
 
     The order isn't shown if the amount, the network or the token isn't as agreed, if it has expired, or if its rupiah
     are outside `allowed`. The sender is asked first if the locked price is worse than the reviewed one by more than
-    `drift_percent`, or better by more than `TOO_GOOD_PERCENT`. The sender is also asked if the service shows only part
-    of the recipient by which the order was found (`is_masked`).
+    `drift_percent`, or better by more than `TOO_GOOD_PERCENT`, or if a deposit would bring less rupiah than the sender
+    asked for. The sender is also asked if the service shows only part of the recipient by which the order was found
+    (`is_masked`).
     """
     order_after = replace(
         order,
@@ -94,7 +95,7 @@ def check_invoice(
     drift = price_drift_percent(
         expected_sats=order.expected_sats, expected_idr=order.expected_idr, sats=placed.sats, idr=placed.idr
     )
-    if drift > drift_percent or drift < -TOO_GOOD_PERCENT:
+    if drift > drift_percent or drift < -TOO_GOOD_PERCENT or order_after.brings_less_than_asked:
         return InvoiceCheck(
             replace(order_after, phase=Phase.NEEDS_CONFIRMATION, hold_reason=HoldReason.PRICE_CHANGED),
             (OrderNotification.PRICE_MOVED,),

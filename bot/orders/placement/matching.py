@@ -1,14 +1,17 @@
 """Decide which order in the service's list belongs to an intent."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from bot.core.clock import Clock
+from bot.orders.deposits import is_settled
 from bot.orders.order import Order
+from bot.orders.repository import Rival
 from bot.payments.tokens import LIGHTNING
 from bot.recipients.holders import is_same_holder
 from bot.recipients.matching import NumberMatch, compare_numbers
-from bot.settlement.model import OrderReport, Settlement
+from bot.settlement.model import OrderReport, Settlement, SettlementFailure
 from bot.settlement.steps import OrderStep, step_after
 
 CREATED_BEFORE = timedelta(seconds=5)
@@ -18,12 +21,20 @@ CREATED_AFTER = timedelta(seconds=40)
 
 @dataclass(frozen=True, slots=True)
 class OrderListing:
-    """A list of orders, the service's time of it, and our times before and after the request."""
+    """A list of orders, the service's time of it, and our times before and after the request.
+
+    `settled` has the ids of our orders that were paid or have failed, as the service says, while our rows don't say so.
+    """
 
     reports: tuple[OrderReport, ...]
     served_at: datetime | None
     asked_at: datetime
     answered_at: datetime
+    settled: frozenset[str] = frozenset()
+
+    def find(self, service_id: str) -> OrderReport | None:
+        """Return the report of an order, or None if the list doesn't have it."""
+        return next((report for report in self.reports if report.service_id == service_id), None)
 
 
 async def read_list(settlement: Settlement, clock: Clock) -> OrderListing:
@@ -31,6 +42,25 @@ async def read_list(settlement: Settlement, clock: Clock) -> OrderListing:
     asked_at = clock.now()
     newest = await settlement.newest()
     return OrderListing(newest.reports, newest.served_at, asked_at, clock.now())
+
+
+async def read_rivals(settlement: Settlement, listing: OrderListing, rivals: Sequence[Rival]) -> OrderListing:
+    """Return the list with those of `rivals` as settled that the service says were paid or have failed.
+
+    An order that isn't in the list is read by its id. After the first one that may still be paid, no other is read.
+    """
+    settled = set[str]()
+    for rival in rivals:
+        if rival.service_id is None:
+            break
+        try:
+            report = listing.find(rival.service_id) or await settlement.look_up(rival.service_id)
+        except SettlementFailure:
+            break
+        if not is_settled(report):
+            break
+        settled.add(rival.service_id)
+    return replace(listing, settled=frozenset(settled))
 
 
 def may_match(order: Order, report: OrderReport, listing: OrderListing) -> bool:

@@ -24,6 +24,7 @@ from bot.orders.placement.matching import (
     compare_recipients,
     may_match,
     read_list,
+    read_rivals,
 )
 from bot.orders.placement.request_time import may_be_in_progress
 from bot.orders.placement.service import OrderService
@@ -180,6 +181,9 @@ class Reconciler:
         if not may_match(order, full, listing):
             return
         placed, is_masked = _as_placed(order, full), compare_recipients(order, full) == "masked"
+        if placed is not None and placed.deposit is not None:
+            rivals = await self._orders.results.find_rivals(order, placed.sats)
+            listing = await read_rivals(self._settlement, listing, rivals)
         record_created = self._orders.results.record_created
         if placed is not None and await record_created(order.reference, placed, is_masked=is_masked, listing=listing):
             log.info("order_found", order_id=placed.service_id, masked=is_masked)

@@ -19,12 +19,12 @@ from bot.orders.notifications.kinds import OrderNotification, OrderWarning
 from bot.orders.notifications.queueing import operator_notifications, order_notifications
 from bot.orders.order import UNCERTAIN_PHASES, EventNote, Order, Phase
 from bot.orders.placement.invoice_check import InvoiceCheck, check_invoice, withhold
-from bot.orders.placement.matching import OrderListing, compare_recipients, may_match
+from bot.orders.placement.matching import OrderListing
 from bot.orders.placement.request_time import may_begin
-from bot.orders.repository import OrderRepository
+from bot.orders.repository import OrderRepository, Rival
 from bot.orders.rules import Rules
 from bot.orders.tracking.intervals import next_poll_at
-from bot.settlement.model import OrderReport, Placed
+from bot.settlement.model import Placed
 from bot.staff.alarm_model import AlarmKind
 from bot.staff.alarms import add_order_alarm
 
@@ -45,6 +45,11 @@ class ResultRecorder:
         async with self._store.reading() as tx:
             intent = await OrderRepository(tx).get(reference)
         return intent is not None and may_begin(intent, self._clock.now(), self._rules)
+
+    async def find_rivals(self, order: Order, sats: int) -> tuple[Rival, ...]:
+        """Return our other orders that a deposit of this sum could pay."""
+        async with self._store.reading() as tx:
+            return await find_rivals(tx, order, sats, self._clock.now())
 
     async def record_created(
         self, reference: str, placed: Placed, *, listing: OrderListing | None, is_masked: bool = False
@@ -117,9 +122,7 @@ class ResultRecorder:
             )
         if order.deposit_key is not None:
             await OrderRepository(tx).lock_payment(order.deposit_key)
-            if await OrderRepository(tx).with_deposit_key(order.deposit_key) or await matches_foreign_deposit(
-                tx, order, listing, now
-            ):
+            if await has_rivals(tx, order, listing, now):
                 return withhold(order, OrderNotification.DEPOSIT_TAKEN, note=EventNote.DEPOSIT_TAKEN)
         return check
 
@@ -172,30 +175,28 @@ async def _find_same_invoice(tx: Transaction, order: Order) -> Order | None:
     return await OrderRepository(tx).with_payment_hash(order.payment_hash)
 
 
-async def matches_foreign_deposit(tx: Transaction, order: Order, listing: OrderListing | None, now: datetime) -> bool:
-    """Return whether another program's open deposit can't be told apart from that of `order`.
+async def find_rivals(tx: Transaction, order: Order, sats: int, now: datetime) -> tuple[Rival, ...]:
+    """Return our other orders that a deposit of this sum could pay.
 
-    The bot's own orders don't count, because it knows which of them were shown. Its lost orders don't count either: a
-    lost order that is found is compared with `order` before it is shown.
+    The sums of our deposits differ. So there are only orders of the version before, lost ones whose sum we don't know,
+    and orders for which the service named another sum than it was asked for.
+    """
+    return await OrderRepository(tx).rivals(order.channel, sats, but=order.reference, since=now - MAY_BE_PAID_FOR)
+
+
+async def has_rivals(tx: Transaction, order: Order, listing: OrderListing | None, now: datetime) -> bool:
+    """Return whether a payment for the deposit of `order` could settle another order.
+
+    That can be an order of ours in whatever phase, or an earlier one in the service's list. The service knows nothing
+    of what was shown.
     """
     if order.service_id is None or order.deposit is None or order.sats is None:
         return False
     if listing is None:
         raise ValueError("a deposit is shown only after the list of orders was read")
-    similar = find_earlier_deposits(listing.reports, order.service_id, order.deposit, order.sats, now)
-    own = await OrderRepository(tx).by_service_id([report.service_id for report in similar])
-    others = [report for report in similar if report.service_id not in own]
-    if others:
-        lost = await OrderRepository(tx).similar_unclaimed(order, now - MAY_BE_PAID_FOR)
-        found = [[report for report in others if _is_certain_match(each, report, listing)] for each in lost]
-        # If two orders match a lost one, one of them is another program's.
-        ours = [matches[0].service_id for matches in found if len(matches) == 1]
-        others = [report for report in others if report.service_id not in ours]
-    return bool(others)
-
-
-def _is_certain_match(lost: Order, report: OrderReport, listing: OrderListing) -> bool:
-    return may_match(lost, report, listing) and compare_recipients(lost, report) == "same"
+    own = [rival.service_id for rival in await find_rivals(tx, order, order.sats, now)]
+    earlier = find_earlier_deposits(listing.reports, order.service_id, order.deposit, order.sats, now)
+    return any(each not in listing.settled for each in (*own, *(report.service_id for report in earlier)))
 
 
 async def is_superseded(tx: Transaction, intent: Order) -> bool:

@@ -14,22 +14,34 @@ from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.repository import OutboxRepository
 from bot.orders import limits
-from bot.orders.deposits import is_list_conclusive
+from bot.orders.deposits import is_list_conclusive, is_settled
+from bot.orders.events import OrderEvents
 from bot.orders.notifications.kinds import OrderNotification
 from bot.orders.notifications.queueing import order_notifications
 from bot.orders.order import EventNote, Order, Phase, make_payable, new_intent, new_page_token, new_reference
+from bot.orders.placement.deposit_sums import DepositSums
 from bot.orders.placement.invoice_check import InvoiceCheck, payment_notifications, withhold
-from bot.orders.placement.matching import OrderListing, read_list
-from bot.orders.placement.results import ResultRecorder, is_superseded, matches_foreign_deposit
+from bot.orders.placement.matching import OrderListing, read_list, read_rivals
+from bot.orders.placement.results import ResultRecorder, has_rivals, is_superseded
 from bot.orders.placement.submission import OrderSubmission
 from bot.orders.repository import OrderRepository
 from bot.orders.rules import Rules
 from bot.orders.tracking.intervals import next_poll_at
+from bot.orders.tracking.reports import ReportRecorder
+from bot.payments.tokens import LIGHTNING
 from bot.rates.quote import Estimate, estimate
 from bot.recipients.model import Recipient
 from bot.recipients.service import save_recipient
 from bot.settlement.catalogue import ServiceCatalogue
-from bot.settlement.model import OrderRequest, PayoutMethod, Quote, ServiceDown, Settlement, SettlementFailure
+from bot.settlement.model import (
+    OrderReport,
+    OrderRequest,
+    PayoutMethod,
+    Quote,
+    ServiceDown,
+    Settlement,
+    SettlementFailure,
+)
 from bot.users.repository import UserRepository
 
 __all__ = ["ConfirmationOutdated", "MethodVanished", "OrderService", "PlaceOrder", "Rules"]
@@ -47,8 +59,8 @@ class ConfirmationOutdated(Exception):
 class PlaceOrder:
     """A confirmed request for an order. A draft places one order, even if its confirmation is repeated.
 
-    The amount in `wanted` and `quote` are those of the review. `phrase` becomes the user's phrase if they have none,
-    because every invoice shows one.
+    The amount in `wanted` and `quote` are those of the review. `reviewed_sats` is the sum of a deposit as the review
+    showed it. `phrase` becomes the user's phrase if they have none, because every invoice shows one.
     """
 
     user_id: int
@@ -56,6 +68,7 @@ class PlaceOrder:
     draft_id: str
     wanted: OrderRequest
     quote: Quote
+    reviewed_sats: int | None = None
     phrase: str | None = field(default=None, repr=False)
 
 
@@ -74,6 +87,7 @@ class OrderService:
         catalogue: ServiceCatalogue,
         clock: Clock,
         rules: Rules,
+        events: OrderEvents,
         on_notification: Callable[[], None] = lambda: None,
     ) -> None:
         self.store = store
@@ -82,11 +96,15 @@ class OrderService:
         self.rules = rules
         self.on_notification = on_notification
         self.results = ResultRecorder(store, clock, rules, on_notification)
+        self.reports = ReportRecorder(rules, events, on_notification)
         self.submission = OrderSubmission(settlement, self.results, clock, rules)
         self._settlement = settlement
+        self._sums = DepositSums(store, clock, rules)
 
-    async def estimate_order(self, user_id: int, method: PayoutMethod | None, amount: Amount) -> Estimate:
-        """Return the sats and rupiah of `amount` at the current quote.
+    async def estimate_order(
+        self, user_id: int, method: PayoutMethod | None, amount: Amount, channel: str = LIGHTNING
+    ) -> Estimate:
+        """Return the sats and rupiah of `amount` at the current quote. For a deposit, they are those of its free sum.
 
         Raises:
             Rejection: the rules, the destination or the user's own limits don't allow it.
@@ -94,6 +112,8 @@ class OrderService:
         """
         worth = estimate(amount, await self.catalogue.quote())
         self.rules.check_limits(method, worth)
+        if channel != LIGHTNING:
+            worth = await self._sums.preview(method, channel, worth)
         await self._check_user_limits(user_id, worth.idr)
         return worth
 
@@ -115,7 +135,12 @@ class OrderService:
         """
         current = await self._find_method(request.wanted.method)
         worth = estimate(request.wanted.amount, request.quote)
-        self.rules.check_limits(current, worth)
+        agreed = max(worth.sats, request.reviewed_sats or 0)
+        self.rules.check_amount(current, idr=worth.idr, sats=agreed)
+        quote = None
+        if request.wanted.channel != LIGHTNING:
+            quote = await self.catalogue.quote(fresh=True)
+            worth = estimate(Amount("SAT", agreed), request.quote)
         order = new_intent(
             replace(request.wanted, method=current),
             worth,
@@ -127,7 +152,7 @@ class OrderService:
         async with self.store.transaction() as tx:
             is_confirmed = await confirm(tx)
             if is_confirmed:
-                order = await self._add_intent(tx, order)
+                order = await self._add_intent(tx, order, quote)
                 await _save_phrase(tx, order.user_id, request.phrase)
         if not is_confirmed:
             return await self.get_placed(request.draft_id)
@@ -160,6 +185,7 @@ class OrderService:
             return None
         method = await self._find_method(lost.method)
         self.rules.check_amount(method, idr=lost.expected_idr, sats=lost.expected_sats)
+        quote = None if lost.channel == LIGHTNING else await self.catalogue.quote(fresh=True)
         async with self.store.transaction() as tx:
             lost = await OrderRepository(tx).get(reference)
             if lost is None or lost.phase is not Phase.UNRESOLVED:
@@ -179,7 +205,7 @@ class OrderService:
                 page_token=new_page_token(),
                 version=0,
             )
-            new_attempt = await self._add_intent(tx, new_attempt)
+            new_attempt = await self._add_intent(tx, new_attempt, quote)
         self.submission.submit(new_attempt)
         return new_attempt
 
@@ -197,25 +223,31 @@ class OrderService:
     async def accept_price(self, reference: str) -> Order | None:
         """Show the invoice of an order that its user has accepted. Return None if it is too late to accept.
 
-        The order is abandoned if the cap or the minimum has changed, if its user has placed the same order again, or if
-        another program has an open deposit of the same amount. The user is notified of the reason.
+        The service is asked first whether the order can still be paid. If it has failed or was paid, its user is
+        notified of that, and no invoice is shown. The order is abandoned if the cap or the minimum has changed, if its
+        user has placed the same order again, or if another open deposit has the same sum. The user is notified of the
+        reason.
 
-        Raises `SettlementFailure` if the list of orders can't be read. Then the question stays open.
+        Raises `SettlementFailure` if the order or the list of orders can't be read. Then the question stays open.
         """
         async with self.store.reading() as tx:
             asked = await OrderRepository(tx).get(reference)
         if asked is None or asked.phase is not Phase.NEEDS_CONFIRMATION or asked.is_offer_over(self.clock.now()):
             return None
+        asked_at = self.clock.now()
         listing = await self._read_list_with(asked)
+        report = await self._read_report(asked, listing)
         methods = await self._methods_by_pair()
         now = self.clock.now()
         async with self.store.transaction() as tx:
             order = await OrderRepository(tx).get(reference)
             if order is None or order.phase is not Phase.NEEDS_CONFIRMATION or order.is_offer_over(now):
                 return None
+            if is_settled(report):
+                return await self._record_settled(tx, order, report, now, asked_at)
             if await is_superseded(tx, order):
                 check = withhold(order, OrderNotification.SUPERSEDED, note=EventNote.SUPERSEDED)
-            elif await matches_foreign_deposit(tx, order, listing, now):
+            elif await has_rivals(tx, order, listing, now):
                 check = withhold(order, OrderNotification.DEPOSIT_TAKEN, note=EventNote.DEPOSIT_TAKEN)
             else:
                 check = self._check_accepted(replace(order, method=methods.get(order.method.pair, order.method)), now)
@@ -231,10 +263,28 @@ class OrderService:
         """Return the list to compare a deposit with, or None for an invoice. Raises `SettlementFailure`."""
         if order.deposit is None or order.service_id is None:
             return None
+        rivals = await self.results.find_rivals(order, order.sats or 0)
         listing = await read_list(self._settlement, self.clock)
         if not is_list_conclusive(listing.reports, order.service_id, is_new=False):
             raise ServiceDown
-        return listing
+        return await read_rivals(self._settlement, listing, rivals)
+
+    async def _read_report(self, order: Order, listing: OrderListing | None) -> OrderReport:
+        """Return the service's record of the order, from the list if that has it. Raises `SettlementFailure`."""
+        service_id = order.service_id or ""
+        listed = listing.find(service_id) if listing is not None else None
+        report = listed or await self._settlement.look_up(service_id)
+        if report.service_id != service_id:
+            raise ServiceDown
+        return report
+
+    async def _record_settled(
+        self, tx: Transaction, order: Order, report: OrderReport, now: datetime, asked_at: datetime
+    ) -> Order | None:
+        """Save an accepted order that has failed or was paid already. It is followed from now on, and never shown."""
+        accepted = replace(order, phase=Phase.OPEN, hold_reason=None)
+        await OrderRepository(tx).record_event(accepted, now, EventNote.PRICE_ACCEPTED)
+        return await self.reports.record(tx, accepted, report, now, asked_at=asked_at, is_new=True)
 
     def _check_accepted(self, order: Order, now: datetime) -> InvoiceCheck:
         if not self.rules.amounts_for(order.method).allow(order.idr or 0):
@@ -282,8 +332,13 @@ class OrderService:
         placed = await OrderRepository(tx).counted_by_limits(intent.user_id, now - limits.DAY)
         limits.check(self.rules.limits, placed, intent.expected_idr, now, smallest=self.rules.min_order_idr)
 
-    async def _add_intent(self, tx: Transaction, order: Order) -> Order:
-        """Save the intent, with the time until which this process may ask the service for it."""
+    async def _add_intent(self, tx: Transaction, order: Order, quote: Quote | None) -> Order:
+        """Save the intent, with the time until which this process may ask the service for it.
+
+        A deposit also gets its sum, with the `quote` of now. An invoice needs none.
+        """
+        if quote is not None:
+            order = await self._sums.reserve(tx, order, quote)
         await self._enforce_user_limits(tx, order)
         order = replace(order, posting_until=order.created_at + self.rules.longest_post)
         if not await OrderRepository(tx).add(order):

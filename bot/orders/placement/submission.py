@@ -9,9 +9,9 @@ A process that ends cancels these tasks. An answer that has arrived by then is s
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from typing import Final
+from typing import Final, TypeVar
 
 import structlog
 
@@ -25,9 +25,10 @@ from bot.infra.metrics import Measurement
 from bot.orders.deposits import is_list_conclusive
 from bot.orders.metrics import POST_SECONDS, POSTS
 from bot.orders.order import Order
-from bot.orders.placement.matching import OrderListing, read_list
+from bot.orders.placement.matching import OrderListing, read_list, read_rivals
 from bot.orders.placement.request_time import sent_by
 from bot.orders.placement.results import ResultRecorder
+from bot.orders.repository import Rival
 from bot.orders.rules import Rules
 from bot.settlement.model import (
     KeyRefused,
@@ -40,6 +41,8 @@ from bot.settlement.model import (
 )
 
 log = structlog.get_logger(__name__)
+
+T = TypeVar("T")
 
 LIST_SECONDS = 4.0
 """How long reading the list may take after the request. `Rules.longest_post` covers both."""
@@ -167,31 +170,34 @@ class OrderSubmission:
             raise NotCreated("it is too late to ask for this intent")
 
     async def _compare(self, order: Order, placed: Placed) -> Save:
-        """Return how to save the answer. A deposit is compared with a list of orders that has its order.
+        """Return how to save the answer. A deposit is compared with our own orders and with a list that has its order.
 
-        Without such a list, another program's deposit of the same amount could be open (`matches_foreign_deposit`).
-        Then the sender is notified that we check, and the reconciler finds the order once the list has it. If that
-        takes too long, the sender is asked. So if the service has no list, no deposit is shown, and nobody waits for
-        ever.
+        Without such a list, another program's deposit of the same amount could be open (`results.has_rivals`). Then the
+        sender is notified that we check, and the reconciler finds the order once the list has it. If that takes too
+        long, the sender is asked. So if the service has no list, no deposit is shown, and nobody waits for ever.
         """
-        listing = None if placed.deposit is None else await self._read_list_with(placed.service_id)
+        listing = None
+        if placed.deposit is not None:
+            rivals = await self._save(partial(self._results.find_rivals, order, placed.sats))
+            listing = await self._read_list_with(placed.service_id, rivals)
         if placed.deposit is not None and listing is None:
             log.warning("deposit_not_compared")
             return partial(self._results.record_unknown, order.reference)
         return partial(self._results.record_created, order.reference, placed, listing=listing)
 
-    async def _read_list_with(self, service_id: str) -> OrderListing | None:
+    async def _read_list_with(self, service_id: str, rivals: Sequence[Rival]) -> OrderListing | None:
         try:
             async with asyncio.timeout(LIST_SECONDS):
                 listing = await read_list(self._settlement, self._clock)
+                listing = await read_rivals(self._settlement, listing, rivals)
         except (SettlementFailure, TimeoutError, asyncio.CancelledError):
             return None
         return listing if is_list_conclusive(listing.reports, service_id, is_new=True) else None
 
-    async def _save(self, save: Save) -> None:
-        """Save the answer, even if the database is down for a long time.
+    async def _save(self, save: Callable[[], Awaitable[T]]) -> T:
+        """Save the answer, or read what has to be known before, even if the database is down for a long time.
 
         The request is never repeated, and orders that the service keeps only in memory are in none of its lists. So an
         answer that isn't saved here is lost (live service, Orders).
         """
-        await retry_forever("save_answer", save, retry_on=StoreDown, give_up_on=LASTING, sleep=self._sleep)
+        return await retry_forever("save_answer", save, retry_on=StoreDown, give_up_on=LASTING, sleep=self._sleep)

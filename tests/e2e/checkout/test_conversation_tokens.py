@@ -15,7 +15,7 @@ from tests.texts import label, like, says
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 CBBTC, BTCB = "0xcbB7C0000aB88B473b1f5aFd9ef808440eed33Bf", "0x7130d2A12B9BCbFAe4f2634d864A1Ee1Ce3Ead9c"
-ABOUT = re.compile(like("checkout.review.about", amount=re.compile("[0-9,]+ sats")))
+SUM = re.compile("[0-9,]+ sats")
 DEPOSIT = like(
     "orders.pay.deposit", sats=re.compile("(?P<sats>[0-9,]+) sats"), address=re.compile("(?P<to>0x[0-9a-fA-F]{40})")
 )
@@ -70,7 +70,30 @@ async def chooses(user: ChatUser, channel: str) -> None:
     await user.sees(like("payments.channel.ask"))
     assert f"● {label('payments.channel.lightning')}" in await user.buttons()
     await user.taps(channel)
-    await user.sees(like("checkout.review.figures", pay=ABOUT, channel=channel))
+    await user.sees(like("checkout.review.figures", pay=SUM, channel=channel))
+
+
+async def test_a_sum_belongs_to_one_deposit_and_the_next_review_names_another(shared_system: System) -> None:
+    first, second, third = await asyncio.gather(*(new_user(shared_system) for _ in range(3)))
+    for user in (first, second):
+        await chooses_sats(user, 43_210)
+        await user.sees_times(0, like("checkout.review.other_sum"))
+    for user, sats in ((first, 43_210), (second, 43_211)):
+        await user.taps(label("checkout.review.confirm_deposit"))
+        assert facts_of(await user.sees(like("orders.pay.deposit")))[0] == sats
+    await chooses_sats(third, 43_210)
+    await third.sees(like("checkout.review.other_sum", taken="43,210 sats", sats="43,212 sats"))
+    await third.taps(label("checkout.review.confirm_deposit"))
+    assert facts_of(await third.sees(like("orders.pay.deposit")))[0] == 43_212
+
+
+async def chooses_sats(user: ChatUser, sats: int) -> None:
+    """Go to the review of a cbBTC deposit of so many sats."""
+    await chooses(user, label("payments.channel.cbbtc"))
+    await user.taps(label("checkout.review.edit.amount"))
+    await user.sees(like("checkout.amount.ask"))
+    await user.says(f"{sats} sats")
+    await user.sees(like("checkout.review.figures", pay=SUM))
 
 
 def facts_of(shown: Json) -> tuple[int, str]:

@@ -1,0 +1,170 @@
+"""Record what a report of the service changes about an order, in the transaction that reads the order."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+
+import structlog
+
+from bot.infra.db.transaction import Transaction
+from bot.infra.outbox.repository import OutboxRepository
+from bot.orders.events import OrderEvents, OrderProblem
+from bot.orders.metrics import record_payment_noticed
+from bot.orders.notifications.kinds import OrderNotification, OrderWarning
+from bot.orders.notifications.queueing import ALARM_OF, operator_notifications, order_notifications
+from bot.orders.order import EventNote, Failure, Order, Phase, advance, expire
+from bot.orders.preferences import DeliveryMode, delivery_mode, step_notification
+from bot.orders.repository import OrderRepository
+from bot.orders.rules import Rules
+from bot.orders.tracking.intervals import next_poll_at
+from bot.payments import bolt11
+from bot.settlement.model import Deposit, OrderReport
+from bot.settlement.steps import COMPLETED
+from bot.staff.alarm_model import AlarmKind
+from bot.staff.alarms import add_order_alarm, clear_alarm
+from bot.users.repository import UserRepository
+
+log = structlog.get_logger(__name__)
+
+WARNING_OF = {OrderProblem.OVERDUE: OrderWarning.STUCK, OrderProblem.FAILED: OrderWarning.FAILED}
+
+
+class ReportRecorder:
+    """Save orders with what a report changes: their notifications, their timeline, alarms, and events.
+
+    `on_notification` is called after notifications are saved.
+    """
+
+    def __init__(self, rules: Rules, events: OrderEvents, on_notification: Callable[[], None]) -> None:
+        self._rules = rules
+        self._events = events
+        self._on_notification = on_notification
+
+    async def record(
+        self,
+        tx: Transaction,
+        before: Order,
+        report: OrderReport,
+        now: datetime,
+        *,
+        asked_at: datetime,
+        is_new: bool = False,
+    ) -> Order | None:
+        """Save the order after a report, and return it. Return None if another transaction has changed it.
+
+        `before` is an open order. `asked_at` is when the request for the report began. `is_new` says that its user has
+        no status message and no invoice of it yet.
+        """
+        after, kinds = advance(before, report, now)
+        after = replace(after, next_poll_at=next_poll_at(after, now, self._rules.poll_interval))
+        after, ending = expire_or_close(after, asked_at)
+        kinds = tuple(dict.fromkeys((*kinds, *ending)))
+        saved = await OrderRepository(tx).save(after)
+        if saved is None:
+            return None
+        await _record_report(tx, before, saved, report, now)
+        kinds = (*kinds, *await _step_if_chosen(tx, before, saved))
+        shown = _without_older_messages(kinds, saved) if is_new else kinds
+        await queue_notifications(tx, saved, shown, now, has_expired=OrderNotification.EXPIRED in ending)
+        if OrderNotification.FAILED in kinds and saved.failure is not Failure.UNPAID:
+            await self.warn_staff(tx, saved, OrderProblem.FAILED, now)
+        elif kinds or saved.state != before.state:
+            await self._events.report_change(tx, saved, now)
+        if saved.is_ended and before.is_overdue:
+            await self._clear_overdue(tx, saved, now)
+        if saved.is_paid and not before.is_paid and report.paid_at is not None:
+            tx.on_commit.append(partial(record_payment_noticed, report.paid_at, now))
+        if kinds:
+            tx.on_commit.append(self._on_notification)
+        return saved
+
+    async def warn_staff(self, tx: Transaction, order: Order, problem: OrderProblem, now: datetime) -> None:
+        """Raise the alarm about an order, and notify the operators and the listeners."""
+        operators, warning = self._rules.operator_ids, WARNING_OF[problem]
+        await add_order_alarm(tx, ALARM_OF[warning], order.reference, now)
+        await OutboxRepository(tx).add(operator_notifications(operators, warning, order, now))
+        await self._events.report_problem(tx, order, problem, now)
+
+    async def _clear_overdue(self, tx: Transaction, order: Order, now: datetime) -> None:
+        """Clear the alarm. Operators are notified, unless the order failed: then they get another alarm."""
+        has_failed = order.state != COMPLETED
+        notified_ids = frozenset[int]() if has_failed else self._rules.operator_ids
+        await clear_alarm(tx, AlarmKind.ORDER_STUCK, order.reference, now, notified_ids)
+
+
+def _without_older_messages(kinds: tuple[OrderNotification, ...], order: Order) -> tuple[OrderNotification, ...]:
+    """Return the notifications for a user who has no message of the order to edit or delete.
+
+    An order that goes on gets its status message. One that has ended needs none.
+    """
+    card = () if order.is_ended else (OrderNotification.CARD,)
+    return (*(kind for kind in kinds if kind not in NEEDS_OLDER_MESSAGE), *card)
+
+
+NEEDS_OLDER_MESSAGE = frozenset({OrderNotification.TAKE_DOWN, OrderNotification.CARD_EDIT})
+
+
+async def _record_report(tx: Transaction, before: Order, after: Order, report: OrderReport, now: datetime) -> None:
+    """Record what a report changed, and whether it has another invoice than the one that was shown."""
+    if after.is_paid and not before.is_paid and report.paid_at is not None and not report.is_payment:
+        await OrderRepository(tx).record_event(after, now, EventNote.PAYMENT, report.paid_at)
+    if after.state != before.state:
+        await OrderRepository(tx).record_event(after, now, service_at=report.since)
+    if _is_another_invoice(before, report):
+        known = {event.note for event in await OrderRepository(tx).events(after.reference)}
+        if EventNote.INVOICE_REPLACED not in known:
+            log.error("invoice_replaced")
+            await OrderRepository(tx).record_event(after, now, EventNote.INVOICE_REPLACED, report.since)
+
+
+def _is_another_invoice(order: Order, report: OrderReport) -> bool:
+    """Return whether the report has another invoice or address than the user was shown."""
+    shown, reported = (_payment_target(each.bolt11, each.deposit) for each in (order, report))
+    return shown is not None and reported is not None and shown != reported
+
+
+def _payment_target(invoice: str | None, deposit: Deposit | None) -> str | None:
+    """Return the invoice or the address in lower case, so that both can be compared."""
+    if invoice:
+        return bolt11.normalize(invoice)
+    return deposit.to_address.casefold() if deposit else None
+
+
+async def _step_if_chosen(tx: Transaction, before: Order, after: Order) -> tuple[OrderNotification, ...]:
+    """Return the notification of a small step if the user has chosen to get it."""
+    step = step_notification(before, after)
+    if step is None:
+        return ()
+    user = await UserRepository(tx).get_if_readable(after.user_id)
+    mode = delivery_mode(step, user.notification_preferences if user else None)
+    return () if mode is DeliveryMode.STATUS_ONLY else (step,)
+
+
+def expire_or_close(order: Order, asked_at: datetime) -> tuple[Order, tuple[OrderNotification, ...]]:
+    """Return the order, as expired or closed if its time is over, and the notifications about that.
+
+    `asked_at` is as in `Observer.apply_report`.
+    """
+    after, expiry = expire(order, asked_at)
+    after, closing = _close_if_not_polled(after)
+    return after, tuple(dict.fromkeys((*expiry, *closing)))
+
+
+async def queue_notifications(
+    tx: Transaction, order: Order, kinds: tuple[OrderNotification, ...], now: datetime, *, has_expired: bool
+) -> None:
+    """Queue the notifications of a saved order. Record in its timeline if it has expired."""
+    if has_expired:
+        await OrderRepository(tx).record_event(order, now, EventNote.EXPIRED)
+    await OutboxRepository(tx).add(order_notifications(order, kinds, now))
+
+
+def _close_if_not_polled(order: Order) -> tuple[Order, tuple[OrderNotification, ...]]:
+    """Return the order, as closed if it is no longer polled, and the notifications about that.
+
+    The bot wouldn't see a later payment, so the invoice is taken down.
+    """
+    if order.phase is not Phase.OPEN or order.next_poll_at is not None:
+        return order, ()
+    return replace(order, phase=Phase.DONE), (OrderNotification.TAKE_DOWN, OrderNotification.CARD_EDIT)

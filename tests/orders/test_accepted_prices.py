@@ -1,0 +1,128 @@
+"""Before an accepted order is shown, the service is asked whether it can still be paid."""
+
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from bot.core.money import Amount
+from bot.orders.notifications.kinds import OrderNotification, OrderWarning
+from bot.orders.order import EventNote, Failure, Order, Phase
+from bot.orders.repository import OrderRepository
+from bot.settlement.model import KeyRefused, OrderNotFound, ServiceDown, SettlementFailure, SlowDown
+from tests.orders.order_system import EMMA, OSCAR, OrderSystem
+from tests.settlement.fake_settlement import FakeSettlement
+
+LIGHTNING: dict[str, Any] = {}
+DEPOSIT: dict[str, Any] = {"amount": Amount("SAT", 25_000), "channel": "cbbtc"}
+
+
+async def asked(system: OrderSystem, **changes: Any) -> Order:
+    """Place an order whose price has changed, so that its user is asked."""
+    system.service.locked_rate = Decimal(1_600_000_000)
+    order = await system.place(**changes)
+    system.service.locked_rate = None
+    await system.deliver()
+    assert system.sender.kinds() == [OrderNotification.PRICE_MOVED]
+    system.clock.passes(seconds=2)
+    return order
+
+
+async def accept(system: OrderSystem, order: Order) -> Order:
+    accepted = await system.orders.accept_price(order.reference)
+    assert accepted is not None
+    await system.deliver()
+    return accepted
+
+
+@pytest.mark.parametrize("changes", [LIGHTNING, DEPOSIT], ids=["invoice", "deposit"])
+async def test_an_order_that_the_service_has_failed_is_reported_and_not_shown(
+    system: OrderSystem, service: FakeSettlement, changes: dict[str, Any]
+) -> None:
+    order = await asked(system, **changes)
+    service.becomes("svc-1", "FAILED")
+    accepted = await accept(system, order)
+    assert (accepted.phase, accepted.state) == (Phase.DONE, "FAILED")
+    assert system.sender.payment_requests() == []
+    assert system.sender.kinds() == [OrderNotification.PRICE_MOVED, OrderNotification.FAILED]
+    warned = [OrderWarning.FAILED] if accepted.failure is Failure.UNKNOWN else []
+    assert system.sender.kinds(OSCAR) == warned
+    assert service.times("look_up") == (not changes), "the list of deposits has the order"
+    async with system.store.reading() as tx:
+        events = await OrderRepository(tx).events(order.reference)
+    assert [(event.note, event.state) for event in events[-2:]] == [(EventNote.PRICE_ACCEPTED, ""), ("", "FAILED")]
+
+
+@pytest.mark.parametrize("changes", [LIGHTNING, DEPOSIT], ids=["invoice", "deposit"])
+async def test_an_order_that_was_paid_already_is_reported_and_followed_to_its_end(
+    system: OrderSystem, service: FakeSettlement, changes: dict[str, Any]
+) -> None:
+    order = await asked(system, **changes)
+    service.becomes("svc-1", "USDT_RECEIVED")
+    accepted = await accept(system, order)
+    assert accepted.phase is Phase.OPEN
+    assert accepted.is_paid
+    assert not accepted.awaits_payment(system.clock.now())
+    assert system.sender.payment_requests() == []
+    kinds = system.sender.kinds()
+    assert kinds == [OrderNotification.PRICE_MOVED, OrderNotification.PAID, OrderNotification.CARD]
+    service.becomes("svc-1", "COMPLETED")
+    await system.poll()
+    assert system.sender.kinds()[3:] == [OrderNotification.CARD_EDIT, OrderNotification.SENT, OrderNotification.RECEIPT]
+
+
+async def test_an_order_that_was_sent_already_is_reported_whole(system: OrderSystem, service: FakeSettlement) -> None:
+    order = await asked(system)
+    service.becomes("svc-1", "COMPLETED")
+    accepted = await accept(system, order)
+    assert accepted.phase is Phase.DONE
+    assert system.sender.kinds()[1:] == [OrderNotification.SENT, OrderNotification.RECEIPT]
+
+
+async def test_a_payment_that_arrived_is_reported_although_its_sender_has_ordered_the_same_again(
+    system: OrderSystem, service: FakeSettlement
+) -> None:
+    order = await asked(system)
+    await system.place()
+    service.becomes("svc-1", "LN_INVOICE_PAID")
+    assert (await accept(system, order)).is_paid
+    assert OrderNotification.PAID in system.sender.kinds()
+
+
+@pytest.mark.parametrize("failure", [ServiceDown(), SlowDown(3), KeyRefused(), OrderNotFound()])
+async def test_while_the_order_cannot_be_read_the_question_stays_open(
+    system: OrderSystem, service: FakeSettlement, failure: SettlementFailure
+) -> None:
+    order = await asked(system)
+    service.reads.append(failure)
+    with pytest.raises(SettlementFailure):
+        await system.orders.accept_price(order.reference)
+    assert (await system.order(order.reference)).phase is Phase.NEEDS_CONFIRMATION
+    assert (await accept(system, order)).awaits_payment(system.clock.now())
+    assert len(system.sender.payment_requests()) == 1
+
+
+async def test_a_record_of_another_order_is_no_answer(system: OrderSystem, service: FakeSettlement) -> None:
+    order = await asked(system)
+    service.records["svc-1"] = replace(service.records["svc-1"], service_id="svc-9")
+    with pytest.raises(ServiceDown):
+        await system.orders.accept_price(order.reference)
+    assert (await system.order(order.reference)).phase is Phase.NEEDS_CONFIRMATION
+
+
+async def test_of_an_answer_and_a_drop_at_the_same_time_one_counts(
+    system: OrderSystem, service: FakeSettlement, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order = await asked(system)
+    service.becomes("svc-1", "FAILED")
+    look_up = service.look_up
+
+    async def drop_meanwhile(service_id: str) -> Any:
+        assert await system.orders.drop(order.reference)
+        return await look_up(service_id)
+
+    monkeypatch.setattr(service, "look_up", drop_meanwhile)
+    assert await system.orders.accept_price(order.reference) is None
+    await system.deliver()
+    assert system.sender.kinds(EMMA) == [OrderNotification.PRICE_MOVED]

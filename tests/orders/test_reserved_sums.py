@@ -1,0 +1,523 @@
+"""Each deposit of ours has a sum of its own for as long as it can be paid, whether or not it was ever shown."""
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from sqlalchemy import update
+
+from bot.checkout.confirmation import place_draft, review_draft
+from bot.checkout.draft import DraftStatus
+from bot.core.errors import Rejection
+from bot.core.money import Amount
+from bot.infra.db import migrate
+from bot.orders import user_data
+from bot.orders.deposits import MAY_BE_PAID_FOR
+from bot.orders.notifications.kinds import OrderNotification
+from bot.orders.order import HoldReason, Order, Phase
+from bot.orders.repository import OrderRepository
+from bot.orders.tables import orders
+from bot.settlement.model import ServiceDown
+from tests.harness.databases import new_database
+from tests.orders.builders import an_order
+from tests.orders.order_system import EMMA, NUMBER, SARI, OrderSystem, place_unresolved, rules
+from tests.settlement.builders import BCA, BRI, GOPAY, a_deposit
+from tests.settlement.fake_settlement import FakeSettlement
+
+SAT = Amount("SAT", 25_000)
+RUPIAH = Amount("IDR", 250_000)
+SAME: dict[str, Any] = {"amount": SAT, "channel": "cbbtc"}
+
+
+def could_settle(service: FakeSettlement, order: Order) -> list[str]:
+    """Return the service's open orders that the payment for this deposit could settle."""
+    return [
+        each.service_id
+        for each in service.records.values()
+        if (each.channel, each.sats, each.state) == (order.channel, order.sats, "ROUTE_SHOWN")
+    ]
+
+
+async def is_shown_alone(system: OrderSystem, order: Order) -> None:
+    service = system.service
+    order = await system.order(order.reference)
+    assert order.phase is Phase.OPEN
+    assert could_settle(service, order) == [order.service_id]
+
+
+async def held(system: OrderSystem, who: int = SARI, **changes: Any) -> Order:
+    """Place a deposit whose price is asked about."""
+    system.service.locked_rate = system.service.rate * 9 / 10
+    order = await system.place(who, **{**SAME, **changes})
+    system.service.locked_rate = None
+    assert order.phase is Phase.NEEDS_CONFIRMATION
+    return order
+
+
+async def dropped(system: OrderSystem) -> Order:
+    order = await held(system)
+    assert await system.orders.drop(order.reference)
+    return order
+
+
+async def not_answered_in_time(system: OrderSystem) -> Order:
+    order = await held(system)
+    system.clock.passes(days=1)
+    await system.observer.close_offers()
+    return order
+
+
+async def withheld(system: OrderSystem) -> Order:
+    system.service.answers.append({"deposit": a_deposit("cbbtc", token_address="0x" + "12" * 20)})
+    return await system.place(SARI, **SAME)
+
+
+async def lost_for_good(system: OrderSystem) -> Order:
+    system.service.places.append("lost_after")
+    system.service.listed = False
+    order = await system.place(SARI, **SAME)
+    for hours in (0.1, 25):
+        system.clock.passes(hours=hours)
+        await system.reconciler.run_once()
+    system.service.listed = True
+    return order
+
+
+async def deleted(system: OrderSystem) -> Order:
+    order = await dropped(system)
+    async with system.store.transaction() as tx:
+        await user_data.delete_user(tx, SARI, system.clock.now())
+        await tx.connection.execute(update(orders).values(deposit_key=None))
+    return order
+
+
+@pytest.mark.parametrize("end", [dropped, not_answered_in_time, withheld, lost_for_good, deleted])
+async def test_a_deposit_that_is_never_shown_gets_no_payment_for_another_one(system: OrderSystem, end: Any) -> None:
+    first = await end(system)
+    first = await system.order(first.reference)
+    assert first.phase is Phase.ABANDONED
+    order = await system.place(**SAME)
+    await is_shown_alone(system, order)
+    assert (order.amount, order.requested_amount) == (SAT, Amount("SAT", 25_001))
+
+
+async def test_a_deposit_that_is_not_watched_any_longer_keeps_its_sum(system: OrderSystem) -> None:
+    first = await system.place(SARI, **SAME)
+    await system.poll(after=7.5 * 86_400)
+    assert (await system.order(first.reference)).is_given_up
+    await is_shown_alone(system, await system.place(**SAME))
+
+
+async def test_equal_deposits_get_sums_that_differ_and_are_both_shown(system: OrderSystem) -> None:
+    made = [await system.place(who, **SAME) for who in (EMMA, SARI, EMMA)]
+    other = await system.place(amount=SAT, channel="btcb")
+    for order in (*made, other):
+        assert (await system.order(order.reference)).sats == order.requested_amount.value == order.expected_sats
+    # Emma's first order was superseded by nothing: it was shown before she ordered the same again.
+    assert [order.sats for order in (*made, other)] == [25_000, 25_001, 25_002, 25_000]
+    for order in (*made, other):
+        await is_shown_alone(system, order)
+
+
+@pytest.mark.parametrize("end", ["paid", "failed", "refused"])
+async def test_a_sum_is_free_again_when_its_order_is_known_to_be_paid_failed_or_not_created(
+    system: OrderSystem, service: FakeSettlement, end: str
+) -> None:
+    if end == "refused":
+        service.places.append("never_reached")
+    first = await system.place(SARI, **SAME)
+    if end != "refused":
+        service.becomes(first.service_id or "", "USDT_RECEIVED" if end == "paid" else "FAILED")
+        await system.poll()
+    order = await system.place(**SAME)
+    assert order.sats == 25_000
+    await is_shown_alone(system, order)
+
+
+async def test_a_sum_that_no_order_ever_had_is_preferred_to_one_that_nobody_pays_any_longer(
+    system: OrderSystem, service: FakeSettlement
+) -> None:
+    await dropped(system)
+    system.clock.passes(days=30)
+    order = await system.place(**SAME)
+    assert order.sats == 25_001, "the service never ends an unpaid order"
+    await is_shown_alone(system, order)
+    async with system.store.transaction() as tx:
+        for sats in range(25_002, 25_251):
+            old = an_order(f"OLD{sats}", channel="cbbtc", expected_sats=sats, created_at=service.now())
+            await OrderRepository(tx).add(replace(old, phase=Phase.ABANDONED, page_token=None))
+    assert (await system.orders.estimate_order(EMMA, BCA, SAT, "cbbtc")).sats == 25_000
+
+
+async def test_a_deposit_that_is_shown_keeps_its_sum_at_any_age(system: OrderSystem) -> None:
+    await system.place(SARI, **SAME)
+    system.clock.passes(days=30)
+    async with system.store.reading() as tx:
+        used = await OrderRepository(tx).sums_used("cbbtc", 1, 30_000, since=system.clock.now())
+    assert used == {25_000: True}
+
+
+async def test_deposits_are_kept_apart_for_longer_than_they_can_be_paid() -> None:
+    assert user_data.KEEP_NEVER_SHOWN > MAY_BE_PAID_FOR
+
+
+# a sum in rupiah
+
+
+@pytest.mark.parametrize("value", [20_000, 50_000, 250_000, 333_333, 999_999])
+async def test_the_recipient_of_a_deposit_gets_at_least_the_rupiah_that_were_asked_for(
+    system: OrderSystem, value: int
+) -> None:
+    order = await system.place(amount=Amount("IDR", value), channel="cbbtc")
+    assert order.phase is Phase.OPEN
+    assert order.requested_amount == Amount("SAT", order.sats or 0)
+    assert order.amount == Amount("IDR", value)
+    assert value <= (order.idr or 0) < value + 18, "at most one sat more"
+
+
+async def test_a_price_that_brings_less_rupiah_than_asked_for_is_asked_about(
+    system: OrderSystem, service: FakeSettlement
+) -> None:
+    service.locked_rate = service.rate * Decimal("0.9995")
+    order = await system.place(amount=RUPIAH, channel="cbbtc")
+    assert (order.phase, order.hold_reason) == (Phase.NEEDS_CONFIRMATION, HoldReason.PRICE_CHANGED)
+    opened = await system.orders.accept_price(order.reference)
+    assert opened is not None
+    assert opened.phase is Phase.OPEN
+    in_sats = await system.place(SARI, amount=Amount("SAT", 30_000), channel="cbbtc")
+    assert in_sats.phase is Phase.OPEN, "nobody was promised a number of rupiah"
+
+
+async def test_a_small_change_of_price_before_the_confirmation_still_brings_the_rupiah(
+    system: OrderSystem, service: FakeSettlement
+) -> None:
+    draft = await system.draft(amount=RUPIAH, channel="cbbtc")
+    service.rate *= Decimal("0.995")
+    order = await system.confirm(draft)
+    await system.orders.submission.wait()
+    order = await system.order(order.reference)
+    assert order.phase is Phase.OPEN
+    assert (order.idr or 0) >= 250_000
+    assert (order.expected_sats, order.expected_idr) == (14_780, 251_260), "the agreed price, for the sum that is paid"
+
+
+# the review and its sum
+
+
+async def test_the_review_shows_the_sum_that_is_ordered(system: OrderSystem) -> None:
+    await system.place(SARI, **SAME)
+    draft = await system.draft(**SAME)
+    _, worth = await review_draft(system.orders, draft)
+    order = await place_draft(system.orders, draft, reviewed_sats=worth.sats)
+    await system.orders.submission.wait()
+    assert (worth.sats, worth.idr) == (25_001, order.expected_idr) == (order.expected_sats, 425_017)
+
+
+async def test_a_sum_that_another_order_takes_after_the_review_is_replaced_by_the_next_one(system: OrderSystem) -> None:
+    draft = await system.draft(**SAME)
+    await system.place(SARI, **SAME)
+    order = await place_draft(system.orders, draft, reviewed_sats=25_000)
+    await system.orders.submission.wait()
+    assert order.requested_amount == Amount("SAT", 25_001)
+    await is_shown_alone(system, order)
+
+
+async def test_the_reviewed_sum_is_kept_while_it_is_free_also_if_a_smaller_one_is_free_again(
+    system: OrderSystem, service: FakeSettlement
+) -> None:
+    first = await system.place(SARI, **SAME)
+    draft = await system.draft(**SAME)
+    service.becomes(first.service_id or "", "USDT_RECEIVED")
+    await system.poll()
+    assert (await place_draft(system.orders, draft, reviewed_sats=25_001)).expected_sats == 25_001
+
+
+@pytest.mark.parametrize("change", ["price", "sums"])
+async def test_a_sum_that_would_be_much_larger_than_the_reviewed_one_is_not_ordered(
+    system: OrderSystem, service: FakeSettlement, change: str
+) -> None:
+    draft = await system.draft(amount=RUPIAH, channel="cbbtc")
+    if change == "price":
+        service.rate *= Decimal("0.98")
+    else:
+        async with system.store.transaction() as tx:
+            for sats in range(14_706, 14_860):
+                other = an_order(f"NEW{sats}", channel="cbbtc", expected_sats=sats, created_at=service.now())
+                await OrderRepository(tx).add(replace(other, page_token=None))
+    with pytest.raises(Rejection, match=r"orders\.deposit\.sum_changed"):
+        await place_draft(system.orders, draft, reviewed_sats=14_706)
+    kept = await system.drafts.get(draft.id)
+    assert kept is not None
+    assert kept.status is DraftStatus.OPEN
+    assert service.times("place") == 0
+    reviewed, worth = await review_draft(system.orders, draft)
+    reviewed_draft = await system.drafts.save(reviewed, 3)
+    assert reviewed_draft is not None
+    system.clock.passes(seconds=16)
+    order = await place_draft(system.orders, reviewed_draft, reviewed_sats=worth.sats)
+    assert worth.sats > 14_853
+    assert order.expected_sats >= worth.sats
+
+
+@pytest.mark.parametrize("reviewed", [0, 1, 24_999])
+async def test_a_smaller_sum_than_was_asked_for_is_never_ordered(system: OrderSystem, reviewed: int) -> None:
+    order = await place_draft(system.orders, await system.draft(**SAME), reviewed_sats=reviewed)
+    assert order.requested_amount == SAT
+
+
+async def test_a_sum_that_no_review_can_have_shown_is_not_ordered(system: OrderSystem, service: FakeSettlement) -> None:
+    for method in (BCA, BRI):
+        with pytest.raises(Rejection):
+            await place_draft(system.orders, await system.draft(**SAME, method=method), reviewed_sats=10**39)
+    assert service.times("place") == 0
+
+
+async def test_without_a_quote_of_today_no_deposit_is_ordered(system: OrderSystem, service: FakeSettlement) -> None:
+    draft, reads = await system.draft(**SAME), service._read
+
+    def fail_quotes(call: str, about: str = "") -> None:
+        if call == "quote":
+            raise ServiceDown
+        reads(call, about)
+
+    service._read = fail_quotes  # type: ignore[method-assign]
+    with pytest.raises(ServiceDown):
+        await system.confirm(draft)
+    assert service.times("place") == 0
+
+
+async def test_the_limits_hold_for_the_sum_in_whole_sats(file: str, service: FakeSettlement) -> None:
+    service.methods = (replace(BCA, cap=250_000), BRI, GOPAY)
+    system = OrderSystem(file, service, rules=rules(min_order_idr=250_000))
+    draft = await system.draft(amount=RUPIAH, channel="cbbtc", method=service.methods[0])
+    for doing in (review_draft(system.orders, draft), system.confirm(draft)):
+        with pytest.raises(Rejection, match=r"orders\.amount\.deposit_above_cap") as caught:
+            await doing
+        assert caught.value.arguments["idr"] == 250_002
+    assert service.times("place") == 0
+    service.methods = (replace(BCA, cap=250_002), BRI, GOPAY)
+    order = await system.place(amount=RUPIAH, channel="cbbtc", method=service.methods[0])
+    assert (order.phase, order.idr) == (Phase.OPEN, 250_002)
+    await system.close()
+
+
+# other ways to an order
+
+
+@pytest.mark.parametrize("amount", [SAT, RUPIAH])
+async def test_another_attempt_asks_for_another_sum_because_the_lost_order_may_exist(
+    system: OrderSystem, service: FakeSettlement, monkeypatch: pytest.MonkeyPatch, amount: Amount
+) -> None:
+    typed = {"amount": amount, "channel": "cbbtc"}
+    monkeypatch.setattr(system, "draft", lambda chat_id=EMMA, **_: OrderSystem.draft(system, chat_id, **typed))
+    lost = await place_unresolved(system, service, "lost_after")
+    again = await system.orders.try_again(lost.reference)
+    assert again is not None
+    await system.orders.submission.wait()
+    assert again.amount == lost.amount == amount
+    assert again.requested_amount.value == lost.requested_amount.value + 1
+    await is_shown_alone(system, again)
+
+
+async def test_another_attempt_that_would_cost_much_more_is_left_to_its_sender(
+    system: OrderSystem, service: FakeSettlement, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    typed = {"amount": RUPIAH, "channel": "cbbtc"}
+    monkeypatch.setattr(system, "draft", lambda chat_id=EMMA, **_: OrderSystem.draft(system, chat_id, **typed))
+    lost = await place_unresolved(system, service)
+    service.rate *= Decimal("0.98")
+    with pytest.raises(Rejection, match=r"orders\.deposit\.sum_changed"):
+        await system.orders.try_again(lost.reference)
+    assert (await system.order(lost.reference)).phase is Phase.UNRESOLVED
+
+
+@pytest.mark.parametrize("amount", [SAT, RUPIAH])
+async def test_the_same_amount_ordered_again_supersedes_a_deposit_although_its_sum_differs(
+    system: OrderSystem, service: FakeSettlement, amount: Amount
+) -> None:
+    service.gate = asyncio.Event()
+    first = await system.begin(amount=amount, channel="cbbtc")
+    system.clock.passes(seconds=3)
+    second = await system.confirm(await system.draft(amount=amount, channel="cbbtc"))
+    service.gate.set()
+    await system.orders.submission.wait()
+    first = await system.order(first.reference)
+    assert (first.phase, first.deposit) == (Phase.ABANDONED, None)
+    await is_shown_alone(system, second)
+
+
+async def test_a_lost_deposit_is_found_by_its_sats(system: OrderSystem, service: FakeSettlement) -> None:
+    service.places.append("lost_after")
+    order = await system.place(amount=RUPIAH, channel="cbbtc")
+    await system.reconcile()
+    await is_shown_alone(system, order)
+
+
+# orders of the version before, which asked for rupiah and reserved nothing
+
+
+async def add_older(system: OrderSystem, **changes: Any) -> Order:
+    """Add an order as the version before stored it: asked for in rupiah, without a sum of its own."""
+    now = system.clock.now()
+    known: dict[str, Any] = {
+        "channel": "cbbtc",
+        "number": NUMBER,
+        "holder": None,
+        "requested_amount": RUPIAH,
+        "expected_sats": 14_706,
+        "created_at": now,
+        "posting_until": now + timedelta(seconds=35),
+    }
+    older = an_order("OLDER22", **{**known, **changes})
+    async with system.store.transaction() as tx:
+        assert await OrderRepository(tx).add(older)
+    return older
+
+
+async def test_a_lost_deposit_of_the_version_before_is_found_by_its_rupiah_and_shown(
+    system: OrderSystem, service: FakeSettlement
+) -> None:
+    older = await add_older(system, phase=Phase.UNKNOWN, last_polled_at=system.clock.now())
+    service.make(older.request)
+    await system.reconcile()
+    await is_shown_alone(system, older)
+
+
+async def test_another_attempt_of_a_deposit_of_the_version_before_is_ordered_in_sats(system: OrderSystem) -> None:
+    older = await add_older(system, phase=Phase.UNRESOLVED, last_polled_at=system.clock.now())
+    again = await system.orders.try_again(older.reference)
+    assert again is not None
+    assert (again.amount, again.requested_amount) == (RUPIAH, Amount("SAT", 14_707))
+
+
+async def older_at_the_service(system: OrderSystem) -> Order:
+    """Add an abandoned order of the version before, and let the service have it with the sum 25,000."""
+    made = system.service.make(an_order(channel="cbbtc", requested_amount=SAT).request)
+    return await add_older(system, phase=Phase.ABANDONED, service_id=made.service_id, sats=made.sats, idr=made.idr)
+
+
+async def test_an_order_of_the_version_before_has_its_sum(system: OrderSystem) -> None:
+    await older_at_the_service(system)
+    order = await system.place(**SAME)
+    assert order.sats == 25_001
+    await is_shown_alone(system, order)
+
+
+async def place_beside_older_replica(system: OrderSystem, add: Any) -> Order:
+    """Place a deposit while a replica of the version before adds an order that reserves nothing."""
+    system.service.gate = asyncio.Event()
+    order = await system.begin(**SAME)
+    await add(system)
+    system.service.gate.set()
+    await system.orders.submission.wait()
+    await system.deliver()
+    return await system.order(order.reference)
+
+
+async def test_an_equal_order_of_a_replica_of_the_version_before_is_not_shown_beside(system: OrderSystem) -> None:
+    order = await place_beside_older_replica(system, older_at_the_service)
+    assert (order.phase, order.deposit) == (Phase.ABANDONED, None)
+    assert system.sender.kinds() == [OrderNotification.DEPOSIT_TAKEN]
+    await is_shown_alone(system, await system.place(**SAME))
+
+
+@pytest.mark.parametrize(("state", "read"), [("FAILED", "list"), ("USDT_RECEIVED", "list"), ("FAILED", "look_up")])
+async def test_an_equal_order_that_the_service_has_settled_keeps_nothing_back(
+    system: OrderSystem, service: FakeSettlement, state: str, read: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listing = service.newest
+
+    async def without_older(limit: int = 100) -> Any:
+        newest = await listing(limit)
+        return newest if read == "list" else replace(newest, reports=newest.reports[1:])
+
+    async def add(system: OrderSystem) -> None:
+        older = await older_at_the_service(system)
+        service.becomes(older.service_id or "", state)
+
+    monkeypatch.setattr(service, "newest", without_older)
+    order = await place_beside_older_replica(system, add)
+    assert order.phase is Phase.OPEN
+    assert service.times("look_up") == (read == "look_up")
+
+
+async def test_an_equal_order_whose_state_cannot_be_read_keeps_the_deposit_back(
+    system: OrderSystem, service: FakeSettlement
+) -> None:
+    async def add(system: OrderSystem) -> None:
+        older = await older_at_the_service(system)
+        del service.records[older.service_id or ""]
+
+    order = await place_beside_older_replica(system, add)
+    assert order.phase is Phase.ABANDONED
+    assert service.times("look_up") == 1
+
+
+async def test_a_price_is_not_accepted_beside_an_equal_order_of_the_version_before(system: OrderSystem) -> None:
+    order = await held(system, EMMA)
+    await older_at_the_service(system)
+    accepted = await system.orders.accept_price(order.reference)
+    assert accepted is not None
+    assert accepted.phase is Phase.ABANDONED
+    await system.deliver()
+    assert system.sender.kinds()[-1] == OrderNotification.DEPOSIT_TAKEN
+
+
+async def test_an_order_for_which_the_service_named_another_sum_has_that_sum(
+    system: OrderSystem, service: FakeSettlement
+) -> None:
+    service.answers.append({"sats": 30_000})
+    assert (await system.place(SARI, **SAME)).phase is Phase.ABANDONED
+    assert [(await system.place(**SAME, number=number)).sats for number in ("86201", "86202")] == [25_000, 25_001]
+    assert (await system.place(amount=Amount("SAT", 30_000), channel="cbbtc")).sats == 30_001
+
+
+# several processes
+
+
+@pytest.fixture(scope="module")
+def postgresql(postgresql_server: str) -> Iterator[str]:
+    with new_database(postgresql_server) as url:
+        asyncio.run(migrate.upgrade(url))
+        yield url
+
+
+async def reserve_together(url: str, service: FakeSettlement) -> None:
+    systems = [OrderSystem(url, service), OrderSystem(url, service)]
+    drafts = [await system.draft(chat, **SAME) for chat, system in enumerate(systems * 6, start=5000)]
+    placed = await asyncio.gather(*(system.confirm(draft) for system, draft in zip(systems * 6, drafts, strict=True)))
+    assert sorted(order.expected_sats for order in placed) == list(range(25_000, 25_012))
+    for system in systems:
+        await system.orders.submission.wait()
+    for order in placed:
+        await is_shown_alone(systems[0], order)
+    for system in systems:
+        await system.close()
+
+
+async def test_two_processes_never_reserve_the_same_sum(file: str, service: FakeSettlement) -> None:
+    await reserve_together(file, service)
+
+
+async def test_two_processes_on_postgresql_never_reserve_the_same_sum(postgresql: str, service: FakeSettlement) -> None:
+    await reserve_together(postgresql, service)
+
+
+async def test_what_cannot_be_decrypted_keeps_its_sum(system: OrderSystem) -> None:
+    first = await dropped(system)
+    async with system.store.transaction() as tx:
+        await tx.connection.execute(
+            update(orders).where(orders.c.reference == first.reference).values(number="unreadable", method="{")
+        )
+    await is_shown_alone(system, await system.place(**SAME))
+
+
+def test_replicas_of_the_version_before_find_a_deposit_in_every_phase() -> None:
+    order = an_order(channel="cbbtc", phase=Phase.OPEN, deposit=a_deposit("cbbtc"), sats=25_000)
+    assert order.deposit_key is not None
+    assert replace(order, paid_at=order.created_at).deposit_key is None
+    assert replace(order, phase=Phase.ABANDONED).deposit_key == order.deposit_key
