@@ -156,6 +156,22 @@ class ServiceModel(FakeSettlement):
             return False
         return record.bolt11 is None or self.clock.now() < bolt11.decode(record.bolt11).expires_at
 
+    def could_settle(self, channel: str, sats: int | None) -> list[str]:
+        """Return the ids of the open orders that a deposit of this sum could pay, the oldest first.
+
+        This is the service's view: it knows nothing of what anybody was shown, and all orders have one address.
+        """
+        return [
+            each.service_id
+            for each in self.records.values()
+            if each.deposit is not None and (each.channel, each.sats, each.state) == (channel, sats, "ROUTE_SHOWN")
+        ]
+
+    def is_as_requested(self, service_id: str) -> bool:
+        """Return whether the order has the amount that was asked for."""
+        record, wanted = self.records[service_id], self.actual_orders[service_id].request.amount
+        return wanted.value == (record.sats if wanted.currency == "SAT" else record.idr)
+
     def receive_payment(self, service_id: str) -> None:
         """Receive the payment of an order."""
         self.actual_orders[service_id].paid_at = self.clock.now()

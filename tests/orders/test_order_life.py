@@ -50,7 +50,8 @@ from bot.orders.status_messages import StatusMessages
 from bot.orders.tables import NEEDS_MESSAGE_IDS
 from bot.orders.workers import MalformedOrderFinder, OrderWorkers
 from bot.payments import bolt11
-from bot.settlement.model import SettlementFailure
+from bot.payments.tokens import LIGHTNING
+from bot.settlement.model import OrderReport, OrderRequest, SettlementFailure
 from bot.support.notifications.kinds import AboutEntry, TicketNotification
 from bot.support.notifications.queueing import ticket_notification
 from bot.users.model import User
@@ -63,6 +64,7 @@ from tests.orders.simulation import (
     ANOMALIES,
     INVOICE,
     POSTING,
+    TRANSFER,
     Agent,
     Bot,
     FakeTelegram,
@@ -110,6 +112,8 @@ STORIES = (
     "an order is paid",
     "a message is repeated",
     "an agent starts again",
+    "a deposit is never shown",
+    "another program has an equal deposit",
 )
 stories = st.tuples(st.sampled_from(STORIES), people, bots, st.integers(0, 11))
 """A story, its user, the bot, and a variant."""
@@ -347,6 +351,32 @@ class OrderLifeMachine(RuleBasedStateMachine):
         else:
             self.agent_lists_orders({})
 
+    def story_of_10(self, who: int, number: int, way: int) -> None:
+        """A deposit isn't shown in the end, but the service still has its order. Then another user orders the same."""
+        ordered = ((BCA, 0), (AMOUNTS[0], AMOUNTS[3])[way % 2], "cbbtc")
+        end = ("drop", "time", "contract", "lost")[way // 2 % 4]
+        listed, self.service.listed = self.service.listed, end != "lost"
+        anomaly = {"drop": "worse", "time": "worse", "contract": "contract"}.get(end)
+        self.place_order_with(who, ordered, number, {6: Fault.FAIL} if end == "lost" else {}, anomaly, 0)
+        self.deliver(number, {})
+        self.clock.passes(seconds=90_000 if end == "time" else 61)
+        self.run_all_workers(number)
+        asked, self.service.listed = self.newest_order(), listed
+        self.answer_question(asked, "again" if way >= 8 else "drop", number, {})
+        self.place_order_with(EMMA + SARI - who, ordered, 1 - number, {}, None, 0)
+        self.deliver(1 - number, {})
+
+    def story_of_11(self, who: int, number: int, way: int) -> None:
+        """Another program with the same key orders an equal deposit, before the bot or after it."""
+        amount, before = AMOUNTS[3 + way % 2], way // 2 % 2
+        for is_others in (before, 1 - before):
+            if is_others:
+                self.other_program_orders(0)
+            else:
+                self.place_order_with(who, ((BCA, 0), amount, "cbbtc"), number, {}, None, 0)
+                self.deliver(number, {})
+            self.clock.passes(seconds=1)
+
     def newest_order(self) -> Order | None:
         """Return the order of the last draft, or None."""
         return next((order for order in self.orders() if order.draft_id == self.drafts[-1].id), None)
@@ -544,6 +574,16 @@ class OrderLifeMachine(RuleBasedStateMachine):
             row = ticket_notification(who, TicketNotification.REPLY, about, now, str(number))
             await OutboxRepository(tx).add([row])
 
+    # other programs with the same key
+
+    @rule(pick=picks)
+    def other_program_orders(self, pick: int) -> None:
+        """Let another program order a deposit of the sum of one of the last orders, or the next sum."""
+        amounts = [each.sats or 1_200 for each in self.service.records.values() if each.deposit] or [1_200]
+        amount = Amount("SAT", amounts[-1 - pick // 2 % len(amounts)] + pick % 2)
+        request = OrderRequest(method=BCA, number="5550001111", holder=None, amount=amount, channel="cbbtc")
+        self.service.create(request, "other")
+
     # agents
 
     @rule(request=requests, plan=plans)
@@ -656,11 +696,15 @@ class OrderLifeMachine(RuleBasedStateMachine):
         assert order.reference not in self.dropped, "shown although its sender had dropped it"
         if order.reference not in self.accepted:
             assert (request.method.pair, request.number) == ((draft.method and draft.method.pair), draft.number)
-        assert (request.method.pair, request.amount, request.channel) == (
+        assert (request.method.pair, order.amount, request.channel) == (
             draft.method and draft.method.pair,
             draft.amount,
             draft.channel,
         )
+        if request.channel != LIGHTNING:
+            self.check_deposit(order, request, record)
+        else:
+            assert request.amount == draft.amount
         if INVOICE.fullmatch(payment_request):
             assert payment_request == bolt11.normalize(record.bolt11 or "")
         else:
@@ -685,7 +729,42 @@ class OrderLifeMachine(RuleBasedStateMachine):
         assert len(shown) <= 1, "two invoices for one request"
 
     def is_done(self, service_id: str | None) -> bool:
-        return any(order.service_id == service_id and order.phase is Phase.DONE for order in self.orders())
+        return any(
+            order.service_id == service_id and (order.phase is Phase.DONE or order.is_paid) for order in self.orders()
+        )
+
+    def check_deposit(self, order: Order, request: OrderRequest, record: OrderReport) -> None:
+        """Check that a deposit is ordered in sats, and brings at least the rupiah that were asked for."""
+        assert request.amount == Amount("SAT", order.expected_sats)
+        if order.amount.currency == "SAT":
+            assert request.amount.value >= order.amount.value
+        elif order.reference not in self.accepted:
+            assert (record.idr or 0) >= order.amount.value, "the recipient gets less than was asked for"
+
+    @invariant()
+    def check_services_view(self) -> None:
+        """Check for each deposit that is in sight which of the service's open orders a payment of it could settle."""
+        for message in self.telegram.messages:
+            shown = None if message.is_deleted else message.payment_request()
+            service_id = shown and self.shown.get(shown)
+            if not shown or not service_id or not TRANSFER.fullmatch(shown):
+                continue
+            record = self.service.records[service_id]
+            others = self.service.could_settle(record.channel or "", record.sats)
+            if service_id in others:
+                rivals = [each for each in others if each != service_id and not self.is_unforeseeable(each, record)]
+                assert not rivals, f"a payment for {service_id} can settle {rivals}"
+
+    def is_unforeseeable(self, rival: str, shown: OrderReport) -> bool:
+        """Return whether the bot couldn't know of `rival` when it showed an order.
+
+        Another program can order the same afterwards, or out of the list. The service can name a sum that nobody asked
+        for.
+        """
+        actual, created_at = self.service.actual_orders[rival], self.service.records[rival].created_at
+        assert created_at is not None
+        is_later = actual.requested_by == "other" and shown.created_at is not None and created_at >= shown.created_at
+        return is_later or not self.service.is_as_requested(rival)
 
     def check_amounts(self, payment_request: str, request: Any, idr: int | None, sats: int | None) -> None:
         cap = request.method.cap
