@@ -282,7 +282,9 @@ class OrderService:
         self, tx: Transaction, order: Order, report: OrderReport, now: datetime, asked_at: datetime
     ) -> Order | None:
         """Save an accepted order that has failed or was paid already. It is followed from now on, and never shown."""
-        accepted = replace(order, phase=Phase.OPEN, hold_reason=None)
+        accepted = await OrderRepository(tx).save(replace(order, phase=Phase.OPEN, hold_reason=None))
+        if accepted is None:
+            return None
         await OrderRepository(tx).record_event(accepted, now, EventNote.PRICE_ACCEPTED)
         return await self.reports.record(tx, accepted, report, now, asked_at=asked_at, is_new=True)
 
