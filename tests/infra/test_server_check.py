@@ -161,16 +161,19 @@ async def pgbouncer(server: str, folder: Path, **settings: str) -> AsyncIterator
             await process.communicate()
 
 
+IGNORED = {
+    "ignore_startup_parameters": "idle_in_transaction_session_timeout,tcp_keepalives_idle,tcp_keepalives_interval,"
+    "tcp_keepalives_count,jit,plan_cache_mode,synchronous_commit,extra_float_digits"
+}
+
+
 @pytest.mark.process
 @pytest.mark.skipif(PGBOUNCER is None, reason="PgBouncer isn't installed")
 @pytest.mark.parametrize(
     "settings",
     [
         {},
-        {
-            "ignore_startup_parameters": "idle_in_transaction_session_timeout,tcp_keepalives_idle,"
-            "tcp_keepalives_interval,tcp_keepalives_count,jit,plan_cache_mode,synchronous_commit,extra_float_digits"
-        },
+        IGNORED,
     ],
     ids=["as it comes", "ignoring settings"],
 )
@@ -179,3 +182,23 @@ async def test_a_pooler_is_refused(migrated_database: str, tmp_path: Path, setti
         why = await refuses(url)
     assert "it is behind a connection pooler such as PgBouncer" in why
     assert "connect to PostgreSQL itself" in why
+
+
+@pytest.mark.process
+@pytest.mark.skipif(PGBOUNCER is None, reason="PgBouncer isn't installed")
+@pytest.mark.parametrize("pool_size", ["1", "2", "20"])
+async def test_a_pooler_that_the_settings_do_not_show_is_refused(
+    migrated_database: str, tmp_path: Path, pool_size: str
+) -> None:
+    """The role has the settings by itself, so a session has them though the pooler has dropped them."""
+    ignored = IGNORED | {"default_pool_size": pool_size}
+    name = make_url(migrated_database).database
+    owner = await asyncpg.connect(migrated_database)
+    try:
+        await owner.execute(f'ALTER DATABASE "{name}" SET idle_in_transaction_session_timeout = 4000')
+        async with pgbouncer(migrated_database, tmp_path, **ignored) as url:
+            why = await refuses(url)
+    finally:
+        await owner.execute(f'ALTER DATABASE "{name}" RESET idle_in_transaction_session_timeout')
+        await owner.close()
+    assert "which shares a session between connections: connect to PostgreSQL itself" in why

@@ -15,7 +15,7 @@ from bot.infra.db.engine import create_keeper, create_reader, create_writer
 from bot.infra.db.erasure import empty_write_ahead_log
 from bot.infra.db.errors import SchemaMismatch, StoreFailure, translate_connection_error, translate_error
 from bot.infra.db.fence import FENCE
-from bot.infra.db.server_check import check_server
+from bot.infra.db.server_check import check_server, check_sessions
 from bot.infra.db.transaction import Transaction
 from bot.infra.db.vault import Vault
 from bot.infra.metrics import Measurement
@@ -222,8 +222,9 @@ class Database:
             UnsuitableServer: it is too old, or behind a pooler, its clock differs, or a privilege is missing.
         """
         if not self.is_sqlite:
-            async with _connected(self._writer) as connection:
+            async with _connected(self._writer) as connection, _connected(self._writer) as another:
                 await check_server(connection)
+                await check_sessions(connection, another)
 
     def create_wakeups(self, owner: str, *, wake: Callable[[str], None]) -> "SharedWakeups | None":
         """Return the wake-ups that reach other processes, or None on SQLite, where there are none."""

@@ -24,9 +24,27 @@ SERVER: Final = text(
     " AND has_table_privilege(c.oid, 'UPDATE') AND has_table_privilege(c.oid, 'DELETE'))) AS forbidden"
 )
 
+BACKEND: Final = text("SELECT pg_backend_pid()")
+BEHIND_POOLER: Final = "it is behind a connection pooler such as PgBouncer, which {}: connect to PostgreSQL itself"
+
+
+async def check_sessions(first: AsyncConnection, second: AsyncConnection) -> None:
+    """Check that each of two connections has a process of the server (backend) of its own, through two transactions.
+
+    A pooler gives a backend to whoever has a transaction. Most poolers give the second connection that of the first.
+
+    Raises:
+        UnsuitableServer: a pooler is in between. The text says what to do.
+    """
+    backend = await first.scalar(BACKEND)
+    await first.commit()
+    other = await second.scalar(BACKEND)  # the transaction stays open, so the first can't get this backend again
+    if backend == other or backend != await first.scalar(BACKEND):
+        raise UnsuitableServer(BEHIND_POOLER.format("shares a session between connections"))
+
 
 async def check_server(connection: AsyncConnection) -> None:
-    """Check the version, the clock, the privileges, and that no pooler shares sessions.
+    """Check the version, the clock, the privileges, and that no pooler drops the settings of a session.
 
     Raises:
         UnsuitableServer: one of them is wrong. The text says which, and what to do.
@@ -39,10 +57,7 @@ async def check_server(connection: AsyncConnection) -> None:
             f"it is PostgreSQL {found.version}, and Kirim needs {OLDEST_VERSION} or newer: upgrade the server"
         )
     if found.timeout != f"{IDLE_IN_TRANSACTION_MILLISECONDS // 1000}s":
-        raise UnsuitableServer(
-            "it is behind a connection pooler such as PgBouncer, which drops the settings of a session:"
-            " connect to PostgreSQL itself"
-        )
+        raise UnsuitableServer(BEHIND_POOLER.format("drops the settings of a session"))
     offset = max((before - found.time).total_seconds(), (found.time - after).total_seconds(), 0.0)
     if offset > MAX_CLOCK_OFFSET_SECONDS:
         raise UnsuitableServer(
