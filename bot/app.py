@@ -101,7 +101,9 @@ def build(settings: Settings, process_id: str | None = None) -> App:
     owner, lead_freed = process_id or secrets.token_hex(4), Wakeup()
     store = create_database(settings, owner)
     leases = ChatLeases(store, owner, is_alone=store.is_sqlite)
-    leadership = Leadership(store, owner, is_alone=store.is_sqlite, freed=lead_freed)
+    leadership = Leadership(
+        store, owner, is_alone=store.is_sqlite, freed=lead_freed, stands_aside=lambda: leases.stands_aside
+    )
     wake_outbox, wake_bulk, health_changed = Wakeup(), Wakeup(), Wakeup()
     client = SettlementClient(
         settings.service_base_url,

@@ -96,6 +96,7 @@ def create_processor(
         token = SESSION.set(session)
         try:
             if session.damage is not None:
+                _check_not_left(session, session.damage)
                 await _report_unreadable(session, session.damage, {})
                 return
             await application.process_update(update)
@@ -153,6 +154,8 @@ def _error_handler(features: Sequence[Feature]) -> Callable[[object, Context], C
 
 async def _report(error: Exception | None, session: Session | None, texts: Mapping[str, str]) -> None:
     """Log the kind of error, and tell the user. Raise an error after which the update is handled again."""
+    if session is not None and error is not None:
+        _check_not_left(session, error)
     if session is not None and isinstance(error, RowUnreadable) and error.table in texts:
         await _report_unreadable(session, error, texts)
         return
@@ -163,6 +166,13 @@ async def _report(error: Exception | None, session: Session | None, texts: Mappi
     if session is not None:
         await session.acknowledge()
         await session.show_new(Screen(session.t("users.chat.broken")))
+
+
+def _check_not_left(session: Session, error: Exception) -> None:
+    """Raise an error about a row that only another process can read, if that one will get the update."""
+    may_be_left = session.attempt is not None and session.attempt.may_be_left
+    if may_be_left and isinstance(error, RowUnreadable) and error.is_for_others:
+        raise error
 
 
 async def _report_unreadable(session: Session, error: RowUnreadable, texts: Mapping[str, str]) -> None:

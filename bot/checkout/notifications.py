@@ -45,7 +45,9 @@ async def render_expired(notification: Notification[DraftPayload], context: Rend
     try:
         async with context.store.reading() as tx:
             draft = await DraftRepository(tx).get(notification.payload.draft)
-    except RowUnreadable:
+    except RowUnreadable as error:
+        if error.is_for_others:
+            raise
         return await _send(notification, context, screens.damaged(context.t))
     if draft is None or draft.status is not DraftStatus.EXPIRED:
         return Sent()

@@ -103,13 +103,18 @@ class DraftService:
 
         `finish` ends the job in the same transaction.
 
-        An unreadable draft is closed without a notification, because it can't be resumed.
+        A damaged draft is closed without a notification, because it can't be resumed.
+
+        Raises:
+            RowUnreadable: another process can read the draft.
         """
         now = self._clock.now()
         async with self._store.transaction() as tx:
             try:
                 draft = await DraftRepository(tx).get(draft_id)
-            except RowUnreadable:
+            except RowUnreadable as error:
+                if error.is_for_others:
+                    raise
                 await DraftRepository(tx).set_aside(draft_id)
                 log.error("unreadable_draft_closed", draft=draft_id)  # noqa: TRY400  as above
                 return False

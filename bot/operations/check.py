@@ -13,7 +13,7 @@ from bot.config import Settings
 from bot.core.reasons import network_reason
 from bot.infra.db.database import Database
 from bot.infra.db.errors import SchemaMismatch, StoreError
-from bot.infra.db.vault import MissingKey, NoKeys
+from bot.infra.db.vault import MissingKey, NoKeys, UnknownFirstKey
 from bot.settlement.client.client import SettlementClient
 from bot.settlement.client.errors import Answered, KeyRefused, NotUnderstood, SettlementError
 
@@ -155,6 +155,9 @@ async def check_keys(open_database: Callable[[], Database]) -> str:
     store = open_database()
     try:
         return await _describe_encryption(store)
+    except UnknownFirstKey as error:
+        fix = "Put that key at the end of ENCRYPTION_KEYS of every process first."
+        raise CheckFailed(f"ENCRYPTION_KEYS can't be used yet: {error}", fix, BAD_SETTINGS) from None
     except (NoKeys, MissingKey) as error:
         fix = "Add the missing key at the end of ENCRYPTION_KEYS."
         raise CheckFailed(f"ENCRYPTION_KEYS don't match the database: {error}", fix, BAD_SETTINGS) from None

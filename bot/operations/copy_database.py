@@ -13,7 +13,7 @@ DONE, NOT_COPIED = 0, 1
 FILLED: Final = ("compatible_revisions", "saved_replies")
 """The tables that have rows in a new database."""
 
-LEFT_OUT: Final = ("chat_leases", "compatible_revisions", "leader_lease")
+LEFT_OUT: Final = ("chat_leases", "compatible_revisions", "leader_lease", "processes")
 """The tables that aren't copied: leases belong to running processes, and the program fills the other one itself."""
 
 PrintLine = Callable[[str], object]

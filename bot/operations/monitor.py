@@ -1,6 +1,6 @@
 """Monitor the bot and the settlement service: raise an alarm for each problem, and clear it when it is over."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -40,7 +40,7 @@ REPORT_ROWS_EVERY = timedelta(minutes=1)
 ROWS_REPORTED_WITHIN = timedelta(minutes=3)
 """An alarm about unreadable rows ends when no process has reported any for so long."""
 
-MAX_ROWS, ROWS_SHOWN = 50, 5
+MAX_ROWS, MAX_ROWS_IN_ALARM, ROWS_SHOWN = 50, 500, 5
 MAX_PROBE_PAUSE = timedelta(hours=1)
 
 
@@ -96,7 +96,7 @@ class Monitor:
         count = await self._alarms.record_findings(
             [*await self._get_service_findings(), await self._get_outbox_finding(), silent]
         )
-        return count + await self._end_rows_alarm() + await self._alarms.remind()
+        return count + await self._end_rows_alarms() + await self._alarms.remind()
 
     async def probe(self) -> None:
         """Read the list of payout methods if there was no other request for a while, or no list for long."""
@@ -150,30 +150,38 @@ class Monitor:
     async def report_rows(self) -> None:
         """Report the rows that this process can't decrypt or read, by table and key. Every process calls this.
 
-        An operator has to find the reason. The alarm names the rows of all processes.
+        An operator has to find the reason. The alarms name the rows of all processes.
         """
-        own, now = set(sorted(self._store.unreadable_rows())[:MAX_ROWS]), self._clock.now()
+        await self._report_rows(AlarmKind.ROW_UNREADABLE, self._store.unreadable_rows())
+        await self._report_rows(AlarmKind.ROW_LEFT, self._store.left_rows())
+
+    async def _report_rows(self, kind: AlarmKind, found: Collection[str]) -> None:
+        own, now = set(sorted(found)[:MAX_ROWS]), self._clock.now()
         if not own:
             return
-        alarm = await self._find_alarm(AlarmKind.ROW_UNREADABLE)
+        alarm = await self._find_alarm(kind)
         known = set[str](alarm.facts.get("all_rows", ())) if alarm else set[str]()  # type: ignore[call-overload]  # JSON
-        if alarm is not None and own <= known and now - _reported_at(alarm) < REPORT_ROWS_EVERY:
+        is_known = own <= known or len(known) >= MAX_ROWS_IN_ALARM
+        if alarm is not None and is_known and now - _reported_at(alarm) < REPORT_ROWS_EVERY:
             return
-        rows = sorted(own | known)
+        rows = sorted(own | known)[:MAX_ROWS_IN_ALARM]
         facts = {
             "count": len(rows),
             "rows": ", ".join(rows[:ROWS_SHOWN]),
             "all_rows": rows,
             "reported_at": now.isoformat(),
         }
-        await self._alarms.record_findings([Finding(AlarmKind.ROW_UNREADABLE, is_wrong=True, facts=facts)])
+        await self._alarms.record_findings([Finding(kind, is_wrong=True, facts=facts)])
 
-    async def _end_rows_alarm(self) -> int:
-        """Clear the alarm about unreadable rows if no process has reported any lately. Return how many were cleared."""
-        alarm = await self._find_alarm(AlarmKind.ROW_UNREADABLE)
+    async def _end_rows_alarms(self) -> int:
+        """Clear the alarms about rows that no process has reported lately. Return how many were cleared."""
+        return sum([await self._end_rows_alarm(kind) for kind in (AlarmKind.ROW_UNREADABLE, AlarmKind.ROW_LEFT)])
+
+    async def _end_rows_alarm(self, kind: AlarmKind) -> int:
+        alarm = await self._find_alarm(kind)
         if alarm is None or self._clock.now() - _reported_at(alarm) < ROWS_REPORTED_WITHIN:
             return 0
-        return await self._alarms.record_findings([Finding(AlarmKind.ROW_UNREADABLE, is_wrong=False)])
+        return await self._alarms.record_findings([Finding(kind, is_wrong=False)])
 
     async def _get_service_findings(self) -> list[Finding]:
         found = []

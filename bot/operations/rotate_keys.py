@@ -38,6 +38,8 @@ async def _keep_out_older_keys(store: Database) -> AbstractAsyncContextManager[o
 
     On PostgreSQL nothing is locked: once the key is registered, a bot that doesn't know it ends at its start.
     """
+    if await store.is_sealed_otherwise():
+        raise BotIsRunning
     if await store.is_first_key_registered():
         return nullcontext()
     if not store.is_sqlite and await is_led(store):

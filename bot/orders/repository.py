@@ -13,7 +13,6 @@ from sqlalchemy import (
     BindParameter,
     Boolean,
     Integer,
-    Row,
     Select,
     Text,
     bindparam,
@@ -30,6 +29,7 @@ from sqlalchemy import (
 
 from bot.infra.db import encryption, upsert
 from bot.infra.db.columns import MALFORMED, POSTGRESQL, constant
+from bot.infra.db.errors import RowUnreadable
 from bot.infra.db.transaction import Transaction
 from bot.orders.order import EventNote, Order, OrderEvent, Phase
 from bot.orders.rows import (
@@ -37,9 +37,10 @@ from bot.orders.rows import (
     POLLED_COLUMNS,
     to_order,
     to_order_if_readable,
-    to_order_without_next_poll,
     to_polled_order,
+    to_polled_order_without_time,
     to_row,
+    to_tracked_row,
 )
 from bot.orders.tables import (
     IS_POLLED,
@@ -139,6 +140,12 @@ POLLED = select(*POLLED_COLUMNS)
 DUE = POLLED.where(HAS_PAID_FLAG, IS_DUE).order_by(orders.c.next_poll_at).limit(LIMIT)
 DUE_AFTER = POLLED.where(HAS_PAID_FLAG, IS_POLLED, orders.c.next_poll_at > NOW)
 DUE_AFTER = DUE_AFTER.order_by(orders.c.next_poll_at.desc()).limit(LIMIT)
+ONE_POLLED = POLLED.where(orders.c.reference == bindparam("reference"))
+POLLED_CLAIMING = POLLED.where(orders.c.service_id.in_(bindparam("ids", expanding=True)))
+# Only an older version of the program stopped polling an open order, if it couldn't read the row.
+RESUME_POLLING = (
+    update(orders).where(orders.c.phase == constant(Phase.OPEN), ~IS_POLLED).values(next_poll_at=bindparam("look"))
+)
 COUNT_DUE = select(func.count()).select_from(orders).where(HAS_PAID_FLAG, IS_DUE)
 # An order that a user is viewing is polled at the usual interval.
 IS_DUE_IF_VIEWED = IS_POLLED & (
@@ -155,7 +162,7 @@ IN_PHASE = ALL.where(IN_PHASES).order_by(*OLDEST_FIRST).limit(LIMIT)
 NEWEST_IN_PHASE = ALL.where(IN_PHASES).order_by(*NEWEST_FIRST).limit(LIMIT)
 EXPIRING = POLLED.where(MAY_EXPIRE, orders.c.expires_at <= NOW, orders.c.next_poll_at <= NOW)
 EXPIRING = EXPIRING.order_by(orders.c.expires_at).limit(LIMIT)
-OVERDUE = ALL.where(MAY_BE_OVERDUE, orders.c.paid_at <= NOW).order_by(orders.c.paid_at).limit(LIMIT)
+OVERDUE = POLLED.where(MAY_BE_OVERDUE, orders.c.paid_at <= NOW).order_by(orders.c.paid_at).limit(LIMIT)
 SIMILAR_UNCLAIMED = ALL.where(
     IS_UNCLAIMED,
     orders.c.method_code == bindparam("code"),
@@ -163,7 +170,7 @@ SIMILAR_UNCLAIMED = ALL.where(
     orders.c.reference != bindparam("but"),
     orders.c.phase != constant(Phase.REFUSED),
 ).order_by(*OLDEST_FIRST)
-SKIP_POLLING = update(orders).where(orders.c.reference == bindparam("key")).values(next_poll_at=bindparam("look"))
+POLL_AT = update(orders).where(orders.c.reference == bindparam("key")).values(next_poll_at=bindparam("look"))
 SAVE = update(orders).where(orders.c.reference == bindparam("key"), orders.c.version == bindparam("seen"))
 REQUEST_RESULTS = (
     select(orders.c.created_at, orders.c.phase, orders.c.service_id, orders.c.refusal)
@@ -203,6 +210,19 @@ class Rival:
 
 
 @dataclass(frozen=True, slots=True)
+class TrackedOrder:
+    """An order to be tracked.
+
+    Attributes:
+        order: the order. If its row doesn't open, it has no recipient, invoice or deposit, because tracking needs none.
+        is_whole: whether the whole row opens.
+    """
+
+    order: Order
+    is_whole: bool
+
+
+@dataclass(frozen=True, slots=True)
 class RequestResult:
     """Whether the service answered the request for an order usably: it created the order, or said why it didn't."""
 
@@ -230,6 +250,23 @@ class OrderRepository:
         """Return the order, or None if it can't be read. It is for screens that only mention the order."""
         return next(iter(await self._all(ONE, reference=reference)), None)
 
+    async def get_tracked(self, reference: str) -> TrackedOrder | None:
+        """Return the order with this reference, also if its row doesn't open. Save it with `save_tracked`.
+
+        Raises:
+            RowUnreadable: even what tracking needs can't be read.
+        """
+        row = (await self._connection.execute(ONE, {"reference": reference})).first()
+        if row is None:
+            return None
+        try:
+            return TrackedOrder(to_order(row, self._vault), is_whole=True)
+        except RowUnreadable:
+            order = to_polled_order(row[: len(POLLED_COLUMNS)], self._vault)
+            if order is None:
+                raise
+            return TrackedOrder(order, is_whole=False)
+
     async def of_draft(self, draft_id: str) -> Order | None:
         """Return the latest attempt of a draft."""
         return await self._first(OF_DRAFT, draft=draft_id)
@@ -237,6 +274,11 @@ class OrderRepository:
     async def by_service_id(self, service_ids: Collection[str]) -> Mapping[str, Order]:
         """Return the orders that have any of these ids of the service."""
         found = await self._all(CLAIMING, ids=tuple(service_ids))
+        return {order.service_id: order for order in found if order.service_id is not None}
+
+    async def polled_by_service_id(self, service_ids: Collection[str]) -> Mapping[str, Order]:
+        """Return the orders that have any of these ids, with the same fields as `due`."""
+        found = await self._polled(POLLED_CLAIMING, ids=tuple(service_ids))
         return {order.service_id: order for order in found if order.service_id is not None}
 
     async def of_user(self, user_id: int, *, limit: int = 10, offset: int = 0) -> tuple[Order, ...]:
@@ -318,6 +360,15 @@ class OrderRepository:
         result = await self._connection.execute(SAVE, {**to_row(after, self._vault), **seen})
         return after if result.rowcount == 1 else None
 
+    async def save_tracked(self, before: TrackedOrder, after: Order) -> Order | None:
+        """Save what tracking has changed, as `save` does. A row that doesn't open keeps its other columns."""
+        if before.is_whole:
+            return await self.save(after)
+        next_one = replace(after, version=after.version + 1)
+        seen = {"key": after.reference, "seen": after.version}
+        result = await self._connection.execute(SAVE, {**to_tracked_row(next_one), **seen})
+        return next_one if result.rowcount == 1 else None
+
     async def due(self, now: datetime, *, is_paid: bool, limit: int = 1000) -> tuple[Order, ...]:
         """Return paid or unpaid orders that are due for polling, the longest waiting first.
 
@@ -377,7 +428,7 @@ class OrderRepository:
 
     async def overdue(self, paid_before: datetime, limit: int = 1000) -> tuple[Order, ...]:
         """Return open orders that were paid at that time or before, and aren't marked as overdue yet."""
-        return await self._all(OVERDUE, now=paid_before, limit=limit)
+        return await self._polled(OVERDUE, now=paid_before, limit=limit)
 
     async def similar_unclaimed(self, order: Order, since: datetime) -> tuple[Order, ...]:
         """Return the other intents since then that an order of the service could belong to instead of `order`.
@@ -392,15 +443,27 @@ class OrderRepository:
         found = await self._all(OF_PAGES, tokens=tuple(tokens))
         return {order.page_token: order for order in found if order.page_token is not None}
 
-    async def skip_polling(self, reference: str, now: datetime) -> bool:
-        """Stop polling an order that can't be read (`RowUnreadable`).
+    async def poll_unreadable(self, reference: str, now: datetime, later: datetime) -> bool:
+        """Put off the poll of an order until `later` if not even what polling needs can be read. Return whether it was.
 
-        If only `next_poll_at` can't be read, the order is polled now instead, and the result is False.
+        If only `next_poll_at` can't be read, the order is polled now, unless it has ended.
         """
-        row = (await self._connection.execute(ONE, {"reference": reference})).first()
-        is_pollable = row is not None and row.next_poll_at is MALFORMED and self._is_polled(row)
-        await self._connection.execute(SKIP_POLLING, {"key": reference, "look": now if is_pollable else None})
-        return not is_pollable
+        row = (await self._connection.execute(ONE_POLLED, {"reference": reference})).first()
+        if row is None or row.next_poll_at is None or to_polled_order(row, self._vault) is not None:
+            return False
+        order = to_polled_order_without_time(row, self._vault)
+        if order is not None:
+            look = now if is_tracked(order) else None
+        elif row.next_poll_at is MALFORMED or row.next_poll_at <= now:
+            look = later
+        else:
+            return False
+        await self._connection.execute(POLL_AT, {"key": reference, "look": look})
+        return order is None
+
+    async def resume_polling(self, now: datetime) -> int:
+        """Poll open orders again that an older version has stopped polling. Return how many."""
+        return (await self._connection.execute(RESUME_POLLING, {"look": now})).rowcount
 
     async def add_event(self, event: OrderEvent) -> None:
         """Append an event to the order's timeline."""
@@ -424,10 +487,6 @@ class OrderRepository:
     async def _first(self, statement: Select[Any], **values: object) -> Order | None:
         row = (await self._connection.execute(statement, values)).first()
         return to_order(row, self._vault) if row else None
-
-    def _is_polled(self, row: Row[Any]) -> bool:
-        order = to_order_without_next_poll(row, self._vault)
-        return order is not None and is_tracked(order)
 
     async def _polled(self, statement: Select[Any], **values: object) -> tuple[Order, ...]:
         found = await self._connection.execute(statement, values)

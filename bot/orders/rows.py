@@ -20,6 +20,12 @@ COLUMNS = (*POLLED_COLUMNS, orders.c.payment_seal)
 
 READ = tuple(column.key for column in COLUMNS)
 
+TRACKED = (
+    *("phase", "version", "state", "step", "is_paid", "paid_at", "ended_at"),
+    *("expiry_notified", "overdue_notified_at", "last_polled_at", "next_poll_at"),
+)
+"""What tracking changes. None of it is personal."""
+
 NOT_READ = {column.key: None if column.nullable else "" for column in POLLED_COLUMNS if column.info.get("personal")}
 """What polling needs none of: all that is personal."""
 
@@ -37,6 +43,12 @@ def to_row(order: Order, vault: Vault) -> dict[str, object]:
     return encryption.seal_row(vault, orders, row)
 
 
+def to_tracked_row(order: Order) -> dict[str, object]:
+    """Return the values of the columns that tracking changes."""
+    row: dict[str, object] = {name: getattr(order, name) for name in TRACKED}
+    return {**row, "phase": order.phase.value, "step": int(order.step)}
+
+
 def to_order(row: Sequence[Any], vault: Vault) -> Order:
     """Return the order of a row of `COLUMNS`.
 
@@ -50,20 +62,20 @@ def to_order_if_readable(row: Sequence[Any], vault: Vault) -> Order | None:
     return encryption.read_row_or_none(vault, orders, dict(zip(READ, row, strict=True)), _order)
 
 
-def to_order_without_next_poll(row: Sequence[Any], vault: Vault) -> Order | None:
-    """Return the order of a row of `COLUMNS` without its `next_poll_at`, or None if the rest can't be read either."""
-    known: dict[str, Any] = dict(zip(READ, row, strict=True))
-    return encryption.read_row_or_none(vault, orders, {**known, "next_poll_at": None}, _order)
-
-
 def to_polled_order(row: Sequence[Any], vault: Vault) -> Order | None:
-    """Return the order of a row of `POLLED_COLUMNS`, or None if a value is malformed. Such rows are recorded.
+    """Return the order of a row of `POLLED_COLUMNS`, or None if a value can't be read. Such rows are recorded.
 
     Nothing is decrypted and no digest is checked, because polling needs no personal data. So the order has no
     recipient, and no invoice or deposit that could be paid.
     """
     known: dict[str, Any] = dict(zip(NAMES, row, strict=True))
     return encryption.read_sealed_row(vault, orders, {**known, **NOT_READ}, _order)
+
+
+def to_polled_order_without_time(row: Sequence[Any], vault: Vault) -> Order | None:
+    """Return what `to_polled_order` returns, without `next_poll_at`."""
+    known: dict[str, Any] = dict(zip(NAMES, row, strict=True))
+    return encryption.read_sealed_row(vault, orders, {**known, **NOT_READ, "next_poll_at": None}, _order)
 
 
 def _order(known: dict[str, Any]) -> Order:

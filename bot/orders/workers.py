@@ -26,8 +26,8 @@ class OrderWorkers:
         self._reconciler = reconciler
 
     async def check_times(self) -> float:
-        """Close old questions, report paid orders that take too long, and skip orders that can't be read."""
-        await self._observer.skip_unreadable()
+        """Close old questions, report paid orders that take too long, and put off unreadable ones."""
+        await self._observer.put_off_unreadable()
         await self._observer.close_offers()
         await self._observer.mark_overdue()
         return EVERY_SECOND

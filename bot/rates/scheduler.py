@@ -12,6 +12,7 @@ from typing import Final
 from bot.core.clock import Clock
 from bot.core.time_of_day import next_at
 from bot.infra.db.database import Database
+from bot.infra.db.errors import RowUnreadable
 from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.repository import OutboxRepository
 from bot.rates.model import RateAlert, Subscription
@@ -25,6 +26,8 @@ MAX_QUEUED: Final = 24
 """The maximum of these notifications in the outbox. More would only wait there."""
 
 _A_DAY, _ABOUT = timedelta(days=1), timedelta(minutes=30)
+_TRY_AGAIN: Final = timedelta(minutes=1)
+"""When a daily quote is tried again whose user only another process can read."""
 
 
 class RateScheduler:
@@ -132,7 +135,13 @@ def _is_late(subscription: Subscription, now: datetime) -> bool:
 
 async def _queue_daily_quote(tx: Transaction, due: Subscription, now: datetime, payload: DailyQuote | None) -> None:
     """Save the next due time, and queue today's quote. With payload None today's quote is skipped."""
-    user = await UserRepository(tx).get_if_readable(due.user_id)
+    try:
+        user = await UserRepository(tx).get(due.user_id)
+    except RowUnreadable as error:
+        user = None
+        if error.is_for_others and due.next_daily_at is not None:
+            await SubscriptionRepository(tx).set_next_daily(due.user_id, due.next_daily_at, now + _TRY_AGAIN)
+            return
     if user is None or due.next_daily_at is None:
         # It would be due again at each call.
         await SubscriptionRepository(tx).clear_daily_quote(due.user_id)

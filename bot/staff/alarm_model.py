@@ -22,6 +22,7 @@ class AlarmKind(StrEnum):
     PICTURE_REFUSED = "picture_refused"  # an invoice was sent without its picture
     INVOICE_NOT_REMOVED = "invoice_not_removed"  # an invoice that must no longer be paid is still visible
     ROW_UNREADABLE = "row_unreadable"  # a row can't be read
+    ROW_LEFT = "row_left"  # a process can't read a row: it lacks the key, or a later version wrote the row
     STAFF_CHAT_LOST = "staff_chat_lost"  # the bot can't write to the group of support agents
 
 

@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo
 from bot.core.clock import Clock
 from bot.core.zones import PRESUMED
 from bot.infra.db.database import Database
+from bot.infra.db.errors import RowUnreadable
 from bot.infra.i18n import Translations, Translator, translator_for
 from bot.infra.outbox.model import DeliveryOutcome, Notification
 from bot.infra.outbox.rendering import Render, delivery_outcome, with_repeat_note
@@ -81,8 +82,17 @@ class RenderContexts:
         self._default_locale = default_locale
 
     async def context(self, chat_id: int) -> RenderContext:
-        """Return the context for messages to a chat. A private chat has the id of its user."""
-        user = await self._user(chat_id)
+        """Return the context for messages to a chat. A private chat has the id of its user.
+
+        Raises:
+            RowUnreadable: another process can read the user's row, with their language and their phrase.
+        """
+        try:
+            user = await self._user(chat_id)
+        except RowUnreadable as error:
+            if error.is_for_others:
+                raise
+            user = None
         return RenderContext(
             user=user,
             t=translator_for(self._translations, user, self._default_locale),
@@ -94,8 +104,10 @@ class RenderContexts:
 
     async def translator_for(self, chat_id: int) -> Translator:
         """Return the translator for the language of a private chat."""
-        return translator_for(self._translations, await self._user(chat_id), self._default_locale)
+        async with self._store.reading() as tx:
+            user = await UserRepository(tx).get_if_readable(chat_id)
+        return translator_for(self._translations, user, self._default_locale)
 
     async def _user(self, chat_id: int) -> User | None:
         async with self._store.reading() as tx:
-            return await UserRepository(tx).get_if_readable(chat_id)
+            return await UserRepository(tx).get(chat_id)

@@ -8,7 +8,7 @@ import pytest
 from telegram import CallbackQuery, Chat, Message, Update, User
 from telegram.ext import Application, ApplicationBuilder, CommandHandler, MessageHandler, filters
 
-from bot.infra.db.errors import RowUnreadable, StoreDown
+from bot.infra.db.errors import RowForOthers, RowUnreadable, StoreDown
 from bot.infra.db.fence import LeaseLost
 from bot.infra.feature import Feature, Phase
 from bot.infra.telegram.ui.router import Routes
@@ -27,6 +27,7 @@ class FakeSession:
 
     is_private = True
     damage = None
+    attempt: Any = None
 
     def __init__(self, fails_with: Exception | None = None) -> None:
         self.failure: Exception | None = None
@@ -129,6 +130,19 @@ async def test_a_row_that_cannot_be_read_is_reported_once(what: str) -> None:
     assert handlers.reached == ["first"]
     assert session.failure is None
     assert session.shown == ["", "orders.unreadable"]
+
+
+@pytest.mark.parametrize("what", ["command", "button"])
+@pytest.mark.parametrize("may_be_left", [True, False])
+async def test_a_row_that_others_can_read_is_reported_only_if_none_of_them_gets_the_update(
+    what: str, *, may_be_left: bool
+) -> None:
+    for_others, session = RowForOthers("its key is missing"), FakeSession()
+    for_others.table, session.attempt = "orders", SimpleNamespace(may_be_left=may_be_left)
+    handlers, session = await handle(for_others, what, session)
+    assert handlers.reached == ["first"]
+    assert session.failure is (for_others if may_be_left else None)
+    assert session.shown == ([] if may_be_left else ["", "orders.unreadable"])
 
 
 async def test_a_database_that_fails_during_the_report_makes_another_attempt() -> None:

@@ -1,9 +1,9 @@
 """A row that can't be read keeps nobody else waiting, and operators are told."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import select, text
 
 from bot.checkout.workers import DraftWorker
 from bot.infra.jobs.chat_jobs import ChatJobs
@@ -14,9 +14,9 @@ from bot.infra.telegram.inbound.model import InboxItem
 from bot.infra.telegram.inbound.repository import InboxRepository
 from bot.orders.notifications.kinds import OrderNotification
 from bot.orders.notifications.queueing import order_subject
-from bot.orders.order import Phase
+from bot.orders.order import Order, Phase
 from bot.orders.repository import OrderRepository
-from bot.orders.tables import NEEDS_MESSAGE_IDS
+from bot.orders.tables import NEEDS_MESSAGE_IDS, orders
 from bot.orders.workers import MalformedOrderFinder, OrderWorkers
 from bot.rates.model import Subscription
 from bot.rates.repository import SubscriptionRepository
@@ -71,7 +71,7 @@ async def breaks(system: OrderSystem, statement: str, **values: object) -> None:
 
 
 @pytest.mark.parametrize("column", BREAKS)
-async def test_one_order_that_does_not_open_stops_nobody_elses_payment(
+async def test_an_order_that_does_not_open_is_followed_and_stops_nobody_elses_payment(
     system: OrderSystem, service: FakeSettlement, column: str
 ) -> None:
     bad = await system.place(holder="BUDI SANTOSO")
@@ -84,15 +84,17 @@ async def test_one_order_that_does_not_open_stops_nobody_elses_payment(
     assert system.sender.edits_and_messages(SARI)[-1] == OrderNotification.PAID
     async with system.store.reading() as tx:
         due = await OrderRepository(tx).due(system.clock.now() + timedelta(days=1), is_paid=True)
-    assert [order.reference for order in due] == [good.reference]
-    await system.monitor.report_rows()
+    assert {order.reference for order in due} == {bad.reference, good.reference}
+    assert await rows_of_the_alarm(system) == f"orders {bad.reference}"
+    service.becomes(bad.service_id or "", "FAILED")
+    await system.poll()
     async with system.store.reading() as tx:
-        (alarm,) = [alarm for alarm in await AlarmRepository(tx).open() if alarm.kind is AlarmKind.ROW_UNREADABLE]
-    assert alarm.facts["rows"] == f"orders {bad.reference}"
+        failed = [alarm.subject for alarm in await AlarmRepository(tx).open() if alarm.kind is AlarmKind.ORDER_FAILED]
+    assert failed == [bad.reference]
 
 
 @pytest.mark.parametrize("column", MALFORMED)
-async def test_a_malformed_order_stops_nobody_elses_payment_and_does_not_stay_due(
+async def test_a_malformed_order_stops_nobody_elses_payment_and_is_tried_again_each_minute(
     system: OrderSystem, service: FakeSettlement, column: str
 ) -> None:
     bad, good = await system.place(), await system.place(SARI)
@@ -101,12 +103,23 @@ async def test_a_malformed_order_stops_nobody_elses_payment_and_does_not_stay_du
     service.becomes(good.service_id or "", "LN_INVOICE_PAID")
     await system.poll()
     assert system.sender.edits_and_messages(SARI)[-1] == OrderNotification.PAID
-    await OrderWorkers(system.observer, system.reconciler).check_times()
-    assert await due(system) == {good.reference}
-    await system.monitor.report_rows()
+    workers = OrderWorkers(system.observer, system.reconciler)
+    await workers.check_times()
+    for _ in range(3):
+        assert await next_poll(system, bad) == system.clock.now() + timedelta(minutes=1)
+        system.clock.passes(seconds=60)
+        await system.poll(after=0)
+        await workers.check_times()
+    assert await due(system) == {good.reference, bad.reference}
+    assert f"orders {bad.reference}" in {*system.sql.unreadable_rows(), *system.sql._vault.left.find()}
+
+
+async def next_poll(system: OrderSystem, order: Order) -> datetime:
+    """When an order is polled next, whether it can be read or not."""
     async with system.store.reading() as tx:
-        (alarm,) = [alarm for alarm in await AlarmRepository(tx).open() if alarm.kind is AlarmKind.ROW_UNREADABLE]
-    assert alarm.facts["rows"] == f"orders {bad.reference}"
+        statement = select(orders.c.next_poll_at).where(orders.c.reference == order.reference)
+        found: datetime = (await tx.connection.execute(statement)).scalar_one()
+    return found
 
 
 NEVER_DUE = ("today", "2999-99-99 00:00:00.000000")
@@ -133,16 +146,37 @@ async def test_an_order_whose_next_look_alone_is_malformed_is_looked_at_now_with
     assert await due(system) == {good.reference}
 
 
-@pytest.mark.parametrize("broken", ["state = 'COMPLETED'", "phase = 'done'", "btc_idr = 'much'"])
-async def test_an_order_that_is_over_or_broken_elsewhere_is_not_looked_at_again(
-    system: OrderSystem, broken: str
-) -> None:
+@pytest.mark.parametrize("broken", ["state = 'COMPLETED'", "phase = 'done'"])
+async def test_an_order_that_is_over_is_not_looked_at_again(system: OrderSystem, broken: str) -> None:
     bad, good = await system.place(), await system.place(SARI)
     change = f"UPDATE orders SET next_poll_at = 'today', {broken} WHERE reference = :key"  # noqa: S608  a test's own text
     await breaks(system, change, key=bad.reference)
     await reads_what_is_never_due(system)
     await OrderWorkers(system.observer, system.reconciler).check_times()
     assert await due(system) == {good.reference}
+
+
+async def test_an_order_of_which_even_more_is_malformed_is_tried_again_later(system: OrderSystem) -> None:
+    bad = await system.place()
+    change = "UPDATE orders SET next_poll_at = 'today', btc_idr = 'much' WHERE reference = :key"
+    await breaks(system, change, key=bad.reference)
+    await reads_what_is_never_due(system)
+    await OrderWorkers(system.observer, system.reconciler).check_times()
+    assert await next_poll(system, bad) == system.clock.now() + timedelta(minutes=1)
+
+
+async def test_an_open_order_that_an_older_version_stopped_polling_is_polled_again(
+    system: OrderSystem, service: FakeSettlement
+) -> None:
+    stopped, over = await system.place(), await system.place(SARI)
+    service.becomes(over.service_id or "", "COMPLETED")
+    await system.poll()
+    await breaks(system, "UPDATE orders SET next_poll_at = NULL WHERE reference = :key", key=stopped.reference)
+    await system.observer.resume_stopped()
+    assert await due(system) == {stopped.reference}
+    service.becomes(stopped.service_id or "", "LN_INVOICE_PAID")
+    await system.poll(after=0)
+    assert OrderNotification.PAID in system.sender.kinds()
 
 
 @pytest.mark.parametrize("never", NEVER_DUE)
@@ -156,12 +190,17 @@ async def test_a_message_that_never_falls_due_keeps_none_behind_it_waiting(syste
     assert (await rows_of_the_alarm(system)).startswith("outbox ")
 
 
-async def test_an_unreadable_order_on_the_services_list_does_not_stay_due(system: OrderSystem) -> None:
-    bad, *good = [await system.place(chat_id, number=f"87209{chat_id}") for chat_id in (EMMA, SARI, 1003)]
+async def test_an_unreadable_order_on_the_services_list_is_followed_by_it(
+    system: OrderSystem, service: FakeSettlement
+) -> None:
+    bad, *_ = [await system.place(chat_id, number=f"87209{chat_id}") for chat_id in (EMMA, SARI, 1003)]
     await breaks(system, BREAKS["bolt11"], key=bad.reference)
+    service.becomes(bad.service_id or "", "LN_INVOICE_PAID")
     await system.poll()
-    await OrderWorkers(system.observer, system.reconciler).check_times()
-    assert await due(system) == {order.reference for order in good}
+    async with system.store.reading() as tx:
+        (paid,) = await OrderRepository(tx).due(system.clock.now() + timedelta(days=1), is_paid=True)
+    assert paid.reference == bad.reference
+    assert await next_poll(system, bad) > system.clock.now()
 
 
 async def test_an_alarm_about_a_changed_order_can_be_settled(system: OrderSystem) -> None:

@@ -72,7 +72,9 @@ from tests.e2e.chat_user import Json, text_of
 from tests.e2e.system import System
 from tests.waiting import TIMEOUT_SECONDS
 
-BOOKKEEPING = frozenset({"inbox", "quotes", "sealing_keys", "chat_leases", "leader_lease", "jobs", "wrong_codes"})
+BOOKKEEPING = frozenset(
+    {"inbox", "quotes", "sealing_keys", "chat_leases", "leader_lease", "processes", "jobs", "wrong_codes"}
+)
 """Tables without data of users."""
 
 MOVING = {"orders": frozenset({"last_polled_at", "next_poll_at", "version"})}

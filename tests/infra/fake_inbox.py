@@ -16,6 +16,7 @@ from bot.infra.jobs.repository import Job
 from bot.infra.telegram.inbound import attempts, chat_queues, receiver
 from bot.infra.telegram.inbound.model import InboxItem
 
+FOR_OTHERS = "sealed with a key of others"
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 
 
@@ -38,6 +39,8 @@ class FakeInbox:
     def __init__(self) -> None:
         self.rows: dict[int, InboxItem] = {}
         self.finished: dict[int, datetime] = {}
+        self.left = set[int]()
+        """The updates that only others can read."""
 
     @staticmethod
     async def read_time(clock: Clock) -> datetime:
@@ -53,7 +56,9 @@ class FakeInbox:
     ) -> tuple[InboxItem, ...]:
         rows = [self.rows[key] for key in self.unfinished() if key not in known]
         mine = sorted(rows, key=lambda item: (item.received_at, item.update_id))
-        return tuple(item for item in mine if item.chat_id == chat_id)[:limit]
+        found = [item for item in mine if item.chat_id == chat_id][:limit]
+        self.left = {item.update_id for item in found if item.body == FOR_OTHERS}
+        return tuple(item for item in found if item.body != FOR_OTHERS)
 
     async def find_waiting(self, _owner: str, _limit: int) -> dict[int, int]:
         return dict(Counter(self.rows[key].chat_id for key in sorted(self.unfinished())))
@@ -81,8 +86,8 @@ class FakeJobs:
             FakeJob(id=job_id, chat_id=chat_id, kind=kind, argument=argument, created_at=created, attempts=0)
         )
 
-    async def find_of_chat(self, chat_id: int) -> tuple[Job, ...]:
-        return tuple(job for job in self.waiting if job.chat_id == chat_id)
+    async def find_of_chat(self, chat_id: int, known: Collection[int] = ()) -> tuple[Job, ...]:
+        return tuple(job for job in self.waiting if job.chat_id == chat_id and job.id not in known)
 
     async def find_waiting(self, _owner: str, _limit: int) -> dict[int, int]:
         return dict(Counter(job.chat_id for job in self.waiting))
@@ -106,6 +111,7 @@ class FakeStore:
         self.failures: list[Exception] = []
         self.late_failures: list[Exception] = []
         self.reads = 0
+        self.left: list[str] = []
         self._turn = asyncio.Lock()
 
     @asynccontextmanager
@@ -128,6 +134,9 @@ class FakeStore:
         self.reads += 1
         await asyncio.sleep(0)
         yield self
+
+    def record_left(self, table: str, key: object) -> None:
+        self.left.append(f"{table} {key}")
 
     @property
     def port(self) -> Database:

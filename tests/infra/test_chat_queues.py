@@ -5,19 +5,20 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
 from structlog.testing import capture_logs
 from telegram import Update
 
-from bot.infra.db.errors import StoreFailure
+from bot.infra.db.errors import RowForOthers, StoreFailure
 from bot.infra.jobs.repository import Job, JobHandler
 from bot.infra.leases.chat_leases import ChatHolder, ChatLease, SoleHolder
 from bot.infra.telegram.inbound.attempts import CURRENT_ATTEMPT, TURN_SECONDS
 from bot.infra.telegram.inbound.chat_queues import ChatQueues
 from bot.infra.telegram.inbound.model import ChatState, InboxItem
-from tests.infra.fake_inbox import FakeStore, LoopClock, inbox_in_memory  # noqa: F401  a fixture
+from tests.infra.fake_inbox import FOR_OTHERS, FakeStore, LoopClock, inbox_in_memory  # noqa: F401  a fixture
 from tests.virtual_time import in_virtual_time, now
 
 
@@ -432,14 +433,86 @@ async def test_a_job_waits_for_a_database_that_is_away() -> None:
 
 
 @in_virtual_time
-async def test_a_job_of_an_unknown_kind_is_dropped() -> None:
+async def test_a_job_of_an_unknown_kind_is_left_to_a_later_version_and_tried_again_each_minute() -> None:
+    chats = RecordingQueues()
+    chats.jobs["known"] = partial(_finish_job, chats)
+    chats.store.jobs.add(1, "of another version")
+    chats.store.jobs.add(1, "known")
+    with capture_logs() as logs:
+        for _ in range(240):
+            await chats.look()
+            await asyncio.sleep(0.5)
+    assert [line["event"] for line in logs] == ["job_left_to_others"] * 2
+    assert [job.kind for job in chats.store.jobs.waiting] == ["of another version"]
+    assert chats.store.left == ["jobs 1"] * 2
+
+
+async def _finish_job(chats: RecordingQueues, job: Job) -> None:
+    async with chats.store.transaction() as tx:
+        await job.finish(tx)
+
+
+@in_virtual_time
+async def test_a_job_that_nobody_knows_for_a_month_is_dropped() -> None:
     chats = RecordingQueues()
     chats.store.jobs.add(1, "of another version")
+    await asyncio.sleep(31 * 24 * 3600)
     with capture_logs() as logs:
         await chats.look()
         await asyncio.sleep(0.1)
     assert [line["event"] for line in logs] == ["job_dropped"]
     assert not chats.store.jobs.waiting
+
+
+class SharedHolder(SoleHolder):
+    """Grants every chat to a process that isn't alone."""
+
+    is_alone = False
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.leases: dict[int, ChatLease] = {}
+
+    def get(self, chat_id: int) -> ChatLease:
+        return self.leases.setdefault(chat_id, super().get(chat_id))
+
+
+@in_virtual_time
+async def test_an_update_that_only_others_can_read_keeps_none_behind_it_waiting_and_no_process_busy() -> None:
+    holder = SharedHolder()
+    chats = RecordingQueues(holder=holder, max_in_memory=2)
+    async with chats.store.transaction() as tx:
+        await tx.inbox.add([item(key, 1, body=FOR_OTHERS) for key in (1, 2, 3)] + [item(key, 1) for key in (4, 5)])
+    for _ in range(100):
+        await chats.look()
+        await asyncio.sleep(0.5)
+    assert chats.handled == [4, 5]
+    assert chats.store.inbox.unfinished() == {1, 2, 3}
+    assert holder.get(1).is_wanted, "the chat is given back"
+    assert chats.store.reads <= 100 + 6, "a look reads once, and the chat is read when it is new"
+
+
+@in_virtual_time
+async def test_a_chat_in_which_an_update_needs_a_row_of_others_is_left_to_them_for_a_while() -> None:
+    holder = SharedHolder()
+    chats = RecordingQueues(holder=holder)
+    chats.errors[1] = [RowForOthers("")] * 2
+    begin = now()
+    await chats.receive((1, 1), (2, 1), (3, 2))
+    await chats.look()
+    await asyncio.sleep(4.5)
+    assert chats.handled == [3], "the chat is left with all that waits in it"
+    assert holder.get(1).is_wanted
+    while len(chats.handled) < 2:
+        await chats.look()
+        await asyncio.sleep(0.5)
+    assert chats.handled == [3, 2], "nobody took it, so what this process can do goes on"
+    assert now() - begin < 10
+    assert chats.store.inbox.rows[1].attempts == 0
+    for _ in range(140):
+        await chats.look()
+        await asyncio.sleep(0.5)
+    assert chats.handled == [3, 2, 1], "it is tried again, and now its row can be read"
 
 
 @in_virtual_time

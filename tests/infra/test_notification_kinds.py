@@ -201,10 +201,10 @@ class OneKindDelivery:
     ("kind", "payload", "reason"),
     [
         ("a_kind_of_another_version", {"reference": "a secret"}, "its kind is unknown"),
-        ("paid", {"order": "a secret"}, "its payload can't be read"),
+        ("paid", {"order": "a secret"}, "its payload is unknown"),
     ],
 )
-async def test_a_row_that_is_no_notification_is_given_up_at_once_and_stops_none_behind_it(
+async def test_a_notification_of_a_later_version_is_left_to_it_and_stops_none_behind_it(
     system: OrderSystem, kind: str, payload: dict[str, object], reason: str
 ) -> None:
     now = system.clock.now()
@@ -221,11 +221,11 @@ async def test_a_row_that_is_no_notification_is_given_up_at_once_and_stops_none_
     assert sorted(delivered.sent) == sorted(delivered.followed) == ["R2345AB", "R2345AC"]
     async with system.store.reading() as tx:
         bad, _, _ = await OutboxRepository(tx).find_by_subject("order:R2345AB")
-    assert (bad.status, bad.failure, bad.attempts) == (NotificationStatus.UNDELIVERABLE, reason, 1)
-    (entry,) = [each for each in logs if each["event"] == "message_unreadable"]
+    assert (bad.status, bad.failure, bad.attempts) == (NotificationStatus.WAITING, None, 0)
+    entry, *_ = [each for each in logs if each["event"] == "message_left_to_others"]
     assert entry == {
-        "event": "message_unreadable",
-        "log_level": "error",
+        "event": "message_left_to_others",
+        "log_level": "warning",
         "message": kind,
         "order": "R2345AB",
         "reason": reason,

@@ -15,7 +15,7 @@ from bot.checkout.notifications import draft_expired_notification
 from bot.infra.outbox.delivery import OutboxDelivery
 from bot.infra.outbox.model import (
     MAX_TRIES,
-    ChatMoved,
+    DeliveryOutcome,
     Notification,
     NotificationStatus,
     Queue,
@@ -314,7 +314,7 @@ async def take_down(
     order: Order,
     telegram: TelegramWithOldMessages,
     notice: OrderNotification = OrderNotification.TAKE_DOWN,
-) -> Sent | RetryLater | Undeliverable | ChatMoved:
+) -> DeliveryOutcome:
     (notification,) = order_notifications(order, (notice,), system.clock.now())
     return await create_renderers(system, telegram).send(as_stored(notification))
 

@@ -9,9 +9,9 @@ from sqlalchemy import Table
 
 from bot.config import _keys
 from bot.infra.db.encryption import get_place, get_sealed_columns, list_sealed_tables, open_row, seal_row
-from bot.infra.db.errors import StoreFailure
+from bot.infra.db.errors import BrokenSeal, RowForOthers, StoreFailure
 from bot.infra.db.metadata import IS_COMPLETE
-from bot.infra.db.vault import NoKeys, Vault, generate_key, read_key_name
+from bot.infra.db.vault import LeftRows, NoKeys, Vault, generate_key, read_key_name
 from bot.tables import metadata
 from tests.infra.keys import KEY, OLDER_KEY, VAULT
 
@@ -130,3 +130,31 @@ def test_a_row_is_sealed_in_all_its_columns_and_nothing_stays_nothing(table: Tab
     nothing = {key: "7", **covered, **dict.fromkeys(columns)}
     opened = open_row(VAULT, table, seal_row(VAULT, table, dict(nothing)))
     assert opened == {name: nothing[name] for name in nothing.keys() - made}
+
+
+@pytest.mark.parametrize("sealed", ["s2.{name}.{data}", "s12.0a1b2c3d.{data}", "s1.ffffffff.{data}"])
+def test_what_another_key_or_a_later_version_sealed_is_for_others(sealed: str) -> None:
+    _, name, data = VAULT.seal("8620123456", HERE).split(".")
+    with pytest.raises(RowForOthers):
+        VAULT.open(sealed.format(name=name, data=data), HERE)
+
+
+@pytest.mark.parametrize(
+    "text", ["8620123456", "s1.no.key", "s1.ffffffff.", "s1.ffffffff.a b", "x1.ffffffff.AAAA", "."]
+)
+def test_what_no_version_has_ever_written_is_for_nobody(text: str) -> None:
+    with pytest.raises(BrokenSeal) as caught:
+        VAULT.open(text, HERE)
+    assert not caught.value.is_for_others
+
+
+def test_a_row_for_others_waits_once_it_was_met_for_a_while_and_is_forgotten_when_it_is_met_no_more() -> None:
+    seconds = iter([0.0, 1.0, 20.0, 29.0, 31.0, 31.0, 210.9, 212.0])
+    left = LeftRows(lambda: next(seconds))
+    assert left.record("orders R1")
+    assert left.find() == {"orders R1"}
+    assert not left.record("orders R1")
+    assert left.find(waiting=True) == frozenset()
+    assert not left.record("orders R1")
+    assert left.find(waiting=True) == left.find() == {"orders R1"}
+    assert left.find() == frozenset()

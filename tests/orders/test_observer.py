@@ -10,6 +10,7 @@ import pytest
 
 from bot.orders.notifications.kinds import OrderNotification
 from bot.orders.order import Order, Phase
+from bot.orders.repository import TrackedOrder
 from bot.settlement.model import OrderReport, ServiceDown
 from bot.settlement.steps import OrderStep
 from tests.orders.order_system import OrderSystem
@@ -273,13 +274,13 @@ async def test_an_order_that_changes_all_the_time_under_us_is_left_to_the_next_l
     system: OrderSystem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     order = await placed(system)
-    stale = replace(order, version=order.version + 5)
+    stale = TrackedOrder(replace(order, version=order.version + 5), is_whole=True)
 
-    async def always_stale(*_: object) -> Order:
+    async def always_stale(*_: object) -> TrackedOrder:
         return stale
 
     with monkeypatch.context() as patched:
-        patched.setattr("bot.orders.repository.OrderRepository.get", always_stale)
+        patched.setattr("bot.orders.repository.OrderRepository.get_tracked", always_stale)
         report = OrderReport(service_id="svc-1", state="LN_INVOICE_PAID")
         assert await system.apply_report(order.reference, report) is None
     await says(system, order, "LN_INVOICE_PAID")

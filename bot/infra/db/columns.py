@@ -20,7 +20,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any, Final
 
-from sqlalchemy import BigInteger, Column, ColumnElement, Dialect, Integer, Table, Text, literal_column, null
+from sqlalchemy import BigInteger, Boolean, Column, ColumnElement, Dialect, Integer, Table, Text, literal_column, null
 from sqlalchemy.dialects.postgresql import TIMESTAMP
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
@@ -185,6 +185,25 @@ class Json(TypeDecorator[object]):
             return None if value is None else json.loads(value)
         except (ValueError, TypeError, RecursionError):
             return MALFORMED
+
+
+class is_in_json(GenericFunction[bool]):  # noqa: N801  named as functions of SQL are
+    """Whether an id is in a JSON list. The list is one parameter, however many ids it has."""
+
+    type = Boolean()
+    inherit_cache = True
+
+
+@compiles(is_in_json, POSTGRESQL)
+def _in_json_on_postgresql(element: is_in_json, compiler: SQLCompiler, **options: Any) -> str:  # noqa: ANN401  SQLAlchemy's
+    wanted, ids = (compiler.process(clause, **options) for clause in element.clauses)
+    return f"({wanted} IN (SELECT CAST(json_array_elements_text(CAST({ids} AS json)) AS BIGINT)))"
+
+
+@compiles(is_in_json, "sqlite")
+def _in_json_on_sqlite(element: is_in_json, compiler: SQLCompiler, **options: Any) -> str:  # noqa: ANN401  SQLAlchemy's
+    wanted, ids = (compiler.process(clause, **options) for clause in element.clauses)
+    return f"({wanted} IN (SELECT value FROM json_each({ids})))"  # noqa: S608  compiled by SQLAlchemy
 
 
 class microseconds_between(GenericFunction[int]):  # noqa: N801  named as functions of SQL are

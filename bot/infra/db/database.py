@@ -1,7 +1,7 @@
 """Transactions over one database, SQLite or PostgreSQL."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ from bot.infra.db.fence import FENCE
 from bot.infra.db.server_check import check_server, check_sessions
 from bot.infra.db.transaction import Transaction
 from bot.infra.db.vault import Vault
+from bot.infra.leases.processes import ProcessRepository
 from bot.infra.metrics import Measurement
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ class Database:
     def __init__(self, url: str, vault: Vault | None = None, *, owner: str = "") -> None:
         self._address = parse_database_url(url)
         self._vault = (vault or Vault()).copy_for_database()
+        self._owner = owner
         self._writer = create_writer(self._address, owner)
         self._reader = create_reader(self._address, self._writer)
         self._lock: file_lock.FileLock | None = None
@@ -99,13 +101,24 @@ class Database:
             return found == expected or expected in (await tx.connection.execute(migrate.COMPATIBLE)).scalars().all()
 
     def unreadable_rows(self) -> frozenset[str]:
-        """Return the rows that were skipped since this process began because they can't be read, as "table key"."""
+        """Return the rows that were skipped since this process began because nobody can read them, as "table key"."""
         return frozenset(self._vault.unreadable)
+
+    def left_rows(self) -> frozenset[str]:
+        """Return the rows that this process can't read, and that still wait for others that can, as "table key"."""
+        return self._vault.left.find(waiting=True)
+
+    def record_left(self, table: str, key: object) -> None:
+        """Record that this process has met a row whose meaning it doesn't know, and that others may."""
+        self._vault.left.record(f"{table} {key}")
 
     def unreadable_keys(self, table: str) -> frozenset[str]:
         """Return the keys of the unreadable rows of one table. Workers skip them, and the monitor raises an alarm."""
-        start = f"{table} "
-        return frozenset(row.removeprefix(start) for row in self._vault.unreadable if row.startswith(start))
+        return _keys_of(table, self._vault.unreadable)
+
+    def left_keys(self, table: str) -> frozenset[str]:
+        """Return the keys of the rows of one table that this process has met lately, and that others may read."""
+        return _keys_of(table, self._vault.left.find())
 
     async def upgrade(self) -> str:
         """Bring the tables up to date, and return their revision."""
@@ -141,22 +154,45 @@ class Database:
             await self.check_keys()
 
     async def check_keys(self) -> None:
-        """Check that the program has every key that the database needs.
+        """Check that the program has every key that the database needs, and that living processes know its first key.
 
         Raises:
-            MissingKey: a key is missing.
+            MissingKey: a key is missing, or another process doesn't know the first key.
         """
-        async with _connected(self._reader) as connection:
-            await keys.check_keys(connection, self._vault)
+        async with self.reading() as tx:
+            await keys.check_keys(tx.connection, self._vault)
+            if not self.is_sqlite:
+                keys.check_others(self._vault, await ProcessRepository(tx, self._owner).find_others())
 
     async def register_first_key(self) -> None:
         """Record that the database needs the first key. Call it when this process begins to act as the bot.
 
+        On PostgreSQL the process is recorded, too, if it has an id.
+
         Raises:
-            MissingKey: the database needs a key that the program doesn't have.
+            MissingKey: the database needs a key that the program doesn't have, or another process doesn't know the
+                first key.
         """
         async with self._writing() as connection:
+            if not self.is_sqlite:
+                await self._register_process(Transaction(connection, self._vault))
             await keys.register_first_key(connection, self._vault)
+
+    async def _register_process(self, tx: Transaction) -> None:
+        known = ProcessRepository(tx, self._owner)
+        await known.lock()
+        await known.delete_expired()
+        keys.check_others(self._vault, await known.find_others())
+        if self._owner:
+            await known.keep()
+
+    async def is_sealed_otherwise(self) -> bool:
+        """Return whether a living process seals with another key than this program's first one."""
+        if self.is_sqlite:
+            return False
+        async with self.reading() as tx:
+            others = await ProcessRepository(tx, self._owner).find_others()
+        return any(names[0] != self._vault.first_key_name for names in others)
 
     async def is_first_key_registered(self) -> bool:
         """Return whether a bot was started with this first key. A running bot can then read what the key encrypts."""
@@ -248,6 +284,11 @@ class Database:
         await self._reader.dispose()
         await self._keeper.dispose()
         self._address.delete_temporary()
+
+
+def _keys_of(table: str, rows: Iterable[str]) -> frozenset[str]:
+    start = f"{table} "
+    return frozenset(row.removeprefix(start) for row in rows if row.startswith(start))
 
 
 @asynccontextmanager

@@ -11,7 +11,7 @@ import structlog
 from sqlalchemy import Table
 
 from bot.infra.db.columns import MALFORMED, Digest, is_sealed
-from bot.infra.db.errors import BrokenSeal
+from bot.infra.db.errors import BrokenSeal, RowForOthers
 from bot.infra.db.metadata import IS_COMPLETE, metadata
 from bot.infra.db.vault import Vault
 
@@ -100,8 +100,9 @@ def read_row(vault: Vault, table: Table, row: Row, convert: Callable[[Row], Read
     """Open `row` in place and return what `convert` makes of it. The table may have no sealed columns.
 
     Raises:
+        RowForOthers: this process doesn't have its key, or doesn't know a value. The row is recorded in `Vault.left`.
         BrokenSeal: a column doesn't open, the digest doesn't match, or a value is malformed. The row is recorded in
-            `Vault.unreadable`, which the monitor reads.
+            `Vault.unreadable`. The monitor reads both.
     """
     try:
         return _convert(_open_columns(vault, table, _check_well_formed(row)), convert)
@@ -111,7 +112,7 @@ def read_row(vault: Vault, table: Table, row: Row, convert: Callable[[Row], Read
 
 
 def read_sealed_row(vault: Vault, table: Table, row: Row, convert: Callable[[Row], Read]) -> Read | None:
-    """Return what `convert` makes of the unopened `row`. If a value is malformed, record the row and return None."""
+    """Return what `convert` makes of the unopened `row`. If it can't be read, record it and return None."""
     try:
         return _convert(_check_well_formed(row), convert)
     except BrokenSeal as error:
@@ -140,12 +141,15 @@ def _convert(row: Row, convert: Callable[[Row], Read]) -> Read:
         return convert(row)
     except (ValueError, TypeError, KeyError):
         # `from None`: the cause can quote the value.
-        raise BrokenSeal("a row holds a value that the program doesn't know") from None
+        raise RowForOthers("a row holds a value that the program doesn't know") from None
 
 
 def _record_unreadable(vault: Vault, table: Table, row: Row, error: BrokenSeal) -> None:
     error.table, name = table.name, f"{table.name} {_format_key(table, row)}"
-    if name not in vault.unreadable:
+    if error.is_for_others:
+        if vault.left.record(name):
+            log.warning("row_left_to_others", row=name, error=str(error))
+    elif name not in vault.unreadable:
         vault.unreadable.add(name)
         log.error("row_unreadable", row=name, error=str(error))
 

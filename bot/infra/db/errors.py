@@ -8,6 +8,7 @@
     ├── StoreFailure     the database rejected or lost a statement, and the transaction was rolled back
     │   ├── BrokenRule   the statement would have broken a rule of the tables
     │   └── BrokenSeal   a row can't be read
+    │       └── RowForOthers   this process can't read it, but another one can, or a later version
     └── SchemaMismatch   the tables aren't those that this program expects
 
 Features catch `StoreFailure`, `BrokenRule` and `BrokenSeal` as `StoreDown`, `RuleBroken` and `RowUnreadable`.
@@ -23,10 +24,16 @@ class StoreDown(Exception):
 
 
 class RowUnreadable(StoreDown):
-    """A row can't be read, because it was changed or moved, or its key is missing. Trying again doesn't help."""
+    """A row can't be read. Trying again in this process doesn't help."""
 
     table: str = ""
     """The table of the row."""
+
+    is_for_others: bool = False
+    """Whether another process or a later version can read it: its key is missing here, or a value is unknown.
+
+    Such a row is left as it is. All others were changed or moved, and are given up.
+    """
 
     @property
     def is_of_order(self) -> bool:
@@ -68,7 +75,13 @@ class BrokenRule(StoreFailure, RuleBroken):
 
 
 class BrokenSeal(StoreFailure, RowUnreadable):
-    """A row can't be read: it was changed or moved, a value is malformed, or the program doesn't have its key."""
+    """A row can't be read: it was changed or moved, or a value is malformed in a way that no version writes."""
+
+
+class RowForOthers(BrokenSeal):
+    """This process can't read a row: it doesn't have its key, or doesn't know a value. Others may."""
+
+    is_for_others = True
 
 
 class SchemaMismatch(StoreError):

@@ -5,7 +5,7 @@ only if the column still holds the text that was read. What the bot writes at th
 key already, and what it deletes stays deleted. After an interruption the next rotation continues with the rest.
 """
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from functools import cache
@@ -32,12 +32,16 @@ from bot.infra.db import upsert
 from bot.infra.db.encryption import get_place, get_sealed_columns, list_sealed_tables
 from bot.infra.db.errors import StoreFailure
 from bot.infra.db.key_tables import sealing_keys
-from bot.infra.db.vault import VERSION, MissingKey, Vault
+from bot.infra.db.vault import VERSION, MissingKey, UnknownFirstKey, Vault
 
 NAME_AT, NAME_LENGTH = len(VERSION) + 2, 8
 """The position of the key's name in a sealed text, counted from 1, and its length (see `bot/infra/db/vault.py`)."""
 
 MISSING = "it contains data encrypted with a key that is missing. Add the old key at the end of ENCRYPTION_KEYS"
+UNKNOWN_FIRST = (
+    "another process of the bot, running or ended within the last 15 seconds, doesn't know the first key: add it at the"
+    " end of ENCRYPTION_KEYS of every process first and restart each of them, and only then put it first"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +61,24 @@ async def check_keys(connection: AsyncConnection, vault: Vault) -> None:
     known = frozenset((await connection.execute(select(sealing_keys.c.name))).scalars())
     if known - vault.key_names:
         raise MissingKey(MISSING)
+
+
+def check_others(vault: Vault, others: Iterable[Sequence[str]]) -> None:
+    """Check that every other living process can read what this one seals, and the other way round.
+
+    Args:
+        vault: the keys of this process.
+        others: the names of the keys of each other process, the sealing one first.
+
+    Raises:
+        UnknownFirstKey: another process doesn't know this one's first key.
+        MissingKey: this process doesn't know the first key of another one.
+    """
+    for names in others:
+        if vault.first_key_name and vault.first_key_name not in names:
+            raise UnknownFirstKey(UNKNOWN_FIRST)
+        if names[0] not in vault.key_names:
+            raise MissingKey(MISSING)
 
 
 async def register_first_key(connection: AsyncConnection, vault: Vault) -> None:

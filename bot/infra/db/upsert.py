@@ -51,18 +51,19 @@ def split_into_batches(ids: Collection[int]) -> Iterator[tuple[int, ...]]:
         yield all_ids[start : start + IDS_AT_ONCE]
 
 
-def _build_insert(dialect: str, table: Table) -> postgresql.Insert | sqlite.Insert:
+def build_insert(dialect: str, table: Table) -> postgresql.Insert | sqlite.Insert:
+    """Return the statement that inserts rows, for one that says what happens with an existing row."""
     return postgresql.insert(table) if dialect == POSTGRESQL else sqlite.insert(table)
 
 
 @cache
 def build_insert_new(dialect: str, table: Table) -> Any:  # noqa: ANN401  either dialect's own class
     """Return the statement that inserts rows without those that break a unique constraint."""
-    return _build_insert(dialect, table).on_conflict_do_nothing()
+    return build_insert(dialect, table).on_conflict_do_nothing()
 
 
 @cache
 def _build_insert_or_replace(dialect: str, table: Table, keys: tuple[str, ...]) -> Any:  # noqa: ANN401  either dialect's own class
-    statement = _build_insert(dialect, table)
+    statement = build_insert(dialect, table)
     changed = {key: statement.excluded[key] for key in keys if not table.columns[key].primary_key}
     return statement.on_conflict_do_update(index_elements=list(table.primary_key), set_=changed)

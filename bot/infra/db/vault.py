@@ -8,19 +8,29 @@ text, so it doesn't open in another row. So a person who can write to the databa
 import base64
 import binascii
 import hashlib
+import re
 import secrets
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from copy import copy
 from typing import Final
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from bot.infra.db.errors import BrokenSeal, StoreError
+from bot.infra.db.errors import BrokenSeal, RowForOthers, StoreError
 
 KEY_BYTES: Final = 32
 NONCE_BYTES: Final = 12
 VERSION: Final = "s1"
+SEALED_ELSEWHERE: Final = re.compile(r"s\d+\.[0-9a-f]{8}\.[A-Za-z0-9_-]+={0,2}")
+"""A text that another key sealed, or a later version. Nothing else was ever written."""
+
+WAITS_SECONDS: Final = 30.0
+"""A row that others can read counts as waiting for them after so long. Usually they have dealt with it by then."""
+
+FORGOTTEN_SECONDS: Final = 180.0
+"""A row that wasn't met again for so long is gone, or can be read. It is longer than the pause between two tries."""
 
 
 class NoKeys(StoreError):
@@ -29,6 +39,36 @@ class NoKeys(StoreError):
 
 class MissingKey(StoreError):
     """The database contains texts that are sealed with a key that the program doesn't have."""
+
+
+class UnknownFirstKey(MissingKey):
+    """Another process doesn't know the first key, so it couldn't read what this one would seal."""
+
+
+class LeftRows:
+    """The rows that this process can't read and others may, as "table key", with when they were met.
+
+    Args:
+        seconds: a monotonic clock.
+    """
+
+    def __init__(self, seconds: Callable[[], float] = time.monotonic) -> None:
+        self._seconds = seconds
+        self._met: dict[str, tuple[float, float]] = {}
+
+    def record(self, name: str) -> bool:
+        """Record that a row was met. Return whether it is new."""
+        now, known = self._seconds(), self._met.get(name)
+        self._met[name] = (known[0] if known else now, now)
+        return known is None
+
+    def find(self, *, waiting: bool = False) -> frozenset[str]:
+        """Return the rows that were met lately. With `waiting`, only those that others haven't read either."""
+        now = self._seconds()
+        self._met = {name: met for name, met in self._met.items() if now - met[1] < FORGOTTEN_SECONDS}
+        return frozenset(
+            name for name, (first, last) in self._met.items() if not waiting or last - first >= WAITS_SECONDS
+        )
 
 
 class Vault:
@@ -42,12 +82,13 @@ class Vault:
         self._ciphers = {_derive_name(key): AESGCM(key) for key in keys}
         self._first = next(iter(self._ciphers), "")
         self.unreadable: set[str] = set()
-        """Rows that can't be read, as "table key". The set grows until the process ends."""
+        """Rows that nobody can read, as "table key". The set grows until the process ends."""
+        self.left = LeftRows()
 
     def copy_for_database(self) -> "Vault":
         """Return a vault with the same keys and no unreadable rows."""
         other = copy(self)
-        other.unreadable = set()
+        other.unreadable, other.left = set(), LeftRows()
         return other
 
     @property
@@ -59,6 +100,11 @@ class Vault:
     def key_names(self) -> frozenset[str]:
         """The names of all keys. A name reveals nothing about its key."""
         return frozenset(self._ciphers)
+
+    @property
+    def key_names_in_order(self) -> tuple[str, ...]:
+        """The names of all keys, the first one first."""
+        return tuple(self._ciphers)
 
     @property
     def first_key_prefix(self) -> str:
@@ -84,13 +130,16 @@ class Vault:
         """Return the text that was sealed for this place.
 
         Raises:
-            BrokenSeal: the vault doesn't have the key, or the text was changed or moved.
+            RowForOthers: the vault doesn't have the key.
+            BrokenSeal: the text was changed or moved.
         """
         if not sealed:
             return sealed
         cipher = self._ciphers.get(read_key_name(sealed))
+        if cipher is None and SEALED_ELSEWHERE.fullmatch(sealed):
+            raise RowForOthers("a row is encrypted with a key that isn't in ENCRYPTION_KEYS")
         if cipher is None:
-            raise BrokenSeal("a row is encrypted with a key that isn't in ENCRYPTION_KEYS")
+            raise BrokenSeal("a row that must be encrypted isn't")
         try:
             raw = _decode(sealed.rpartition(".")[2])
             return cipher.decrypt(raw[:NONCE_BYTES], raw[NONCE_BYTES:], place.encode()).decode(errors="surrogatepass")

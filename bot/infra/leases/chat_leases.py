@@ -24,6 +24,7 @@ from bot.infra.db.stalled_sessions import end_sessions_of, end_stalled_sessions
 from bot.infra.db.transaction import Transaction
 from bot.infra.leases.metrics import CHAT_LEASES, CHATS_HELD, CLOCK_OFFSET
 from bot.infra.leases.model import KEEP_SECONDS, LEASE_SECONDS, MARGIN_SECONDS, Lease, Term
+from bot.infra.leases.processes import KEEP_RECORD_SECONDS, ProcessRepository
 from bot.infra.leases.repository import LeaseRepository
 
 log = structlog.get_logger(__name__)
@@ -56,6 +57,9 @@ class ChatLease(Lease):
     idle_since: float = 0.0
     users: int = 0
     """How many tasks work under it."""
+
+    is_wanted: bool = False
+    """Whether there is work in the chat that only another process can do. It is given back as soon as nobody works."""
 
     is_recovered: bool = False
     """Whether the notifications that the former process was sending are queued again."""
@@ -144,7 +148,10 @@ class ChatLeases:
         self._held: dict[int, ChatLease] = {}
         self._claiming: set[int] = set()
         self._kept_at = seconds()
+        self._recorded_at = float("-inf")
         self._on_lost: list[Callable[[ChatLease], None]] = []
+        self.stands_aside = False
+        """Whether another process has a key that this one lacks. Then this one takes no chats, and doesn't lead."""
         CHATS_HELD.set_function(lambda: float(len(self._held)))
 
     def on_lost(self, notify: Callable[[ChatLease], None]) -> None:
@@ -168,7 +175,7 @@ class ChatLeases:
             StoreDown: the database failed.
         """
         wanted = [chat_id for chat_id in dict.fromkeys(chat_ids) if self.get(chat_id) is None]
-        if wanted:
+        if wanted and not self.stands_aside:
             # A lease that ended here without an answer of the database isn't used again.
             self._lose([lease for chat_id in wanted if (lease := self._held.get(chat_id)) is not None])
             self._claiming.update(wanted)
@@ -237,7 +244,10 @@ class ChatLeases:
         now = self._seconds()
         self._lose([lease for lease in self._held.values() if not lease.is_held])
         idle = [
-            lease for lease in self._held.values() if not lease.users and now - lease.idle_since >= self._hold_seconds
+            lease
+            for lease in self._held.values()
+            if not lease.users
+            and (lease.is_wanted or self.stands_aside or now - lease.idle_since >= self._hold_seconds)
         ]
         for lease in idle:
             del self._held[lease.chat_id]
@@ -256,6 +266,7 @@ class ChatLeases:
                     await repository.release({lease.chat_id: lease.epoch for lease in idle})
                 epochs = None if self.is_alone else await repository.keep(self._lease_seconds)
                 if not self.is_alone:
+                    await self._keep_record(tx)
                     CLOCK_OFFSET.set((datetime.now(UTC) - await repository.get_time()).total_seconds())
                 if forgotten := self._find_forgotten(epochs or {}):
                     await repository.release(forgotten)
@@ -266,6 +277,18 @@ class ChatLeases:
         self._kept_at = began
         if epochs is not None:
             self._prolong(before, epochs, self._create_term(began))
+
+    async def _keep_record(self, tx: Transaction) -> None:
+        """Keep the record of this process if it is time to, and look whether it lacks a key of the others."""
+        now = self._seconds()
+        if now - self._recorded_at < KEEP_RECORD_SECONDS:
+            return
+        known = ProcessRepository(tx, self.owner)
+        must_stand_aside = await known.keep() and await known.must_stand_aside()
+        self._recorded_at = now
+        if must_stand_aside and not self.stands_aside:
+            log.error("key_missing", reason="ENCRYPTION_KEYS lack a key of the others, so they do the work")
+        self.stands_aside = must_stand_aside
 
     def _find_forgotten(self, epochs: Mapping[int, int]) -> Mapping[int, int]:
         """Return leases that ended here, because an answer of the database came too late, and not there."""
@@ -305,10 +328,16 @@ class ChatLeases:
             await LeaseRepository(tx, self.owner).delete_ended(DELETE_AFTER_SECONDS)
 
     async def release_all(self) -> None:
-        """Release every lease without work in progress, so that other processes go on with the chats at once."""
+        """Release every lease without work in progress, so that other processes go on with the chats at once.
+
+        The process ends, so its record is deleted, too.
+        """
         released = [lease for lease in self._held.values() if not lease.users]
         for lease in released:
             del self._held[lease.chat_id]
-        if released:
+        if released or not self.is_alone:
             async with self._store.keeping() as tx:
-                await LeaseRepository(tx, self.owner).release({lease.chat_id: lease.epoch for lease in released})
+                if released:
+                    await LeaseRepository(tx, self.owner).release({lease.chat_id: lease.epoch for lease in released})
+                if not self.is_alone:
+                    await ProcessRepository(tx, self.owner).delete()

@@ -49,6 +49,7 @@ class Leadership:
         owner: the random id of this process.
         is_alone: whether no other process can use this database.
         freed: wakes this process when another one has given the lead back.
+        stands_aside: whether another process must lead, because it has a key that this one lacks.
         seconds: a monotonic clock that goes on while the machine sleeps.
     """
 
@@ -59,12 +60,14 @@ class Leadership:
         *,
         is_alone: bool,
         freed: Wakeup | None = None,
+        stands_aside: Callable[[], bool] = lambda: False,
         seconds: Callable[[], float] = seconds_with_sleep,
     ) -> None:
         self._store = store
         self._owner = owner
         self._is_alone = is_alone
         self._freed = freed or Wakeup()
+        self._stands_aside = stands_aside
         self._seconds = seconds
         self._lead: Lead | None = None
         LEADER_EPOCH.set_function(lambda: float(self._lead.epoch if self._lead and self._lead.is_held else 0))
@@ -95,6 +98,8 @@ class Leadership:
             await self._freed.wait(LOOK_SECONDS)
 
     async def _try(self) -> Lead | None:
+        if self._stands_aside():
+            return None
         began, lease_seconds = self._seconds(), ALONE_SECONDS if self._is_alone else int(LEASE_SECONDS)
         try:
             async with asyncio.timeout(LEASE_SECONDS / 2), self._store.keeping() as tx:
@@ -150,8 +155,11 @@ class Leadership:
         began = self._seconds()
         try:
             async with asyncio.timeout(LEASE_SECONDS / 2), self._store.keeping() as tx:
-                repository = LeaseRepository(tx, self._owner)
-                is_kept = await repository.keep_lead(lead.epoch, int(LEASE_SECONDS))
+                repository, is_kept = LeaseRepository(tx, self._owner), False
+                if self._stands_aside():
+                    await repository.release_lead(lead.epoch)
+                else:
+                    is_kept = await repository.keep_lead(lead.epoch, int(LEASE_SECONDS))
         except (StoreDown, TimeoutError) as error:
             log.warning("lead_not_kept", error=type(error).__name__)
             return

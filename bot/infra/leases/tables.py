@@ -4,7 +4,7 @@ from typing import Final
 
 from sqlalchemy import BigInteger, Column, Integer, Table, Text
 
-from bot.infra.db.columns import TRANSIENT, BigId, Instant, not_exported
+from bot.infra.db.columns import TRANSIENT, BigId, Instant, Json, not_exported
 from bot.infra.db.metadata import metadata
 
 LEADER: Final = 1
@@ -21,6 +21,16 @@ chat_leases = Table(
     # Grows with each claim, so that an owner that lost the chat and got it again knows its old work from its new.
     Column("epoch", BigInteger, nullable=False),
     info=not_exported("which process works in the chat at the moment"),
+)
+
+# Every process that works on PostgreSQL, with the encryption keys that it knows. A record of a dead one expires.
+processes = Table(
+    "processes",
+    metadata,
+    Column("owner", Text, primary_key=True),
+    # The names of the keys. The first one seals.
+    Column("key_names", Json, nullable=False),
+    Column("expires_at", Instant, nullable=False),
 )
 
 leader_lease = Table(

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from types import MappingProxyType
+from typing import Any
 
 import structlog
 
@@ -26,11 +27,13 @@ from bot.infra.db.transaction import Transaction
 from bot.infra.leases.chat_leases import ChatHolder, ChatLease, SoleHolder
 from bot.infra.log_context import bind_fields
 from bot.infra.outbox.follow_ups import FollowUp, OnChatMoved, OnChatUnreachable
+from bot.infra.outbox.left import LEFT_FOR, LeftNotifications
 from bot.infra.outbox.metrics import DELAY_SECONDS, NOTIFICATIONS
 from bot.infra.outbox.model import (
     MAX_TRIES,
     ChatMoved,
     DeliveryOutcome,
+    LeftToOthers,
     NotificationKind,
     NotificationSender,
     NotificationStatus,
@@ -60,6 +63,9 @@ REPEAT_AFTER = timedelta(seconds=15)
 
 RETRY_BACKOFF = Backoff(first=0.5, longest=15 * 60)
 """Our own waits between attempts. Telegram can ask for a longer one."""
+
+MAX_FOLLOWING = 10
+"""How many notifications of a chat are passed over at once because they follow one that others can read."""
 
 MAX_ERRORS = 8
 """FollowUp so many failures of our own making in a row, those behind it in the chat matter more. Some four minutes."""
@@ -114,6 +120,7 @@ class OutboxDelivery:
         self._leases: dict[asyncio.Task[None], ChatLease] = {}
         self._errors: Counter[int] = Counter()
         self._given_up = set[str]()
+        self._left = LeftNotifications(clock, is_alone=self._holder.is_alone)
         self._is_closing = False
         self.next_due: datetime | None = None
         """When the next notification was due, as `start_due` found it. In the past if it has just been started."""
@@ -165,14 +172,7 @@ class OutboxDelivery:
         """Start to send the first notification of each chat if it is due. Return how many."""
         interrupted: Sequence[StoredNotification] = ()
         async with self._store.reading() as tx:
-            now, repository = self._clock.now(), OutboxRepository(tx, self._holder.owner)
-            dues = {queue: due for queue, due in (await repository.find_next_dues()).items() if queue in self._queues}
-            heads = [
-                notification
-                for queue, due in dues.items()
-                if due is MALFORMED or due <= now
-                for notification in await repository.find_heads(now, HEADS_READ[queue], queue)
-            ]
+            dues, heads = await self._find_heads(tx)
             if not self._holder.is_alone:
                 # Of a process that died. Its chats are free as soon as its leases have ended.
                 interrupted = await self._find_interrupted(tx)
@@ -212,6 +212,25 @@ class OutboxDelivery:
         for each in (notification, *([edit] if edit else [])):
             self._tasks[each.id] = task
         task.add_done_callback(self._on_task_done)
+
+    async def _find_heads(self, tx: Transaction) -> tuple[Mapping[Queue, Any], Sequence[StoredNotification]]:
+        """Return when the next head of each queue is due, and the heads that are due now."""
+        now, repository = self._clock.now(), OutboxRepository(tx, self._holder.owner)
+        for _ in range(MAX_FOLLOWING):
+            left = self._left.list_ids()
+            dues = {
+                queue: due for queue, due in (await repository.find_next_dues(left)).items() if queue in self._queues
+            }
+            heads = [
+                notification
+                for queue, due in dues.items()
+                if due is MALFORMED or due <= now
+                for notification in await repository.find_heads(now, HEADS_READ[queue], queue, left)
+            ]
+            ready = [notification for notification in heads if not self._left.must_wait(notification)]
+            if len(ready) == len(heads):
+                break  # else those that come after the others in their chats are the heads
+        return dues, ready
 
     async def _give_up_unreadable(self) -> None:
         """Give up rows that can't be read, so that later ones in the chat are sent. The monitor raises the alarm."""
@@ -309,6 +328,8 @@ class OutboxDelivery:
                 result = "perhaps_sent"
             case RetryLater() | ChatMoved():
                 result = "retried"
+            case LeftToOthers():
+                result = "left"
             case _:
                 result = "undeliverable"
         NOTIFICATIONS.labels(queue, result).inc()
@@ -320,10 +341,11 @@ class OutboxDelivery:
         except LeaseLost:
             raise
         except Exception as error:  # noqa: BLE001  after any error the row must not stay as being sent
-            if isinstance(error, RowUnreadable) and error.is_of_order:
+            if isinstance(error, RowUnreadable):
                 self._errors.pop(notification.id, None)
-                # Trying again doesn't help. Later notifications of the chat can be about other orders.
-                return Unreadable("its order can't be opened")
+                # Trying again doesn't help. Later notifications of the chat can be about something else.
+                what = f"a row of {error.table} can't be read"
+                return LeftToOthers(what) if error.is_for_others else Unreadable(what)
             if not isinstance(error, StoreDown):
                 self._errors[notification.id] += 1
             log.error(  # noqa: TRY400  a traceback may quote what a user wrote
@@ -359,10 +381,7 @@ class OutboxDelivery:
     ) -> StoredNotification | None:
         """Save the outcome. Return the next notification of the chat if the same transaction marks it."""
         now = self._clock.now()
-        if isinstance(outcome, RetryLater):
-            tries = MAX_TRIES.get(outcome.queue or notification.queue)
-            if tries is not None and notification.attempts + 1 >= tries:
-                outcome = Undeliverable(f"{tries} tries failed")
+        outcome = _give_up_if_hopeless(notification, outcome, now)
         async with self._store.transaction() as tx:
             match outcome:
                 case Sent(message_id):
@@ -377,6 +396,9 @@ class OutboxDelivery:
                     if queue is not None and queue is not notification.queue:
                         await OutboxRepository(tx).move(notification.id, queue)
                     tx.on_commit.append(partial(_log_retry, notification, due - now, maybe_sent=maybe_sent))
+                case LeftToOthers(reason):
+                    await OutboxRepository(tx).leave(notification.id)
+                    tx.on_commit.append(partial(self._leave, notification, reason))
                 case ChatMoved(new_chat_id=new_chat_id):
                     await self._move_chat(tx, notification, new_chat_id, now)
                 case Undeliverable(_, whole_chat=True):
@@ -404,12 +426,23 @@ class OutboxDelivery:
         following = await OutboxRepository(tx).find_first(notification.chat_id, queue, notification.subject)
         if following is None or following.subject != notification.subject or following.due_at > now:
             return None
+        if self._left.must_wait(following):
+            return None
         if following.status is NotificationStatus.SENDING:
             # This task marked it before, in a commit that succeeded although the database reported a failure.
             return following if self._tasks.get(following.id) is task else None
         # Before it is marked, so that `recover` doesn't take it for interrupted.
         self._tasks[following.id] = task
         return following if await OutboxRepository(tx).mark_sending(following.id) else None
+
+    def _leave(self, notification: StoredNotification, reason: str) -> None:
+        """Leave a notification to others, and give its chat back, so that one of them can take it."""
+        self._left.add(notification)
+        self._store.record_left("outbox", notification.id)
+        lease = self._holder.get(notification.chat_id)
+        if lease is not None:
+            lease.is_wanted = True
+        log.warning("message_left_to_others", reason=reason)
 
     async def _move_chat(
         self, tx: Transaction, notification: StoredNotification, new_chat_id: int, now: datetime
@@ -470,6 +503,17 @@ class OutboxDelivery:
         # Each with its own fields, because the messages of a chat can be about several orders.
         with bind_fields(**self._describe(notification)):
             log.info("message_undeliverable", reason=reason)
+
+
+def _give_up_if_hopeless(notification: StoredNotification, outcome: DeliveryOutcome, now: datetime) -> DeliveryOutcome:
+    """Return the outcome, as given up if it was tried often enough, or nobody has read it for long."""
+    if isinstance(outcome, RetryLater):
+        tries = MAX_TRIES.get(outcome.queue or notification.queue)
+        if tries is not None and notification.attempts + 1 >= tries:
+            return Undeliverable(f"{tries} tries failed")
+    if isinstance(outcome, LeftToOthers) and now - notification.created_at > LEFT_FOR:
+        return Unreadable(outcome.reason)
+    return outcome
 
 
 def _log_sent(notification: StoredNotification, now: datetime) -> None:

@@ -12,9 +12,9 @@ QUEUES: Final = tuple(queue.value for queue in Queue)
 
 NOTIFICATIONS: Final = counter(
     "kirim_notifications",
-    "Attempts to send a notification. After `retried` and `perhaps_sent` there is another one.",
+    "Attempts to send a notification. After `retried`, `left` and `perhaps_sent` there is another one.",
     queue=QUEUES,
-    result=("sent", "perhaps_sent", "retried", "undeliverable"),
+    result=("sent", "perhaps_sent", "retried", "left", "undeliverable"),
 )
 DELAY_SECONDS: Final = histogram(
     "kirim_notification_delay_seconds",

@@ -138,7 +138,17 @@ class Undeliverable:
 
 @dataclass(frozen=True, slots=True)
 class Unreadable(Undeliverable):
-    """The notification or its subject can't be read. No follow-up is called."""
+    """Nobody can read the notification or its subject. No follow-up is called."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeftToOthers:
+    """This process can't read the notification or its subject, but another one can, or a later version.
+
+    It stays as it is, and isn't tried again here for a while.
+    """
+
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +158,7 @@ class ChatMoved(Undeliverable):
     new_chat_id: int = 0
 
 
-DeliveryOutcome = Sent | RetryLater | Undeliverable | ChatMoved
+DeliveryOutcome = Sent | RetryLater | Undeliverable | ChatMoved | LeftToOthers
 """The outcome of one attempt to send a notification."""
 
 

@@ -7,13 +7,13 @@ from bot.infra.i18n import Translator
 from bot.infra.outbox.model import (
     ChatMoved,
     DeliveryOutcome,
+    LeftToOthers,
     Notification,
     NotificationKind,
     RetryLater,
     Sent,
     StoredNotification,
     Undeliverable,
-    Unreadable,
 )
 from bot.infra.outbox.payload import PayloadUnreadable, unpack
 from bot.infra.telegram.outbound.sender import (
@@ -61,12 +61,12 @@ class Renderers(Generic[Context]):
     async def send(self, notification: StoredNotification) -> DeliveryOutcome:
         """Make one attempt to send a notification."""
         if notification.kind not in self._renderers:
-            return Unreadable("its kind is unknown")
+            return LeftToOthers("its kind is unknown")  # of a later version
         kind, render = self._renderers[notification.kind]
         try:
             readable = unpack(kind, notification)
         except PayloadUnreadable:
-            return Unreadable("its payload can't be read")
+            return LeftToOthers("its payload is unknown")  # likewise: JSON that is malformed isn't even read
         return await render(readable, await self._open_context(notification.chat_id))
 
 

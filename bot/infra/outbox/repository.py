@@ -23,7 +23,7 @@ from sqlalchemy import (
 )
 
 from bot.infra.db import encryption, upsert
-from bot.infra.db.columns import MALFORMED, constant
+from bot.infra.db.columns import MALFORMED, Json, constant, is_in_json
 from bot.infra.db.transaction import Transaction
 from bot.infra.leases.repository import held_by_others
 from bot.infra.outbox.model import (
@@ -41,16 +41,18 @@ from bot.infra.outbox.tables import IS_SENDING, IS_UNDELIVERABLE, IS_WAITING, is
 THIS = outbox.c.id == bindparam("notification")
 IS_UNSENT = is_unsent(outbox)
 NOW = bindparam("now", type_=outbox.c.due_at.type)
+LEFT = bindparam("left", type_=Json())
 
 _same_chat = outbox.alias("same_chat")
 
-KEEPS_ORDER_OF_SUBJECT = ~exists().where(
+IS_EARLIER_IN_MONEY = (
     is_unsent(_same_chat),
     _same_chat.c.chat_id == outbox.c.chat_id,
     _same_chat.c.queue == constant(Queue.MONEY),
     _same_chat.c.subject == outbox.c.subject,
     _same_chat.c.id < outbox.c.id,
 )
+KEEPS_ORDER_OF_SUBJECT = ~exists().where(*IS_EARLIER_IN_MONEY)
 """No earlier notification about the same subject is unsent in `Queue.MONEY`."""
 
 
@@ -70,13 +72,14 @@ def _build_heads(queue: Queue) -> Select[Any]:
     In `Queue.EDITS` it is the first of each subject, so that no order waits for the removal of another's invoice.
 
     Chats that another process holds are left out. The parameter `me` is this process. Rates are sent in bulk by the
-    leader, whoever holds the chat.
+    leader, whoever holds the chat. What this process leaves to others (`left`) keeps none behind it waiting.
 
     It reads the index in the order of `due_at`, so a hundred heads cost a hundred lookups, however many rows wait.
     It is a scalar subquery, because PostgreSQL can't turn that into a join over all rows.
     """
     in_queue, in_same_queue = (_is_in(queue, rows) for rows in (outbox, _same_chat))
-    is_alike = [is_unsent(_same_chat), _same_chat.c.chat_id == outbox.c.chat_id, in_same_queue]
+    is_not_left = ~is_in_json(_same_chat.c.id, LEFT)
+    is_alike = [is_unsent(_same_chat), _same_chat.c.chat_id == outbox.c.chat_id, in_same_queue, is_not_left]
     if queue is Queue.EDITS:
         is_alike.append(_same_chat.c.subject == outbox.c.subject)
     first_of_chat = select(_same_chat.c.id).where(*is_alike).order_by(_same_chat.c.id).limit(1).scalar_subquery()
@@ -86,7 +89,7 @@ def _build_heads(queue: Queue) -> Select[Any]:
     if queue in MAX_TRIES:
         # Notifications of one subject keep their order: a receipt comes after the message that the order was sent, and
         # an invoice is removed after it was sent.
-        heads = heads.where(KEEPS_ORDER_OF_SUBJECT)
+        heads = heads.where(~exists().where(*IS_EARLIER_IN_MONEY, is_not_left))
     return heads.order_by(outbox.c.due_at, outbox.c.id)
 
 
@@ -137,6 +140,12 @@ POSTPONE = (
     )
 )
 MOVE = update(outbox).where(THIS)
+# The attempt doesn't count, because nothing was tried.
+LEAVE = (
+    update(outbox)
+    .where(THIS, IS_SENDING)
+    .values(status=NotificationStatus.WAITING.value, attempts=outbox.c.attempts - 1)
+)
 GIVE_UP = update(outbox).where(IS_UNSENT)
 GIVE_UP_ONE = GIVE_UP.where(THIS)
 GIVE_UP_CHAT = GIVE_UP.where(outbox.c.chat_id == bindparam("chat"))
@@ -185,22 +194,23 @@ class OutboxRepository:
         return len(await upsert.insert_all_new(self._connection, outbox, rows, outbox.c.id))
 
     async def find_heads(
-        self, now: datetime, limit: int = 100, queue: Queue = Queue.MONEY
+        self, now: datetime, limit: int = 100, queue: Queue = Queue.MONEY, left: Collection[int] = ()
     ) -> tuple[StoredNotification, ...]:
-        """Return the first unsent row of each chat, if it is waiting and due.
+        """Return the first unsent row of each chat, if it is waiting and due. Skip the rows in `left`.
 
         No queue waits for another.
         """
-        found = await self._connection.execute(HEADS[queue], {"now": now, "limit": limit, "me": self._owner})
+        values = {"now": now, "limit": limit, "me": self._owner, "left": sorted(left)}
+        found = await self._connection.execute(HEADS[queue], values)
         return encryption.read_rows(self._vault, outbox, found.mappings(), _notification)
 
     async def find_next_due(self) -> datetime | None:
         """Return when the next head is due."""
         return min((due for due in (await self.find_next_dues()).values() if due is not MALFORMED), default=None)
 
-    async def find_next_dues(self) -> Mapping[Queue, Any]:
+    async def find_next_dues(self, left: Collection[int] = ()) -> Mapping[Queue, Any]:
         """Return when the next head of each queue is due, or `MALFORMED`. Queues without a head are left out."""
-        row = (await self._connection.execute(NEXT_DUE, {"me": self._owner})).one()
+        row = (await self._connection.execute(NEXT_DUE, {"me": self._owner, "left": sorted(left)})).one()
         return {queue: due for queue, due in zip(IN_QUEUE, row, strict=True) if due is not None}
 
     async def find_due_after(self, moment: datetime, limit: int = 100) -> tuple[StoredNotification, ...]:
@@ -246,6 +256,10 @@ class OutboxRepository:
     async def move(self, notification_id: int, queue: Queue) -> None:
         """Change the queue of a row."""
         await self._connection.execute(MOVE, {"notification": notification_id, **_store_queue(queue)})
+
+    async def leave(self, notification_id: int) -> None:
+        """Mark a row that is being sent as waiting, as if it had never been begun."""
+        await self._connection.execute(LEAVE, {"notification": notification_id})
 
     async def give_up(self, notification_id: int, failure: str) -> None:
         """Mark a row as undeliverable. `failure` says why, without personal data."""

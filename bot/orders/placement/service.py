@@ -24,7 +24,7 @@ from bot.orders.placement.invoice_check import InvoiceCheck, payment_notificatio
 from bot.orders.placement.matching import OrderListing, read_list, read_rivals
 from bot.orders.placement.results import ResultRecorder, has_rivals, is_superseded
 from bot.orders.placement.submission import OrderSubmission
-from bot.orders.repository import OrderRepository
+from bot.orders.repository import OrderRepository, TrackedOrder
 from bot.orders.rules import Rules
 from bot.orders.tracking.intervals import next_poll_at
 from bot.orders.tracking.reports import ReportRecorder
@@ -286,7 +286,8 @@ class OrderService:
         if accepted is None:
             return None
         await OrderRepository(tx).record_event(accepted, now, EventNote.PRICE_ACCEPTED)
-        return await self.reports.record(tx, accepted, report, now, asked_at=asked_at, is_new=True)
+        whole = TrackedOrder(accepted, is_whole=True)
+        return await self.reports.record(tx, whole, report, now, asked_at=asked_at, is_new=True)
 
     def _check_accepted(self, order: Order, now: datetime) -> InvoiceCheck:
         if not self.rules.amounts_for(order.method).allow(order.idr or 0):

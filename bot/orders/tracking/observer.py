@@ -13,7 +13,7 @@ from bot.orders.notifications.kinds import OrderNotification
 from bot.orders.notifications.queueing import order_notifications
 from bot.orders.order import EventNote, Order, Phase, mark_overdue
 from bot.orders.placement.service import OrderService
-from bot.orders.repository import OrderRepository
+from bot.orders.repository import OrderRepository, TrackedOrder
 from bot.orders.tracking.intervals import LONGEST_INTERVAL, next_poll_at
 from bot.orders.tracking.reports import expire_or_close, queue_notifications
 from bot.settlement.model import OrderReport
@@ -21,6 +21,9 @@ from bot.settlement.model import OrderReport
 log = structlog.get_logger(__name__)
 
 MAX_TRIES = 3
+UNREADABLE_INTERVAL = timedelta(minutes=1)
+"""How often an order is tried again if not even what polling needs can be read. A later version may read it."""
+
 POLL_AWAITED_FOR = timedelta(minutes=2)
 """How long to wait for the next poll before a paid order counts as overdue by its last known state. So after a pause of
 the bot itself, the service is polled first."""
@@ -37,14 +40,22 @@ class Observer:
         self._store = orders.store
         self._clock = orders.clock
         self._started_at = orders.clock.now()
-        self._skipped = set[str]()
+        self._tried: dict[str, datetime] = {}
 
     def begin_to_lead(self) -> None:
         """Wait for the next polls before orders count as overdue, as after a start."""
         self._started_at = self._clock.now()
+        self._tried.clear()
+
+    async def resume_stopped(self) -> None:
+        """Poll open orders again that an older version has stopped polling, because it couldn't read them."""
+        async with self._store.transaction() as tx:
+            resumed = await OrderRepository(tx).resume_polling(self._clock.now())
+        if resumed:
+            log.warning("polling_resumed", orders=resumed)
 
     async def apply_report(self, reference: str, report: OrderReport, *, asked_at: datetime) -> Order | None:
-        """Apply a report of the service, and return the order. Return None if it is unknown or can't be read.
+        """Apply a report of the service, and return the order. Return None if it is unknown or doesn't open.
 
         `asked_at` is when the request for the report began. Only a report requested after the expiry can prove that an
         order expired unpaid: with an earlier one, the payment may have arrived at the last moment.
@@ -53,45 +64,56 @@ class Observer:
             try:
                 return await self._apply_report(reference, report, asked_at)
             except RowUnreadable:
-                await self._skip(reference)
+                await self._put_off(reference)
                 return None
 
-    async def skip_unreadable(self) -> None:
-        """Stop polling the orders that any query has found unreadable.
+    async def put_off_unreadable(self) -> None:
+        """Put off the polls of orders that any query has found unreadable, so that the others are still polled.
 
-        A query for several orders leaves unreadable ones out of its result, so they would stay due for ever.
+        A query for several orders leaves unreadable ones out of its result, so they would stay due. An order whose
+        recipient or invoice doesn't open is polled all the same, because polling needs neither.
         """
-        for reference in self._store.unreadable_keys("orders") - self._skipped:
-            with bind_fields(order=reference):
-                await self._skip(reference)
+        now = self._clock.now()
+        found = self._store.unreadable_keys("orders") | self._store.left_keys("orders")
+        self._tried = {reference: at for reference, at in self._tried.items() if reference in found}
+        for reference in found:
+            if reference not in self._tried or now - self._tried[reference] >= UNREADABLE_INTERVAL:
+                with bind_fields(order=reference):
+                    await self._put_off(reference)
 
-    async def _skip(self, reference: str) -> None:
-        """Stop polling an order that can't be read, so that the others are still polled. The monitor raises the alarm.
+    async def _put_off(self, reference: str) -> None:
+        """Try an order later if even what polling needs can't be read. The monitor raises the alarm.
 
         If only the time of its next poll can't be read, the order is polled now.
         """
-        self._skipped.add(reference)
+        now = self._clock.now()
+        self._tried[reference] = now
         async with self._store.transaction() as tx:
-            is_skipped = await OrderRepository(tx).skip_polling(reference, self._clock.now())
-        if is_skipped:
-            log.error("unreadable_order_skipped")
+            is_put_off = await OrderRepository(tx).poll_unreadable(reference, now, now + UNREADABLE_INTERVAL)
+        if is_put_off:
+            log.warning("unreadable_order_put_off")
 
     async def _apply_report(self, reference: str, report: OrderReport, asked_at: datetime) -> Order | None:
         for _ in range(MAX_TRIES):
             now = self._clock.now()
             async with self._store.transaction() as tx:
-                before = await OrderRepository(tx).get(reference)
-                if before is None or before.phase is not Phase.OPEN:
-                    return before
+                tracked = await OrderRepository(tx).get_tracked(reference)
+                if tracked is None or tracked.order.phase is not Phase.OPEN:
+                    return _whole(tracked, tracked.order) if tracked else None
+                before = tracked.order
                 if before.service_id != report.service_id:
-                    log.error("order_report_mismatched")
-                    poll_at = next_poll_at(before, now, self._orders.rules.poll_interval)
-                    return await OrderRepository(tx).save(replace(before, last_polled_at=now, next_poll_at=poll_at))
-                saved = await self._orders.reports.record(tx, before, report, now, asked_at=asked_at)
+                    return await self._record_mismatch(tx, tracked, now)
+                saved = await self._orders.reports.record(tx, tracked, report, now, asked_at=asked_at)
                 if saved is not None:
-                    return saved
+                    return _whole(tracked, saved)
         log.warning("order_update_conflict")
         return None
+
+    async def _record_mismatch(self, tx: Transaction, tracked: TrackedOrder, now: datetime) -> Order | None:
+        log.error("order_report_mismatched")
+        poll_at = next_poll_at(tracked.order, now, self._orders.rules.poll_interval)
+        polled = replace(tracked.order, last_polled_at=now, next_poll_at=poll_at)
+        return await OrderRepository(tx).save_tracked(tracked, polled)
 
     async def postpone(self, reference: str, *, is_known: bool = True) -> None:
         """Schedule the next poll of an order after a poll without a report.
@@ -102,23 +124,23 @@ class Observer:
         try:
             await self._postpone(reference, is_known=is_known)
         except RowUnreadable:
-            await self._skip(reference)
+            await self._put_off(reference)
 
     async def _postpone(self, reference: str, *, is_known: bool) -> None:
         now = self._clock.now()
         async with self._store.transaction() as tx:
-            order = await OrderRepository(tx).get(reference)
-            if order is None or order.phase is not Phase.OPEN:
+            tracked = await OrderRepository(tx).get_tracked(reference)
+            if tracked is None or tracked.order.phase is not Phase.OPEN:
                 return
+            order = tracked.order
             poll_at = next_poll_at(order, now, self._orders.rules.poll_interval)
             if poll_at is not None or is_known:
-                await OrderRepository(tx).save(
-                    replace(order, last_polled_at=now, next_poll_at=poll_at or now + LONGEST_INTERVAL)
-                )
+                polled = replace(order, last_polled_at=now, next_poll_at=poll_at or now + LONGEST_INTERVAL)
+                await OrderRepository(tx).save_tracked(tracked, polled)
                 return
             # No report will come any longer, so its invoice is taken down.
             after, kinds = expire_or_close(replace(order, last_polled_at=now, next_poll_at=None), now)
-            saved = await OrderRepository(tx).save(after)
+            saved = await OrderRepository(tx).save_tracked(tracked, after)
             if saved is None:
                 return
             await queue_notifications(tx, saved, kinds, now, has_expired=OrderNotification.EXPIRED in kinds)
@@ -158,11 +180,11 @@ class Observer:
 
     async def _mark_overdue(self, reference: str, now: datetime) -> bool:
         async with self._store.transaction() as tx:
-            order = await OrderRepository(tx).get(reference)
-            if order is None:
+            tracked = await OrderRepository(tx).get_tracked(reference)
+            if tracked is None:
                 return False
-            after, kinds = mark_overdue(order, now, self._orders.rules.overdue_after)
-            saved = await OrderRepository(tx).save(after) if kinds else None
+            after, kinds = mark_overdue(tracked.order, now, self._orders.rules.overdue_after)
+            saved = await OrderRepository(tx).save_tracked(tracked, after) if kinds else None
             if saved is None:
                 return False
             await OrderRepository(tx).record_event(saved, now, EventNote.OVERDUE)
@@ -180,3 +202,8 @@ class Observer:
             saved = await OrderRepository(tx).save(replace(order, phase=Phase.ABANDONED))
             if saved is not None:
                 await OrderRepository(tx).record_event(saved, now, EventNote.OFFER_OVER)
+
+
+def _whole(tracked: TrackedOrder, order: Order) -> Order | None:
+    """Return the order, unless its row doesn't open: then it can't be shown."""
+    return order if tracked.is_whole else None

@@ -181,7 +181,7 @@ class Poller:
     ) -> Mapping[str, Order]:
         """Apply the list to our orders that are due or have changed. Return the due orders that aren't in it."""
         async with self._store.reading() as tx:
-            ours = await OrderRepository(tx).by_service_id(reports.keys())
+            ours = await OrderRepository(tx).polled_by_service_id(reports.keys())
         for service_id, order in ours.items():
             report = reports[service_id]
             self._listed[order.is_paid] += 1

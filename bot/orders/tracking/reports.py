@@ -15,7 +15,7 @@ from bot.orders.notifications.kinds import OrderNotification, OrderWarning
 from bot.orders.notifications.queueing import ALARM_OF, operator_notifications, order_notifications
 from bot.orders.order import EventNote, Failure, Order, Phase, advance, expire
 from bot.orders.preferences import DeliveryMode, delivery_mode, step_notification
-from bot.orders.repository import OrderRepository
+from bot.orders.repository import OrderRepository, TrackedOrder
 from bot.orders.rules import Rules
 from bot.orders.tracking.intervals import next_poll_at
 from bot.payments import bolt11
@@ -44,7 +44,7 @@ class ReportRecorder:
     async def record(
         self,
         tx: Transaction,
-        before: Order,
+        tracked: TrackedOrder,
         report: OrderReport,
         now: datetime,
         *,
@@ -53,14 +53,15 @@ class ReportRecorder:
     ) -> Order | None:
         """Save the order after a report, and return it. Return None if another transaction has changed it.
 
-        `before` is an open order. `asked_at` is when the request for the report began. `is_new` says that its user has
+        `tracked` is an open order. `asked_at` is when the request for the report began. `is_new` says that its user has
         no status message and no invoice of it yet.
         """
+        before = tracked.order
         after, kinds = advance(before, report, now)
         after = replace(after, next_poll_at=next_poll_at(after, now, self._rules.poll_interval))
         after, ending = expire_or_close(after, asked_at)
         kinds = tuple(dict.fromkeys((*kinds, *ending)))
-        saved = await OrderRepository(tx).save(after)
+        saved = await OrderRepository(tx).save_tracked(tracked, after)
         if saved is None:
             return None
         await _record_report(tx, before, saved, report, now)

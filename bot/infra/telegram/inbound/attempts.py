@@ -16,6 +16,7 @@ from telegram import Bot, Update
 from bot.core.backoff import Backoff
 from bot.core.clock import Clock
 from bot.infra.db.database import Database
+from bot.infra.db.errors import RowUnreadable
 from bot.infra.db.fence import LeaseLost
 from bot.infra.db.retry import retry_forever
 from bot.infra.db.transaction import Transaction
@@ -55,6 +56,9 @@ class Attempt:
     attempts: int
     chat: ChatState | None = None
     """The state of the user's chat, if this update changed it. It is saved when the update is finished."""
+
+    may_be_left: bool = False
+    """Whether another process gets the update if this one can't read a row that it needs."""
 
 
 CURRENT_ATTEMPT: ContextVar[Attempt | None] = ContextVar("attempt", default=None)
@@ -108,7 +112,7 @@ class Attempts:
                 ANSWER_SECONDS.observe(max(waited.total_seconds(), 0.0))  # two clocks
                 await self._finish(attempt)
                 return None
-            if isinstance(error, LeaseLost):
+            if isinstance(error, LeaseLost) or (isinstance(error, RowUnreadable) and error.is_for_others):
                 raise error  # another process handles the update
             UPDATES_HANDLED.labels("failed").inc()
             await self._record_failure(attempt, error)

@@ -9,6 +9,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import timedelta
 from functools import partial
 from itertools import islice
 from types import MappingProxyType
@@ -18,7 +19,7 @@ from telegram import Bot
 
 from bot.core.clock import Clock
 from bot.infra.db.database import Database
-from bot.infra.db.errors import StoreDown
+from bot.infra.db.errors import RowUnreadable, StoreDown
 from bot.infra.db.fence import LeaseLost
 from bot.infra.db.retry import retry_forever
 from bot.infra.jobs.repository import Job, JobHandler, JobRepository
@@ -50,6 +51,27 @@ LOOK_ALONE_SECONDS = 5.0
 
 AFTER_FAILURE_SECONDS = 1.0
 MAX_JOB_ATTEMPTS = 5
+AVOIDED_SECONDS = 5.0
+"""How long this process doesn't take a chat in which it couldn't read a row, so that another process takes it."""
+
+LEFT_SECONDS = 60.0
+"""When this process tries again what it has left."""
+
+LEFT_FOR = timedelta(days=30)
+"""How old a job can become of which nobody knows the kind. Then it is dropped."""
+
+
+@dataclass(slots=True)
+class _LeftWork:
+    """What this process leaves in a chat, because only others can read it, until it tries again."""
+
+    until: float
+    updates: set[int] = field(default_factory=set)
+    jobs: set[int] = field(default_factory=set)
+
+    @property
+    def count(self) -> int:
+        return len(self.updates) + len(self.jobs)
 
 
 @dataclass(slots=True, eq=False)
@@ -102,6 +124,7 @@ class ChatQueues:
         max_in_memory: int = MAX_IN_MEMORY,
     ) -> None:
         self._store = store
+        self._clock = clock
         self._holder = holder or SoleHolder()
         self._attempts = Attempts(store, process, clock, bot, save_chats=save_chats, holder=self._holder)
         self._jobs = jobs
@@ -114,6 +137,8 @@ class ChatQueues:
         self._working: set[_ChatQueue] = set()
         self._unclaimed: dict[int, None] = {}
         self._expected: Counter[int] = Counter()
+        self._left: dict[int, _LeftWork] = {}
+        self._avoided: dict[int, float] = {}
         self._must_look = True
         self._look_at = 0.0
         self._closing = False
@@ -127,7 +152,7 @@ class ChatQueues:
             elif queue.has_more or len(queue.work) >= self._max_in_memory:
                 queue.has_more = queue.was_added = True
             else:
-                queue.work.append(self._attempts.create(item, queue.lease))
+                queue.work.append(self._create_attempt(item, queue))
         if self._unclaimed:
             self._on_waiting()
 
@@ -173,13 +198,15 @@ class ChatQueues:
 
     async def _look(self) -> None:
         """Find chats with more work than this process knows of."""
+        self._forget_left()
         owner, limit = self._holder.owner, 2 * self._max_chats
         async with self._store.reading() as tx:
             updates = await InboxRepository(tx).find_waiting(owner, limit)
             jobs = await JobRepository(tx).find_waiting(owner, limit)
         for chat_id in dict.fromkeys((*updates, *jobs)):
-            queue = self._queues.get(chat_id)
-            if queue is None or updates.get(chat_id, 0) + jobs.get(chat_id, 0) > len(queue.work):
+            queue, left = self._queues.get(chat_id), self._left.get(chat_id)
+            known = (len(queue.work) if queue else 0) + (left.count if left else 0)
+            if updates.get(chat_id, 0) + jobs.get(chat_id, 0) > known:
                 self._read_again(chat_id)
 
     def _read_again(self, chat_id: int) -> None:
@@ -190,7 +217,10 @@ class ChatQueues:
             queue.has_more = queue.was_added = True
 
     async def _claim(self) -> None:
-        free = self._max_chats - len(self._queues)
+        free, moment = self._max_chats - len(self._queues), asyncio.get_running_loop().time()
+        for chat_id, left_at in self._avoided.items():
+            if moment - left_at < AVOIDED_SECONDS:
+                self._unclaimed.pop(chat_id, None)  # it is found again when that time is over
         if not self._unclaimed or self._closing:
             return
         wanted = list(islice(self._unclaimed, max(min(free, CLAIMED_AT_ONCE), 0)))
@@ -234,7 +264,7 @@ class ChatQueues:
         """Return the queue of a chat. Start it if this process holds the chat, else return None."""
         if chat_id not in self._queues:
             lease = self._holder.get(chat_id)
-            if lease is None:
+            if lease is None or chat_id in self._avoided:
                 return None
             self._start(_ChatQueue(chat_id, lease))
         return self._queues[chat_id]
@@ -273,32 +303,81 @@ class ChatQueues:
                     if not queue.work:
                         del self._queues[queue.chat_id]
                         break
-                    pause = await self._handle(queue, queue.work[0])
+                    try:
+                        pause = await self._handle(queue, queue.work[0])
+                    except RowUnreadable:
+                        if self._leave_chat(queue, queue.work[0]):
+                            break
+                        pause = None
                 if pause is None:
                     queue.work.popleft()
                 else:
                     await asyncio.sleep(pause)
+        if queue.chat_id in self._left:
+            queue.lease.is_wanted = True
         if self._unclaimed:
             self._on_waiting()
+
+    def _create_attempt(self, item: InboxItem, queue: _ChatQueue) -> Attempt:
+        attempt = self._attempts.create(item, queue.lease)
+        attempt.may_be_left = not self._holder.is_alone and queue.chat_id not in self._avoided
+        return attempt
+
+    def _leave_chat(self, queue: _ChatQueue, work: Attempt | Job) -> bool:
+        """Leave the chat to another process for a while, or else only this work. Return whether the chat is left."""
+        if isinstance(work, Attempt) and work.may_be_left:
+            self._avoided[queue.chat_id] = asyncio.get_running_loop().time()
+            queue.lease.is_wanted = True
+            del self._queues[queue.chat_id]
+            log.warning("chat_left_to_others")
+            return True
+        self._leave(queue.chat_id, work)
+        return False
+
+    def _leave(self, chat_id: int, work: Attempt | Job) -> None:
+        """Leave work as it is, because only others know what to do. It doesn't hold up the rest of its chat."""
+        left = self._get_left(chat_id)
+        if isinstance(work, Attempt):
+            left.updates.add(work.item.update_id)
+            log.warning("update_left_to_others")
+        else:
+            left.jobs.add(work.id)
+            self._store.record_left("jobs", work.id)
+            log.warning("job_left_to_others")
+
+    def _get_left(self, chat_id: int) -> _LeftWork:
+        until = asyncio.get_running_loop().time() + LEFT_SECONDS
+        return self._left.setdefault(chat_id, _LeftWork(until))
+
+    def _forget_left(self) -> None:
+        """Forget what can be tried again."""
+        moment = asyncio.get_running_loop().time()
+        self._left = {chat_id: left for chat_id, left in self._left.items() if moment < left.until}
+        self._avoided = {chat_id: at for chat_id, at in self._avoided.items() if moment - at < LEFT_SECONDS}
 
     async def _fill(self, queue: _ChatQueue) -> None:
         while queue.has_more and not queue.work:
             queue.was_added = False
-            updates, jobs = await retry_forever("read_inbox", lambda: self._read(queue))
-            queue.work.extend(self._attempts.create(item, queue.lease) for item in updates)
+            updates, left, jobs = await retry_forever("read_inbox", lambda: self._read(queue))
+            queue.work.extend(self._create_attempt(item, queue) for item in updates)
+            if left:
+                self._get_left(queue.chat_id).updates.update(left)
             # What was added after the query is in the database, too.
-            queue.has_more = queue.was_added or len(updates) == self._max_in_memory
+            queue.has_more = queue.was_added or len(updates) + len(left) == self._max_in_memory
             if not queue.has_more:
                 queue.work.extend(jobs)
 
-    async def _read(self, queue: _ChatQueue) -> tuple[Sequence[InboxItem], Sequence[Job]]:
+    async def _read(self, queue: _ChatQueue) -> tuple[Sequence[InboxItem], Collection[int], Sequence[Job]]:
+        """Return updates of the chat, the ids of those that only others can read, and the chat's jobs."""
+        before = self._left.get(queue.chat_id) or _LeftWork(0)
         async with self._store.reading() as tx:
-            updates = await InboxRepository(tx).find_unfinished(
+            inbox = InboxRepository(tx)
+            updates = await inbox.find_unfinished(
                 queue.chat_id,
-                known=self._attempts.list_finished().union(self._expected),
+                known=self._attempts.list_finished().union(self._expected, before.updates),
                 limit=self._max_in_memory,
             )
-            return updates, await JobRepository(tx).find_of_chat(queue.chat_id)
+            return updates, inbox.left, await JobRepository(tx).find_of_chat(queue.chat_id, before.jobs)
 
     async def _handle(self, queue: _ChatQueue, work: Attempt | Job) -> float | None:
         """Do the first work of a queue. Return None if it is done, else the seconds until the next attempt."""
@@ -313,6 +392,9 @@ class ChatQueues:
 
     async def _run_job(self, job: Job, lease: ChatLease) -> float | None:
         handler = self._jobs.get(job.kind)
+        if handler is None and self._clock.now() - job.created_at < LEFT_FOR:
+            self._leave(job.chat_id, job)  # a later version has added it
+            return None
         if handler is None or job.attempts >= MAX_JOB_ATTEMPTS:
             log.error("job_dropped", attempts=job.attempts)
             await self._finish_job(job)
@@ -321,7 +403,7 @@ class ChatQueues:
             # It may have crashed the process that had the chat, so its attempts are counted before they begin.
             await retry_forever("count_attempt", lambda: self._count_job_attempt(job))
         error = await catch_exception(handler(job))
-        if isinstance(error, LeaseLost):
+        if isinstance(error, LeaseLost) or (isinstance(error, RowUnreadable) and error.is_for_others):
             raise error  # another process does the job
         if isinstance(error, StoreDown):
             return AFTER_FAILURE_SECONDS

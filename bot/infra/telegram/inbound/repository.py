@@ -10,6 +10,7 @@ from sqlalchemy import Text, bindparam, delete, func, or_, select, update
 from bot.core.clock import Clock
 from bot.infra.db import encryption, upsert
 from bot.infra.db.columns import MALFORMED, POSTGRESQL
+from bot.infra.db.errors import RowUnreadable
 from bot.infra.db.transaction import Transaction
 from bot.infra.leases.repository import DB_NOW, held_by_others
 from bot.infra.telegram.inbound.model import InboxItem
@@ -70,6 +71,8 @@ class InboxRepository:
     def __init__(self, tx: Transaction) -> None:
         self._connection = tx.connection
         self._vault = tx.vault
+        self.left = set[int]()
+        """The updates that `find_unfinished` has left out, because only others can read them."""
 
     async def add(self, items: Sequence[InboxItem]) -> frozenset[int]:
         """Save new updates. Return the ids of those that are new."""
@@ -79,15 +82,22 @@ class InboxRepository:
     async def find_unfinished(
         self, chat_id: int, *, known: Collection[int] = (), limit: int = 50
     ) -> tuple[InboxItem, ...]:
-        """Return the unfinished updates of a chat without those in `known`, in the order they were received."""
-        found = await self._connection.execute(UNFINISHED, {"chat": chat_id, "known": tuple(known), "limit": limit})
-        return tuple(self._read_item(row) for row in found.mappings())
+        """Return the unfinished updates of a chat without those in `known`, in the order they were received.
 
-    def _read_item(self, row: Mapping[Any, Any]) -> InboxItem:
-        """Return an item of the inbox. An unreadable one gets an empty body and is dropped after its attempts."""
-        item = encryption.read_row_or_none(self._vault, inbox, dict(row), _to_item)
-        if item is not None:
-            return item
+        Those that only others can read are left out.
+        """
+        found = await self._connection.execute(UNFINISHED, {"chat": chat_id, "known": tuple(known), "limit": limit})
+        items = (self._read_item(row) for row in found.mappings())
+        return tuple(item for item in items if item is not None)
+
+    def _read_item(self, row: Mapping[Any, Any]) -> InboxItem | None:
+        """Return an item of the inbox. A damaged one gets an empty body and is dropped after its attempts."""
+        try:
+            return encryption.read_row(self._vault, inbox, dict(row), _to_item)
+        except RowUnreadable as error:
+            if error.is_for_others:
+                self.left.add(row["update_id"])
+                return None
         return InboxItem(
             update_id=row["update_id"],
             chat_id=row["chat_id"],
