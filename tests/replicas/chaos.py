@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from tests.replicas.cluster import LEASE_SECONDS, Cluster
+from tests.replicas.exchange import Exchange
 from tests.replicas.replica import Replica
 
 PAUSE_SECONDS = (3.0, 8.0)
@@ -38,9 +39,10 @@ class Change:
 class Chaos:
     """Makes a random replica fail every few seconds. At least one always works, if there are several."""
 
-    def __init__(self, cluster: Cluster, seed: int) -> None:
+    def __init__(self, cluster: Cluster, seed: int, exchange: Exchange) -> None:
         self._cluster = cluster
         self._random = random.Random(seed)
+        self.exchange = exchange
         self._failing: dict[Replica, asyncio.Task[None]] = {}
         self.counts: Counter[str] = Counter()
         self.journal: list[Change] = []
@@ -50,6 +52,7 @@ class Chaos:
             "backends terminated": self._terminate_backends,
             "connections cut": self._cut,
             "stalled": self._stall,
+            "exchanged": exchange.exchange,
         }
 
     async def run(self) -> None:
@@ -69,6 +72,7 @@ class Chaos:
         await asyncio.gather(*self._failing.values())
         await self._restart_ended()
         await self._cluster.restore()
+        await self.exchange.finish(self._cluster.replicas)
 
     async def _fail(self, replica: Replica, name: str) -> None:
         self.journal.append(Change(datetime.now(UTC), replica.name, name))
@@ -114,9 +118,9 @@ class Chaos:
 
 
 @asynccontextmanager
-async def chaos(cluster: Cluster, seed: int) -> AsyncIterator[Chaos]:
-    """Make replicas fail within the block. At its end all of them work again."""
-    made = Chaos(cluster, seed)
+async def chaos(cluster: Cluster, seed: int, exchange: Exchange) -> AsyncIterator[Chaos]:
+    """Make replicas fail within the block. At its end all of them work again, as the newer version."""
+    made = Chaos(cluster, seed, exchange)
     running = [asyncio.create_task(made.run()), asyncio.create_task(made.keep_running())]
     try:
         yield made

@@ -1,17 +1,58 @@
-"""The bot of a newer version: it has one more migration, in the folder that `NEXT_MIGRATIONS` names."""
+"""The bot of a newer version: one more migration (in the folder that `NEXT_MIGRATIONS` names), and one more message."""
 
 import os
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import bot.__main__
 import bot.process
 from bot.infra.db import migrate
+from bot.infra.i18n import Html
+from bot.infra.outbox.model import DeliveryOutcome, Notification, NotificationKind
+from bot.infra.telegram.ui.screen import Screen
+from bot.orders.notifications import queueing
+from bot.orders.notifications.kinds import AboutOrder, OrderNotification
+from bot.orders.notifications.rendering import OrderMessages
+from bot.orders.order import Order
+from bot.orders.tracking import observer
+from bot.users.readers import RenderContext, Renderer
 
 FOLDER: Final = "NEXT_MIGRATIONS"
+MESSAGE: Final = "This message exists since the next version."
+
+_renderers = OrderMessages.renderers
+
+
+class NextNotification(NotificationKind):
+    """What only the newer version knows."""
+
+    ALSO_PAID = "also_paid", AboutOrder
 
 
 def main() -> None:
     """Run the bot."""
     vars(migrate)["MIGRATIONS"] = Path(os.environ[FOLDER])
+    vars(observer)["order_notifications"] = _with_next_kind
+    OrderMessages.renderers = _with_next_renderer  # type: ignore[method-assign,assignment]  # the newer version's own
     bot.__main__.main()
+
+
+def _with_next_kind(order: Order, kinds: Iterable[OrderNotification], now: datetime) -> list[Notification[AboutOrder]]:
+    """Return the notifications, and another one right before each `PAID`."""
+    made: list[Notification[AboutOrder]] = []
+    for notification in queueing.order_notifications(order, kinds, now):
+        if notification.kind == OrderNotification.PAID:
+            made.append(replace(notification, kind=NextNotification.ALSO_PAID))
+        made.append(notification)
+    return made
+
+
+def _with_next_renderer(messages: OrderMessages) -> Mapping[NotificationKind, Renderer]:
+    return {**_renderers(messages), NextNotification.ALSO_PAID: _render}
+
+
+async def _render(notification: Notification[Any], context: RenderContext) -> DeliveryOutcome:
+    return await context.send_text(notification, Screen(Html(MESSAGE)), priority="money")

@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+import random
 import sys
 import time
 from collections.abc import AsyncIterator, Sequence
@@ -10,11 +11,13 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 
+from bot.infra.db.vault import generate_key
 from tests.e2e.broadcasts.subscribers import add_confirmed_broadcast, add_subscribers, wait_for_report
 from tests.e2e.chat_user import Json
 from tests.replicas.audit import Audit, audit
 from tests.replicas.chaos import Chaos, chaos
 from tests.replicas.cluster import LEASE_SECONDS, Cluster, running_cluster
+from tests.replicas.exchange import Exchange
 from tests.replicas.history import CHAT, LEADER, LeaseChange
 from tests.replicas.journeys import Journey, new_journey
 
@@ -76,13 +79,15 @@ class Result:
 
 async def soak(database: str, folder: Path, *, minutes: float, replicas: int, seed: int) -> Result:
     """Run for some minutes, and then check everything."""
+    old = generate_key()
+    exchange = Exchange(folder, random.Random(seed), old)
     async with running_cluster(
-        folder, database, replicas=replicas, telegram_limit="bulk", RECONCILE_SECONDS="2"
+        folder, database, replicas=replicas, telegram_limit="bulk", RECONCILE_SECONDS="2", ENCRYPTION_KEYS=old
     ) as cluster:
         await cluster.system.oscar.says("/start")
         traffic, journeys = Traffic(), list[Journey]()
         async with _watching(cluster, traffic, journeys):
-            async with chaos(cluster, seed) as failures:
+            async with chaos(cluster, seed, exchange) as failures:
                 ends_at = time.monotonic() + minutes * 60
                 await asyncio.gather(
                     _send_broadcasts(cluster, traffic, ends_at),
@@ -236,6 +241,9 @@ def describe(result: Result) -> str:
         "replicas whose backends were terminated": counts["backends terminated"],
         "replicas whose connections were cut": counts["connections cut"],
         "replicas whose connections stalled for longer than the lease": counts["stalled"],
+        "replicas exchanged for another version or other keys / refused keys": (
+            f"{counts['exchanged']} / {result.chaos.exchange.counts['refused']}"
+        ),
         "replicas that ended on their own": counts["ended on their own"],
         "updates": result.updates,
         "orders placed / requests to place one": f"{found.orders} / {found.posts}",

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 import structlog
 
 from bot.infra.db.errors import RowUnreadable
+from bot.infra.db.transaction import Transaction
 from bot.infra.log_context import bind_fields
 from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.events import OrderProblem
