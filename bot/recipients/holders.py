@@ -8,7 +8,20 @@ from bot.core.text import plain
 
 MAX_HOLDER_LENGTH: Final = 60
 _MIN_LETTERS: Final = 2
+_MAX_DIGITS: Final = 4
+"""In the whole name ("Toko 88"). More digits are an account number or a date."""
+
+_MAX_MARKS: Final = 3
+"""Combining marks on one letter. No script's names have more, and a pile of them covers other lines of a message."""
+
+_FILLERS: Final = (0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFFA0)
+_VARIATION_SELECTORS: Final = (*range(0x180B, 0x1810), *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))
+_INVISIBLE: Final = dict.fromkeys((*_FILLERS, *_VARIATION_SELECTORS))
+"""Letters and marks that show nothing, besides those that `plain` removes: fillers, joiners and variation selectors."""
+
 _PUNCTUATION: Final = frozenset(" .,'\u2019-&/()")
+_PRINTED: Final = frozenset({"Lu", "Ll", "Lt", "Lo", "Lm", "Mn", "Mc", "Nd", "Nl", "No"})
+"""Categories of letters, of marks that don't enclose their letter, and of digits."""
 
 MASK_SIGN: Final = "•"
 _MAX_WORDS: Final = 4
@@ -20,19 +33,19 @@ def clean_holder(text: str) -> str | None:
 
     Raises:
         Rejection: `recipients.holder.one_line`, `recipients.holder.too_long` (`longest`, `actual`),
-            `recipients.holder.not_a_name` (digits or punctuation only), `recipients.holder.symbols` (such as emoji,
-            which no bank prints).
+            `recipients.holder.not_a_name` (fewer than two letters that can be seen, or many digits),
+            `recipients.holder.symbols` (such as emoji or piled marks, which no bank prints).
     """
     if any(unicodedata.category(character) == "Cc" for character in text.strip()):
         raise Rejection("recipients.holder.one_line")
-    name = plain(text)
+    name = _visible(text)
     if not name:
         return None
     if len(name) > MAX_HOLDER_LENGTH:
         raise Rejection("recipients.holder.too_long", longest=MAX_HOLDER_LENGTH, actual=len(name))
-    if sum(character.isalpha() for character in name) < _MIN_LETTERS:
+    if sum(map(_is_letter, name)) < _MIN_LETTERS or sum(map(_is_digit, name)) > _MAX_DIGITS:
         raise Rejection("recipients.holder.not_a_name")
-    if not all(_can_be_printed(character) for character in name):
+    if not all(_can_be_printed(character) for character in name) or _piles_marks(name):
         raise Rejection("recipients.holder.symbols")
     return name
 
@@ -49,8 +62,35 @@ def read_holder(text: str) -> str:
     return holder
 
 
+def _visible(text: str) -> str:
+    """Return `text` as `plain` does, without the letters and marks that show nothing."""
+    return plain(plain(text).translate(_INVISIBLE))
+
+
+def _is_letter(character: str) -> bool:
+    """Return whether this is a letter of a script, and not a modifier or a mark."""
+    return unicodedata.category(character) in {"Lu", "Ll", "Lt", "Lo"}
+
+
+def _is_digit(character: str) -> bool:
+    return unicodedata.category(character)[0] == "N"
+
+
 def _can_be_printed(character: str) -> bool:
-    return character in _PUNCTUATION or unicodedata.category(character)[0] in {"L", "M", "N"}
+    return character in _PUNCTUATION or unicodedata.category(character) in _PRINTED
+
+
+def _piles_marks(name: str) -> bool:
+    """Return whether a mark has no letter, or a letter has too many."""
+    marks, has_letter = 0, False
+    for character in name:
+        if unicodedata.category(character)[0] != "M":
+            marks, has_letter = 0, unicodedata.category(character)[0] == "L"
+            continue
+        marks += 1
+        if not has_letter or marks > _MAX_MARKS:
+            return True
+    return False
 
 
 def is_same_holder(one: str | None, other: str | None) -> bool:
@@ -63,7 +103,7 @@ def is_same_holder(one: str | None, other: str | None) -> bool:
 
 
 def _letters(name: str) -> str:
-    return "".join(filter(str.isalnum, plain(name).casefold()))
+    return "".join(filter(str.isalnum, _visible(name).casefold()))
 
 
 def mask_name(name: str) -> str:
@@ -72,7 +112,7 @@ def mask_name(name: str) -> str:
     A word shows its first letter and its length, up to eight. A word of one letter is hidden. Letters of scripts that
     are written from right to left are hidden, too, because they would reverse the text next to them.
     """
-    words = ["".join(filter(str.isalnum, word)) for word in plain(name).split()]
+    words = ["".join(filter(str.isalnum, word)) for word in _visible(name).split()]
     masked = [_mask_word(word) for word in words if word]
     return " ".join((*masked[:_MAX_WORDS], *(["…"] if len(masked) > _MAX_WORDS else [])))
 

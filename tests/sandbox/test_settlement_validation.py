@@ -43,7 +43,8 @@ def without(name: str) -> dict[str, object]:
         (VALID | {"recipientDetails": "123 456 7890"}, "digits only"),
         (VALID | {"recipientDetails": "+621234567890"}, "digits only"),
         (VALID | {"recipientDetails": "１２３４５６７８９０"}, "digits only"),  # noqa: RUF001  full width, on purpose
-        (VALID | {"recipientDetails": "12345"}, "digits only"),
+        (VALID | {"recipientDetails": "1234"}, "digits only"),
+        (VALID | {"recipientDetails": "1" * 21}, "digits only"),
         (VALID | GOPAY | {"recipientDetails": "81234567890"}, "leading 0"),
         (VALID | GOPAY | {"recipientDetails": "6281234567890"}, "leading 0"),
         (VALID | GOPAY | {"recipientDetails": "081234567"}, "10 to 15 digits"),
@@ -92,6 +93,7 @@ async def test_a_body_of_another_type_is_a_400_and_a_huge_one_a_413() -> None:
         {"payoutMethod": "bank_transfer", "depositChannel": "lightning", "bankAccountName": "SARI", "extra": [1]},
         {"depositChannel": None, "satAmount": None, "bankAccountName": None},
         {"recipientDetails": "123456789"},
+        {"recipientDetails": "12345"},
     ],
 )
 async def test_what_breaks_no_rule_is_accepted(changes: dict[str, object]) -> None:

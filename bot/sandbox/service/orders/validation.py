@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _MOST: Final = 10**15
 # "Typically 10 to 16" isn't a rule. No account number is shorter or longer than this.
-_BANK_NUMBER: Final = re.compile(r"[0-9]{6,20}")
+_BANK_NUMBER: Final = re.compile(r"[0-9]{5,20}")
 _STRICT_WALLET: Final = re.compile(r"\+[1-9][0-9]{9,14}|0[0-9]{9,14}")
 _LENIENT_WALLET: Final = re.compile(r"\+?[0-9]{10,15}")
 _DEFAULT_NAME: Final = "ACCOUNT HOLDER"
