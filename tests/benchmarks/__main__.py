@@ -28,6 +28,7 @@ BENCHMARKS = {
     "start": "start_and_memory",
     "broadcast": "broadcast",
     "lines": "lines_understood",
+    "sums": "sums_understood",
 }
 
 

@@ -126,7 +126,7 @@ def read_all(cases: Iterator[Case]) -> Tally:
 def cases(seed: int, count: int) -> Iterator[Case]:
     """Yield `count` cases, the same ones for the same seed."""
     for place in range(count):
-        yield _Writer(random.Random(f"{seed}/{place}")).case()
+        yield Writer(random.Random(f"{seed}/{place}")).case()
 
 
 SLIPS: Final = (*" ()[]{}:;|/\"\n<~+'*_!", "\U0001f64f", " - ", "..", "\u200b")
@@ -149,7 +149,7 @@ def sums(seed: int, count: int) -> Iterator[tuple[Amount, str, bool]]:
     """Yield sums, how a user types each, and whether a mark was mistyped. Every second sum has such a mark."""
     for place in range(count):
         dice = random.Random(f"{seed}/{place}/sum")
-        writer = _Writer(dice)
+        writer = Writer(dice)
         amount, text = writer.bitcoin() if dice.random() < 0.15 else writer.rupiah()
         at, is_slipped = dice.randint(0, len(text)), place % 2 == 1
         yield amount, text[:at] + dice.choice(SLIPS) + text[at:] if is_slipped else text, is_slipped
@@ -357,7 +357,7 @@ TIGHT: Final = ",/|;\n"
 
 
 @dataclass(slots=True)
-class _Writer:
+class Writer:
     """Writes one random line and the case for it."""
 
     dice: random.Random
@@ -389,6 +389,15 @@ class _Writer:
             first = self.dice.choice(DIGITS)
             text = text.translate({ord("0") + digit: chr(ord(first) + digit) for digit in range(10)})
         return replace(case, text=text, ordinary=self.ordinary)
+
+    def line_with(self, said: str, amount: Amount | None) -> Case:
+        """Return a line with the four parts alone, in any order, and this sum."""
+        code = self.dice.choice(list(DESTINATIONS))
+        number, written = self.number(code)
+        holder, called = self.holder() if self.dice.random() < 0.7 else (None, None)
+        pieces = [self.destination(code), written, said, *([called] if called is not None else [])]
+        self.dice.shuffle(pieces)
+        return Case(self.joined(pieces), code, number, amount, holder)
 
     def left_open(self, part: str, code: str, text: str) -> str:
         """Return an ambiguous part: a choice of two, an approximate sum, or a typing error."""

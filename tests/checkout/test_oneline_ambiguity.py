@@ -238,6 +238,11 @@ WRONG_NUMBERS = [
     "hsbc 7/1\n5.50, 9, 3457. / Rek:7309114180",
     "hsbc rekening 707.280.467.5!\n49.684",
     "hsbc 60416462391 / rek9854192<6~165 50rb",
+    "hsbc 8658 69 28800 56 Rp seribu lebih",
+    "aladin no rek 117 834 4418 9 Rp : ,2 thousand",
+    "aladin 4641 7726 5334 182 Rp,2milyar",
+    "mandri a/c 03342 275 452 47 dua pertiga jta",
+    "mandiri 7769 9204 1622 9 setengah juta",
 ]
 
 
@@ -302,6 +307,11 @@ def test_a_number_that_was_once_wrong_is_asked(text: str) -> None:
         "nominal 37000 j bca 1234567890",
         "689545442638 : ke Bank Jago, - pembayaran; sebesar 31,700,000\u00a0tgl : 3 bulan",
         "bca 1234567890 500rb tgl 3 bulan",
+        "seabank 082341899172 535 separuhmilyar",
+        "bca 8528399719 1 000: RIAL",
+        "dana 0853 6076 1788 50 000 .₨",
+        "bca 1234567890 500.000,- dong",
+        "bca 1234567890 '75milyar sat; `Budi`",
     ],
 )
 def test_a_sum_that_was_once_wrong_is_asked(text: str) -> None:
@@ -326,6 +336,10 @@ def test_a_sum_that_was_once_wrong_is_asked(text: str) -> None:
         "linkaja 081234567890 / 500 - k Budi",
         "bca 1234567890 500rb an. Eko H-)1",
         "bca 1234567890 500rb penerima Slamet Riyadi mei 202*6",
+        "linkaja 087830360029 dua puluh seperempat k hari santoso",
+        "cimb 6330276569745 three 1/3 k maria goretti",
+        "spay 085351149179 ¢three k. Yanti",
+        "bca 6766334015 3 STGH OF A K H. Sulaiman",
     ],
 )
 def test_a_name_that_was_once_wrong_is_not_taken(text: str) -> None:

@@ -1,18 +1,21 @@
-"""Tests with two thousand random lines: no wrong part is accepted without a question, and questions are rare.
+"""Tests with random lines and sums: no wrong part is accepted without a question, and questions are rare.
 
-`make bench` reads a hundred thousand lines. A line that is read wrong becomes a case in `test_oneline_ambiguity`.
+`make bench` reads a hundred thousand lines, and half a million sums. A line that is read wrong becomes a case in
+`test_oneline_ambiguity`.
 """
 
 import pytest
 
 from bot.checkout.parser import looks_like_order, read_line
 from bot.core.money import Amount
+from tests.checkout.amount_lines import read_sums, sum_lines
 from tests.checkout.order_lines import METHODS, Case, Tally, cases, read_all, slipped, wrong_parts
 from tests.examples import examples
 
 SEED = 20261121
 LINES = 2_000
 SLIPPED = 1_000
+SUMS = 1_500
 
 
 def lines_of(tally: Tally) -> str:
@@ -32,7 +35,15 @@ def test_nothing_wrong_is_taken_from_lines_in_which_a_mark_has_slipped_among_the
     assert not tally.wrong, lines_of(tally)
 
 
+def test_no_sum_with_a_unit_a_fraction_or_foreign_money_is_taken_for_another() -> None:
+    tally = read_sums(sum_lines(SEED, examples(SUMS)))
+    assert not tally.wrong, "\n".join(tally.wrong[:5])
+    assert tally.outcomes["usual: sure"] > 5 * tally.outcomes["usual: asked"]
+    assert tally.outcomes["sign: sure"] == tally.outcomes["foreign: sure"] == 0
+
+
 def test_the_lines_are_the_same_in_each_run() -> None:
+    assert list(sum_lines(SEED, 20)) == list(sum_lines(SEED, 20))
     assert list(cases(SEED, 20)) == list(cases(SEED, 20))
     assert len({case.text for case in cases(SEED, 200)}) > 195
 

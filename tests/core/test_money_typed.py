@@ -2,12 +2,16 @@
 
 # ruff: noqa: RUF001  digits of other scripts are tested
 
+import sys
+import unicodedata
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.core.errors import Rejection
 from bot.core.money import MAX_RUPIAH, MAX_SATS, Ambiguous, Amount, parse_amount
+from bot.core.money.foreign import has_foreign_sign
 from bot.infra.i18n import LOCALES, Translations
 from tests.checkout.order_lines import sums
 
@@ -28,7 +32,22 @@ SURE_RUPIAH = {
         "50rb!",
     ],
     1_000_000: ["sejuta", "1 juta", "Rp 1jt", "satu juta", "one million", "cetiau", "SEJUTA"],
-    500_000: ["setengah juta", "0,5 juta", "lima ratus ribu", "500 ribu", "5 ratus ribu", "half million", "gopek ribu"],
+    500_000: [
+        "Rp.500rb",
+        "Rp.500.000",
+        "•500rb",
+        "`500rb`",
+        "separuh juta",
+        "setengah juta",
+        "0,5 juta",
+        "lima ratus ribu",
+        "500 ribu",
+        "5 ratus ribu",
+        "half million",
+        "gopek ribu",
+    ],
+    20_500_000: ["dua puluh setengah juta"],
+    5_000_000: ["Rp. 5jt", "Rp 5jt", "rp5jt"],
     2_500_000: ["dua setengah juta", "2 juta 500 ribu", "dua juta lima ratus ribu", "2,5jt", "2500rb"],
     125_000: ["seratus dua puluh lima ribu", "seratusduapuluhlimaribu", "125\u00a0rb", "125\u202frb", "💸 125rb 🙏"],
     11_000: ["sebelas ribu", "11rb"],
@@ -73,6 +92,39 @@ ASKED = {
     "150.000 ribu": [150_000, 150_000_000],
     "2 juta 500": [2_000_500, 2_500_000],
     "5000m": [5_000_000_000],
+    ".5jt": [500_000, 5_000_000],
+    ",5 juta": [500_000, 5_000_000],
+    "Rp .5jt": [500_000, 5_000_000],
+    "Rp.5jt": [500_000, 5_000_000],
+    "rp,5 juta": [500_000, 5_000_000],
+    "·5jt": [500_000, 5_000_000],
+    "•5jt": [500_000, 5_000_000],
+    "'5jt": [500_000, 5_000_000],
+    "´5jt": [500_000, 5_000_000],
+    "٫٥jt": [500_000, 5_000_000],
+    "．５jt": [500_000, 5_000_000],
+    "，5jt": [500_000, 5_000_000],
+    "。5jt": [500_000, 5_000_000],
+    "٬5jt": [500_000, 5_000_000],
+    "‧5jt": [500_000, 5_000_000],
+    "'\u200b5jt": [500_000, 5_000_000],
+    ".75 juta": [750_000, 75_000_000],
+    ".500rb": [500, 500_000],
+    ".1,5jt": [1_500_000],
+    "sejuta setengah": [1_500_000],
+    "1jt setengah": [1_500_000],
+    "dua juta setengah": [2_500_000],
+    "1 million half": [1_500_000],
+    "sejuta separuh": [1_500_000],
+    "sejuta seperempat": [1_250_000],
+    "dua juta tiga perempat": [2_750_000],
+    "500rb setengah": [500_500],
+    "dua juta lima setengah": [2_005_500],
+    "satu juta setengah ribu": [1_000_500, 1_500_000],
+    "seratus setengah ribu": [100_500, 150_000],
+    "seperempat juta": [250_000],
+    "three quarters million": [750_000],
+    "satu setengah": [1_500, 1_500_000],
 }
 
 REFUSED = {
@@ -116,6 +168,10 @@ def test_what_could_mean_two_sums_is_asked_back(text: str, values: list[int]) ->
         ("1.000 btc", [100_000_000, 100_000_000_000]),
         ("1.500,000 sats", [1_500, 1_500_000]),
         ("25000.000 sats", [25_000, 25_000_000]),
+        (".5 btc", [50_000_000, 500_000_000]),
+        (",0005 btc", [50_000]),
+        ("btc.5", [50_000_000, 500_000_000]),
+        (".5k sats", [500, 5_000]),
     ],
 )
 def test_sats_and_bitcoin_that_could_mean_two_sums_are_asked_back(text: str, values: list[int]) -> None:
@@ -133,6 +189,27 @@ def test_a_refusal_for_size_says_what_would_be_fine() -> None:
     with pytest.raises(Rejection) as refused:
         parse_amount("10 triliun")
     assert refused.value.arguments == {"maximum": MAX_RUPIAH}
+
+
+FOREIGN = (
+    *("50rb usd", "500.000 won", "10.000 ringgit", "5000 yen", "50.000 sgd", "10 USDT", "$50", "50$", "US$ 50", "50 €"),
+    *("￥5000", "5000￥", "﷼ 500", "₨500", "50.000 ₫", "RM50", "50rm", "500.000 đồng", "5000円", "50rbusd", "usd50rb"),
+    *("💲50", "50 PLN", "10 bucks", "50 us dollars", "dua puluh dolar", "sejuta dong", "Rp50.000 usd", "0.001 cbbtc"),
+    *("setengah dolar", "sejuta setengah ringgit", ".5 usd", "50 msats", "500 rubel", "50-usd", "50/usd", "(50 usd)"),
+)
+
+
+@pytest.mark.parametrize("text", FOREIGN)
+def test_other_money_is_never_taken_for_rupiah_or_bitcoin(text: str) -> None:
+    try:
+        assert isinstance(parse_amount(text), Ambiguous)
+    except Rejection as refused:
+        assert refused.key.startswith("core.amount.")  # noqa: PT017  a question may follow instead
+
+
+def test_each_currency_sign_but_bitcoins_is_foreign() -> None:
+    signs = {chr(code) for code in range(sys.maxunicode + 1) if unicodedata.category(chr(code)) == "Sc"}
+    assert {sign for sign in signs if not has_foreign_sign(sign)} == {"₿"}
 
 
 @given(st.text(max_size=4096))

@@ -28,7 +28,7 @@ from bot.checkout.parser.digit_groups import (
     is_sum,
     starts_as_number,
 )
-from bot.checkout.parser.sums import Sum, is_amount_unclear, read_sum
+from bot.checkout.parser.sums import Sum, begins_part, is_amount_unclear, join_typed, read_sum
 from bot.checkout.parser.vocabulary import (
     ACCOUNT_LABELS,
     AMOUNT_LABELS,
@@ -261,7 +261,10 @@ class _Run:
         found, start = list[DigitGroup](), places.start
         for each in divided:
             at = range(start, start + len(each.text.split()))
-            found.append(replace(each, places=at, is_unclear=self._is_sum_unclear(each, at)))
+            is_unclear = self._is_sum_unclear(each, at)
+            if each.kind != "number" and any(self.words[place].mark for place in at):
+                each, is_unclear = replace(each, text=join_typed(self.words[at.start : at.stop])), True  # noqa: PLW2901
+            found.append(replace(each, places=at, is_unclear=is_unclear))
             start = at.stop
         return found
 
@@ -405,7 +408,9 @@ def _has_unclear_unit(words: Sequence[Word], sums: Sequence[Sum], run: range) ->
     taken = {place for each in sums for place in range(each.start, each.stop)}
     beside = [place for place in (run.start - 1, run.stop) if 0 <= place < len(words) and place not in taken]
     if len(run) > 1:
-        return any(words[place].folded in UNITS for place in beside)
+        return any(words[place].folded in UNITS for place in beside) or (
+            run.stop in beside and begins_part(words, run.stop)
+        )
     text = words[run.start].text
     if starts_as_number(text) or len(digits_of(text)) < WHOLE_NUMBER:
         return False

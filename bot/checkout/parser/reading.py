@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from bot.checkout.parser.currencies import Foreign, find_foreign
 from bot.checkout.parser.digit_groups import digits_of, is_digits, is_of_name, set_aside
 from bot.checkout.parser.names import (
     Destination,
@@ -25,12 +26,15 @@ from bot.checkout.parser.numbers import (
     takes_any_number,
 )
 from bot.checkout.parser.sums import (
+    Money,
     Sum,
     decide_money,
     ends_with_initial,
     find_separate_currency,
     find_sums,
+    is_article,
     is_unused_money_word,
+    may_scale,
 )
 from bot.checkout.parser.vocabulary import COUNTED, EACH, LEADS_TO_DESTINATION, MONTHS, ROUGHLY
 from bot.checkout.parser.words import WHOLE_NUMBER, Word, begins_as_digits, words_of
@@ -103,15 +107,22 @@ def read_words(words: Sequence[Word], methods: Sequence[PayoutMethod]) -> OneLin
         return OneLine(leftover=tuple(word.text for word in words[:_MOST_SHOWN]))
     words = set_aside(words)
     sums = find_sums(words)
-    free = [not _is_odd(word) and not is_digits(word) for word in words]
+    free = [not _is_odd(word) and not is_digits(word) and not is_article(words, at) for at, word in enumerate(words)]
     _mark_taken(free, sums)
+    foreign = find_foreign(words, sums)
+    for place in foreign.places:
+        free[place] = False
     places = find_destinations(words, free, methods)
     _mark_taken(free, places)
-    return _put_together(words, free, sums, places)
+    return _put_together(words, free, sums, places, foreign)
 
 
 def _put_together(
-    words: Sequence[Word], free: Sequence[bool], sums: Sequence[Sum], places: Sequence[Destination]
+    words: Sequence[Word],
+    free: Sequence[bool],
+    sums: Sequence[Sum],
+    places: Sequence[Destination],
+    foreign: Foreign,
 ) -> OneLine:
     method, candidates = _choose_method(places)
     groups, unclear = read_runs(words, sums, free, method, candidates)
@@ -158,6 +169,8 @@ def _put_together(
         money = money.ambiguous
     if any(_may_change_sum(words, place) for place in unread | unused_money) or _is_rough(words, sums):
         money = money.ambiguous
+    money = _with_currency(money, foreign)
+    unread -= foreign.places
     return OneLine(
         method=method,
         method_candidates=candidates,
@@ -172,6 +185,12 @@ def _put_together(
         rejections=tuple(each.rejection for each in (number, money, name) if each.rejection is not None),
         leftover=tuple(words[place].text for place in sorted(unread)),
     )
+
+
+def _with_currency(money: Money, foreign: Foreign) -> Money:
+    if foreign.names_sum:
+        return money.foreign
+    return money.ambiguous if foreign.places else money
 
 
 def _is_odd(word: Word) -> bool:
@@ -243,17 +262,11 @@ def _find_torn_places(
     ]
     torn = {at for each in doubtful for at in (each.start - 1, each.stop)}
     torn |= {each.stop for each in sums if ends_with_initial(words, each)}
-    torn |= {at for at in range(1, len(words)) if _is_cut_scale(words, at)}
+    torn |= {at for at in range(1, len(words)) if may_scale(words, at)}
     torn |= {at for at in range(len(words) - 1) if _is_letter_of_code(words, at, sums)}
     torn |= {each.stop for each in sums if _is_counted(words, each.stop)}
     torn |= {at for at in range(len(words) - 1) if words[at].folded in MONTHS and _is_small_number(words[at + 1])}
     return torn | {at + 1 for at, word in enumerate(words) if word.aside and word.folded in MONTHS}
-
-
-def _is_cut_scale(words: Sequence[Word], place: int) -> bool:
-    """Return whether a small "k" or "m" behind a few digits is their scale rather than an initial: "500 - k Budi"."""
-    before = words[place - 1]
-    return words[place].text in {"k", "m"} and is_digits(before) and len(digits_of(before.text)) < WHOLE_NUMBER
 
 
 def _may_be_scale(words: Sequence[Word], place: int) -> bool:

@@ -7,6 +7,7 @@ from typing import Final
 
 from bot.checkout.parser.digit_groups import (
     CERTAIN_NUMBER_DIGITS,
+    UNITS,
     DigitGroup,
     digits_of,
     is_digits,
@@ -30,7 +31,18 @@ from bot.checkout.parser.vocabulary import (
 from bot.checkout.parser.words import Word, begins_as_digits
 from bot.core.errors import Rejection
 from bot.core.money import Ambiguous, Amount, parse_amount
-from bot.core.money.vocabulary import CURRENCIES, HUNDREDS, ONE_OF, SCALES, SLANG, TIMES, words_in
+from bot.core.money.foreign import is_foreign_sum
+from bot.core.money.vocabulary import (
+    CURRENCIES,
+    FRACTIONS,
+    HUNDREDS,
+    ONE_OF,
+    PARTS,
+    SCALES,
+    SLANG,
+    TIMES,
+    words_in,
+)
 
 LONGEST_PHRASE: Final = 8
 """Maximum of words in one sum: "dua juta tujuh ratus lima puluh ribu rupiah" has eight."""
@@ -66,6 +78,10 @@ _GROUP: Final = 3
 _LETTERS_THEN_SCALE: Final = re.compile(r"[lIOoSB.,]*[lIOoSB](?i:rb|rbu|ribu|jt|jta|juta)")
 """A sum with letters in place of all its digits: "ljt", "SOrb"."""
 
+_PART_BEGINS: Final = tuple(word for word in (*FRACTIONS, *PARTS, *ONE_OF) if len(word) > 3)  # noqa: PLR2004  more than an initial
+"""A word that begins with one of these is about a sum: "setengahnya", "separuh-nya", "sejutaan"."""
+
+_ARTICLES: Final = frozenset({"a", "se"})
 _SMALL_THEN_COMMA: Final = re.compile(r"\d{1,3},\d")
 _MOST_FILLERS: Final = 3
 Reading = Amount | Ambiguous | Rejection
@@ -174,13 +190,53 @@ def is_unused_money_word(word: Word) -> bool:
     """Return whether a money word is outside all sums, so a sum wasn't fully understood."""
     if word.odd or len(word.text) == 1:
         return False
-    if _LETTERS_THEN_SCALE.fullmatch(word.text):
+    folded = word.folded.removeprefix("rp").removeprefix("idr")
+    if _LETTERS_THEN_SCALE.fullmatch(word.text) or folded.startswith(_PART_BEGINS):
         return True
+    if any(each in ONE_OF or each in FRACTIONS for each in word.folded.split("-")):
+        return True  # "semiliar-stgh"
     letters = "".join(filter(str.isalpha, word.folded))
     if letters != word.folded and (letters in CURRENCIES or letters in SCALES) and len(letters) > 1:
         return True  # "s'ats"
     units = _find_units(word)
     return units is not None and any(unit not in CURRENCIES for unit in units) and min(map(len, units)) > 1
+
+
+def is_article(words: Sequence[Word], place: int) -> bool:
+    """Return whether the word belongs to a part or a scale behind it, and so to no name: "a quarter", "se perempat"."""
+    if words[place].folded not in _ARTICLES or place + 1 == len(words) or words[place + 1].parted:
+        return False
+    first = (_find_units(words[place + 1]) or [""])[0]
+    return first in UNITS or first in FRACTIONS or first in PARTS
+
+
+def may_scale(words: Sequence[Word], place: int) -> bool:
+    """Return whether a "k" or "m" is a scale rather than an initial: "500 - k Budi", "tiga k", "½ K", "of a k".
+
+    A capital is an initial behind digits ("500 K Anwar"), but not behind a part.
+    """
+    if place == 0 or words[place].folded not in _INITIALS:
+        return False
+    before = words[place - 1]
+    if len(digits_of(before.text)) >= CERTAIN_NUMBER_DIGITS:
+        return False
+    if before.folded in _ARTICLES:
+        return place > 1 and (words[place - 2].folded == "of" or _ends_as_count(words[place - 2]))
+    return _ends_as_part(before) or (words[place].text.islower() and _ends_as_count(before))
+
+
+def _ends_as_part(word: Word) -> bool:
+    last = (_find_units(word) or [""])[-1]
+    is_fraction = word.text[-1].isnumeric() and not word.text[-1].isdecimal()
+    return is_fraction or last in FRACTIONS or last in PARTS
+
+
+def _ends_as_count(word: Word) -> bool:
+    """Return whether the word ends with a number, or a part of one, that has no scale yet."""
+    if word.text[-1].isnumeric() or is_foreign_sum(word.text):
+        return True
+    last = (_find_units(word) or [""])[-1]
+    return bool(last) and last not in SCALES and last not in ONE_OF and last not in SLANG and last not in CURRENCIES
 
 
 def find_separate_currency(words: Sequence[Word], sums: Sequence[Sum]) -> str | None:
@@ -200,6 +256,11 @@ def is_money(word: Word) -> bool:
     return not word.odd and (is_digits(word) or _find_units(word) is not None)
 
 
+def join_typed(words: Sequence[Word]) -> str:
+    """Return the words of a sum as one text."""
+    return " ".join(word.typed for word in words)
+
+
 def read_sum(text: str) -> Reading | None:
     """Return the sum in `text`, or None if there is none."""
     try:
@@ -216,7 +277,7 @@ def _readings(words: Sequence[Word], start: int) -> Iterator[Sum]:
         stop += 1
     for end in range(stop, start, -1):
         if _may_be_phrase(words, start, end):
-            text = " ".join(word.text for word in words[start:end])
+            text = join_typed(words[start:end])
             value = read_sum(text)
             if value is not None:
                 value = _check_bare_digits(words[start:end], value)
@@ -230,7 +291,7 @@ def _check_bare_digits(phrase: Sequence[Word], value: Reading) -> Reading:
         shorter = phrase[1:]
     elif _ends_with_short_number(phrase):
         shorter = phrase[:-1]
-    without = read_sum(" ".join(word.text for word in shorter)) if shorter else None
+    without = read_sum(join_typed(shorter)) if shorter else None
     both = tuple(dict.fromkeys((*list_amounts(without), *list_amounts(value))))
     return Ambiguous(both) if without is not None and both else value
 
@@ -281,13 +342,36 @@ def _starts_well(words: Sequence[Word], start: int, stop: int) -> bool:
     """Return whether the sum begins with one word of digits, or with complete thousands separated by spaces."""
     run = _find_run(words, start, stop)
     if not run:
-        return True
+        return not (begins_part(words, start) and _may_be_count(words, start - 1))
+    if _may_be_count(words, start) and begins_part(words, start + 1):
+        return False
     if _is_within_run(words, start):
         text = words[start].text
         is_own = is_sum(text) or (len(digits_of(text)) < _SMALL and not starts_as_number(text))
         after = words[start + 1] if start + 1 < stop else None
-        return len(run) == 1 and is_own and after is not None and _is_unit(after)
+        return len(run) == 1 and is_own and after is not None and _is_unit(after) and not _leads_on(words, start + 1)
     return _is_one_number(words, run)
+
+
+def _leads_on(words: Sequence[Word], place: int) -> bool:
+    """Return whether the currency at `place` belongs to what follows: "8658 69 28800 56 Rp, 2 juta"."""
+    if words[place].folded.strip(".") not in BEFORE_ONLY:
+        return False
+    follows = place + 1 < len(words) and (is_money(words[place + 1]) or words[place + 1].text[0].isdecimal())
+    return follows or not is_sum(words[place - 1].text)
+
+
+def begins_part(words: Sequence[Word], place: int) -> bool:
+    """Return whether a fraction begins at `place`: "setengah", "tiga perempat"."""
+    units = [unit for word in words[place : place + 2] if not _has_digits(word) for unit in _find_units(word) or [""]]
+    return bool(units) and (units[0] in FRACTIONS or units[0] in PARTS or (len(units) > 1 and units[1] in PARTS))
+
+
+def _may_be_count(words: Sequence[Word], place: int) -> bool:
+    """Return whether a small number counts a unit behind it, or ends a number in pieces: "7769 1622 9 setengah"."""
+    if place < 0 or not is_digits(words[place]) or words[place + 1].parted:
+        return False
+    return len(digits_of(words[place].text)) < _SMALL and _is_within_run(words, place)
 
 
 def _is_unit(word: Word) -> bool:
@@ -297,7 +381,7 @@ def _is_unit(word: Word) -> bool:
 
 def _is_one_number(words: Sequence[Word], run: range) -> bool:
     text = " ".join(words[place].text for place in run)
-    if _is_number_by_itself(words[run[0]].text):
+    if _is_number_by_itself(words[run[0]].text) and not (words[run[0]].mark and len(digits_of(text)) < _GROUP):
         return False
     if len(run) > 1:
         return is_spaced_thousands(text) and words[run[-1] + 1].folded.strip(".") in CURRENCIES
@@ -310,13 +394,15 @@ def _ends_well(words: Sequence[Word], start: int, stop: int) -> bool:
     if is_digits(last):
         is_last = stop == len(words) or not is_digits(words[stop])
         return _follows_currency(words, start, stop) or (is_last and _ends_with_short_number(words[start:stop]))
-    follows = stop < len(words) and is_digits(words[stop]) and not words[stop].parted
+    follows = stop < len(words) and words[stop].text[0].isdecimal() and not words[stop].parted
     is_of_next = follows and not _is_number_by_itself(words[stop].text)  # "500 000 rp 1234567890": no sum is so long
     return not (is_of_next and stop - start > 1 and last.folded in BEFORE_ONLY)
 
 
 def _follows_currency(words: Sequence[Word], start: int, stop: int) -> bool:
     first = words[start].folded.strip(".")
+    if start > 0 and not words[start].parted and (_find_units(words[start - 1]) or [""])[-1] in SCALES:
+        return False  # "2 juta sats 8469": the currency belongs to what is before it
     priced = _PRICED.fullmatch(first)
     if not (priced or first in CURRENCIES) or _find_run(words, start + 1, stop) != range(start + 1, stop):
         return False
@@ -381,6 +467,11 @@ class Money:
         if self.amount is None:
             return self
         return replace(self, amount=None, readings=(self.amount,))
+
+    @property
+    def foreign(self) -> "Money":
+        """A sum in another currency: none of its readings is offered."""
+        return Money(text=self.text, rejection=Rejection("core.amount.foreign"))
 
 
 def decide_money(

@@ -158,3 +158,6 @@ WORDS_TOO: Final = _words(
     "iman intan putra putri prima setia sukses abang yo unggul wage wen nana mama tini topan guntur cut han dini",
 )
 """Names that are also words. Alone they are used only after a question."""
+
+CURRENCIES_TOO: Final = _words("won yen yuan dinar rial lira sen taka mark rand frank penny kip sterling ang bob ron")
+"""Names that are also currencies. Next to a number they mean the currency."""

@@ -10,9 +10,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from bot.checkout.parser.vocabulary import NUMBER_LABELS, PHONE_LABELS
-from bot.core.money.vocabulary import words_in
-from bot.core.text import has_odd_numerals, plain
+from bot.checkout.parser.vocabulary import AMOUNT_LABELS, NUMBER_LABELS, PHONE_LABELS
+from bot.core.money.foreign import has_foreign_sign
+from bot.core.money.vocabulary import CURRENCIES, words_in
+from bot.core.text import BULLET, has_odd_numerals, plain, with_plain_marks
 
 _KEPT_WHOLE: Final = frozenset({"a/n", "a/c", "u/", "d/a", "c/o", "s/d", "n/a"})
 _LEADS: Final = re.compile(
@@ -40,6 +41,7 @@ _DIALLED_FIRST: Final = re.compile(r"\+?62|0[1-9]\d{0,2}")
 
 _ARROWS: Final = re.compile(r"[-=]+>|→")
 _MARKS: Final = re.compile(r"([\s:=()\[\]{}\"“”„«»]+|[;|、。،؛]+)")
+_SEPARATORS: Final = re.compile(r"[;|/,]+")
 _DIGIT_PARTING: Final = frozenset(':=()[]{}"“”„«»')
 _TEARING: Final = frozenset('()[]{}"“”„«»')
 _SPACE: Final = " "
@@ -48,17 +50,23 @@ _PARTING: Final = frozenset(";|、。،؛/,")
 _ABOUT: Final = re.compile(r"(?:\+/-|\+-|-\+|[~±≈≃<>≤≥])+")
 """Signs before an approximate sum, or a limit."""
 
-_LABEL_THEN_REST: Final = re.compile(r"([^\W\d]{2,})[.\-*_`']*(\+?\d.*)")
-_LETTERS_THEN_NUMBER: Final = re.compile(r"([^\W\d]{3,})[.\-]?(\+?\d[\d\-]{6,})")
+_LABEL_THEN_REST: Final = re.compile(r"([^\W\d]{2,})([.\-*_`']*)(\+?\d.*)")
+_LETTERS_THEN_NUMBER: Final = re.compile(r"([^\W\d]{3,})([.\-]?)(\+?\d[\d\-]{6,})")
 _GLUED_LABELS: Final = NUMBER_LABELS | PHONE_LABELS
 """A label of a number, also written together with it: "rek12345 67890", "rek9854<6~1"."""
 
 LOOKALIKES: Final = str.maketrans("oOlISB", "001158")
 _DIGIT_LIKE: Final = frozenset("oOlISB")
 _DIGITS_AT_START: Final = re.compile(r"\d|[oOlISB]{1,3}(?:\d|[kK]\b|rb|jt|\b)")
-_BELOW_ZERO: Final = re.compile(r"-(?:[^\W\d]+\.?)?\d{1,9}(?:[.,]\d+)*[^\W\d]*", re.IGNORECASE)
+_BELOW_ZERO: Final = re.compile(r"-(?:[^\W\d]+\.?)?[.,]?\d{1,9}(?:[.,]\d+)*[^\W\d]*", re.IGNORECASE)
 _HAS_LETTER: Final = re.compile(r"[^\W_]|₿")
 _EMPHASIS: Final = "*_~`'"
+_BEFORE_FRACTION: Final = frozenset(".," + BULLET)
+"""Marks that can begin a fraction if they are right before its first digit. Others have become one of these."""
+
+_BEFORE_SUM: Final = AMOUNT_LABELS | CURRENCIES.keys()
+"""After these a comma can be a sum's decimal mark. After other words it separates."""
+
 _EDGES: Final = " .,!?*_~`'#>•·-=\u2018\u2019"
 
 WHOLE_NUMBER: Final = 10
@@ -76,6 +84,7 @@ class Word:
     - `is_unclear`: it was cut from its neighbour's digits, or a sign before it says "about".
     - `glued`: a number that was written together with the word before.
     - `cut`: only a mark is between its first digit and the last digit of the word before.
+    - `mark`: the mark right before its first digit, which can begin a fraction: the dot of ".5jt".
     """
 
     text: str
@@ -85,6 +94,12 @@ class Word:
     is_unclear: bool = False
     glued: bool = False
     cut: bool = False
+    mark: str = ""
+
+    @property
+    def typed(self) -> str:
+        """Return the text with the mark before it, as sums are read."""
+        return self.mark + self.text
 
     @property
     def folded(self) -> str:
@@ -107,7 +122,7 @@ class _Gap:
 def words_of(text: str) -> list[Word]:
     """Return the words of `text`, in order, without the punctuation around them."""
     words, gaps = list[Word](), list[_Gap]()
-    for line in text.splitlines():
+    for line in with_plain_marks(text).splitlines():
         gaps = [_Gap(parts=True), *(gap for gap in gaps if gap.about)]
         for raw in line.split():
             for piece in _pieces(raw):
@@ -145,18 +160,28 @@ def _may_go_on(before: str, after: str) -> bool:
 def _pieces(raw: str) -> Iterator[Word | _Gap]:
     """Yield the words and marks of a text without spaces."""
     if has_odd_numerals(raw):
-        yield from (_Gap(parts=True), Word(raw, odd=True), _Gap(parts=True))
+        yield from _odd_pieces(raw)
         return
     folded = plain(_without_pictures(raw))
-    if folded.casefold() in _KEPT_WHOLE or folded == "#":
+    has_letters = _HAS_LETTER.search(folded) is not None
+    if folded.casefold() in _KEPT_WHOLE or folded == "#" or (has_foreign_sign(folded) and not has_letters):
         yield Word(folded)
-    elif _HAS_LETTER.search(folded):
+    elif has_letters:
         yield from _words_in(list(_cut(folded)))
     elif _ABOUT.fullmatch(folded) or folded == "@":
         yield _Gap(about=True)
     else:
         parts_digits = _DIGIT_PARTING.issuperset(folded)
         yield _Gap(parts_digits=parts_digits, parts=not parts_digits)
+
+
+def _odd_pieces(raw: str) -> Iterator[Word | _Gap]:
+    """Yield the words and marks of a text with numerals such as ½, which are separated from everything else."""
+    for place, piece in enumerate(_SEPARATORS.split(raw)):
+        if has_odd_numerals(piece):
+            yield from (_Gap(parts=True), Word(piece, odd=True), _Gap(parts=True))
+        else:
+            yield from (*((_Gap(parts=True),) if place else ()), *_pieces(piece))
 
 
 def _cut(folded: str) -> Iterator[tuple[str, str]]:
@@ -184,9 +209,9 @@ def _at_strokes_and_commas(part: str) -> Iterator[tuple[str, str]]:
     for at, stroke in enumerate(strokes):
         about = _ABOUT.match(stroke) if at else None
         sign = f"/{about[0] if about else ''}" if at else sign
-        for place, each in enumerate(_at_commas(stroke[about.end() :] if about else stroke)):
+        for place, (commas, each) in enumerate(_at_commas(stroke[about.end() :] if about else stroke)):
             about = _ABOUT.match(each) if place else None
-            mark = f",{about[0] if about else ''}" if place else sign
+            mark = f"{commas}{about[0] if about else ''}" if place else sign
             each = each[about.end() :] if about else each  # noqa: PLW2901  the rest of it
             lead = _LEADS.match(each.lstrip(_EMPHASIS))
             if lead:
@@ -195,15 +220,18 @@ def _at_strokes_and_commas(part: str) -> Iterator[tuple[str, str]]:
             yield mark, each
 
 
-def _at_commas(text: str) -> Iterator[str]:
-    """Cut `text` at its commas, except within a number. A number that is complete ends at the comma."""
-    start = 0
+def _at_commas(text: str) -> Iterator[tuple[str, str]]:
+    """Cut `text` at its commas, except within a number. A number that is complete ends at the comma.
+
+    Each part comes with the commas before it.
+    """
+    start, commas = 0, ""
     for comma in re.finditer(r",+", text):
         before, after = text[start : comma.start()], text[comma.end() :]
         if not _are_one_number(before, after):
-            yield before
-            start = comma.end()
-    yield text[start:]
+            yield commas, before
+            start, commas = comma.end(), comma[0]
+    yield commas, text[start:]
 
 
 def _are_one_number(before: str, after: str) -> bool:
@@ -231,14 +259,35 @@ def _words_in(parts: Sequence[tuple[str, str]]) -> Iterator[Word | _Gap]:
             yield _Gap(parts_digits=True)
         glued, labelled = _LETTERS_THEN_NUMBER.fullmatch(text), _LABEL_THEN_REST.fullmatch(text)
         if labelled and labelled[1].casefold() in _GLUED_LABELS:
-            yield from (Word(labelled[1], parted), Word(labelled[2], is_unclear=is_unclear))
+            fraction = _mark_of(labelled[2], labelled[3])
+            yield from (Word(labelled[1], parted), Word(labelled[3], is_unclear=is_unclear, mark=fraction))
         elif glued:
-            yield from (Word(glued[1], parted), Word(glued[2], glued=True))
+            yield from (Word(glued[1], parted), Word(glued[3], glued=True, mark=_mark_of(glued[2], glued[3])))
         else:
-            yield Word(text, parted, is_unclear=is_unclear, cut=_are_digits(before, text))
+            fraction = _find_mark(part, text, marks, before)
+            yield Word(text, parted, is_unclear=is_unclear, cut=_are_digits(before, text), mark=fraction)
         marks, before, last = "", text, part
     if marks.strip() or last[-1:] in set(_EDGES):
         yield _Gap(parts=not _PARTING.isdisjoint(marks), parts_digits=True, about=_ABOUT.search(marks) is not None)
+
+
+def _find_mark(part: str, text: str, marks: str, before: str) -> str:
+    """Return the mark right before the first digit of `text`, or "".
+
+    A comma between two words separates them, unless another mark is next to it or a sum was introduced ("Rp,5jt").
+    """
+    if not text[0].isdecimal():
+        return ""
+    found = part[: part.index(text)]
+    if found or not marks.endswith(","):
+        return _mark_of(found, text)
+    separates = marks == "," and before and before.casefold().strip(_EDGES) not in _BEFORE_SUM
+    return "" if separates else ","
+
+
+def _mark_of(marks: str, number: str) -> str:
+    last = marks.rstrip(_EMPHASIS)[-1:]
+    return last if last in _BEFORE_FRACTION and number[0].isdecimal() else ""
 
 
 def _next(parts: Sequence[tuple[str, str, str]]) -> tuple[str, str]:

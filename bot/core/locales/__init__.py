@@ -8,6 +8,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
@@ -86,6 +87,18 @@ def typed_lists(name: str) -> tuple[tuple[str, ...], ...]:
 def typed_values(name: str) -> dict[str, int]:
     """Return the word table `name` of all languages together: each word with its value."""
     return {word: value for locale in LOCALES for word, value in _file(locale)[name].items()}
+
+
+def typed_fractions(name: str) -> dict[str, Fraction]:
+    """Return the words of the table `name` of all languages together: each with its fraction."""
+    return {
+        word: Fraction(of) for locale in LOCALES for of, words in _file(locale)[name].items() for word in words.split()
+    }
+
+
+def typed_parts(name: str) -> dict[str, int]:
+    """Return the words of the table `name` of all languages together: each with the number of parts of a whole."""
+    return {word: int(of) for locale in LOCALES for of, words in _file(locale)[name].items() for word in words.split()}
 
 
 def typed_scales(name: str, scales: Mapping[str, int]) -> dict[str, tuple[int, ...]]:

@@ -5,16 +5,17 @@ It never guesses.
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final
 
 from bot.core.errors import Rejection
 from bot.core.money.digits import WrittenNumber, read_number
 from bot.core.money.exact import MAX_RUPIAH, MAX_SATS, SATS_PER_BITCOIN, Amount, Currency
-from bot.core.money.vocabulary import CURRENCIES, MILLION, SCALES, SLANG, THOUSAND, words_in
+from bot.core.money.foreign import FOREIGN, names_foreign
+from bot.core.money.vocabulary import CURRENCIES, FRACTIONS, MILLION, SCALES, SLANG, THOUSAND, words_in
 from bot.core.money.words import UnknownWords, read_words
-from bot.core.text import has_odd_numerals, plain, remove_pictures
+from bot.core.text import BULLET, has_odd_numerals, plain, remove_pictures, with_plain_marks
 
 LONGEST: Final = 64
 """Maximum characters. The longest amount in words is well below, and junk costs little work."""
@@ -34,7 +35,8 @@ MOST_CENTS: Final = 2
 _UNITS = {"IDR": (1,), "SAT": (1,), "BTC": (SATS_PER_BITCOIN,), "₿": (1, SATS_PER_BITCOIN)}
 """Whole units in one of each. A whole number of ₿ means bitcoins to some and sats to others (BIP 177)."""
 
-_TOKEN = re.compile(r"\s*(?:(?P<number>\d+(?:[.,' ]\d+)*)|(?P<run>[a-z]+|₿)\.?)")
+_TOKEN = re.compile(r"\s*(?:(?P<number>[.,'•]?\d+(?:[.,' ]\d+)*)|(?P<run>[a-z]+|₿)(?:\.(?!\d))?)")
+_ABBREVIATED = re.compile(r"(?:rp|idr)(?=\.\d)")
 _CLOSING = re.compile(r"(?<=[\da-z₿])\s*(?:[.,]?\s*[-=]+|[.,!?]+)$")
 _BELOW_ZERO = re.compile(r"(?:[a-z₿]+\.?\s*)?-\s*[a-z₿]*\.?\s*\d|minus\b")
 
@@ -51,22 +53,36 @@ class Ambiguous:
 
 @dataclass(frozen=True, slots=True)
 class _Typed:
-    """The parts of the typed text: the currency (IDR if none is named), and its numbers and words in order."""
+    """The parts of the typed text: the currency (IDR if none is named), and its numbers and words in order.
+
+    `is_abbreviated`: the currency is written with a dot that can also be the first number's mark ("Rp.5jt").
+    """
 
     currency: str
     parts: tuple[str, ...]
+    is_abbreviated: bool = False
 
 
 def parse_amount(text: str) -> Amount | Ambiguous:
     """Read the exact amount that `text` names ("150rb", "Rp 1.500.000,00", "25k sat", "0,0005 btc"), or its readings.
 
-    The currency is rupiah if none is named. The user decides about ambiguous text ("1.500", "1m", "50.00", "50").
+    The currency is rupiah if none is named. The user decides about ambiguous text ("1.500", "1m", "50.00", ".5jt").
 
     Raises:
         Rejection: `core.amount.unreadable`, `core.amount.not_positive`, `core.amount.fraction` (of a rupiah),
-            `core.amount.fraction_sats`, `core.amount.too_large` (with `maximum`), `core.amount.too_large_sats`.
+            `core.amount.fraction_sats`, `core.amount.too_large` (with `maximum`), `core.amount.too_large_sats`,
+            `core.amount.foreign` (another currency).
     """
-    typed = _split(text)
+    try:
+        typed = _split(text)
+        return _read(typed) if typed.parts[0][0].isalnum() else _read_marked(typed)
+    except Rejection as refused:
+        if refused.key == "core.amount.unreadable" and len(text) <= LONGEST and names_foreign(with_plain_marks(text)):
+            raise Rejection("core.amount.foreign") from None
+        raise
+
+
+def _read(typed: _Typed) -> Amount | Ambiguous:
     first, *others = typed.parts
     number = read_number(first)
     if number is None or len(others) > 1 or (others and others[0] not in SCALES):
@@ -77,8 +93,31 @@ def parse_amount(text: str) -> Amount | Ambiguous:
     return _from_number(number, scales or (1,), typed.currency)
 
 
+def _read_marked(typed: _Typed) -> Amount | Ambiguous:
+    """Read a sum whose first number has a mark before it: ".5jt" is half a million, unless the mark is a mistake.
+
+    A bullet, or the dot of "Rp.", isn't a mark of the number if the fraction is less than anybody sends ("Rp.500rb").
+    """
+    first, *others = typed.parts
+    without = replace(typed, parts=(first[1:], *others))
+    as_fraction = _list_readings(replace(typed, parts=(f"0.{first[1:]}", *others))) if first[1:].isdecimal() else ()
+    is_of_text = first[0] == BULLET or (first[0] == "." and typed.is_abbreviated)
+    if is_of_text and all(each.value < SMALLEST_AMOUNT for each in as_fraction):
+        return _read(without)
+    amounts = {*as_fraction, *_list_readings(without)}
+    return Ambiguous(tuple(sorted(amounts, key=lambda each: each.value))) if amounts else _read(without)
+
+
+def _list_readings(typed: _Typed) -> tuple[Amount, ...]:
+    try:
+        found = _read(typed)
+    except Rejection:
+        return ()
+    return found.readings if isinstance(found, Ambiguous) else (found,)
+
+
 def _split(text: str) -> _Typed:
-    folded = plain(remove_pictures(text)).casefold()
+    folded = plain(remove_pictures(with_plain_marks(text))).casefold()
     if has_odd_numerals(text) or len(folded) > LONGEST:
         raise Rejection("core.amount.unreadable")
     if _BELOW_ZERO.match(folded):
@@ -88,7 +127,7 @@ def _split(text: str) -> _Typed:
     parts = tuple(_without_ends(tokens))
     if not parts or len(named) > 1 or any(part in CURRENCIES for part in parts):
         raise Rejection("core.amount.unreadable")
-    return _Typed(named.pop() if named else "IDR", parts)
+    return _Typed(named.pop() if named else "IDR", parts, _ABBREVIATED.match(folded) is not None)
 
 
 def _tokens(text: str) -> list[str]:
@@ -104,7 +143,9 @@ def _tokens(text: str) -> list[str]:
 
 
 def _words_of(match: re.Match[str]) -> list[str] | None:
-    return [match["number"]] if match["number"] else words_in(match["run"])
+    if match["number"]:
+        return [match["number"]]
+    return None if match["run"] in FOREIGN else words_in(match["run"])  # "msat" isn't a million sats
 
 
 def _without_ends(tokens: list[str]) -> list[str]:
@@ -118,12 +159,15 @@ def _from_words(typed: _Typed) -> Amount | Ambiguous:
     if len(typed.parts) == 1 and typed.parts[0] in SLANG and typed.currency == "IDR":
         return Amount("IDR", SLANG[typed.parts[0]])
     try:
-        readings = read_words(typed.parts)
+        number = read_words(typed.parts)
     except UnknownWords:
         raise Rejection("core.amount.unreadable") from None
-    if typed.currency == "IDR" and readings[0] < SMALLEST_AMOUNT and readings[0].denominator == 1:
-        return _from_bare_number(WrittenNumber(int(readings[0]), None, int(readings[0])))
-    return _amount_or_choice(readings, typed.currency)
+    first = number.values[0]
+    if typed.currency == "IDR" and first < SMALLEST_AMOUNT and first.denominator == 1:
+        return _from_bare_number(WrittenNumber(int(first), None, int(first)))
+    if typed.currency == "IDR" and first < SMALLEST_AMOUNT and typed.parts[-1] in FRACTIONS:
+        return _amount_or_choice(_shorthand(first), "IDR", must_ask=True)
+    return _amount_or_choice(number.values, typed.currency, must_ask=not number.sure)
 
 
 def _from_number(number: WrittenNumber, scales: tuple[int, ...], currency: str) -> Amount | Ambiguous:

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from bot.core.locales import typed_lists, typed_scales, typed_values, typed_words
+from bot.core.locales import typed_fractions, typed_lists, typed_parts, typed_scales, typed_values
 
 THOUSAND, MILLION, BILLION, TRILLION = 10**3, 10**6, 10**9, 10**12
 
@@ -21,7 +21,11 @@ SCALES: Final = typed_scales("scales", _NAMED)
 ONE_OF: Final = {word: scale for word, (scale,) in typed_scales("one_of", _NAMED).items()}
 """Scales joined with their "one"."""
 
-HALVES: Final = set(typed_words("halves"))
+FRACTIONS: Final = typed_fractions("fractions")
+"""Words for a part of what follows or precedes: "setengah", "seperempat", "half"."""
+
+PARTS: Final = typed_parts("parts")
+"""Words after a count that say of which parts: "tiga perempat", "three quarters"."""
 
 TIMES: Final = typed_values("times")
 TEENS: Final = typed_values("teens")
@@ -54,17 +58,21 @@ SLANG: Final = {
 """Slang for whole amounts, used alone. Only `gocap` can also mean plain 50."""
 
 _ALL: Final = sorted(
-    {*CURRENCIES, *SCALES, *ONE_OF, *HALVES, *TIMES, *TEENS, *DIGITS, *UNDER_HUNDRED, *TENS, *HUNDREDS, *SLANG},
+    {
+        *(*CURRENCIES, *SCALES, *ONE_OF, *FRACTIONS, *PARTS, *TIMES, *TEENS),
+        *(*DIGITS, *UNDER_HUNDRED, *TENS, *HUNDREDS, *SLANG),
+    },
     key=len,
     reverse=True,
 )
+_BY_LETTER: Final = {letter: [word for word in _ALL if word[0] == letter] for letter in {word[0] for word in _ALL}}
 
 
 def words_in(run: str) -> list[str] | None:
     """Split `run` into known words ("limapuluhribu"), longest first. Return None if anything is left."""
     if not run:
         return []
-    for word in _ALL:
+    for word in _BY_LETTER.get(run[0], ()):
         if run.startswith(word):
             rest = words_in(run[len(word) :])
             if rest is not None:

@@ -194,6 +194,8 @@ async def test_an_amount_is_read_as_it_is_meant_or_asked_back(shared_system: Sys
         doubtful("1.500", "Rp1,500", "Rp1,500,000"),
         doubtful("1m", "Rp1,000,000", "Rp1,000,000,000"),
         doubtful("50.00", "Rp5,000", "Rp50,000"),
+        doubtful(".5jt", "Rp500,000", "Rp5,000,000"),
+        doubtful("Rp.5jt", "Rp500,000", "Rp5,000,000"),
     )
 
 
