@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot.checkout.parser.digit_groups import digits_of, is_digits, is_spaced_sum, is_sum, starts_as_number
-from bot.checkout.parser.sums import Sum
+from bot.checkout.parser.sums import Sum, is_unused_money_word
 from bot.checkout.parser.vocabulary import BUSINESS, CURRENCIES_TOO, FILLERS, KNOWN_NAMES, LEADS_TO_NAME, TITLES
 from bot.checkout.parser.words import WHOLE_NUMBER, Word
 from bot.core.money.foreign import FOREIGN_LANDS, is_foreign, is_foreign_beside_a_sum, is_foreign_sum
@@ -18,10 +18,15 @@ _MOST_GROUPS: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Foreign:
-    """The places of a line's foreign currencies. `names_sum`: one of them says what a number counts."""
+    """The places of a line's foreign currencies.
+
+    - `names_sum`: one of them says what a number counts.
+    - `torn`: the places next to one that is also a person's name, and may be the rest of a holder's ("Lee Won 500rb").
+    """
 
     places: frozenset[int] = frozenset()
     names_sum: bool = False
+    torn: frozenset[int] = frozenset()
 
 
 def find_foreign(words: Sequence[Word], sums: Sequence[Sum]) -> Foreign:
@@ -42,7 +47,9 @@ def find_foreign(words: Sequence[Word], sums: Sequence[Sum]) -> Foreign:
         elif is_foreign_beside_a_sum(word.text) and _is_currency(words, place, sums):
             places.add(place)
             names_sum = names_sum or word.folded not in FILLERS
-    return Foreign(frozenset(places), names_sum)
+    may_be_names = [place for place in places if _may_be_else(words[place])]
+    torn = frozenset(at for place in may_be_names for at in (place - 1, place + 1))
+    return Foreign(frozenset(places), names_sum, torn)
 
 
 def _with_lands(words: Sequence[Word], place: int) -> range:
@@ -65,7 +72,7 @@ def _is_beside_number(words: Sequence[Word], places: range, sums: Sequence[Sum])
 
 def _ends_number(words: Sequence[Word], place: int, sums: Sequence[Sum]) -> bool:
     """Return whether the word at `place` is the end of a sum, or of digits that can be one."""
-    if any(each.stop == place + 1 for each in sums):
+    if any(each.stop == place + 1 for each in sums) or _is_amount_word(words, place):
         return True
     if not _is_small(words, place) or not _may_be_else(words[place + 1]):
         return _is_small(words, place)
@@ -79,7 +86,7 @@ def _ends_number(words: Sequence[Word], place: int, sums: Sequence[Sum]) -> bool
 
 def _begins_number(words: Sequence[Word], place: int, sums: Sequence[Sum]) -> bool:
     """Return whether the word at `place` is the beginning of a sum, or of digits that can be one."""
-    if any(each.start == place for each in sums):
+    if any(each.start == place for each in sums) or _is_amount_word(words, place):
         return True
     if not _is_small(words, place) or starts_as_number(words[place].text):
         return False
@@ -88,6 +95,11 @@ def _begins_number(words: Sequence[Word], place: int, sums: Sequence[Sum]) -> bo
         stop += 1
     is_short = _count_digits(word.text for word in words[place:stop]) < WHOLE_NUMBER
     return is_short or is_sum(words[place].text) or not _may_be_else(words[place - 1])
+
+
+def _is_amount_word(words: Sequence[Word], place: int) -> bool:
+    """Return whether the word at `place` is one of an amount that wasn't fully understood."""
+    return 0 <= place < len(words) and is_unused_money_word(words[place])
 
 
 def _is_small(words: Sequence[Word], place: int) -> bool:
@@ -117,7 +129,7 @@ def _is_name(words: Sequence[Word], place: int, sums: Sequence[Sum]) -> bool:
     """Return whether a word next to a number, which may be a currency, is more likely a name or only polite.
 
     It is if the number says that it is rupiah, or if a name is led to. So is a capitalised word that a mark separates
-    from the number, that goes on another name ("Lee Won 500rb"), or that is a common name beside a unit ("500rb Mark").
+    from the number, or that is a common name beside a unit ("500rb Mark").
     """
     beside = [each for each in sums if place in {each.start - 1, each.stop}]
     if _is_of_name(words, place) or any(_is_rupiah(words, each) for each in beside):
@@ -129,17 +141,11 @@ def _is_name(words: Sequence[Word], place: int, sums: Sequence[Sum]) -> bool:
     if word.folded not in CURRENCIES_TOO or not _is_capitalised(word):
         return False
     is_parted = word.parted if is_behind else words[place + 1].parted
-    return is_parted or (bool(beside) and (word.folded in KNOWN_NAMES or _goes_on_name(words, place)))
+    return is_parted or (bool(beside) and word.folded in KNOWN_NAMES)
 
 
 def _is_capitalised(word: Word) -> bool:
     return word.text[:1].isupper() and word.text[1:].islower()
-
-
-def _goes_on_name(words: Sequence[Word], place: int) -> bool:
-    return (
-        place > 0 and not words[place].parted and _is_capitalised(words[place - 1]) and words[place - 1].text.isalpha()
-    )
 
 
 def _is_rupiah(words: Sequence[Word], found: Sum) -> bool:

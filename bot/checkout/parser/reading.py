@@ -127,13 +127,13 @@ def _put_together(
     method, candidates = _choose_method(places)
     groups, unclear = read_runs(words, sums, free, method, candidates)
     number, rest = decide_number(groups, method)
-    name = find_name(words, free, _find_torn_places(words, sums, places, method))
+    name = find_name(words, free, foreign.torn | _find_torn_places(words, sums, places, method))
     if not _is_confirmed(words, places, number, name):
         # Nothing confirms the destination's name, so it is offered as a choice.
         method, candidates = None, candidates or tuple(filter(None, (method,)))
         groups, unclear = read_runs(words, sums, free, None, candidates)
         number, rest = decide_number(groups, None)
-        name = find_name(words, free, _find_torn_places(words, sums, places, None))
+        name = find_name(words, free, foreign.torn | _find_torn_places(words, sums, places, None))
     has_number = number.number is not None
     bare_sums = [each.places for each in rest if each.kind == "sum"]
     money, unused = decide_money(
@@ -143,7 +143,8 @@ def _put_together(
     unread = {place for each in unused for place in each.places if not _is_code(words[place], method)} | set(unclear)
     odd = {place for place, word in enumerate(words) if _is_odd(word) and not is_of_name(words, place)}
     unread |= odd | set(name.leftover)
-    if may_go_on(words, sums, number, unread, method, has_sum=money.amount is not None):
+    has_sum = money.amount is not None and not foreign.names_sum
+    if may_go_on(words, sums, number, unread, method, has_sum=has_sum):
         unread |= set(number.places)
         if any(each.start == number.places.stop or each.stop == number.places.start for each in bare_sums):
             money = money.ambiguous

@@ -18,6 +18,7 @@ from bot.checkout.parser.digit_groups import (
 )
 from bot.checkout.parser.vocabulary import (
     ABOUT,
+    ACCOUNT_LABELS,
     ASIDE_LABELS,
     BEFORE_ONLY,
     COUNTED,
@@ -26,6 +27,7 @@ from bot.checkout.parser.vocabulary import (
     GENERIC,
     LEADS_TO_NAME,
     NOT_THIS,
+    PHONE_LABELS,
     SUM_OF_ELSE,
 )
 from bot.checkout.parser.words import Word, begins_as_digits
@@ -67,6 +69,7 @@ _BEHIND: Final = SUM_OF_ELSE | ABOUT | EACH | COUNTED
 _LOOKED_PAST: Final = FILLERS | BEFORE_ONLY
 """Words that can be between a sum and those words: "maks Rp /999.000"."""
 
+_LEADS_TO_NUMBER: Final = ACCOUNT_LABELS | PHONE_LABELS
 _NO_NAME_BEGINS: Final = FILLERS | GENERIC | LEADS_TO_NAME
 _DIGIT_LIKE: Final = re.compile(r"[lIOo]|(?:[Rr][Pp]|IDR|idr)\.?[lIOoSB]+")
 """Letters that are typed for a digit: "I 800 000", "RpI 800 000"."""
@@ -146,6 +149,8 @@ def _begins_before(before: Word, first: Word) -> bool:
     """Return whether the word before a sum may have its first digits, or owns them: "I 800 000", "km 5,26 jt"."""
     if first.text[0].isdecimal() and _DIGIT_LIKE.fullmatch(before.text):
         return True
+    if is_digits(first) and before.folded.strip(".") in _LEADS_TO_NUMBER:
+        return True  # "wa 895562084 sats 96835"
     return before.folded in ASIDE_LABELS and _SMALL_THEN_COMMA.match(first.text) is not None
 
 

@@ -47,6 +47,9 @@ _BEFORE_DIGITS: Final = frozenset(_listed("before_digits"))
 _LONG_SCALES: Final = frozenset(scale for scale in SCALES if len(scale) > 1)
 """Scales that can't be the first letter of a name ("Kwon")."""
 
+_SHORTEST_IN_WORDS: Final = 4
+"""Letters of a number in words behind a currency's code ("usdfive"). Names end with fewer ("Sarten")."""
+
 _SIGN: Final = re.compile(
     "[$\u00a2-\u00a5\u058f\u060b\u07fe\u07ff\u09f2\u09f3\u09fb\u0af1\u0bf9\u0e3f\u17db\u20a0-\u20be\u20c0-\u20cf\ua838\ufdfc"
     "\ufe69\uff04\uffe0\uffe1\uffe5\uffe6\U00011fdd-\U00011fe0\U0001e2ff\U0001ecb0]"
@@ -94,7 +97,7 @@ def _is_glued(word: str) -> bool:
 
 def _is_in_words(word: str) -> bool:
     """Return whether an amount in words is written together with another currency: "sejutarand", "usdsejuta"."""
-    return any(map(_names_scale, _before_currency(word))) or any(map(_is_number, _after_currency(word)))
+    return any(map(_names_scale, _before_currency(word))) or any(_after_currency(word))
 
 
 def _names_scale(word: str) -> bool:
@@ -102,16 +105,12 @@ def _names_scale(word: str) -> bool:
     return found[-1] in ONE_OF or found[-1] in FRACTIONS or found[-1] in _LONG_SCALES
 
 
-def _is_number(word: str) -> bool:
-    """Return whether this is a number in words, and not two or three letters of a name."""
-    return _names_scale(word) or (len(word) > 3 and words_in(word) is not None)  # noqa: PLR2004
-
-
-def _after_currency(word: str) -> Iterator[str]:
-    """Yield what is behind a currency at the beginning of `word`."""
+def _after_currency(word: str) -> Iterator[bool]:
+    """Yield for each currency at the beginning of `word` whether a number in words follows it, and not half a name."""
     for stop in range(1, len(word)):
         if word[:stop] in FOREIGN or word[:stop] in _BEFORE_DIGITS:
-            yield word[stop:]
+            is_long = word[:stop] in _BEFORE_DIGITS or len(word) - stop >= _SHORTEST_IN_WORDS
+            yield is_long and words_in(word[stop:]) is not None
 
 
 def _before_currency(word: str) -> Iterator[str]:
