@@ -17,7 +17,7 @@ NEEDS = dict(rows("postgresql-needs"))
 
 def test_the_manual_says_what_the_start_checks() -> None:
     assert f"PostgreSQL {OLDEST_VERSION} or newer" in NEEDS["version"]
-    assert f"by {MAX_CLOCK_OFFSET_SECONDS:.0f} seconds at most" in NEEDS["clocks"]
+    assert f"by no more than {MAX_CLOCK_OFFSET_SECONDS:.0f} seconds" in NEEDS["clocks"]
 
 
 def test_the_manual_counts_the_connections_of_a_replica() -> None:

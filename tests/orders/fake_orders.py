@@ -100,7 +100,7 @@ class FakeOrders:
     async def expiring(self, _at: datetime, _limit: int) -> tuple[Order, ...]:
         return ()
 
-    async def by_service_id(self, ids: Any) -> dict[str, Order]:
+    async def polled_by_service_id(self, ids: Any) -> dict[str, Order]:
         return {each: self._orders[int(each)] for each in ids}
 
     def _due(self, at: datetime, *, is_paid: bool) -> Any:
