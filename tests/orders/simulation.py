@@ -378,10 +378,17 @@ class TracingRenderer:
 
 
 class Bot(OrderSystem):
-    """One process of the bot, with all parts that orders need."""
+    """One process of the bot, with all parts that orders need. `messenger` replaces the one with faults."""
 
     def __init__(
-        self, process: KillableProcess, sql: Database, service: ServiceModel, telegram: FakeTelegram, rules: Any
+        self,
+        process: KillableProcess,
+        sql: Database,
+        service: ServiceModel,
+        telegram: FakeTelegram,
+        rules: Any,
+        *,
+        messenger: Any = None,
     ) -> None:
         self.process = process
         super().__init__(
@@ -392,7 +399,7 @@ class Bot(OrderSystem):
             settlement=FaultySettlement(self.process, service),
             sql=sql,
         )
-        messenger: Any = FaultyMessenger(self.process, telegram)
+        messenger = messenger or FaultyMessenger(self.process, telegram)
 
         async def render_support_file(notification: Notification[AboutEntry], _: RenderContext) -> Any:
             return delivery_outcome(

@@ -171,6 +171,42 @@ async def test_an_attempt_that_sent_nothing_is_no_failure_of_the_picture(
     assert await sender.send(as_stored(replace(notification, id=1, attempts=5))) == Sent(100, without_picture=True)
 
 
+async def test_an_invoice_is_sent_as_text_where_only_pictures_are_slowed_down(sqlite_store: Database) -> None:
+    slowed_down, long = to_outcome(SlowDown(7)), to_outcome(SlowDown(3600))
+    for outcomes in ([slowed_down] * 4, [long] * 2):
+        telegram = ScriptedTelegram(*outcomes)
+        sender = sender_of(sqlite_store, telegram)
+        order = an_open_order(reference=f"R{len(outcomes)}", draft_id=str(outcomes), page_token=None, service_id=None)
+        async with sqlite_store.transaction() as tx:
+            await OrderRepository(tx).add(order)
+        (notification,) = order_notifications(order, (OrderNotification.INVOICE,), NOW)
+        results = [
+            await sender.send(as_stored(replace(notification, id=1, attempts=attempts)))
+            for attempts in range(len(outcomes) + (outcomes[0] is long))
+        ]
+        assert isinstance(results[-1], Sent)
+        assert results[-1].without_picture
+        assert all(isinstance(result, RetryLater) for result in results[:-1])
+
+
+class TelegramWithoutConnection(ScriptedTelegram):
+    """A fake Telegram that can't be reached for some attempts."""
+
+    async def send_text(self, *_: Any, **__: Any) -> Outcome:
+        return to_outcome(Unsent("no connection"))
+
+
+async def test_after_an_outage_an_invoice_still_has_its_picture(sqlite_store: Database) -> None:
+    telegram = TelegramWithoutConnection(*[to_outcome(Unsent("no connection"))] * 30, Delivered(1))
+    sender, order = sender_of(sqlite_store, telegram), an_open_order(page_token=TOKEN)
+    async with sqlite_store.transaction() as tx:
+        await OrderRepository(tx).add(order)
+    (notification,) = order_notifications(order, (OrderNotification.INVOICE,), NOW)
+    for attempts in range(30):
+        await sender.send(as_stored(replace(notification, id=1, attempts=attempts)))
+    assert await sender.send(as_stored(replace(notification, id=1, attempts=30))) == Sent(1)
+
+
 async def test_attempts_that_sent_nothing_are_not_counted_without_end(
     sqlite_store: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:

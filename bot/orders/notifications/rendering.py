@@ -36,6 +36,11 @@ from bot.users.readers import RenderContext, Renderer
 from bot.users.screens.phrase import format_phrase_line
 
 PICTURE_TRIES = 2
+MAX_UNSENT_TRIES: Final = 3
+"""After so many attempts that sent nothing, the text is tried right after the picture: perhaps only pictures fail."""
+
+SHORT_PAUSE_SECONDS: Final = 60.0
+"""If Telegram asks for a longer pause, the attempt counts towards `PICTURE_TRIES`. Other messages wait for this one."""
 
 MAX_UNSENT_COUNTED: Final = 1_000
 """For how many invoices failed attempts are counted. An invoice that is dropped is sent as text sooner."""
@@ -125,7 +130,7 @@ class OrderMessages:
                 ),
             )
             self._count_unsent(notification, sent)
-        if not isinstance(sent, Invalid):
+        if not isinstance(sent, Invalid) and not self._may_only_pictures_fail(notification, sent):
             return delivery_outcome(sent)
         text = with_repeat_note(notification, context.t, payment.caption)
         sent = await _with_or_without_page(
@@ -136,7 +141,15 @@ class OrderMessages:
             ),
         )
         delivered = delivery_outcome(sent)
-        return replace(delivered, without_picture=True) if isinstance(delivered, Sent) else delivered
+        if not isinstance(delivered, Sent):
+            return delivered
+        self._unsent.pop(notification.id, None)
+        return replace(delivered, without_picture=True)
+
+    def _may_only_pictures_fail(self, notification: OrderMessage, sent: Outcome) -> bool:
+        """Return whether the text can be tried at once: the picture certainly wasn't sent, as several times before."""
+        is_unsent = isinstance(sent, TryLater) and not sent.maybe_sent
+        return is_unsent and self._unsent[notification.id] > MAX_UNSENT_TRIES
 
     def _count_unsent(self, notification: OrderMessage, sent: Outcome) -> None:
         """Count an attempt that certainly sent nothing, for example when Telegram slowed us down.
@@ -145,7 +158,7 @@ class OrderMessages:
         """
         if not isinstance(sent, TryLater):
             self._unsent.pop(notification.id, None)
-        elif not sent.maybe_sent:
+        elif not sent.maybe_sent and sent.after <= SHORT_PAUSE_SECONDS:
             self._unsent[notification.id] += 1
             while len(self._unsent) > MAX_UNSENT_COUNTED:
                 del self._unsent[next(iter(self._unsent))]
