@@ -65,6 +65,15 @@ class CrashingStore:
     def unreadable_rows(self) -> frozenset[str]:
         return self._store.unreadable_rows()
 
+    def left_keys(self, table: str) -> frozenset[str]:
+        return self._store.left_keys(table)
+
+    def left_rows(self) -> frozenset[str]:
+        return self._store.left_rows()
+
+    def record_left(self, table: str, key: object) -> None:
+        self._store.record_left(table, key)
+
 
 class CrashingService:
     """The service, with a bot that may crash before it sends the POST."""

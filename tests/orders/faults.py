@@ -116,3 +116,14 @@ class KillableStore:
     def unreadable_keys(self, table: str) -> frozenset[str]:
         found: frozenset[str] = self._store.unreadable_keys(table)
         return found
+
+    def left_keys(self, table: str) -> frozenset[str]:
+        found: frozenset[str] = self._store.left_keys(table)
+        return found
+
+    def left_rows(self) -> frozenset[str]:
+        found: frozenset[str] = self._store.left_rows()
+        return found
+
+    def record_left(self, table: str, key: object) -> None:
+        self._store.record_left(table, key)
