@@ -83,6 +83,7 @@ class Orders:
             settlement=settlement,
             observer=self.observer,
             contacts=contacts,
+            on_notification=infra.wake_outbox,
         )
         receipt_service = ReceiptService(database, clock)
         receipts = ReceiptHandlers(database=database, messenger=messenger, receipts=receipt_service)
@@ -96,11 +97,11 @@ class Orders:
         self.show_open_orders = self._handlers.show_open_orders
         """Returns the screen with the user's open orders."""
         self.add_action(OrderAction.RECEIPT, receipts.send_receipt)
-        missed = MissedMessages(database, self.status_messages.resend_status_message)
+        missed = MissedMessages(database, self.status_messages.send_status_message)
         users.settings_sections.append(preferences.SECTION)
         users.sessions.on_load += [self._record_active_user, missed.load]
         users.sessions.after_update.append(missed.show)
-        messages = OrderMessages(contacts=contacts, receipts=receipt_service, public_url=public_url)
+        self.messages = OrderMessages(contacts=contacts, receipts=receipt_service, public_url=public_url)
         alone_since = clock.now() if is_alone else None
         self._reconciler = Reconciler(self.service, settlement, alone_since)
         workers = OrderWorkers(self.observer, self._reconciler)
@@ -111,7 +112,7 @@ class Orders:
             routes=(self._handlers.routes(), receipts.routes(), PreferenceHandlers().routes()),
             answers=receipts.answers(),
             handlers=receipts.handlers(),
-            renderers=(messages.renderers(), OrderWarnings(rules.operator_ids).renderers()),
+            renderers=(self.messages.renderers(), OrderWarnings(rules.operator_ids).renderers()),
             alarm_subjects=ALARM_SUBJECTS,
             follow_ups=follow_ups(rules.operator_ids),
             workers=(

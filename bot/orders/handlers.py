@@ -104,10 +104,17 @@ class OrderHandlers:
         return self._actions.get(action, self._status_messages.reject_outdated_button)
 
     async def _refresh_status(self, session: Session, order: Order) -> None:
-        """Poll the order, unless that just happened, and update the status message."""
+        """Poll the order, unless that just happened, and update the status message.
+
+        A message to pay with stays as it is: it can't show anything but that the order waits for its payment. If the
+        order has changed, the outbox sends the news and removes it.
+        """
         await session.acknowledge(session.t.plain("orders.card.looking"))
         refreshed = await self._status_messages.refresh_order(session, order)
-        await self._update_status(session, refreshed)
+        if not order.awaits_payment(session.now):
+            await self._update_status(session, refreshed)
+        elif session.notice is not None:
+            await session.send(self._status_messages.build_screen(session, refreshed))
 
     async def _accept(self, session: Session, order: Order) -> None:
         try:

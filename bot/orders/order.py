@@ -382,31 +382,33 @@ def _shows_payment(report: OrderReport, step: OrderStep) -> bool:
 
 def _with_notifications(before: Order, after: Order, now: datetime) -> tuple[Order, tuple[OrderNotification, ...]]:
     first_payment = after.is_paid and not before.is_paid
-    kinds: list[OrderNotification] = []
+    changes: list[OrderNotification] = []
     if first_payment or (after.is_ended and not before.is_paid):
-        kinds.append(OrderNotification.TAKE_DOWN)
+        changes.append(OrderNotification.TAKE_DOWN)
     if after.step != before.step or after.is_ended or first_payment:
-        kinds.append(OrderNotification.CARD_EDIT)
+        changes.append(OrderNotification.CARD_EDIT)
+    if after.state == FAILED:
+        return _with_failure(before, after, now, changes)
+    messages: list[OrderNotification] = []
     if after.state == COMPLETED:
-        kinds += [OrderNotification.SENT, OrderNotification.RECEIPT]
-    elif after.state == FAILED:
-        return _with_failure(before, after, now, kinds)
+        messages = [OrderNotification.SENT]
     elif first_payment:
-        kinds.append(OrderNotification.PAID_LATE if before.expiry_notified else OrderNotification.PAID)
-    return after, tuple(kinds)
+        messages = [OrderNotification.PAID_LATE if before.expiry_notified else OrderNotification.PAID]
+    # The first news of a payment comes before the QR code disappears. Otherwise an edit waits for no message.
+    return after, (*messages, *changes) if first_payment else (*changes, *messages)
 
 
 def _with_failure(
-    before: Order, after: Order, now: datetime, kinds: list[OrderNotification]
+    before: Order, after: Order, now: datetime, changes: list[OrderNotification]
 ) -> tuple[Order, tuple[OrderNotification, ...]]:
     # The service fails orders whose invoices expired unpaid. Users see that as an expiry, and are notified once.
     # A failed deposit isn't an expiry, because we don't know whether it was paid.
     has_expired = after.failure is Failure.UNPAID and (before.expiry_notified or after.is_expired(now + CLOCK_SLACK))
     if not has_expired:
-        return after, (*kinds, OrderNotification.FAILED)
+        return after, (*changes, OrderNotification.FAILED)
     if before.expiry_notified:
-        return after, tuple(kinds)
-    return replace(after, expiry_notified=True), (*kinds, OrderNotification.EXPIRED)
+        return after, tuple(changes)
+    return replace(after, expiry_notified=True), (*changes, OrderNotification.EXPIRED)
 
 
 CLOCK_SLACK = timedelta(minutes=2)

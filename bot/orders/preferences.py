@@ -18,12 +18,12 @@ class DeliveryMode(StrEnum):
 
     SOUND = "sound"
     SILENT = "silent"
-    STATUS_ONLY = "card"  # no message is sent; only the status message is edited
+    STATUS_ONLY = "card"  # only the status message is edited. The first one arrives silently
 
 
 ANY_MODE: Final = (DeliveryMode.SOUND, DeliveryMode.SILENT, DeliveryMode.STATUS_ONLY)
 AS_MESSAGE: Final = (DeliveryMode.SOUND, DeliveryMode.SILENT)
-"""The modes for problems with money and for questions. They need the user, so they always arrive as a message."""
+"""The modes for what always arrives as a message, such as problems with money and questions, which need the user."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,8 @@ TOPICS: Final = (
         ANY_MODE,
     ),
     Topic("sent", frozenset({OrderNotification.SENT}), DeliveryMode.SOUND, ANY_MODE),
-    Topic("expired", frozenset({OrderNotification.EXPIRED}), DeliveryMode.SILENT, ANY_MODE),
+    # The QR code is removed, so there is no status message left to edit.
+    Topic("expired", frozenset({OrderNotification.EXPIRED}), DeliveryMode.SILENT, AS_MESSAGE),
     Topic("failed", frozenset({OrderNotification.FAILED, OrderNotification.STUCK}), DeliveryMode.SOUND, AS_MESSAGE),
     Topic(
         "questions",

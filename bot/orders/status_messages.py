@@ -1,15 +1,19 @@
 """Refresh the status of an order, and send it again as a message."""
 
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Final
 
 from bot.infra.db.database import Database
+from bot.infra.outbox.model import format_mark
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.outbound.sender import Delivered, Messenger, Outcome
 from bot.infra.telegram.ui.screen import Screen
-from bot.orders.notifications.kinds import OrderNotification
-from bot.orders.notifications.queueing import order_subject
+from bot.orders.buttons import OrderAction, OrderButton
+from bot.orders.notifications.kinds import STATUS_MESSAGES
+from bot.orders.notifications.queueing import order_notifications, order_subject
 from bot.orders.order import Order, Phase
+from bot.orders.placement.invoice_check import payment_notifications
 from bot.orders.screens import order_messages
 from bot.orders.tracking.observer import Observer
 from bot.settlement.model import Settlement, SettlementFailure
@@ -31,12 +35,14 @@ class StatusMessages:
         settlement: Settlement,
         observer: Observer,
         contacts: SupportContacts,
+        on_notification: Callable[[], None] = lambda: None,
     ) -> None:
         self._database = database
         self._messenger = messenger
         self._settlement = settlement
         self._observer = observer
         self._contacts = contacts
+        self._on_notification = on_notification
 
     def build_screen(self, session: Session, order: Order) -> Screen:
         """Return the status message of an order, or the question or result that takes its place."""
@@ -55,22 +61,38 @@ class StatusMessages:
             return order
         return await self._observer.apply_report(order.reference, report, asked_at=now) or order
 
-    async def resend_status_message(self, session: Session, order: Order) -> Outcome:
-        """Send the status as a new message, and delete the previous status message."""
+    async def resend_status_message(self, session: Session, order: Order) -> None:
+        """Show the status at the end of the chat: the QR code if the order can be paid, or else the status message."""
         await session.acknowledge()
+        if order.awaits_payment(session.now):
+            await self._resend_payment(session, order)
+        else:
+            await self.send_status_message(session, order)
+
+    async def _resend_payment(self, session: Session, order: Order) -> None:
+        """Queue the message to pay with again. The outbox removes it with the first one, whatever happens meanwhile."""
+        button = OrderButton(order.reference, OrderAction.RESEND_STATUS).pack()
+        if session.is_double_tap(button):
+            return
+        mark, kinds = format_mark("again", session.update_id), payment_notifications(order)
+        async with self._database.transaction() as tx:
+            await OutboxRepository(tx).add(order_notifications(order, kinds, session.now, mark))
+        self._on_notification()
+        session.record_tap(button)
+
+    async def send_status_message(self, session: Session, order: Order) -> Outcome:
+        """Send the status as a new message, and delete the previous status message. Return the outcome."""
         sent = await session.send(self.build_screen(session, order))
         message_id = sent.message_id if isinstance(sent, Delivered) else None
         if message_id is None or order.phase not in {Phase.OPEN, Phase.DONE}:
             return sent
         async with self._database.transaction() as tx:
-            before = await OutboxRepository(tx).find_message_id(
-                order_subject(order), OrderNotification.CARD, session.chat_id
-            )
-            await OutboxRepository(tx).replace_message_id(
-                order_subject(order), OrderNotification.CARD, session.chat_id, message_id
-            )
-        if before is not None and before != message_id:
-            await self._messenger.delete(session.chat_id, before, priority="talk")
+            outbox, subject = OutboxRepository(tx), order_subject(order)
+            shown = await outbox.find_messages(subject, STATUS_MESSAGES, session.chat_id)
+            if shown:
+                await outbox.replace_message_id(subject, shown[-1].kind, session.chat_id, message_id)
+        if shown and shown[-1].message_id != message_id:
+            await self._messenger.delete(session.chat_id, shown[-1].message_id, priority="talk")
         return sent
 
     async def reject_outdated_button(self, session: Session, order: Order) -> None:

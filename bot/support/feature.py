@@ -105,6 +105,8 @@ class Support:
         )
         orders.add_action(OrderAction.HELP, handlers.ask_about)
         orders.events.subscribe(OrderTicketListener(staff_chat))
+        user_chat = UserChatMessages(reopen_within=reopen_within, reply_time=reply_time)
+        orders.messages.describe_ticket = user_chat.describe_ticket
         checkout.conversation.on_idle_message.append(handlers.offer_to_forward)
         self.feature = Feature(
             name="support",
@@ -120,7 +122,7 @@ class Support:
                 RemarkMessages(topics).renderers(),
                 ReminderMessages(staff_chat).renderers(),
                 StaffChatMessages(topics).renderers(),
-                UserChatMessages(reopen_within=reopen_within, reply_time=reply_time).renderers(),
+                user_chat.renderers(),
             ),
             follow_ups=chain_follow_ups(
                 posts.FOLLOW_UPS,

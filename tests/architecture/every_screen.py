@@ -183,6 +183,8 @@ def _of_orders(t: Translator, method: PayoutMethod, typed: str) -> Iterator[Scre
             yield ScreenCase(f"state: {moment}", shown, ("ABC2345", t.rupiah(500_000)))
             shown = status_message.screen(_reader(t), order, help_offered=help_offered)
             yield ScreenCase(f"card: {moment}", shown, ("ABC2345", t.rupiah(500_000)))
+        shown = status_message.screen(_reader(t), order, help_offered=True, is_last=False)
+        yield ScreenCase(f"before the receipt: {moment}", shown, ("ABC2345", t.rupiah(500_000)))
     orders = [
         replace(order, reference=f"ABC234{place}") for place, (_, order) in enumerate(orders_in_each_state(method))
     ]
@@ -222,12 +224,16 @@ def _of_history(t: Translator, method: PayoutMethod, typed: str) -> Iterator[Scr
             yield ScreenCase(f"page: {moment}", seen, ("ABC2345", t.rupiah(500_000)))
 
 
+DRAWN_ELSEWHERE = {OrderNotification.PAID, OrderNotification.PAID_LATE, OrderNotification.SENT}
+"""The status message, and the receipt."""
+
+
 def _of_notification(t: Translator, method: PayoutMethod, typed: str) -> Iterator[ScreenCase]:
     moments = dict(orders_in_each_state(method))
     for moment in ("IDLE", "held", "offer over", "refused", "failed paid", "COMPLETED"):
         order = moments[moment]
         told = replace(order, refusal=typed * 100)
-        for notice in REPORTS:
+        for notice in set(REPORTS) - DRAWN_ELSEWHERE:
             shown = order_messages.screen(notice, _reader(t), told, help_offered=True)
             yield ScreenCase(f"{notice}: {moment}", shown, ("ABC2345", t.rupiah(500_000)))
         staffed = order_messages.screen(
@@ -252,6 +258,7 @@ def _of_receipts(t: Translator, method: PayoutMethod, typed: str) -> Iterator[Sc
     for each in (order, as_sent(a_deposit_order("btcb", method))):
         caption, keyboard = receipt.format_caption(t, each, a_receipt(), "b" * 32), receipt.build_keyboard(t, each)
         yield ScreenCase("receipt", Screen(caption, keyboard), (*told, "K7QM-2XPA-9RTW"), is_caption=True)
+        yield ScreenCase("receipt as text", receipt.as_text(t, each, a_receipt()), (*told, "K7QM-2XPA-9RTW"))
         yield ScreenCase("true", verify.show_genuine(t, each, JAKARTA), told)
     yield ScreenCase(
         "true of the forgotten", verify.show_genuine(t, replace(order, number="", holder=None), JAKARTA), told

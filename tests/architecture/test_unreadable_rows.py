@@ -183,10 +183,11 @@ async def test_an_open_order_that_an_older_version_stopped_polling_is_polled_aga
 async def test_a_message_that_never_falls_due_keeps_none_behind_it_waiting(system: OrderSystem, never: str) -> None:
     await system.place()
     await breaks(system, "UPDATE outbox SET due_at = :at WHERE kind = 'invoice'", at=never)
+    behind = await system.place(number="8720999999")
     await reads_what_is_never_due(system)
     await system.deliver()  # gives it up
     await system.deliver()
-    assert system.sender.kinds() == [OrderNotification.CARD]
+    assert system.sender.payment_requests() == [behind.bolt11]
     assert (await rows_of_the_alarm(system)).startswith("outbox ")
 
 
@@ -310,22 +311,23 @@ async def rows_of_the_alarm(system: OrderSystem) -> str:
 
 @pytest.mark.parametrize("column", ["payload = '{'", "created_at = 'today'", "due_at = ''"])
 async def test_a_message_that_cannot_be_read_keeps_none_behind_it_waiting(system: OrderSystem, column: str) -> None:
-    bad, good = await system.place(), await system.place(SARI)
+    bad, behind, good = await system.place(), await system.place(number="8720999999"), await system.place(SARI)
     change = f"UPDATE outbox SET {column} WHERE subject = :key AND kind = 'invoice'"  # noqa: S608  a test's own text
     await breaks(system, change, key=order_subject(bad))
     await system.deliver()
-    assert system.sender.kinds() == [OrderNotification.CARD]
-    assert system.sender.payment_requests() == [good.bolt11]
+    assert system.sender.payment_requests(EMMA) == [behind.bolt11]
+    assert system.sender.payment_requests(SARI) == [good.bolt11]
     assert (await rows_of_the_alarm(system)).startswith("outbox ")
 
 
 async def test_a_message_left_half_sent_that_cannot_be_read_is_given_up(system: OrderSystem) -> None:
     await system.place()
     await breaks(system, "UPDATE outbox SET payload = '{', status = 'sending' WHERE kind = 'invoice'")
+    behind = await system.place(number="8720999999")
     assert await system.delivery.recover() == 0
     await system.deliver()  # gives it up
     await system.deliver()
-    assert system.sender.kinds() == [OrderNotification.CARD]
+    assert system.sender.payment_requests() == [behind.bolt11]
 
 
 async def a_damaged_user(system: OrderSystem, user_id: int) -> None:

@@ -25,7 +25,7 @@ from tests.texts import label, like
 
 ROUNDS, FEW_ROUNDS = 5, 1
 ORDERS, FEW_ORDERS = 20, 4
-CONFIRM = Step(f"[{label('checkout.review.confirm')}]", like("orders.card.pay_before"))
+CONFIRM = Step(f"[{label('checkout.review.confirm')}]", like("orders.card.waiting"))
 STATES = ("LN_INVOICE_PAID", "LN_SWAP_PENDING", "USDT_RECEIVED", "IDR_SETTLED", "COMPLETED")
 SEEN_WITHIN = 1.6
 """Seconds after which the bot has polled an order again and sent what it has to say."""

@@ -246,7 +246,8 @@ async def test_an_edit_that_a_version_before_queued_holds_up_money_for_one_try_a
 
     delivery = create_delivery(system, Sender(system.clock))
     async with system.sql.transaction() as tx:
-        queued = order_notifications(order, (TAKE_DOWN, CARD_EDIT, OrderNotification.PAID), system.clock.now())
+        kinds = (OrderNotification.CARD, TAKE_DOWN, CARD_EDIT, OrderNotification.PAID)
+        queued = order_notifications(order, kinds, system.clock.now())
         await OutboxRepository(tx).add([replace(each, queue=Queue.MONEY) for each in queued])
     for _ in range(3):
         while await delivery.start_due():
@@ -308,6 +309,9 @@ async def test_a_status_message_that_may_have_been_sent_again_says_so(system: Or
 
     order = await system.place()
     (edit,) = order_notifications(order, (CARD_EDIT,), system.clock.now())
+    (card,) = order_notifications(order, (OrderNotification.CARD,), system.clock.now())
+    async with system.sql.transaction() as tx:
+        await OutboxRepository(tx).add([replace(card, message_id=7)])
     renderers = create_renderers(system, Telegram({7}))
     for maybe_sent in (False, True):
         await renderers.send(as_stored(replace(edit, maybe_sent=maybe_sent)))

@@ -157,9 +157,8 @@ async def ends_well(payment: Payment, system: OrderSystem, told_as: str) -> None
     kinds = [each.kind for each in sent]
     for notice in (
         OrderNotification.INVOICE,
-        OrderNotification.CARD,
-        OrderNotification.TAKE_DOWN,
         OrderNotification.PAID,
+        OrderNotification.TAKE_DOWN,
         OrderNotification.SENT,
     ):
         assert notice in kinds, f"{told_as}: {notice} was never told"

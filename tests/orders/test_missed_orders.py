@@ -68,7 +68,7 @@ class World:
             contacts=SupportContacts(StaffChat(0, frozenset())),
         )
         self.sessions = SessionLoader(an_infra(sqlite_store, clock, self.telegram))
-        missed = MissedMessages(sqlite_store, status_messages.resend_status_message)
+        missed = MissedMessages(sqlite_store, status_messages.send_status_message)
         self.sessions.on_load.append(missed.load)
         self.sessions.after_update.append(missed.show)
 

@@ -50,10 +50,9 @@ async def test_a_payment_is_told_from_its_coming_in_to_its_end(system: OrderSyst
         await says(system, order, state)
     assert system.sender.edits_and_messages() == [
         OrderNotification.TAKE_DOWN,
-        *[OrderNotification.CARD_EDIT] * 4,
+        *[OrderNotification.CARD_EDIT] * 3,
         OrderNotification.PAID,
         OrderNotification.SENT,
-        OrderNotification.RECEIPT,
     ]
     ended = await system.order(order.reference)
     assert (ended.phase, ended.step, ended.next_poll_at) == (Phase.DONE, OrderStep.SENT, None)
@@ -101,7 +100,6 @@ async def test_an_expiry_is_told_once_by_the_first_look_after_it(system: OrderSy
     await system.poll(after=60)
     assert system.sender.edits_and_messages() == [
         OrderNotification.TAKE_DOWN,
-        OrderNotification.CARD_EDIT,
         OrderNotification.EXPIRED,
     ]
     assert (await system.order(order.reference)).phase is Phase.OPEN
@@ -248,7 +246,7 @@ async def test_a_deposit_that_is_followed_no_longer_cannot_be_paid_in_the_chat(
     else:
         await system.observer.postpone(order.reference, is_known=False)
         await system.deliver()
-    assert system.sender.kinds() == [OrderNotification.TAKE_DOWN, OrderNotification.CARD_EDIT]
+    assert system.sender.kinds() == [OrderNotification.TAKE_DOWN]
     assert (await system.order(order.reference)).phase is Phase.DONE
 
 
@@ -262,7 +260,7 @@ async def test_nothing_is_saved_without_its_notification(system: OrderSystem, mo
         raise Lost
 
     with monkeypatch.context() as patched:
-        patched.setattr("bot.orders.tracking.reports.order_notifications", lost)
+        patched.setattr("bot.orders.tracking.reports.queue_order_notifications", lost)
         with pytest.raises(Lost):
             await says(system, order, "LN_INVOICE_PAID")
     assert await system.order(order.reference) == order

@@ -13,7 +13,7 @@ from bot.orders.repository import OrderRepository
 from bot.settlement.model import KeyRefused, OrderReport
 from bot.staff.alarm_model import AlarmKind
 from bot.staff.notifications import AlarmNotification
-from bot.support.notifications.kinds import StaffNotification, TicketNotification
+from bot.support.notifications.kinds import StaffNotification
 from tests.orders.crashes import Crash, CrashCountdown, CrashingSender, CrashingStore
 from tests.orders.order_system import EMMA, OSCAR, OrderSystem, SentMessage, rules
 from tests.settlement.fake_settlement import FakeSettlement, failing
@@ -57,11 +57,7 @@ async def test_a_paid_order_that_is_not_done_in_time_is_told_once_to_sender_and_
     assert system.sender.kinds() == []
     for _ in range(5):
         await pass_time(system, 1)
-    assert system.sender.edits_and_messages() == [
-        OrderNotification.CARD_EDIT,
-        OrderNotification.STUCK,
-        TicketNotification.OPENED,
-    ]
+    assert system.sender.edits_and_messages() == [OrderNotification.CARD_EDIT, OrderNotification.STUCK]
     assert system.sender.kinds(OSCAR) == [OrderWarning.STUCK]
     assert system.sender.kinds(RINA) == [StaffNotification.NEW_CARD]
     known = await system.order(order.reference)
@@ -73,7 +69,7 @@ async def test_a_paid_order_that_is_not_done_in_time_is_told_once_to_sender_and_
 @pytest.mark.parametrize(
     ("state", "notifications", "staff"),
     [
-        ("COMPLETED", [OrderNotification.SENT, OrderNotification.RECEIPT], [AlarmNotification.CLEARED]),
+        ("COMPLETED", [OrderNotification.SENT], [AlarmNotification.CLEARED]),
         ("FAILED", [OrderNotification.FAILED], [OrderWarning.FAILED]),
     ],
 )
@@ -109,11 +105,7 @@ async def test_a_failure_after_the_payment_is_told_to_the_staff_by_itself_and_on
     report = OrderReport(service_id="svc-1", state="FAILED")
     await asyncio.gather(*(system.apply_report(order.reference, report) for _ in range(4)))
     await system.deliver()
-    assert system.sender.edits_and_messages() == [
-        OrderNotification.CARD_EDIT,
-        OrderNotification.FAILED,
-        TicketNotification.OPENED,
-    ]
+    assert system.sender.edits_and_messages() == [OrderNotification.CARD_EDIT, OrderNotification.FAILED]
     assert system.sender.kinds(OSCAR) == [OrderWarning.FAILED]
     assert system.sender.kinds(RINA) == [StaffNotification.NEW_CARD]
 
@@ -146,7 +138,6 @@ async def test_what_ended_while_the_bot_was_away_is_not_called_stuck_before_it_i
     assert after_a_pause.sender.edits_and_messages() == [
         OrderNotification.CARD_EDIT,
         OrderNotification.SENT,
-        OrderNotification.RECEIPT,
     ]
     await after_a_pause.close()
 
@@ -157,11 +148,7 @@ async def test_a_service_that_cannot_be_asked_keeps_nobody_from_being_told(syste
     await pass_time(system, 31)
     assert system.sender.kinds() == []
     await pass_time(system, 2)
-    assert system.sender.edits_and_messages() == [
-        OrderNotification.CARD_EDIT,
-        OrderNotification.STUCK,
-        TicketNotification.OPENED,
-    ]
+    assert system.sender.edits_and_messages() == [OrderNotification.CARD_EDIT, OrderNotification.STUCK]
 
 
 async def test_two_processes_tell_it_once(system: OrderSystem, other_system: OrderSystem) -> None:
@@ -199,7 +186,6 @@ async def test_nothing_is_lost_or_doubled_wherever_the_bot_is_killed_while_it_te
     kinds = [(each.chat_id, each.kind) for each in sent]
     for chat, notice in (
         (EMMA, OrderNotification.STUCK),
-        (EMMA, TicketNotification.OPENED),
         (OSCAR, OrderWarning.STUCK),
         (RINA, StaffNotification.NEW_CARD),
     ):

@@ -32,7 +32,7 @@ async def test_a_confirmed_draft_becomes_an_order_whose_invoice_is_shown(
     order = await system.place()
     await system.deliver()
     assert (order.phase, order.service_id, order.sats, order.idr) == (Phase.OPEN, "svc-1", 14_706, 250_000)
-    assert system.sender.kinds() == [OrderNotification.INVOICE, OrderNotification.CARD]
+    assert system.sender.kinds() == [OrderNotification.INVOICE]
     assert system.sender.payment_requests() == [service.records["svc-1"].bolt11]
     assert order.expires_at == system.clock.now() + service.expiry
 

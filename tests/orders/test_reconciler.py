@@ -32,7 +32,7 @@ async def test_an_unanswered_order_is_found_and_shown(system: OrderSystem, servi
     await system.deliver()
     assert order.phase is Phase.UNKNOWN
     await system.reconcile()
-    assert system.sender.kinds() == [OrderNotification.CHECKING, OrderNotification.INVOICE, OrderNotification.CARD]
+    assert system.sender.kinds() == [OrderNotification.CHECKING, OrderNotification.INVOICE]
     assert system.sender.payment_requests() == [service.records["svc-1"].bolt11]
     assert (await system.order(order.reference)).service_id == "svc-1"
 

@@ -50,6 +50,9 @@ PRICES = {
 """The label of the price, or "" if the order must no longer be paid."""
 
 
+READER = Reader(TRANSLATIONS.get("en"), JAKARTA, NOW)
+
+
 def status_text(order: Order, locale: str = "en", *, help_offered: bool = True) -> ScreenCase:
     screen = status_message.screen(Reader(TRANSLATIONS.get(locale), JAKARTA, NOW), order, help_offered=help_offered)
     return ScreenCase("card", screen)
@@ -62,8 +65,8 @@ def labels(order: Order, *, help_offered: bool = True) -> list[str]:
 @pytest.mark.parametrize(("moment", "way"), WAYS.items())
 def test_each_moment_of_an_order_has_its_picture(moment: str, way: str) -> None:
     steps = [step.split() for step in way.split("|")]
-    shown = status_text(MOMENTS[moment]).text.split("\n\n")[1]
-    assert shown.split("\n") == [f"{mark} {text(f'orders.step.{name}')}" for mark, name in steps]
+    paragraphs = [part.split("\n") for part in status_text(MOMENTS[moment]).text.split("\n\n")]
+    assert [f"{mark} {text(f'orders.step.{name}')}" for mark, name in steps] in paragraphs
 
 
 def test_the_heading_says_amount_recipient_price_and_reference_and_the_holder_if_given() -> None:
@@ -154,8 +157,26 @@ def test_an_expired_order_is_never_said_to_be_unpaid() -> None:
 def test_an_e_wallet_is_not_called_a_bank() -> None:
     sent = an_open_order(replace(MOMENTS["IDLE"].method, kind="ewallet"), state="COMPLETED", step=OrderStep.SENT)
     sent = replace(sent, phase=Phase.DONE, paid_at=NOW, ended_at=NOW)
-    assert status_text(sent).text.split("\n\n")[-1] == text("orders.card.sent_ewallet")
+    assert says(status_text(sent).text, "orders.notification.sent_ewallet")
     assert labels(sent) == [label("orders.button.resend"), label("orders.button.receipt")]
+
+
+def test_a_sent_order_has_no_buttons_where_its_receipt_follows() -> None:
+    screen = status_message.screen(READER, MOMENTS["COMPLETED"], help_offered=True, is_last=False)
+    assert screen.keyboard == ()
+
+
+def test_a_paid_order_begins_with_the_news_and_keeps_it_while_it_goes_on() -> None:
+    for moment in ("LN_INVOICE_PAID", "LN_SWAP_PENDING", "P2PM_ORDER_PLACED"):
+        assert says(status_text(MOMENTS[moment]).text, "orders.notification.paid", at="10:05 WIB")
+    late = replace(MOMENTS["LN_INVOICE_PAID"], expiry_notified=True)
+    assert says(status_text(late).text, "orders.notification.paid_late", at="10:05 WIB")
+    assert says(status_text(MOMENTS["stuck"]).text, "orders.card.stuck")
+
+
+def test_an_order_that_can_be_paid_offers_its_qr_code() -> None:
+    assert labels(MOMENTS["IDLE"]) == [label("orders.button.show_payment"), label("orders.button.refresh")]
+    assert label("orders.button.show_payment") not in labels(MOMENTS["LN_INVOICE_PAID"])
 
 
 @pytest.mark.parametrize("locale", LOCALES)

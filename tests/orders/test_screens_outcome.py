@@ -9,12 +9,14 @@ from bot.infra.telegram.ui.reader import Reader
 from bot.orders.notifications.kinds import OrderNotification
 from bot.orders.notifications.rendering import STILL_APPLIES
 from bot.orders.order import Order
+from bot.orders.receipts.screens import receipt
 from bot.orders.screens import order_messages
 from bot.settlement.steps import OrderStep
 from tests.orders.builders import ORDER_LINE, an_open_order, orders_in_each_state
 from tests.screens import JAKARTA, NOW, ScreenCase
-from tests.texts import TRANSLATIONS, label, starts, text
+from tests.texts import TRANSLATIONS, label, readable, starts, text
 
+ENGLISH = TRANSLATIONS.get("en")
 MOMENTS = dict(orders_in_each_state())
 
 
@@ -135,10 +137,8 @@ def test_a_failed_payout_links_the_operators_policy_if_there_is_one(locale: str,
 def test_sent_names_the_place() -> None:
     bank = replace(MOMENTS["COMPLETED"], paid_at=NOW)
     wallet = replace(bank, method=replace(bank.method, kind="ewallet"))
-    assert message_screen(OrderNotification.SENT, bank).text == text("orders.notification.sent_bank", line=ORDER_LINE)
-    assert message_screen(OrderNotification.SENT, wallet).text == text(
-        "orders.notification.sent_ewallet", line=ORDER_LINE
-    )
+    for order, key in ((bank, "sent_bank"), (wallet, "sent_ewallet")):
+        assert readable(receipt.format_sent(ENGLISH, order)) == text(f"orders.notification.{key}", line=ORDER_LINE)
 
 
 def test_what_has_been_overtaken_is_not_told_any_more() -> None:

@@ -158,6 +158,8 @@ def test_a_false_code_is_not_repeated() -> None:
     assert ScreenCase("false", verify.show_unknown(INDONESIAN)).text == text("orders.verify.false", "id")
 
 
-def test_the_receipt_offers_the_same_again_or_something_new() -> None:
+def test_the_receipt_offers_the_same_again_once() -> None:
     buttons = [(button.label, button.data) for row in receipt.build_keyboard(ENGLISH, ORDER) for button in row]
-    assert buttons == [(label("orders.button.resend"), "o:ABC2345:resend"), (label("orders.button.send_other"), "new")]
+    assert buttons == [
+        (label("orders.button.resend"), "o:ABC2345:resend"),
+    ]

@@ -172,7 +172,7 @@ async def test_an_accepted_price_shows_the_invoice_once(system: OrderSystem, ser
     assert await system.orders.accept_price(reference)
     assert await system.orders.accept_price(reference) is None
     await system.deliver()
-    assert system.sender.kinds() == [OrderNotification.PRICE_MOVED, OrderNotification.INVOICE, OrderNotification.CARD]
+    assert system.sender.kinds() == [OrderNotification.PRICE_MOVED, OrderNotification.INVOICE]
     assert system.sender.payment_requests() == [service.records["svc-1"].bolt11]
 
 

@@ -25,7 +25,6 @@ async def test_a_user_who_was_asked_still_gets_an_order_that_is_found_later(
         OrderNotification.CHECKING,
         OrderNotification.UNRESOLVED,
         OrderNotification.INVOICE,
-        OrderNotification.CARD,
     ]
     assert await system.orders.try_again(order.reference) is None
     assert not await system.orders.drop(order.reference)
@@ -120,7 +119,7 @@ async def test_every_process_leaves_an_order_alone_until_its_request_has_surely_
     assert (await system.order(order.reference)).phase is Phase.INTENDED
     await other_system.reconcile(after=0.1)
     assert (await system.order(order.reference)).phase is Phase.OPEN
-    assert other_system.sender.kinds() == [OrderNotification.INVOICE, OrderNotification.CARD]
+    assert other_system.sender.kinds() == [OrderNotification.INVOICE]
     service.gate.set()
     await system.orders.submission.wait()
     await system.deliver()

@@ -26,6 +26,7 @@ from tests.settlement.fake_settlement import MovedClock
 from tests.texts import TRANSLATIONS, label
 
 TOKEN = "abcdefghijklmnopqrstuvwxyz_-0123"
+REFRESH = label("orders.button.refresh")
 URL = f"https://pay.example/p/{TOKEN}?l=en"
 
 
@@ -93,10 +94,10 @@ def labels(keyboard: Keyboard) -> list[str]:
 async def test_every_kind_of_invoice_has_the_button(sqlite_store: Database) -> None:
     telegram = Telegram()
     long_one = an_open_order(
-        reference="R1", draft_id="1", service_id="1", bolt11=INVOICE + "q" * 2000, page_token=TOKEN
+        reference="R1AAAAA", draft_id="1", service_id="1", bolt11=INVOICE + "q" * 2000, page_token=TOKEN
     )
     await send_notification(sqlite_store, telegram, long_one)
-    assert labels(telegram.photos[0]) == [URL]
+    assert labels(telegram.photos[0]) == [URL, REFRESH]
     assert telegram.texts == []
     await send_notification(sqlite_store, telegram, long_one, notice=OrderNotification.INVOICE_TEXT)
     assert INVOICE in telegram.texts[0]
@@ -105,25 +106,26 @@ async def test_every_kind_of_invoice_has_the_button(sqlite_store: Database) -> N
 async def test_the_buttons_of_a_deposit_stay(sqlite_store: Database) -> None:
     telegram = Telegram()
     await send_notification(sqlite_store, telegram, replace(a_deposit_order("cbbtc"), page_token=TOKEN))
-    assert labels(telegram.photos[0]) == [URL, label("orders.pay.copy_address"), label("orders.pay.copy_amount")]
+    copied = [label("orders.pay.copy_address"), label("orders.pay.copy_amount")]
+    assert labels(telegram.photos[0]) == [URL, *copied, REFRESH]
 
 
 async def test_without_a_public_address_there_is_none(sqlite_store: Database) -> None:
     telegram = Telegram()
     await send_notification(sqlite_store, telegram, an_open_order(page_token=TOKEN), public_url="")
-    assert telegram.photos == [()]
+    assert [labels(photo) for photo in telegram.photos] == [[REFRESH]]
 
 
 async def test_an_order_from_before_there_were_pages_has_none(sqlite_store: Database) -> None:
     telegram = Telegram()
     await send_notification(sqlite_store, telegram, an_open_order(page_token=None))
-    assert telegram.photos == [()]
+    assert [labels(photo) for photo in telegram.photos] == [[REFRESH]]
 
 
 async def test_an_address_that_telegram_refuses_costs_nobody_the_invoice(sqlite_store: Database) -> None:
     telegram = Telegram(takes_addresses=False)
     assert isinstance(await send_notification(sqlite_store, telegram, an_open_order(page_token=TOKEN)), Sent)
-    assert telegram.photos == [()]
+    assert [labels(photo) for photo in telegram.photos] == [[REFRESH]]
 
 
 async def test_an_invoice_whose_picture_is_refused_is_sent_as_text_with_the_link_to_its_page(
@@ -134,13 +136,13 @@ async def test_an_invoice_whose_picture_is_refused_is_sent_as_text_with_the_link
         100, without_picture=True
     )
     assert INVOICE in telegram.texts[0]
-    assert labels(telegram.keyboards[0]) == [URL]
+    assert labels(telegram.keyboards[0]) == [URL, REFRESH]
 
 
 async def test_an_invoice_whose_picture_failed_twice_is_sent_as_text(sqlite_store: Database) -> None:
     telegram = Telegram()
     assert await send_notification(sqlite_store, telegram, an_open_order(page_token=TOKEN), attempts=1) == Sent(1)
-    order = an_open_order(reference="R2", draft_id="2", service_id="2", page_token="other" + TOKEN[5:])
+    order = an_open_order(reference="R2AAAAA", draft_id="2", service_id="2", page_token="other" + TOKEN[5:])
     assert await send_notification(sqlite_store, telegram, order, attempts=2) == Sent(100, without_picture=True)
     assert len(telegram.photos) == 1
 

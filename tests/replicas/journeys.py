@@ -28,7 +28,7 @@ ABOUT_ORDER = {"invoice": INVOICE.pattern, "paid": like(PAID), "sent": like(SENT
 
 FOUND, UNRESOLVED = like("orders.notification.recipient_masked"), like("orders.notification.unresolved")
 REFUSED = like("orders.notification.refused")
-PAYABLE = like("orders.card.pay_before")
+PAYABLE = like("orders.card.waiting")
 OUT_OF_DATE = (label("users.stale.button"), label("checkout.stale.cancelled"), label("checkout.stale.expired"))
 """The answers after which users press the same button of the newest message."""
 

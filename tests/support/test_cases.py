@@ -53,7 +53,6 @@ async def test_a_case_holds_what_was_told_to_the_user_what_they_did_and_nothing_
     assert case.order.reference == mine.reference
     assert [notification.kind for notification in case.notifications] == [
         OrderNotification.INVOICE,
-        OrderNotification.CARD,
         TicketNotification.OPENED,
     ]
     assert {get_delivery_state(notification) for notification in case.notifications} == {DeliveryState.SENT}
@@ -134,7 +133,7 @@ async def test_what_did_not_reach_the_user_is_unusual(system: OrderSystem) -> No
         get_delivery_state(notification)
         for notification in case.notifications
         if notification.status is NotificationStatus.UNDELIVERABLE
-    ] == [DeliveryState.BLOCKED] * 3
+    ] == [DeliveryState.BLOCKED] * 2
     assert case.anomalies == (Anomaly.NOT_SENT,)
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from bot.core.errors import Rejection
 from bot.infra.outbox.repository import OutboxRepository
+from bot.orders.notifications.kinds import OrderNotification
 from bot.settlement.model import OrderReport
 from bot.staff.staff_chat import StaffChat
 from bot.support.model import EntryKind, IncomingMessage, MediaKind
@@ -182,7 +183,9 @@ async def test_a_failure_after_the_payment_opens_one_and_tells_both_sides(system
     order = await _paid(system)
     await system.apply_report(order, OrderReport(service_id="svc-1", state="FAILED"))
     await system.deliver()
-    assert TicketNotification.OPENED in system.sender.kinds(EMMA)
+    told = system.sender.kinds(EMMA)
+    assert told.count(OrderNotification.FAILED) == 1
+    assert TicketNotification.OPENED not in told, "the failure and its ticket are one message"
     assert system.sender.kinds(RINA) == [StaffNotification.NEW_CARD]
     async with system.store.reading() as tx:
         (ticket,) = await TicketRepository(tx).of_order(order)
@@ -200,7 +203,9 @@ async def test_what_is_stuck_and_fails_then_keeps_its_one_ticket(system: UserTic
         (ticket,) = await TicketRepository(tx).of_order(order)
     assert ticket.cause is Cause.FAILED
     assert system.sender.kinds(RINA) == [StaffNotification.NEW_CARD, StaffNotification.CARD, StaffNotification.STEP]
-    assert system.sender.kinds(EMMA).count(TicketNotification.OPENED) == 1
+    told = system.sender.kinds(EMMA)
+    assert [told.count(kind) for kind in (OrderNotification.STUCK, OrderNotification.FAILED)] == [1, 1]
+    assert TicketNotification.OPENED not in told
 
 
 async def test_who_has_asked_before_the_failure_keeps_their_ticket_and_it_waits_again(system: UserTicketSystem) -> None:

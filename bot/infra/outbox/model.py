@@ -99,6 +99,15 @@ StoredNotification = Notification[Mapping[str, object]]
 
 
 @dataclass(frozen=True, slots=True)
+class SentMessage:
+    """The message of a notification: the id of the notification's row, its kind, and Telegram's id of the message."""
+
+    notification_id: int
+    kind: str
+    message_id: int
+
+
+@dataclass(frozen=True, slots=True)
 class Backlog:
     """How many notifications have waited too long, and since when the oldest has waited."""
 

@@ -33,6 +33,7 @@ from bot.infra.outbox.model import (
     Notification,
     NotificationStatus,
     Queue,
+    SentMessage,
     StoredNotification,
 )
 from bot.infra.outbox.payload import pack
@@ -174,6 +175,17 @@ THIS_NOTIFICATION = (
 )
 MESSAGE_ID = select(outbox.c.message_id).where(*THIS_NOTIFICATION)
 REPLACE_MESSAGE = update(outbox).where(*THIS_NOTIFICATION)
+OF_KINDS = (
+    outbox.c.subject == bindparam("about"),
+    outbox.c.kind.in_(bindparam("kinds", expanding=True)),
+    outbox.c.chat_id == bindparam("chat"),
+)
+MESSAGES = (
+    select(outbox.c.id, outbox.c.kind, outbox.c.message_id)
+    .where(*OF_KINDS, outbox.c.message_id.is_not(None))
+    .order_by(outbox.c.id)
+)
+ANY_OF_KINDS = select(outbox.c.id).where(*OF_KINDS).limit(1)
 
 BEFORE = bindparam("before", type_=outbox.c.sent_at.type)
 DELETE_SENT = delete(outbox).where(outbox.c.sent_at < BEFORE)
@@ -307,6 +319,16 @@ class OutboxRepository:
         """Return the id of the message of a notification without a mark."""
         key = {"about": subject, "of_kind": kind, "chat": chat_id}
         return (await self._connection.execute(MESSAGE_ID, key)).scalar_one_or_none()
+
+    async def find_messages(self, subject: str, kinds: Collection[str], chat_id: int) -> tuple[SentMessage, ...]:
+        """Return the messages of all notifications of these kinds, with any mark, in the order of the notifications."""
+        key = {"about": subject, "kinds": [str(kind) for kind in kinds], "chat": chat_id}
+        return tuple(SentMessage(*row) for row in await self._connection.execute(MESSAGES, key))
+
+    async def has_any(self, subject: str, kinds: Collection[str], chat_id: int) -> bool:
+        """Return whether there is a notification of these kinds, in any status."""
+        key = {"about": subject, "kinds": [str(kind) for kind in kinds], "chat": chat_id}
+        return (await self._connection.execute(ANY_OF_KINDS, key)).first() is not None
 
     async def replace_message_id(self, subject: str, kind: str, chat_id: int, message_id: int | None) -> None:
         """Save another message id for a notification without a mark, such as a status message that was sent again."""

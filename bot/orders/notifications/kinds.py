@@ -24,7 +24,11 @@ class AboutProblem(AboutOrder):
 
 
 class OrderNotification(NotificationKind):
-    """Notifications for the user of an order. Most are messages. `CARD` is the status message."""
+    """Notifications for the user of an order. Most are messages.
+
+    The message to pay with (`INVOICE`) shows the status until the payment. From then on, the message that the payment
+    arrived does (`PAID`, `PAID_LATE`). `SENT` is the receipt.
+    """
 
     CHECKING = "checking", AboutOrder  # the result is unknown, and we look for the order
     UNRESOLVED = "unresolved", AboutOrder
@@ -37,19 +41,26 @@ class OrderNotification(NotificationKind):
     DEPOSIT_TAKEN = "deposit_taken", AboutOrder  # another open deposit has the same amount and address
     INVOICE = "invoice", AboutOrder  # the QR code and the text to pay with
     INVOICE_TEXT = "invoice_text", AboutOrder  # the text of an invoice that is too long for a caption
-    CARD = "card", AboutOrder  # sends the status message
-    CARD_EDIT = "card_edit", AboutOrder  # edits the status message
+    CARD = "card", AboutOrder  # a status message of its own, which earlier versions sent
+    CARD_EDIT = "card_edit", AboutOrder  # edits the message that shows the status of a paid order
     TAKE_DOWN = "take_down", AboutOrder  # removes the invoice: it can no longer be paid
     TAKE_DOWN_PICTURE = "take_down_picture", AboutOrder  # replaces the QR code of an invoice too old to be deleted
     PAID = "paid", AboutOrder
     PAID_LATE = "paid_late", AboutOrder
     CONVERTING = "converting", AboutOrder  # these two only if the user asked for each step (orders/preferences.py)
     SENDING = "sending", AboutOrder
-    SENT = "sent", AboutOrder
-    RECEIPT = "receipt", AboutOrder  # the picture to forward, right after `SENT`
+    SENT = "sent", AboutOrder  # the picture of the receipt
+    RECEIPT = "receipt", AboutOrder  # the receipt as a message of its own, which earlier versions queued after `SENT`
     FAILED = "failed", AboutOrder
     EXPIRED = "expired", AboutOrder
     STUCK = "stuck", AboutOrder  # paid, and not done for too long
+
+
+PAYMENT_MESSAGES: Final = (OrderNotification.INVOICE, OrderNotification.INVOICE_TEXT)
+"""The messages with which an order is paid. They are removed when it can no longer be paid."""
+
+STATUS_MESSAGES: Final = (OrderNotification.CARD, OrderNotification.PAID, OrderNotification.PAID_LATE)
+"""The messages that are edited at each step."""
 
 
 class OrderWarning(NotificationKind):

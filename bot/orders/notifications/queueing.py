@@ -4,8 +4,17 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Final
 
+from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.model import Notification, Queue, format_mark
-from bot.orders.notifications.kinds import ORDER_SUBJECT, AboutOrder, AboutProblem, OrderNotification, OrderWarning
+from bot.infra.outbox.repository import OutboxRepository
+from bot.orders.notifications.kinds import (
+    ORDER_SUBJECT,
+    STATUS_MESSAGES,
+    AboutOrder,
+    AboutProblem,
+    OrderNotification,
+    OrderWarning,
+)
 from bot.orders.order import Order
 from bot.staff.alarm_model import AlarmKind
 
@@ -30,16 +39,34 @@ def order_subject(order: Order) -> str:
     return ORDER_SUBJECT + order.reference
 
 
+async def queue_order_notifications(
+    tx: Transaction, order: Order, kinds: Iterable[OrderNotification], now: datetime
+) -> None:
+    """Queue notifications for the user of `order`. An edit is left out if there is no status message to edit.
+
+    There is none before the payment, or if the order was sent before we saw the payment.
+    """
+    queued = tuple(kinds)
+    if OrderNotification.CARD_EDIT in queued and not await OutboxRepository(tx).has_any(
+        order_subject(order), STATUS_MESSAGES, order.chat_id
+    ):
+        queued = tuple(kind for kind in queued if kind is not OrderNotification.CARD_EDIT)
+    await OutboxRepository(tx).add(order_notifications(order, queued, now))
+
+
 def order_notifications(
-    order: Order, kinds: Iterable[OrderNotification], now: datetime
+    order: Order, kinds: Iterable[OrderNotification], now: datetime, mark: str = ""
 ) -> list[Notification[AboutOrder]]:
-    """Return the notifications for the user of `order`. Each version of the order edits its status message once."""
+    """Return the notifications for the user of `order`. Each version of the order edits its status message once.
+
+    A `mark` distinguishes messages that the user asked to see again.
+    """
     return [
         Notification(
             chat_id=order.chat_id,
             subject=order_subject(order),
             kind=kind,
-            mark=format_mark(order.version) if kind is OrderNotification.CARD_EDIT else "",
+            mark=format_mark(order.version) if kind is OrderNotification.CARD_EDIT else mark,
             queue=QUEUES.get(kind, Queue.MONEY),
             payload=AboutOrder(order.reference),
             due_at=now,

@@ -4,23 +4,31 @@ A message shows the order as it is when the message is sent, so that it isn't ou
 """
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Final
 
-from bot.infra.db.transaction import Transaction
 from bot.infra.i18n import Html, Translator
-from bot.infra.outbox.model import DeliveryOutcome, Notification, NotificationKind, RetryLater, Sent, Undeliverable
+from bot.infra.outbox.model import (
+    DeliveryOutcome,
+    Notification,
+    NotificationKind,
+    RetryLater,
+    Sent,
+    SentMessage,
+    Undeliverable,
+)
 from bot.infra.outbox.rendering import delivery_outcome, with_repeat_note
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, NotModified, Outcome, TryLater
 from bot.infra.telegram.ui.screen import Keyboard, Screen
 from bot.orders.notifications.closed_picture import draw_closed
-from bot.orders.notifications.kinds import AboutOrder, OrderNotification
+from bot.orders.notifications.kinds import PAYMENT_MESSAGES, STATUS_MESSAGES, AboutOrder, OrderNotification
 from bot.orders.notifications.queueing import QUEUES, order_notifications, order_subject
 from bot.orders.order import Order, Phase
 from bot.orders.preferences import DeliveryMode, delivery_mode
 from bot.orders.receipts.handlers import draw_receipt
+from bot.orders.receipts.screens import receipt
 from bot.orders.receipts.service import ReceiptService
 from bot.orders.repository import OrderRepository
 from bot.orders.screens import order_messages, status_message
@@ -33,7 +41,6 @@ from bot.recipients.repository import RecipientRepository
 from bot.settlement.steps import OrderStep
 from bot.staff.staff_chat import SupportContacts
 from bot.users.readers import RenderContext, Renderer
-from bot.users.screens.phrase import format_phrase_line
 
 PICTURE_TRIES = 2
 MAX_UNSENT_TRIES: Final = 3
@@ -52,6 +59,14 @@ OrderMessage = Notification[AboutOrder]
 
 RenderOrder = Callable[[OrderMessage, Order, RenderContext], Awaitable[DeliveryOutcome]]
 
+DescribeTicket = Callable[[RenderContext, Order], Awaitable[Screen | None]]
+"""Returns what a message about a payment problem says about the order's open ticket, or None if there is none."""
+
+
+async def _describe_no_ticket(_: RenderContext, __: Order) -> Screen | None:
+    return None
+
+
 STILL_APPLIES: dict[OrderNotification, Callable[[Order], bool]] = {
     OrderNotification.CHECKING: lambda order: order.phase in {Phase.INTENDED, Phase.UNKNOWN},
     OrderNotification.UNRESOLVED: lambda order: order.phase is Phase.UNRESOLVED,
@@ -66,13 +81,17 @@ STILL_APPLIES: dict[OrderNotification, Callable[[Order], bool]] = {
 
 
 class OrderMessages:
-    """Send, edit and delete messages to users about their orders."""
+    """Send, edit and delete messages to users about their orders.
+
+    Support sets `describe_ticket`, so that a problem and its ticket are one message.
+    """
 
     def __init__(self, *, contacts: SupportContacts, receipts: ReceiptService, public_url: str = "") -> None:
         self._contacts = contacts
         self._receipts = receipts
         self._public_url = public_url
         self._unsent = Counter[int]()
+        self.describe_ticket: DescribeTicket = _describe_no_ticket
 
     def renderers(self) -> Mapping[NotificationKind, Renderer]:
         """Return the renderer of each kind of notification."""
@@ -80,6 +99,9 @@ class OrderMessages:
             OrderNotification.INVOICE: self._send_invoice,
             OrderNotification.INVOICE_TEXT: self._send_invoice_text,
             OrderNotification.CARD: self._send_status_message,
+            OrderNotification.PAID: self._send_paid,
+            OrderNotification.PAID_LATE: self._send_paid,
+            OrderNotification.SENT: self._send_sent,
             OrderNotification.TAKE_DOWN: self._take_down,
             OrderNotification.TAKE_DOWN_PICTURE: self._take_down_picture,
             OrderNotification.RECEIPT: self._send_receipt,
@@ -92,10 +114,12 @@ class OrderMessages:
 
     async def _send_message(self, notification: OrderMessage, order: Order, context: RenderContext) -> DeliveryOutcome:
         kind = OrderNotification(notification.kind)
-        mode = delivery_mode(kind, context.user.notification_preferences if context.user else None)
+        mode = _mode(kind, context)
         if mode is DeliveryMode.STATUS_ONLY or (kind in STILL_APPLIES and not STILL_APPLIES[kind](order)):
             return Sent()
         offered, notified = self._contacts.is_offered, self._contacts.has_staff
+        is_problem = order_messages.is_payment_problem(kind, order)
+        ticket = await self.describe_ticket(context, order) if is_problem else None
         screen = order_messages.screen(
             kind,
             context.reader,
@@ -103,21 +127,38 @@ class OrderMessages:
             help_offered=offered,
             staff_notified=notified,
             policy_url=self._contacts.failed_payout_policy_url,
+            ticket=ticket,
         )
-        if kind is OrderNotification.SENT:
-            # The receipt that follows is made for forwarding. So the phrase, which is private, is in this message.
-            screen = replace(screen, text=screen.text + format_phrase_line(context.t, context.user))
-            screen = await _with_offer_to_save(screen, order, context)
         return await _send(notification, context, screen, silent=mode is DeliveryMode.SILENT)
 
+    async def _send_paid(self, notification: OrderMessage, order: Order, context: RenderContext) -> DeliveryOutcome:
+        """Send that the payment arrived. The message is edited at each later step, for everyone."""
+        mode = _mode(OrderNotification(notification.kind), context)
+        if mode is DeliveryMode.STATUS_ONLY and await _message_of(order, OrderNotification.CARD, notification, context):
+            return Sent()
+        screen = self._build_status_message(order, context)
+        return await _send(notification, context, screen, silent=mode is not DeliveryMode.SOUND)
+
     async def _send_invoice(self, notification: OrderMessage, order: Order, context: RenderContext) -> DeliveryOutcome:
-        """Send the invoice with its QR code. If that fails twice or is rejected, send it as text."""
+        """Send the invoice with its QR code. If that fails twice or is rejected, send it as text.
+
+        A row with a mark was queued because the user asked for the QR code again. It takes the place of the one before.
+        """
         if not order.awaits_payment(context.now):
             return Sent()
-        payment = _build_payment(order, context)
+        sent = await self._send_payment(notification, order, context)
+        if notification.mark and isinstance(sent, Sent):
+            for earlier in await _messages_of(order, PAYMENT_MESSAGES, notification, context):
+                if earlier.notification_id < notification.id:
+                    # What stays is removed with the others, when the order can no longer be paid.
+                    await context.messenger.delete(notification.chat_id, earlier.message_id, priority="talk")
+        return sent
+
+    async def _send_payment(self, notification: OrderMessage, order: Order, context: RenderContext) -> DeliveryOutcome:
+        payment, silent = _build_payment(order, context), bool(notification.mark)
         page = pay.page_row(context.t, order, self._public_url)
         sent: Outcome = Invalid("the picture failed twice")
-        if notification.attempts - self._unsent[notification.id] < PICTURE_TRIES:
+        if self._may_have_picture(notification):
             picture = await qr.render_png_off_loop(payment.payload)
             caption = with_repeat_note(notification, context.t, payment.caption)
             if pay.caption_length(caption) > pay.MAX_CAPTION:
@@ -126,7 +167,7 @@ class OrderMessages:
                 page,
                 payment.keyboard,
                 lambda keyboard: context.messenger.send_photo(
-                    notification.chat_id, picture, caption, keyboard, priority="money", silent=False
+                    notification.chat_id, picture, caption, keyboard, priority="money", silent=silent
                 ),
             )
             self._count_unsent(notification, sent)
@@ -137,14 +178,21 @@ class OrderMessages:
             page,
             payment.keyboard,
             lambda keyboard: context.messenger.send_text(
-                notification.chat_id, text, keyboard, priority="money", silent=False
+                notification.chat_id, text, keyboard, priority="money", silent=silent
             ),
         )
-        delivered = delivery_outcome(sent)
-        if not isinstance(delivered, Sent):
-            return delivered
+        return self._without_picture(notification, delivery_outcome(sent))
+
+    def _without_picture(self, notification: OrderMessage, sent: DeliveryOutcome) -> DeliveryOutcome:
+        """Return the outcome of a message that was sent as text, because its picture can't be sent."""
+        if not isinstance(sent, Sent):
+            return sent
         self._unsent.pop(notification.id, None)
-        return replace(delivered, without_picture=True)
+        return replace(sent, without_picture=True)
+
+    def _may_have_picture(self, notification: OrderMessage) -> bool:
+        """Return whether the picture is tried. If it failed twice, its text is sent without it."""
+        return notification.attempts - self._unsent[notification.id] < PICTURE_TRIES
 
     def _may_only_pictures_fail(self, notification: OrderMessage, sent: Outcome) -> bool:
         """Return whether the text can be tried at once: the picture certainly wasn't sent, as several times before."""
@@ -177,37 +225,43 @@ class OrderMessages:
         return await _send(notification, context, self._build_status_message(order, context), silent=True)
 
     async def _edit_status_message(self, notification: OrderMessage, context: RenderContext) -> DeliveryOutcome:
-        """Edit the status message. It is edited at each step, so order and message are read in one transaction."""
+        """Edit the status message. It is edited at each step, so order and message are read in one transaction.
+
+        An order of an earlier version can have two: its own status message, and the message about the payment.
+        """
         chat_id = notification.chat_id
         async with context.store.reading() as tx:
             order = await OrderRepository(tx).get(notification.payload.reference)
             if order is None:
                 return ORDER_GONE
-            message_id = await _find_message(tx, order, OrderNotification.CARD, chat_id)
+            shown = await OutboxRepository(tx).find_messages(order_subject(order), STATUS_MESSAGES, chat_id)
+        if not shown:
+            return Sent()
         screen = self._build_status_message(order, context)
-        if message_id is not None:
+        for message in shown:
             edited = await context.messenger.edit_text(
-                chat_id, message_id, screen.text, screen.keyboard, priority="money"
+                chat_id, message.message_id, screen.text, screen.keyboard, priority="money"
             )
-            if not isinstance(edited, Gone | Invalid):
+            if not isinstance(edited, Delivered | NotModified | Gone | Invalid):
                 return delivery_outcome(edited)
-        # Editing will never work. Send a new status message in place of the old one.
+        if not isinstance(edited, Gone | Invalid):
+            return delivery_outcome(edited)
+        # Editing the newest one will never work. Send a new status message in place of it.
         text = with_repeat_note(notification, context.t, screen.text)
         sent = await context.messenger.send_text(chat_id, text, screen.keyboard, priority="money", silent=True)
         if isinstance(sent, Delivered):
             async with context.store.transaction() as tx:
                 await OutboxRepository(tx).replace_message_id(
-                    order_subject(order), OrderNotification.CARD, chat_id, sent.message_id
+                    order_subject(order), shown[-1].kind, chat_id, sent.message_id
                 )
         return delivery_outcome(sent)
 
     async def _take_down(self, notification: OrderMessage, order: Order, context: RenderContext) -> DeliveryOutcome:
-        """Remove the invoice, the picture last. If it fails, a retry removes what is left."""
-        outcomes: list[DeliveryOutcome] = []
-        for kind in (OrderNotification.INVOICE_TEXT, OrderNotification.INVOICE):
-            message_id = await _message_of(order, kind, notification, context)
-            if message_id is not None:
-                outcomes.append(await _remove(notification, message_id, order, context))
+        """Remove the messages to pay with, the first picture last. If it fails, a retry removes what is left."""
+        outcomes = [
+            await _remove(notification, message.message_id, order, context)
+            for message in reversed(await _messages_of(order, PAYMENT_MESSAGES, notification, context))
+        ]
         # What can be tried again comes first. It is given up in the end, too.
         failed = [outcome for outcome in outcomes if not isinstance(outcome, Sent)]
         return min(failed, key=lambda outcome: not isinstance(outcome, RetryLater), default=Sent())
@@ -216,21 +270,50 @@ class OrderMessages:
         self, notification: OrderMessage, order: Order, context: RenderContext
     ) -> DeliveryOutcome:
         """Replace the QR code of an invoice that is too old to be deleted."""
-        message_id = await _message_of(order, OrderNotification.INVOICE, notification, context)
-        if message_id is None:
-            return Sent()
         picture, text = draw_closed(is_paid=order.is_paid), _closed_text(context.t, order)
-        edited = await context.messenger.edit_photo(notification.chat_id, message_id, picture, text, priority="talk")
-        return Sent() if isinstance(edited, Gone) else delivery_outcome(edited)
+        for message in await _messages_of(order, (OrderNotification.INVOICE,), notification, context):
+            edited = await context.messenger.edit_photo(
+                notification.chat_id, message.message_id, picture, text, priority="talk"
+            )
+            if not isinstance(edited, Delivered | NotModified | Gone):
+                return delivery_outcome(edited)
+        return Sent()
+
+    async def _send_sent(self, notification: OrderMessage, order: Order, context: RenderContext) -> DeliveryOutcome:
+        """Send the receipt of an order that was sent. If its picture fails twice or is rejected, send it as text.
+
+        Users who chose fewer messages see it in the message about the payment, if there is one.
+        """
+        mode = _mode(OrderNotification.SENT, context)
+        if mode is DeliveryMode.STATUS_ONLY and await _messages_of(order, STATUS_MESSAGES, notification, context):
+            return Sent()
+        silent = mode is not DeliveryMode.SOUND
+        data = await self._receipts.get_or_create(order)
+        if data is None or await _has_receipt_of_its_own(order, context):
+            return await _send(notification, context, Screen(receipt.format_sent(context.t, order)), silent=silent)
+        sent: Outcome = Invalid("the picture failed twice")
+        if self._may_have_picture(notification):
+            picture = await draw_receipt(data, context.t, order, context.zone, context.messenger.username)
+            keyboard = await _with_offer_to_save(picture.keyboard, order, context)
+            caption = with_repeat_note(notification, context.t, picture.caption)
+            sent = await context.messenger.send_photo(
+                notification.chat_id, picture.png, caption, keyboard, priority="money", silent=silent
+            )
+            self._count_unsent(notification, sent)
+        if not isinstance(sent, Invalid) and not self._may_only_pictures_fail(notification, sent):
+            return delivery_outcome(sent)
+        screen = receipt.as_text(context.t, order, data)
+        screen = replace(screen, keyboard=await _with_offer_to_save(screen.keyboard, order, context))
+        return self._without_picture(notification, await _send(notification, context, screen, silent=silent))
 
     async def _send_receipt(self, notification: OrderMessage, order: Order, context: RenderContext) -> DeliveryOutcome:
-        """Send the receipt silently. Users who chose only the status message for `SENT` don't get it."""
-        choices = context.user.notification_preferences if context.user else None
-        if delivery_mode(OrderNotification.SENT, choices) is DeliveryMode.STATUS_ONLY:
+        """Send the receipt silently, after a message of an earlier version that the rupiah were sent."""
+        if _mode(OrderNotification.SENT, context) is DeliveryMode.STATUS_ONLY:
             return Sent()
-        picture = await draw_receipt(self._receipts, context.t, order, context.zone, context.messenger.username)
-        if picture is None:
+        data = await self._receipts.get_or_create(order)
+        if data is None:
             return Sent()
+        picture = await draw_receipt(data, context.t, order, context.zone, context.messenger.username)
         caption = with_repeat_note(notification, context.t, picture.caption)
         # The receipt can wait, but other users' messages about money can't.
         return delivery_outcome(
@@ -240,7 +323,8 @@ class OrderMessages:
         )
 
     def _build_status_message(self, order: Order, context: RenderContext) -> Screen:
-        return status_message.screen(context.reader, order, help_offered=self._contacts.is_offered)
+        is_last = _mode(OrderNotification.SENT, context) is DeliveryMode.STATUS_ONLY
+        return status_message.screen(context.reader, order, help_offered=self._contacts.is_offered, is_last=is_last)
 
 
 def _in_its_queue(render: Renderer) -> Renderer:
@@ -268,14 +352,18 @@ def _with_order(render: RenderOrder) -> Renderer:
     return render_order
 
 
-async def _with_offer_to_save(screen: Screen, order: Order, context: RenderContext) -> Screen:
+async def _has_receipt_of_its_own(order: Order, context: RenderContext) -> bool:
+    """Return whether an earlier version queued the receipt as a message of its own, which is still to be sent."""
+    async with context.store.reading() as tx:
+        return await OutboxRepository(tx).has_any(order_subject(order), (OrderNotification.RECEIPT,), order.chat_id)
+
+
+async def _with_offer_to_save(keyboard: Keyboard, order: Order, context: RenderContext) -> Keyboard:
     """Add the offer to name the recipient, only after the first order to them."""
     async with context.store.reading() as tx:
         known = find_saved(await RecipientRepository(tx).find_by_user(order.user_id), order.method, order.number)
     is_new = known is not None and known.label is None and known.created_at == order.created_at
-    if known is None or not is_new:
-        return screen
-    return replace(screen, keyboard=(*screen.keyboard, recipients.offer_row(context.t, known)))
+    return keyboard if known is None or not is_new else (*keyboard, recipients.offer_row(context.t, known))
 
 
 async def _send(notification: OrderMessage, context: RenderContext, screen: Screen, *, silent: bool) -> DeliveryOutcome:
@@ -290,16 +378,24 @@ async def _with_or_without_page(
     return await send(keyboard) if page and isinstance(sent, Invalid) else sent
 
 
+def _mode(kind: OrderNotification, context: RenderContext) -> DeliveryMode:
+    return delivery_mode(kind, context.user.notification_preferences if context.user else None)
+
+
 async def _message_of(
     order: Order, kind: OrderNotification, notification: OrderMessage, context: RenderContext
 ) -> int | None:
     """Return the id of the message of another notification about the order."""
+    found = await _messages_of(order, (kind,), notification, context)
+    return found[-1].message_id if found else None
+
+
+async def _messages_of(
+    order: Order, kinds: Collection[OrderNotification], notification: OrderMessage, context: RenderContext
+) -> tuple[SentMessage, ...]:
+    """Return the messages of other notifications about the order, the oldest first."""
     async with context.store.reading() as tx:
-        return await _find_message(tx, order, kind, notification.chat_id)
-
-
-async def _find_message(tx: Transaction, order: Order, kind: OrderNotification, chat_id: int) -> int | None:
-    return await OutboxRepository(tx).find_message_id(order_subject(order), kind, chat_id)
+        return await OutboxRepository(tx).find_messages(order_subject(order), kinds, notification.chat_id)
 
 
 async def _remove(notification: OrderMessage, message_id: int, order: Order, context: RenderContext) -> DeliveryOutcome:

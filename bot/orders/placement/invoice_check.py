@@ -107,8 +107,8 @@ def check_invoice(
 def payment_notifications(order: Order) -> tuple[OrderNotification, ...]:
     """Return the notifications that show the user how to pay."""
     if order.bolt11 is not None and len(order.bolt11) > LONG_INVOICE:
-        return (OrderNotification.INVOICE, OrderNotification.INVOICE_TEXT, OrderNotification.CARD)
-    return (OrderNotification.INVOICE, OrderNotification.CARD)
+        return (OrderNotification.INVOICE, OrderNotification.INVOICE_TEXT)
+    return (OrderNotification.INVOICE,)
 
 
 def withhold(order: Order, kind: OrderNotification, *, complaint: str | None = None, note: str = "") -> InvoiceCheck:

@@ -22,6 +22,7 @@ from bot.infra.telegram.ui.screen import Keyboard, Screen
 from bot.orders.buttons import OrderAction, OrderButton
 from bot.orders.order import Order
 from bot.orders.receipts.codes import is_written_code
+from bot.orders.receipts.model import Receipt
 from bot.orders.receipts.picture import render_receipt_off_loop
 from bot.orders.receipts.screens import receipt, verify
 from bot.orders.receipts.service import ReceiptService
@@ -46,18 +47,13 @@ class ReceiptPicture:
     keyboard: Keyboard
 
 
-async def draw_receipt(
-    receipts: ReceiptService, t: Translator, order: Order, zone: tzinfo, bot: str
-) -> ReceiptPicture | None:
-    """Return the receipt of `order` in its reader's language and time zone, or None if it has none.
+async def draw_receipt(data: Receipt, t: Translator, order: Order, zone: tzinfo, bot: str) -> ReceiptPicture:
+    """Return the message with the receipt of `order`, in its reader's language and time zone.
 
     `bot` is the bot's name without its @, or "".
     """
-    receipt_data = await receipts.get_or_create(order)
-    if receipt_data is None:
-        return None
-    png = await render_receipt_off_loop(receipt.build_facts(t, order, receipt_data, zone, bot))
-    return ReceiptPicture(png, receipt.format_caption(t, order, receipt_data, bot), receipt.build_keyboard(t, order))
+    png = await render_receipt_off_loop(receipt.build_facts(t, order, data, zone, bot))
+    return ReceiptPicture(png, receipt.format_caption(t, order, data, bot), receipt.build_keyboard(t, order))
 
 
 class _LoneCode(filters.MessageFilter):
@@ -108,11 +104,12 @@ class ReceiptHandlers:
         if session.is_double_tap(button):
             await session.acknowledge()
             return
-        picture = await draw_receipt(self._receipts, session.t, order, session.zone, self._messenger.username)
-        if picture is None:
+        data = await self._receipts.get_or_create(order)
+        if data is None:
             await session.acknowledge(session.t.plain("orders.receipt.gone"), alert=True)
             return
         await session.acknowledge()
+        picture = await draw_receipt(data, session.t, order, session.zone, self._messenger.username)
         if await session.post_picture(picture.png, picture.caption, picture.keyboard):
             session.record_tap(button)
 

@@ -17,7 +17,7 @@ from bot.orders.payment_details import get_transfer
 from bot.orders.screens import status_message
 from bot.orders.screens.formatting import format_failed_payout_policy, format_order_line, order_button
 from bot.rates.quote import price_drift_percent
-from bot.recipients.formatting import format_method, group_digits, kind_key
+from bot.recipients.formatting import format_method, group_digits
 from bot.users.screens.buttons import send_row
 
 REASON_SHOWN = 200
@@ -53,14 +53,18 @@ def screen(
     help_offered: bool,
     staff_notified: bool = False,
     policy_url: str = "",
+    ticket: Screen | None = None,
 ) -> Screen:
     """Return the message. It always says which order it is about.
 
     `staff_notified` says whether the staff are notified of payments without a payout. `policy_url` is the address of
-    the policy on failed payouts, if there is one.
+    the policy on failed payouts, if there is one. `ticket` is what is said about the ticket that was opened for a
+    payment problem.
     """
-    if _is_payment_problem(kind, order):
+    if is_payment_problem(kind, order):
         problem = _payment_problem(kind, reader, order, help_offered=help_offered, staff_notified=staff_notified)
+        if ticket is not None:
+            problem = Screen(f"{_describe_payment(kind, reader, order)}\n\n{ticket.text}", ticket.keyboard)
         policy = format_failed_payout_policy(reader.t, policy_url) if kind is OrderNotification.FAILED else ()
         return replace(problem, text="\n\n".join((problem.text, *policy)))
     return Screen(_text(kind, reader, order), _keyboard(kind, reader, order, help_offered=help_offered))
@@ -99,10 +103,6 @@ def _text(kind: OrderNotification, reader: Reader, order: Order) -> Html:
             return _explain_no_invoice(kind, t, order, line)
         case OrderNotification.FAILED:
             return t("orders.notification.failed_unpaid", line=line)
-        case OrderNotification.SENT:
-            return t(f"orders.notification.sent_{kind_key(order.method)}", line=line)
-        case OrderNotification.PAID | OrderNotification.PAID_LATE:
-            return t(f"orders.notification.{kind}", line=line, at=reader.format_clock(order.paid_at or reader.now))
         case _:
             return t(f"orders.notification.{kind}", line=line)
 
@@ -169,18 +169,13 @@ def _keyboard(kind: OrderNotification, reader: Reader, order: Order, *, help_off
             | OrderNotification.DEPOSIT_TAKEN
         ):
             return ((button("orders.button.back_to_review", OrderAction.REQUOTE, "primary"),),)
-        case (
-            OrderNotification.CHECKING
-            | OrderNotification.PAID
-            | OrderNotification.CONVERTING
-            | OrderNotification.SENDING
-        ):
+        case OrderNotification.CHECKING | OrderNotification.CONVERTING | OrderNotification.SENDING:
             return ()
         case _:
             return status_message.keyboard(reader, order, help_offered=help_offered)
 
 
-def _is_payment_problem(kind: OrderNotification, order: Order) -> bool:
+def is_payment_problem(kind: OrderNotification, order: Order) -> bool:
     """Return whether the order was paid, or may have been, and no rupiah were sent."""
     return kind is OrderNotification.STUCK or (kind is OrderNotification.FAILED and order.failure is not Failure.UNPAID)
 

@@ -1,4 +1,4 @@
-"""The message to pay with: the QR code, the invoice or deposit, the price, the expiry, and the payment page."""
+"""The message to pay with: the QR code, the price, the expiry, the status, and the invoice or deposit."""
 
 import re
 from dataclasses import dataclass
@@ -7,10 +7,11 @@ from html import unescape
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Button, Keyboard
+from bot.orders.buttons import OrderAction
 from bot.orders.order import Order
 from bot.orders.pay_page.url import page_url
 from bot.orders.payment_details import get_transfer
-from bot.orders.screens.formatting import format_order_line
+from bot.orders.screens.formatting import format_order_line, order_button
 from bot.payments import qr
 
 MAX_CAPTION = 1024
@@ -50,17 +51,27 @@ def _price(t: Translator, order: Order) -> dict[str, object]:
 
 
 def _lightning(t: Translator, order: Order, bolt11: str, until: Html, mark: str) -> PaymentMessage:
-    head = t("orders.pay.lightning", **_price(t, order), at=until) + mark
-    short = t("orders.pay.short", line=format_order_line(t, order), sats=t.sats(order.sats or 0), at=until) + mark
+    rest = f"\n\n{_status(t)}{mark}"
+    head = t("orders.pay.lightning", **_price(t, order), at=until) + rest
+    short = t("orders.pay.short", line=format_order_line(t, order), sats=t.sats(order.sats or 0), at=until) + rest
     text = t("orders.pay.invoice_text", invoice=bolt11)
     payload = qr.invoice_qr_payload(bolt11)
-    # The status message below has the price too, so it may be left out here for a long invoice.
+    # The rate may be left out for a long invoice.
     for caption in (f"{head}\n\n{text}", f"{short}\n\n{text}"):
         if caption_length(caption) <= MAX_CAPTION:
-            return PaymentMessage(payload, caption, ())
+            return PaymentMessage(payload, caption, _refresh_row(t, order))
     # The text is a message of its own, so it also says until when it can be paid.
     alone = t("orders.pay.invoice_alone", line=format_order_line(t, order), at=until, invoice=bolt11)
-    return PaymentMessage(payload, head, (), follow_up=alone + mark)
+    return PaymentMessage(payload, head, _refresh_row(t, order), follow_up=alone + mark)
+
+
+def _status(t: Translator) -> str:
+    """Return the line with the status. An order that no longer waits for its payment has no such message."""
+    return f"⏳ {t('orders.card.waiting')}"
+
+
+def _refresh_row(t: Translator, order: Order) -> Keyboard:
+    return ((order_button(t, order, "orders.button.refresh", OrderAction.REFRESH_STATUS),),)
 
 
 def caption_length(html: str) -> int:
@@ -83,12 +94,13 @@ def _deposit(reader: Reader, order: Order, mark: str) -> PaymentMessage:
     )
     return PaymentMessage(
         payload=transfer.uri,
-        caption=caption + _until(reader, order) + mark,
+        caption=f"{caption}{_until(reader, order)}\n\n{_status(t)}{mark}",
         keyboard=(
             (
                 Button(t.plain("orders.pay.copy_address"), copy=transfer.to_address),
                 Button(t.plain("orders.pay.copy_amount"), copy=amount),
             ),
+            *_refresh_row(t, order),
         ),
     )
 

@@ -1,10 +1,14 @@
-"""The status message of an order. It is edited at each step: created, paid, converting, sending, sent."""
+"""The status message of a paid order. It arrives with the payment, and is edited at each step until the order is sent.
+
+Before the payment, the message to pay with shows the status. This one then answers those who ask for it.
+"""
 
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.formatting import clip
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.orders.buttons import OrderAction
+from bot.orders.notifications.kinds import OrderNotification
 from bot.orders.order import Order, OrderStatus, Phase
 from bot.orders.screens.formatting import order_button
 from bot.recipients.formatting import format_destination, kind_key
@@ -14,11 +18,15 @@ from bot.users.screens.buttons import send_row
 DONE, NOW, NEXT, BROKEN, OVER = "✅", "⏳", "▫️", "❌", "⌛"
 
 
-def screen(reader: Reader, order: Order, *, help_offered: bool) -> Screen:
-    """Return the status message, with the buttons for the status."""
+def screen(reader: Reader, order: Order, *, help_offered: bool, is_last: bool = True) -> Screen:
+    """Return the status message, with the buttons for the status.
+
+    `is_last` says that no receipt follows, so this message says that the rupiah were sent, and has the buttons for it.
+    """
     t = reader.t
-    text = "\n\n".join((_heading(reader, order), _timeline(reader, order), explain_status(reader, order)))
-    # The notification `SENT` doesn't have this button, because the receipt follows it automatically.
+    if order.state == COMPLETED and not is_last:
+        return Screen("\n\n".join((_heading(reader, order), _timeline(reader, order))))
+    text = "\n\n".join((_headline(reader, order), _timeline(reader, order), *_explain_further(reader, order)))
     receipt = (
         ((order_button(t, order, "orders.button.receipt", OrderAction.RECEIPT),),)
         if order.state == COMPLETED and order.has_recipient
@@ -31,6 +39,8 @@ def keyboard(reader: Reader, order: Order, *, help_offered: bool) -> Keyboard:
     """Return the buttons of the status message, and of most notifications."""
     t = reader.t
     rows: list[tuple[Button, ...]] = []
+    if order.awaits_payment(reader.now):
+        rows.append((order_button(t, order, "orders.button.show_payment", OrderAction.RESEND_STATUS, "primary"),))
     if order.status(reader.now) in {OrderStatus.EXPIRED, OrderStatus.FAILED_UNPAID}:
         rows.append((order_button(t, order, "orders.button.requote", OrderAction.REQUOTE, "primary"),))
     if order.phase is Phase.OPEN:
@@ -46,6 +56,29 @@ def keyboard(reader: Reader, order: Order, *, help_offered: bool) -> Keyboard:
 def may_need_help(order: Order) -> bool:
     """Return whether the user may need support for this order."""
     return order.state == FAILED or (order.is_paid and not order.is_ended)
+
+
+def _headline(reader: Reader, order: Order) -> str:
+    """Return what the order is, and that the payment arrived or the rupiah were sent."""
+    t, heading = reader.t, Html(_heading(reader, order))
+    match order.status(reader.now):
+        case OrderStatus.PAID | OrderStatus.CONVERTING | OrderStatus.SENDING:
+            kind = OrderNotification.PAID_LATE if order.expiry_notified else OrderNotification.PAID
+            at = reader.format_clock(order.paid_at or reader.now)
+            return t(f"orders.notification.{kind}", line=heading, at=at)
+        case OrderStatus.SENT:
+            return t(f"orders.notification.sent_{kind_key(order.method)}", line=heading)
+    return heading
+
+
+def _explain_further(reader: Reader, order: Order) -> tuple[str, ...]:
+    """Return what the status means for the user, unless the headline has said it."""
+    match order.status(reader.now):
+        case OrderStatus.SENT:
+            return ()
+        case OrderStatus.PAID | OrderStatus.CONVERTING | OrderStatus.SENDING if not order.is_overdue:
+            return ()
+    return (explain_status(reader, order),)
 
 
 def _heading(reader: Reader, order: Order) -> str:

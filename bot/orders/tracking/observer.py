@@ -8,10 +8,9 @@ import structlog
 from bot.infra.db.errors import RowUnreadable
 from bot.infra.db.transaction import Transaction
 from bot.infra.log_context import bind_fields
-from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.events import OrderProblem
 from bot.orders.notifications.kinds import OrderNotification
-from bot.orders.notifications.queueing import order_notifications
+from bot.orders.notifications.queueing import queue_order_notifications
 from bot.orders.order import EventNote, Order, Phase, mark_overdue
 from bot.orders.placement.service import OrderService
 from bot.orders.repository import OrderRepository, TrackedOrder
@@ -189,7 +188,7 @@ class Observer:
             if saved is None:
                 return False
             await OrderRepository(tx).record_event(saved, now, EventNote.OVERDUE)
-            await OutboxRepository(tx).add(order_notifications(saved, kinds, now))
+            await queue_order_notifications(tx, saved, kinds, now)
             await self._orders.reports.warn_staff(tx, saved, OrderProblem.OVERDUE, now)
         self._orders.on_notification()
         return True

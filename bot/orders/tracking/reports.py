@@ -12,7 +12,7 @@ from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.events import OrderEvents, OrderProblem
 from bot.orders.metrics import record_payment_noticed
 from bot.orders.notifications.kinds import OrderNotification, OrderWarning
-from bot.orders.notifications.queueing import ALARM_OF, operator_notifications, order_notifications
+from bot.orders.notifications.queueing import ALARM_OF, operator_notifications, queue_order_notifications
 from bot.orders.order import EventNote, Failure, Order, Phase, advance, expire
 from bot.orders.preferences import DeliveryMode, delivery_mode, step_notification
 from bot.orders.repository import OrderRepository, TrackedOrder
@@ -66,7 +66,8 @@ class ReportRecorder:
             return None
         await _record_report(tx, before, saved, report, now)
         kinds = (*kinds, *await _step_if_chosen(tx, before, saved))
-        shown = _without_older_messages(kinds, saved) if is_new else kinds
+        # There is nothing to remove if its user was never shown how to pay.
+        shown = tuple(kind for kind in kinds if not (is_new and kind is OrderNotification.TAKE_DOWN))
         await queue_notifications(tx, saved, shown, now, has_expired=OrderNotification.EXPIRED in ending)
         if OrderNotification.FAILED in kinds and saved.failure is not Failure.UNPAID:
             await self.warn_staff(tx, saved, OrderProblem.FAILED, now)
@@ -92,18 +93,6 @@ class ReportRecorder:
         has_failed = order.state != COMPLETED
         notified_ids = frozenset[int]() if has_failed else self._rules.operator_ids
         await clear_alarm(tx, AlarmKind.ORDER_STUCK, order.reference, now, notified_ids)
-
-
-def _without_older_messages(kinds: tuple[OrderNotification, ...], order: Order) -> tuple[OrderNotification, ...]:
-    """Return the notifications for a user who has no message of the order to edit or delete.
-
-    An order that goes on gets its status message. One that has ended needs none.
-    """
-    card = () if order.is_ended else (OrderNotification.CARD,)
-    return (*(kind for kind in kinds if kind not in NEEDS_OLDER_MESSAGE), *card)
-
-
-NEEDS_OLDER_MESSAGE = frozenset({OrderNotification.TAKE_DOWN, OrderNotification.CARD_EDIT})
 
 
 async def _record_report(tx: Transaction, before: Order, after: Order, report: OrderReport, now: datetime) -> None:
@@ -158,7 +147,7 @@ async def queue_notifications(
     """Queue the notifications of a saved order. Record in its timeline if it has expired."""
     if has_expired:
         await OrderRepository(tx).record_event(order, now, EventNote.EXPIRED)
-    await OutboxRepository(tx).add(order_notifications(order, kinds, now))
+    await queue_order_notifications(tx, order, kinds, now)
 
 
 def _close_if_not_polled(order: Order) -> tuple[Order, tuple[OrderNotification, ...]]:

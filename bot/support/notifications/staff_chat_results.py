@@ -10,6 +10,7 @@ from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.follow_ups import FollowUp
 from bot.infra.outbox.model import Notification, NotificationKind, Sent, Undeliverable
 from bot.infra.outbox.repository import OutboxRepository
+from bot.orders.notifications.kinds import AboutOrder, OrderNotification
 from bot.staff.alarm_model import Alarm, AlarmKind
 from bot.staff.alarms import clear_alarm, raise_alarm
 from bot.staff.repository import MovedChatRepository
@@ -35,6 +36,8 @@ class StaffChatResults:
             **dict.fromkeys(StaffNotification, self._check_group),
             TicketNotification.OPENED: self._update_card,
             TicketNotification.CLOSED: self._update_card,
+            OrderNotification.FAILED: self._update_card_of_order,
+            OrderNotification.STUCK: self._update_card_of_order,
         }
 
     async def _update_card(
@@ -42,6 +45,14 @@ class StaffChatResults:
     ) -> None:
         """Update the card, whose timeline shows the user's notifications."""
         ticket = await TicketRepository(tx).get(notification.payload.ticket)
+        if ticket is not None:
+            await update_card(tx, self._staff_chat, ticket.reference, now, ticket.version, notification.id)
+
+    async def _update_card_of_order(
+        self, tx: Transaction, notification: Notification[AboutOrder], _: Result, now: datetime
+    ) -> None:
+        """Update the card of the order's open ticket: the message about the problem is also about the ticket."""
+        ticket = await TicketRepository(tx).open_of(notification.chat_id, notification.payload.reference)
         if ticket is not None:
             await update_card(tx, self._staff_chat, ticket.reference, now, ticket.version, notification.id)
 

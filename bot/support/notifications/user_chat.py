@@ -1,4 +1,4 @@
-"""Notify users that the bot opened a ticket for them, or that support closed one.
+"""Tell users that the bot opened a ticket for them, or that support closed one.
 
 Also delete the messages in the staff's chats about tickets of a deleted user.
 """
@@ -9,6 +9,7 @@ from datetime import timedelta
 from bot.infra.outbox.model import DeliveryOutcome, Notification, NotificationKind, Sent
 from bot.infra.outbox.rendering import delivery_outcome
 from bot.infra.telegram.outbound.sender import Invalid, Outcome, TryLater
+from bot.infra.telegram.ui.screen import Screen
 from bot.orders.order import Order
 from bot.orders.repository import OrderRepository
 from bot.support.notifications.kinds import AboutTicket, DeletedTicket, StaffNotification, TicketNotification
@@ -35,8 +36,16 @@ class UserChatMessages:
             StaffNotification.DELETED: remove_deleted,
         }
 
+    async def describe_ticket(self, context: RenderContext, order: Order) -> Screen | None:
+        """Return what the message about an order's problem says about its open ticket (`DescribeTicket`)."""
+        async with context.store.reading() as tx:
+            ticket = await TicketRepository(tx).open_of(order.user_id, order.reference)
+        if ticket is None:
+            return None
+        return ticket_question.describe_ticket(context.t, ticket, await self._reply_time.get())
+
     async def render_opened(self, notification: Notification[AboutTicket], context: RenderContext) -> DeliveryOutcome:
-        """Send silently that a ticket was opened. The message about the order's problem has just been sent."""
+        """Send silently that a ticket was opened. Only earlier versions queued it as a message of its own."""
         ticket, order = await _read(notification, context)
         if ticket is None:
             return Sent()

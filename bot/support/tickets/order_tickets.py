@@ -11,8 +11,8 @@ from bot.infra.db.transaction import Transaction
 from bot.orders.events import OrderProblem
 from bot.orders.order import Order
 from bot.staff.staff_chat import StaffChat
-from bot.support.notifications.kinds import AboutTicket, StaffNotification, TicketNotification
-from bot.support.notifications.queueing import notify_of_step, notify_staff, notify_user, update_card
+from bot.support.notifications.kinds import AboutTicket, StaffNotification
+from bot.support.notifications.queueing import notify_of_step, notify_staff, update_card
 from bot.support.ticket import Cause, Ticket
 from bot.support.tickets.repository import TicketRepository
 
@@ -47,6 +47,8 @@ class OrderTicketListener:
 async def open_order_ticket(tx: Transaction, staff_chat: StaffChat, order: Order, cause: Cause, now: datetime) -> None:
     """Open a ticket about a paid order with a problem, or add the problem to its open ticket.
 
+    The message about the problem says so to the user.
+
     Call it in the transaction that saves the problem. It does nothing if there is no support agent.
     """
     if not staff_chat.is_open:
@@ -59,9 +61,7 @@ async def open_order_ticket(tx: Transaction, staff_chat: StaffChat, order: Order
             continue
         ticket = Ticket.open(order.user_id, now, order_reference=order.reference, cause=cause)
         if await TicketRepository(tx).add(ticket):
-            about = AboutTicket(ticket.reference)
-            await notify_staff(tx, staff_chat, StaffNotification.NEW_CARD, about, now)
-            await notify_user(tx, ticket, TicketNotification.OPENED, about, now)
+            await notify_staff(tx, staff_chat, StaffNotification.NEW_CARD, AboutTicket(ticket.reference), now)
             return
     log.error("ticket_not_opened", cause=str(cause))
 

@@ -70,7 +70,7 @@ async def vanishes_and_comes_back(shared_system: System, emma: ChatUser) -> None
     await emma.taps(label("orders.button.try_again"))
     await emma.sees(like("checkout.review.title"))
     await emma.taps(label("checkout.review.confirm"))
-    await emma.sees(like("orders.card.pay_before"))
+    await emma.sees(like("orders.card.waiting"))
     assert len(await shared_system.service.orders()) == 1
 
 

@@ -119,14 +119,14 @@ async def test_a_second_tap_on_confirm_places_no_second_order(shared_system: Sys
     review, confirm = await emma.button(label("checkout.review.confirm"))
     taps = await asyncio.gather(*(emma.presses(review, confirm, force=True) for _ in range(4)))
     assert {tap["text"] for tap in taps} == {"", label("checkout.stale.placed")}
-    await emma.sees(like("orders.card.pay_before"))
+    await emma.sees(like("orders.card.waiting"))
     confirmed = await emma.finds(review)
     assert confirmed is not None
     assert says(confirmed["text"], "checkout.review.confirmed")
     assert group_digits(number) in confirmed["text"]
     assert "reply_markup" not in confirmed
     assert len(await shared_system.service.orders(number)) == 1
-    assert await emma.count(like("orders.card.pay_before")) == 1
+    assert await emma.count(like("orders.card.waiting")) == 1
     assert await emma.count("lnbcrt") == 1
 
 
@@ -142,7 +142,7 @@ async def test_confirm_of_a_review_that_was_shown_again_says_that_it_is_out_of_d
     assert answer["text"] == label("users.stale.button")
     assert await shared_system.service.orders(number) == []
     await emma.taps(label("checkout.review.confirm"))
-    await emma.sees(like("orders.card.pay_before"))
+    await emma.sees(like("orders.card.waiting"))
 
 
 async def test_old_buttons_explain_themselves_and_offer_the_way_on(shared_system: System) -> None:
@@ -189,9 +189,9 @@ async def of_placed_orders(shared_system: System) -> None:
     await tap_to_review(emma)
     _, edit = await emma.button(label("checkout.review.edit.amount"))
     await emma.taps(label("checkout.review.confirm"))
-    card = await emma.sees(like("orders.card.pay_before"))
+    card = await emma.sees(like("orders.card.waiting"))
     assert (await emma.presses(question, edit, force=True))["text"] == label("checkout.stale.placed")
-    await emma.sees(like("orders.card.pay_before"))
+    await emma.sees(like("orders.card.waiting"))
     _, refresh = await emma.button(label("orders.button.refresh"))
     await sari.says("/start")
     welcome = await sari.sees(like("users.start.text", "id"))
@@ -216,9 +216,9 @@ async def of_a_quiet_draft(shared_system: System) -> None:
     await emma.taps(label("checkout.draft.continue"))
     await emma.sees(like("checkout.review.title"))
     await emma.taps(label("checkout.review.confirm"))
-    await emma.sees(like("orders.card.pay_before"))
+    await emma.sees(like("orders.card.waiting"))
     await emma.taps(label("checkout.draft.continue"), message=notice)
-    await emma.sees(like("orders.card.pay_before"))
+    await emma.sees(like("orders.card.waiting"))
 
 
 async def test_notifications_of_an_order_leave_a_draft_alone_and_are_not_replaced(shared_system: System) -> None:

@@ -60,7 +60,7 @@ async def test_the_language_is_changed_in_one_tap_and_the_question_is_asked_agai
     await emma.says("500rb")
     await emma.sees(like("checkout.review.title"))  # what a person has chosen outlasts what their app says
     await emma.taps(label("checkout.review.confirm"))
-    await emma.sees(like("orders.card.pay_before"))
+    await emma.sees(like("orders.card.waiting"))
 
 
 async def test_commands_in_the_middle_of_a_draft_lead_back_into_it(shared_system: System) -> None:

@@ -44,7 +44,7 @@ async def pays_with(  # noqa: PLR0917  each a fact of the token
     assert payload == f"ethereum:{contract}@{chain}/transfer?address={to}&uint256={sats * units_a_sat}"
     copies = [button["copy_text"]["text"] for row in shown["reply_markup"]["inline_keyboard"] for button in row]
     assert copies == [to, amount]
-    await emma.sees(like("orders.card.pay_before"), anywhere=True)
+    await emma.sees(like("orders.card.waiting"), anywhere=True)
     order = await order_of(shared_system, emma)
     assert (order["satAmount"], order["depositChainId"]) == (sats, chain)
     await shared_system.service.pays(order)

@@ -110,6 +110,6 @@ async def finishes(system: System, sender: Sender) -> None:
     given = ("Rp150,000", "BCA", group_digits(NUMBER), "Budi Santoso", label("payments.channel.lightning"))
     assert all(said in review["text"] for said in given)
     await sender.chat.taps(label("checkout.review.confirm"))
-    await sender.chat.sees(like("orders.card.pay_before"))
+    await sender.chat.sees(like("orders.card.waiting"))
     assert len(await invoices_in(sender.chat)) == 1
     assert {order["idrAmount"] for order in await system.service.orders()} == {150_000}

@@ -38,11 +38,11 @@ async def tap_to_review(user: ChatUser, *, amount: str = "Rp500,000", number: st
 
 
 async def tap_to_invoice(system: System, user: ChatUser, *, number: str = "1234567890") -> tuple[Json, Json]:
-    """Go to the invoice mostly by buttons. Return the status message, and the service's order."""
+    """Go to the invoice mostly by buttons. Return the message to pay with, and the service's order."""
     await tap_to_review(user, number=number)
     await user.taps(label("checkout.review.confirm"))
-    card = await user.sees(like("orders.card.pay_before"))
-    return card, await order_of(system, user)
+    pay = await user.sees(like("orders.card.waiting"))
+    return pay, await order_of(system, user)
 
 
 async def type_to_review(
@@ -62,12 +62,11 @@ async def type_to_review(
 
 
 async def type_to_invoice(system: System, user: ChatUser, **answers: str) -> tuple[Json, Json]:
-    """Go to the invoice by typing. Return the status message, and the service's order."""
+    """Go to the invoice by typing. Return the message to pay with, and the service's order."""
     await type_to_review(user, **answers)
     await user.taps(label("checkout.review.confirm"))
-    await user.sees("lnbcrt")
-    card = await user.sees(like("orders.card.pay_before"))
-    return card, await order_of(system, user)
+    pay = await user.sees(f"{like('orders.card.waiting')}(?s:.*)lnbcrt")
+    return pay, await order_of(system, user)
 
 
 async def complete_order(system: System, order: Json) -> None:

@@ -67,7 +67,7 @@ async def test_a_recipient_that_was_changed_is_not_sent_to(kirim: System) -> Non
     await emma.says("/send 500rb bca 1234567890 Budi Santoso")
     await emma.sees(like("checkout.review.title"))
     await emma.taps(label("checkout.review.confirm"))
-    await emma.sees(like("orders.card.pay_before"))
+    await emma.sees(like("orders.card.waiting"))
     await emma.says("/recipients")
     await emma.sees(like("recipients.list.ask"))
     changes(kirim, "UPDATE recipients SET method = json_set(method, '$.name', 'BANK BRI') WHERE user_id = ?", emma.id)

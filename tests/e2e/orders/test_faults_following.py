@@ -20,7 +20,7 @@ from tests.waiting import until
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 PAID = like("orders.notification.paid")
-SHOWN = like("orders.card.pay_before")
+SHOWN = like("orders.card.waiting")
 REFUSED, TAKEN = like("staff.notification.staff_key_refused"), like("staff.notification.staff_key_works")
 
 

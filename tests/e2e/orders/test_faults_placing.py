@@ -20,7 +20,7 @@ CHECKING, ASKED = like("orders.notification.checking"), like("orders.notificatio
 NO_ORDER = like("orders.notification.refused")
 BCA = "014"
 WARNING = like("orders.notification.staff_bad_invoice")
-SHOWN = like("orders.card.pay_before")
+SHOWN = like("orders.card.waiting")
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from tests.e2e.bot_database import wait_for_row
+from tests.e2e.bot_database import row_of, wait_for_row
 from tests.e2e.chat_user import ChatUser, Json, text_of
 from tests.e2e.faults import assert_copies_are_marked, calls_of, clear_faults, hold_call
 from tests.e2e.local_times import TIME
@@ -34,8 +34,8 @@ async def test_a_payment_that_goes_no_further_is_told_once_and_its_end_comes_as_
     emma = await new_user(kirim)
     order, reference = await paid(kirim, emma)
     told = await emma.sees(like("orders.notification.stuck", paid=re.compile("[0-9,]+ sats"), at=TIME))
-    assert says(text_of(told), "orders.notification.staff_know")
-    assert await emma.labels_of(told) == [label("orders.button.help")]
+    assert says(text_of(told), "support.ticket.by_itself")
+    assert await emma.labels_of(told) == [label("support.button.write_to_support")]
     await emma.sees(like("orders.card.stuck"), anywhere=True)
     note = await kirim.oscar.sees(staff_note("stuck", reference), anywhere=True)
     assert "1234567890" not in text_of(note)
@@ -47,9 +47,8 @@ async def test_a_payment_that_goes_no_further_is_told_once_and_its_end_comes_as_
 
 
 async def ask_support(kirim: System, emma: ChatUser, told: Json, reference: str) -> None:
-    opened = await emma.sees(like("support.ticket.by_itself_stuck"), anywhere=True)
-    ticket = re.findall("T-[0-9A-Z]{5}", text_of(opened))[0]
-    await emma.taps(label("orders.button.help"), message=told)
+    ticket = re.findall("T-[0-9A-Z]{5}", text_of(told))[0]
+    await emma.taps(label("support.button.write_to_support"), message=told)
     question = await emma.sees(like("support.ticket.write_more", ticket=ticket))
     assert says(text_of(question), "support.help.contact_too", contact="@kirim_help", reference=reference)
     links = [entity.get("url") for entity in question["entities"] if entity["type"] == "text_link"]
@@ -63,8 +62,8 @@ async def test_a_failure_after_the_payment_is_told_by_itself_to_sender_and_staff
     kirim: System,
 ) -> None:
     budi = await new_user(kirim)
-    card, order = await tap_to_invoice(kirim, budi)
-    reference = reference_of(card)
+    _, order = await tap_to_invoice(kirim, budi)
+    reference = str(row_of(kirim, order)["reference"])
     await budi.speaks("id")
     await budi.says("/status")
     await budi.sees(like("orders.status.title", "id"))
@@ -74,8 +73,8 @@ async def test_a_failure_after_the_payment_is_told_by_itself_to_sender_and_staff
     await kirim.service.does("fail", orderId=order["id"])
     await kirim.service.heals()
     told = await budi.sees(like("orders.notification.failed_paid", "id"), anywhere=True)
-    assert says(text_of(told), "orders.notification.staff_know", "id")
-    assert await budi.labels_of(told) == [label("orders.button.help", "id")]
+    assert says(text_of(told), "support.ticket.by_itself", "id")
+    assert await budi.labels_of(told) == [label("support.button.write_to_support", "id")]
     await kirim.oscar.sees(staff_note("failed", reference), anywhere=True)
     assert await kirim.oscar.count(staff_note("stuck", reference)) == 0
 
@@ -107,16 +106,10 @@ async def test_where_there_are_no_staff_the_contact_is_named(kirim: System) -> N
 
 async def paid(kirim: System, user: ChatUser) -> tuple[Json, str]:
     """Return an order that is paid and then makes no progress at the service."""
-    card, order = await tap_to_invoice(kirim, user)
+    _, order = await tap_to_invoice(kirim, user)
     await kirim.service.pays(order)
     await wait_for_row(kirim, order, is_paid=1)
-    return order, reference_of(card)
-
-
-def reference_of(card: Json) -> str:
-    heading = re.search(like("orders.card.reference", reference=re.compile(r"(?P<reference>\w+)")), text_of(card))
-    assert heading is not None
-    return heading["reference"]
+    return order, str(row_of(kirim, order)["reference"])
 
 
 def staff_note(what: str, reference: str) -> str:

@@ -113,7 +113,7 @@ async def test_all_orders_can_be_leafed_through_while_others_arrive(shared_syste
 
 async def test_a_page_follows_its_order_and_never_writes_over_what_was_told(shared_system: System) -> None:
     emma = await new_user(shared_system)
-    card, order = await tap_to_invoice(shared_system, emma)
+    _, order = await tap_to_invoice(shared_system, emma)
     row = row_of(shared_system, order)
     reference, created_at = str(row["reference"]), datetime.fromisoformat(str(row["created_at"])).replace(tzinfo=UTC)
     await emma.says("/status")
@@ -136,7 +136,7 @@ async def test_a_page_follows_its_order_and_never_writes_over_what_was_told(shar
     )
     payable = await emma.presses(page, f"o:{reference}:resend", force=True)
     assert payable["text"] == label("checkout.repeat.open")
-    card = await emma.sees(f"⏳ {like('orders.step.payment')}")
+    await emma.sees(like("orders.card.waiting"))
     assert await emma.count(like("checkout.review.title")) == 0
     await shared_system.service.pays(order)
     paid = await emma.sees(like("orders.notification.paid"), anywhere=True)
@@ -146,7 +146,8 @@ async def test_a_page_follows_its_order_and_never_writes_over_what_was_told(shar
     await complete_order(shared_system, order)
     sent = await emma.sees(like("orders.notification.sent_bank"), anywhere=True)
     await wait_for_row(shared_system, order, phase="done")
-    for message in (card, paid, sent):
+    await emma.sees(f"✅ {like('orders.step.sent')}", anywhere=True)
+    for message in (paid, sent):
         now, known = await emma.finds(message), {each["message_id"] for each in await emma.messages()}
         await emma.presses(message, f"o:{reference}:page", force=True)
         shown = await emma.waits_for(partial(is_page, known=known), what="a page of its own")
@@ -190,7 +191,7 @@ async def from_its_notification(shared_system: System) -> None:
     review = await emma.sees(like("checkout.review.title"))
     assert await emma.count(like("checkout.draft.replaced")) == 0
     await emma.taps(label("checkout.review.confirm"), message=review)
-    await emma.sees(like("orders.card.pay_before"))
+    await emma.sees(like("orders.card.waiting"))
     assert len(await shared_system.service.orders(number)) == 2
     assert await emma.finds(sent) is not None
 

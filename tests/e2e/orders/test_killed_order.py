@@ -58,7 +58,7 @@ async def sender(lasting: System) -> Sender:
 
 async def is_shown_one_invoice(sender: Sender, *, orders: int = 1) -> None:
     """Check that the invoice and the status message come once, even if the user decided on a second order."""
-    await sender.chat.sees(like("orders.card.pay_before"), anywhere=True)
+    await sender.chat.sees(like("orders.card.waiting"), anywhere=True)
     shown = await invoices_in(sender.chat)
     made = await sender.orders()
     assert len(shown) == 1
@@ -115,7 +115,7 @@ async def test_kill_9_while_the_confirmation_is_being_shown_places_one_order(
     await kill_and_restart(lasting)
     # The kill can come before or after the request's answer. The user is asked only about an order without answer.
     seen = await sender.chat.sees(
-        f"{like('orders.card.pay_before')}|{like('orders.notification.recipient_masked')}", anywhere=True
+        f"{like('orders.card.waiting')}|{like('orders.notification.recipient_masked')}", anywhere=True
     )
     if says(text_of(seen), "orders.notification.recipient_masked"):
         await confirm_found_order(sender.chat)
@@ -162,7 +162,7 @@ async def test_an_order_that_is_made_after_the_question_is_adopted_and_the_quest
     await is_shown_one_invoice(sender)
     # The button is still there. It must not create a second order.
     await sender.chat.presses(question, button(question), force=True)
-    await sender.chat.sees(f"{like('orders.stale.order')}|{like('orders.card.pay_before')}", anywhere=True)
+    await sender.chat.sees(f"{like('orders.stale.order')}|{like('orders.card.waiting')}", anywhere=True)
     await is_shown_one_invoice(sender)
 
 

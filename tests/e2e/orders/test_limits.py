@@ -47,7 +47,7 @@ async def test_one_order_too_many_waits_with_its_draft_until_it_is_possible(kiri
     await emma.taps(label("orders.button.try_again"))
     await emma.sees(like("checkout.review.title"))
     await emma.taps(label("checkout.review.confirm"))
-    await emma.sees(like("orders.card.pay_before"))
+    await emma.sees(like("orders.card.waiting"))
     await emma.speaks("id")
     await emma.says("/send")
     seen = await emma.sees(like("checkout.limits.foretold", "id"))
@@ -69,7 +69,7 @@ async def test_the_day_is_told_with_what_would_be_fine_now_and_that_goes_through
     await sari.taps("Rp200,000")
     await sari.sees(like("checkout.review.title"))
     await sari.taps(label("checkout.review.confirm"))
-    await sari.sees(like("orders.card.pay_before"))
+    await sari.sees(like("orders.card.waiting"))
 
 
 async def test_a_flood_is_told_once_and_is_none_where_the_bot_was_away(kirim: System) -> None:
@@ -104,7 +104,7 @@ async def ordered(system: System, user: ChatUser, amount: str) -> Json:
     await user.taps(amount)
     await user.sees(like("checkout.review.title"))
     await user.taps(label("checkout.review.confirm"))
-    await user.sees(like("orders.card.pay_before"))
+    await user.sees(like("orders.card.waiting"))
     return await order_of(system, user)
 
 

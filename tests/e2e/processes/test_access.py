@@ -153,7 +153,7 @@ async def an_order(made: System, emma: ChatUser) -> Json:
     await emma.says("/send 500rb bca 8620123456")
     await emma.sees(like("checkout.review.title"))
     await emma.taps(label("checkout.review.confirm"))
-    await emma.sees(like("orders.card.pay_before"))
+    await emma.sees(like("orders.card.waiting"))
     return await order_of(made, emma)
 
 

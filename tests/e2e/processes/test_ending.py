@@ -15,7 +15,7 @@ from tests.texts import label, like
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-SHOWN = like("orders.card.pay_before")
+SHOWN = like("orders.card.waiting")
 AGAIN = like("infra.outbox.again")
 
 

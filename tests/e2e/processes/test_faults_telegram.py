@@ -19,7 +19,7 @@ from tests.waiting import until
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-SHOWN, PAID = like("orders.card.pay_before"), like("orders.notification.paid")
+SHOWN, PAID = like("orders.card.waiting"), like("orders.notification.paid")
 FAILURES = {"500": 1, "html": 1, "drop_before": 1, "drop_after": 2, "429": 1}
 """How sending an invoice fails, and how many copies of it the user then has."""
 
@@ -96,7 +96,7 @@ async def test_one_who_has_blocked_the_bot_disturbs_nobody_else_and_may_come_bac
     await sender.chat.blocks(blocked=False)
     await sender.chat.says("/status")
     await sender.chat.sees(
-        f"{like('orders.status.paid')}|{like('orders.status.converting')}|{like('orders.card.paid')}"
+        f"{like('orders.status.paid')}|{like('orders.status.converting')}|{like('orders.notification.paid')}"
     )
 
 
@@ -115,16 +115,18 @@ async def test_who_missed_a_message_about_an_order_sees_the_order_at_their_next_
     assert await sender.chat.count(like("orders.chat.missed")) == 1
 
 
-async def test_a_card_that_was_deleted_is_replaced_by_a_new_one_that_lives_on(sender: Sender) -> None:
+async def test_a_timeline_that_was_deleted_is_replaced_by_a_new_one_that_lives_on(sender: Sender) -> None:
     await sender.chat.taps(label("checkout.review.confirm"))
-    card = await sender.chat.sees(SHOWN, anywhere=True)
-    await deleted(sender.system, card)
+    await sender.chat.sees(SHOWN, anywhere=True)
     order = (await sender.orders())[0]
     await sender.system.service.pays(order)
-    anew = await sender.chat.sees(like("orders.card.paid"), anywhere=True)
-    assert anew["message_id"] != card["message_id"]
+    paid = await sender.chat.sees(PAID, anywhere=True)
+    await deleted(sender.system, paid)
+    await sender.system.service.does("advance", orderId=order["id"], state="LN_SWAP_PENDING")
+    anew = await sender.chat.sees(f"⏳ {like('orders.step.converting')}", anywhere=True)
+    assert anew["message_id"] != paid["message_id"]
     await sender.system.service.does("advance", orderId=order["id"], state="COMPLETED")
-    last = await sender.chat.sees(like("orders.card.sent_bank"), anywhere=True)
+    last = await sender.chat.sees(f"✅ {like('orders.step.sent')}", anywhere=True)
     assert last["message_id"] == anew["message_id"]
 
 
@@ -145,7 +147,7 @@ async def test_an_invoice_that_may_have_arrived_is_repeated_and_says_so_and_no_o
     waiting: dict[str, Sender],
 ) -> None:
     for fault, sender in waiting.items():
-        await sender.chat.sees(SHOWN, anywhere=True)
+        await sender.chat.sees_times(FAILURES[fault], "lnbcrt")
         copies = [message["caption"] for message in await sender.chat.messages() if "photo" in message]
         assert len(copies) == FAILURES[fault], fault
         assert says(copies[-1], "infra.outbox.again") == (fault != "429"), fault

@@ -14,7 +14,7 @@ from tests.e2e.system import System, running_system
 from tests.texts import label, like
 
 HOLDER = "Wulandari Kusumaningrum"
-SHOWN = like("orders.card.pay_before")
+SHOWN = like("orders.card.waiting")
 
 
 async def test_a_run_with_every_kind_of_failure_leaves_no_personal_data_and_no_secret_in_the_log(

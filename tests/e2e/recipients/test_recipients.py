@@ -24,7 +24,7 @@ async def has_sent(shared_system: System) -> ChatUser:
     await user.says("/send 500rb bca 1234567890 Budi Santoso")
     await user.sees(like("checkout.review.title"))
     await user.taps(label("checkout.review.confirm"))
-    await user.sees(like("orders.card.pay_before"))
+    await user.sees(like("orders.card.waiting"))
     return user
 
 
@@ -62,7 +62,7 @@ async def the_last_recipient_is_one_tap_and_is_asked_nothing_but_the_sum(shared_
     await emma.says("75rb")
     await emma.sees(review_pattern(amount="Rp75,000", number="1234567890", holder="Budi Santoso"))
     await emma.taps(label("checkout.review.confirm"))
-    await emma.sees(like("orders.card.pay_before"))
+    await emma.sees(like("orders.card.waiting"))
     await emma.says("/recipients")
     await emma.sees(like("recipients.list.ask"))
     assert await emma.buttons() == ["Budi Santoso · BCA ••••7890"]  # sent to twice, saved once
@@ -212,7 +212,7 @@ async def after_the_first_order_a_name_is_offered_and_only_then(shared_system: S
     await emma.says("/send 500rb ibu")
     await emma.sees(like("checkout.review.title"))
     await emma.taps(label("checkout.review.confirm"))
-    await emma.sees(like("orders.card.pay_before"))
+    await emma.sees(like("orders.card.waiting"))
     second = await order_of(shared_system, emma)
     await shared_system.service.pays(second)
     await complete_order(shared_system, second)

@@ -112,7 +112,7 @@ async def _payment_fails(kirim: System, page: Page, user: Locator, who: FailedPa
 
 
 async def _ticket_has_opened(page: Page, user: Locator, who: FailedPayment) -> str:
-    message = last_message(user, who.reads("support.ticket.by_itself_failed"))
+    message = last_message(user, who.reads("support.ticket.by_itself"))
     await expect(message).to_be_visible()
     await save_screenshot(page, who, "01-opened-by-itself")
     return next(word for word in (await message.inner_text()).split() if word.startswith("T-"))

@@ -64,5 +64,5 @@ async def test_who_gets_a_ticket_for_a_paid_order_that_failed_reads_it_too(kirim
     await kirim.service.pays(order)
     await wait_for_row(kirim, order, is_paid=1)
     await kirim.service.does("fail", orderId=order["id"])
-    opened = await sari.sees(like("support.ticket.by_itself_failed", "id"), anywhere=True)
+    opened = await sari.sees(like("support.ticket.by_itself", "id"), anywhere=True)
     assert text_of(opened).endswith(f"\n\n{text('support.ticket.reply_time', 'id', duration='5 menit')}")

@@ -6,7 +6,7 @@ Users forward it. So it contains nothing private: numbers and names are masked, 
 from datetime import datetime, tzinfo
 
 from bot.infra.i18n import Html, Translator
-from bot.infra.telegram.ui.screen import Keyboard
+from bot.infra.telegram.ui.screen import Keyboard, Screen
 from bot.orders.buttons import OrderAction
 from bot.orders.order import Order
 from bot.orders.receipts.codes import compact_code
@@ -18,7 +18,6 @@ from bot.payments.tokens import TOKENS
 from bot.recipients.formatting import format_destination, format_full_method, kind_key
 from bot.recipients.holders import mask_name
 from bot.recipients.matching import mask_number
-from bot.users.screens.buttons import send_row
 
 BRAND = "Kirim"
 LINK = "v_"
@@ -66,15 +65,26 @@ def format_meaning(t: Translator, order: Order) -> str:
     return " ".join(filter(None, (meaning, holder_remark, t.plain("orders.receipt.proves"))))
 
 
+def format_sent(t: Translator, order: Order) -> Html:
+    """Return that the rupiah were sent."""
+    return t(f"orders.notification.sent_{kind_key(order.method)}", line=format_order_line(t, order))
+
+
 def format_caption(t: Translator, order: Order, receipt: Receipt, bot: str) -> Html:
     """Return the caption of the picture, which is forwarded with it."""
-    return t("orders.receipt.caption", line=format_order_line(t, order), code=receipt.code, bot=_bot_name(bot))
+    return t("orders.receipt.caption", sent=format_sent(t, order), code=receipt.code, bot=_bot_name(bot))
 
 
 def build_keyboard(t: Translator, order: Order) -> Keyboard:
-    """Return the buttons to send again. Telegram doesn't forward them with the picture."""
-    resend = order_button(t, order, "orders.button.resend", OrderAction.RESEND)
-    return ((resend,), send_row(t, "orders.button.send_other"))
+    """Return the button to send again. Telegram doesn't forward it with the picture."""
+    return ((order_button(t, order, "orders.button.resend", OrderAction.RESEND),),) if order.has_recipient else ()
+
+
+def as_text(t: Translator, order: Order, receipt: Receipt) -> Screen:
+    """Return the message if the picture can't be sent. A button asks for the picture later."""
+    code = f"{t('orders.receipt.code')}: <code>{receipt.code}</code>"
+    ask_later = order_button(t, order, "orders.button.receipt", OrderAction.RECEIPT)
+    return Screen(f"{format_sent(t, order)}\n\n{code}", (*build_keyboard(t, order), (ask_later,)))
 
 
 def _recipient(order: Order) -> str:

@@ -60,6 +60,12 @@ def confirm_added(t: Translator, ticket: Ticket) -> Screen:
     return Screen(t("support.ticket.added", ticket=ticket.reference), (more_row(t, ticket),))
 
 
+def describe_ticket(t: Translator, ticket: Ticket, reply_time: timedelta | None = None) -> Screen:
+    """Return what the message about a payment problem says about the ticket. `reply_time` is as in `confirm_opened`."""
+    parts = (format_heading(t, ticket, None), t("support.ticket.by_itself"), *_reply_time_lines(t, reply_time))
+    return Screen("\n\n".join(parts), (more_row(t, ticket, "support.button.write_to_support"),))
+
+
 def report_opened(t: Translator, ticket: Ticket, order: Order | None, reply_time: timedelta | None = None) -> Screen:
     """Report that the bot opened a ticket about an order. `reply_time` is as in `confirm_opened`."""
     why = t(f"support.ticket.by_itself_{ticket.cause}")

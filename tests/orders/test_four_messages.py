@@ -1,0 +1,333 @@
+"""Review, Pay, Paid and Sent: each is one message, however often it is edited, repeated or asked for again."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from typing import Any, cast
+
+import pytest
+
+from bot.infra.db.database import Database
+from bot.infra.outbox.model import DeliveryOutcome, NotificationStatus, RetryLater, Sent
+from bot.infra.outbox.rendering import Renderers
+from bot.infra.outbox.repository import OutboxRepository
+from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Messenger, Outcome, TryLater
+from bot.infra.telegram.ui.screen import Keyboard
+from bot.orders.notifications.kinds import OrderNotification
+from bot.orders.notifications.queueing import order_notifications, order_subject, queue_order_notifications
+from bot.orders.notifications.rendering import OrderMessages
+from bot.orders.order import Order
+from bot.orders.preferences import DeliveryMode
+from bot.orders.receipts.service import ReceiptService
+from bot.orders.repository import OrderRepository
+from bot.orders.screens.payment import MAX_CAPTION, caption_length
+from bot.settlement.steps import OrderStep
+from bot.staff.staff_chat import StaffChat, SupportContacts
+from bot.users.readers import RenderContext, RenderContexts
+from bot.users.repository import UserRepository
+from tests.infra.builders import as_stored
+from tests.orders.builders import a_deposit_order, an_open_order, as_sent
+from tests.screens import NOW
+from tests.settlement.fake_settlement import MovedClock
+from tests.texts import TRANSLATIONS, label, readable, says, text
+from tests.users.builders import EMMA, a_user
+
+PHRASE = "winter stair harp"
+FEWER = {topic: str(DeliveryMode.STATUS_ONLY) for topic in ("paid", "sent")}
+
+
+@dataclass
+class Shown:
+    """A message in the chat."""
+
+    text: str
+    keyboard: Keyboard = ()
+    has_picture: bool = False
+    is_silent: bool = False
+    edits: int = 0
+
+    @property
+    def labels(self) -> list[str]:
+        return [button.label for row in self.keyboard for button in row]
+
+
+@dataclass
+class Telegram:
+    """A fake Telegram that keeps the chat. `pictures` are the outcomes of the next pictures."""
+
+    username = "kirim"
+    chat: dict[int, Shown] = field(default_factory=dict)
+    pictures: list[Outcome] = field(default_factory=list)
+    edits: list[Outcome] = field(default_factory=list)
+    count: int = 0
+
+    def _add(self, shown: Shown) -> Outcome:
+        self.count += 1
+        self.chat[self.count] = shown
+        return Delivered(self.count)
+
+    async def send_photo(
+        self, _: int, photo: bytes, caption: str, keyboard: Keyboard = (), *, silent: bool = False, **__: Any
+    ) -> Outcome:
+        assert photo.startswith(b"\x89PNG")
+        assert caption_length(caption) <= MAX_CAPTION
+        if self.pictures:
+            return self.pictures.pop(0)
+        return self._add(Shown(caption, keyboard, has_picture=True, is_silent=silent))
+
+    async def send_text(
+        self, _: int, html: str, keyboard: Keyboard = (), *, silent: bool = False, **__: Any
+    ) -> Outcome:
+        return self._add(Shown(html, keyboard, is_silent=silent))
+
+    async def edit_text(self, _: int, message_id: int, html: str, keyboard: Keyboard = (), **__: Any) -> Outcome:
+        if self.edits:
+            return self.edits.pop(0)
+        shown = self.chat.get(message_id)
+        if shown is None or shown.has_picture:
+            return Gone()
+        self.chat[message_id] = replace(shown, text=html, keyboard=keyboard, edits=shown.edits + 1)
+        return Delivered(message_id)
+
+    async def delete(self, _: int, message_id: int, **__: Any) -> Outcome:
+        return Gone() if self.chat.pop(message_id, None) is None else Delivered()
+
+
+class Chat:
+    """Emma's chat: an order of hers, and the outbox that sends its notifications one after the other."""
+
+    def __init__(self, store: Database) -> None:
+        self.store, self.telegram, self.clock = store, Telegram(), MovedClock()
+        self.clock.at = NOW
+        readers = RenderContexts(store, cast("Messenger", self.telegram), self.clock, TRANSLATIONS, "en")
+        messages = OrderMessages(
+            contacts=SupportContacts(StaffChat(0, frozenset())), receipts=ReceiptService(store, self.clock)
+        )
+        self.sender: Renderers[RenderContext] = Renderers(readers.context, messages.renderers())
+
+    async def begin(self, order: Order, **changes: object) -> Order:
+        async with self.store.transaction() as tx:
+            await UserRepository(tx).save(a_user(EMMA, phrase=PHRASE, **changes))
+            await OrderRepository(tx).add(order)
+        return order
+
+    async def becomes(self, order: Order, **changes: Any) -> Order:
+        async with self.store.transaction() as tx:
+            saved = await OrderRepository(tx).save(replace(order, **changes))
+        assert saved is not None
+        return saved
+
+    async def paid(self, order: Order) -> Order:
+        return await self.becomes(order, step=OrderStep.PAID, paid_at=NOW, state="LN_INVOICE_PAID")
+
+    async def tells(self, order: Order, *kinds: OrderNotification, mark: str = "") -> None:
+        """Queue notifications as the observer does, and send them."""
+        async with self.store.transaction() as tx:
+            if mark:
+                await OutboxRepository(tx).add(order_notifications(order, kinds, self.clock.now(), mark))
+            else:
+                await queue_order_notifications(tx, order, kinds, self.clock.now())
+        for outcome in await self.deliver(order):
+            assert isinstance(outcome, Sent)
+
+    async def deliver(self, order: Order) -> list[DeliveryOutcome]:
+        """Make one attempt for each unsent notification, the oldest first."""
+        outcomes = []
+        async with self.store.reading() as tx:
+            found = await OutboxRepository(tx).find_by_subject(order_subject(order))
+        for row in found:
+            if row.status is not NotificationStatus.WAITING:
+                continue
+            outcome = await self.sender.send(as_stored(row))
+            outcomes.append(outcome)
+            async with self.store.transaction() as tx:
+                await OutboxRepository(tx).mark_sending(row.id)
+                if isinstance(outcome, Sent):
+                    await OutboxRepository(tx).record_sent(row.id, outcome.message_id, self.clock.now())
+                elif isinstance(outcome, RetryLater):
+                    await OutboxRepository(tx).postpone(row.id, self.clock.now(), maybe_sent=outcome.maybe_sent)
+        return outcomes
+
+    @property
+    def shown(self) -> list[Shown]:
+        return list(self.telegram.chat.values())
+
+
+@pytest.fixture
+def chat(sqlite_store: Database) -> Chat:
+    return Chat(sqlite_store)
+
+
+async def test_pay_is_one_picture_with_the_status_and_all_that_is_needed_to_pay(chat: Chat) -> None:
+    order = await chat.begin(an_open_order())
+    await chat.tells(order, OrderNotification.INVOICE)
+    (pay,) = chat.shown
+    parts = [text("orders.card.waiting"), PHRASE, str(order.bolt11)]
+    assert pay.has_picture
+    assert not pay.is_silent
+    assert [each for each in parts if each in readable(pay.text)] == parts
+    places = [readable(pay.text).index(part) for part in ("29,412 sats", *parts)]
+    assert places == sorted(places), "the sum, the status, the phrase, the invoice"
+
+
+async def test_an_invoice_of_700_units_fits_under_its_picture_with_a_long_phrase(chat: Chat) -> None:
+    order = await chat.begin(an_open_order(bolt11="lnbcrt1" + "q" * 693), locale="id")
+    async with chat.store.transaction() as tx:
+        await UserRepository(tx).save(a_user(EMMA, phrase="W" * 40, locale="id"))
+    await chat.tells(order, OrderNotification.INVOICE, OrderNotification.INVOICE_TEXT)
+    (pay,) = chat.shown
+    assert str(order.bolt11) in pay.text
+
+
+@pytest.mark.parametrize("channel", ["cbbtc", "btcb"])
+async def test_a_deposit_has_the_status_and_buttons_that_copy_address_and_sum(chat: Chat, channel: str) -> None:
+    order = await chat.begin(a_deposit_order(channel))
+    await chat.tells(order, OrderNotification.INVOICE)
+    (pay,) = chat.shown
+    assert text("orders.card.waiting") in readable(pay.text)
+    assert pay.labels[:2] == [label("orders.pay.copy_address"), label("orders.pay.copy_amount")]
+
+
+async def test_paid_comes_first_with_sound_and_is_edited_until_the_receipt_comes(chat: Chat) -> None:
+    order = await chat.begin(an_open_order())
+    await chat.tells(order, OrderNotification.INVOICE)
+    order = await chat.paid(order)
+    await chat.tells(order, OrderNotification.PAID, OrderNotification.TAKE_DOWN, OrderNotification.CARD_EDIT)
+    (paid,) = chat.shown
+    assert says(readable(paid.text), "orders.notification.paid")
+    assert (paid.is_silent, paid.has_picture, paid.edits) == (False, False, 0)
+    for state, step in (("LN_SWAP_PENDING", OrderStep.CONVERTING), ("IDR_SETTLED", OrderStep.SENDING)):
+        order = await chat.becomes(order, state=state, step=step)
+        await chat.tells(order, OrderNotification.CARD_EDIT)
+    (paid,) = chat.shown
+    assert paid.edits == 2
+    assert f"⏳ {text('orders.step.sending')}" in readable(paid.text)
+    order = await chat.becomes(as_sent(order))
+    await chat.tells(order, OrderNotification.SENT, OrderNotification.CARD_EDIT)
+    paid, sent = chat.shown
+    assert (paid.edits, paid.labels) == (3, [])
+    assert f"✅ {text('orders.step.sent')}" in readable(paid.text)
+    assert not says(readable(paid.text), "orders.notification.sent_bank"), "the receipt says it"
+    assert (sent.has_picture, sent.is_silent, sent.labels) == (True, False, [label("orders.button.resend")])
+    assert PHRASE not in sent.text, "receipts are forwarded"
+    assert {"Rp500,000", "BCA ••••7890", "ABC2345"} <= set(_parts(sent.text))
+    assert label("orders.receipt.code") in sent.text
+
+
+def _parts(html: str) -> Iterable[str]:
+    return [part for part in ("Rp500,000", "BCA ••••7890", "ABC2345") if part in html]
+
+
+async def test_who_chose_fewer_messages_gets_paid_in_silence_and_sees_it_become_sent(chat: Chat) -> None:
+    order = await chat.begin(an_open_order(), notification_preferences=FEWER)
+    await chat.tells(order, OrderNotification.INVOICE)
+    order = await chat.paid(order)
+    await chat.tells(order, OrderNotification.PAID, OrderNotification.TAKE_DOWN)
+    order = await chat.becomes(as_sent(order))
+    await chat.tells(order, OrderNotification.SENT, OrderNotification.CARD_EDIT)
+    (paid,) = chat.shown
+    assert (paid.is_silent, paid.edits) == (True, 1)
+    assert says(readable(paid.text), "orders.notification.sent_bank")
+    assert paid.labels == [label("orders.button.resend"), label("orders.button.receipt")]
+
+
+async def test_who_chose_fewer_messages_still_hears_of_an_order_that_was_sent_at_once(chat: Chat) -> None:
+    order = await chat.begin(an_open_order(), notification_preferences=FEWER)
+    await chat.tells(order, OrderNotification.INVOICE)
+    order = await chat.becomes(as_sent(order))
+    await chat.tells(order, OrderNotification.SENT, OrderNotification.TAKE_DOWN, OrderNotification.CARD_EDIT)
+    (sent,) = chat.shown
+    assert (sent.has_picture, sent.is_silent) == (True, True)
+
+
+async def test_a_receipt_whose_picture_fails_twice_is_text_in_the_same_row(chat: Chat) -> None:
+    order = await chat.begin(as_sent(an_open_order()))
+    chat.telegram.pictures = [TryLater(1, maybe_sent=True)] * 2
+    async with chat.store.transaction() as tx:
+        await queue_order_notifications(tx, order, (OrderNotification.SENT,), NOW)
+    results = [(await chat.deliver(order))[0] for _ in range(3)]
+    assert [type(result) for result in results] == [RetryLater, RetryLater, Sent]
+    assert results[-1] == Sent(1, without_picture=True)
+    (sent,) = chat.shown
+    assert says(readable(sent.text), "orders.notification.sent_bank")
+    assert label("orders.receipt.code") in sent.text
+    assert sent.labels == [label("orders.button.resend"), label("orders.button.receipt")]
+    assert readable(sent.text).endswith(text("infra.outbox.again"))
+
+
+async def test_a_receipt_whose_picture_is_refused_is_text_at_once(chat: Chat) -> None:
+    order = await chat.begin(as_sent(an_open_order()))
+    chat.telegram.pictures = [Invalid("IMAGE_PROCESS_FAILED")]
+    await chat.tells(order, OrderNotification.SENT)
+    (sent,) = chat.shown
+    assert not sent.has_picture
+
+
+async def test_an_order_of_the_version_before_keeps_its_status_message(chat: Chat) -> None:
+    order = await chat.begin(an_open_order())
+    await chat.tells(order, OrderNotification.INVOICE, OrderNotification.CARD)
+    order = await chat.paid(order)
+    await chat.tells(order, OrderNotification.PAID, OrderNotification.TAKE_DOWN, OrderNotification.CARD_EDIT)
+    card, paid = chat.shown
+    assert says(readable(card.text), "orders.notification.paid")
+    order = await chat.becomes(order, state="IDR_SETTLED", step=OrderStep.SENDING)
+    await chat.tells(order, OrderNotification.CARD_EDIT)
+    card, paid = chat.shown
+    assert card.text == paid.text
+    assert f"⏳ {text('orders.step.sending')}" in readable(card.text)
+
+
+async def test_a_receipt_that_the_version_before_queued_is_still_a_message_of_its_own(chat: Chat) -> None:
+    order = await chat.begin(as_sent(an_open_order()))
+    await chat.tells(order, OrderNotification.SENT, OrderNotification.RECEIPT)
+    sent, receipt = chat.shown
+    assert (sent.has_picture, receipt.has_picture) == (False, True)
+
+
+async def test_an_edit_that_must_wait_is_repeated_and_one_that_cannot_be_made_is_a_new_message(chat: Chat) -> None:
+    order = await chat.paid(await chat.begin(an_open_order()))
+    await chat.tells(order, OrderNotification.PAID)
+    order = await chat.becomes(order, state="IDR_SETTLED", step=OrderStep.SENDING)
+    chat.telegram.edits = [TryLater(1)]
+    async with chat.store.transaction() as tx:
+        await queue_order_notifications(tx, order, (OrderNotification.CARD_EDIT,), NOW)
+    assert [type(each) for each in await chat.deliver(order)] == [RetryLater]
+    assert [type(each) for each in await chat.deliver(order)] == [Sent]
+    chat.telegram.chat.clear()
+    order = await chat.becomes(as_sent(order))
+    await chat.tells(order, OrderNotification.CARD_EDIT)
+    (again,) = chat.shown
+    assert f"✅ {text('orders.step.sent')}" in readable(again.text)
+    assert again.is_silent
+
+
+async def test_a_qr_code_that_was_asked_for_again_takes_the_place_of_the_first_and_is_removed_with_it(
+    chat: Chat,
+) -> None:
+    order = await chat.begin(an_open_order(bolt11="lnbcrt1" + "q" * 1200))
+    await chat.tells(order, OrderNotification.INVOICE, OrderNotification.INVOICE_TEXT)
+    assert len(chat.shown) == 2
+    await chat.tells(order, OrderNotification.INVOICE, OrderNotification.INVOICE_TEXT, mark="again.7")
+    assert sorted(chat.telegram.chat) == [3, 4]
+    assert all(shown.is_silent for shown in chat.shown)
+    chat.telegram.chat[1] = Shown("the first, which could not be deleted", has_picture=True)
+    order = await chat.paid(order)
+    await chat.tells(order, OrderNotification.PAID, OrderNotification.TAKE_DOWN)
+    (paid,) = chat.shown
+    assert says(readable(paid.text), "orders.notification.paid")
+
+
+async def test_no_qr_code_is_shown_again_that_can_no_longer_be_paid(chat: Chat) -> None:
+    order = await chat.begin(an_open_order())
+    chat.clock.at = NOW + timedelta(hours=2)
+    await chat.tells(order, OrderNotification.INVOICE, mark="again.7")
+    assert chat.shown == []
+
+
+async def test_an_order_without_a_status_message_queues_no_edit(chat: Chat) -> None:
+    order = await chat.begin(an_open_order())
+    await chat.tells(order, OrderNotification.INVOICE)
+    async with chat.store.transaction() as tx:
+        await queue_order_notifications(tx, order, (OrderNotification.EXPIRED, OrderNotification.CARD_EDIT), NOW)
+        queued = await OutboxRepository(tx).find_by_subject(order_subject(order))
+    assert [each.kind for each in queued] == [OrderNotification.INVOICE, OrderNotification.EXPIRED]

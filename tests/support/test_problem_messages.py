@@ -1,0 +1,141 @@
+"""A problem with a paid order and its ticket are one message, and what is written in reply to it is of the ticket."""
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any, cast
+
+import pytest
+
+from bot.infra.db.database import Database
+from bot.infra.i18n import LOCALES
+from bot.infra.outbox.model import Notification, Sent, StoredNotification
+from bot.infra.outbox.rendering import Renderers
+from bot.infra.outbox.repository import OutboxRepository
+from bot.infra.telegram.outbound.sender import Delivered, Messenger, Outcome
+from bot.orders.notifications.kinds import OrderNotification
+from bot.orders.notifications.queueing import order_notifications
+from bot.orders.notifications.rendering import OrderMessages
+from bot.orders.order import Order, Phase
+from bot.orders.repository import OrderRepository
+from bot.settlement.steps import OrderStep
+from bot.staff.staff_chat import StaffChat, SupportContacts
+from bot.support.notifications.kinds import StaffNotification
+from bot.support.notifications.posts import FOLLOW_UPS
+from bot.support.notifications.staff_chat_results import StaffChatResults
+from bot.support.notifications.user_chat import UserChatMessages
+from bot.support.reply_time import ReplyTime
+from bot.support.ticket import Cause, Ticket
+from bot.support.tickets.post_repository import TicketPostRepository
+from bot.support.tickets.repository import TicketRepository
+from bot.users.readers import RenderContext, RenderContexts
+from bot.users.repository import UserRepository
+from tests.infra.builders import as_stored
+from tests.orders.builders import an_open_order
+from tests.screens import NOW
+from tests.settlement.fake_settlement import MovedClock
+from tests.texts import TRANSLATIONS, label, like, readable, says
+from tests.users.builders import EMMA, a_user
+
+RINA = 3001
+STAFF_CHAT = StaffChat(0, frozenset({RINA}))
+
+
+class Telegram:
+    """A fake Telegram that keeps texts and buttons."""
+
+    username = "kirim"
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self.keyboards: list[Any] = []
+
+    async def send_text(self, *given: Any, **_: Any) -> Outcome:
+        self.texts.append(given[1])
+        self.keyboards.append(given[2])
+        return Delivered(70 + len(self.texts))
+
+
+def sender_of(store: Database, telegram: Telegram) -> Renderers[RenderContext]:
+    clock = MovedClock()
+    clock.at = NOW
+    messages = OrderMessages(contacts=SupportContacts(STAFF_CHAT), receipts=cast("Any", None))
+    user_chat = UserChatMessages(reopen_within=timedelta(days=7), reply_time=ReplyTime(store, clock))
+    messages.describe_ticket = user_chat.describe_ticket
+    readers = RenderContexts(store, cast("Messenger", telegram), clock, TRANSLATIONS, "en")
+    return Renderers(readers.context, messages.renderers())
+
+
+def a_failed_order(**changes: Any) -> Order:
+    end: dict[str, Any] = {"state": "FAILED", "phase": Phase.DONE, "ended_at": NOW, "paid_at": NOW}
+    return replace(an_open_order(user_id=EMMA, chat_id=EMMA), step=OrderStep.SENDING, **{**end, **changes})
+
+
+async def save(store: Database, order: Order, ticket: Ticket | None = None, locale: str = "en") -> None:
+    async with store.transaction() as tx:
+        await UserRepository(tx).save(a_user(EMMA, locale=locale))
+        await OrderRepository(tx).add(order)
+        if ticket is not None:
+            assert await TicketRepository(tx).add(ticket)
+
+
+async def send(store: Database, telegram: Telegram, order: Order, kind: OrderNotification) -> StoredNotification:
+    (notification,) = order_notifications(order, (kind,), NOW)
+    assert isinstance(await sender_of(store, telegram).send(as_stored(notification)), Sent)
+    return cast("StoredNotification", notification)
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+@pytest.mark.parametrize(
+    ("kind", "cause", "said"),
+    [
+        (OrderNotification.FAILED, Cause.FAILED, "orders.notification.failed_paid"),
+        (OrderNotification.STUCK, Cause.STUCK, "orders.notification.stuck"),
+    ],
+)
+async def test_a_problem_and_its_ticket_are_one_message(
+    sqlite_store: Database, kind: OrderNotification, cause: Cause, said: str, locale: str
+) -> None:
+    order, telegram = a_failed_order(), Telegram()
+    if kind is OrderNotification.STUCK:
+        order = replace(order, state="IDR_SETTLED", phase=Phase.OPEN, ended_at=None)
+    ticket = Ticket.open(EMMA, NOW, order_reference=order.reference, cause=cause)
+    await save(sqlite_store, order, ticket, locale)
+    await send(sqlite_store, telegram, order, kind)
+    (words,) = map(readable, telegram.texts)
+    assert says(words, said, locale)
+    assert says(words, "support.ticket.heading", locale, ticket=ticket.reference)
+    assert says(words, "support.ticket.by_itself", locale)
+    (keyboard,) = telegram.keyboards
+    assert [button.label for row in keyboard for button in row] == [label("support.button.write_to_support", locale)]
+
+
+async def test_a_problem_without_a_ticket_leads_to_support_as_before(sqlite_store: Database) -> None:
+    order, telegram = a_failed_order(), Telegram()
+    await save(sqlite_store, order)
+    await send(sqlite_store, telegram, order, OrderNotification.FAILED)
+    assert label("support.ticket.by_itself") not in readable(telegram.texts[0])
+    assert telegram.keyboards[0][0][0].label == label("orders.button.help")
+
+
+async def test_an_unpaid_failure_says_nothing_of_a_ticket(sqlite_store: Database) -> None:
+    order, telegram = a_failed_order(paid_at=None), Telegram()
+    order = replace(order, step=OrderStep.CREATED)
+    await save(sqlite_store, order, Ticket.open(EMMA, NOW, order_reference=order.reference))
+    await send(sqlite_store, telegram, order, OrderNotification.FAILED)
+    assert says(readable(telegram.texts[0]), "orders.notification.failed_unpaid")
+    assert like("support.ticket.heading") not in readable(telegram.texts[0])
+
+
+async def test_the_message_belongs_to_the_ticket_and_the_staff_see_that_it_arrived(sqlite_store: Database) -> None:
+    order, telegram = a_failed_order(), Telegram()
+    ticket = Ticket.open(EMMA, NOW, order_reference=order.reference, cause=Cause.FAILED)
+    await save(sqlite_store, order, ticket)
+    notification: Notification[Any] = await send(sqlite_store, telegram, order, OrderNotification.FAILED)
+    async with sqlite_store.transaction() as tx:
+        for follow_ups in (FOLLOW_UPS, StaffChatResults(STAFF_CHAT, frozenset()).follow_ups()):
+            await follow_ups[OrderNotification.FAILED](tx, notification, Sent(71), NOW)
+        post = await TicketPostRepository(tx).get(EMMA, 71)
+        cards = await OutboxRepository(tx).find_by_subject(f"ticket:{ticket.reference}")
+    assert post is not None
+    assert post.ticket == ticket.reference
+    assert [(each.kind, each.chat_id) for each in cards] == [(StaffNotification.CARD, RINA)]
