@@ -26,6 +26,9 @@ class DraftAction(StrEnum):
 
     AMOUNT = "sum"
     CHANNEL = "pay"
+    CHANGE = "change"
+    """Offers the answers that can be changed. `EDIT` then asks one of them again."""
+
     EDIT = "edit"
     CONFIRM = "confirm"
 

@@ -63,4 +63,5 @@ def _request_of(draft: OrderDraft) -> PlaceOrder:
             channel=draft.channel,
         ),
         quote=draft.quote,
+        message_id=draft.message_id,
     )

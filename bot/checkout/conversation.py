@@ -204,7 +204,7 @@ class Conversation:
         """Show the next question after an answer that an earlier attempt has saved."""
         if not is_replayed(session):
             return False
-        await self._draft_handlers.show(session)
+        await self._draft_handlers.show(session, in_question=True)
         return True
 
     async def _answer(self, session: Session, _: str, message: Message) -> None:

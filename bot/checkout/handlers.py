@@ -22,6 +22,7 @@ from bot.infra.db.database import Database
 from bot.infra.i18n import Html
 from bot.infra.telegram.ui.formatting import format_arguments
 from bot.infra.telegram.ui.screen import Screen
+from bot.orders.order import Phase
 from bot.orders.placement.service import OrderService
 from bot.orders.repository import OrderRepository
 from bot.orders.status_messages import StatusMessages
@@ -71,15 +72,19 @@ class DraftHandlers:
         """Return whether the open question has a button for this, other than the ones that all questions share."""
         return action in self._steps[open_draft(session).step].buttons
 
-    async def show(self, session: Session) -> None:
-        """Show the question that the draft waits for."""
+    async def show(self, session: Session, *, in_question: bool = False) -> None:
+        """Show the question that the draft waits for. `in_question` is as in `Session.show`.
+
+        The review is always a message of its own, so that it isn't above what was typed.
+        """
         draft = open_draft(session)
         await session.acknowledge()
         if draft.status is not DraftStatus.OPEN:
             await self.explain_old_button(session, draft.id)
             return
         try:
-            await session.show(await self._steps[draft.step].show(session, draft))
+            screen = await self._steps[draft.step].show(session, draft)
+            await session.show(screen, in_question=in_question and draft.step is not Step.REVIEW)
         except Rejection as rejection:
             await self._reject(session, draft, rejection)
         except SettlementFailure:
@@ -97,6 +102,8 @@ class DraftHandlers:
             await common(self, session, draft)
         else:
             await self._take(session, self._steps[draft.step].buttons[button.action], button.argument)
+            if button.action is DraftAction.CONFIRM:
+                await self._show_outcome(session, draft)
 
     async def leave(self, session: Session, draft: OrderDraft) -> None:
         """Cancel the draft."""
@@ -168,13 +175,13 @@ class DraftHandlers:
             if isinstance(result, Screen):
                 await session.show(result)
             else:
-                await self._save(session, result)
+                await self._save(session, result, in_question=True)
 
-    async def _save(self, session: Session, draft: OrderDraft) -> None:
+    async def _save(self, session: Session, draft: OrderDraft, *, in_question: bool = False) -> None:
         """Save an answer and ask the next question. If the draft has changed since, show it as it is now."""
         saved = await self._drafts.save(draft, session.update_id)
         session[DRAFT] = saved or await self._drafts.get(draft.id)
-        await self.show(session)
+        await self.show(session, in_question=in_question)
 
     async def _reject(self, session: Session, draft: OrderDraft, rejection: Rejection) -> None:
         """Report the reason and ask the same question again. If the amount no longer fits, ask for the amount."""
@@ -206,9 +213,17 @@ class DraftHandlers:
         async with self._database.reading() as tx:
             order = await OrderRepository(tx).of_draft(draft.id)
         if order is not None and session.message_id == draft.message_id:
-            await session.update(await self._review.build_confirmed_screen(session, draft, order))
+            await session.update(await self._review.build_confirmed_screen(session, order))
+            await self._status_messages.show_outcome(session, order)
         elif order is not None:
             await session.post(self._status_messages.build_screen(session, order))
+
+    async def _show_outcome(self, session: Session, draft: OrderDraft) -> None:
+        """Show what has become of the order of a draft that was just confirmed, if that is known already."""
+        async with self._database.reading() as tx:
+            order = await OrderRepository(tx).of_draft(draft.id)
+        if order is not None and order.phase is not Phase.INTENDED:
+            await self._status_messages.show_outcome(session, order)
 
     COMMON: ClassVar[Mapping[DraftAction, "_CommonAction"]] = {
         DraftAction.BACK: _go_back,

@@ -145,7 +145,7 @@ class OrderHandlers:
 
     async def _try_again(self, session: Session, order: Order) -> None:
         try:
-            new_attempt = await self._service.try_again(order.reference)
+            new_attempt = await self._service.try_again(order.reference, session.message_id)
         except (Rejection, MethodVanished, SettlementFailure) as failure:
             # The question stays open, so that the user can try later.
             await session.acknowledge()
@@ -157,6 +157,7 @@ class OrderHandlers:
             return
         await session.acknowledge()
         await session.update(Screen(session.t("orders.trying_again", line=format_order_line(session.t, new_attempt))))
+        await self._status_messages.show_outcome(session, new_attempt)
 
     async def _update_status(self, session: Session, order: Order) -> None:
         await session.update(self._status_messages.build_screen(session, order))

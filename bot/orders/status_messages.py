@@ -10,10 +10,11 @@ from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.outbound.sender import Delivered, Messenger, Outcome
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.buttons import OrderAction, OrderButton
-from bot.orders.notifications.kinds import STATUS_MESSAGES
+from bot.orders.notifications.kinds import OUTCOMES, STATUS_MESSAGES, OrderNotification
 from bot.orders.notifications.queueing import order_notifications, order_subject
 from bot.orders.order import Order, Phase
 from bot.orders.placement.invoice_check import payment_notifications
+from bot.orders.repository import OrderRepository
 from bot.orders.screens import order_messages
 from bot.orders.tracking.observer import Observer
 from bot.settlement.model import Settlement, SettlementFailure
@@ -22,6 +23,10 @@ from bot.users.session import Session
 
 MIN_INTERVAL: Final = timedelta(seconds=1)
 """An order is polled at most once a second (settlement API, 6.3)."""
+
+
+SHOWN_ELSEWHERE: Final = frozenset({Phase.INTENDED, Phase.NEEDS_CONFIRMATION, Phase.OPEN, Phase.DONE})
+"""The phases that a message of its own shows, or nothing yet."""
 
 
 class StatusMessages:
@@ -47,6 +52,19 @@ class StatusMessages:
     def build_screen(self, session: Session, order: Order) -> Screen:
         """Return the status message of an order, or the question or result that takes its place."""
         return order_messages.status_screen(session.reader, order, help_offered=self._contacts.is_offered)
+
+    async def show_outcome(self, session: Session, order: Order) -> None:
+        """Show in the confirmed review what has become of the order meanwhile.
+
+        The outbox does the same. But if it was faster, the review was written over it.
+        """
+        async with self._database.reading() as tx:
+            current = await OrderRepository(tx).get(order.reference)
+            rows = await OutboxRepository(tx).find_by_subject(order_subject(order))
+        kinds = [OrderNotification(row.kind) for row in rows if row.kind in OUTCOMES]
+        if current is not None and kinds and current.phase not in SHOWN_ELSEWHERE:
+            screen = order_messages.screen(kinds[-1], session.reader, current, help_offered=self._contacts.is_offered)
+            await session.update(screen)
 
     async def refresh_order(self, session: Session, order: Order) -> Order:
         """Poll the order, unless that just happened, and return it. If polling fails, tell the user."""

@@ -20,7 +20,7 @@ from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.inbound.attempts import Attempt
 from bot.infra.telegram.inbound.model import HANDLED_BY_QUESTION, ChatState
 from bot.infra.telegram.inbound.repository import InboxRepository
-from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Messenger, Outcome, TryLater
+from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Messenger, NotModified, Outcome, TryLater
 from bot.infra.telegram.ui.formatting import format_arguments
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.router import Context
@@ -242,9 +242,16 @@ class Session:
             query_id, self.query_id = self.query_id, None
             await self.services.messenger.answer_press(query_id, text, alert=alert)
 
-    async def show(self, screen: Screen) -> None:
-        """Show a question. It replaces the pressed message, and after typed text it is a new message."""
+    async def show(self, screen: Screen, *, in_question: bool = False) -> None:
+        """Show a question. It replaces the pressed message, and after typed text it is a new message.
+
+        With `in_question`, it replaces the question that the typed text has answered.
+        """
         screen = self._with_notice(screen)
+        answered = self.chat.question_message_id if in_question and self.message_id is None else None
+        if answered is not None and await self._replace(answered, screen):
+            self.message_id = answered
+            return
         in_place = self.message_id is not None and await self._edit(self.message_id, screen)
         message_id = self.message_id if in_place else _message_id(await self._send(screen))
         stale = self.chat.question_message_id
@@ -288,6 +295,19 @@ class Session:
         """Return the screen with the notice before its text, and clear the notice."""
         notice, self.notice = self.notice, None
         return screen if notice is None else replace(screen, text=f"{notice}\n\n{screen.text}")
+
+    async def _replace(self, message_id: int, screen: Screen) -> bool:
+        """Edit a message, and return whether it changed. A user who typed must see an answer."""
+        tries = 0
+
+        async def edit() -> Outcome:
+            nonlocal tries
+            tries += 1
+            return await self._edited(message_id, screen)
+
+        edited = await _with_retries(edit)
+        # After an attempt without an answer, the message is as it should be because that attempt arrived.
+        return isinstance(edited, Delivered) or (isinstance(edited, NotModified) and tries > 1)
 
     async def _edit(self, message_id: int, screen: Screen) -> bool:
         edited = await _with_retries(lambda: self._edited(message_id, screen))

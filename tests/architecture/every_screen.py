@@ -52,7 +52,6 @@ from tests.orders.builders import (
     a_deposit_order,
     a_receipt,
     an_open_order,
-    an_order,
     as_sent,
     every_event_of,
     orders_in_each_state,
@@ -121,14 +120,14 @@ def _of_questions(t: Translator, method: PayoutMethod, typed: str) -> Iterator[S
     yield ScreenCase("channel", channel.screen(t, draft, CODES))
     for wish in (Amount("IDR", 500_000), Amount("SAT", 25_000)):
         wished = replace(draft, amount=wish, channel="cbbtc")
-        shown = review.screen(t, wished, estimate(wish, QUOTE), JAKARTA, other_ways=True)
+        shown = review.screen(t, wished, estimate(wish, QUOTE), JAKARTA)
         yield ScreenCase("review", shown, (LONG_NUMBER, t.sats(25_000) if wish.currency == "SAT" else "29"))
-        done = review.confirmed(t, wished, an_order(reference="ABC2345"), JAKARTA)
-        yield ScreenCase("confirmed", done, ("ABC2345", LONG_NUMBER))
         for sats in (29_411, 29_412):
             worth = estimate(Amount("SAT", sats), QUOTE)
-            other = review.screen(t, wished, worth, JAKARTA, other_ways=True)
+            other = review.screen(t, wished, worth, JAKARTA)
             yield ScreenCase("review of a deposit", other, (LONG_NUMBER, t.sats(sats)))
+        yield ScreenCase("what to change", review.choose_change(t, wished, other_ways=True))
+        yield ScreenCase("confirmed", review.confirmed(t, an_open_order(method)), ("ABC2345",))
     for known in (draft, fresh, replace(fresh, method=method), replace(fresh, amount=Amount("SAT", 1))):
         yield ScreenCase("expired", draft_screens.expired(t, known))
         yield ScreenCase(
@@ -273,7 +272,7 @@ def _of_settings(t: Translator, typed: str) -> Iterator[ScreenCase]:
     for own in (PHRASE, SUGGESTION.text, phrase_typed or "ab & <c>"):
         yield ScreenCase("phrase shown", phrase.show_phrase(t, own), (own,))
         yield ScreenCase("phrase kept", phrase.confirm_saved(t, own), (own,))
-        confirmed = review.confirmed(t, a_draft_at_review(), an_order(reference="ABC2345"), JAKARTA, phrase=own)
+        confirmed = review.confirmed(t, an_open_order(), phrase=own)
         yield ScreenCase("confirmed, with the phrase", confirmed, ("ABC2345", own))
     everything = {topic.name: str(topic.modes[-1]) for topic in CHOOSABLE}
     for zone in ("", "Asia/Jakarta", "Asia/Makassar", "America/Argentina/Buenos_Aires", "Etc/GMT-2", "Asia/Kathmandu"):

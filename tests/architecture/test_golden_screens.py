@@ -62,7 +62,7 @@ def _notice(notice: OrderNotification, moment: str) -> Callable[[Translator], Sc
 def _review(t: Translator) -> Screen:
     draft = a_draft_at_review(number="1234567890")
     assert draft.amount is not None
-    return review.screen(t, draft, estimate(draft.amount, QUOTE), JAKARTA, other_ways=True)
+    return review.screen(t, draft, estimate(draft.amount, QUOTE), JAKARTA)
 
 
 def _invoice(t: Translator) -> Screen:

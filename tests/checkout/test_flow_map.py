@@ -25,7 +25,7 @@ BUTTONS = {
     Step.HOLDER: {DraftAction.SKIP},
     Step.AMOUNT: {DraftAction.AMOUNT},
     Step.CHANNEL: {DraftAction.CHANNEL},
-    Step.REVIEW: {DraftAction.EDIT, DraftAction.CONFIRM},
+    Step.REVIEW: {DraftAction.CHANGE, DraftAction.EDIT, DraftAction.CONFIRM},
 }
 COMMON = {DraftAction.SHOW, DraftAction.BACK, DraftAction.CANCEL}
 CHECKOUT = next(feature for feature in build_declared_features() if feature.name == "checkout")

@@ -8,6 +8,7 @@ from bot.infra.i18n import LOCALES
 from bot.rates.quote import estimate
 from bot.recipients.formatting import group_digits
 from tests.checkout.builders import a_draft_at_review
+from tests.orders.builders import an_open_order
 from tests.screens import JAKARTA, ScreenCase
 from tests.settlement.builders import QUOTE
 from tests.texts import TRANSLATIONS, label, says, text
@@ -34,10 +35,12 @@ def test_the_review_shows_the_number_in_groups_and_copies_it_without_spaces(loca
     draft = a_draft_at_review(number="1234567890")
     assert draft.amount is not None
     worth = estimate(draft.amount, QUOTE)
-    seen = ScreenCase("review", review.screen(TRANSLATIONS.get(locale), draft, worth, JAKARTA, other_ways=True))
-    assert says(seen.text, "checkout.review.figures", locale, number="1234 5678 90")
+    t = TRANSLATIONS.get(locale)
+    seen = ScreenCase("review", review.screen(t, draft, worth, JAKARTA))
+    assert says(seen.text, "checkout.review.recipient", locale, number="1234 5678 90")
     # Tapping Telegram's <code> would copy the spaces as well.
     assert "<code>" not in seen.screen.text
+    seen = ScreenCase("change", review.choose_change(t, draft, other_ways=True))
     assert [(button.label, button.copy) for button in seen.buttons if button.copy] == [
         (label("checkout.review.copy_number", locale), "1234567890")
     ]
@@ -47,11 +50,35 @@ def test_the_review_shows_the_number_in_groups_and_copies_it_without_spaces(loca
 def test_the_review_warns_above_its_buttons_that_a_wrong_number_cannot_be_taken_back(locale: str) -> None:
     t, draft = TRANSLATIONS.get(locale), a_draft_at_review()
     assert draft.amount is not None
-    shown = ScreenCase("", review.screen(t, draft, estimate(draft.amount, QUOTE), JAKARTA, other_ways=True)).text
-    assert shown.split("\n\n")[-2:] == [
-        text("checkout.review.irreversible", locale),
-        text("checkout.review.locks", locale),
-    ]
+    shown = ScreenCase("", review.screen(t, draft, estimate(draft.amount, QUOTE), JAKARTA)).text
+    *_, recipient, warning = shown.split("\n\n")
+    assert warning == text("checkout.review.irreversible", locale)
+    assert group_digits(draft.number or "") in recipient.split("\n")[-1], "the number is last"
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_the_review_has_three_rows_and_the_other_buttons_are_behind_one(locale: str) -> None:
+    t, draft = TRANSLATIONS.get(locale), a_draft_at_review(channel="lightning")
+    assert draft.amount is not None
+    worth = estimate(draft.amount, QUOTE)
+    for is_first in (False, True):
+        screen = review.screen(t, draft, worth, JAKARTA, is_first=is_first)
+        assert [row[0].label for row in screen.keyboard] == [
+            label(f"checkout.{key}", locale) for key in ("review.confirm", "review.change", "button.cancel")
+        ]
+    shown = ScreenCase("", review.choose_change(t, draft, other_ways=True))
+    fields = ("amount", "method", "number", "holder", "channel")
+    assert {label(f"checkout.review.edit.{field}", locale) for field in fields} < {b.label for b in shown.buttons}
+    assert label("users.button.back", locale) == shown.buttons[-1].label
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_a_confirmed_review_is_one_line_with_the_reference(locale: str) -> None:
+    t, order = TRANSLATIONS.get(locale), an_open_order()
+    shown = ScreenCase("", review.confirmed(t, order))
+    assert shown.text.split("\n")[0].endswith(f"BCA ••••7890 · {order.reference}")
+    assert len(shown.text.split("\n")) == 2
+    assert shown.screen.keyboard == ()
 
 
 @pytest.mark.parametrize(
@@ -66,6 +93,6 @@ def test_who_pays_over_lightning_for_the_first_time_can_read_what_it_is(
     draft = a_draft_at_review(channel=channel)
     assert draft.amount is not None
     worth = estimate(draft.amount, QUOTE)
-    shown = ScreenCase("", review.screen(EN, draft, worth, JAKARTA, other_ways=True, is_first=is_first))
+    shown = ScreenCase("", review.screen(EN, draft, worth, JAKARTA, is_first=is_first))
     buttons = [button.label for button in shown.buttons if button.data == LightningButton().pack()]
     assert buttons == ([label("checkout.button.help_lightning")] if explains else [])

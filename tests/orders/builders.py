@@ -26,7 +26,7 @@ ORDER_LINE: Final = text("orders.line", amount="Rp500,000", destination="BCA •
 
 PICTURES: Final = (OrderNotification.INVOICE, OrderNotification.INVOICE_TEXT, OrderNotification.RECEIPT)
 REMOVALS: Final = (OrderNotification.TAKE_DOWN, OrderNotification.TAKE_DOWN_PICTURE)
-STATUS_MESSAGES: Final = (OrderNotification.CARD, OrderNotification.CARD_EDIT)
+STATUS_MESSAGES: Final = (OrderNotification.REVIEW, OrderNotification.CARD, OrderNotification.CARD_EDIT)
 REPORTS: Final = tuple(kind for kind in OrderNotification if kind not in {*PICTURES, *REMOVALS, *STATUS_MESSAGES})
 """The notifications that are messages about an event."""
 

@@ -12,14 +12,21 @@ from bot.infra.outbox.model import DeliveryOutcome, NotificationStatus, RetryLat
 from bot.infra.outbox.rendering import Renderers
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Messenger, Outcome, TryLater
+from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Keyboard
 from bot.orders.notifications.kinds import OrderNotification
-from bot.orders.notifications.queueing import order_notifications, order_subject, queue_order_notifications
+from bot.orders.notifications.queueing import (
+    order_notifications,
+    order_subject,
+    queue_order_notifications,
+    review_notification,
+)
 from bot.orders.notifications.rendering import OrderMessages
-from bot.orders.order import Order
+from bot.orders.order import Order, Phase
 from bot.orders.preferences import DeliveryMode
 from bot.orders.receipts.service import ReceiptService
 from bot.orders.repository import OrderRepository
+from bot.orders.screens import order_messages
 from bot.orders.screens.payment import MAX_CAPTION, caption_length
 from bot.settlement.steps import OrderStep
 from bot.staff.staff_chat import StaffChat, SupportContacts
@@ -33,6 +40,7 @@ from tests.texts import TRANSLATIONS, label, readable, says, text
 from tests.users.builders import EMMA, a_user
 
 PHRASE = "winter stair harp"
+READER = Reader(TRANSLATIONS.get("en"), a_user(EMMA).zone, NOW)
 FEWER = {topic: str(DeliveryMode.STATUS_ONLY) for topic in ("paid", "sent")}
 
 
@@ -331,3 +339,68 @@ async def test_an_order_without_a_status_message_queues_no_edit(chat: Chat) -> N
         await queue_order_notifications(tx, order, (OrderNotification.EXPIRED, OrderNotification.CARD_EDIT), NOW)
         queued = await OutboxRepository(tx).find_by_subject(order_subject(order))
     assert [each.kind for each in queued] == [OrderNotification.INVOICE, OrderNotification.EXPIRED]
+
+
+REVIEW_MESSAGE = 40
+OUTCOME_OF_PHASE = [
+    (OrderNotification.CHECKING, Phase.UNKNOWN),
+    (OrderNotification.UNRESOLVED, Phase.UNRESOLVED),
+    (OrderNotification.REFUSED, Phase.REFUSED),
+    (OrderNotification.NOT_SHOWN, Phase.ABANDONED),
+    (OrderNotification.OUTSIDE_LIMITS, Phase.ABANDONED),
+    (OrderNotification.SUPERSEDED, Phase.ABANDONED),
+    (OrderNotification.DEPOSIT_TAKEN, Phase.ABANDONED),
+]
+
+
+async def confirmed(chat: Chat, phase: Phase) -> Order:
+    """Return an order in this phase whose review is still in the chat."""
+    order = await chat.begin(an_open_order(phase=phase, sats=None, idr=None, bolt11=None))
+    chat.telegram.chat[REVIEW_MESSAGE] = Shown("the review")
+    async with chat.store.transaction() as tx:
+        await OutboxRepository(tx).add([review_notification(order, REVIEW_MESSAGE, NOW)])
+    return order
+
+
+@pytest.mark.parametrize(("kind", "phase"), OUTCOME_OF_PHASE)
+async def test_what_became_of_a_confirmed_order_is_shown_in_its_review(
+    chat: Chat, kind: OrderNotification, phase: Phase
+) -> None:
+    order = await confirmed(chat, phase)
+    await chat.tells(order, kind)
+    (review,) = chat.shown
+    assert review.edits == 1
+    assert order.reference in review.text
+    expected = order_messages.screen(kind, READER, order, help_offered=False)
+    assert (review.text, review.keyboard) == (expected.text, expected.keyboard)
+
+
+async def test_an_outcome_that_no_longer_applies_leaves_the_review_alone(chat: Chat) -> None:
+    order = await confirmed(chat, Phase.OPEN)
+    await chat.tells(order, OrderNotification.CHECKING)
+    assert [shown.text for shown in chat.shown] == ["the review"]
+
+
+@pytest.mark.parametrize("was_saved", [True, False])
+async def test_without_a_review_that_can_be_edited_the_outcome_is_a_message(chat: Chat, *, was_saved: bool) -> None:
+    """The review was deleted, or the order was confirmed by a version that didn't save which message it is."""
+    order = await confirmed(chat, Phase.REFUSED) if was_saved else await chat.begin(an_open_order(phase=Phase.REFUSED))
+    chat.telegram.chat.clear()
+    await chat.tells(order, OrderNotification.REFUSED)
+    (told,) = chat.shown
+    assert says(readable(told.text), "orders.notification.refused")
+    assert told.labels == [label("orders.button.back_to_review")]
+
+
+async def test_a_review_that_says_that_we_look_for_the_order_says_when_it_is_found(chat: Chat) -> None:
+    order = await confirmed(chat, Phase.UNKNOWN)
+    await chat.tells(order, OrderNotification.CHECKING)
+    order = await chat.becomes(an_open_order(version=order.version))
+    await chat.tells(order, OrderNotification.INVOICE)
+    async with chat.store.transaction() as tx:
+        await OutboxRepository(tx).add(order_notifications(order, (OrderNotification.CARD_EDIT,), NOW))
+    await chat.deliver(order)
+    review, pay = chat.shown
+    assert says(readable(review.text), "orders.found")
+    assert review.edits == 2
+    assert pay.has_picture

@@ -64,8 +64,8 @@ def test_nothing_that_can_happen_takes_an_order_back_or_tells_twice(
         assert order.is_paid >= before.is_paid
         assert (order, notifications) == (before, ()) if before.is_ended else True
         assert len(set(notifications)) == len(notifications)
-        is_news = order.is_paid and not before.is_paid and not order.failure
-        assert list(notifications) == sorted(notifications, key=CHANGES.__contains__, reverse=not is_news)
+        is_first_report = order.is_paid and not before.is_paid and not order.failure
+        assert list(notifications) == sorted(notifications, key=CHANGES.__contains__, reverse=not is_first_report)
         all_notifications += notifications
         if {OrderNotification.TAKE_DOWN} <= set(all_notifications):
             assert not order.awaits_payment(now)

@@ -121,9 +121,7 @@ def test_all_times_of_an_order_have_one_form(locale: str) -> None:
         for name, screen in {
             "pay": Screen(build_payment(reader, MOMENTS["IDLE"], None).caption),
             "status": status_message.screen(reader, MOMENTS["IDLE"], help_offered=True),
-            "paid": order_messages.screen(
-                OrderNotification.PAID, reader, MOMENTS["LN_INVOICE_PAID"], help_offered=True
-            ),
+            "paid": status_message.screen(reader, MOMENTS["LN_INVOICE_PAID"], help_offered=True),
             "failed": order_messages.screen(
                 OrderNotification.FAILED, reader, MOMENTS["failed paid"], help_offered=True
             ),

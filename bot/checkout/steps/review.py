@@ -42,7 +42,11 @@ class ReviewStep:
     @property
     def buttons(self) -> Mapping[DraftAction, Answer]:
         """Return what takes the answer of each button."""
-        return {DraftAction.EDIT: self._edit, DraftAction.CONFIRM: self._confirm}
+        return {
+            DraftAction.CHANGE: self._ask_what_to_change,
+            DraftAction.EDIT: self._edit,
+            DraftAction.CONFIRM: self._confirm,
+        }
 
     async def show(self, session: Session, draft: OrderDraft) -> Screen:
         """Return the review at the current quote, which is saved with the draft: placing compares with it."""
@@ -59,19 +63,24 @@ class ReviewStep:
             reviewed = saved
         async with self._database.reading() as tx:
             is_first = not await OrderRepository(tx).of_user(session.user.id, limit=1)
-        return screens.screen(session.t, reviewed, worth, session.zone, other_ways=len(channels) > 1, is_first=is_first)
+        return screens.screen(session.t, reviewed, worth, session.zone, is_first=is_first)
 
     async def take_typed(self, _: Session, __: OrderDraft, ___: str) -> OrderDraft:
         """Point to the buttons."""
         raise Rejection("checkout.review.press")
 
-    async def build_confirmed_screen(self, session: Session, draft: OrderDraft, order: Order) -> Screen:
+    async def build_confirmed_screen(self, session: Session, order: Order) -> Screen:
         """Return the confirmed review. For a first order it explains the phrase on the invoice."""
         async with self._database.reading() as tx:
             session.user = await UserRepository(tx).get(session.user.id) or session.user
             is_first = len(await OrderRepository(tx).of_user(session.user.id, limit=2)) == 1
         phrase = session.user.phrase if is_first else None
-        return screens.confirmed(session.t, draft, order, session.zone, phrase=phrase)
+        return screens.confirmed(session.t, order, phrase=phrase)
+
+    async def _ask_what_to_change(self, session: Session, draft: OrderDraft, _: str) -> Screen:
+        """Offer the answers that can be changed. The draft stays at its review."""
+        channels = await list_channels(self._catalogue)
+        return screens.choose_change(session.t, draft, other_ways=len(channels) > 1)
 
     async def _edit(self, _: Session, draft: OrderDraft, name: str) -> OrderDraft:
         """Go to the question whose answer the user wants to change."""
@@ -97,4 +106,4 @@ class ReviewStep:
                 raise ServiceDown from None
             session.notice = session.t("checkout.destination.vanished", name=format_method(draft.method))
             return without_method(draft)
-        return await self.build_confirmed_screen(session, draft, order)
+        return await self.build_confirmed_screen(session, order)

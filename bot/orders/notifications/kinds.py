@@ -30,6 +30,7 @@ class OrderNotification(NotificationKind):
     arrived does (`PAID`, `PAID_LATE`). `SENT` is the receipt.
     """
 
+    REVIEW = "review", AboutOrder  # the confirmed review: saved as sent, because its outcome is shown in it
     CHECKING = "checking", AboutOrder  # the result is unknown, and we look for the order
     UNRESOLVED = "unresolved", AboutOrder
     REFUSED = "refused", AboutOrder
@@ -55,6 +56,17 @@ class OrderNotification(NotificationKind):
     EXPIRED = "expired", AboutOrder
     STUCK = "stuck", AboutOrder  # paid, and not done for too long
 
+
+OUTCOMES: Final = (
+    OrderNotification.CHECKING,
+    OrderNotification.UNRESOLVED,
+    OrderNotification.REFUSED,
+    OrderNotification.NOT_SHOWN,
+    OrderNotification.OUTSIDE_LIMITS,
+    OrderNotification.SUPERSEDED,
+    OrderNotification.DEPOSIT_TAKEN,
+)
+"""What became of a confirmed order that isn't paid. They are shown in its review."""
 
 PAYMENT_MESSAGES: Final = (OrderNotification.INVOICE, OrderNotification.INVOICE_TEXT)
 """The messages with which an order is paid. They are removed when it can no longer be paid."""

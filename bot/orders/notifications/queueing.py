@@ -1,11 +1,12 @@
 """Build the notifications about an order. They are saved in the transaction that changes the order."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
 from bot.infra.db.transaction import Transaction
-from bot.infra.outbox.model import Notification, Queue, format_mark
+from bot.infra.outbox.model import Notification, NotificationStatus, Queue, format_mark
 from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.notifications.kinds import (
     ORDER_SUBJECT,
@@ -74,6 +75,12 @@ def order_notifications(
         )
         for kind in kinds
     ]
+
+
+def review_notification(order: Order, message_id: int, now: datetime) -> Notification[AboutOrder]:
+    """Return the row that keeps which message is the review of `order`. It is never sent."""
+    (review,) = order_notifications(order, (OrderNotification.REVIEW,), now)
+    return replace(review, status=NotificationStatus.SENT, message_id=message_id, sent_at=now)
 
 
 def operator_notifications(

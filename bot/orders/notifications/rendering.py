@@ -4,7 +4,7 @@ A message shows the order as it is when the message is sent, so that it isn't ou
 """
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -23,7 +23,7 @@ from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, NotModified, Outcome, TryLater
 from bot.infra.telegram.ui.screen import Keyboard, Screen
 from bot.orders.notifications.closed_picture import draw_closed
-from bot.orders.notifications.kinds import PAYMENT_MESSAGES, STATUS_MESSAGES, AboutOrder, OrderNotification
+from bot.orders.notifications.kinds import OUTCOMES, PAYMENT_MESSAGES, STATUS_MESSAGES, AboutOrder, OrderNotification
 from bot.orders.notifications.queueing import QUEUES, order_notifications, order_subject
 from bot.orders.order import Order, Phase
 from bot.orders.preferences import DeliveryMode, delivery_mode
@@ -96,6 +96,8 @@ class OrderMessages:
     def renderers(self) -> Mapping[NotificationKind, Renderer]:
         """Return the renderer of each kind of notification."""
         special: dict[OrderNotification, RenderOrder] = {
+            OrderNotification.REVIEW: _send_nothing,
+            **dict.fromkeys(OUTCOMES, self._show_outcome),
             OrderNotification.INVOICE: self._send_invoice,
             OrderNotification.INVOICE_TEXT: self._send_invoice_text,
             OrderNotification.CARD: self._send_status_message,
@@ -130,6 +132,22 @@ class OrderMessages:
             ticket=ticket,
         )
         return await _send(notification, context, screen, silent=mode is DeliveryMode.SILENT)
+
+    async def _show_outcome(self, notification: OrderMessage, order: Order, context: RenderContext) -> DeliveryOutcome:
+        """Show in the review what became of the confirmed order. If it can't be edited, send a message."""
+        kind = OrderNotification(notification.kind)
+        review = await _message_of(order, OrderNotification.REVIEW, notification, context)
+        if review is None:
+            return await self._send_message(notification, order, context)
+        if not STILL_APPLIES.get(kind, _always)(order):
+            return Sent()
+        screen = order_messages.screen(kind, context.reader, order, help_offered=self._contacts.is_offered)
+        edited = await context.messenger.edit_text(
+            notification.chat_id, review, screen.text, screen.keyboard, priority="money"
+        )
+        if isinstance(edited, Gone | Invalid):
+            return await self._send_message(notification, order, context)
+        return delivery_outcome(edited)
 
     async def _send_paid(self, notification: OrderMessage, order: Order, context: RenderContext) -> DeliveryOutcome:
         """Send that the payment arrived. The message is edited at each later step, for everyone."""
@@ -234,9 +252,11 @@ class OrderMessages:
             order = await OrderRepository(tx).get(notification.payload.reference)
             if order is None:
                 return ORDER_GONE
-            shown = await OutboxRepository(tx).find_messages(order_subject(order), STATUS_MESSAGES, chat_id)
+            outbox, subject = OutboxRepository(tx), order_subject(order)
+            shown = await outbox.find_messages(subject, STATUS_MESSAGES, chat_id)
+            review = () if shown else await outbox.find_messages(subject, (OrderNotification.REVIEW,), chat_id)
         if not shown:
-            return Sent()
+            return await _correct_review(notification, review, order, context)
         screen = self._build_status_message(order, context)
         for message in shown:
             edited = await context.messenger.edit_text(
@@ -325,6 +345,25 @@ class OrderMessages:
     def _build_status_message(self, order: Order, context: RenderContext) -> Screen:
         is_last = _mode(OrderNotification.SENT, context) is DeliveryMode.STATUS_ONLY
         return status_message.screen(context.reader, order, help_offered=self._contacts.is_offered, is_last=is_last)
+
+
+async def _send_nothing(_: OrderMessage, __: Order, ___: RenderContext) -> DeliveryOutcome:
+    return Sent()
+
+
+def _always(_: Order) -> bool:
+    return True
+
+
+async def _correct_review(
+    notification: OrderMessage, review: Sequence[SentMessage], order: Order, context: RenderContext
+) -> DeliveryOutcome:
+    """Say in the review of a lost order that it was found. A message of its own says what comes next."""
+    if not review:
+        return Sent()
+    text = context.t("orders.found", line=format_order_line(context.t, order))
+    edited = await context.messenger.edit_text(notification.chat_id, review[-1].message_id, text, (), priority="money")
+    return Sent() if isinstance(edited, Gone | Invalid) else delivery_outcome(edited)
 
 
 def _in_its_queue(render: Renderer) -> Renderer:

@@ -16,7 +16,7 @@ from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.deposits import MAY_BE_PAID_FOR, find_earlier_deposits
 from bot.orders.notifications.kinds import OrderNotification, OrderWarning
-from bot.orders.notifications.queueing import operator_notifications, order_notifications
+from bot.orders.notifications.queueing import operator_notifications, order_notifications, order_subject
 from bot.orders.order import UNCERTAIN_PHASES, EventNote, Order, Phase
 from bot.orders.placement.invoice_check import InvoiceCheck, check_invoice, withhold
 from bot.orders.placement.matching import OrderListing
@@ -75,7 +75,7 @@ class ResultRecorder:
             if intent.phase not in UNCERTAIN_PHASES:
                 return None
             check = await self._check(tx, intent, placed, listing, now, is_masked=is_masked)
-            saved = await self._save(tx, check, now)
+            saved = await self._save(tx, intent, check, now)
         if saved is not None:
             self._on_notification()
         return saved
@@ -126,16 +126,23 @@ class ResultRecorder:
                 return withhold(order, OrderNotification.DEPOSIT_TAKEN, note=EventNote.DEPOSIT_TAKEN)
         return check
 
-    async def _save(self, tx: Transaction, check: InvoiceCheck, now: datetime) -> Order | None:
+    async def _save(self, tx: Transaction, intent: Order, check: InvoiceCheck, now: datetime) -> Order | None:
         poll_at = next_poll_at(check.order, now, self._rules.poll_interval)
         saved = await OrderRepository(tx).save(replace(check.order, next_poll_at=poll_at, posting_until=None))
         if saved is None:
             return None
         await OrderRepository(tx).record_event(saved, now, check.note)
         await OutboxRepository(tx).add(order_notifications(saved, check.notifications, now))
+        if intent.phase is not Phase.INTENDED and saved.phase is not Phase.ABANDONED:
+            await self._correct_review(tx, saved, now)
         if check.complaint:
             await self._warn_staff(tx, saved, check.complaint, now)
         return saved
+
+    async def _correct_review(self, tx: Transaction, order: Order, now: datetime) -> None:
+        """Queue the edit of a review that says that we look for the order, because it was found."""
+        if await OutboxRepository(tx).has_any(order_subject(order), (OrderNotification.REVIEW,), order.chat_id):
+            await OutboxRepository(tx).add(order_notifications(order, (OrderNotification.CARD_EDIT,), now))
 
     async def _change_phase(
         self,

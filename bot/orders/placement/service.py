@@ -17,7 +17,7 @@ from bot.orders import limits
 from bot.orders.deposits import is_list_conclusive, is_settled
 from bot.orders.events import OrderEvents
 from bot.orders.notifications.kinds import OrderNotification
-from bot.orders.notifications.queueing import order_notifications
+from bot.orders.notifications.queueing import order_notifications, review_notification
 from bot.orders.order import EventNote, Order, Phase, make_payable, new_intent, new_page_token, new_reference
 from bot.orders.placement.deposit_sums import DepositSums
 from bot.orders.placement.invoice_check import InvoiceCheck, payment_notifications, withhold
@@ -60,7 +60,8 @@ class PlaceOrder:
     """A confirmed request for an order. A draft places one order, even if its confirmation is repeated.
 
     The amount in `wanted` and `quote` are those of the review. `reviewed_sats` is the sum of a deposit as the review
-    showed it. `phrase` becomes the user's phrase if they have none, because every invoice shows one.
+    showed it. `phrase` becomes the user's phrase if they have none, because every invoice shows one. `message_id` is
+    the message with the review, in which the outcome is shown.
     """
 
     user_id: int
@@ -70,6 +71,7 @@ class PlaceOrder:
     quote: Quote
     reviewed_sats: int | None = None
     phrase: str | None = field(default=None, repr=False)
+    message_id: int | None = None
 
 
 Confirm = Callable[[Transaction], Awaitable[bool]]
@@ -152,7 +154,7 @@ class OrderService:
         async with self.store.transaction() as tx:
             is_confirmed = await confirm(tx)
             if is_confirmed:
-                order = await self._add_intent(tx, order, quote)
+                order = await self._add_intent(tx, order, quote, request.message_id)
                 await _save_phrase(tx, order.user_id, request.phrase)
         if not is_confirmed:
             return await self.get_placed(request.draft_id)
@@ -171,8 +173,8 @@ class OrderService:
             raise ConfirmationOutdated
         return order
 
-    async def try_again(self, reference: str) -> Order | None:
-        """Place a lost order again because its user asked for it, and return the new order.
+    async def try_again(self, reference: str, message_id: int | None = None) -> Order | None:
+        """Place a lost order again because its user asked for it in this message, and return the new order.
 
         The invoice of the old intent is never shown after that. Return None if the old order was found meanwhile, or
         its user has already answered.
@@ -205,7 +207,7 @@ class OrderService:
                 page_token=new_page_token(),
                 version=0,
             )
-            new_attempt = await self._add_intent(tx, new_attempt, quote)
+            new_attempt = await self._add_intent(tx, new_attempt, quote, message_id)
         self.submission.submit(new_attempt)
         return new_attempt
 
@@ -335,8 +337,8 @@ class OrderService:
         placed = await OrderRepository(tx).counted_by_limits(intent.user_id, now - limits.DAY)
         limits.check(self.rules.limits, placed, intent.expected_idr, now, smallest=self.rules.min_order_idr)
 
-    async def _add_intent(self, tx: Transaction, order: Order, quote: Quote | None) -> Order:
-        """Save the intent, with the time until which this process may ask the service for it.
+    async def _add_intent(self, tx: Transaction, order: Order, quote: Quote | None, message_id: int | None) -> Order:
+        """Save the intent, with the time until which this process may ask the service for it, and its review.
 
         A deposit also gets its sum, with the `quote` of now. An invoice needs none.
         """
@@ -349,6 +351,8 @@ class OrderService:
         if order.has_recipient:
             recipient = Recipient(order.method, order.number, order.holder)
             await save_recipient(tx, order.user_id, recipient, order.created_at)
+        if message_id is not None:
+            await OutboxRepository(tx).add([review_notification(order, message_id, order.created_at)])
         await OrderRepository(tx).record_event(order, order.created_at, EventNote.INTENDED)
         return order
 

@@ -36,7 +36,7 @@ def build_payment(reader: Reader, order: Order, phrase: str | None) -> PaymentMe
     The user's `phrase` is in each message with a way to pay, so that they know that it comes from us.
     """
     t = reader.t
-    mark = f"\n\n{t('users.pay.phrase', phrase=phrase)}" if phrase else ""
+    mark = f"\n{t('users.pay.phrase', phrase=phrase)}" if phrase else ""
     if order.bolt11 is not None:
         return _lightning(t, order, order.bolt11, reader.format_clock(order.expires_at or reader.now), mark)
     return _deposit(reader, order, mark)
@@ -51,15 +51,13 @@ def _price(t: Translator, order: Order) -> dict[str, object]:
 
 
 def _lightning(t: Translator, order: Order, bolt11: str, until: Html, mark: str) -> PaymentMessage:
-    rest = f"\n\n{_status(t)}{mark}"
-    head = t("orders.pay.lightning", **_price(t, order), at=until) + rest
-    short = t("orders.pay.short", line=format_order_line(t, order), sats=t.sats(order.sats or 0), at=until) + rest
-    text = t("orders.pay.invoice_text", invoice=bolt11)
+    """Return the message with an invoice. It is folded, so that the QR code and the sum are seen together."""
+    price = t("orders.pay.lightning", line=format_order_line(t, order), sats=t.sats(order.sats or 0), at=until)
+    head = f"{price}\n{_status(t)}{mark}"
     payload = qr.invoice_qr_payload(bolt11)
-    # The rate may be left out for a long invoice.
-    for caption in (f"{head}\n\n{text}", f"{short}\n\n{text}"):
-        if caption_length(caption) <= MAX_CAPTION:
-            return PaymentMessage(payload, caption, _refresh_row(t, order))
+    caption = f"{head}\n{t('orders.pay.invoice_text', invoice=bolt11)}"
+    if caption_length(caption) <= MAX_CAPTION:
+        return PaymentMessage(payload, caption, _refresh_row(t, order))
     # The text is a message of its own, so it also says until when it can be paid.
     alone = t("orders.pay.invoice_alone", line=format_order_line(t, order), at=until, invoice=bolt11)
     return PaymentMessage(payload, head, _refresh_row(t, order), follow_up=alone + mark)

@@ -7,7 +7,7 @@ import pytest
 
 from tests.e2e.chat_user import ChatUser
 from tests.e2e.new_users import new_user
-from tests.e2e.orders.steps import review_pattern
+from tests.e2e.orders.steps import review_pattern, tap_change
 from tests.e2e.system import System
 from tests.texts import label, like, text
 
@@ -211,7 +211,7 @@ async def test_amounts_that_do_not_fit_are_refused_with_the_one_that_would(share
         await user.sees(like("checkout.amount.which", text="1.500"))
         await user.taps("Rp1,500,000")
         await user.sees(like("checkout.review.figures", amount="Rp1,500,000"))
-        await user.taps(label("checkout.review.edit.amount"))
+        await tap_change(user, "amount")
         await user.sees(like("checkout.amount.ask"))
         await user.taps("Rp50,000")
         await user.sees(like("checkout.review.figures", amount="Rp50,000"))

@@ -167,7 +167,7 @@ async def test_help_explains_in_its_place_and_lightning_beside_the_first_review(
     await emma.sees(re.escape(text("checkout.help.lightning")))
     assert len(await emma.messages()) > before
     await emma.taps(label("checkout.review.confirm"), message=review)
-    await emma.sees(like("orders.card.may_not_pay"))
+    await emma.sees(like("orders.card.waiting"))
     await emma.says("/send 500k bca 1234567890 Budi")
     await emma.sees(like("checkout.review.title"))
     assert label("checkout.button.help_lightning") not in await emma.buttons()

@@ -22,6 +22,8 @@ class Move:
     sees: str
     says: str = ""
     taps: str = ""
+    is_edit: bool = False
+    """Whether the next question takes the place of the one that was answered by typing."""
 
     async def make(self, sender: Sender) -> None:
         """Type the text or press the button, without waiting for the answer."""
@@ -36,9 +38,10 @@ WAY = [
     Move(like("checkout.number.ask_bank"), taps="BCA"),
     Move(like("recipients.number.unusual_length", expected=10), says=NUMBER),
     Move(like("checkout.holder.ask"), taps=label("checkout.number.use_it")),
-    Move(like("checkout.amount.ask"), says="Budi Santoso"),
+    Move(like("checkout.amount.ask"), says="Budi Santoso", is_edit=True),
     Move(like("checkout.amount.is_it", amount="Rp150,000"), says="150"),
     Move(like("checkout.review.title"), taps="150,000"),
+    Move(like("checkout.review.what_to_change"), taps=label("checkout.review.change")),
     Move(like("payments.channel.ask"), taps=label("checkout.review.edit.channel")),
     Move(like("checkout.review.title"), taps=label("payments.channel.lightning")),
 ]
@@ -48,7 +51,7 @@ WAY = [
 async def test_kill_9_before_and_after_each_answer_is_sent_lets_everybody_go_on_where_they_were(kirim: System) -> None:
     sender_before, sender_after = await new_sender(kirim), await new_sender(kirim)
     for move in WAY:
-        answers = calls_of(kirim, "sendMessage" if move.says else "editMessageText")
+        answers = calls_of(kirim, "editMessageText" if move.taps or move.is_edit else "sendMessage")
         async with AsyncExitStack() as air:
             await air.enter_async_context(hold_call(answers, sender_before.chat, "delay"))
             await air.enter_async_context(hold_call(answers, sender_after.chat, "delay_after"))

@@ -7,7 +7,7 @@ import pytest
 
 from tests.e2e.chat_user import ChatUser
 from tests.e2e.new_users import new_user
-from tests.e2e.orders.steps import DESTINATION_QUESTION, review_pattern
+from tests.e2e.orders.steps import DESTINATION_QUESTION, review_pattern, tap_change
 from tests.e2e.recipients.test_recipients import has_sent, is_called, its_bank_was
 from tests.e2e.system import System
 from tests.texts import label, like, text
@@ -124,7 +124,7 @@ async def test_a_line_is_taken_where_the_destination_is_asked_for(shared_system:
     await emma.sees(like("checkout.destination.ask"))
     await emma.says("bca 1234567890 Budi 500rb")
     await emma.sees(whole("Budi"))
-    await emma.taps(label("checkout.review.edit.method"))
+    await tap_change(emma, "method")
     await emma.sees(like("checkout.destination.ask"))
     await emma.says("mandiri 1234567890123")
     await emma.sees(

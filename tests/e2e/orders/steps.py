@@ -2,6 +2,7 @@
 
 import sqlite3
 from contextlib import closing
+from typing import Any
 
 from bot.recipients.formatting import group_digits
 from tests.e2e.chat_user import ChatUser, Json
@@ -20,7 +21,27 @@ def review_pattern(locale: str = "en", **figures: object) -> str:
     """
     if "number" in figures:
         figures["number"] = group_digits(str(figures["number"]))
-    return f"{like('checkout.review.title', locale)}\n\n{like('checkout.review.figures', locale, **figures)}"
+    recipient = {name: figures.pop(name) for name in ("bank", "holder", "number") if name in figures}
+    return "(?s:.*)".join(
+        (
+            f"{like('checkout.review.title', locale)}\n\n{like('checkout.review.figures', locale, **figures)}",
+            like("checkout.review.recipient", locale, **recipient),
+        )
+    )
+
+
+async def tap_change(user: ChatUser, what: str, **how: Any) -> Json:
+    """Tap “Change…” under the newest review, and then what is to be changed. Return the answer to the second tap."""
+    review = await user.waits_for(lambda message: has_button(message, "checkout.review.change"), anywhere=True)
+    await user.taps(label("checkout.review.change"), message=review)
+    menu = await user.sees(like("checkout.review.what_to_change"))
+    return await user.taps(label(f"checkout.review.edit.{what}"), message=menu, **how)
+
+
+def has_button(message: Json, key: str) -> bool:
+    """Return whether a message has the button with this text."""
+    rows = (message.get("reply_markup") or {}).get("inline_keyboard", [])
+    return label(key) in {button["text"] for row in rows for button in row}
 
 
 async def tap_to_review(user: ChatUser, *, amount: str = "Rp500,000", number: str = "1234567890") -> Json:

@@ -10,6 +10,7 @@ import pytest_asyncio
 from tests.e2e.chat_user import ChatUser, Json
 from tests.e2e.faults import clear_faults, confirm_found_order, count_posts, invoices_in
 from tests.e2e.new_users import Sender, new_senders_at_review
+from tests.e2e.orders.steps import tap_change
 from tests.e2e.system import running_system
 from tests.texts import label, like
 from tests.waiting import until
@@ -199,7 +200,7 @@ async def test_a_price_that_moved_is_asked_about_before_the_invoice_is_shown(sen
 
 async def test_a_deposit_whose_price_moved_is_shown_only_after_the_list_of_orders_was_read(sender: Sender) -> None:
     await sender.system.service.does("settings", lockedPricePercent=5)
-    await sender.chat.taps(label("checkout.review.edit.channel"))
+    await tap_change(sender.chat, "channel")
     await sender.chat.taps(label("payments.channel.cbbtc"))
     await sender.chat.taps(label("checkout.review.confirm_deposit"))
     await sender.chat.sees(like("orders.notification.price_moved"), anywhere=True)
@@ -248,7 +249,7 @@ async def test_an_invoice_that_is_not_what_was_agreed_is_never_shown_and_staff_h
 @each_profile("wrong", ["contract", "chain", "decimals", "qr"], ["qr"])
 async def test_deposit_instructions_for_another_token_or_address_are_never_shown(sender: Sender, wrong: str) -> None:
     await sender.system.service.does("settings", wrongDeposit=wrong)
-    await sender.chat.taps(label("checkout.review.edit.channel"))
+    await tap_change(sender.chat, "channel")
     await sender.chat.taps(label("payments.channel.cbbtc"))
     await sender.chat.taps(label("checkout.review.confirm_deposit"))
     await sender.chat.sees(like("orders.notification.not_shown"), anywhere=True)

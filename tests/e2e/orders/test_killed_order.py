@@ -147,8 +147,7 @@ async def test_kill_9_with_twenty_updates_of_several_users_in_the_queue_loses_no
     for sender in senders:
         await sender.chat.sees(like("checkout.amount.ask"))
         told = [text_of(message) for message in await sender.chat.messages()][4:]
-        asked = ("checkout.destination.ask", "checkout.number.ask_bank", "checkout.holder.ask", "checkout.amount.ask")
-        assert [says(words, question) for words, question in zip(told, asked, strict=True)] == [True] * 4
+        assert [says(words, "checkout.amount.ask") for words in told] == [True], "the questions are one message"
 
 
 async def test_an_order_that_is_made_after_the_question_is_adopted_and_the_question_settled(

@@ -12,7 +12,7 @@ from tests.e2e.chat_user import ChatUser, Json, text_of
 from tests.e2e.faults import calls_of, clear_faults, hold_call
 from tests.e2e.local_times import TIME
 from tests.e2e.new_users import new_user
-from tests.e2e.orders.steps import complete_order, order_of, review_pattern, tap_to_review
+from tests.e2e.orders.steps import complete_order, order_of, review_pattern, tap_change, tap_to_review
 from tests.e2e.system import System
 from tests.pictures import qr_texts
 from tests.texts import label, like, says
@@ -33,7 +33,7 @@ async def orders(system: System, user: ChatUser, *, holder: str | None = None) -
     """Go to the invoice, and return the service's order."""
     await tap_to_review(user)
     if holder:
-        await user.taps(label("checkout.review.edit.holder"))
+        await tap_change(user, "holder")
         await user.sees(like("checkout.holder.ask"))
         await user.says(holder)
         await user.sees(review_pattern(holder=holder))

@@ -19,7 +19,7 @@ from bot.infra.i18n import LOCALES
 from tests.e2e.bot_database import expire_order
 from tests.e2e.new_users import new_user
 from tests.e2e.orders.payment_pages import TOKEN, Phone, open_phone, page_address, page_settings, scan_qr_code
-from tests.e2e.orders.steps import complete_order, order_of, tap_to_invoice, tap_to_review
+from tests.e2e.orders.steps import complete_order, order_of, tap_change, tap_to_invoice, tap_to_review
 from tests.e2e.programs import run_program, running_program
 from tests.e2e.system import System, running_system
 from tests.texts import TRANSLATIONS, label, like, text
@@ -185,7 +185,7 @@ async def _state(client: httpx.AsyncClient, address: str) -> str:
 async def test_a_deposit_is_paid_from_its_page(paged: System, browser: Browser) -> None:
     emma = await new_user(paged)
     await tap_to_review(emma)
-    await emma.taps(label("checkout.review.edit.channel"))
+    await tap_change(emma, "channel")
     await emma.sees(like("payments.channel.ask"))
     await emma.taps(label("payments.channel.btcb"))
     sum_in_sats = re.compile("[0-9,]+ sats")

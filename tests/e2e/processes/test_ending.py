@@ -9,6 +9,7 @@ import pytest_asyncio
 
 from tests.e2e.faults import calls_of, clear_faults, confirm_found_order, hold_call, hold_service, invoices_in
 from tests.e2e.new_users import Sender, new_senders_at_review
+from tests.e2e.orders.steps import tap_change
 from tests.e2e.programs import running_program
 from tests.e2e.system import System, running_system
 from tests.texts import label, like
@@ -63,9 +64,8 @@ async def test_sigterm_while_an_order_is_being_placed(lasting: System, sender: S
     await is_shown_one_invoice(sender)
 
 
-@pytest.mark.parametrize("method", ["sendPhoto", "sendMessage"])
-async def test_sigterm_while_a_notification_is_being_sent(lasting: System, sender: Sender, method: str) -> None:
-    async with hold_call(calls_of(lasting, method), sender.chat):
+async def test_sigterm_while_an_invoice_is_being_sent(lasting: System, sender: Sender) -> None:
+    async with hold_call(calls_of(lasting, "sendPhoto"), sender.chat):
         await sender.chat.taps(label("checkout.review.confirm"), wait=0)
     await ends_well(lasting)
     await lasting.start_bot()
@@ -73,9 +73,20 @@ async def test_sigterm_while_a_notification_is_being_sent(lasting: System, sende
     assert await sender.chat.count(AGAIN) == 1
 
 
+async def test_sigterm_while_a_user_is_told_that_the_payment_arrived(lasting: System, sender: Sender) -> None:
+    await sender.chat.taps(label("checkout.review.confirm"))
+    await is_shown_one_invoice(sender)
+    async with hold_call(calls_of(lasting, "sendMessage"), sender.chat):
+        await lasting.service.pays((await sender.orders())[0])
+    await ends_well(lasting)
+    await lasting.start_bot()
+    await sender.chat.sees(f"{like('orders.notification.paid')}(?s:.*){AGAIN}", anywhere=True)
+    assert await sender.chat.count(AGAIN) == 1
+
+
 async def test_sigterm_while_a_question_is_being_asked(lasting: System, sender: Sender) -> None:
     async with hold_call(calls_of(lasting, "editMessageText"), sender.chat):
-        await sender.chat.taps(label("checkout.review.edit.amount"), wait=0)
+        await tap_change(sender.chat, "amount", wait=0)
     await ends_well(lasting)
     await lasting.start_bot()
     await sender.chat.sees(like("checkout.amount.ask"))
@@ -108,16 +119,16 @@ async def test_a_second_bot_stands_by_answers_nobody_and_takes_over_when_the_fir
 ) -> None:
     async with running_program(tmp_path, "run", environment=lasting.environment) as second:
         await second.says('"standby_started"')
-        await sender.chat.taps(label("checkout.review.edit.amount"))
+        await tap_change(sender.chat, "amount")
         await sender.chat.sees(like("checkout.amount.ask"))
         await lasting.kill_bot()
         await sender.chat.says("250rb")
         text = await second.says('"bot_started"')
         assert text.count('"standby_started"') == 1
         await sender.chat.sees(like("checkout.review.figures", amount="Rp250,000"))
+        assert await sender.chat.count(like("checkout.review.figures", amount="Rp250,000")) == 1
         await sender.chat.taps(label("checkout.review.confirm"))
         await is_shown_one_invoice(sender)
-        assert await sender.chat.count(like("checkout.review.figures", amount="Rp250,000")) == 1
         # A third process on standby ends like any other.
         async with running_program(tmp_path, "run", environment=lasting.environment) as third:
             await third.says('"standby_started"')

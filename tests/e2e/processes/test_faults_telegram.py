@@ -13,6 +13,7 @@ from tests.e2e.bot_database import open_transaction
 from tests.e2e.chat_user import Json
 from tests.e2e.faults import clear_faults, invoices_in
 from tests.e2e.new_users import Sender, new_senders_at_review
+from tests.e2e.orders.steps import tap_change
 from tests.e2e.system import System, running_system
 from tests.texts import label, like, says
 from tests.waiting import until
@@ -57,7 +58,7 @@ async def sender(telegram: System, ready: list[Sender]) -> AsyncIterator[Sender]
 async def test_a_question_that_could_not_be_sent_is_asked_again_by_itself(sender: Sender, fault: str) -> None:
     where: Json = {"chat_id": sender.chat.id, "times": 1, "retry_after": 1}
     await sender.system.telegram_fails(fault, "editMessageText", **where)
-    await sender.chat.taps(label("checkout.review.edit.amount"))
+    await tap_change(sender.chat, "amount")
     await sender.chat.sees(like("checkout.amount.ask"))
     await sender.system.telegram_fails(fault, "sendMessage", **where)
     await sender.chat.says("250rb")
@@ -66,14 +67,14 @@ async def test_a_question_that_could_not_be_sent_is_asked_again_by_itself(sender
 
 async def test_a_press_whose_answer_was_lost_is_carried_out_all_the_same(sender: Sender) -> None:
     await sender.system.telegram_fails("500", "answerCallbackQuery", times=1)
-    await sender.chat.taps(label("checkout.review.edit.amount"), wait=0)
+    await tap_change(sender.chat, "amount", wait=0)
     await sender.chat.sees(like("checkout.amount.ask"))
 
 
 @pytest.mark.parametrize("fault", ["500", "drop_after", "429"])
 async def test_polls_that_fail_lose_no_update(sender: Sender, fault: str) -> None:
     await sender.system.telegram_fails(fault, "getUpdates", times=2, retry_after=1)
-    await sender.chat.taps(label("checkout.review.edit.amount"), wait=0)
+    await tap_change(sender.chat, "amount", wait=0)
     await sender.chat.sees(like("checkout.amount.ask"))
     # The two polls after the one with the button press fail.
     await sender.chat.says("250rb")
@@ -132,7 +133,7 @@ async def test_a_timeline_that_was_deleted_is_replaced_by_a_new_one_that_lives_o
 
 async def test_a_second_poller_only_makes_the_bot_wait(sender: Sender) -> None:
     await until(partial(second_poller_is_noticed, sender.system), what="the log of a second poller")
-    await sender.chat.taps(label("checkout.review.edit.amount"), wait=0)
+    await tap_change(sender.chat, "amount", wait=0)
     await sender.chat.sees(like("checkout.amount.ask"))
 
 

@@ -1,0 +1,61 @@
+"""Which message is the review is saved with the intent. The review says when a lost order is found."""
+
+from bot.infra.outbox.model import NotificationStatus
+from bot.infra.outbox.repository import OutboxRepository
+from bot.orders.notifications.kinds import OrderNotification
+from bot.orders.notifications.queueing import order_subject
+from bot.orders.order import Order
+from tests.orders.order_system import OrderSystem, place_unresolved
+from tests.settlement.fake_settlement import FakeSettlement
+
+REVIEW = 77
+
+
+async def kinds_of(system: OrderSystem, order: Order) -> list[str]:
+    async with system.store.reading() as tx:
+        return [row.kind for row in await OutboxRepository(tx).find_by_subject(order_subject(order))]
+
+
+async def review_of(system: OrderSystem, order: Order) -> int | None:
+    async with system.store.reading() as tx:
+        return await OutboxRepository(tx).find_message_id(order_subject(order), OrderNotification.REVIEW, order.chat_id)
+
+
+async def test_the_review_is_saved_with_the_intent_and_never_sent(system: OrderSystem) -> None:
+    order = await system.place(message_id=REVIEW)
+    await system.deliver()
+    assert await review_of(system, order) == REVIEW
+    assert system.sender.kinds() == [OrderNotification.INVOICE]
+    async with system.store.reading() as tx:
+        review, _ = await OutboxRepository(tx).find_by_subject(order_subject(order))
+    assert (review.status, review.attempts) == (NotificationStatus.SENT, 0)
+
+
+async def test_a_second_try_is_shown_in_the_message_in_which_it_was_asked_for(
+    system: OrderSystem, service: FakeSettlement
+) -> None:
+    lost = await place_unresolved(system, service)
+    again = await system.orders.try_again(lost.reference, 88)
+    assert again is not None
+    await system.orders.submission.wait()
+    assert (await review_of(system, lost), await review_of(system, again)) == (None, 88)
+
+
+async def test_only_a_review_that_said_that_we_look_for_the_order_is_corrected(
+    system: OrderSystem, service: FakeSettlement
+) -> None:
+    service.places.append("lost_after")
+    lost = await system.place(message_id=REVIEW)
+    await system.reconcile()
+    assert await kinds_of(system, lost) == ["review", "checking", "invoice", "card_edit"]
+    direct = await system.place(message_id=REVIEW, number="8720999999")
+    assert await kinds_of(system, direct) == ["review", "invoice"]
+
+
+async def test_an_order_without_a_known_review_has_nothing_to_correct(
+    system: OrderSystem, service: FakeSettlement
+) -> None:
+    service.places.append("lost_after")
+    lost = await system.place()
+    await system.reconcile()
+    assert await kinds_of(system, lost) == ["checking", "invoice"]
