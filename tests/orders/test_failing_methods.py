@@ -223,9 +223,9 @@ def check_order_and_repetitions(telegram: FakeTelegram, rows: list[StoredNotific
         sent[message.notification.id].append(message)
     by_subject: dict[str, list[int]] = defaultdict(list)
     for row in rows:
-        first, *again = sent.get(row.id, [None])
-        if first is None:
+        if row.id not in sent:
             continue
+        first, *again = sent[row.id]
         if row.kind in ABOUT_PAYMENT:
             by_subject[row.subject].append(first.id)
         for message in again:
