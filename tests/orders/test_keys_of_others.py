@@ -165,7 +165,7 @@ async def test_what_cannot_be_read_holds_back_nothing_else_in_its_chat(old: Repl
     foreign, own = await new.place(), await old.place(number="8720999999")
     await old.deliver()
     assert old.renders.payment_requests(EMMA) == [own.bolt11]
-    assert {row.kind for row in await unsent(old, foreign)} == {"invoice", "card"}
+    assert {row.kind for row in await unsent(old, foreign)} == {"invoice"}
 
 
 async def test_a_process_that_cannot_read_a_message_tries_once_a_minute_and_gives_its_chat_back(

@@ -54,7 +54,7 @@ class ReportRecorder:
         """Save the order after a report, and return it. Return None if another transaction has changed it.
 
         `tracked` is an open order. `asked_at` is when the request for the report began. `is_new` says that its user has
-        no status message and no invoice of it yet.
+        no message of it to remove yet.
         """
         before = tracked.order
         after, kinds = advance(before, report, now)
