@@ -33,7 +33,7 @@ class Wire:
         self._accepted: list[tuple[int, str]] = []
         self.under_way: Counter[tuple[int, str]] = Counter()
         self.in_order: dict[tuple[int, str], list[str]] = defaultdict(list)
-        """The texts of a chat that must be sent in their order. Edits about money are apart from messages about it."""
+        """The texts of a chat that must be sent in their order: messages of one priority, or edits of one."""
         self.at_once = 0
 
     async def send(
@@ -50,7 +50,7 @@ class Wire:
         return await self.limiter.process_request(self._call, args, {}, endpoint, data, priority)
 
     async def _call(self, chat: int, priority: Priority, text: str, endpoint: str) -> bool:
-        order = "money edits" if priority == "money" and not endpoint.startswith("send") else priority
+        order = f"{priority} {'messages' if endpoint.startswith('send') else 'edits'}"
         self.under_way[chat, order] += 1
         self.at_once = max(self.at_once, self.under_way[chat, order])
         self.in_order[chat, order].append(text)

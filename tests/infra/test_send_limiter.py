@@ -212,6 +212,20 @@ def test_no_message_about_money_waits_for_an_edit_that_is_slow_or_rejected(endpo
 
 
 @in_virtual_time
+async def test_no_answer_waits_behind_an_edit_that_telegram_pauses_for_long() -> None:
+    wire = Wire()
+    wire.refusals[1] = [3600.0]
+    edits = [asyncio.create_task(wire.send(1, "talk", "", "editMessageText")) for _ in range(8)]
+    results = await asyncio.gather(*edits, return_exceptions=True)
+    assert all(isinstance(result, SlowDown) for result in results)
+    later, answer = wire.send(1, "talk", "", "deleteMessage"), wire.send(1, "talk", "an answer")
+    asked = now()
+    assert isinstance((await asyncio.gather(later, answer, return_exceptions=True))[0], SlowDown)
+    assert now() - asked < 0.5
+    assert wire.texts(1)[-1] == "an answer"
+
+
+@in_virtual_time
 async def test_an_edit_waits_for_a_pause_that_a_message_caused() -> None:
     wire = Wire()
     wire.refusals[1] = [3600.0]

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from telegram import Update
 
 from bot.core.money import Amount
 from bot.infra.db.database import Database
@@ -24,17 +25,21 @@ from bot.orders.missed_order_repository import MissedOrderRepository
 from bot.orders.notifications.kinds import OrderNotification
 from bot.orders.order import Order
 from bot.orders.repository import OrderRepository
+from bot.orders.status_messages import StatusMessages
 from bot.staff.alarm_model import AlarmKind
 from bot.staff.alarm_repository import AlarmRepository
+from bot.staff.staff_chat import SupportContacts
 from bot.users.model import User
 from bot.users.repository import UserRepository
+from bot.users.session_loader import SessionLoader
 from tests.examples import examples
+from tests.infra.builders import a_notification, an_infra
 from tests.infra.keys import VAULT
 from tests.orders.builders import REPORTS
 from tests.orders.failing_method import METHODS, FailingBot, Failure, MethodFault
 from tests.orders.faults import KillableProcess
 from tests.orders.order_system import EMMA, OSCAR, SARI, rules
-from tests.orders.simulation import Bot, FakeTelegram, Message, ServiceModel, predictable_output
+from tests.orders.simulation import NOTIFICATION, Bot, FakeTelegram, Message, ServiceModel, predictable_output
 from tests.orders.stepped_loop import SteppedLoop
 from tests.settlement.fake_settlement import BEGINNING, MovedClock
 from tests.texts import text
@@ -53,6 +58,7 @@ PAUSE = timedelta(hours=1)
 LAST_RETRY = timedelta(minutes=16)
 """A message that could not be sent for hours is sent so soon after it can be."""
 
+PRESSED = "pressed"
 OUTCOMES = ("sent", "failed", "failed at once", "expired", "paid late", "stuck")
 ALL_CASES = list(product(METHODS, Failure, (0.5, 6.0)))
 CASES = random.Random(28).sample(ALL_CASES, min(examples(8), len(ALL_CASES)))
@@ -85,6 +91,15 @@ class World:
         sql = Database(f"sqlite:///{folder / 'kirim.db'}", VAULT)
         self.bot = Bot(KillableProcess("bot", []), sql, self.service, self.telegram, rules(), messenger=messenger)
         self.events: list[tuple[datetime, Do]] = []
+        self.sessions = SessionLoader(an_infra(self.bot.store, self.clock, messenger))
+        self.status_messages = StatusMessages(
+            database=self.bot.store,
+            messenger=messenger,
+            settlement=self.bot.settlement,
+            observer=self.bot.observer,
+            contacts=SupportContacts(self.bot.staff_chat),
+        )
+        self.presses: list[Any] = []
 
     def run(self) -> None:
         """Let orders have all outcomes while the method fails, until all is sent or given up."""
@@ -102,10 +117,14 @@ class World:
     def plan(self, at: datetime, chat_id: int, channel: str, amount: int, outcome: str) -> None:
         """Plan an order and what happens to it."""
         known: list[str] = []
+        placed: list[Order] = []
 
         async def place() -> None:
-            order = await self.bot.place(chat_id, channel=channel, amount=Amount("IDR", amount))
-            known.append(order.service_id or "")
+            placed.append(await self.bot.place(chat_id, channel=channel, amount=Amount("IDR", amount)))
+            known.append(placed[0].service_id or "")
+
+        async def press() -> None:
+            self.presses.append(self.loop.create_task(self.press(placed[0])))
 
         async def pay() -> None:
             self.service.receive_payment(known[0])
@@ -122,7 +141,7 @@ class World:
 
         paid_at = max(at, self.begins) + timedelta(minutes=self.chance.randint(2, 30))
         late, soon = at + timedelta(minutes=self.chance.randint(75, 100)), timedelta(minutes=self.chance.randint(1, 9))
-        self.events.append((at, place))
+        self.events += [(at, place), (paid_at + timedelta(minutes=5), press)]
         self.events += {
             "sent": [(paid_at, pay), (paid_at + soon, complete)],
             "failed": [(paid_at, pay), (paid_at + soon, fail)],
@@ -131,6 +150,18 @@ class World:
             "paid late": [(late, pay), (late + soon, complete)],
             "stuck": [(paid_at, pay), (paid_at + timedelta(minutes=50), complete)],
         }[outcome]
+
+    async def press(self, order: Order) -> None:
+        """Let the user press the button that sends the status message again."""
+        subject = a_notification(subject_of(order), PRESSED, chat_id=order.chat_id)
+        NOTIFICATION.set((subject, self.clock.now()))
+        user = {"id": order.user_id, "is_bot": False, "first_name": "Emma", "language_code": "en"}
+        chat = {"id": order.chat_id, "type": "private"}
+        pressed = {"message_id": 9_999, "date": 1_790_000_000, "chat": chat, "text": "status"}
+        query = {"id": "7", "from": user, "chat_instance": "1", "data": "status", "message": pressed}
+        session = await self.sessions.load(Update.de_json({"update_id": 3, "callback_query": query}, None))
+        assert session is not None
+        await self.status_messages.resend_status_message(session, await self.bot.order(order.reference))
 
     def advance(self, until: datetime) -> None:
         """Move the clock from one event, timer or due notification to the next."""
@@ -192,10 +223,20 @@ async def check(world: World) -> None:
     assert len(orders) == 2 + len(OUTCOMES) + 3
     settled = {NotificationStatus.SENT, NotificationStatus.UNDELIVERABLE}
     assert {row.status for row in rows} <= settled, "a notification is tried without end"
+    check_presses(world)
     to_users = [row for row in rows if row.chat_id in {EMMA, SARI}]
     check_sent_in_time(world.fault, to_users, missed)
     check_order_and_repetitions(world.telegram, to_users)
     check_removals(world, orders, rows, alarms)
+
+
+def check_presses(world: World) -> None:
+    """Check that each press was answered with a status message soon, unless messages or pictures fail."""
+    assert [press.exception() for press in world.presses] == [None] * (2 + len(OUTCOMES) + 3)
+    answers = [each for each in world.telegram.messages if each.kind == PRESSED]
+    if world.fault.method not in SENDS:
+        assert len(answers) == len(world.presses)
+        assert all(each.at - each.begun_at <= IN_TIME for each in answers)
 
 
 def check_sent_in_time(fault: MethodFault, rows: list[StoredNotification], missed: set[str]) -> None:

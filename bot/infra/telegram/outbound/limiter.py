@@ -15,7 +15,7 @@ from bot.core.backoff import Backoff
 from bot.infra.telegram.errors import SlowDown
 from bot.infra.telegram.metrics import BULK_SEND_LIMIT, SEND_LIMIT, SEND_WAIT_SECONDS
 from bot.infra.telegram.outbound.pace import Kind, Limits
-from bot.infra.telegram.outbound.scheduler import LONGEST_WAIT_SECONDS, RANKS, Call, Priority, SendScheduler
+from bot.infra.telegram.outbound.scheduler import LONGEST_WAIT_SECONDS, PRIORITIES, Call, Priority, SendScheduler
 
 __all__ = ["ON_SEND", "Limits", "Priority", "SendLimiter"]
 
@@ -96,7 +96,7 @@ class SendLimiter(BaseRateLimiter[Priority]):
             ValueError: the priority is unknown.
         """
         priority: Priority = rate_limit_args or "talk"
-        if priority not in RANKS:
+        if priority not in PRIORITIES:
             raise ValueError(f"no such priority: {priority!r}")
         if _is_unlimited(endpoint, data):
             return await callback(*args, **kwargs)

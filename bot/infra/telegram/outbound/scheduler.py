@@ -1,15 +1,16 @@
 """The scheduler of all calls to Telegram. It decides which call is sent next, and when.
 
-Calls wait in a queue for each chat and priority. The first call of a chat is its head. A head that its chat's limits
-allow is ready. It is in the heap of its group (`_Group`), by priority and age. Other heads are in the heap
-`_resting`, by the time when they may be sent. One timer serves all.
+Calls wait in a queue for each chat, priority and kind. The first call of a chat that its limits allow is its head. It is
+ready, and in the heap of its group (`_Group`), by priority and age. If the limits allow none, the head is in the heap
+`_resting`, by the time when it may be sent. One timer serves all.
 
 Entries are never removed from the middle of a heap. An outdated entry is noticed when it comes first. So each step
 costs the logarithm of the number of waiting chats, and no chat delays another.
 
 There are groups for edits, messages, broadcasts and paid broadcasts. Broadcasts get the slots that messages leave.
 
-A call that Telegram rejects (429) pauses its chat. It halves the rates of all groups, which then grow again.
+A call that Telegram rejects (429) pauses its chat, or only its edits if it is one. It halves the rates of all groups,
+which then grow again.
 """
 
 import asyncio
@@ -19,7 +20,7 @@ from collections import deque
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
 import structlog
 
@@ -32,11 +33,11 @@ Priority = Literal["money", "talk", "bulk"]
 """The priorities, highest first: messages about money, the conversation, messages to many users in bulk."""
 
 ChatId = int | str
-RANKS: dict[Priority, int] = {"money": 0, "talk": 2, "bulk": 3}
-MONEY, MONEY_EDITS, BULK = RANKS["money"], 1, RANKS["bulk"]
-"""Edits and deletions about money have a rank of their own, so that no message about money waits for one."""
-
-RANK_COUNT = BULK + 1
+PRIORITIES: tuple[Priority, ...] = get_args(Priority)
+RANKS: dict[tuple[Priority, Kind], int] = {
+    each: rank for rank, each in enumerate(itertools.product(PRIORITIES, get_args(Kind)))
+}
+"""The ranks, the smallest first. Edits have ranks of their own, so that no message waits for one of its priority."""
 
 LONGEST_WAIT_SECONDS = 30.0
 """Messages about money don't wait here for longer pauses of their chat. Their sender has saved them, and waits itself.
@@ -63,15 +64,14 @@ class Call:
     @property
     def rank(self) -> int:
         """The rank of its priority and kind. The smallest is sent first."""
-        rank = RANKS[self.priority]
-        return MONEY_EDITS if rank == MONEY and self.kind == "edit" else rank
+        return RANKS[self.priority, self.kind]
 
 
 @dataclass(slots=True, eq=False)
 class _Chat:
     pace: ChatPace
-    queues: tuple[deque[Call], ...] = field(default_factory=lambda: tuple(deque() for _ in range(RANK_COUNT)))
-    busy: list[bool] = field(default_factory=lambda: [False] * RANK_COUNT)
+    queues: tuple[deque[Call], ...] = field(default_factory=lambda: tuple(deque() for _ in RANKS))
+    busy: list[bool] = field(default_factory=lambda: [False] * len(RANKS))
     placed: Call | None = None
     """The head that is in a heap now."""
     placed_at: float = 0.0
@@ -138,11 +138,14 @@ class SendScheduler:
 
         Raises:
             Unsent: the scheduler was closed while the call waited.
-            SlowDown: the call is about money, and its chat is paused for more than `LONGEST_WAIT_SECONDS`.
+            SlowDown: the chat is paused for more than `LONGEST_WAIT_SECONDS`, and the call is about money, or only
+                edits are paused.
         """
-        chat = self._chat(call.chat_id)
-        remaining = chat.pace.remaining_pause(_now(), call.kind)
-        if call.priority == "money" and remaining > LONGEST_WAIT_SECONDS:
+        now, chat = _now(), self._chat(call.chat_id)
+        remaining = chat.pace.remaining_pause(now, call.kind)
+        # An answer that is a message must not wait behind an edit for so long.
+        is_only_edits = remaining > chat.pace.remaining_pause(now, "message")
+        if remaining > LONGEST_WAIT_SECONDS and (call.priority == "money" or is_only_edits):
             raise SlowDown(remaining)
         await self._wait(chat, call)
         try:
@@ -162,7 +165,7 @@ class SendScheduler:
         now, chat = _now(), self._chat(call.chat_id)
         chat.pace.pause(now + seconds, call.kind)
         if seconds > LONGEST_WAIT_SECONDS:
-            self._return_money(chat, seconds, MONEY_EDITS if call.kind == "edit" else MONEY)
+            self._return_waiting(chat, seconds, call.kind)
         call.rejections += 1
         if call.rejections == 1 and self._rate.halve(call.sent_at, now):
             self._bulk_rate.halve(call.sent_at, now)
@@ -186,10 +189,14 @@ class SendScheduler:
         self._resting.clear()
 
     @staticmethod
-    def _return_money(chat: _Chat, seconds: float, first: int) -> None:
-        """Return the chat's waiting calls about money from the rank `first` on to their sender, with `SlowDown`."""
-        for queue in chat.queues[first : MONEY_EDITS + 1]:
-            while queue:
+    def _return_waiting(chat: _Chat, seconds: float, rejected: Kind) -> None:
+        """Return the chat's waiting calls that must not wait so long to their sender, with `SlowDown`.
+
+        After a rejected edit these are all edits, and after a rejected message all calls about money.
+        """
+        for (priority, kind), rank in RANKS.items():
+            queue = chat.queues[rank]
+            while queue and (kind == "edit" if rejected == "edit" else priority == "money"):
                 call = queue.popleft()
                 if call.granted is not None and not call.granted.done():
                     call.granted.set_exception(SlowDown(seconds))
@@ -240,7 +247,7 @@ class SendScheduler:
     def _get_group(self, call: Call) -> _Group:
         if call.kind == "edit":
             return self._edits
-        if call.rank != BULK:
+        if call.priority != "bulk":
             return self._messages
         return self._paid if call.is_paid else self._broadcasts
 
