@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
+from unittest.mock import patch
 
 import bot.__main__
 import bot.process
@@ -17,13 +18,12 @@ from bot.orders.notifications import queueing
 from bot.orders.notifications.kinds import AboutOrder, OrderNotification
 from bot.orders.notifications.rendering import OrderMessages
 from bot.orders.order import Order
-from bot.orders.tracking import observer
 from bot.users.readers import RenderContext, Renderer
 
 FOLDER: Final = "NEXT_MIGRATIONS"
 MESSAGE: Final = "This message exists since the next version."
 
-_renderers = OrderMessages.renderers
+_order_notifications, _renderers = queueing.order_notifications, OrderMessages.renderers
 
 
 class NextNotification(NotificationKind):
@@ -34,8 +34,9 @@ class NextNotification(NotificationKind):
 
 def main() -> None:
     """Run the bot."""
-    vars(migrate)["MIGRATIONS"] = Path(os.environ[FOLDER])
-    vars(observer)["order_notifications"] = _with_next_kind
+    # `patch` fails if there is no such name. All changes of a followed order are queued by this module.
+    patch.object(migrate, "MIGRATIONS", Path(os.environ[FOLDER])).start()
+    patch.object(queueing, "order_notifications", _with_next_kind).start()
     OrderMessages.renderers = _with_next_renderer  # type: ignore[method-assign,assignment]  # the newer version's own
     bot.__main__.main()
 
@@ -43,7 +44,7 @@ def main() -> None:
 def _with_next_kind(order: Order, kinds: Iterable[OrderNotification], now: datetime) -> list[Notification[AboutOrder]]:
     """Return the notifications, and another one right before each `PAID`."""
     made: list[Notification[AboutOrder]] = []
-    for notification in queueing.order_notifications(order, kinds, now):
+    for notification in _order_notifications(order, kinds, now):
         if notification.kind == OrderNotification.PAID:
             made.append(replace(notification, kind=NextNotification.ALSO_PAID))
         made.append(notification)

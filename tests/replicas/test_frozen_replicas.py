@@ -29,9 +29,9 @@ async def test_a_frozen_replica_does_not_turn_a_conversation_back_when_it_wakes(
     journey, other = await new_journey(cluster.system), await new_journey(cluster.system)
     await journey.chat.says("/send")
     await journey.chat.sees(QUESTIONS[0])
-    # The replica freezes after it has asked, and before it has saved that it asked.
+    # The replica freezes after it has asked in place of the first question, and before it has saved that it asked.
     where = {"chat_id": journey.chat.id, "times": 1, "seconds": ANSWERED_AFTER}
-    await cluster.system.telegram_fails("delay_after", "sendMessage", **where)
+    await cluster.system.telegram_fails("delay_after", "editMessageText", **where)
     await journey.chat.says("bca")
     await journey.chat.sees(QUESTIONS[1])
     leader = await cluster.leader()
@@ -40,7 +40,7 @@ async def test_a_frozen_replica_does_not_turn_a_conversation_back_when_it_wakes(
     for each in {leader, frozen}:
         each.freeze()
     failed_at = await cluster.now()
-    # Other replicas ask again, handle the answer, and do what the leader did.
+    # Other replicas ask again, in a new message, handle the answer, and do what the leader did.
     await journey.chat.sees_times(2, QUESTIONS[1])
     await journey.chat.says(journey.sender.number)
     await journey.chat.sees(QUESTIONS[2])

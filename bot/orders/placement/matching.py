@@ -1,18 +1,22 @@
 """Decide which order in the service's list belongs to an intent."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from bot.core.clock import Clock
 from bot.orders.deposits import is_settled
 from bot.orders.order import Order
-from bot.orders.repository import Rival
 from bot.payments.tokens import LIGHTNING
 from bot.recipients.holders import is_same_holder
 from bot.recipients.matching import NumberMatch, compare_numbers
 from bot.settlement.model import OrderReport, Settlement, SettlementFailure
 from bot.settlement.steps import OrderStep, step_after
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bot.orders.repository import Rival
 
 CREATED_BEFORE = timedelta(seconds=5)
 CREATED_AFTER = timedelta(seconds=40)
@@ -44,7 +48,7 @@ async def read_list(settlement: Settlement, clock: Clock) -> OrderListing:
     return OrderListing(newest.reports, newest.served_at, asked_at, clock.now())
 
 
-async def read_rivals(settlement: Settlement, listing: OrderListing, rivals: Sequence[Rival]) -> OrderListing:
+async def read_rivals(settlement: Settlement, listing: OrderListing, rivals: "Sequence[Rival]") -> OrderListing:
     """Return the list with those of `rivals` as settled that the service says were paid or have failed.
 
     An order that isn't in the list is read by its id. After the first one that may still be paid, no other is read.

@@ -91,7 +91,7 @@ async def test_a_sum_belongs_to_one_deposit_and_the_next_review_names_another(sh
 async def chooses_sats(user: ChatUser, sats: int) -> None:
     """Go to the review of a cbBTC deposit of so many sats."""
     await chooses(user, label("payments.channel.cbbtc"))
-    await user.taps(label("checkout.review.edit.amount"))
+    await tap_change(user, "amount")
     await user.sees(like("checkout.amount.ask"))
     await user.says(f"{sats} sats")
     await user.sees(like("checkout.review.figures", pay=SUM))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from bot.recipients.formatting import group_digits
-from tests.e2e.faults import calls_of, count_posts, hold_call, invoices_in, kill_and_restart
+from tests.e2e.faults import calls_of, count_posts, hold_call, invoices_in, kill_and_restart, wait_until_idle
 from tests.e2e.new_users import Sender, new_sender
 from tests.e2e.orders.steps import complete_order, type_to_invoice
 from tests.e2e.system import System
@@ -62,6 +62,8 @@ async def test_kill_9_before_and_after_each_answer_is_sent_lets_everybody_go_on_
         await until(partial(answers.are_more_than, before + 1), what="both answers")
         await sender_before.chat.sees(move.sees)
         await sender_after.chat.sees(move.sees)
+        # What was edited in place is in sight before the bot asks again, in a new message.
+        await wait_until_idle(kirim)
     for sender, most in ((sender_before, 1), (sender_after, 2)):
         # What may have arrived is asked once more; what surely did not is asked once.
         assert max([await sender.chat.count(move.sees) for move in WAY if move.says]) == most

@@ -76,7 +76,7 @@ async def test_the_reference_of_an_order_finds_its_whole_story_and_nothing_of_an
     for reference, story, sender in zip(references, stories, senders, strict=True):
         assert [line for line in story if line["order"] != reference] == []
         steps = [step for step in dict.fromkeys(map(step_of, story)) if step in STEPS]
-        # Pictures have a queue of their own, so the receipt can come before the last message.
+        # Edits have a queue of their own, so the timeline can be edited before the receipt is drawn.
         assert [*steps[:-2], *sorted(steps[-2:], reverse=True)] == STEPS
         assert [line["timestamp"] for line in story] == sorted(line["timestamp"] for line in story)
         assert [line["action"] for line in story if line["event"] == "order_button_pressed"] == ["refresh_status"]
@@ -95,14 +95,12 @@ STEPS = [
     "order_created",
     "order_changed open",
     "message_sent invoice",
-    "message_sent card",
     "order_changed LN_INVOICE_PAID",
-    "message_sent take_down",
-    "message_sent card_edit",
     "message_sent paid",
+    "message_sent take_down",
     "order_changed COMPLETED",
     "message_sent sent",
-    "message_sent receipt",
+    "message_sent card_edit",
 ]
 
 
