@@ -142,7 +142,7 @@ class Conversation:
     async def start_over_button(self, session: Session, _: StartOverButton) -> None:
         """Begin a draft in place of the open one, unless the user has continued that one since."""
         if is_late(session) and not is_replayed(session):
-            await self._show_open_question(session)
+            await self._show_open_question(session, is_old=True)
             return
         await session.acknowledge()
         await self._begin(session)
@@ -163,8 +163,10 @@ class Conversation:
             await self._draft_handlers.show(session)
         else:
             # A second tap on an answer finds the next question in the same message, and needs no words. But who pressed
-            # Confirm just as the review was shown again, with another rate, has to know that it did nothing.
-            await self._show_open_question(session, is_old=self._draft_handlers.has_button(session, button.action))
+            # Confirm just as the review was shown again, with another rate, has to know that it did nothing. So does
+            # whoever pressed a button before a later answer that arrived first: the answer stays.
+            is_old = is_late(session) or self._draft_handlers.has_button(session, button.action)
+            await self._show_open_question(session, is_old=is_old)
 
     def _state(self, step: Step) -> list[Handler]:
         return [

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.broadcasts.subscribers import add_confirmed_broadcast, add_subscribers, count_messages, wait_for_report
-from tests.e2e.chat_user import ChatUser
+from tests.e2e.chat_user import ChatUser, Json
 from tests.e2e.new_users import new_user
 from tests.e2e.system import System, running_system
 from tests.texts import says
@@ -19,6 +19,9 @@ USERS, READERS = 60, 15
 PER_SECOND, LESS_PER_SECOND = 30, 5
 TYPED = ("/send", "bca")
 ANSWERS = ("checkout.destination.ask", "checkout.number.ask_bank")
+"""The first is a message. The second is an edit of it."""
+
+ANSWERED_BY = ("sendMessage", "editMessageText")
 TOO_MANY = 429
 
 
@@ -39,10 +42,8 @@ async def test_many_users_beside_a_broadcast_get_all_answers_in_order(tmp_path: 
         assert await wait_for_report(kirim, broadcast) == {"delivered": READERS}
         assert set((await count_messages(kirim, readers)).values()) == {1}
         for user in users:
-            texts = [message["text"] for message in await user.messages() if message["from"]["id"] != user.id]
-            assert len(texts) == len(ANSWERS), texts
-            assert all(says(text, key) for text, key in zip(texts, ANSWERS, strict=True)), texts
-        sent = [call for call in await kirim.calls("sendMessage") if call["chat_id"] != kirim.oscar.id]
+            await check_answers(kirim, user)
+        sent = [call for call in await answer_calls(kirim) if call["chat_id"] != kirim.oscar.id]
         rejected = sum(call["error_code"] == TOO_MANY for call in sent)
         assert (rejected > 0) == (counted == "all"), rejected
 
@@ -60,8 +61,7 @@ async def test_a_bot_that_is_stopped_while_telegram_rejects_everything_answers_a
         await kirim.start_bot()
         await found(partial(answered, kirim, users), lambda done: done == len(users), what="all answers")
         for user in users:
-            texts = [message["text"] for message in await user.messages() if message["from"]["id"] != user.id]
-            assert [says(text, key) for text, key in zip(texts, ANSWERS, strict=True)] == [True, True], texts
+            await check_answers(kirim, user)
 
 
 async def limit_total(kirim: System, counted: str, per_second: int = PER_SECOND) -> None:
@@ -77,6 +77,21 @@ async def rejected_chats(kirim: System) -> set[int]:
 
 
 async def answered(kirim: System, users: Sequence[ChatUser]) -> int:
-    """Return how many of the users got all their answers."""
-    sent = Counter(call["chat_id"] for call in await kirim.calls("sendMessage") if call["ok"])
-    return sum(sent[user.id] >= len(ANSWERS) for user in users)
+    """Return how many of the users got all their answers, as messages or edits."""
+    shown = Counter(call["chat_id"] for call in await answer_calls(kirim) if call["ok"])
+    return sum(shown[user.id] >= len(ANSWERS) for user in users)
+
+
+async def answer_calls(kirim: System) -> list[Json]:
+    """Return the calls that show an answer."""
+    return [call for method in ANSWERED_BY for call in await kirim.calls(method)]
+
+
+async def check_answers(kirim: System, user: ChatUser) -> None:
+    """Check that the user was shown each answer once, in order, and all of them in one message."""
+    told = await kirim.telegram.get(f"/sandbox/chats/{user.id}/messages", params={"shown_after": 0})
+    shown = [each for each in told.raise_for_status().json()["shown"] if each["from"]["id"] != user.id]
+    texts = [version["text"] for version in shown]
+    assert len(texts) == len(ANSWERS), texts
+    assert all(says(text, key) for text, key in zip(texts, ANSWERS, strict=True)), texts
+    assert len({version["message_id"] for version in shown}) == 1, shown

@@ -1,8 +1,8 @@
 """The scheduler of all calls to Telegram. It decides which call is sent next, and when.
 
-Calls wait in a queue for each chat, priority and kind. The first call of a chat that its limits allow is its head. It is
-ready, and in the heap of its group (`_Group`), by priority and age. If the limits allow none, the head is in the heap
-`_resting`, by the time when it may be sent. One timer serves all.
+Calls wait in a queue for each chat, priority and kind. The first call of a chat that its limits allow is its head. It
+is ready, and in the heap of its group (`_Group`), by priority and age. If the limits allow none, the head is in the
+heap `_resting`, by the time when it may be sent. One timer serves all.
 
 Entries are never removed from the middle of a heap. An outdated entry is noticed when it comes first. So each step
 costs the logarithm of the number of waiting chats, and no chat delays another.
