@@ -178,7 +178,9 @@ async def test_an_invoice_is_sent_as_text_where_only_pictures_are_slowed_down(sq
     for outcomes in ([slowed_down] * 4, [long] * 2):
         telegram = ScriptedTelegram(*outcomes)
         sender = sender_of(sqlite_store, telegram)
-        order = an_open_order(reference=f"R23456{len(outcomes)}", draft_id=str(outcomes), page_token=None, service_id=None)
+        order = an_open_order(
+            reference=f"R23456{len(outcomes)}", draft_id=str(outcomes), page_token=None, service_id=None
+        )
         async with sqlite_store.transaction() as tx:
             await OrderRepository(tx).add(order)
         (notification,) = order_notifications(order, (OrderNotification.INVOICE,), NOW)
