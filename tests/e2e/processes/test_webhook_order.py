@@ -10,6 +10,7 @@ import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
 
+import httpx
 import pytest
 import pytest_asyncio
 
@@ -55,10 +56,12 @@ async def go_to_holder_question(user: ChatUser) -> None:
 
 async def answer_to(kirim: System, press: Json) -> str:
     """Wait for the answer to a press, and return its text."""
-    every = {"after": 0}
+    # A stream without an end needs a real connection, which can be closed.
+    connected = httpx.AsyncClient(base_url=kirim.addresses.page, timeout=TIMEOUT_SECONDS)
     async with (
         asyncio.timeout(TIMEOUT_SECONDS),
-        kirim.telegram.stream("GET", "/sandbox/events", params=every, timeout=None) as stream,
+        connected,
+        connected.stream("GET", "/sandbox/events", params={"after": 0}) as stream,
     ):
         async for line in stream.aiter_lines():
             event = json.loads(line.removeprefix("data: ")) if line.startswith("data: ") else {}
