@@ -90,12 +90,27 @@ async def test_a_payment_that_arrived_is_reported_although_its_sender_has_ordere
     assert OrderNotification.PAID in system.sender.kinds()
 
 
+@pytest.mark.parametrize("state", ["", "FAILED"])
+async def test_an_order_that_was_read_a_moment_ago_is_looked_for_in_the_list(
+    system: OrderSystem, service: FakeSettlement, state: str
+) -> None:
+    order = await asked(system)
+    if state:
+        service.becomes("svc-1", state)
+    service.reads.append(SlowDown(1))
+    accepted = await accept(system, order)
+    assert (service.times("look_up"), service.times("newest")) == (1, 1)
+    assert accepted.phase is (Phase.DONE if state else Phase.OPEN)
+    assert bool(system.sender.payment_requests()) is not bool(state)
+
+
 @pytest.mark.parametrize("failure", [ServiceDown(), SlowDown(3), KeyRefused(), OrderNotFound()])
 async def test_while_the_order_cannot_be_read_the_question_stays_open(
     system: OrderSystem, service: FakeSettlement, failure: SettlementFailure
 ) -> None:
     order = await asked(system)
-    service.reads.append(failure)
+    # After a limit of requests, the list is read as well.
+    service.reads.extend([failure] * (2 if isinstance(failure, SlowDown) else 1))
     with pytest.raises(SettlementFailure):
         await system.orders.accept_price(order.reference)
     assert (await system.order(order.reference)).phase is Phase.NEEDS_CONFIRMATION

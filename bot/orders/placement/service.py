@@ -41,6 +41,7 @@ from bot.settlement.model import (
     ServiceDown,
     Settlement,
     SettlementFailure,
+    SlowDown,
 )
 from bot.users.repository import UserRepository
 
@@ -274,9 +275,15 @@ class OrderService:
     async def _read_report(self, order: Order, listing: OrderListing | None) -> OrderReport:
         """Return the service's record of the order, from the list if that has it. Raises `SettlementFailure`."""
         service_id = order.service_id or ""
-        listed = listing.find(service_id) if listing is not None else None
-        report = listed or await self._settlement.look_up(service_id)
-        if report.service_id != service_id:
+        report = listing.find(service_id) if listing is not None else None
+        if report is None:
+            try:
+                report = await self._settlement.look_up(service_id)
+            except SlowDown:
+                # The search that found the order read it a moment ago, and the service allows one read of an order a
+                # second (settlement API, 8). The list has no such limit.
+                report = (await read_list(self._settlement, self.clock)).find(service_id)
+        if report is None or report.service_id != service_id:
             raise ServiceDown
         return report
 
