@@ -392,6 +392,24 @@ async def test_without_a_review_that_can_be_edited_the_outcome_is_a_message(chat
     assert told.labels == [label("orders.button.back_to_review")]
 
 
+async def test_an_outcome_is_a_message_at_once_while_telegram_rejects_edits(chat: Chat) -> None:
+    order = await confirmed(chat, Phase.REFUSED)
+    chat.telegram.edits = [TryLater(3600)]
+    await chat.tells(order, OrderNotification.REFUSED)
+    assert [says(readable(shown.text), "orders.notification.refused") for shown in chat.shown] == [False, True]
+
+
+async def test_an_edit_of_the_review_that_may_have_arrived_is_repeated_once(chat: Chat) -> None:
+    order = await confirmed(chat, Phase.REFUSED)
+    chat.telegram.edits = [TryLater(1, maybe_sent=True)] * 2
+    async with chat.store.transaction() as tx:
+        await queue_order_notifications(tx, order, (OrderNotification.REFUSED,), NOW)
+    assert [type(each) for each in await chat.deliver(order)] == [RetryLater]
+    assert len(chat.shown) == 1
+    assert [type(each) for each in await chat.deliver(order)] == [Sent]
+    assert says(readable(chat.shown[-1].text), "infra.outbox.again")
+
+
 async def test_a_review_that_says_that_we_look_for_the_order_says_when_it_is_found(chat: Chat) -> None:
     order = await confirmed(chat, Phase.UNKNOWN)
     await chat.tells(order, OrderNotification.CHECKING)

@@ -134,7 +134,11 @@ class OrderMessages:
         return await _send(notification, context, screen, silent=mode is DeliveryMode.SILENT)
 
     async def _show_outcome(self, notification: OrderMessage, order: Order, context: RenderContext) -> DeliveryOutcome:
-        """Show in the review what became of the confirmed order. If it can't be edited, send a message."""
+        """Show in the review what became of the confirmed order. If it can't be edited, send a message.
+
+        Messages about payments come after this one. So they wait for one more attempt at most, and only if the edit may
+        have arrived.
+        """
         kind = OrderNotification(notification.kind)
         review = await _message_of(order, OrderNotification.REVIEW, notification, context)
         if review is None:
@@ -145,9 +149,10 @@ class OrderMessages:
         edited = await context.messenger.edit_text(
             notification.chat_id, review, screen.text, screen.keyboard, priority="money"
         )
-        if isinstance(edited, Gone | Invalid):
-            return await self._send_message(notification, order, context)
-        return delivery_outcome(edited)
+        may_have_arrived = isinstance(edited, TryLater) and edited.maybe_sent
+        if isinstance(edited, Delivered | NotModified) or (may_have_arrived and not notification.attempts):
+            return delivery_outcome(edited)
+        return await self._send_message(notification, order, context)
 
     async def _send_paid(self, notification: OrderMessage, order: Order, context: RenderContext) -> DeliveryOutcome:
         """Send that the payment arrived. The message is edited at each later step, for everyone."""
