@@ -76,7 +76,7 @@ async def test_an_order_that_is_paid_elsewhere_than_it_was_written_is_set_aside(
     async with store.reading() as tx:
         with pytest.raises(RowUnreadable) as caught:
             await OrderRepository(tx).get("BAD")
-        assert caught.value.is_of_order
+        assert caught.value.table == "orders"
         assert await OrderRepository(tx).get_if_readable("BAD") is None
         assert await OrderRepository(tx).by_page_token(["page of BAD", "token of a thief"]) == {}
         assert await OrderRepository(tx).of_user(6666) == ()

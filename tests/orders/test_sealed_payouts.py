@@ -211,5 +211,5 @@ async def test_a_malformed_order_keeps_no_other_from_being_read(store: Database,
         await LookupRepository(tx).find_used_methods()
         with pytest.raises(RowUnreadable) as caught:
             await OrderRepository(tx).get("BAD")
-        assert caught.value.is_of_order
+        assert caught.value.table == "orders"
     assert_noted(store, "orders BAD", for_others=column in VALUES_OF_A_LATER_VERSION)

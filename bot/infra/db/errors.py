@@ -36,11 +36,6 @@ class RowUnreadable(StoreDown):
     """
 
     @property
-    def is_of_order(self) -> bool:
-        """Whether the row is an order."""
-        return self.table == "orders"
-
-    @property
     def is_of_draft(self) -> bool:
         """Whether the row is a draft."""
         return self.table == "drafts"

@@ -3,7 +3,6 @@
 from bot.infra.i18n import Translator
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.users.buttons import PhraseAction, PhraseButton, SettingsAction, SettingsButton
-from bot.users.model import User
 from bot.users.phrase import MAX_LENGTH, MIN_LENGTH, Suggestion
 from bot.users.screens.buttons import send_row
 
@@ -47,8 +46,3 @@ def confirm_saved(t: Translator, phrase: str) -> Screen:
     return Screen(
         t("users.phrase.kept", phrase=phrase), (send_row(t), (Button(t.plain("users.button.settings"), data=SETTINGS),))
     )
-
-
-def format_phrase_line(t: Translator, user: User | None) -> str:
-    """Return the paragraph with the user's phrase, which only the genuine bot knows. It is empty without a phrase."""
-    return f"\n\n{t('users.pay.phrase', phrase=user.phrase)}" if user is not None and user.phrase else ""
