@@ -1,7 +1,7 @@
 """Read and write orders. An order is saved only if its version hasn't changed since it was read."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -112,13 +112,16 @@ MAY_BE_PAID_NOW = or_(
     orders.c.created_at > bindparam("since", type_=orders.c.created_at.type),
     orders.c.phase.not_in([constant(Phase.ABANDONED), constant(Phase.DONE)]),
 )
+DEPOSIT_SUMS = ((orders.c.sats, MAY_BE_DEPOSITED), (orders.c.expected_sats, MAY_BE_CREATED))
+"""Where the sum of a deposit that can still be paid is, and in which orders."""
+
 # Plain columns: orders that can't be decrypted count, too.
 SUMS_USED = union_all(
     *(
         select(sums, MAY_BE_PAID_NOW).where(
             condition, IS_OF_CHANNEL, sums.between(bindparam("least", type_=BigInteger()), bindparam("last"))
         )
-        for sums, condition in ((orders.c.sats, MAY_BE_DEPOSITED), (orders.c.expected_sats, MAY_BE_CREATED))
+        for sums, condition in DEPOSIT_SUMS
     )
 )
 RIVALS = union_all(
@@ -130,7 +133,7 @@ RIVALS = union_all(
             MAY_BE_PAID_NOW,
             orders.c.reference != bindparam("but", type_=Text()),
         )
-        for sums, condition in ((orders.c.sats, MAY_BE_DEPOSITED), (orders.c.expected_sats, MAY_BE_CREATED))
+        for sums, condition in DEPOSIT_SUMS
     )
 )
 OPEN_OF_USER = OF_USER.where(IN_PHASES)
@@ -273,13 +276,11 @@ class OrderRepository:
 
     async def by_service_id(self, service_ids: Collection[str]) -> Mapping[str, Order]:
         """Return the orders that have any of these ids of the service."""
-        found = await self._all(CLAIMING, ids=tuple(service_ids))
-        return {order.service_id: order for order in found if order.service_id is not None}
+        return _by_service_id(await self._all(CLAIMING, ids=tuple(service_ids)))
 
     async def polled_by_service_id(self, service_ids: Collection[str]) -> Mapping[str, Order]:
         """Return the orders that have any of these ids, with the same fields as `due`."""
-        found = await self._polled(POLLED_CLAIMING, ids=tuple(service_ids))
-        return {order.service_id: order for order in found if order.service_id is not None}
+        return _by_service_id(await self._polled(POLLED_CLAIMING, ids=tuple(service_ids)))
 
     async def of_user(self, user_id: int, *, limit: int = 10, offset: int = 0) -> tuple[Order, ...]:
         """Return a user's orders, the newest first."""
@@ -355,19 +356,17 @@ class OrderRepository:
 
     async def save(self, order: Order) -> Order | None:
         """Save the order and return it with its next version. Return None if another transaction changed it."""
-        after = replace(order, version=order.version + 1)
-        seen = {"key": order.reference, "seen": order.version}
-        result = await self._connection.execute(SAVE, {**to_row(after, self._vault), **seen})
-        return after if result.rowcount == 1 else None
+        return await self._save(order, lambda after: to_row(after, self._vault))
 
     async def save_tracked(self, before: TrackedOrder, after: Order) -> Order | None:
         """Save what tracking has changed, as `save` does. A row that doesn't open keeps its other columns."""
-        if before.is_whole:
-            return await self.save(after)
-        next_one = replace(after, version=after.version + 1)
-        seen = {"key": after.reference, "seen": after.version}
-        result = await self._connection.execute(SAVE, {**to_tracked_row(next_one), **seen})
-        return next_one if result.rowcount == 1 else None
+        return await self.save(after) if before.is_whole else await self._save(after, to_tracked_row)
+
+    async def _save(self, order: Order, to_values: Callable[[Order], dict[str, object]]) -> Order | None:
+        after = replace(order, version=order.version + 1)
+        seen = {"key": order.reference, "seen": order.version}
+        result = await self._connection.execute(SAVE, {**to_values(after), **seen})
+        return after if result.rowcount == 1 else None
 
     async def due(self, now: datetime, *, is_paid: bool, limit: int = 1000) -> tuple[Order, ...]:
         """Return paid or unpaid orders that are due for polling, the longest waiting first.
@@ -513,6 +512,10 @@ def _log_event(order: Order, event: OrderEvent) -> None:
 
 def _readable(found: Iterable[Order | None]) -> tuple[Order, ...]:
     return tuple(order for order in found if order is not None)
+
+
+def _by_service_id(found: Iterable[Order]) -> Mapping[str, Order]:
+    return {order.service_id: order for order in found if order.service_id is not None}
 
 
 def _cursor(order: Order) -> dict[str, object]:

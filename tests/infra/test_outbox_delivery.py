@@ -70,6 +70,20 @@ class SlowSender(RecordingSender):
         return await super().send(notification)
 
 
+async def interrupt_and_recover(system: OrderSystem, other_system: OrderSystem) -> None:
+    """Let a process end during its first request, and another one go on. Nothing is sent before it has recovered."""
+    sender = SlowSender(system)
+    sender.locks[EMMA] = asyncio.Event()
+    dying = OutboxDelivery(system.store, sender, system.clock)
+    await dying.start_due()
+    await sender.started.wait()
+    await dying.close(0)
+    await other_system.deliver()
+    assert other_system.sender.sent == []
+    assert await other_system.delivery.recover() == 1
+    await other_system.deliver()
+
+
 async def test_the_notifications_of_a_chat_are_sent_in_their_order(system: OrderSystem) -> None:
     await queue(system, "checking", "card", "paid", "sent")
     await system.deliver()
@@ -206,16 +220,7 @@ async def test_what_a_crash_left_half_told_is_told_again_and_says_so(
     system: OrderSystem, other_system: OrderSystem
 ) -> None:
     await queue(system, "paid", "sent")
-    sender = SlowSender(system)
-    sender.locks[EMMA] = asyncio.Event()
-    dying = OutboxDelivery(system.store, sender, system.clock)
-    await dying.start_due()
-    await sender.started.wait()
-    await dying.close(0)
-    await other_system.deliver()
-    assert other_system.sender.sent == []
-    assert await other_system.delivery.recover() == 1
-    await other_system.deliver()
+    await interrupt_and_recover(system, other_system)
     assert list_sent(other_system) == [(EMMA, "paid", True), (EMMA, "sent", False)]
 
 

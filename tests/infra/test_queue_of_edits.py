@@ -1,6 +1,5 @@
 """Edits and removals have their own queue: no message about money waits for them, and they end after some tries."""
 
-import asyncio
 from collections.abc import Collection
 from dataclasses import replace
 from typing import Any, cast
@@ -28,7 +27,7 @@ from bot.orders.notifications.queueing import QUEUES, order_notifications
 from bot.staff.alarm_model import AlarmKind
 from bot.staff.alarm_repository import AlarmRepository
 from tests.infra.builders import a_notification, as_stored
-from tests.infra.test_outbox_delivery import CountingDatabase, SlowSender
+from tests.infra.test_outbox_delivery import CountingDatabase, interrupt_and_recover
 from tests.infra.test_queues_of_messages import (
     TelegramWithOldMessages,
     create_renderers,
@@ -165,16 +164,7 @@ async def test_an_edit_that_a_crash_interrupted_is_repeated_and_nothing_overtake
     system: OrderSystem, other_system: OrderSystem
 ) -> None:
     await queue(system, "take_down", "card_edit:1")
-    sender = SlowSender(system)
-    sender.locks[EMMA] = asyncio.Event()
-    dying = OutboxDelivery(system.store, sender, system.clock)
-    await dying.start_due()
-    await sender.started.wait()
-    await dying.close(0)
-    await other_system.deliver()
-    assert other_system.sender.sent == []
-    assert await other_system.delivery.recover() == 1
-    await other_system.deliver()
+    await interrupt_and_recover(system, other_system)
     assert [(each.kind, each.maybe_sent) for each in other_system.sender.sent] == [
         ("take_down", True),
         ("card_edit", False),

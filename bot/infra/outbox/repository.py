@@ -322,13 +322,12 @@ class OutboxRepository:
 
     async def find_messages(self, subject: str, kinds: Collection[str], chat_id: int) -> tuple[SentMessage, ...]:
         """Return the messages of all notifications of these kinds, with any mark, in the order of the notifications."""
-        key = {"about": subject, "kinds": [str(kind) for kind in kinds], "chat": chat_id}
-        return tuple(SentMessage(*row) for row in await self._connection.execute(MESSAGES, key))
+        found = await self._connection.execute(MESSAGES, _of_kinds(subject, kinds, chat_id))
+        return tuple(SentMessage(*row) for row in found)
 
     async def has_any(self, subject: str, kinds: Collection[str], chat_id: int) -> bool:
         """Return whether there is a notification of these kinds, in any status."""
-        key = {"about": subject, "kinds": [str(kind) for kind in kinds], "chat": chat_id}
-        return (await self._connection.execute(ANY_OF_KINDS, key)).first() is not None
+        return (await self._connection.execute(ANY_OF_KINDS, _of_kinds(subject, kinds, chat_id))).first() is not None
 
     async def replace_message_id(self, subject: str, kind: str, chat_id: int, message_id: int | None) -> None:
         """Save another message id for a notification without a mark, such as a status message that was sent again."""
@@ -371,6 +370,10 @@ def _notification(row: Mapping[Any, Any]) -> StoredNotification:
     values = dict(row)
     queue = Queue.EDITS if values.pop("is_edit") else Queue(values["queue"])
     return Notification(**{**values, "queue": queue, "status": NotificationStatus(values["status"])})
+
+
+def _of_kinds(subject: str, kinds: Collection[str], chat_id: int) -> dict[str, object]:
+    return {"about": subject, "kinds": [str(kind) for kind in kinds], "chat": chat_id}
 
 
 def _store_queue(queue: Queue) -> dict[str, object]:

@@ -180,42 +180,49 @@ class OrderMessages:
     async def _send_payment(self, notification: OrderMessage, order: Order, context: RenderContext) -> DeliveryOutcome:
         payment, silent = _build_payment(order, context), bool(notification.mark)
         page = pay.page_row(context.t, order, self._public_url)
-        sent: Outcome = Invalid("the picture failed twice")
-        if self._may_have_picture(notification):
+        text = with_repeat_note(notification, context.t, payment.caption)
+
+        async def send_picture() -> Outcome:
             picture = await qr.render_png_off_loop(payment.payload)
-            caption = with_repeat_note(notification, context.t, payment.caption)
-            if pay.caption_length(caption) > pay.MAX_CAPTION:
-                caption = payment.caption
-            sent = await _with_or_without_page(
+            caption = text if pay.caption_length(text) <= pay.MAX_CAPTION else payment.caption
+            return await _with_or_without_page(
                 page,
                 payment.keyboard,
                 lambda keyboard: context.messenger.send_photo(
                     notification.chat_id, picture, caption, keyboard, priority="money", silent=silent
                 ),
             )
+
+        async def send_text() -> DeliveryOutcome:
+            sent = await _with_or_without_page(
+                page,
+                payment.keyboard,
+                lambda keyboard: context.messenger.send_text(
+                    notification.chat_id, text, keyboard, priority="money", silent=silent
+                ),
+            )
+            return delivery_outcome(sent)
+
+        return await self._send_picture_or_text(notification, send_picture, send_text)
+
+    async def _send_picture_or_text(
+        self,
+        notification: OrderMessage,
+        send_picture: Callable[[], Awaitable[Outcome]],
+        send_text: Callable[[], Awaitable[DeliveryOutcome]],
+    ) -> DeliveryOutcome:
+        """Send a message with its picture. If that fails twice or is rejected, send it as text."""
+        sent: Outcome = Invalid("the picture failed twice")
+        if notification.attempts - self._unsent[notification.id] < PICTURE_TRIES:
+            sent = await send_picture()
             self._count_unsent(notification, sent)
         if not isinstance(sent, Invalid) and not self._may_only_pictures_fail(notification, sent):
             return delivery_outcome(sent)
-        text = with_repeat_note(notification, context.t, payment.caption)
-        sent = await _with_or_without_page(
-            page,
-            payment.keyboard,
-            lambda keyboard: context.messenger.send_text(
-                notification.chat_id, text, keyboard, priority="money", silent=silent
-            ),
-        )
-        return self._without_picture(notification, delivery_outcome(sent))
-
-    def _without_picture(self, notification: OrderMessage, sent: DeliveryOutcome) -> DeliveryOutcome:
-        """Return the outcome of a message that was sent as text, because its picture can't be sent."""
-        if not isinstance(sent, Sent):
-            return sent
+        delivered = await send_text()
+        if not isinstance(delivered, Sent):
+            return delivered
         self._unsent.pop(notification.id, None)
-        return replace(sent, without_picture=True)
-
-    def _may_have_picture(self, notification: OrderMessage) -> bool:
-        """Return whether the picture is tried. If it failed twice, its text is sent without it."""
-        return notification.attempts - self._unsent[notification.id] < PICTURE_TRIES
+        return replace(delivered, without_picture=True)
 
     def _may_only_pictures_fail(self, notification: OrderMessage, sent: Outcome) -> bool:
         """Return whether the text can be tried at once: the picture certainly wasn't sent, as several times before."""
@@ -316,20 +323,21 @@ class OrderMessages:
         data = await self._receipts.get_or_create(order)
         if data is None or await _has_receipt_of_its_own(order, context):
             return await _send(notification, context, Screen(receipt.format_sent(context.t, order)), silent=silent)
-        sent: Outcome = Invalid("the picture failed twice")
-        if self._may_have_picture(notification):
+
+        async def send_picture() -> Outcome:
             picture = await draw_receipt(data, context.t, order, context.zone, context.messenger.username)
             keyboard = await _with_offer_to_save(picture.keyboard, order, context)
             caption = with_repeat_note(notification, context.t, picture.caption)
-            sent = await context.messenger.send_photo(
+            return await context.messenger.send_photo(
                 notification.chat_id, picture.png, caption, keyboard, priority="money", silent=silent
             )
-            self._count_unsent(notification, sent)
-        if not isinstance(sent, Invalid) and not self._may_only_pictures_fail(notification, sent):
-            return delivery_outcome(sent)
-        screen = receipt.as_text(context.t, order, data)
-        screen = replace(screen, keyboard=await _with_offer_to_save(screen.keyboard, order, context))
-        return self._without_picture(notification, await _send(notification, context, screen, silent=silent))
+
+        async def send_text() -> DeliveryOutcome:
+            screen = receipt.as_text(context.t, order, data)
+            keyboard = await _with_offer_to_save(screen.keyboard, order, context)
+            return await _send(notification, context, replace(screen, keyboard=keyboard), silent=silent)
+
+        return await self._send_picture_or_text(notification, send_picture, send_text)
 
     async def _send_receipt(self, notification: OrderMessage, order: Order, context: RenderContext) -> DeliveryOutcome:
         """Send the receipt silently, after a message of an earlier version that the rupiah were sent."""
@@ -430,8 +438,8 @@ async def _message_of(
     order: Order, kind: OrderNotification, notification: OrderMessage, context: RenderContext
 ) -> int | None:
     """Return the id of the message of another notification about the order."""
-    found = await _messages_of(order, (kind,), notification, context)
-    return found[-1].message_id if found else None
+    async with context.store.reading() as tx:
+        return await OutboxRepository(tx).find_message_id(order_subject(order), kind, notification.chat_id)
 
 
 async def _messages_of(
