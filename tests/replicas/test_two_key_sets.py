@@ -8,11 +8,12 @@ import pytest
 import pytest_asyncio
 
 from bot.infra.db.vault import generate_key
+from tests.infra.next_version import write_next_migrations
 from tests.replicas.audit import audit
 from tests.replicas.cluster import Cluster, running_cluster
 from tests.replicas.exchange import NEXT_VERSION, Exchange
 from tests.replicas.journeys import new_journey
-from tests.replicas.next_version_bot import MESSAGE
+from tests.replicas.next_version_bot import FOLDER, MESSAGE
 from tests.replicas.test_replaced_replicas import ordering
 from tests.waiting import until
 
@@ -54,16 +55,21 @@ async def test_replicas_of_two_versions_with_two_key_sets_are_exchanged_while_us
     assert left["unsent"] == 0
 
 
-async def test_a_replica_that_comes_back_without_the_others_key_leaves_the_work_to_them(cluster: Cluster) -> None:
+async def test_a_replica_that_comes_back_without_the_others_key_leaves_the_work_to_them(
+    cluster: Cluster, tmp_path: Path
+) -> None:
     lacking, *others = cluster.replicas
     for each in others:
         assert await each.stop() == 0
     lacking.freeze()
     # As if it had been frozen for longer than its record lasts.
     await cluster.query("UPDATE processes SET expires_at = '2020-01-01 00:00:00+00'")
-    keys = f"{generate_key()},{lacking.environment['ENCRYPTION_KEYS']}"
+    settings = {
+        "ENCRYPTION_KEYS": f"{generate_key()},{lacking.environment['ENCRYPTION_KEYS']}",
+        FOLDER: str(write_next_migrations(tmp_path)),
+    }
     for each in others:
-        await each.start(NEXT_VERSION, ENCRYPTION_KEYS=keys)
+        await each.start(NEXT_VERSION, **settings)
     lacking.thaw()
 
     async def has_noticed() -> bool:
@@ -76,6 +82,6 @@ async def test_a_replica_that_comes_back_without_the_others_key_leaves_the_work_
         assert await cluster.leader() in others
         assert await cluster.holder_of(journey.chat.id) in others
         assert await lacking.stop() == 0
-        await lacking.start(NEXT_VERSION, ENCRYPTION_KEYS=keys)
+        await lacking.start(NEXT_VERSION, **settings)
     assert all(each.has_ended for each in journeys)
     assert (await audit(cluster, [*journeys, journey])).broken == []
