@@ -77,7 +77,8 @@ def follow_ups(operator_ids: frozenset[int]) -> Mapping[NotificationKind, Follow
     async def follow_removal(
         tx: Transaction, notification: Notification[AboutOrder], result: Sent | Undeliverable, now: datetime
     ) -> None:
-        if isinstance(result, Undeliverable) and not result.whole_chat:
+        # A removal with a mark is that of an older QR code, and the order can still be paid.
+        if isinstance(result, Undeliverable) and not result.whole_chat and not notification.mark:
             kind, reference = AlarmKind.INVOICE_NOT_REMOVED, notification.payload.reference
             await raise_order_alarm(tx, kind, reference, now, operator_ids, why=result.reason)
 

@@ -88,11 +88,12 @@ class StatusMessages:
             await self.send_status_message(session, order)
 
     async def _resend_payment(self, session: Session, order: Order) -> None:
-        """Queue the message to pay with again. The outbox removes it with the first one, whatever happens meanwhile."""
+        """Queue the message to pay with again, and the removal of those before it."""
         button = OrderButton(order.reference, OrderAction.RESEND_STATUS).pack()
         if session.is_double_tap(button):
             return
-        mark, kinds = format_mark("again", session.update_id), payment_notifications(order)
+        mark = format_mark("again", session.update_id)
+        kinds = (*payment_notifications(order), OrderNotification.TAKE_DOWN)
         async with self._database.transaction() as tx:
             await OutboxRepository(tx).add(order_notifications(order, kinds, session.now, mark))
         self._on_notification()

@@ -74,8 +74,11 @@ class RandomSteps:
 
     async def try_again(self, system: OrderSystem) -> None:
         order = await self.latest(system)
-        if order is not None and await system.orders.try_again(order.reference):
-            self.posts += 1
+        if order is None:
+            return
+        with suppress(ServiceDown, SlowDown, KeyRefused):
+            if await system.orders.try_again(order.reference):
+                self.posts += 1
 
     async def drop(self, system: OrderSystem) -> None:
         order = await self.latest(system)

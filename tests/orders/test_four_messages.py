@@ -8,12 +8,13 @@ from typing import Any, cast
 import pytest
 
 from bot.infra.db.database import Database
-from bot.infra.outbox.model import DeliveryOutcome, NotificationStatus, RetryLater, Sent
+from bot.infra.outbox.model import DeliveryOutcome, NotificationStatus, Queue, RetryLater, Sent, Undeliverable
 from bot.infra.outbox.rendering import Renderers
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Messenger, Outcome, TryLater
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Keyboard
+from bot.orders.missed_messages import follow_ups
 from bot.orders.notifications.kinds import OrderNotification
 from bot.orders.notifications.queueing import (
     order_notifications,
@@ -29,6 +30,7 @@ from bot.orders.repository import OrderRepository
 from bot.orders.screens import order_messages
 from bot.orders.screens.payment import MAX_CAPTION, caption_length
 from bot.settlement.steps import OrderStep
+from bot.staff.alarm_repository import AlarmRepository
 from bot.staff.staff_chat import StaffChat, SupportContacts
 from bot.users.readers import RenderContext, RenderContexts
 from bot.users.repository import UserRepository
@@ -40,6 +42,9 @@ from tests.texts import TRANSLATIONS, label, readable, says, text
 from tests.users.builders import EMMA, a_user
 
 PHRASE = "winter stair harp"
+AGAIN = (OrderNotification.INVOICE, OrderNotification.INVOICE_TEXT, OrderNotification.TAKE_DOWN)
+"""What is queued when a user asks for the QR code again."""
+
 READER = Reader(TRANSLATIONS.get("en"), a_user(EMMA).zone, NOW)
 FEWER = {topic: str(DeliveryMode.STATUS_ONLY) for topic in ("paid", "sent")}
 
@@ -67,6 +72,7 @@ class Telegram:
     chat: dict[int, Shown] = field(default_factory=dict)
     pictures: list[Outcome] = field(default_factory=list)
     edits: list[Outcome] = field(default_factory=list)
+    deletions: list[Outcome] = field(default_factory=list)
     count: int = 0
 
     def _add(self, shown: Shown) -> Outcome:
@@ -98,6 +104,8 @@ class Telegram:
         return Delivered(message_id)
 
     async def delete(self, _: int, message_id: int, **__: Any) -> Outcome:
+        if self.deletions:
+            return self.deletions.pop(0)
         return Gone() if self.chat.pop(message_id, None) is None else Delivered()
 
 
@@ -315,7 +323,7 @@ async def test_a_qr_code_that_was_asked_for_again_takes_the_place_of_the_first_a
     order = await chat.begin(an_open_order(bolt11="lnbcrt1" + "q" * 1200))
     await chat.tells(order, OrderNotification.INVOICE, OrderNotification.INVOICE_TEXT)
     assert len(chat.shown) == 2
-    await chat.tells(order, OrderNotification.INVOICE, OrderNotification.INVOICE_TEXT, mark="again.7")
+    await chat.tells(order, *AGAIN, mark="again.7")
     assert sorted(chat.telegram.chat) == [3, 4]
     assert all(shown.is_silent for shown in chat.shown)
     chat.telegram.chat[1] = Shown("the first, which could not be deleted", has_picture=True)
@@ -323,6 +331,41 @@ async def test_a_qr_code_that_was_asked_for_again_takes_the_place_of_the_first_a
     await chat.tells(order, OrderNotification.PAID, OrderNotification.TAKE_DOWN)
     (paid,) = chat.shown
     assert says(readable(paid.text), "orders.notification.paid")
+
+
+async def test_the_first_qr_code_stays_if_the_second_was_not_sent(chat: Chat) -> None:
+    order = await chat.begin(an_open_order())
+    await chat.tells(order, OrderNotification.INVOICE)
+    await chat.tells(order, OrderNotification.TAKE_DOWN, mark="again.7")
+    assert sorted(chat.telegram.chat) == [1]
+
+
+async def test_the_removal_of_an_older_qr_code_ends_when_all_are_removed(chat: Chat) -> None:
+    order = await chat.begin(an_open_order())
+    await chat.tells(order, OrderNotification.INVOICE)
+    await chat.tells(order, OrderNotification.INVOICE, mark="again.7")
+    order = await chat.paid(order)
+    chat.telegram.deletions = [TryLater(0)]
+    await chat.tells(order, OrderNotification.TAKE_DOWN, mark="again.7")
+    assert len(chat.telegram.deletions) == 1
+
+
+async def test_a_first_qr_code_that_cannot_be_deleted_holds_up_no_payment_and_is_no_alarm(chat: Chat) -> None:
+    order = await chat.begin(an_open_order())
+    await chat.tells(order, OrderNotification.INVOICE)
+    chat.telegram.deletions = [TryLater(0), Gone(is_too_old=True)]
+    again = order_notifications(order, AGAIN, NOW, "again.7")
+    assert {each.kind: each.queue for each in again}[OrderNotification.TAKE_DOWN] is Queue.EDITS
+    async with chat.store.transaction() as tx:
+        await OutboxRepository(tx).add(again)
+    assert [type(outcome) for outcome in await chat.deliver(order)] == [Sent, Sent, RetryLater]
+    assert [type(outcome) for outcome in await chat.deliver(order)] == [Sent]
+    assert sorted(chat.telegram.chat) == [1, 2]
+    assert "lnbcrt" in chat.telegram.chat[1].text, "an order that can be paid isn't called closed"
+    async with chat.store.transaction() as tx:
+        follow = follow_ups(frozenset())[OrderNotification.TAKE_DOWN]
+        await follow(tx, again[-1], Undeliverable("24 tries failed"), NOW)
+        assert await AlarmRepository(tx).open() == ()
 
 
 async def test_no_qr_code_is_shown_again_that_can_no_longer_be_paid(chat: Chat) -> None:

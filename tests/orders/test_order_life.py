@@ -359,6 +359,7 @@ class OrderLifeMachine(RuleBasedStateMachine):
         anomaly = {"drop": "worse", "time": "worse", "contract": "contract"}.get(end)
         self.place_order_with(who, ordered, number, {6: Fault.FAIL} if end == "lost" else {}, anomaly, 0)
         self.deliver(number, {})
+        self.check_messages()  # what earlier stories have shown can expire now
         self.clock.passes(seconds=90_000 if end == "time" else 61)
         self.run_all_workers(number)
         asked, self.service.listed = self.newest_order(), listed

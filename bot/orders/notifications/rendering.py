@@ -165,19 +165,10 @@ class OrderMessages:
     async def _send_invoice(self, notification: OrderMessage, order: Order, context: RenderContext) -> DeliveryOutcome:
         """Send the invoice with its QR code. If that fails twice or is rejected, send it as text.
 
-        A row with a mark was queued because the user asked for the QR code again. It takes the place of the one before.
+        A row with a mark was queued because the user asked for the QR code again.
         """
         if not order.awaits_payment(context.now):
             return Sent()
-        sent = await self._send_payment(notification, order, context)
-        if notification.mark and isinstance(sent, Sent):
-            for earlier in await _messages_of(order, PAYMENT_MESSAGES, notification, context):
-                if earlier.notification_id < notification.id:
-                    # What stays is removed with the others, when the order can no longer be paid.
-                    await context.messenger.delete(notification.chat_id, earlier.message_id, priority="talk")
-        return sent
-
-    async def _send_payment(self, notification: OrderMessage, order: Order, context: RenderContext) -> DeliveryOutcome:
         payment, silent = _build_payment(order, context), bool(notification.mark)
         page = pay.page_row(context.t, order, self._public_url)
         text = with_repeat_note(notification, context.t, payment.caption)
@@ -289,11 +280,16 @@ class OrderMessages:
         return delivery_outcome(sent)
 
     async def _take_down(self, notification: OrderMessage, order: Order, context: RenderContext) -> DeliveryOutcome:
-        """Remove the messages to pay with, the first picture last. If it fails, a retry removes what is left."""
-        outcomes = [
-            await _remove(notification, message.message_id, order, context)
-            for message in reversed(await _messages_of(order, PAYMENT_MESSAGES, notification, context))
-        ]
+        """Remove the messages to pay with, the first picture last. If it fails, a retry removes what is left.
+
+        A row with a mark removes those in whose place the user got another QR code.
+        """
+        shown = await _messages_of(order, PAYMENT_MESSAGES, notification, context)
+        if notification.mark:
+            # Otherwise the row without a mark removes all of them.
+            awaits_payment = order.awaits_payment(context.now)
+            return await _delete_earlier(notification, shown, context) if awaits_payment else Sent()
+        outcomes = [await _remove(notification, message.message_id, order, context) for message in reversed(shown)]
         # What can be tried again comes first. It is given up in the end, too.
         failed = [outcome for outcome in outcomes if not isinstance(outcome, Sent)]
         return min(failed, key=lambda outcome: not isinstance(outcome, RetryLater), default=Sent())
@@ -448,6 +444,19 @@ async def _messages_of(
     """Return the messages of other notifications about the order, the oldest first."""
     async with context.store.reading() as tx:
         return await OutboxRepository(tx).find_messages(order_subject(order), kinds, notification.chat_id)
+
+
+async def _delete_earlier(
+    notification: OrderMessage, shown: Sequence[SentMessage], context: RenderContext
+) -> DeliveryOutcome:
+    """Delete the messages before the newest QR code. What can't be deleted stays until the order can't be paid."""
+    newest = max((each.notification_id for each in shown if each.kind == OrderNotification.INVOICE), default=0)
+    for earlier in shown:
+        if earlier.notification_id < newest:
+            deleted = await context.messenger.delete(notification.chat_id, earlier.message_id, priority="money")
+            if not isinstance(deleted, Gone | Invalid | Delivered):
+                return delivery_outcome(deleted)
+    return Sent()
 
 
 async def _remove(notification: OrderMessage, message_id: int, order: Order, context: RenderContext) -> DeliveryOutcome:
