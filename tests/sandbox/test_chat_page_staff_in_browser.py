@@ -10,7 +10,7 @@ from playwright.async_api import expect
 
 from bot.sandbox.telegram import SUPPORT_GROUP_ID
 from tests.sandbox.chat_page import ChatPage, running_chat
-from tests.sandbox.telegram_sandbox import EMMA, RINA
+from tests.sandbox.telegram_sandbox import EMMA, OSCAR, RINA
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -71,6 +71,18 @@ async def test_an_answer_in_a_topic_names_the_message_and_the_topic(chat: ChatPa
     assert (answer.reply_to_message.message_id, answer.message_thread_id) == (head.message_id, topic)
     assert answer.from_user is not None
     assert answer.from_user.id == RINA
+
+
+async def test_who_writes_in_the_group_can_be_chosen_again_without_a_mouse(chat: ChatPage) -> None:
+    group = await group_of(chat)
+    speaker = group.get_by_test_id("group-speaker")
+    for person in (OSCAR, RINA):
+        await speaker.focus()
+        await speaker.select_option(str(person))
+        await expect(speaker).to_be_focused()
+        await says(group, f"from {person}")
+        await expect(group.get_by_test_id("message").last).to_contain_text(f"from {person}")
+    assert [message.from_user and message.from_user.id for message in await received(chat)] == [OSCAR, RINA]
 
 
 async def test_topics_stand_newest_first_are_renamed_and_show_that_they_are_closed(chat: ChatPage) -> None:

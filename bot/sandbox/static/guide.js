@@ -22,8 +22,8 @@ export class Guide {
     const name = first?.first_name ?? "a sender";
     return [
       ["hello", "Say hello", `Press Start in ${name}’s chat.`],
-      ["send", "Send rupiah", "Choose a bank or e-wallet, a number and an amount. Then confirm."],
-      ["pay", "Pay", `In ${name}’s wallet, scan the QR code and press Pay.`],
+      ["send", "Send rupiah", "Answer the bot’s questions."],
+      ["pay", "Pay", `Scan the QR code in ${name}’s wallet.`],
     ];
   }
 
@@ -44,14 +44,14 @@ export class Guide {
     const current = this.done.indexOf(false);
     if (current < 0) {
       replaceChildren(this.list, el("li", { class: "step done current" }, el("span", { class: "step-mark" }, icon("check")),
-        el("span", {}, el("strong", {}, "Done! "), "Watch the chat: it updates as the rupiah are sent.")));
+        el("span", {}, el("strong", {}, "Done! "), "Watch the rupiah being sent.")));
       return;
     }
     replaceChildren(this.list, this.steps().map(([name, title, about], place) => {
       const isDone = this.done[place];
       return el("li", { class: `step${isDone ? " done" : ""}${place === current ? " current" : ""}`, "data-step": name, "aria-current": place === current ? "step" : null },
         el("span", { class: "step-mark" }, isDone ? icon("check") : String(place + 1)),
-        el("span", {}, el("strong", {}, title), el("span", { class: "step-about" }, about)));
+        el("span", {}, el("strong", {}, title), " ", el("span", { class: "step-about" }, about)));
     }));
   }
 

@@ -16,8 +16,8 @@ const TOAST_MS = 3500;
 const PRESS_WAIT_SECONDS = 10;
 
 export class Pane {
-  // topics: a TopicBar for forums; speaker: the user that the pane shows and acts for.
-  constructor({ store, chat, speaker, topics = null }) {
+  // topics: a TopicBar for forums; speaker: the user that the pane shows and acts for; settings: a node for the header.
+  constructor({ store, chat, speaker, settings, topics = null }) {
     Object.assign(this, { store, chat, speaker, topics });
     this.words = wordsFor(speaker);
     this.isGroup = chat.type !== "private";
@@ -29,15 +29,15 @@ export class Pane {
     this.composer = new Composer({ name: speaker.first_name, words: this.words, commands: () => commandsFor(store.commands, speaker, chat), onSend: (...said) => this.send(...said), onEdit: (...said) => this.edit(...said) });
     this.log.node.append(this.toast);
     this.foot = el("div", { class: "foot" });
-    this.node = el("div", { class: "phone" }, this.header(), topics?.node, this.log.node, this.foot);
+    this.node = el("div", { class: "phone" }, this.header(settings), topics?.node, this.log.node, this.foot);
     this.idle();
     this.refresh();
   }
 
-  header() {
+  header(settings) {
     const face = this.isGroup ? icon("chat") : icon("bolt");
     return el("header", { class: "phone-header" }, el("span", { class: "avatar bot" }, face),
-      el("span", { class: "phone-title" }, el("strong", {}, this.title), this.status));
+      el("span", { class: "phone-title" }, el("strong", {}, this.title), this.status), settings);
   }
 
   actions() {

@@ -23,11 +23,10 @@ export function face(name, index) {
 // and sync(person) that shows changes made elsewhere.
 export function personPlace(store, person, index) {
   const chat = store.privateChat(person.id);
-  const pane = new Pane({ store, chat, speaker: person });
-  const wallet = person.role === "sender" ? new Wallet({ person, messages: () => store.history(chat.id) }) : null;
   const controls = settings(person);
-  const caption = el("header", { class: "caption" }, face(person.first_name, index),
-    el("div", {}, el("h2", {}, person.first_name), el("p", {}, roleName(person.role))), controls.node);
+  const pane = new Pane({ store, chat, speaker: person, settings: controls.node });
+  const wallet = person.role === "sender" ? new Wallet({ person, messages: () => store.history(chat.id) }) : null;
+  const caption = el("header", { class: "caption" }, face(person.first_name, index), el("h2", {}, person.first_name), el("p", {}, roleName(person.role)));
   const node = el("section", { class: `place${wallet ? " with-wallet" : ""}`, "data-testid": `pane-${person.id}`, "aria-label": `${person.first_name}, ${roleName(person.role)}` },
     caption, el("div", { class: "devices" }, pane.node, wallet?.node));
   return { id: person.id, name: person.first_name, chatId: chat.id, role: person.role, node, pane, wallet, index, sync: controls.sync };
@@ -48,8 +47,11 @@ export function groupPlace(store, chat, index) {
   const place = { id: chat.id, name: chat.title, chatId: chat.id, role: "group", index };
   const speak = (person) => {
     const topics = chat.is_forum ? new TopicBar({ words: wordsFor(person), onChange: () => place.pane.refresh() }) : null;
-    place.pane = new Pane({ store, chat, speaker: person, topics });
+    const focused = document.activeElement === select;
+    place.pane = new Pane({ store, chat, speaker: person, topics, settings: el("div", { class: "person-settings" }, select) });
     replaceChildren(holder, place.pane.node);
+    // The selection is in the pane that was replaced, and keeps the keyboard's focus.
+    if (focused) select.focus();
     remember(SPEAKER_KEY, person.id);
   };
   const remembered = recall(SPEAKER_KEY, null);
@@ -57,7 +59,7 @@ export function groupPlace(store, chat, index) {
   const select = el("select", { "aria-label": "Write in the group as", "data-testid": "group-speaker", onchange: () => speak(store.people.get(Number(select.value))) },
     members.map((person) => el("option", { value: person.id, selected: person === first }, `as ${person.first_name}`)));
   place.node = el("section", { class: "place", "data-testid": `pane-${chat.id}`, "aria-label": chat.title },
-    el("header", { class: "caption" }, face("G", index), el("div", {}, el("h2", {}, chat.title), el("p", {}, "support group")), el("div", { class: "person-settings" }, select)), holder);
+    el("header", { class: "caption" }, face("G", index), el("h2", {}, chat.title), el("p", {}, "support group")), holder);
   speak(first);
   return place;
 }
