@@ -15,7 +15,7 @@ from playwright.async_api import Browser, Locator, Page, ViewportSize, expect
 
 from tests.e2e.system import System
 from tests.texts import label, like
-from tests.waiting import TIMEOUT_SECONDS
+from tests.waiting import TIMEOUT_SECONDS, until
 
 DESKTOP = ViewportSize(width=1440, height=900)
 PHONE = ViewportSize(width=390, height=844)
@@ -81,6 +81,18 @@ async def tap_button(pane: Locator, button: str) -> None:
 
 def last_message(pane: Locator, text: str | re.Pattern[str]) -> Locator:
     return pane.get_by_test_id("message").filter(has_text=text).last
+
+
+async def wait_until_on_screen(pane: Locator, first: Locator, last: Locator) -> None:
+    """Wait until all from the top of `first` to the bottom of `last` is between the chat's header and its input."""
+    messages = pane.get_by_role("log")
+
+    async def fits() -> bool:
+        boxes = [await shown.bounding_box() for shown in (messages, first, last)]
+        chat, top, bottom = (box for box in boxes if box is not None)
+        return chat["y"] <= top["y"] and bottom["y"] + bottom["height"] <= chat["y"] + chat["height"]
+
+    await until(fits, what="both on the screen")
 
 
 async def save_screenshot(page: Page, who: Viewer, step: str) -> None:

@@ -21,8 +21,7 @@ def screen(t: Translator, draft: OrderDraft, worth: Estimate, zone: tzinfo, *, i
     The number and its warning come last, beside the buttons.
     """
     parts = (
-        t("checkout.review.title"),
-        _format_figures(t, draft, worth, zone),
+        f"{t('checkout.review.title')}\n{_format_figures(t, draft, worth, zone)}",
         *_explain_sum(t, draft, worth),
         t("checkout.review.locks"),
         _format_recipient(t, draft),

@@ -26,7 +26,7 @@ class PaymentMessage:
 
     payload: str
     caption: str
-    keyboard: Keyboard
+    keyboard: Keyboard = ()
     follow_up: str | None = None
 
 
@@ -42,14 +42,6 @@ def build_payment(reader: Reader, order: Order, phrase: str | None) -> PaymentMe
     return _deposit(reader, order, mark)
 
 
-def _price(t: Translator, order: Order) -> dict[str, object]:
-    return {
-        "sats": t.sats(order.sats or 0),
-        "rate": t.rate(order.btc_idr) if order.btc_idr else "-",
-        "line": format_order_line(t, order),
-    }
-
-
 def _lightning(t: Translator, order: Order, bolt11: str, until: Html, mark: str) -> PaymentMessage:
     """Return the message with an invoice. It is folded, so that the QR code and the sum are seen together."""
     price = t("orders.pay.lightning", line=format_order_line(t, order), sats=t.sats(order.sats or 0), at=until)
@@ -57,19 +49,15 @@ def _lightning(t: Translator, order: Order, bolt11: str, until: Html, mark: str)
     payload = qr.invoice_qr_payload(bolt11)
     caption = f"{head}\n{t('orders.pay.invoice_text', invoice=bolt11)}"
     if caption_length(caption) <= MAX_CAPTION:
-        return PaymentMessage(payload, caption, _refresh_row(t, order))
+        return PaymentMessage(payload, caption)
     # The text is a message of its own, so it also says until when it can be paid.
     alone = t("orders.pay.invoice_alone", line=format_order_line(t, order), at=until, invoice=bolt11)
-    return PaymentMessage(payload, head, _refresh_row(t, order), follow_up=alone + mark)
+    return PaymentMessage(payload, head, follow_up=alone + mark)
 
 
 def _status(t: Translator) -> str:
     """Return the line with the status. An order that no longer waits for its payment has no such message."""
     return f"⏳ {t('orders.card.waiting')}"
-
-
-def _refresh_row(t: Translator, order: Order) -> Keyboard:
-    return ((order_button(t, order, "orders.button.refresh", OrderAction.REFRESH_STATUS),),)
 
 
 def caption_length(html: str) -> int:
@@ -78,12 +66,18 @@ def caption_length(html: str) -> int:
 
 
 def _deposit(reader: Reader, order: Order, mark: str) -> PaymentMessage:
+    """Return the message with a deposit. The sum, token and network are the first lines below the QR code.
+
+    An order by invoice is polled every few seconds until the invoice expires. A deposit is polled up to ten minutes
+    apart, so its message has a button that asks now.
+    """
     t, transfer = reader.t, get_transfer(order)
     token, amount = transfer.token, transfer.amount
     caption = t(
         "orders.pay.deposit",
-        **_price(t, order),
+        line=format_order_line(t, order),
         amount=amount,
+        sats=t.sats(order.sats or 0),
         symbol=token.symbol,
         network=token.chain.name,
         chain_id=Html(str(token.chain.id)),
@@ -92,13 +86,13 @@ def _deposit(reader: Reader, order: Order, mark: str) -> PaymentMessage:
     )
     return PaymentMessage(
         payload=transfer.uri,
-        caption=f"{caption}{_until(reader, order)}\n\n{_status(t)}{mark}",
+        caption=f"{caption}\n\n{_status(t)}{_until(reader, order)}{mark}",
         keyboard=(
             (
                 Button(t.plain("orders.pay.copy_address"), copy=transfer.to_address),
                 Button(t.plain("orders.pay.copy_amount"), copy=amount),
             ),
-            *_refresh_row(t, order),
+            (order_button(t, order, "orders.button.refresh", OrderAction.REFRESH_STATUS),),
         ),
     )
 
@@ -107,7 +101,7 @@ def _until(reader: Reader, order: Order) -> str:
     """Return the text that says until when a deposit can be paid, or "". The live service sets no limit."""
     if order.expires_at is None:
         return ""
-    return f"\n\n{reader.t('orders.pay.until', at=reader.format_clock(order.expires_at))}"
+    return f" {reader.t('orders.pay.until', at=reader.format_clock(order.expires_at))}"
 
 
 def page_row(t: Translator, order: Order, public_url: str) -> Keyboard:

@@ -8,7 +8,7 @@ import pytest
 from tests.e2e.bot_database import wait_for_row
 from tests.e2e.chat_user import ChatUser
 from tests.e2e.new_users import new_user
-from tests.e2e.orders.steps import review_pattern, tap_to_invoice, tap_to_review
+from tests.e2e.orders.steps import refresh_status, review_pattern, tap_to_invoice, tap_to_review
 from tests.e2e.system import System, running_system
 from tests.texts import label, like
 
@@ -82,11 +82,11 @@ async def test_one_can_ask_how_an_order_stands_and_rails_may_go(slow_poller: Sys
     service, emma = slow_poller.service, await new_user(slow_poller)
     pay, order = await tap_to_invoice(slow_poller, emma)
     await service.fails_with("503", method="GET", path="/v1/offramp/orders")
-    assert (await emma.taps(label("orders.button.refresh"), message=pay))["text"] == label("orders.card.looking")
+    assert (await refresh_status(slow_poller, emma, pay, order))["text"] == label("orders.card.looking")
     await emma.sees(f"{like('orders.card.cannot_look')}(?s:.*)⏳ {like('orders.step.payment')}")
     await service.heals()
     await service.pays(order)
-    await emma.taps(label("orders.button.refresh"), message=pay)
+    await refresh_status(slow_poller, emma, pay, order)
     await emma.sees(f"{like('orders.notification.paid')}(?s:.*)✅ {like('orders.step.paid')}")
     await wait_for_row(slow_poller, order, is_paid=1)
 

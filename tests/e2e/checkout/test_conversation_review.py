@@ -5,9 +5,18 @@ import re
 
 import pytest
 
+from bot.orders.buttons import OrderAction
 from tests.e2e.bot_database import expire_drafts
 from tests.e2e.new_users import new_user
-from tests.e2e.orders.steps import complete_order, review_pattern, tap_change, tap_to_invoice, tap_to_review
+from tests.e2e.orders.steps import (
+    complete_order,
+    order_button,
+    order_of,
+    review_pattern,
+    tap_change,
+    tap_to_invoice,
+    tap_to_review,
+)
 from tests.e2e.system import System
 from tests.texts import label, like, says, text
 
@@ -192,7 +201,7 @@ async def of_placed_orders(shared_system: System) -> None:
     card = await emma.sees(like("orders.card.waiting"))
     assert (await emma.presses(question, edit, force=True))["text"] == label("checkout.stale.placed")
     await emma.sees(like("orders.card.waiting"))
-    _, refresh = await emma.button(label("orders.button.refresh"))
+    refresh = order_button(shared_system, await order_of(shared_system, emma), OrderAction.REFRESH_STATUS)
     await sari.says("/start")
     welcome = await sari.sees(like("users.start.text", "id"))
     alien = await sari.presses(welcome, refresh, force=True)

@@ -4,7 +4,9 @@ import sqlite3
 from contextlib import closing
 from typing import Any
 
+from bot.orders.buttons import OrderAction, OrderButton
 from bot.recipients.formatting import group_digits
+from tests.e2e.bot_database import row_of
 from tests.e2e.chat_user import ChatUser, Json
 from tests.e2e.system import System
 from tests.texts import label, like
@@ -24,7 +26,7 @@ def review_pattern(locale: str = "en", **figures: object) -> str:
     recipient = {name: figures.pop(name) for name in ("bank", "holder", "number") if name in figures}
     return "(?s:.*)".join(
         (
-            f"{like('checkout.review.title', locale)}\n\n{like('checkout.review.figures', locale, **figures)}",
+            f"{like('checkout.review.title', locale)}\n{like('checkout.review.figures', locale, **figures)}",
             like("checkout.review.recipient", locale, **recipient),
         )
     )
@@ -88,6 +90,19 @@ async def type_to_invoice(system: System, user: ChatUser, **answers: str) -> tup
     await user.taps(label("checkout.review.confirm"))
     pay = await user.sees(f"{like('orders.card.waiting')}(?s:.*)lnbcrt")
     return pay, await order_of(system, user)
+
+
+async def refresh_status(system: System, user: ChatUser, message: Json, order: Json) -> Json:
+    """Press “Refresh” under the message to pay an invoice with, and return the answer.
+
+    An earlier version sent it with this button, and it still works.
+    """
+    return await user.presses(message, order_button(system, order, OrderAction.REFRESH_STATUS), force=True)
+
+
+def order_button(system: System, order: Json, action: OrderAction) -> str:
+    """Return the data of a button under a message about this order."""
+    return OrderButton(str(row_of(system, order)["reference"]), action).pack()
 
 
 async def complete_order(system: System, order: Json) -> None:

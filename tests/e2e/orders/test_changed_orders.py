@@ -8,7 +8,7 @@ from bot.orders.repository import OrderRepository
 from bot.support.tickets.repository import TicketRepository
 from tests.e2e.bot_database import open_transaction
 from tests.e2e.new_users import new_user
-from tests.e2e.orders.steps import tap_to_invoice, tap_to_review
+from tests.e2e.orders.steps import refresh_status, tap_to_invoice, tap_to_review
 from tests.e2e.system import System
 from tests.support.builders import a_ticket
 from tests.texts import label, like
@@ -27,9 +27,9 @@ def changes(kirim: System, statement: str, *values: object) -> None:
 
 async def test_who_looks_at_an_order_that_was_changed_reads_not_to_pay_it(kirim: System) -> None:
     emma = await new_user(kirim)
-    card, order = await tap_to_invoice(kirim, emma)
+    pay, order = await tap_to_invoice(kirim, emma)
     changes(kirim, TO_A_THIEF, order["id"])
-    await emma.taps(label("orders.button.refresh"), message=card)
+    await refresh_status(kirim, emma, pay, order)
     await emma.sees(like("orders.chat.order_unreadable"))
 
 

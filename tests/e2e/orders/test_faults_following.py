@@ -13,6 +13,7 @@ import pytest_asyncio
 from tests.e2e.chat_user import ChatUser
 from tests.e2e.faults import ORDERS, clear_faults, wait_until_idle
 from tests.e2e.new_users import Sender, new_sender_at_review, new_senders_at_review
+from tests.e2e.orders.steps import refresh_status
 from tests.e2e.system import System, running_system
 from tests.texts import label, like
 from tests.waiting import until
@@ -100,7 +101,8 @@ async def test_a_key_that_is_refused_for_a_while_is_told_to_operators_once_and_s
     # A bot at its request limit leaves no such gap: the next request follows within a tenth of a second.
     await until(partial(has_paused, sender.system), what="a rest after a refusal")
     await pays(sender)
-    await sender.chat.taps(label("orders.button.refresh"))
+    shown = await sender.chat.sees(SHOWN, anywhere=True)
+    await refresh_status(sender.system, sender.chat, shown, await sender.has_order())
     await sender.chat.sees(like("orders.card.cannot_look"))
     await sender.system.service.heals()
     await sender.chat.sees(PAID, anywhere=True)

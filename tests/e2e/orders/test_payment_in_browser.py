@@ -20,6 +20,7 @@ from tests.e2e.chat_page import (
     send_text,
     show_chat,
     tap_button,
+    wait_until_on_screen,
 )
 from tests.e2e.system import running_system
 
@@ -57,6 +58,8 @@ async def test_a_newcomer_sends_rupiah_through_the_page(story: Story, browser: B
         [order] = await kirim.service.orders()
         assert order["state"] == "COMPLETED"
         assert order["idrAmount"] == 500_000
+        if story.screen == PHONE:
+            await go_to_deposit(page, pane, story)
 
 
 async def go_to_invoice(page: Page, pane: Locator, story: Story) -> None:
@@ -66,8 +69,33 @@ async def go_to_invoice(page: Page, pane: Locator, story: Story) -> None:
         await send_text(pane, answer)
     await tap_button(pane, story.label("checkout.holder.skip"))
     await send_text(pane, "500rb")
-    await expect(last_message(pane, story.reads("checkout.review.title"))).to_be_visible()
+    review = last_message(pane, story.reads("checkout.review.title"))
+    await expect(review).to_be_visible()
+    if story.screen == PHONE:
+        await wait_until_on_screen(pane, review, review.get_by_test_id("inline-button").last)
     await save_screenshot(page, story, "review")
     await tap_button(pane, story.label("checkout.review.confirm"))
-    await expect(pane.get_by_test_id("photo")).to_be_visible()
+    code = pane.get_by_test_id("photo")
+    await expect(code).to_be_visible()
+    if story.screen == PHONE:
+        invoice = last_message(pane, story.reads("orders.pay.lightning"))
+        await wait_until_on_screen(pane, code, invoice.locator("strong").filter(has_text="sats"))
     await save_screenshot(page, story, "invoice")
+
+
+async def go_to_deposit(page: Page, pane: Locator, story: Story) -> None:
+    """Order with a token, and see the QR code and the sum together. The message is longer than the screen."""
+    await send_text(pane, "500rb bca 1234567890")
+    await tap_button(pane, story.label("checkout.review.change"))
+    await tap_button(pane, story.label("checkout.review.edit.channel"))
+    await tap_button(pane, story.label("payments.channel.btcb"))
+    confirm = pane.get_by_test_id("inline-button").filter(has_text=story.label("checkout.review.confirm_deposit"))
+    await expect(confirm).to_be_visible()
+    await wait_until_on_screen(pane, last_message(pane, story.reads("checkout.review.title")), confirm)
+    await confirm.click()
+    deposit = last_message(pane, story.reads("orders.pay.deposit"))
+    code = deposit.get_by_test_id("photo")
+    await expect(code).to_be_visible()
+    await code.evaluate("code => code.scrollIntoView({block: 'start'})")
+    await wait_until_on_screen(pane, code, deposit.locator("strong").filter(has_text="BNB Chain"))
+    await save_screenshot(page, story, "deposit")

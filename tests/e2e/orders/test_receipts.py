@@ -7,12 +7,13 @@ from contextlib import closing
 
 import pytest
 
+from bot.orders.buttons import OrderAction
 from bot.orders.receipts.codes import ALPHABET
 from tests.e2e.chat_user import ChatUser, Json, text_of
 from tests.e2e.faults import calls_of, clear_faults, hold_call
 from tests.e2e.local_times import TIME
 from tests.e2e.new_users import new_user
-from tests.e2e.orders.steps import complete_order, order_of, review_pattern, tap_change, tap_to_review
+from tests.e2e.orders.steps import complete_order, order_button, order_of, review_pattern, tap_change, tap_to_review
 from tests.e2e.system import System
 from tests.pictures import qr_texts
 from tests.texts import label, like, says
@@ -184,8 +185,8 @@ async def who_tries_codes_out_is_stopped_wherever_they_try(shared_system: System
 async def comes_again_when_asked_for_and_once_for_a_double_tap(shared_system: System) -> None:
     emma, sari = await asyncio.gather(new_user(shared_system), new_user(shared_system))
     order = await orders(shared_system, emma)
-    pay, refresh = await emma.button(label("orders.button.refresh"))
-    button = refresh.replace("look", "receipt")
+    pay = await emma.sees(like("orders.card.waiting"), anywhere=True)
+    button = order_button(shared_system, order, OrderAction.RECEIPT)
     assert (await emma.presses(pay, button, force=True))["text"] == label("orders.receipt.not_yet")
     await shared_system.service.pays(order)
     await complete_order(shared_system, order)

@@ -12,9 +12,11 @@ from tests.waiting import until
 async def test_it_shows_the_chats_with_their_buttons_the_log_and_the_journals(kirim: System) -> None:
     emma = await new_user(kirim)
     _, order = await tap_to_invoice(kirim, emma)
+    await emma.says("/status")
+    await emma.sees(like("orders.status.title"))
     shown = dict(failure_report.sections())
     (chat,) = (text for title, text in shown.items() if title.startswith(f"Chat {emma.id} "))
-    assert f"[{label('orders.button.refresh')} → o:" in chat
+    assert f"[{label('orders.button.history')} → h:" in chat
     assert "1234567890" in chat
     assert order["invoiceBolt11"] not in chat, "what nobody reads is cut"
     assert " bot_started " in shown["Bot's log"]

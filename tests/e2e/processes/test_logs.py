@@ -9,7 +9,7 @@ from pathlib import Path
 from tests.e2e.chat_user import Json
 from tests.e2e.faults import clear_faults, confirm_found_order, kill_and_restart
 from tests.e2e.new_users import Sender, new_sender, new_senders_at_review
-from tests.e2e.orders.steps import complete_order
+from tests.e2e.orders.steps import complete_order, refresh_status
 from tests.e2e.system import System, running_system
 from tests.texts import label, like
 
@@ -111,9 +111,9 @@ def step_of(line: Json) -> str:
 
 async def complete_an_order(kirim: System, sender: Sender) -> None:
     await sender.chat.taps(label("checkout.review.confirm"))
-    await sender.chat.sees(SHOWN, anywhere=True)
+    shown = await sender.chat.sees(SHOWN, anywhere=True)
     order = await sender.has_order()
-    await sender.chat.taps(label("orders.button.refresh"))
+    await refresh_status(kirim, sender.chat, shown, order)
     await kirim.service.pays(order)
     await sender.chat.sees(like("orders.notification.paid"), anywhere=True)
     await complete_order(kirim, order)
