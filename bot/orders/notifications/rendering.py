@@ -180,7 +180,13 @@ class OrderMessages:
                 page,
                 payment.keyboard,
                 lambda keyboard: context.messenger.send_photo(
-                    notification.chat_id, picture, caption, keyboard, priority="money", silent=silent
+                    notification.chat_id,
+                    picture,
+                    caption,
+                    keyboard,
+                    priority="money",
+                    silent=silent,
+                    caption_above=payment.caption_above,
                 ),
             )
 

@@ -22,11 +22,15 @@ TAG = re.compile(r"<[^>]*>")
 
 @dataclass(frozen=True, slots=True)
 class PaymentMessage:
-    """The text of a QR code, the caption of its picture, and a second message for what doesn't fit there."""
+    """The text of a QR code, the caption of its picture, and a second message for what doesn't fit there.
+
+    A chat shows the end of a message that is taller than the screen. So a long caption is above its picture.
+    """
 
     payload: str
     caption: str
     keyboard: Keyboard = ()
+    caption_above: bool = False
     follow_up: str | None = None
 
 
@@ -66,7 +70,7 @@ def caption_length(html: str) -> int:
 
 
 def _deposit(reader: Reader, order: Order, mark: str) -> PaymentMessage:
-    """Return the message with a deposit. The sum, token and network are the first lines below the QR code.
+    """Return the message with a deposit. The sum, token and network are the last lines, right above the QR code.
 
     An order by invoice is polled every few seconds until the invoice expires. A deposit is polled up to ten minutes
     apart, so its message has a button that asks now.
@@ -83,10 +87,12 @@ def _deposit(reader: Reader, order: Order, mark: str) -> PaymentMessage:
         chain_id=Html(str(token.chain.id)),
         contract=token.contract,
         address=transfer.to_address,
+        status=Html(f"{_status(t)}{_until(reader, order)}{mark}"),
     )
     return PaymentMessage(
         payload=transfer.uri,
-        caption=f"{caption}\n\n{_status(t)}{_until(reader, order)}{mark}",
+        caption=caption,
+        caption_above=True,
         keyboard=(
             (
                 Button(t.plain("orders.pay.copy_address"), copy=transfer.to_address),

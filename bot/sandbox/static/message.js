@@ -43,7 +43,8 @@ function bubble(message, view, outgoing) {
   const forwarded = forwardedFrom(message, view.words);
   if (forwarded) node.append(forwarded);
   if (message.reply_to_message && !message.reply_to_message.forum_topic_created) node.append(quoted(message, view));
-  if (message.photo) node.append(picture(message, view));
+  const image = message.photo && picture(message, view);
+  if (image && !message.show_caption_above_media) node.append(image);
   if (message.document) node.append(file(message.document, view.words));
   if (!message.photo && !message.document && message.text === undefined) node.append(el("em", { class: "unknown" }, view.words.unknownKind));
   const text = plainText(message);
@@ -55,6 +56,7 @@ function bubble(message, view, outgoing) {
     meta.classList.add("over");
     node.append(meta);
   }
+  if (image && message.show_caption_above_media) node.append(image);
   const under = reactions(message);
   if (under) node.append(under);
   if (isLargeEmoji(message)) node.classList.add("large-emoji");

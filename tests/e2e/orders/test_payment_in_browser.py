@@ -84,7 +84,7 @@ async def go_to_invoice(page: Page, pane: Locator, story: Story) -> None:
 
 
 async def go_to_deposit(page: Page, pane: Locator, story: Story) -> None:
-    """Order with a token, and see the QR code and the sum together. The message is longer than the screen."""
+    """Order with a token, and see the sum and the QR code together. The message is longer than the screen."""
     await send_text(pane, "500rb bca 1234567890")
     await tap_button(pane, story.label("checkout.review.change"))
     await tap_button(pane, story.label("checkout.review.edit.channel"))
@@ -96,6 +96,6 @@ async def go_to_deposit(page: Page, pane: Locator, story: Story) -> None:
     deposit = last_message(pane, story.reads("orders.pay.deposit"))
     code = deposit.get_by_test_id("photo")
     await expect(code).to_be_visible()
-    await code.evaluate("code => code.scrollIntoView({block: 'start'})")
-    await wait_until_on_screen(pane, code, deposit.locator("strong").filter(has_text="BNB Chain"))
+    copy = deposit.get_by_test_id("inline-button").filter(has_text=story.label("orders.pay.copy_amount"))
+    await wait_until_on_screen(pane, deposit.locator("strong").filter(has_text="BTCB"), copy)
     await save_screenshot(page, story, "deposit")

@@ -105,6 +105,7 @@ class Messenger:
         *,
         priority: Priority,
         silent: bool = False,
+        caption_above: bool = False,
         reply_to: int | None = None,
         topic_id: int | None = None,
     ) -> Outcome:
@@ -120,6 +121,7 @@ class Messenger:
                 message_thread_id=topic_id,
                 caption=truncate_html(caption, CAPTION_UNITS),
                 parse_mode=ParseMode.HTML,
+                show_caption_above_media=caption_above or None,
                 reply_markup=render_keyboard(keyboard),
                 disable_notification=silent,
                 reply_parameters=_reply_to(reply_to),
