@@ -3,6 +3,7 @@
 Reads for the poller are sent once (`retry=False`), because the poller has its own request budget and schedule.
 """
 
+from dataclasses import fields
 from datetime import timedelta
 
 from bot.payments.tokens import TOKENS
@@ -10,9 +11,10 @@ from bot.settlement import model as ports
 from bot.settlement.budget import OrderPace
 from bot.settlement.client import errors, wire
 from bot.settlement.client.client import SettlementClient
-from bot.settlement.model import Deposit, OrderReport, PayoutMethod, Quote
+from bot.settlement.model import Deposit, OrderReport, PayoutMethod, Quote, ServiceRecord
 
 ROWS = 100
+RECORD = tuple(field.name for field in fields(ServiceRecord))
 
 
 class SettlementAdapter:
@@ -159,6 +161,7 @@ def to_report(order: wire.Order) -> OrderReport:
         completed_at=order.completed_at,
         expires_at=order.invoice_expires_at,
         deposit=to_deposit(order),
+        record=ServiceRecord(**{name: getattr(order, name) for name in RECORD}),
     )
 
 

@@ -130,6 +130,40 @@ class Deposit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceRecord:
+    """The details of the service's record that prove what became of the money. No decision depends on them.
+
+    Missing and unreadable ones are None. Texts are printable and have 1 to 256 characters, or up to 2,000 for
+    `ln_swap_invoice`. They come from the service, so check a hash before you put it into a link.
+
+    Attributes:
+        partner_redeem_id: the payout partner's id of the payout.
+        partner_amount_idr: rupiah. The document doesn't say which.
+        partner_burn_tx_hash: the transaction that burned the tokens for the payout.
+        swap_tx_hash: the routing swap.
+        ln_swap_tx_hash: the transaction that brought USDT for the Lightning payment.
+        ln_swap_id: the service's id of its Lightning swap.
+        ln_swap_invoice: the invoice that the service paid for the swap.
+        invoice_ln_id: the service's id of the invoice that the payer paid.
+        btc_idr_fetched_at: when the service fetched the locked rate.
+        merchant_name: a person or a shop, so it is personal.
+        tenant_id: whose order it is at the service.
+    """
+
+    partner_redeem_id: str | None = None
+    partner_amount_idr: int | None = None
+    partner_burn_tx_hash: str | None = None
+    swap_tx_hash: str | None = None
+    ln_swap_tx_hash: str | None = None
+    ln_swap_id: str | None = None
+    ln_swap_invoice: str | None = None
+    invoice_ln_id: str | None = None
+    btc_idr_fetched_at: datetime | None = None
+    merchant_name: str | None = field(default=None, repr=False)
+    tenant_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OrderReport:
     """The service's record of one order. Missing values are None."""
 
@@ -150,6 +184,7 @@ class OrderReport:
     completed_at: datetime | None = None
     expires_at: datetime | None = None
     deposit: Deposit | None = None
+    record: ServiceRecord = ServiceRecord()
 
     @property
     def since(self) -> datetime | None:

@@ -7,14 +7,16 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from pydantic.alias_generators import to_camel
 
 from bot.core.money import Amount, sats_for_rupiah
 from bot.payments import bolt11
 from bot.payments.erc681 import check_deposit
 from bot.payments.tokens import TOKENS
 from bot.sandbox.settlement import SANDBOX_API_KEY
-from bot.settlement.adapter import SettlementAdapter
+from bot.settlement.adapter import RECORD, SettlementAdapter, to_report
 from bot.settlement.budget import OrderPace
+from bot.settlement.client import Order
 from bot.settlement.model import (
     KeyRefused,
     OrderNotFound,
@@ -23,6 +25,7 @@ from bot.settlement.model import (
     OutOfReach,
     Refused,
     ServiceDown,
+    ServiceRecord,
     SlowDown,
 )
 from tests.sandbox.settlement_service import SandboxService, sandbox_service
@@ -175,6 +178,29 @@ async def test_a_paid_and_completed_order_says_when(service: SandboxService, ada
     while (report := await adapter.look_up(placed.service_id)).state != "COMPLETED":
         await service.control("POST", "/advance", orderId=placed.service_id)
     assert report.completed_at
+
+
+async def test_an_order_is_delivered_with_all_its_details(service: SandboxService, adapter: SettlementAdapter) -> None:
+    placed = await adapter.place(await request(adapter), at_any_time)
+    before = (await adapter.look_up(placed.service_id)).record
+    assert (before.partner_redeem_id, before.ln_swap_tx_hash) == (None, None)
+    assert before.btc_idr_fetched_at
+    await service.control("POST", "/pay", orderId=placed.service_id)
+    await service.control("POST", "/advance", orderId=placed.service_id, state="COMPLETED")
+    record = (await adapter.look_up(placed.service_id)).record
+    sent = {name: getattr(record, name) for name in RECORD if name != "merchant_name"}
+    assert None not in sent.values()
+    assert record.partner_amount_idr == placed.idr
+    assert (await adapter.newest()).reports[0].record == record
+
+
+def test_details_of_a_wrong_type_cost_neither_the_report_nor_each_other() -> None:
+    wrong = {to_camel(name): [{"a": 1}] for name in RECORD} | {"partnerRedeemId": "redeem_1", "merchantName": "Sari"}
+    answer = {"id": "o1", "state": "FAILED", "satAmount": 1, "idrAmount": 1, **wrong}
+    report = to_report(Order.model_validate(answer))
+    assert report.state == "FAILED"
+    assert report.record == ServiceRecord(partner_redeem_id="redeem_1", merchant_name="Sari")
+    assert "Sari" not in repr(report)
 
 
 async def test_a_refused_wish_says_why_and_made_nothing(service: SandboxService, adapter: SettlementAdapter) -> None:

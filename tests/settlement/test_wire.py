@@ -245,6 +245,32 @@ def test_a_rail_that_is_not_understood_is_not_offered_and_hides_no_other() -> No
     assert rails.tokens["btcb"].deposit_channel == "btcb"
 
 
+@pytest.mark.parametrize(
+    ("value", "kept"),
+    [
+        ("redeem_1", "redeem_1"),
+        (" redeem 1\n", "redeem 1"),
+        (12345, "12345"),
+        ("x" * 256, "x" * 256),
+        ("x" * 257, None),
+        ("a\u202eb", None),
+        ("a\x00b", None),
+        ("\ud800", None),
+        ("  ", None),
+        (True, None),
+        (1.5, None),
+        ({"id": "1"}, None),
+    ],
+)
+def test_a_detail_is_kept_whole_or_not_at_all(value: object, kept: str | None) -> None:
+    order = Order.model_validate(ROW | {"partnerRedeemId": value, "merchantName": value})
+    assert (order.partner_redeem_id, order.merchant_name) == (kept, kept)
+
+
+def test_a_merchants_name_is_not_in_the_repr_of_an_order() -> None:
+    assert "Sari" not in repr(Order.model_validate(ROW | {"merchantName": "Toko Sari"}))
+
+
 def test_statistics_may_miss_anything_and_add_anything() -> None:
     assert PlatformStats.model_validate({}).total_orders is None
     stats = PlatformStats.model_validate({"totalVolumeIdr": "12", "fetchedAt": "2026-11-21", "newThing": [1]})

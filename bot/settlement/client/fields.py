@@ -12,9 +12,18 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Annotated
 
-from pydantic import BeforeValidator, Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+)
 
 LARGEST_AMOUNT = 10**18
+LONGEST_DETAIL = 256
+LONGEST_INVOICE = 2000
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d{1,3})?", re.ASCII)
 _WIDEST_EXPONENT = 40
 
@@ -82,6 +91,19 @@ def to_instant(value: object) -> datetime:
         raise ValueError("not a timestamp") from None
 
 
+def to_detail(value: object) -> object:
+    """Return an id, a hash or a name with single spaces. An id can also be a whole number."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    return " ".join(value.split()) if isinstance(value, str) else value
+
+
+def _printable(text: str) -> str:
+    if not text.isprintable():
+        raise ValueError("not printable")
+    return text
+
+
 def _upper(value: object) -> object:
     return value.strip().upper() if isinstance(value, str) else value
 
@@ -106,9 +128,17 @@ Instant = Annotated[datetime, BeforeValidator(to_instant)]
 Text = Annotated[str, Field(min_length=1)]
 State = Annotated[str, BeforeValidator(_upper), Field(min_length=1)]
 Word = Annotated[str, BeforeValidator(_lower), Field(min_length=1)]
+Detail = Annotated[
+    str, BeforeValidator(to_detail), Field(min_length=1, max_length=LONGEST_DETAIL), AfterValidator(_printable)
+]
+LongDetail = Annotated[
+    str, BeforeValidator(to_detail), Field(min_length=1, max_length=LONGEST_INVOICE), AfterValidator(_printable)
+]
 
 MaybeAmount = Annotated[Amount | None, Lenient]
 MaybeRate = Annotated[Rate | None, Lenient]
 MaybeInstant = Annotated[Instant | None, Lenient]
 MaybeText = Annotated[Text | None, Lenient]
 MaybeWord = Annotated[Word | None, Lenient]
+MaybeDetail = Annotated[Detail | None, Lenient]
+MaybeInvoice = Annotated[LongDetail | None, Lenient]

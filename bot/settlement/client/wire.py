@@ -19,7 +19,9 @@ from bot.settlement.client.fields import (
     Instant,
     Lenient,
     MaybeAmount,
+    MaybeDetail,
     MaybeInstant,
+    MaybeInvoice,
     MaybeRate,
     MaybeText,
     MaybeWord,
@@ -227,7 +229,7 @@ class Order(Wire):
     """OfframpOrder (2.7). Branch on `state` only. The other fields are details, not the status."""
 
     id: Text
-    tenant_id: MaybeText = None
+    tenant_id: MaybeDetail = None
     state: State
     sat_amount: Amount
     idr_amount: Amount
@@ -235,15 +237,15 @@ class Order(Wire):
     btc_idr: MaybeRate = None
     btc_idr_fetched_at: MaybeInstant = None
     invoice_bolt11: MaybeText = None
-    invoice_ln_id: MaybeText = None
+    invoice_ln_id: MaybeDetail = None
     invoice_expires_at: MaybeInstant = None
     invoice_paid_at: MaybeInstant = None
-    ln_swap_id: MaybeText = None
-    ln_swap_invoice: MaybeText = None
-    ln_swap_tx_hash: MaybeText = None
-    swap_tx_hash: MaybeText = None
-    partner_burn_tx_hash: MaybeText = None
-    partner_redeem_id: MaybeText = None
+    ln_swap_id: MaybeDetail = None
+    ln_swap_invoice: MaybeInvoice = None
+    ln_swap_tx_hash: MaybeDetail = None
+    swap_tx_hash: MaybeDetail = None
+    partner_burn_tx_hash: MaybeDetail = None
+    partner_redeem_id: MaybeDetail = None
     partner_payout_bank_code: MaybeText = None
     partner_payout_bank_name: MaybeText = None
     payout_recipient: Annotated[MaybeText, Field(repr=False)] = None
@@ -255,7 +257,7 @@ class Order(Wire):
     created_at: MaybeInstant = None
     updated_at: MaybeInstant = None
     completed_at: MaybeInstant = None
-    merchant_name: MaybeText = None
+    merchant_name: Annotated[MaybeDetail, Field(repr=False)] = None
 
     @property
     def terminal(self) -> bool:
