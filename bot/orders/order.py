@@ -7,6 +7,7 @@ from decimal import Decimal
 from enum import StrEnum
 
 from bot.core.money import Amount
+from bot.orders.evidence import PAYOUT_REFERENCE, Evidence, add_evidence, last_value
 from bot.orders.notifications.kinds import OrderNotification
 from bot.payments.tokens import LIGHTNING
 from bot.rates.quote import Estimate
@@ -116,6 +117,7 @@ class Order:
     payable_since: datetime | None = None  # since when its invoice or address may be shown
     posting_until: datetime | None = None  # until then, the request that creates it can be in progress
     typed_amount: Amount | None = None  # what its user asked for, if the service is asked for something else
+    evidence: tuple[Evidence, ...] = ()
 
     @property
     def amount(self) -> Amount:
@@ -147,6 +149,12 @@ class Order:
         if self.deposit is None or self.is_paid or self.is_ended:
             return None
         return f"{self.channel}:{self.deposit.to_address.lower()}:{self.sats}"
+
+    @property
+    def payout_reference(self) -> str | None:
+        """The payout partner's id of the payout. None until the payout is requested."""
+        value = last_value(self.evidence, PAYOUT_REFERENCE)
+        return None if value is None else str(value)
 
     @property
     def has_recipient(self) -> bool:
@@ -347,7 +355,14 @@ def advance(order: Order, report: OrderReport, now: datetime) -> tuple[Order, tu
     ended_at = (report.completed_at or now) if report.state in TERMINAL_STATES else None
     phase = Phase.DONE if ended_at else order.phase
     after = replace(
-        order, state=report.state, step=step, paid_at=paid_at, ended_at=ended_at, phase=phase, last_polled_at=now
+        order,
+        state=report.state,
+        step=step,
+        paid_at=paid_at,
+        ended_at=ended_at,
+        phase=phase,
+        last_polled_at=now,
+        evidence=add_evidence(order.evidence, report, now),
     )
     return _with_notifications(order, after, now)
 

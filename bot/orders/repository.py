@@ -20,6 +20,7 @@ from sqlalchemy import (
     func,
     insert,
     literal_column,
+    null,
     or_,
     select,
     tuple_,
@@ -40,6 +41,7 @@ from bot.orders.rows import (
     to_polled_order,
     to_polled_order_without_time,
     to_row,
+    to_row_without_evidence,
     to_tracked_row,
 )
 from bot.orders.tables import (
@@ -139,7 +141,8 @@ RIVALS = union_all(
 OPEN_OF_USER = OF_USER.where(IN_PHASES)
 IS_DUE = IS_POLLED & (orders.c.next_poll_at <= NOW)
 HAS_PAID_FLAG = orders.c.is_paid == bindparam("paid", type_=Boolean())
-POLLED = select(*POLLED_COLUMNS)
+# Evidence is the longest column, and polling doesn't need it.
+POLLED = select(*(null().label(column.key) if column.key == "evidence" else column for column in POLLED_COLUMNS))
 DUE = POLLED.where(HAS_PAID_FLAG, IS_DUE).order_by(orders.c.next_poll_at).limit(LIMIT)
 DUE_AFTER = POLLED.where(HAS_PAID_FLAG, IS_POLLED, orders.c.next_poll_at > NOW)
 DUE_AFTER = DUE_AFTER.order_by(orders.c.next_poll_at.desc()).limit(LIMIT)
@@ -359,8 +362,15 @@ class OrderRepository:
         return await self._save(order, lambda after: to_row(after, self._vault))
 
     async def save_tracked(self, before: TrackedOrder, after: Order) -> Order | None:
-        """Save what tracking has changed, as `save` does. A row that doesn't open keeps its other columns."""
-        return await self.save(after) if before.is_whole else await self._save(after, to_tracked_row)
+        """Save what tracking has changed, as `save` does. A row that doesn't open keeps its other columns.
+
+        Evidence is only written if there is more of it. It is the longest of the columns.
+        """
+        if not before.is_whole:
+            return await self._save(after, to_tracked_row)
+        if after.evidence != before.order.evidence:
+            return await self.save(after)
+        return await self._save(after, lambda order: to_row_without_evidence(order, self._vault))
 
     async def _save(self, order: Order, to_values: Callable[[Order], dict[str, object]]) -> Order | None:
         after = replace(order, version=order.version + 1)

@@ -1,11 +1,12 @@
 """Convert between orders and rows. Some columns only repeat others, for searching and sorting."""
 
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 from bot.infra.db import encryption
 from bot.infra.db.vault import Vault
+from bot.orders.evidence import evidence_from_json, evidence_to_json
 from bot.orders.order import HoldReason, Order, Phase
 from bot.orders.tables import orders
 from bot.settlement import json_values as nested
@@ -39,8 +40,16 @@ def to_row(order: Order, vault: Vault) -> dict[str, object]:
     row["typed_amount"] = order.typed_amount and nested.from_amount(order.typed_amount)
     row["deposit"] = order.deposit and nested.from_deposit(order.deposit)
     row["method_code"], row["is_paid"] = order.method.code, order.is_paid
+    row["evidence"] = evidence_to_json(order.evidence)
     row["deposit_key"], row["hold_reason"] = order.deposit_key, order.hold_reason and order.hold_reason.value
     return encryption.seal_row(vault, orders, row)
+
+
+def to_row_without_evidence(order: Order, vault: Vault) -> dict[str, object]:
+    """Return the values of the columns except the evidence, which stays as it is."""
+    row = to_row(replace(order, evidence=()), vault)
+    del row["evidence"]
+    return row
 
 
 def to_tracked_row(order: Order) -> dict[str, object]:
@@ -85,4 +94,5 @@ def _order(known: dict[str, Any]) -> Order:
     known["requested_amount"] = nested.to_amount(known["requested_amount"])
     known["typed_amount"] = known["typed_amount"] and nested.to_amount(known["typed_amount"])
     known["deposit"] = known["deposit"] and nested.to_deposit(known["deposit"])
+    known["evidence"] = evidence_from_json(known["evidence"])
     return Order(**known)

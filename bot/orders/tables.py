@@ -78,6 +78,7 @@ orders = Table(
     Column("payable_since", Instant),
     Column("posting_until", Instant),  # until then, the request that creates the order can be in progress
     Column("typed_amount", Json),  # what the user asked for, if that isn't `requested_amount`
+    Column("evidence", Text, info=SEALED),  # JSON (`evidence.py`); it can name a person
     # Covers who sees the order, and where a payment for it goes.
     Column(
         "payment_seal",

@@ -12,6 +12,7 @@ from sqlalchemy import BindParameter, Integer, bindparam, delete, false, or_, se
 
 from bot.infra.db.columns import blank_personal_columns, constant
 from bot.infra.db.transaction import Transaction
+from bot.orders.evidence import Evidence
 from bot.orders.missed_order_repository import MissedOrder, MissedOrderRepository
 from bot.orders.order import Order, OrderEvent, Phase
 from bot.orders.receipts.model import Receipt
@@ -170,7 +171,17 @@ def _order(order: Order, events: Sequence[OrderEvent], receipt: Receipt | None) 
         "paid_at": format_time(order.paid_at),
         "ended_at": format_time(order.ended_at),
         "receipt_code": (receipt.code or None) if receipt else None,
+        "reported_by_the_service": [_reported(each) for each in order.evidence],
         "timeline": [_event(each) for each in events],
+    }
+
+
+def _reported(evidence: Evidence) -> Json:
+    value = evidence.value
+    return {
+        "name": evidence.name,
+        "value": format_time(value) if isinstance(value, datetime) else value,
+        "first_seen_at": format_time(evidence.seen_at),
     }
 
 

@@ -7,6 +7,7 @@ from bot.checkout.repository import DraftRepository
 from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreFailure
 from bot.infra.telegram.inbound.repository import InboxRepository
+from bot.orders.evidence import Evidence
 from bot.orders.receipts.model import Receipt
 from bot.orders.receipts.repository import ReceiptRepository
 from bot.orders.repository import OrderRepository
@@ -35,13 +36,18 @@ SECRETS = (
     "uang saya hilang",
     "AgAC-slip",
     "bank minta nama",
+    "WARUNG SARI",
 )
 
 
 async def keep_all(store: Database) -> None:
     """Save a value in every sealed column."""
     async with store.transaction() as tx:
-        await OrderRepository(tx).add(an_order(refusal="the account 8620100000 is closed"))
+        await OrderRepository(tx).add(
+            an_order(
+                refusal="the account 8620100000 is closed", evidence=(Evidence("merchant_name", "WARUNG SARI", NOW),)
+            )
+        )
         await DraftRepository(tx).add(a_draft(number="8620100001", doubtful_number="8620100002", holder="SARI DEWI"))
         await InboxRepository(tx).add([an_update(7, body='{"text": "pesan rahasia"}')])
         await RecipientRepository(tx).save(

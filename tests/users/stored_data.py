@@ -15,6 +15,7 @@ from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.inbound.repository import InboxRepository
+from bot.orders.evidence import Evidence
 from bot.orders.missed_order_repository import MissedOrder, MissedOrderRepository
 from bot.orders.order import Order, OrderEvent, Phase
 from bot.orders.receipts.model import Receipt
@@ -67,6 +68,7 @@ async def fill_every_table(store: Database, user_id: int, n: int = 0) -> Order:
         deposit=deposit,
         refusal="no 7731004455",
         page_token=f"t{user_id}.{n}",
+        evidence=(Evidence("merchant_name", "WARUNG SARI", NOW),),
         **DONE,
     )
     async with store.transaction() as tx:

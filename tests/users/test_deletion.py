@@ -62,7 +62,7 @@ async def test_nothing_leads_to_a_forgotten_user_and_everybody_else_keeps_theirs
         assert not await OrderRepository(tx).by_page_token("t1001.0")
         assert await OrderRepository(tx).of_user(EMMA) == ()
     assert kept is not None
-    forgotten = {"user_id": 0, "chat_id": 0, "number": "", "version": 1} | dict.fromkeys(
+    forgotten = {"user_id": 0, "chat_id": 0, "number": "", "version": 1, "evidence": ()} | dict.fromkeys(
         ("holder", "refusal", "bolt11", "deposit", "page_token")
     )
     skeleton = {field.name: getattr(mine, field.name) for field in fields(Order)}

@@ -9,6 +9,7 @@ from bot.infra.db.errors import RowUnreadable
 from bot.infra.db.transaction import Transaction
 from bot.infra.log_context import bind_fields
 from bot.orders.events import OrderProblem
+from bot.orders.evidence import add_evidence
 from bot.orders.notifications.kinds import OrderNotification
 from bot.orders.notifications.queueing import queue_order_notifications
 from bot.orders.order import EventNote, Order, Phase, mark_overdue
@@ -98,8 +99,10 @@ class Observer:
             now = self._clock.now()
             async with self._store.transaction() as tx:
                 tracked = await OrderRepository(tx).get_tracked(reference)
-                if tracked is None or tracked.order.phase is not Phase.OPEN:
-                    return _whole(tracked, tracked.order) if tracked else None
+                if tracked is None:
+                    return None
+                if tracked.order.phase is not Phase.OPEN:
+                    return _whole(tracked, await _keep_evidence(tx, tracked, report, now))
                 before = tracked.order
                 if before.service_id != report.service_id:
                     return await self._record_mismatch(tx, tracked, now)
@@ -202,6 +205,20 @@ class Observer:
             saved = await OrderRepository(tx).save(replace(order, phase=Phase.ABANDONED))
             if saved is not None:
                 await OrderRepository(tx).record_event(saved, now, EventNote.OFFER_OVER)
+
+
+async def _keep_evidence(tx: Transaction, tracked: TrackedOrder, report: OrderReport, now: datetime) -> Order:
+    """Return an order that isn't tracked, with what is new in a report. Support can still ask for one.
+
+    Nothing is added to an order whose recipient was deleted, because evidence is deleted with the recipient.
+    """
+    order = tracked.order
+    evidence = add_evidence(order.evidence, report, now)
+    if not tracked.is_whole or not order.has_recipient or report.service_id != order.service_id:
+        return order
+    if evidence == order.evidence:
+        return order
+    return await OrderRepository(tx).save_tracked(tracked, replace(order, evidence=evidence)) or order
 
 
 def _whole(tracked: TrackedOrder, order: Order) -> Order | None:
