@@ -6,6 +6,7 @@ sandbox all read it here. A new token needs one `Token` in `TOKENS`, and its nam
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -15,16 +16,23 @@ if TYPE_CHECKING:
 LIGHTNING: Final = "lightning"
 """The code of orders that are paid with an invoice. Every other code is that of a token."""
 
+TRANSACTION_HASH: Final = re.compile(r"0x[0-9A-Fa-f]{64}")
+
 LIGHTNING_SCHEME: Final = "lightning:"
 """The prefix of a link to an invoice."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """An EVM chain; `id` is its number of EIP-155."""
+    """An EVM chain; `id` is its number of EIP-155, and `explorer` the address of a site that shows its transactions."""
 
     id: int
     name: str
+    explorer: str
+
+    def transaction_url(self, tx_hash: str) -> str | None:
+        """Return the address of a transaction's page, or None if `tx_hash` isn't 0x and 64 hex digits."""
+        return f"{self.explorer}/tx/{tx_hash}" if TRANSACTION_HASH.fullmatch(tx_hash) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,11 +59,11 @@ class Token:
         return f"{self.symbol} on {self.chain.name}"
 
 
-ARBITRUM: Final = Chain(42161, "Arbitrum")
+ARBITRUM: Final = Chain(42161, "Arbitrum", "https://arbiscan.io")
 """Where the service itself receives USDT. Payers never send anything there."""
 
-BASE: Final = Chain(8453, "Base")
-BNB_CHAIN: Final = Chain(56, "BNB Chain")
+BASE: Final = Chain(8453, "Base", "https://basescan.org")
+BNB_CHAIN: Final = Chain(56, "BNB Chain", "https://bscscan.com")
 
 TOKENS: Final[Mapping[str, Token]] = {
     token.code: token

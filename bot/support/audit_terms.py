@@ -14,6 +14,12 @@ def _user_id(_: Translator, entry: AuditEntry, __: str) -> str:
 
 
 AUDIT_TERMS: Final = AuditTerms(
-    subjects={"order": name_as_written, "ticket": name_as_written, "person": _user_id, "answer": name_as_written},
+    subjects={
+        "order": name_as_written,
+        "evidence": name_as_written,
+        "ticket": name_as_written,
+        "person": _user_id,
+        "answer": name_as_written,
+    },
     details=frozenset({*Reason, *CloseReason, "added", "deleted"}),
 )

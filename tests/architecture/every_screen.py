@@ -40,6 +40,7 @@ from bot.rates.history import Period, make_history, to_points
 from bot.rates.quote import estimate
 from bot.rates.screens import rate, subscription
 from bot.recipients import screens as recipients
+from bot.settlement.client.fields import LONGEST_DETAIL
 from bot.settlement.model import PayoutMethod, Quote
 from bot.users.model import User
 from bot.users.phrase import MAX_LENGTH
@@ -55,6 +56,7 @@ from tests.orders.builders import (
     as_sent,
     every_event_of,
     orders_in_each_state,
+    some_evidence,
 )
 from tests.recipients.builders import a_long_recipient
 from tests.screens import JAKARTA, NOW, ScreenCase
@@ -218,7 +220,8 @@ def _of_history(t: Translator, method: PayoutMethod, typed: str) -> Iterator[Scr
     yield ScreenCase("no history", history.screen(_reader(t), HistoryPage((), "", None, None, 0, 0)))
     for moment, order in moments:
         told = replace(order, refusal=typed * 100, service_id=typed or None)
-        for shown in (told, replace(told, number="", holder=None)):
+        reported = replace(told, evidence=some_evidence(partner_redeem_id=typed[:LONGEST_DETAIL] or None))
+        for shown in (told, reported, replace(told, number="", holder=None)):
             seen = order_page.screen(_reader(t), shown, every_event_of(shown), help_offered=True)
             yield ScreenCase(f"page: {moment}", seen, ("ABC2345", t.rupiah(500_000)))
 

@@ -7,6 +7,7 @@ When you have changed a text or a button on purpose, write the files again, then
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Final
@@ -28,13 +29,14 @@ from bot.orders.screens import payment as pay
 from bot.rates.quote import estimate
 from bot.settlement.steps import FAILED
 from bot.support.cases import Case
+from bot.support.lookup.screens.evidence import show_evidence
 from bot.support.staff.screens import ticket as staff_ticket
 from bot.support.ticket import Cause
 from bot.support.user_chat.screens import help as help_screens
 from bot.users.model import User
 from bot.users.screens import start
 from tests.checkout.builders import a_draft_at_review
-from tests.orders.builders import a_receipt, an_open_order, as_sent, orders_in_each_state
+from tests.orders.builders import a_receipt, an_open_order, as_sent, orders_in_each_state, some_evidence
 from tests.screens import JAKARTA, NOW, ScreenCase
 from tests.settlement.builders import QUOTE
 from tests.support.builders import an_unanswered_ticket
@@ -53,7 +55,7 @@ def _status(moment: str) -> Callable[[Translator], Screen]:
 
 
 def _notice(notice: OrderNotification, moment: str) -> Callable[[Translator], Screen]:
-    order = MOMENTS[moment]
+    order = replace(MOMENTS[moment], evidence=some_evidence())
     return lambda t: order_messages.screen(
         notice, Reader(t, JAKARTA, NOW), order, help_offered=True, staff_notified=True
     )
@@ -91,8 +93,14 @@ def _staff_ticket(t: Translator) -> Screen:
         for minute, (phase, state, note) in enumerate(happened)
     )
     user = User(id=1001, language_code="en", created_at=began)
-    case = Case(user_id=1001, user=user, order=MOMENTS["failed paid"], events=events, tickets=(ticket,))
+    order = replace(MOMENTS["failed paid"], evidence=some_evidence())
+    case = Case(user_id=1001, user=user, order=order, events=events, tickets=(ticket,))
     return staff_ticket.show_card(Reader(t, JAKARTA, NOW), ticket, case, default_locale="id")
+
+
+def _evidence(t: Translator) -> Screen:
+    order = replace(MOMENTS["failed paid"], evidence=some_evidence())
+    return show_evidence(Reader(t, JAKARTA, NOW), order)
 
 
 def _broadcast(t: Translator) -> Screen:
@@ -113,6 +121,7 @@ SCREENS: Final[dict[str, Callable[[Translator], Screen]]] = {
     "notice-failed": _notice(OrderNotification.FAILED, "failed paid"),
     "receipt-caption": _receipt,
     "staff-ticket": _staff_ticket,
+    "evidence": _evidence,
     "broadcast-preview": _broadcast,
     "help": lambda t: help_screens.show_first_page(t, some_contacts(frozenset({OSCAR}), "@kirim_help")),
 }

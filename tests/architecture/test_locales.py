@@ -183,6 +183,7 @@ FOR_STAFF = (
     "staff.audit.",
     "broadcasts.",
     "support.case.",
+    "support.evidence.",
     "operations.statistics.",
     "support.lookup.",
     "orders.notification.staff_",

@@ -7,12 +7,13 @@ from decimal import Decimal
 from typing import Any, Final
 
 from bot.core.money import Amount
+from bot.orders.evidence import Evidence, add_evidence
 from bot.orders.notifications.kinds import OrderNotification
 from bot.orders.order import EventNote, Order, OrderEvent, Phase
 from bot.orders.receipts.model import Receipt
 from bot.payments.erc681 import add_checksum
 from bot.payments.tokens import TOKENS
-from bot.settlement.model import Deposit, PayoutMethod
+from bot.settlement.model import Deposit, OrderReport, PayoutMethod, ServiceRecord
 from bot.settlement.steps import STEP_OF_STATE, OrderStep
 from tests import screens
 from tests.settlement.builders import BCA, LISTED_BCA
@@ -51,6 +52,31 @@ def an_order(reference: str = "R2345AB", **changes: Any) -> Order:
         "btc_idr": Decimal("1666666666.6600"),
     }
     return Order(**{**values, **changes})
+
+
+def some_evidence(**changes: Any) -> tuple[Evidence, ...]:
+    """Return what the service reports of a paid-out Lightning order, as seen a minute ago."""
+    record = {
+        "partner_redeem_id": "redeem_5f2c",
+        "partner_amount_idr": 500_000,
+        "partner_burn_tx_hash": "0x" + "b1" * 32,
+        "swap_tx_hash": "0x" + "5a" * 32,
+        "ln_swap_tx_hash": "0x" + "1a" * 32,
+        "ln_swap_id": "swap_77",
+        "ln_swap_invoice": INVOICE,
+        "invoice_ln_id": "ab" * 32,
+        "btc_idr_fetched_at": NOW - timedelta(minutes=9),
+        "merchant_name": "WARUNG SARI",
+        "tenant_id": "tenant_1",
+    }
+    report = OrderReport(
+        service_id="cm1",
+        state="COMPLETED",
+        record=ServiceRecord(**{**record, **changes}),
+        created_at=NOW - timedelta(minutes=8),
+        paid_at=NOW - timedelta(minutes=7),
+    )
+    return add_evidence((), report, NOW - timedelta(minutes=1))
 
 
 def an_open_order(method: PayoutMethod = LISTED_BCA, **changes: Any) -> Order:

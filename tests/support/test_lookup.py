@@ -22,7 +22,7 @@ from bot.users.model import User
 from bot.users.repository import UserRepository
 from bot.users.session_loader import SessionLoader
 from tests.infra.builders import an_infra
-from tests.orders.builders import an_order
+from tests.orders.builders import an_order, some_evidence
 from tests.orders.order_system import EMMA, SARI
 from tests.settlement.builders import BCA
 from tests.settlement.fake_settlement import FakeSettlement
@@ -80,6 +80,16 @@ async def test_pages_of_an_order_a_ticket_and_a_user_are_written_down_and_lists_
         (RINA, AuditAction.LOOKED, f"ticket:{ticket.reference}", EMMA),
         (RINA, AuditAction.LOOKED, "person:", EMMA),
     ]
+
+
+async def test_who_saw_an_orders_evidence_is_written_down(sqlite_store: Database, lookups: LookupService) -> None:
+    await keep(sqlite_store, an_order(evidence=some_evidence()), an_order("R2345AC"))
+    assert await lookups.view_evidence(RINA, "R2345AC") is None
+    assert await lookups.view_evidence(RINA, "NOSUCH2") is None
+    order = await lookups.view_evidence(RINA, "R2345AB")
+    assert order is not None
+    assert order.payout_reference == "redeem_5f2c"
+    assert await trail(sqlite_store) == [(RINA, AuditAction.LOOKED, "evidence:R2345AB", EMMA)]
 
 
 async def test_what_is_not_there_is_not_written_down(sqlite_store: Database, lookups: LookupService) -> None:

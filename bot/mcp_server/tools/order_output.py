@@ -55,7 +55,9 @@ class OrderOut(Output):
     ln_swap_tx_hash: str | None = None
     swap_tx_hash: str | None = None
     partner_burn_tx_hash: str | None = None
-    partner_redeem_id: str | None = None
+    partner_redeem_id: str | None = Field(
+        None, description="The payout reference: the payout partner's id, for questions about the transfer."
+    )
     created_at: datetime | None = None
     updated_at: datetime | None = None
     completed_at: datetime | None = None

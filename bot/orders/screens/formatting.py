@@ -28,6 +28,11 @@ def format_failed_payout_policy(t: Translator, url: str) -> tuple[Html, ...]:
     return (t("orders.policy.failed", url=url),) if url else ()
 
 
+def format_payout_reference(t: Translator, order: Order) -> tuple[Html, ...]:
+    """Return the line with the payout reference in a tuple. The tuple is empty until the service reports one."""
+    return (t("orders.payout_reference", id=order.payout_reference),) if order.payout_reference else ()
+
+
 def order_button(t: Translator, order: Order, label: str, action: OrderAction, style: Style | None = None) -> Button:
     """Return a button that acts on `order`. `label` is the key of its text."""
     return Button(t.plain(label), data=OrderButton(order.reference, action).pack(), style=style)

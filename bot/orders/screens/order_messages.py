@@ -15,7 +15,12 @@ from bot.orders.notifications.kinds import OrderNotification
 from bot.orders.order import Failure, HoldReason, Order, OrderStatus
 from bot.orders.payment_details import get_transfer
 from bot.orders.screens import status_message
-from bot.orders.screens.formatting import format_failed_payout_policy, format_order_line, order_button
+from bot.orders.screens.formatting import (
+    format_failed_payout_policy,
+    format_order_line,
+    format_payout_reference,
+    order_button,
+)
 from bot.rates.quote import price_drift_percent
 from bot.recipients.formatting import format_method, group_digits
 from bot.users.screens.buttons import send_row
@@ -65,8 +70,10 @@ def screen(
         problem = _payment_problem(kind, reader, order, help_offered=help_offered, staff_notified=staff_notified)
         if ticket is not None:
             problem = Screen(f"{_describe_payment(kind, reader, order)}\n\n{ticket.text}", ticket.keyboard)
-        policy = format_failed_payout_policy(reader.t, policy_url) if kind is OrderNotification.FAILED else ()
-        return replace(problem, text="\n\n".join((problem.text, *policy)))
+        if kind is not OrderNotification.FAILED:
+            return problem
+        more = (*format_payout_reference(reader.t, order), *format_failed_payout_policy(reader.t, policy_url))
+        return replace(problem, text="\n\n".join((problem.text, *more)))
     return Screen(_text(kind, reader, order), _keyboard(kind, reader, order, help_offered=help_offered))
 
 

@@ -10,7 +10,7 @@ from bot.orders.buttons import OrderAction
 from bot.orders.order import UNCERTAIN_PHASES, Order, OrderEvent, OrderStatus, Phase
 from bot.orders.screens import status_message
 from bot.orders.screens import timeline as order_timeline
-from bot.orders.screens.formatting import format_channel, order_button
+from bot.orders.screens.formatting import format_channel, format_payout_reference, order_button
 from bot.orders.screens.open_orders import status_emoji, status_key
 from bot.orders.screens.order_messages import REASON_SHOWN
 from bot.recipients.formatting import format_destination
@@ -54,6 +54,7 @@ def _price(t: Translator, order: Order) -> str:
     lines.append(t("orders.order_page.reference", reference=order.reference))
     if order.service_id:
         lines.append(t("orders.order_page.service_id", id=quote_input(order.service_id)))
+    lines += format_payout_reference(t, order)
     return "\n".join(lines)
 
 

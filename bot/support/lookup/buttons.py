@@ -19,6 +19,7 @@ class LookupPage(StrEnum):
     """What a button of a lookup shows."""
 
     ORDER = "order"
+    EVIDENCE = "proof"
     ORDERS_BY_FRAGMENT = "like"
     ORDERS_FOUND = "find"
     ORDERS_OF_USER = "orders"

@@ -15,6 +15,7 @@ from bot.infra.telegram.ui.router import PRIVATE, Context, Handler, Menu, Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.support.lookup.buttons import LookupButton, LookupPage, format_page, format_search, parse_page, parse_search
 from bot.support.lookup.model import OrderFilter, parse_user_id
+from bot.support.lookup.screens import evidence as evidence_screens
 from bot.support.lookup.screens import orders as order_screens
 from bot.support.lookup.screens import tickets as ticket_screens
 from bot.support.lookup.screens import user as user_screens
@@ -157,6 +158,13 @@ class LookupHandlers:
         await self._show(staff, screen)
         return True
 
+    async def _show_evidence(self, staff: StaffSession, reference: str) -> bool:
+        order = await self._lookups.view_evidence(staff.user.id, reference)
+        if order is None:
+            return False
+        await self._show(staff, evidence_screens.show_evidence(staff.reader, order))
+        return True
+
     async def _show_by_fragment(self, staff: StaffSession, query: str) -> bool:
         """List the orders whose reference or id contains a fragment. If there is only one, show its page."""
         fragment, offset = parse_page(query)
@@ -272,6 +280,7 @@ class LookupHandlers:
 
     PAGES: ClassVar[Mapping[LookupPage, "_ShowPage"]] = {
         LookupPage.ORDER: _show_order,
+        LookupPage.EVIDENCE: _show_evidence,
         LookupPage.ORDERS_BY_FRAGMENT: _show_by_fragment,
         LookupPage.ORDERS_FOUND: _show_found_page,
         LookupPage.USER: _show_user,

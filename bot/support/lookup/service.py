@@ -113,6 +113,15 @@ class LookupService:
             await self._record(tx, staff_id, f"order:{order.reference}", order.user_id)
             return await read_case(tx, order.user_id, order.reference)
 
+    async def view_evidence(self, staff_id: int, reference: str) -> Order | None:
+        """Return an order to show its evidence, or None if there is no such order, or it has none."""
+        async with self._database.transaction() as tx:
+            order = await OrderRepository(tx).get(reference)
+            if order is None or not order.evidence:
+                return None
+            await self._record(tx, staff_id, f"evidence:{order.reference}", order.user_id)
+            return order
+
     async def view_ticket(self, staff_id: int, ticket: Ticket) -> Case:
         """Return the case that a ticket is about."""
         async with self._database.transaction() as tx:

@@ -82,6 +82,7 @@ async def test_a_failed_payment_is_helped_to_its_end(who: FailedPayment, browser
         await _payment_fails(kirim, page, user, who)
         ticket = await _ticket_has_opened(page, user, who)
         await _support_claims(page, group, who, ticket)
+        await _support_reads_evidence(kirim, page, group, who)
         await _support_reveals(page, group, support, who)
         await _support_answers(page, group, who)
         await _user_sends_a_picture(page, user, who, ticket)
@@ -108,12 +109,14 @@ async def _payment_fails(kirim: System, page: Page, user: Locator, who: FailedPa
     await pay_in_wallet(page, who)
     [order] = await kirim.service.orders()
     await wait_for_row(kirim, order, is_paid=1)
+    await kirim.service.does("advance", orderId=order["id"], state="IDR_SETTLED")
     await kirim.service.does("fail", orderId=order["id"])
 
 
 async def _ticket_has_opened(page: Page, user: Locator, who: FailedPayment) -> str:
     message = last_message(user, who.reads("support.ticket.by_itself"))
     await expect(message).to_be_visible()
+    await expect(message).to_contain_text(who.label("orders.payout_reference.name"))
     await save_screenshot(page, who, "01-opened-by-itself")
     return next(word for word in (await message.inner_text()).split() if word.startswith("T-"))
 
@@ -131,6 +134,17 @@ async def _support_claims(page: Page, group: Locator, who: FailedPayment, ticket
     await tap_button(group, who.label("support.staff_ticket.claim"))
     await expect(card).to_contain_text(str(RINA))
     await save_screenshot(page, who, "04-claimed")
+
+
+async def _support_reads_evidence(kirim: System, page: Page, group: Locator, who: FailedPayment) -> None:
+    [order] = await kirim.service.orders()
+    await tap_button(group, who.label("support.evidence.button"))
+    shown = last_message(group, order["partnerRedeemId"])
+    await expect(shown).to_contain_text(order["partnerBurnTxHash"])
+    assert HOLDER not in await shown.inner_text()
+    await save_screenshot(page, who, "04b-evidence-buttons")
+    await shown.evaluate("message => message.scrollIntoView({block: 'start'})")
+    await save_screenshot(page, who, "04c-evidence")
 
 
 async def _support_reveals(page: Page, group: Locator, support: Locator, who: FailedPayment) -> None:

@@ -14,6 +14,7 @@ from bot.settlement.model import PayoutMethod
 from bot.support.cases import Case
 from bot.support.lookup.buttons import LookupButton, LookupPage
 from bot.support.lookup.model import PAGE_SIZE, OrderFilter, Page
+from bot.support.lookup.screens.evidence import evidence_button
 from bot.support.reveal import screens as staff_reveal
 from bot.support.staff.buttons import StaffTicketAction, StaffTicketButton
 from bot.support.staff.screens import case as staff_case
@@ -96,7 +97,19 @@ def show_order(reader: Reader, case: Case, default_locale: str) -> Screen:
     has_recipient = case.order is not None and case.order.has_recipient
     reveal = (staff_reveal.reveal_button(t, case.order.reference),) if case.order and has_recipient else ()
     ways = (*user_row(t, case.user_id), *reveal)
-    rows = [row for row in (tickets, ways, (Button(t.plain("orders.button.refresh"), data=refresh),)) if row]
+    evidence = evidence_button(t, case.order)
+    rows = [
+        row
+        for row in (
+            tickets,
+            ways,
+            (
+                *evidence,
+                Button(t.plain("orders.button.refresh"), data=refresh),
+            ),
+        )
+        if row
+    ]
     return Screen(text, tuple(rows))
 
 

@@ -11,7 +11,7 @@ from bot.infra.telegram.outbound.truncate import TEXT_UNITS, count_visible_units
 from bot.infra.telegram.ui.formatting import quote_input
 from bot.infra.telegram.ui.reader import Reader
 from bot.orders.order import Order
-from bot.orders.screens.formatting import format_channel, format_order_line
+from bot.orders.screens.formatting import format_channel, format_order_line, format_payout_reference
 from bot.orders.screens.open_orders import staff_status_key, status_emoji
 from bot.recipients.formatting import format_destination
 from bot.support.cases import MAX_OTHERS, Case
@@ -97,6 +97,7 @@ def _order_lines(reader: Reader, order: Order) -> Iterator[str]:
     yield t("support.case.reference", reference=order.reference)
     if order.service_id:
         yield t("support.case.service_id", id=quote_input(order.service_id))
+    yield from format_payout_reference(t, order)
     kind = "paid" if order.is_paid else "price" if order.has_shown_price else "reviewed"
     sats = order.sats if order.sats is not None and kind != "reviewed" else order.expected_sats
     yield t(f"support.case.{kind}", sats=t.sats(sats), channel=format_channel(t, order.channel))

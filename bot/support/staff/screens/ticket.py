@@ -13,6 +13,7 @@ from bot.orders.order import Order, Phase
 from bot.recipients.formatting import format_method
 from bot.settlement.model import OrderReport
 from bot.support.cases import Case
+from bot.support.lookup.screens.evidence import evidence_button
 from bot.support.model import TicketEntry
 from bot.support.reveal import screens as staff_reveal
 from bot.support.saved_replies.buttons import SavedRepliesForTicketButton
@@ -56,7 +57,11 @@ def keyboard(t: Translator, ticket: Ticket, order: Order | None) -> Keyboard:
     if not ticket.is_open:
         return tuple(
             row
-            for row in ((button("support.staff_ticket.reopen", StaffTicketAction.REOPEN),), (*refresh, *reveal))
+            for row in (
+                (button("support.staff_ticket.reopen", StaffTicketAction.REOPEN),),
+                (*refresh, *reveal),
+                evidence_button(t, order),
+            )
             if row
         )
     is_free = ticket.claimed_by is None
@@ -66,7 +71,11 @@ def keyboard(t: Translator, ticket: Ticket, order: Order | None) -> Keyboard:
         else button("support.staff_ticket.take", StaffTicketAction.TAKE_OVER)
     )
     saved = Button(t.plain("support.staff_ticket.answers"), data=SavedRepliesForTicketButton(ticket.reference).pack())
-    rows = ((claim, button("support.staff_ticket.close", StaffTicketAction.CLOSE)), (*refresh, *reveal), (saved,))
+    rows = (
+        (claim, button("support.staff_ticket.close", StaffTicketAction.CLOSE)),
+        (*refresh, *reveal),
+        (saved, *evidence_button(t, order)),
+    )
     return tuple(row for row in rows if row)
 
 
