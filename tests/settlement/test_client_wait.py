@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 
@@ -19,6 +20,7 @@ from bot.settlement.client import (
     SettlementError,
     Unavailable,
     UnexpectedStatus,
+    WaitAborted,
     WaitTimeout,
     wait_for_order,
 )
@@ -56,7 +58,7 @@ class Service:
         return self.now
 
 
-async def wait(service: Service, **options: float) -> tuple[Order, list[str]]:
+async def wait(service: Service, **options: Any) -> tuple[Order, list[str]]:
     told: list[str] = []
     order = await wait_for_order(
         service,
@@ -195,6 +197,84 @@ async def test_cancelling_ends_the_waiting_at_once() -> None:
     with pytest.raises(asyncio.CancelledError):
         await asyncio.wait_for(task, TIMEOUT_SECONDS)
     assert len(service.read_at) == 1
+
+
+async def test_every_reading_is_told_to_whoever_asks_for_polls() -> None:
+    service = Service(["IDLE", "IDLE", ServerError(500), "LN_INVOICE_PAID", "COMPLETED"])
+    told: list[str] = []
+
+    async def hear(order: Order) -> None:
+        await asyncio.sleep(0)
+        told.append(f"poll {order.state}")
+
+    await wait_for_order(
+        service,
+        "o1",
+        on_poll=hear,
+        on_update=lambda order: told.append(order.state),
+        clock=service.clock,
+        sleep=service.sleep,
+    )
+    states = ("IDLE", "LN_INVOICE_PAID", "COMPLETED")
+    assert [each for each in told if each in states] == list(states)
+    assert [each for each in told if each not in states] == [
+        "poll IDLE",
+        "poll IDLE",
+        *map("poll {}".format, states[1:]),
+    ]
+    assert told[:2] == ["poll IDLE", "IDLE"]
+
+
+async def test_an_abort_before_the_wait_reads_nothing() -> None:
+    service, abort = Service(["COMPLETED"]), asyncio.Event()
+    abort.set()
+    with pytest.raises(WaitAborted) as caught:
+        await wait_for_order(service, "o1", abort=abort)
+    assert caught.value.last_state is None
+    assert not caught.value.outcome_unknown
+    assert service.read_at == []
+
+
+async def test_an_abort_ends_a_pause_at_once() -> None:
+    service, abort = Service(["IDLE"]), asyncio.Event()
+    task = asyncio.create_task(
+        wait_for_order(service, "o1", interval=3600.0, abort=abort, on_poll=lambda _: abort.set())
+    )
+    with pytest.raises(WaitAborted) as caught:
+        await asyncio.wait_for(task, TIMEOUT_SECONDS)
+    assert caught.value.last_state == "IDLE"
+    assert len(service.read_at) == 1
+
+
+async def test_an_abort_ends_a_read_that_hangs() -> None:
+    abort, was_cancelled = asyncio.Event(), asyncio.Event()
+
+    class Hanging:
+        async def order(self, order_id: str, *, retry: bool = True) -> Order:  # noqa: ARG002
+            abort.set()
+            try:
+                await asyncio.Event().wait()
+            finally:
+                was_cancelled.set()
+            raise AssertionError
+
+    with pytest.raises(WaitAborted):
+        await asyncio.wait_for(wait_for_order(Hanging(), "o1", abort=abort), TIMEOUT_SECONDS)
+    assert was_cancelled.is_set()
+
+
+async def test_an_order_that_ends_while_it_is_aborted_is_returned() -> None:
+    service, abort = Service(["COMPLETED"]), asyncio.Event()
+    order = await wait_for_order(service, "o1", abort=abort, on_poll=lambda _: abort.set())
+    assert order.terminal
+
+
+async def test_a_wait_that_may_be_aborted_reads_in_the_same_rhythm_and_leaves_no_task() -> None:
+    service = Service(["IDLE", ServerError(500), "IDLE", "COMPLETED"])
+    before = asyncio.all_tasks()
+    await wait(service, abort=asyncio.Event())
+    assert service.read_at == [0, 5, 10, 15]
+    assert asyncio.all_tasks() == before
 
 
 async def test_an_error_of_the_listener_is_not_hidden() -> None:

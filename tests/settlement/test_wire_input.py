@@ -61,6 +61,14 @@ def test_everything_travels_exactly_as_given(
     assert order_input.body() == expected
 
 
+def test_the_reserved_payout_method_is_sent_if_it_is_given() -> None:
+    given = OrderInput(idr_amount=1, payout_method="bank_transfer", **PAIR)
+    assert given.body()["payoutMethod"] == "bank_transfer"
+    assert "payoutMethod" not in OrderInput(idr_amount=1, **PAIR).body()
+    with pytest.raises(ValueError, match="payoutMethod"):
+        OrderInput.model_validate({"idrAmount": 1, "payoutMethod": "cash", **PAIR})
+
+
 def test_a_wish_cannot_be_changed_once_made() -> None:
     order_input = OrderInput(idr_amount=1, **PAIR)
     with pytest.raises(ValueError, match="frozen"):

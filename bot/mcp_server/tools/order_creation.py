@@ -76,7 +76,7 @@ class OrderCreation:
         idrAmount: args.IdrAmount = None,
         bankAccountName: args.AccountName = None,
         depositChannel: args.DepositChannel = LIGHTNING,
-        payoutMethod: args.PayoutKind = None,  # noqa: ARG002  reserved by the service, with one value
+        payoutMethod: args.PayoutKind = None,
         includeQr: args.IncludeQr = False,  # noqa: FBT002  arguments travel by name
     ) -> Annotated[CallToolResult, CreatedOut]:
         """Create an order that sends rupiah to one bank account or e-wallet after it is paid.
@@ -105,6 +105,7 @@ class OrderCreation:
             partner_bank_name=method.bank_name,
             recipient_details=number.sent,
             bank_account_name=holder,
+            payout_method=payoutMethod,
         )
         created = await self._create(order_input, method, _describe_request(requested, method))
         log.info("order_created", order_id=created.order_id, channel=depositChannel)

@@ -15,6 +15,8 @@ from bot.settlement.client.errors import (
     Unavailable,
     UnexpectedStatus,
     ValidationRejected,
+    WaitAborted,
+    WaitEnded,
     WaitTimeout,
 )
 from bot.settlement.client.http import Timeouts
@@ -66,6 +68,8 @@ __all__ = [
     "Unavailable",
     "UnexpectedStatus",
     "ValidationRejected",
+    "WaitAborted",
+    "WaitEnded",
     "WaitTimeout",
     "is_terminal",
     "key_id_of",

@@ -13,7 +13,9 @@
     │   └── TooLate                its time was over before it could be sent
     ├── NoAnswer               the request may have arrived: time-out, reset, closed before the whole answer
     ├── NotUnderstood          the answer isn't what the document describes: HTML, cut JSON, wrong shape
-    └── WaitTimeout            `wait_for_order` ran out of time; says nothing about the order
+    └── WaitEnded              `wait_for_order` ended before the order; says nothing about the order
+        ├── WaitTimeout            it ran out of time
+        └── WaitAborted            its abort signal was set
 
 `str(error)` is safe to log: the service's texts may repeat what it was sent (an account number, a name), so they are
 kept out of it and stay in `.body` and `.error`. The document (section 7) has no machine-readable codes.
@@ -178,8 +180,8 @@ class NotUnderstood(SettlementError):
         return f"{type(self).__name__}: status {self.status}: {self.reason}"
 
 
-class WaitTimeout(SettlementError):
-    """The order wasn't terminal in time. `last_state` is the last state read, or None."""
+class WaitEnded(SettlementError):
+    """The wait for an order ended before the order did. `last_state` is the last state read, or None."""
 
     def __init__(self, last_state: str | None) -> None:
         super().__init__(f"last state {last_state}")
@@ -189,3 +191,11 @@ class WaitTimeout(SettlementError):
     def outcome_unknown(self) -> bool:
         """Return False: no order was posted."""
         return False
+
+
+class WaitTimeout(WaitEnded):
+    """The order wasn't terminal in time."""
+
+
+class WaitAborted(WaitEnded):
+    """The abort signal was set before the order was terminal."""

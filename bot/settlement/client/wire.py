@@ -7,7 +7,7 @@ and an unknown one isn't an error. Absent and null are both None. No `repr` has 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SkipValidation, StrictInt, model_validator
 from pydantic.alias_generators import to_camel
@@ -171,6 +171,7 @@ class OrderInput(Wire):
     """OfframpCreateInput (2.5), the body of a request to create an order.
 
     Exactly one of `sat_amount` (sats) and `idr_amount` (rupiah that the recipient receives), a whole number above zero.
+    `payout_method` is reserved by the service, with one value for banks and e-wallets.
     """
 
     sat_amount: Annotated[StrictInt, Field(gt=0)] | None = None
@@ -180,6 +181,7 @@ class OrderInput(Wire):
     partner_bank_name: Text
     recipient_details: Annotated[Text, Field(repr=False)]
     bank_account_name: Annotated[Text | None, Field(repr=False)] = None
+    payout_method: Literal["bank_transfer"] | None = None
 
     @model_validator(mode="after")
     def _exactly_one_amount(self) -> Self:
