@@ -79,6 +79,10 @@ async def test_the_rails_name_both_chains_unless_no_wallet_seed_is_configured() 
         assert rails["baseCbbtc"]["safeAddress"] == (await system.place(depositChannel="cbbtc"))["deposit"]["toAddress"]
         await system.control("settings", configured=False)
         assert set((await system.get(RAILS)).json()) == {"configured", "bitcoinOnchain", "lightning"}
+        await system.control("settings", profile="live", configured=False)
+        rails = (await system.get(RAILS)).json()
+        assert set(rails) == {"configured", "bitcoinOnchain", "error"}
+        assert rails["error"]
 
 
 async def test_the_statistics_count_orders_and_what_was_paid_out() -> None:
@@ -88,6 +92,8 @@ async def test_the_statistics_count_orders_and_what_was_paid_out() -> None:
         stats = (await system.get(STATS)).json()
         assert (stats["totalOrders"], stats["completedOrders"], stats["totalVolumeIdr"]) == (2, 1, 50_000)
         assert stats["fetchedAt"]
+        await system.control("settings", profile="live")
+        assert (await system.get(STATS)).json()["fetchedAt"]
         await system.control("settings", statsWithout=["totalOrders"])
         assert "totalOrders" not in (await system.get(STATS)).json()
 

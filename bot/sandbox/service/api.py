@@ -82,7 +82,9 @@ async def _methods(service: Service, _tenant: str, _request: Request) -> Respons
 
 
 async def _rails(service: Service, tenant: str, _request: Request) -> Response:
-    return JSONResponse(rails(tenant, configured=service.switches.configured))
+    switches = service.switches
+    explains = switches.profile.explains_missing_rails
+    return JSONResponse(rails(tenant, configured=switches.configured, explains_missing=explains))
 
 
 async def _stats(service: Service, _tenant: str, _request: Request) -> Response:

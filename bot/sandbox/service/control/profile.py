@@ -30,6 +30,7 @@ class Profile:
     masks_recipient: bool
     ids_without_database: bool
     plain_deposit_qr: bool
+    explains_missing_rails: bool
 
     # validation
     lenient_amounts: bool
@@ -68,6 +69,7 @@ DOCUMENTED = Profile(
     masks_recipient=True,
     ids_without_database=False,
     plain_deposit_qr=False,
+    explains_missing_rails=False,
     lenient_amounts=False,
     lenient_bank_numbers=False,
     ewallet_needs_plus=True,
@@ -99,6 +101,7 @@ LIVE = Profile(
     masks_recipient=False,
     ids_without_database=True,
     plain_deposit_qr=True,
+    explains_missing_rails=True,
     lenient_amounts=True,
     lenient_bank_numbers=True,
     ewallet_needs_plus=False,
@@ -113,7 +116,7 @@ LIVE = Profile(
     bca_first=True,
     mixed_caps=True,
     numeric_ewallet_codes=True,
-    stats_keys=("totalOrders", "totalVolumeIdr", "totalVolumeSats", "tagline", "updatedAt"),
+    stats_keys=("fetchedAt", "totalOrders", "totalVolumeIdr", "totalVolumeSats", "tagline", "updatedAt"),
 )
 
 PROFILES = {profile.name: profile for profile in (DOCUMENTED, LIVE)}

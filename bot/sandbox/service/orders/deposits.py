@@ -49,15 +49,22 @@ def _units(token: Token, sats: int) -> int:
     return sats * int(10 ** (token.decimals - SATS_PER_BITCOIN_DIGITS))
 
 
-def rails(tenant: str, *, configured: bool) -> dict[str, object]:
-    """Return DepositRails (settlement API, 2.3). Without a wallet seed, only Lightning is available."""
+NOT_CONFIGURED = "deposit wallet seed is not configured"
+
+
+def rails(tenant: str, *, configured: bool, explains_missing: bool) -> dict[str, object]:
+    """Return DepositRails (settlement API, 2.3). Without a wallet seed, only Lightning is available.
+
+    `explains_missing` says that an `error` then takes the place of Lightning's description.
+    """
+    lightning = {"label": "Lightning", "summary": "Pay a BOLT11 invoice from any Lightning wallet."}
     always: dict[str, object] = {
         "configured": configured,
         "bitcoinOnchain": {"label": "Bitcoin on-chain", "summary": "Not available yet."},
-        LIGHTNING: {"label": "Lightning", "summary": "Pay a BOLT11 invoice from any Lightning wallet."},
     }
     if not configured:
-        return always
+        return always | ({"error": NOT_CONFIGURED} if explains_missing else {LIGHTNING: lightning})
+    always[LIGHTNING] = lightning
     target = safe_address(tenant)
     inner = {"chainId": ARBITRUM.id, "safeAddress": target, "token": "USDT", "role": "Receives the Lightning swap"}
     return always | {"arbitrumUsdt": inner} | {token.rail: _rail(token, target) for token in TOKENS.values()}
