@@ -213,9 +213,9 @@ async def _keep_evidence(tx: Transaction, tracked: TrackedOrder, report: OrderRe
     Nothing is added to an order whose recipient was deleted, because evidence is deleted with the recipient.
     """
     order = tracked.order
-    evidence = add_evidence(order.evidence, report, now)
     if not tracked.is_whole or not order.has_recipient or report.service_id != order.service_id:
         return order
+    evidence = add_evidence(order.evidence, report, now)
     if evidence == order.evidence:
         return order
     return await OrderRepository(tx).save_tracked(tracked, replace(order, evidence=evidence)) or order

@@ -11,7 +11,7 @@ from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.outbound.truncate import TEXT_UNITS, count_visible_units
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import COPY_CHARACTERS, Button, Keyboard, Screen
-from bot.orders.evidence import NAMES, Evidence, last_value
+from bot.orders.evidence import NAMES, PAYOUT_REFERENCE, Evidence, last_value
 from bot.orders.order import Order
 from bot.orders.screens.formatting import format_order_line
 from bot.payments.tokens import ARBITRUM
@@ -66,7 +66,7 @@ def _entry(reader: Reader, order: Order, name: str) -> str:
 
 
 def _label(t: Translator, name: str) -> Html:
-    return t("orders.payout_reference.name") if name == NAMES[0] else t(f"support.evidence.name.{name}")
+    return t("orders.payout_reference.name") if name == PAYOUT_REFERENCE else t(f"support.evidence.name.{name}")
 
 
 def _line(reader: Reader, evidence: Evidence) -> Html:

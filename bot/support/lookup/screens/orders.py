@@ -97,19 +97,8 @@ def show_order(reader: Reader, case: Case, default_locale: str) -> Screen:
     has_recipient = case.order is not None and case.order.has_recipient
     reveal = (staff_reveal.reveal_button(t, case.order.reference),) if case.order and has_recipient else ()
     ways = (*user_row(t, case.user_id), *reveal)
-    evidence = evidence_button(t, case.order)
-    rows = [
-        row
-        for row in (
-            tickets,
-            ways,
-            (
-                *evidence,
-                Button(t.plain("orders.button.refresh"), data=refresh),
-            ),
-        )
-        if row
-    ]
+    last_row = (*evidence_button(t, case.order), Button(t.plain("orders.button.refresh"), data=refresh))
+    rows = [row for row in (tickets, ways, last_row) if row]
     return Screen(text, tuple(rows))
 
 
