@@ -13,6 +13,8 @@ import { wordsFor } from "./words.js";
 
 const TYPING_MS = 5000;
 const TOAST_MS = 3500;
+// The fade of `.toast` in chat.css.
+const TOAST_FADE_MS = 160;
 const PRESS_WAIT_SECONDS = 10;
 
 export class Pane {
@@ -156,7 +158,15 @@ export class Pane {
     this.toast.textContent = text;
     this.toast.classList.add("shown");
     clearTimeout(this.toastTimer);
-    this.toastTimer = setTimeout(() => this.toast.classList.remove("shown"), TOAST_MS);
+    this.toastTimer = setTimeout(() => this.hideToast(), TOAST_MS);
+  }
+
+  // A toast that is only transparent is still read by screen readers, and found by tests, so its text goes, too.
+  hideToast() {
+    this.toast.classList.remove("shown");
+    this.toastTimer = setTimeout(() => {
+      this.toast.textContent = "";
+    }, TOAST_FADE_MS);
   }
 
   arrived(message) {
