@@ -238,10 +238,10 @@ def build(settings: Settings, process_id: str | None = None) -> App:
         gauges=operations.all_gauges,
         orders=orders,
         delivery=create_delivery(
-            holder=leases, queues=(Queue.MONEY, Queue.EDITS, Queue.EXTRA), on_slot_free=wake_outbox.wake_here
+            holder=leases, queues=(Queue.URGENT, Queue.EDITS, Queue.EXTRA), on_slot_free=wake_outbox.wake_here
         ),
         # Rates are sent in bulk, by the leader alone.
-        bulk_delivery=create_delivery(queues=(Queue.RATE,), on_slot_free=wake_bulk.wake_here),
+        bulk_delivery=create_delivery(queues=(Queue.BULK,), on_slot_free=wake_bulk.wake_here),
         leases=leases,
         leadership=leadership,
         lead_freed=lead_freed,

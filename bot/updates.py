@@ -17,6 +17,7 @@ import structlog
 from telegram import Update
 from telegram.ext import Application, ApplicationHandlerStop, CallbackQueryHandler
 
+from bot.checkout.tables import drafts
 from bot.core.error_location import list_frames
 from bot.infra.db.errors import RowUnreadable, StoreDown
 from bot.infra.db.fence import LeaseLost
@@ -179,7 +180,7 @@ async def _report_unreadable(session: Session, error: RowUnreadable, texts: Mapp
     """Explain to the user what can't be read. Retrying doesn't help, so the update isn't retried."""
     log.error("update_failed", error=type(error).__name__, where=list_frames(error, FRAMES_LOGGED))
     await session.acknowledge()
-    if error.is_of_draft:
+    if error.table == drafts.name:
         await session.report_damage()
     else:
         await session.show_new(Screen(session.t(texts[error.table])))

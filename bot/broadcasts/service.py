@@ -117,8 +117,7 @@ class BroadcastService:
 
         Returns:
             The confirmed broadcast. A preview if there are other warnings than the accepted ones. None if the broadcast
-            has
-            changed since it was read, or is confirmed already.
+            has changed since it was read, or is confirmed already.
 
         Raises:
             Rejection: it has no readers, its time has passed, or it has no quote.

@@ -4,10 +4,14 @@ import secrets
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import Final
 
 from bot.core.money import Amount
 from bot.payments.tokens import LIGHTNING
 from bot.settlement.model import PayoutMethod, Quote
+
+HANDLED_BY_DRAFT: Final = "draft"
+"""What the inbox says of an update that a draft took (`InboxItem.handled_by`)."""
 
 IDLE_LIMIT = timedelta(minutes=30)
 """An unchanged draft expires after this time. The user is notified and can resume it."""

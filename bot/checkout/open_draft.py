@@ -2,11 +2,10 @@
 
 from typing import Final
 
-from bot.checkout.draft import OrderDraft
+from bot.checkout.draft import HANDLED_BY_DRAFT, OrderDraft
 from bot.checkout.repository import DraftRepository
 from bot.infra.db.errors import RowUnreadable
 from bot.infra.db.transaction import Transaction
-from bot.infra.telegram.inbound.model import HANDLED_BY_DRAFT
 from bot.infra.telegram.inbound.repository import InboxRepository
 from bot.users.session import Session, SessionKey
 

@@ -7,13 +7,12 @@ from typing import Any
 
 from sqlalchemy import bindparam, exists, select, update
 
-from bot.checkout.draft import DraftStatus, ExpiredDraft, OrderDraft, Step
+from bot.checkout.draft import HANDLED_BY_DRAFT, DraftStatus, ExpiredDraft, OrderDraft, Step
 from bot.checkout.tables import IS_OPEN_DRAFT, drafts, is_open
 from bot.infra.db import encryption, upsert
 from bot.infra.db.columns import constant
 from bot.infra.db.transaction import Transaction
 from bot.infra.db.vault import Vault
-from bot.infra.telegram.inbound.model import HANDLED_BY_DRAFT
 from bot.infra.telegram.inbound.repository import MARK_HANDLED
 from bot.settlement import json_values as nested
 

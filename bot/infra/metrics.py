@@ -109,7 +109,7 @@ async def refresh(gauges: Iterable[RefreshGauges]) -> None:
     """Refresh gauges one after another.
 
     Raises:
-        StoreFailure: the database failed.
+        StoreDown: the database failed.
     """
     for each in gauges:
         await each()

@@ -19,7 +19,7 @@ async def run(store: Database, print_line: PrintLine) -> int:
 
     Raises:
         UnfitKeys: a key that encrypts some rows is missing.
-        StoreFailure: the database can't be reached, or failed.
+        StoreDown: the database can't be reached, or failed.
     """
     try:
         await store.check()

@@ -53,7 +53,7 @@ def daily_quote(user_id: int, due_at: datetime, payload: DailyQuote, now: dateti
         chat_id=user_id,
         subject=RATE_SUBJECT + format_subject("daily", due_at.isoformat()),
         kind=RateNotification.DAILY_QUOTE,
-        queue=Queue.RATE,  # messages about money in the same chat don't wait for these
+        queue=Queue.BULK,  # messages about money in the same chat don't wait for these
         payload=payload,
         due_at=now,
         created_at=now,
@@ -68,7 +68,7 @@ def price_alert(
         chat_id=alert.user_id,
         subject=RATE_SUBJECT + format_subject("alert", alert.id, quote.fetched_at.isoformat()),
         kind=RateNotification.PRICE_ALERT,
-        queue=Queue.RATE,
+        queue=Queue.BULK,
         payload=PriceReached(quote, alert.is_above, alert.threshold, cooldown_until),
         due_at=now,
         created_at=now,

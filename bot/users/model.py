@@ -11,6 +11,9 @@ from bot.core.zones import zone_of
 from bot.infra.outbox.model import NotificationKind
 from bot.infra.telegram.inbound.model import ChatState
 
+HANDLED_BY_QUESTION: Final = "question"
+"""What the inbox says of an update that an open question took as its answer (`InboxItem.handled_by`)."""
+
 
 @dataclass(frozen=True, slots=True)
 class DeletedUser:

@@ -9,9 +9,9 @@ from sqlalchemy import Integer, Select, bindparam, delete, insert, or_, select, 
 
 from bot.infra.db import encryption, upsert
 from bot.infra.db.transaction import Transaction
-from bot.infra.telegram.inbound.model import HANDLED_BY_QUESTION, ChatState
+from bot.infra.telegram.inbound.model import ChatState
 from bot.infra.telegram.inbound.repository import MARK_HANDLED
-from bot.users.model import RecordedEvent, User, UserEvent
+from bot.users.model import HANDLED_BY_QUESTION, RecordedEvent, User, UserEvent
 from bot.users.tables import user_events, users
 
 ONE = select(users).where(users.c.id == bindparam("id"))

@@ -18,14 +18,14 @@ from bot.infra.db.database import Database
 from bot.infra.db.errors import RowUnreadable
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.inbound.attempts import Attempt
-from bot.infra.telegram.inbound.model import HANDLED_BY_QUESTION, ChatState
+from bot.infra.telegram.inbound.model import ChatState
 from bot.infra.telegram.inbound.repository import InboxRepository
 from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Messenger, NotModified, Outcome, TryLater
 from bot.infra.telegram.ui.formatting import format_arguments
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.router import Context
 from bot.infra.telegram.ui.screen import Keyboard, Screen
-from bot.users.model import User
+from bot.users.model import HANDLED_BY_QUESTION, User
 from bot.users.repository import UserRepository
 
 V = TypeVar("V")

@@ -202,7 +202,7 @@ async def test_status_shows_the_numbers_of_the_metrics(app: App) -> None:
                     due_at=now - timedelta(seconds=seconds),
                     created_at=now - timedelta(seconds=seconds),
                 )
-                for queue, seconds in ((Queue.MONEY, 40), (Queue.EXTRA, 50), (Queue.RATE, 600))
+                for queue, seconds in ((Queue.URGENT, 40), (Queue.EXTRA, 50), (Queue.BULK, 600))
             ]
         )
     record_payment_noticed(now - timedelta(seconds=4), now)

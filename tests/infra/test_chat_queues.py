@@ -12,7 +12,7 @@ import pytest
 from structlog.testing import capture_logs
 from telegram import Update
 
-from bot.infra.db.errors import RowForOthers, StoreFailure
+from bot.infra.db.errors import RowForOthers, StoreDown
 from bot.infra.jobs.repository import Job, JobHandler
 from bot.infra.leases.chat_leases import ChatHolder, ChatLease, SoleHolder
 from bot.infra.telegram.inbound.attempts import CURRENT_ATTEMPT, TURN_SECONDS
@@ -422,7 +422,7 @@ async def test_a_job_waits_for_a_database_that_is_away() -> None:
     async def fail_twice(_: Job) -> None:
         tries.append(now())
         if len(tries) < 3:
-            raise StoreFailure("away")
+            raise StoreDown("away")
 
     chats.jobs["fails"] = fail_twice
     chats.store.jobs.add(1, "fails")

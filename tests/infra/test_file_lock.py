@@ -12,7 +12,7 @@ import pytest
 
 from bot.infra.db import file_lock
 from bot.infra.db.database import Database
-from bot.infra.db.errors import StoreFailure
+from bot.infra.db.errors import StoreDown
 from tests.waiting import TIMEOUT_SECONDS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -108,14 +108,14 @@ async def test_a_deleted_lock_file_ends_the_work(path: str) -> None:
         await asyncio.wait_for(waited.wait(), TIMEOUT_SECONDS)
         assert not watching.done()
         os.unlink(f"{path}.lock")  # noqa: PTH108  an asynchronous test has no other
-        with pytest.raises(StoreFailure, match="was deleted"):
+        with pytest.raises(StoreDown, match="was deleted"):
             await asyncio.wait_for(watching, TIMEOUT_SECONDS)
         await asyncio.wait_for(mine, TIMEOUT_SECONDS)
 
 
 async def test_a_lock_file_that_can_not_be_opened_is_a_failure(tmp_path: Path, path: str) -> None:
     (tmp_path / "kirim.db.lock").mkdir()
-    with pytest.raises(StoreFailure):
+    with pytest.raises(StoreDown):
         await work_once(Database(path))
 
 

@@ -10,7 +10,7 @@ from sqlalchemy import text
 from bot.checkout.repository import DraftRepository
 from bot.infra.db import keys
 from bot.infra.db.database import Database
-from bot.infra.db.errors import StoreFailure
+from bot.infra.db.errors import StoreDown
 from bot.infra.db.vault import MissingKey, Vault
 from bot.infra.telegram.inbound.repository import InboxRepository
 from bot.orders.repository import OrderRepository
@@ -217,7 +217,7 @@ async def test_a_row_that_does_not_open_is_left_and_keeps_the_older_key_needed(
     with pytest.raises(MissingKey):
         await alone.check_keys()
     await alone.close()
-    with pytest.raises(StoreFailure):
+    with pytest.raises(StoreDown):
         async with both.reading() as tx:
             await OrderRepository(tx).get("R0001")
 

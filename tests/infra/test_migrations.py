@@ -17,7 +17,7 @@ from sqlalchemy import Connection, MetaData, inspect, text
 import bot
 from bot.infra.db import migrate
 from bot.infra.db.database import Database
-from bot.infra.db.errors import SchemaMismatch, StoreFailure
+from bot.infra.db.errors import SchemaMismatch, StoreDown
 from bot.infra.db.key_tables import compatible_revisions
 from bot.tables import metadata
 from bot.users.repository import UserRepository
@@ -164,7 +164,7 @@ async def test_a_bot_that_works_alone_is_named_before_its_tables_are_changed(
         await migrate.upgrade(bare_database)
     old_bot = await asyncpg.connect(bare_database)
     await old_bot.execute(f"SELECT pg_advisory_lock({migrate.OLD_LEADER_KEY})")
-    with pytest.raises(StoreFailure, match="an older version of Kirim runs on it"):
+    with pytest.raises(StoreDown, match="an older version of Kirim runs on it"):
         await migrate.upgrade(bare_database)
     assert await migrate.read_revision(bare_database) == "0001"
     await old_bot.close()
@@ -221,7 +221,7 @@ async def test_a_migration_that_fails_leaves_the_tables_as_they_were(bare_databa
         only = MetaData()
         metadata.tables["sealing_keys"].to_metadata(only)
         await connection.run_sync(only.create_all)  # the last table already exists
-    with pytest.raises(StoreFailure):
+    with pytest.raises(StoreDown):
         await store.upgrade()
     async with store._writer.connect() as connection:
         left = await connection.run_sync(lambda raw: inspect(raw).get_table_names())

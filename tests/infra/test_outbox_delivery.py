@@ -41,7 +41,7 @@ async def queue(system: OrderSystem, *kinds: str, chat_id: int = EMMA) -> None:
             kind=kind,
             mark=mark,
             payload=AboutOrder("R2345AB"),
-            queue=QUEUES.get(kind, Queue.MONEY),
+            queue=QUEUES.get(kind, Queue.URGENT),
             due_at=now,
             created_at=now,
         )

@@ -253,23 +253,23 @@ async def test_a_notification_that_is_tried_again_has_waited_since_it_was_create
 async def test_notifications_about_the_rate_are_a_queue_beside_all_others(store: Database) -> None:
     async with store.transaction() as tx:
         await OutboxRepository(tx).add(
-            [a_notification("rate:daily:x", kind="daily", queue=Queue.RATE), a_notification(kind="paid", due_at=LATER)]
+            [a_notification("rate:daily:x", kind="daily", queue=Queue.BULK), a_notification(kind="paid", due_at=LATER)]
         )
         await OutboxRepository(tx).add(
-            [a_notification("rate:alert:y", kind="alert", queue=Queue.RATE), a_notification("order:R2", kind="sent")]
+            [a_notification("rate:alert:y", kind="alert", queue=Queue.BULK), a_notification("order:R2", kind="sent")]
         )
         assert await OutboxRepository(tx).find_next_due() == NOW
         assert await OutboxRepository(tx).count_due("rate:", NOW) == 2
-        (daily,) = await OutboxRepository(tx).find_heads(NOW, queue=Queue.RATE)
+        (daily,) = await OutboxRepository(tx).find_heads(NOW, queue=Queue.BULK)
         assert daily.kind == "daily"
         assert await OutboxRepository(tx).mark_sending(daily.id)
-        assert await OutboxRepository(tx).find_heads(NOW, queue=Queue.RATE) == ()
+        assert await OutboxRepository(tx).find_heads(NOW, queue=Queue.BULK) == ()
         assert await OutboxRepository(tx).find_heads(NOW) == ()
         assert await OutboxRepository(tx).find_next_due() == LATER
         assert [notification.kind for notification in await OutboxRepository(tx).find_heads(LATER)] == ["paid"]
         assert await OutboxRepository(tx).count_due("rate:", NOW) == 2, "what is on its way counts"
         await OutboxRepository(tx).record_sent(daily.id, 1, NOW)
-        assert [notification.kind for notification in await OutboxRepository(tx).find_heads(NOW, queue=Queue.RATE)] == [
+        assert [notification.kind for notification in await OutboxRepository(tx).find_heads(NOW, queue=Queue.BULK)] == [
             "alert"
         ]
         await OutboxRepository(tx).mark_sending(daily.id + 2)

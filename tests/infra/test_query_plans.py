@@ -125,14 +125,14 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
     "chats_waiting": (lambda tx: InboxRepository(tx).find_waiting("me", 9), "ix_inbox_unfinished"),
     "heads, what is due": (lambda tx: OutboxRepository(tx).find_heads(NOW), "ix_outbox_waiting"),
     "heads, what comes first": (lambda tx: OutboxRepository(tx).find_heads(NOW), "ix_outbox_unsent"),
-    "heads of the rate": (lambda tx: OutboxRepository(tx).find_heads(NOW, queue=Queue.RATE), "ix_outbox_waiting"),
+    "heads of the rate": (lambda tx: OutboxRepository(tx).find_heads(NOW, queue=Queue.BULK), "ix_outbox_waiting"),
     "heads of edits": (lambda tx: OutboxRepository(tx).find_heads(NOW, queue=Queue.EDITS), "ix_outbox_waiting"),
     "heads of extras": (lambda tx: OutboxRepository(tx).find_heads(NOW, queue=Queue.EXTRA), "ix_outbox_waiting"),
     "notifications due": (lambda tx: OutboxRepository(tx).count_due("rate:", NOW), "ix_outbox_"),
     "next_due": (lambda tx: OutboxRepository(tx).find_next_due(), "ix_outbox_waiting"),
     "notifications due_after": (lambda tx: OutboxRepository(tx).find_due_after(NOW), "ix_outbox_waiting (due_at>?"),
     "first of a chat": (
-        lambda tx: OutboxRepository(tx).find_first(1001, Queue.MONEY, "order:R1"),
+        lambda tx: OutboxRepository(tx).find_first(1001, Queue.URGENT, "order:R1"),
         "ix_outbox_unsent (chat_id=?",
     ),
     "first edit of a subject": (

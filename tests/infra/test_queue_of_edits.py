@@ -50,7 +50,7 @@ async def queue(system: OrderSystem, *marked_kinds: str, reference: str = "R2345
             kind,
             mark=mark,
             payload={"reference": reference},
-            queue=QUEUES.get(kind, Queue.MONEY),
+            queue=QUEUES.get(kind, Queue.URGENT),
             due_at=now,
             created_at=now,
         )
@@ -238,7 +238,7 @@ async def test_an_edit_that_a_version_before_queued_holds_up_money_for_one_try_a
     async with system.sql.transaction() as tx:
         kinds = (OrderNotification.CARD, TAKE_DOWN, CARD_EDIT, OrderNotification.PAID)
         queued = order_notifications(order, kinds, system.clock.now())
-        await OutboxRepository(tx).add([replace(each, queue=Queue.MONEY) for each in queued])
+        await OutboxRepository(tx).add([replace(each, queue=Queue.URGENT) for each in queued])
     for _ in range(3):
         while await delivery.start_due():
             await delivery.wait_until_sent()

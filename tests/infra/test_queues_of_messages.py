@@ -76,7 +76,7 @@ async def queue(system: OrderSystem, *kinds: str) -> None:
             subject="order:R2345AB",
             kind=kind,
             payload=AboutOrder("R2345AB"),
-            queue=Queue.EXTRA if kind == OrderNotification.RECEIPT else Queue.MONEY,
+            queue=Queue.EXTRA if kind == OrderNotification.RECEIPT else Queue.URGENT,
             due_at=now,
             created_at=now,
         )
@@ -90,7 +90,7 @@ def test_each_kind_of_message_has_one_queue() -> None:
     order = an_open_order()
     edits = {OrderNotification.CARD_EDIT, OrderNotification.TAKE_DOWN, OrderNotification.TAKE_DOWN_PICTURE}
     queue_of = {
-        **dict.fromkeys(OrderNotification, Queue.MONEY),
+        **dict.fromkeys(OrderNotification, Queue.URGENT),
         **dict.fromkeys(edits, Queue.EDITS),
         OrderNotification.RECEIPT: Queue.EXTRA,
     }
@@ -99,11 +99,11 @@ def test_each_kind_of_message_has_one_queue() -> None:
     quote, threshold = Quote(Decimal(1_700_000_000), NOW), Decimal(1_800_000_000)
     alert = RateAlert(id="a", user_id=EMMA, is_above=True, threshold=threshold, created_at=NOW, expires_at=NOW)
     about_rate = daily_quote(EMMA, NOW, DailyQuote(quote, None), NOW), price_alert(alert, quote, None, NOW)
-    assert {notification.queue for notification in about_rate} == {Queue.RATE}
+    assert {notification.queue for notification in about_rate} == {Queue.BULK}
     talk = [*StaffNotification, *(kind for kind in TicketNotification if kind is not TicketNotification.OPENED)]
     about = AboutTicket("T-22222")
     assert {ticket_notification(EMMA, kind, about, NOW, "1").queue for kind in talk} == {Queue.EXTRA}
-    assert ticket_notification(EMMA, TicketNotification.OPENED, about, NOW).queue is Queue.MONEY
+    assert ticket_notification(EMMA, TicketNotification.OPENED, about, NOW).queue is Queue.URGENT
     assert _removal(OSCAR, "T-22222", [], NOW).queue is Queue.EXTRA
     entry = ticket_notification(EMMA, StaffNotification.CARD, about, NOW)
     assert {_copy_for(OSCAR, replace(entry, queue=queue), NOW).queue for queue in Queue} == {*Queue}
@@ -117,7 +117,7 @@ def test_each_kind_of_message_has_one_queue() -> None:
         *reminder_notifications([OSCAR], NOW),
         *waiting_notifications(broadcast, [OSCAR], (), NOW),
     ]
-    assert {notification.queue for notification in others} == {Queue.MONEY}
+    assert {notification.queue for notification in others} == {Queue.URGENT}
 
 
 def test_the_queues_of_all_that_creates_messages_are_tested() -> None:

@@ -13,7 +13,7 @@ from bot.checkout.draft import DraftStatus, OrderDraft, Step
 from bot.checkout.repository import DraftRepository
 from bot.core.money import Amount
 from bot.infra.db.database import Database
-from bot.infra.db.errors import StoreFailure
+from bot.infra.db.errors import StoreDown
 from bot.orders.order import Order, Phase
 from bot.orders.repository import OrderRepository
 from bot.settlement.model import Deposit, PayoutMethod, Quote
@@ -153,7 +153,7 @@ async def test_times_compare_as_time_whatever_their_zone(store: Database, step: 
 
 
 async def test_a_time_without_a_zone_is_refused(store: Database) -> None:
-    with pytest.raises(StoreFailure) as caught:
+    with pytest.raises(StoreDown) as caught:
         async with store.transaction() as tx:
             await OrderRepository(tx).add(an_order(next_poll_at=NOW.replace(tzinfo=None)))
     assert "without a zone" in str(caught.value.__cause__)

@@ -7,7 +7,7 @@ import pytest
 
 from bot.infra.db import migrate
 from bot.infra.db.database import Database
-from bot.infra.db.errors import StoreFailure
+from bot.infra.db.errors import StoreDown
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.inbound.repository import InboxRepository
 from bot.orders.repository import OrderRepository
@@ -96,7 +96,7 @@ async def test_a_reading_is_one_moment(store: Database) -> None:
 
 
 async def test_a_reading_can_not_write(store: Database) -> None:
-    with pytest.raises(StoreFailure):
+    with pytest.raises(StoreDown):
         async with store.reading() as tx:
             await OrderRepository(tx).add(an_order())
     await assert_empty(store)
@@ -121,7 +121,7 @@ async def test_a_failure_says_nothing_of_the_rows(store: Database) -> None:
     async with store.transaction() as tx:
         await OrderRepository(tx).add(an_order("R1", service_id="cm1"))
         await OrderRepository(tx).add(an_order("R2"))
-    with pytest.raises(StoreFailure) as caught:
+    with pytest.raises(StoreDown) as caught:
         async with store.transaction() as tx:
             await OrderRepository(tx).save(an_order("R2", service_id="cm1"))
     error: BaseException | None = caught.value
@@ -143,9 +143,9 @@ async def test_a_database_in_memory_is_gone_when_it_is_closed() -> None:
 
 async def test_a_database_that_can_not_be_opened_is_a_failure(tmp_path: Path) -> None:
     store = Database(str(tmp_path))
-    with pytest.raises(StoreFailure):
+    with pytest.raises(StoreDown):
         await store.check()
-    with pytest.raises(StoreFailure):
+    with pytest.raises(StoreDown):
         async with store.transaction():
             pass
     await store.close()
@@ -153,13 +153,13 @@ async def test_a_database_that_can_not_be_opened_is_a_failure(tmp_path: Path) ->
 
 async def test_a_server_that_is_not_there_is_a_failure() -> None:
     store = Database("postgresql://nobody:secret@127.0.0.1:1/none")
-    with pytest.raises(StoreFailure) as caught:
+    with pytest.raises(StoreDown) as caught:
         await store.check()
     assert "secret" not in str(caught.value)
-    with pytest.raises(StoreFailure):
+    with pytest.raises(StoreDown):
         async with store.reading():
             pass
-    with pytest.raises(StoreFailure):
+    with pytest.raises(StoreDown):
         async with store.keeping():
             pass
     await store.close()

@@ -5,13 +5,14 @@ from datetime import timedelta
 
 import pytest
 
+from bot.checkout.draft import HANDLED_BY_DRAFT
 from bot.checkout.repository import DraftRepository
 from bot.checkout.service import DraftService
 from bot.infra.db.database import Database
-from bot.infra.telegram.inbound.model import HANDLED_BY_DRAFT, HANDLED_BY_QUESTION, InboxItem, name_source
+from bot.infra.telegram.inbound.model import InboxItem, name_source
 from bot.infra.telegram.inbound.receiver import SET_BACK, UpdateIntake
 from bot.infra.telegram.inbound.repository import LATE_WITHIN, InboxRepository
-from bot.users.model import User
+from bot.users.model import HANDLED_BY_QUESTION, User
 from bot.users.repository import UserRepository
 from tests.harness.databases import on_postgresql
 from tests.infra.test_receiver import FakeQueues

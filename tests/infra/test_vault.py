@@ -9,7 +9,7 @@ from sqlalchemy import Table
 
 from bot.config import _keys
 from bot.infra.db.encryption import get_place, get_sealed_columns, list_sealed_tables, open_row, seal_row
-from bot.infra.db.errors import BrokenSeal, RowForOthers, StoreFailure
+from bot.infra.db.errors import RowForOthers, RowUnreadable, StoreDown
 from bot.infra.db.metadata import IS_COMPLETE
 from bot.infra.db.vault import LeftRows, NoKeys, Vault, generate_key, read_key_name
 from bot.tables import metadata
@@ -48,7 +48,7 @@ def test_it_tells_neither_the_text_nor_the_key() -> None:
 
 
 def test_it_opens_nowhere_but_in_its_place() -> None:
-    with pytest.raises(StoreFailure, match="changed or moved"):
+    with pytest.raises(StoreDown, match="changed or moved"):
         VAULT.open(VAULT.seal("8620123456", HERE), THERE)
 
 
@@ -63,15 +63,15 @@ def test_a_changed_character_anywhere_is_noticed(text: str) -> None:
     sealed = VAULT.seal(text, HERE)
     for at, character in enumerate(sealed):
         changed = sealed[:at] + ("A" if character != "A" else "B") + sealed[at + 1 :]
-        with pytest.raises(StoreFailure):
+        with pytest.raises(StoreDown):
             VAULT.open(changed, HERE)
     for shorter in (sealed[:-4], sealed[:20], f"{VAULT.first_key_prefix}", "s1.", "8620123456", "s1..AAAA"):
-        with pytest.raises(StoreFailure):
+        with pytest.raises(StoreDown):
             VAULT.open(shorter, HERE)
 
 
 def test_another_key_opens_nothing() -> None:
-    with pytest.raises(StoreFailure, match="ENCRYPTION_KEYS"):
+    with pytest.raises(StoreDown, match="ENCRYPTION_KEYS"):
         Vault([OLDER_KEY]).open(VAULT.seal("8620123456", HERE), HERE)
 
 
@@ -143,7 +143,7 @@ def test_what_another_key_or_a_later_version_sealed_is_for_others(sealed: str) -
     "text", ["8620123456", "s1.no.key", "s1.ffffffff.", "s1.ffffffff.a b", "x1.ffffffff.AAAA", "."]
 )
 def test_what_no_version_has_ever_written_is_for_nobody(text: str) -> None:
-    with pytest.raises(BrokenSeal) as caught:
+    with pytest.raises(RowUnreadable) as caught:
         VAULT.open(text, HERE)
     assert not caught.value.is_for_others
 

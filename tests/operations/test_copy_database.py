@@ -17,7 +17,7 @@ from sqlalchemy.exc import DBAPIError
 from bot.infra.db import copy, migrate
 from bot.infra.db.columns import ExactDecimal, Instant, Json
 from bot.infra.db.database import Database
-from bot.infra.db.errors import StoreFailure
+from bot.infra.db.errors import StoreDown
 from bot.infra.db.vault import Vault
 from bot.infra.leases.tables import LEADER, leader_lease
 from bot.operations import copy_database as copying
@@ -258,7 +258,7 @@ async def test_a_failure_in_the_middle_leaves_the_target_empty(
 
     with monkeypatch.context() as patch:
         patch.setattr(copy, "_compare", fail_at_orders)
-        with pytest.raises(StoreFailure, match="a row of orders differs from its copy"):
+        with pytest.raises(StoreDown, match="a row of orders differs from its copy"):
             await copies(source, target)
     async with opened(target) as store:
         assert (await _read_all(store))["sealing_keys"] == []
@@ -282,7 +282,7 @@ async def test_a_row_that_cannot_be_read_stops_the_copy(new_url: NewDatabase) ->
     await used_by_a_bot(source)
     with closing(sqlite3.connect(source.removeprefix("sqlite:///"))) as database, database:
         database.execute("UPDATE orders SET created_at = 'yesterday' WHERE reference = 'R1'")
-    with pytest.raises(StoreFailure, match="orders R1 has a malformed value"):
+    with pytest.raises(StoreDown, match="orders R1 has a malformed value"):
         await copies(source, target)
 
 

@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 
 from bot.infra.db.database import Database
-from bot.infra.db.errors import StoreFailure
+from bot.infra.db.errors import StoreDown
 from bot.infra.db.vault import MissingKey, Vault
 from bot.infra.leases.repository import LeaseRepository
 from bot.operations import rotate_keys as rotating
@@ -94,7 +94,7 @@ async def test_the_older_key_is_needed_while_a_row_cannot_be_decrypted(database:
     assert await rotating.run(open_database(database, KEY, OLDER_KEY), said.append) == 1
     assert said[-1].startswith("1 row can't be decrypted")
     assert "You can remove" not in said[-1]
-    with pytest.raises(StoreFailure):
+    with pytest.raises(StoreDown):
         async with store.reading() as tx:
             await OrderRepository(tx).get("R7")
     await store.close()

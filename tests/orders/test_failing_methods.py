@@ -248,7 +248,7 @@ def is_shown_again(message: Message) -> bool:
 
 def check_sent_in_time(fault: MethodFault, rows: list[StoredNotification], missed: set[str]) -> None:
     for row in rows:
-        if row.queue is not Queue.MONEY:
+        if row.queue is not Queue.URGENT:
             continue
         if row.status is NotificationStatus.UNDELIVERABLE:
             assert (fault.method, fault.failure) == ("sendMessage", Failure.REJECTION), row

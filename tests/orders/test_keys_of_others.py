@@ -192,7 +192,7 @@ async def add_messages(system: OrderSystem, *kinds: str) -> None:
             subject="about:this",
             kind=kind,
             payload=AboutOrder("R2345AB"),
-            queue=Queue.EXTRA if kind == "receipt" else Queue.MONEY,
+            queue=Queue.EXTRA if kind == "receipt" else Queue.URGENT,
             due_at=now,
             created_at=now,
         )

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bot.infra.db.database import Database
-from bot.infra.db.errors import RuleBroken, StoreFailure
+from bot.infra.db.errors import RuleBroken, StoreDown
 from bot.orders.limits import DAY
 from bot.orders.order import Order, OrderEvent, Phase
 from bot.orders.repository import OrderRepository
@@ -65,7 +65,7 @@ async def test_a_second_order_with_one_payment_hash_breaks_a_rule_for_good(store
     with pytest.raises(RuleBroken) as caught:
         async with store.transaction() as tx:
             await OrderRepository(tx).save(an_order("R2", draft_id="d2", payment_hash="00"))
-    assert isinstance(caught.value, StoreFailure)
+    assert isinstance(caught.value, StoreDown)
     assert "00" not in str(caught.value), "the driver's text quotes the row"
 
 
@@ -90,7 +90,7 @@ async def test_an_order_of_the_service_belongs_to_one_intent(store: Database) ->
         claimed = await OrderRepository(tx).save(an_order("R1", service_id="cm1"))
         assert await OrderRepository(tx).by_service_id(["cm1", "cm2"]) == {"cm1": claimed}
         assert await OrderRepository(tx).by_service_id([]) == {}
-    with pytest.raises(StoreFailure):
+    with pytest.raises(StoreDown):
         async with store.transaction() as tx:
             await OrderRepository(tx).save(an_order("R2", service_id="cm1"))
     async with store.reading() as tx:
@@ -266,7 +266,7 @@ async def test_the_events_of_an_order_stay_in_order(store: Database) -> None:
 
 
 async def test_an_event_without_its_order_is_refused(store: Database) -> None:
-    with pytest.raises(StoreFailure):
+    with pytest.raises(StoreDown):
         async with store.transaction() as tx:
             await OrderRepository(tx).add_event(OrderEvent(reference="none", at=NOW, phase=Phase.OPEN, state=""))
 

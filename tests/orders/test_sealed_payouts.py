@@ -87,7 +87,7 @@ async def test_a_draft_that_was_changed_since_its_review_is_set_aside_alone(stor
         for read in (DraftRepository(tx).get("BAD"), DraftRepository(tx).open_of(1001)):
             with pytest.raises(RowUnreadable) as caught:
                 await read
-            assert caught.value.is_of_draft
+            assert caught.value.table == "drafts"
         assert await DraftRepository(tx).of_user(6666) == ()
         assert await DraftRepository(tx).of_user(1001) == (reviewed("GOOD", chat_id=1002),)
         expired = await DraftRepository(tx).expired(LATER)

@@ -5,7 +5,7 @@ from sqlalchemy import text
 
 from bot.checkout.repository import DraftRepository
 from bot.infra.db.database import Database
-from bot.infra.db.errors import StoreFailure
+from bot.infra.db.errors import StoreDown
 from bot.infra.telegram.inbound.repository import InboxRepository
 from bot.orders.evidence import Evidence
 from bot.orders.receipts.model import Receipt
@@ -93,7 +93,7 @@ async def test_a_row_moved_into_another_ones_place_isnt_read(store: Database) ->
             text("UPDATE orders SET number = (SELECT number FROM orders WHERE reference = 'R2') WHERE reference = 'R1'")
         )
     async with store.reading() as tx:
-        with pytest.raises(StoreFailure, match="changed or moved"):
+        with pytest.raises(StoreDown, match="changed or moved"):
             await OrderRepository(tx).get("R1")
         assert (await OrderRepository(tx).get("R2")).number == "2222222222"  # type: ignore[union-attr]
 
@@ -104,5 +104,5 @@ async def test_a_number_put_in_readable_isnt_taken_for_one_of_ours(store: Databa
     async with store._writer.begin() as connection:
         await connection.execute(text("UPDATE orders SET number = '9999999999'"))
     async with store.reading() as tx:
-        with pytest.raises(StoreFailure):
+        with pytest.raises(StoreDown):
             await OrderRepository(tx).get("R1")

@@ -95,7 +95,7 @@ async def test_all_of_one_moment_read_the_same_numbers_and_how_they_moved(rates:
         await QuoteRepository(tx).add(Quote(RATE / 2, eight_oclock(0), source="s"))
     await rates.scheduler.queue_due()
     async with rates.system.sql.reading() as tx:
-        queued = await OutboxRepository(tx).find_heads(eight_oclock(1), queue=Queue.RATE)
+        queued = await OutboxRepository(tx).find_heads(eight_oclock(1), queue=Queue.BULK)
     assert [notification.chat_id for notification in queued] == [EMMA, SARI]
     assert queued[0].payload == queued[1].payload
     payload = unpack(RateNotification.DAILY_QUOTE, queued[0]).payload
@@ -143,7 +143,7 @@ async def test_a_message_about_money_in_the_same_chat_does_not_wait_behind_it(ra
     rates.set_time(eight_oclock(1))
     await rates.scheduler.queue_due()
     async with rates.system.sql.transaction() as tx:
-        (daily,) = await OutboxRepository(tx).find_heads(eight_oclock(1), queue=Queue.RATE)
+        (daily,) = await OutboxRepository(tx).find_heads(eight_oclock(1), queue=Queue.BULK)
         assert await OutboxRepository(tx).mark_sending(daily.id)
         now = eight_oclock(1)
         await OutboxRepository(tx).add([a_notification(chat_id=EMMA, due_at=now, created_at=now)])

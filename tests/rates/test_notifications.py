@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from bot.infra.i18n import Translations
-from bot.infra.outbox.delivery import RATE_SLOTS, OutboxDelivery
+from bot.infra.outbox.delivery import BULK_SLOTS, OutboxDelivery
 from bot.infra.outbox.model import DeliveryOutcome, Queue, RetryLater, Sent, StoredNotification, Undeliverable
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.outbound.sender import Delivered, Outcome, Unreachable
@@ -98,7 +98,7 @@ async def queued(emma: Subscriber) -> dict[str, StoredNotification]:
     await scheduler.queue_met()
     found = {}
     async with system.sql.transaction() as tx:
-        while heads := await OutboxRepository(tx).find_heads(EIGHT, queue=Queue.RATE):
+        while heads := await OutboxRepository(tx).find_heads(EIGHT, queue=Queue.BULK):
             found[heads[0].kind] = heads[0]
             await OutboxRepository(tx).record_sent(heads[0].id, 1, EIGHT)
     return found
@@ -165,7 +165,7 @@ async def test_one_who_has_blocked_the_bot_is_out_of_reach(
 async def test_a_slow_crowd_of_them_holds_up_no_message_about_money(system: OrderSystem) -> None:
     sender, now = MoneyListener(system), system.clock.now()
     delivery = OutboxDelivery(system.store, sender, system.clock)
-    crowd = range(1, RATE_SLOTS * 4)
+    crowd = range(1, BULK_SLOTS * 4)
     sender.locks = {chat_id: asyncio.Event() for chat_id in crowd}
     async with system.sql.transaction() as tx:
         quote = DailyQuote(Quote(RATE, now), None)

@@ -28,7 +28,7 @@ from sqlalchemy.types import TypeEngine
 
 from bot.infra.db import migrate
 from bot.infra.db.columns import MALFORMED, POSTGRESQL, Instant
-from bot.infra.db.errors import StoreError, StoreFailure
+from bot.infra.db.errors import StoreDown, StoreError
 from bot.infra.db.metadata import IS_COMPLETE, metadata
 from bot.infra.leases.tables import chat_leases, leader_lease
 
@@ -124,7 +124,7 @@ async def copy_rows(
     What a table of the target has is replaced.
 
     Raises:
-        StoreFailure: a value can't be read or written, or a copy differs. Roll back both transactions.
+        StoreDown: a value can't be read or written, or a copy differs. Roll back both transactions.
     """
     tables = [table for table in _list_tables() if table.name not in left_out]
     for table in reversed(tables):
@@ -137,7 +137,7 @@ async def copy_rows(
             copied += len(rows)
         await _move_sequence(target, table)
         if await target.scalar(select(func.count()).select_from(table)) != copied:
-            raise StoreFailure(f"{table.name} has another number of rows than its copy")
+            raise StoreDown(f"{table.name} has another number of rows than its copy")
         yield CopiedTable(table.name, copied)
 
 
@@ -152,7 +152,7 @@ async def _read(connection: AsyncConnection, table: Table) -> AsyncIterator[list
     """Yield all rows, some at a time, by their keys.
 
     Raises:
-        StoreFailure: a row has a time that can't be read.
+        StoreDown: a row has a time that can't be read.
     """
     keys = list(table.primary_key)
     last: tuple[object, ...] | None = None
@@ -163,7 +163,7 @@ async def _read(connection: AsyncConnection, table: Table) -> AsyncIterator[list
         rows = [dict(row) for row in (await connection.execute(rest)).mappings()]
         for row in rows:
             if MALFORMED in row.values():
-                raise StoreFailure(f"{table.name} {'/'.join(map(str, _get_key(table, row)))} has a malformed value")
+                raise StoreDown(f"{table.name} {'/'.join(map(str, _get_key(table, row)))} has a malformed value")
         if rows:
             yield rows
             last = _get_key(table, rows[-1])
@@ -175,13 +175,13 @@ async def _compare(connection: AsyncConnection, table: Table, rows: Sequence[Row
     """Compare rows with their copies.
 
     Raises:
-        StoreFailure: a copy differs, or is missing.
+        StoreDown: a copy differs, or is missing.
     """
     keys = list(table.primary_key)
     written = _select(table).where(_key(keys).in_([_get_key(table, row) for row in rows]))
     copies = {_get_key(table, row): dict(row) for row in (await connection.execute(written)).mappings()}
     if any(copies.get(_get_key(table, row)) != row for row in rows):
-        raise StoreFailure(f"a row of {table.name} differs from its copy")
+        raise StoreDown(f"a row of {table.name} differs from its copy")
 
 
 async def _move_sequence(connection: AsyncConnection, table: Table) -> None:

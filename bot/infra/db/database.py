@@ -13,7 +13,7 @@ from bot.infra.db import file_lock, keys, metrics, migrate
 from bot.infra.db.address import parse_database_url
 from bot.infra.db.engine import create_keeper, create_reader, create_writer
 from bot.infra.db.erasure import empty_write_ahead_log
-from bot.infra.db.errors import SchemaMismatch, StoreFailure, translate_connection_error, translate_error
+from bot.infra.db.errors import SchemaMismatch, StoreDown, translate_connection_error, translate_error
 from bot.infra.db.fence import FENCE
 from bot.infra.db.server_check import check_server, check_sessions
 from bot.infra.db.transaction import Transaction
@@ -29,7 +29,7 @@ class Database:
     """The database of a URL: `sqlite:///path`, a plain path, `postgresql://…` or `:memory:`.
 
     All writes of one `transaction` are saved together or not at all. No connection is opened before it is needed.
-    Every method raises `StoreFailure` if the database fails.
+    Every method raises `StoreDown` if the database fails.
 
     Args:
         url: the database.
@@ -93,7 +93,7 @@ class Database:
         """Check that the database answers. Return whether this program can work on its tables.
 
         Raises:
-            StoreFailure: the database doesn't answer, or has no tables.
+            StoreDown: the database doesn't answer, or has no tables.
         """
         async with self.reading() as tx:
             expected = migrate.get_expected_revision()
@@ -129,7 +129,7 @@ class Database:
 
         Raises:
             SchemaMismatch: the program can't work on them.
-            StoreFailure: the database can't be reached.
+            StoreDown: the database can't be reached.
         """
         found = await migrate.read_state_at(self._address)
         if not found.is_usable:
@@ -246,7 +246,7 @@ class Database:
         """Wait until a SQLite database is no longer locked for this process.
 
         Raises:
-            StoreFailure: it is no longer.
+            StoreDown: it is no longer.
         """
         if self._lock is not None:
             await self._lock.watch()
@@ -293,7 +293,7 @@ def _keys_of(table: str, rows: Iterable[str]) -> frozenset[str]:
 
 @asynccontextmanager
 async def _connected(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
-    """Yield a connection of the pool. Raise `StoreFailure` for every error of the database."""
+    """Yield a connection of the pool. Raise `StoreDown` for every error of the database."""
     try:
         connection = await _connect(engine)
         try:
@@ -304,9 +304,9 @@ async def _connected(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
         # The error's text and causes quote rows, so only the traceback is kept.
         raise translate_error(error).with_traceback(error.__traceback__) from None
     except TimeoutError:
-        raise StoreFailure("it doesn't answer") from None  # PostgreSQL's driver has waited `COMMAND_SECONDS`
+        raise StoreDown("it doesn't answer") from None  # PostgreSQL's driver has waited `COMMAND_SECONDS`
     except SQLAlchemyError as error:
-        raise StoreFailure(type(error).__name__) from error
+        raise StoreDown(type(error).__name__) from error
 
 
 async def _connect(engine: AsyncEngine) -> AsyncConnection:

@@ -11,7 +11,7 @@ import structlog
 from sqlalchemy import Table
 
 from bot.infra.db.columns import MALFORMED, Digest, is_sealed
-from bot.infra.db.errors import BrokenSeal, RowForOthers
+from bot.infra.db.errors import RowForOthers, RowUnreadable
 from bot.infra.db.metadata import IS_COMPLETE, metadata
 from bot.infra.db.vault import Vault
 
@@ -84,7 +84,7 @@ def read_row_or_none(vault: Vault, table: Table, row: Row, convert: Callable[[Ro
     """Return what `read_row` returns, or None if the row can't be read. So other rows can still be read."""
     try:
         return read_row(vault, table, row, convert)
-    except BrokenSeal:
+    except RowUnreadable:
         return None
 
 
@@ -101,12 +101,12 @@ def read_row(vault: Vault, table: Table, row: Row, convert: Callable[[Row], Read
 
     Raises:
         RowForOthers: this process doesn't have its key, or doesn't know a value. The row is recorded in `Vault.left`.
-        BrokenSeal: a column doesn't open, the digest doesn't match, or a value is malformed. The row is recorded in
+        RowUnreadable: a column doesn't open, the digest doesn't match, or a value is malformed. The row is recorded in
             `Vault.unreadable`. The monitor reads both.
     """
     try:
         return _convert(_open_columns(vault, table, _check_well_formed(row)), convert)
-    except BrokenSeal as error:
+    except RowUnreadable as error:
         _record_unreadable(vault, table, row, error)
         raise
 
@@ -115,14 +115,14 @@ def read_sealed_row(vault: Vault, table: Table, row: Row, convert: Callable[[Row
     """Return what `convert` makes of the unopened `row`. If it can't be read, record it and return None."""
     try:
         return _convert(_check_well_formed(row), convert)
-    except BrokenSeal as error:
+    except RowUnreadable as error:
         _record_unreadable(vault, table, row, error)
         return None
 
 
 def _check_well_formed(row: Row) -> Row:
     if MALFORMED in row.values():
-        raise BrokenSeal("a row holds a time, a number or JSON that can't be read")
+        raise RowUnreadable("a row holds a time, a number or JSON that can't be read")
     return row
 
 
@@ -132,7 +132,7 @@ def _open_columns(vault: Vault, table: Table, row: Row) -> Row:
         if row[column] is not None:
             row[column] = vault.open(row[column], get_place(table.name, column, row[sealing.key]))
     if sealing.digest is not None and row.pop(sealing.digest_column) != _digest(sealing.digest, row):
-        raise BrokenSeal("a row was changed in columns that its digest covers")
+        raise RowUnreadable("a row was changed in columns that its digest covers")
     return row
 
 
@@ -144,7 +144,7 @@ def _convert(row: Row, convert: Callable[[Row], Read]) -> Read:
         raise RowForOthers("a row holds a value that the program doesn't know") from None
 
 
-def _record_unreadable(vault: Vault, table: Table, row: Row, error: BrokenSeal) -> None:
+def _record_unreadable(vault: Vault, table: Table, row: Row, error: RowUnreadable) -> None:
     error.table, name = table.name, f"{table.name} {_format_key(table, row)}"
     if error.is_for_others:
         if vault.left.record(name):
@@ -171,5 +171,5 @@ def _digest(digest: Digest, row: Mapping[str, Any]) -> str | None:
     try:
         written = json.dumps(covered, sort_keys=True, separators=(",", ":"), allow_nan=False)
     except (ValueError, RecursionError):
-        raise BrokenSeal("a row holds JSON that is never written") from None
+        raise RowUnreadable("a row holds JSON that is never written") from None
     return hashlib.sha256(written.encode()).hexdigest()

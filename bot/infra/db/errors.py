@@ -5,48 +5,18 @@
     StoreError
     ├── UnusableUrl      the URL names no database that the bot can use
     ├── UnsuitableServer the server can't be used as it is set up
-    ├── StoreFailure     the database rejected or lost a statement, and the transaction was rolled back
-    │   ├── BrokenRule   the statement would have broken a rule of the tables
-    │   └── BrokenSeal   a row can't be read
-    │       └── RowForOthers   this process can't read it, but another one can, or a later version
-    └── SchemaMismatch   the tables aren't those that this program expects
+    ├── SchemaMismatch   the tables aren't those that this program expects
+    └── StoreDown        the database rejected or lost a statement, and the transaction was rolled back
+        ├── RuleBroken   the statement would have broken a rule of the tables
+        └── RowUnreadable        a row can't be read
+            └── RowForOthers     this process can't read it, but another one can, or a later version
 
-Features catch `StoreFailure`, `BrokenRule` and `BrokenSeal` as `StoreDown`, `RuleBroken` and `RowUnreadable`.
+What only a command meets is beside that command: `NoKeys` and `MissingKey` in `vault`, `InUse` and more in `copy`.
 """
 
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from bot.core.reasons import database_reason, network_reason
-
-
-class StoreDown(Exception):
-    """The database failed. The transaction was rolled back and can be tried again."""
-
-
-class RowUnreadable(StoreDown):
-    """A row can't be read. Trying again in this process doesn't help."""
-
-    table: str = ""
-    """The table of the row."""
-
-    is_for_others: bool = False
-    """Whether another process or a later version can read it: its key is missing here, or a value is unknown.
-
-    Such a row is left as it is. All others were changed or moved, and are given up.
-    """
-
-    @property
-    def is_of_draft(self) -> bool:
-        """Whether the row is a draft."""
-        return self.table == "drafts"
-
-
-class RuleBroken(StoreDown):
-    """The database rejected a write that would break a rule of its tables. Trying again doesn't help."""
-
-
-LASTING = (RowUnreadable, RuleBroken)
-"""Failures that don't go away when the same is tried again."""
 
 
 class StoreError(Exception):
@@ -61,22 +31,41 @@ class UnsuitableServer(StoreError):
     """The server is too old, behind a pooler, or its clock or the privileges are wrong. The text says what to do."""
 
 
-class StoreFailure(StoreError, StoreDown):
-    """The database rejected or lost a statement. Its transaction was rolled back."""
+class StoreDown(StoreError):
+    """The database failed. The transaction was rolled back and can be tried again."""
 
 
-class BrokenRule(StoreFailure, RuleBroken):
-    """The statement would have broken a rule of the tables, such as one order for each payment hash."""
+class RuleBroken(StoreDown):
+    """The statement would have broken a rule of the tables, such as one order for each payment hash.
+
+    Trying again doesn't help.
+    """
 
 
-class BrokenSeal(StoreFailure, RowUnreadable):
-    """A row can't be read: it was changed or moved, or a value is malformed in a way that no version writes."""
+class RowUnreadable(StoreDown):
+    """A row can't be read: it was changed or moved, or a value is malformed in a way that no version writes.
+
+    Trying again in this process doesn't help.
+    """
+
+    table: str = ""
+    """The table of the row."""
+
+    is_for_others: bool = False
+    """Whether another process or a later version can read it: its key is missing here, or a value is unknown.
+
+    Such a row is left as it is. All others were changed or moved, and are given up.
+    """
 
 
-class RowForOthers(BrokenSeal):
+class RowForOthers(RowUnreadable):
     """This process can't read a row: it doesn't have its key, or doesn't know a value. Others may."""
 
     is_for_others = True
+
+
+LASTING = (RowUnreadable, RuleBroken)
+"""Failures that don't go away when the same is tried again."""
 
 
 class SchemaMismatch(StoreError):
@@ -96,13 +85,13 @@ class SchemaMismatch(StoreError):
         self.is_newer = is_newer
 
 
-def translate_error(error: DBAPIError) -> StoreFailure:
+def translate_error(error: DBAPIError) -> StoreDown:
     """Return the failure that `error` means. Use only its code: drivers' texts quote account numbers and names."""
     why = translate_connection_error(error.orig or error)
-    return BrokenRule(str(why)) if isinstance(error, IntegrityError) else why
+    return RuleBroken(str(why)) if isinstance(error, IntegrityError) else why
 
 
-def translate_connection_error(error: BaseException) -> StoreFailure:
+def translate_connection_error(error: BaseException) -> StoreDown:
     """Return why the database can't be used, without the driver's text."""
     code = getattr(error, "sqlite_errorname", None) or getattr(error, "sqlstate", None)
-    return StoreFailure(database_reason(code) if code else network_reason(error) or "the connection was lost")
+    return StoreDown(database_reason(code) if code else network_reason(error) or "the connection was lost")

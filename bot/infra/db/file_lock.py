@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final, NoReturn
 
 from bot.core.reasons import network_reason
-from bot.infra.db.errors import StoreFailure
+from bot.infra.db.errors import StoreDown
 
 POLL_SECONDS: Final = 1.0
 WATCH_SECONDS: Final = 2.0
@@ -25,7 +25,7 @@ async def hold(database: Path, waiting: Callable[[], None] | None = None) -> Asy
     `waiting` is called once if another process has it now.
 
     Raises:
-        StoreFailure: the lock's file can't be opened.
+        StoreDown: the lock's file can't be opened.
     """
     lock = FileLock(database.with_name(f"{database.name}.lock"))
     try:
@@ -73,11 +73,11 @@ class FileLock:
         """Wait until the lock is lost.
 
         Raises:
-            StoreFailure: another program has deleted the lock's file, so another process could work on the database.
+            StoreDown: another program has deleted the lock's file, so another process could work on the database.
         """
         while not self._is_deleted():  # noqa: ASYNC110  a deletion isn't reported
             await asyncio.sleep(WATCH_SECONDS)
-        raise StoreFailure("the lock file beside the database was deleted")
+        raise StoreDown("the lock file beside the database was deleted")
 
     def _is_deleted(self) -> bool:
         return os.fstat(self._handle).st_nlink == 0
@@ -88,4 +88,4 @@ def _open(path: Path) -> int:
         path.parent.mkdir(parents=True, exist_ok=True)
         return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
-        raise StoreFailure(f"the lock file beside the database can't be opened: {network_reason(error)}") from error
+        raise StoreDown(f"the lock file beside the database can't be opened: {network_reason(error)}") from error

@@ -30,7 +30,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.infra.db import upsert
 from bot.infra.db.encryption import get_place, get_sealed_columns, list_sealed_tables
-from bot.infra.db.errors import StoreFailure
+from bot.infra.db.errors import StoreDown
 from bot.infra.db.key_tables import sealing_keys
 from bot.infra.db.vault import VERSION, MissingKey, UnknownFirstKey, Vault
 
@@ -184,7 +184,7 @@ async def _seal_again(connection: AsyncConnection, table: Table, vault: Vault, r
         where = get_place(table.name, column, row[key])
         try:
             after = vault.seal(vault.open(before, where), where)
-        except StoreFailure:
+        except StoreDown:
             return False
         values = {"key": row[key], "before": before, "after": after}
         await connection.execute(_replace_text(table, column), values)

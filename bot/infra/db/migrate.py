@@ -18,7 +18,7 @@ from sqlalchemy.exc import DBAPIError
 from bot.infra.db.address import Address, parse_database_url
 from bot.infra.db.engine import create_writer
 from bot.infra.db.erasure import AT_START_SECONDS, empty_write_ahead_log
-from bot.infra.db.errors import SchemaMismatch, StoreFailure, translate_connection_error, translate_error
+from bot.infra.db.errors import SchemaMismatch, StoreDown, translate_connection_error, translate_error
 from bot.infra.db.key_tables import compatible_revisions
 
 MIGRATIONS: Final = Path(__file__).resolve().parents[2] / "migrations"
@@ -45,7 +45,7 @@ async def upgrade(url: str) -> str:
 
     Raises:
         SchemaMismatch: a newer program has upgraded the tables, and this one can't use them any more.
-        StoreFailure: the database can't be reached or rejected a statement, or a bot of revision 0001 uses it.
+        StoreDown: the database can't be reached or rejected a statement, or a bot of revision 0001 uses it.
         UnusableUrl: the URL names no database.
     """
     return await upgrade_at(parse_database_url(url))
@@ -55,7 +55,7 @@ async def read_revision(url: str) -> str | None:
     """Return the revision of a database's tables, or None if there are no tables.
 
     Raises:
-        StoreFailure: the database can't be reached.
+        StoreDown: the database can't be reached.
         UnusableUrl: the URL names no database.
     """
     return (await read_state_at(parse_database_url(url))).revision
@@ -138,11 +138,11 @@ def _upgrade(connection: Connection) -> None:
 
 
 def _check_no_old_leader(connection: Connection) -> None:
-    """Raise `StoreFailure` if a bot of revision 0001 runs on this database. It would send everything twice."""
+    """Raise `StoreDown` if a bot of revision 0001 runs on this database. It would send everything twice."""
     if connection.dialect.name == "sqlite":
         return  # the lock on the database's file has excluded every other process
     if not connection.scalar(text("SELECT pg_try_advisory_xact_lock(:key)"), {"key": OLD_LEADER_KEY}):
-        raise StoreFailure("an older version of Kirim runs on it, which can't work beside this one: stop it first")
+        raise StoreDown("an older version of Kirim runs on it, which can't work beside this one: stop it first")
 
 
 def _run_migrations(connection: Connection) -> None:

@@ -18,7 +18,7 @@ from typing import Final
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from bot.infra.db.errors import BrokenSeal, RowForOthers, StoreError
+from bot.infra.db.errors import RowForOthers, RowUnreadable, StoreError
 
 KEY_BYTES: Final = 32
 NONCE_BYTES: Final = 12
@@ -131,7 +131,7 @@ class Vault:
 
         Raises:
             RowForOthers: the vault doesn't have the key.
-            BrokenSeal: the text was changed or moved.
+            RowUnreadable: the text was changed or moved.
         """
         if not sealed:
             return sealed
@@ -139,12 +139,12 @@ class Vault:
         if cipher is None and SEALED_ELSEWHERE.fullmatch(sealed):
             raise RowForOthers("a row is encrypted with a key that isn't in ENCRYPTION_KEYS")
         if cipher is None:
-            raise BrokenSeal("a row that must be encrypted isn't")
+            raise RowUnreadable("a row that must be encrypted isn't")
         try:
             raw = _decode(sealed.rpartition(".")[2])
             return cipher.decrypt(raw[:NONCE_BYTES], raw[NONCE_BYTES:], place.encode()).decode(errors="surrogatepass")
         except (InvalidTag, binascii.Error, ValueError):
-            raise BrokenSeal("an encrypted row was changed or moved") from None
+            raise RowUnreadable("an encrypted row was changed or moved") from None
 
 
 def generate_key() -> str:

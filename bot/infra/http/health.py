@@ -11,7 +11,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from bot.infra.db.database import Database
-from bot.infra.db.errors import StoreDown, StoreError
+from bot.infra.db.errors import StoreError
 from bot.infra.http.guard import SecurityHeadersMiddleware
 from bot.infra.metrics import LoopLag
 from bot.infra.process_state import ProcessState
@@ -78,7 +78,7 @@ class Health:
         try:
             async with asyncio.timeout(WITHIN_SECONDS):
                 return True, await self._store.has_usable_tables()
-        except (StoreDown, StoreError, TimeoutError):
+        except (StoreError, TimeoutError):
             return False, False
 
 

@@ -49,14 +49,14 @@ from bot.infra.outbox.repository import FIRST, OutboxRepository
 
 log = structlog.get_logger(__name__)
 
-MONEY_SLOTS = 48
-RATE_SLOTS = 24
+URGENT_SLOTS = 48
+BULK_SLOTS = 24
 EXTRA_SLOTS = 24
 EDIT_SLOTS = 24
-SLOTS = {Queue.MONEY: MONEY_SLOTS, Queue.EDITS: EDIT_SLOTS, Queue.EXTRA: EXTRA_SLOTS, Queue.RATE: RATE_SLOTS}
+SLOTS = {Queue.URGENT: URGENT_SLOTS, Queue.EDITS: EDIT_SLOTS, Queue.EXTRA: EXTRA_SLOTS, Queue.BULK: BULK_SLOTS}
 """How many notifications of each queue are sent at once. So slow pictures and many quotes never delay money."""
 
-HEADS_READ = {Queue.MONEY: 100, Queue.EDITS: 100, Queue.EXTRA: 50, Queue.RATE: RATE_SLOTS}
+HEADS_READ = {Queue.URGENT: 100, Queue.EDITS: 100, Queue.EXTRA: 50, Queue.BULK: BULK_SLOTS}
 
 REPEAT_AFTER = timedelta(seconds=15)
 """How long to wait before repeating a message that may have arrived, because the connection is bad."""
@@ -68,7 +68,7 @@ MAX_FOLLOWING = 10
 """How many notifications of a chat are passed over at once because they follow one that others can read."""
 
 MAX_ERRORS = 8
-"""FollowUp so many failures of our own making in a row, those behind it in the chat matter more. Some four minutes."""
+"""After so many failures of our own in a row, those behind it in the chat are sent first. Some four minutes."""
 
 
 class OutboxDelivery:
@@ -187,13 +187,13 @@ class OutboxDelivery:
         for notification in started:  # those about money come first
             if notification.id not in self._tasks:
                 edit = edits.get((notification.chat_id, notification.subject))
-                edit = edit if notification.queue is Queue.MONEY and self._can_start_both() else None
+                edit = edit if notification.queue is Queue.URGENT and self._can_start_both() else None
                 self._start(notification, leases[notification.chat_id], edit)
         return len(started)
 
     def _can_start_both(self) -> bool:
         """Return whether a message about money and an edit can begin at once, so that neither waits for the other."""
-        return not (self._slots[Queue.MONEY].locked() or self._slots[Queue.EDITS].locked())
+        return not (self._slots[Queue.URGENT].locked() or self._slots[Queue.EDITS].locked())
 
     def _start(
         self,
@@ -518,7 +518,7 @@ def _give_up_if_hopeless(notification: StoredNotification, outcome: DeliveryOutc
 
 def _log_sent(notification: StoredNotification, now: datetime) -> None:
     seconds = round((now - notification.created_at).total_seconds(), 3)
-    if notification.queue is Queue.RATE:
+    if notification.queue is Queue.BULK:
         # Rates go to many users at once, and nobody searches for one of them.
         log.debug("message_sent", seconds=seconds, attempts=notification.attempts + 1)
     else:

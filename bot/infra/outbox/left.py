@@ -77,7 +77,7 @@ class LeftNotifications:
                 left.since + FOLLOWS_FOR
                 for id_, left in self._left.items()
                 if id_ < notification.id
-                and left.queue in {Queue.MONEY, notification.queue}
+                and left.queue in {Queue.URGENT, notification.queue}
                 and (left.chat_id, left.subject) == (notification.chat_id, notification.subject)
             ),
             default=now,

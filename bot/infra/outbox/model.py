@@ -10,14 +10,14 @@ from typing import Any, Final, Generic, Protocol, Self, TypeVar
 class Queue(StrEnum):
     """A queue of notifications. Each keeps its order within a chat, and no queue waits for another."""
 
-    MONEY = "money"
+    URGENT = "money"  # most are about money. Rows keep the name that they were first saved with
     EDITS = "edits"  # edits and removals of messages that were sent. Only those about one subject keep their order
     EXTRA = "extra"  # pictures, files and conversation
-    RATE = "rate"
+    BULK = "rate"  # one message to many users, within the limit for bulk
 
 
-BACKLOG_QUEUES: Final = (Queue.MONEY, Queue.EDITS, Queue.EXTRA)
-"""The queues whose waiting notifications are a backlog. Those about the rate are sent at the pace of a broadcast."""
+BACKLOG_QUEUES: Final = (Queue.URGENT, Queue.EDITS, Queue.EXTRA)
+"""The queues whose waiting notifications are a backlog. Those in bulk are sent at the pace of a broadcast."""
 
 MAX_TRIES: Final[Mapping[Queue, int]] = {Queue.EDITS: 24, Queue.EXTRA: 24}
 """A notification in these queues is given up after so many tries. That is about four hours after the first."""
@@ -82,7 +82,7 @@ class Notification(Generic[P_co]):
     subject: str
     kind: str
     mark: str = ""
-    queue: Queue = Queue.MONEY
+    queue: Queue = Queue.URGENT
     payload: P_co
     status: NotificationStatus = NotificationStatus.WAITING
     attempts: int = 0

@@ -49,12 +49,12 @@ _same_chat = outbox.alias("same_chat")
 IS_EARLIER_IN_MONEY = (
     is_unsent(_same_chat),
     _same_chat.c.chat_id == outbox.c.chat_id,
-    _same_chat.c.queue == constant(Queue.MONEY),
+    _same_chat.c.queue == constant(Queue.URGENT),
     _same_chat.c.subject == outbox.c.subject,
     _same_chat.c.id < outbox.c.id,
 )
 KEEPS_ORDER_OF_SUBJECT = ~exists().where(*IS_EARLIER_IN_MONEY)
-"""No earlier notification about the same subject is unsent in `Queue.MONEY`."""
+"""No earlier notification about the same subject is unsent in `Queue.URGENT`."""
 
 
 def _is_in(queue: Queue, notification: FromClause) -> ColumnElement[bool]:
@@ -63,7 +63,7 @@ def _is_in(queue: Queue, notification: FromClause) -> ColumnElement[bool]:
             return notification.c.is_edit.is_(true())
         case Queue.EXTRA:
             return and_(notification.c.queue == constant(queue), notification.c.is_edit.is_(false()))
-        case Queue.MONEY | Queue.RATE:
+        case Queue.URGENT | Queue.BULK:
             return notification.c.queue == constant(queue)
 
 
@@ -85,7 +85,7 @@ def _build_heads(queue: Queue) -> Select[Any]:
         is_alike.append(_same_chat.c.subject == outbox.c.subject)
     first_of_chat = select(_same_chat.c.id).where(*is_alike).order_by(_same_chat.c.id).limit(1).scalar_subquery()
     heads = select(outbox).where(IS_WAITING, in_queue, outbox.c.id == first_of_chat)
-    if queue is not Queue.RATE:
+    if queue is not Queue.BULK:
         heads = heads.where(~held_by_others(outbox.c.chat_id))
     if queue in MAX_TRIES:
         # Notifications of one subject keep their order: a receipt comes after the message that the order was sent, and
@@ -123,7 +123,7 @@ IN_THESE_QUEUES = case((outbox.c.is_edit.is_(true()), constant(Queue.EDITS)), el
 INTERRUPTED = select(outbox).where(
     IS_SENDING,
     IN_THESE_QUEUES,
-    or_(_is_in(Queue.RATE, outbox), ~held_by_others(outbox.c.chat_id)),
+    or_(_is_in(Queue.BULK, outbox), ~held_by_others(outbox.c.chat_id)),
 )
 
 MARK_SENDING = (
@@ -160,7 +160,7 @@ MOVE_CHAT = (
 UNSENT = select(outbox).where(IS_UNSENT, outbox.c.chat_id == bindparam("chat")).order_by(outbox.c.id)
 ABOUT = outbox.c.subject == bindparam("about")
 FIRST = {
-    Queue.MONEY: UNSENT.where(_is_in(Queue.MONEY, outbox)).limit(1),
+    Queue.URGENT: UNSENT.where(_is_in(Queue.URGENT, outbox)).limit(1),
     Queue.EDITS: UNSENT.where(_is_in(Queue.EDITS, outbox), ABOUT, KEEPS_ORDER_OF_SUBJECT).limit(1),
 }
 """The first notification of a chat in each queue in which one follows another at once."""
@@ -206,7 +206,7 @@ class OutboxRepository:
         return len(await upsert.insert_all_new(self._connection, outbox, rows, outbox.c.id))
 
     async def find_heads(
-        self, now: datetime, limit: int = 100, queue: Queue = Queue.MONEY, left: Collection[int] = ()
+        self, now: datetime, limit: int = 100, queue: Queue = Queue.URGENT, left: Collection[int] = ()
     ) -> tuple[StoredNotification, ...]:
         """Return the first unsent row of each chat, if it is waiting and due. Skip the rows in `left`.
 
@@ -235,7 +235,7 @@ class OutboxRepository:
         return int((await self._connection.execute(COUNT_DUE, {"start": subject_start, "now": now})).scalar_one())
 
     async def get_backlog(self, before: datetime) -> Backlog:
-        """Return how many notifications have waited since before that time. Those about the rate don't count."""
+        """Return how many notifications have waited since before that time. Those in bulk don't count."""
         backlogs = await self.get_backlogs(before)
         counted = [backlogs[queue] for queue in BACKLOG_QUEUES]
         oldest = min((each.since for each in counted if each.since is not None), default=None)

@@ -68,7 +68,7 @@ def order_notifications(
             subject=order_subject(order),
             kind=kind,
             mark=format_mark(order.version) if kind is OrderNotification.CARD_EDIT else mark,
-            queue=QUEUES.get(kind, Queue.MONEY),
+            queue=QUEUES.get(kind, Queue.URGENT),
             payload=AboutOrder(order.reference),
             due_at=now,
             created_at=now,

@@ -45,7 +45,7 @@ def ticket_notification(
         subject=ticket_subject(payload.ticket),
         kind=kind,
         mark=mark,
-        queue=Queue.MONEY if kind is TicketNotification.OPENED else Queue.EXTRA,
+        queue=Queue.URGENT if kind is TicketNotification.OPENED else Queue.EXTRA,
         payload=payload,
         due_at=now,
         created_at=now,

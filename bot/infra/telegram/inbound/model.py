@@ -6,8 +6,6 @@ from datetime import datetime, timedelta
 from hashlib import blake2s
 from typing import Final
 
-HANDLED_BY_DRAFT: Final = "draft"
-HANDLED_BY_QUESTION: Final = "question"
 DOUBLE_TAP_WITHIN: Final = timedelta(seconds=5)
 """A second press of a button this soon after the first is a double tap and requests nothing new."""
 
@@ -16,7 +14,7 @@ DOUBLE_TAP_WITHIN: Final = timedelta(seconds=5)
 class InboxItem:
     """An update from Telegram, saved until it is finished. `body` is its JSON.
 
-    `handled_by` is set in the transaction in which a draft or an answer to a question took it in (`TAKEN_BY_…`).
+    `handled_by` is the feature's word for what handled it, saved in the transaction that did.
     `source` is the bot and the server that count the ids (`name_source`), or None if that isn't known.
     """
 

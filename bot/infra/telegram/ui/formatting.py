@@ -48,7 +48,7 @@ def _tag_time(shown: str, moment: datetime, how: str = "") -> Html:
 def format_time(t: Translator, moment: datetime, now: datetime, zone: tzinfo, *, round_up: bool = True) -> str:
     """Return the time in the user's zone, with its day where that isn't today.
 
-    `up` rounds to the next full minute, for times in the future.
+    `round_up` rounds to the next full minute, for times in the future.
     """
     if round_up and (moment.second or moment.microsecond):
         moment = moment.replace(second=0, microsecond=0) + timedelta(minutes=1)
@@ -69,7 +69,7 @@ def format_span(t: Translator, span: Span, zone: tzinfo) -> str:
 
 
 def format_arguments(t: Translator, message: Rejection | Remark, now: datetime, zone: tzinfo) -> dict[str, object]:
-    """Return the arguments of the text of `said`, with times as the user reads them."""
+    """Return the arguments of the message's text, with times as the user reads them."""
     return {
         name: format_time(t, value, now, zone) if isinstance(value, datetime) else value
         for name, value in message.arguments.items()
