@@ -42,7 +42,7 @@ from bot.operations.feature import Operations
 from bot.orders.feature import Orders
 from bot.orders.limits import Limits
 from bot.orders.notifications.kinds import ORDER_SUBJECT
-from bot.orders.rules import Rules
+from bot.orders.rules import OrderRules
 from bot.rates.feature import Rates
 from bot.recipients.feature import Recipients
 from bot.settlement import metrics as settlement_metrics
@@ -298,9 +298,9 @@ def create_telegram_application(settings: Settings, limiter: SendLimiter | None 
     )
 
 
-def create_order_rules(settings: Settings) -> Rules:
+def create_order_rules(settings: Settings) -> OrderRules:
     """Return the rules for orders."""
-    return Rules(
+    return OrderRules(
         network=settings.invoice_network,
         min_order_idr=settings.min_order_idr,
         drift_percent=Decimal(str(settings.price_drift_percent)),

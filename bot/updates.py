@@ -1,11 +1,11 @@
 """Handling of updates: each one's session is loaded, and then its handlers are tried in a fixed order.
 
-1. Features handle edits of messages that were answered before (`Phase.CORRECTIONS`).
+1. Features handle edits of messages that were answered before (`HandlerPhase.CORRECTIONS`).
 2. `FORGET` closes a typed question when the user does something else.
 3. From `SUPPORT` on: commands and buttons of support agents.
-4. Features handle answers to typed questions (`Phase.QUESTIONS`).
+4. Features handle answers to typed questions (`HandlerPhase.QUESTIONS`).
 5. Group 0: buttons, and commands that ask no questions. They work at any point of a conversation.
-6. Other handlers of features, and the conversation (`Phase.FEATURES`, `Phase.CONVERSATION`).
+6. Other handlers of features, and the conversation (`HandlerPhase.FEATURES`, `HandlerPhase.CONVERSATION`).
 7. `FALLBACK`: buttons of the conversation that it no longer handles.
 8. `LAST`: all other buttons. The user sees that the button is out of date.
 """
@@ -21,7 +21,7 @@ from bot.checkout.tables import drafts
 from bot.core.error_location import list_frames
 from bot.infra.db.errors import RowUnreadable, StoreDown
 from bot.infra.db.fence import LeaseLost
-from bot.infra.feature import Feature, Phase
+from bot.infra.feature import Feature, HandlerPhase
 from bot.infra.telegram.inbound.message_limit import MessageLimit
 from bot.infra.telegram.ui.router import PRIVATE, Audience, Context, Handler, OpenSession, Route, Routes
 from bot.infra.telegram.ui.screen import Screen
@@ -33,7 +33,12 @@ log = structlog.get_logger(__name__)
 
 FRAMES_LOGGED = 4
 FORGET, SUPPORT, FALLBACK, LAST = -10_100, -10_000, 10_000, 11_000
-GROUPS = {Phase.CORRECTIONS: -10_150, Phase.QUESTIONS: -9_000, Phase.FEATURES: 1_000, Phase.CONVERSATION: 5_000}
+GROUPS = {
+    HandlerPhase.CORRECTIONS: -10_150,
+    HandlerPhase.QUESTIONS: -9_000,
+    HandlerPhase.FEATURES: 1_000,
+    HandlerPhase.CONVERSATION: 5_000,
+}
 """The first of PTB's groups for each phase. Each handler has its own group, because PTB runs one handler of a group."""
 
 

@@ -38,7 +38,7 @@ class ComposeHandlers:
         self._broadcasts = broadcasts
         self._translations = translations
 
-    def answers(self) -> Mapping[str, questions.Answer]:
+    def answers(self) -> Mapping[str, questions.AnswerHandler]:
         """Return the handler of each question's answer."""
         return {
             TEXT: self.save_text,

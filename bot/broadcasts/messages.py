@@ -19,7 +19,7 @@ from bot.infra.telegram.outbound.limiter import ON_SEND
 from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Messenger, Outcome, TryLater
 from bot.infra.telegram.ui.screen import Keyboard
 from bot.rates.charts import Charts
-from bot.rates.history import Period
+from bot.rates.history import ChartPeriod
 from bot.users.model import User
 from bot.users.repository import UserRepository
 
@@ -152,4 +152,4 @@ async def _draw_picture(broadcast: Broadcast, t: Translator, charts: Charts) -> 
     period = broadcast.chart_period
     if period is None or broadcast.quote is None:
         return broadcast.picture
-    return (await charts.of(t, Period(period), broadcast.quote)).png
+    return (await charts.of(t, ChartPeriod(period), broadcast.quote)).png

@@ -16,7 +16,7 @@ from bot.checkout.steps.number import NumberStep
 from bot.checkout.steps.review import ReviewStep
 from bot.checkout.user_data import USER_DATA
 from bot.checkout.workers import DraftWorker
-from bot.infra.feature import Feature, Infra, Phase, Worker
+from bot.infra.feature import Feature, HandlerPhase, Infra, Worker
 from bot.infra.telegram.ui.router import Menu
 from bot.orders.buttons import OrderAction
 from bot.orders.feature import Orders
@@ -74,7 +74,7 @@ class Checkout:
             unreadable_rows={"drafts": "checkout.draft.unreadable"},
             user_data=USER_DATA,
             routes=(self.conversation.routes(), self.conversation.fallback_routes()),
-            handlers={Phase.CONVERSATION: self.conversation.handlers()},
+            handlers={HandlerPhase.CONVERSATION: self.conversation.handlers()},
             renderers=(RENDERERS,),
             workers=(Worker("draft-expiry", expiry.tick),),
             jobs=expiry.jobs(),

@@ -15,7 +15,7 @@ from bot.checkout.open_draft import DRAFT, open_draft
 from bot.checkout.screens import draft as screens
 from bot.checkout.screens import limit_warning
 from bot.checkout.service import DraftService
-from bot.checkout.steps.handler import Answer, StepHandler
+from bot.checkout.steps.handler import StepHandler, TakeAnswer
 from bot.checkout.steps.review import ReviewStep
 from bot.core.errors import Rejection
 from bot.infra.db.database import Database
@@ -163,7 +163,7 @@ class DraftHandlers:
         await session.show_new(screens.damaged(session.t))
         await self._drafts.close_damaged(session.chat_id)
 
-    async def _take(self, session: Session, answer: Answer, given: str) -> None:
+    async def _take(self, session: Session, answer: TakeAnswer, given: str) -> None:
         draft = open_draft(session)
         try:
             result = await answer(session, draft, given)

@@ -12,7 +12,7 @@ from bot.checkout.tables import IS_CLOSED_DRAFT, drafts
 from bot.infra.db.transaction import Transaction
 from bot.infra.i18n import Translator
 from bot.recipients.user_data import method_json
-from bot.users.user_data import Json, StoredData, UserData, format_time
+from bot.users.user_data import JsonObject, StoredData, UserData, format_time
 
 KEEP_CLOSED_DRAFTS = timedelta(hours=48)
 """How long a closed draft is kept. Until then it can be resumed, and its buttons show what happened to it."""
@@ -54,7 +54,7 @@ async def is_busy(tx: Transaction, user_id: int) -> bool:
     return await DraftRepository(tx).has_open(user_id)
 
 
-async def export_user(tx: Transaction, user_id: int) -> Json:
+async def export_user(tx: Transaction, user_id: int) -> JsonObject:
     """Return the drafts of the exported file."""
     return sections(await DraftRepository(tx).of_user(user_id))
 
@@ -74,12 +74,12 @@ async def delete_closed(tx: Transaction, before: datetime, limit: int) -> int:
     return (await tx.connection.execute(DELETE_CLOSED, {"before": before, "limit": limit})).rowcount
 
 
-def sections(found: Sequence[OrderDraft]) -> Json:
+def sections(found: Sequence[OrderDraft]) -> JsonObject:
     """Return the drafts of the exported file."""
     return {"drafts": [_draft(each) for each in found]}
 
 
-def _draft(draft: OrderDraft) -> Json:
+def _draft(draft: OrderDraft) -> JsonObject:
     return {
         "status": str(draft.status),
         "destination": method_json(draft.method) if draft.method else None,

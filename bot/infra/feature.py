@@ -24,7 +24,7 @@ from bot.infra.metrics import RefreshGauges
 from bot.infra.outbox.follow_ups import FollowUp, OnChatMoved, OnChatUnreachable
 from bot.infra.outbox.model import NotificationKind
 from bot.infra.telegram.outbound.sender import Messenger
-from bot.infra.telegram.ui.questions import Answer
+from bot.infra.telegram.ui.questions import AnswerHandler
 from bot.infra.telegram.ui.router import Handler, Places, Routes
 from bot.infra.workers import Wakeup
 
@@ -48,7 +48,7 @@ class Infra:
     """Call it after a transaction that added a rate, which the leader sends in bulk."""
 
 
-class Phase(Enum):
+class HandlerPhase(Enum):
     """The order in which handlers get an update. Within a phase, the order of the features decides."""
 
     CORRECTIONS = "corrections"
@@ -87,10 +87,10 @@ class Feature:
     menu: Mapping[str, Places] = field(default_factory=dict)
     """The places in Telegram's menus of commands that aren't routes. Routes declare theirs."""
 
-    answers: Mapping[str, Answer[Any]] = field(default_factory=dict)
+    answers: Mapping[str, AnswerHandler[Any]] = field(default_factory=dict)
     """Name of a question -> the function that handles its answer."""
 
-    handlers: Mapping[Phase, Sequence[Handler]] = field(default_factory=dict)
+    handlers: Mapping[HandlerPhase, Sequence[Handler]] = field(default_factory=dict)
     """Handlers of updates that aren't commands, buttons or answers."""
 
     renderers: Sequence[Mapping[NotificationKind, Callable[..., Awaitable[Any]]]] = ()

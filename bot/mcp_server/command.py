@@ -14,7 +14,7 @@ from bot.mcp_server import config as agent_config
 from bot.mcp_server import logs
 from bot.mcp_server.config import AgentSettings
 from bot.mcp_server.server import create_server
-from bot.mcp_server.service import Rules, Service
+from bot.mcp_server.service import AgentRules, Service
 from bot.mcp_server.token_strength import MAKE_ONE
 from bot.settlement.client import SettlementClient
 
@@ -50,7 +50,7 @@ async def run(settings: AgentSettings) -> int:
     if settings.is_token_weak:
         log.warning("bearer_token_weak", hint=GUESSABLE)
     async with SettlementClient(settings.service_base_url, settings.service_api_key.get_secret_value()) as client:
-        rules = Rules(
+        rules = AgentRules(
             min_order_idr=settings.min_order_idr,
             network=settings.invoice_network,
             requests_per_second=settings.service_mcp_requests_per_second,

@@ -40,7 +40,7 @@ SENT_WITHIN_SECONDS: Final = 30.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rules:
+class AgentRules:
     """The limits of an order.
 
     `requests_per_second` is the total of all tools. A locked price that is worse than the quote by more than
@@ -76,7 +76,7 @@ class Service:
     def __init__(
         self,
         client: SettlementClient,
-        rules: Rules,
+        rules: AgentRules,
         *,
         clock: Clock | None = None,
         seconds: Callable[[], float] = seconds_with_sleep,

@@ -36,7 +36,7 @@ class Skipped(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class CheckResult:
     """The result of a check. `fix` is empty unless the check failed."""
 
     mark: str
@@ -113,16 +113,16 @@ def _format_setting(settings: Settings, name: str) -> str:
     return ",".join(map(str, sorted(value))) if isinstance(value, frozenset) else str(value)
 
 
-async def _run_check(check: Awaitable[str]) -> Result:
+async def _run_check(check: Awaitable[str]) -> CheckResult:
     try:
         async with asyncio.timeout(TIMEOUT_SECONDS):
-            return Result("ok", await check)
+            return CheckResult("ok", await check)
     except CheckFailed as failure:
-        return Result("FAILS", str(failure), failure.fix, failure.code)
+        return CheckResult("FAILS", str(failure), failure.fix, failure.code)
     except Skipped as skipped:
-        return Result("skip", str(skipped))
+        return CheckResult("skip", str(skipped))
     except TimeoutError:
-        return Result(
+        return CheckResult(
             "FAILS", f"no answer within {TIMEOUT_SECONDS:.0f} seconds", "Check the network, then try again.", FAILS
         )
 

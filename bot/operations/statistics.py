@@ -11,7 +11,7 @@ from bot.settlement.steps import COMPLETED
 from bot.support.ticket_statistics import TicketStatistics
 
 
-class Outcome(StrEnum):
+class OrderOutcome(StrEnum):
     """The outcome of an order in statistics. Each order has exactly one."""
 
     WAITING = "waiting"  # it can still be paid
@@ -26,35 +26,35 @@ class Outcome(StrEnum):
     CLOSED = "closed"  # the invoice was never shown
 
 
-PAID = frozenset({Outcome.UNDER_WAY, Outcome.SENT, Outcome.FAILED})
+PAID = frozenset({OrderOutcome.UNDER_WAY, OrderOutcome.SENT, OrderOutcome.FAILED})
 """Outcomes of orders that were surely paid."""
 
 _OUTCOME_OF_FAILURE = {
-    Failure.PAID: Outcome.FAILED,
-    Failure.UNPAID: Outcome.UNPAID,
-    Failure.UNKNOWN: Outcome.FAILED_UNKNOWN,
+    Failure.PAID: OrderOutcome.FAILED,
+    Failure.UNPAID: OrderOutcome.UNPAID,
+    Failure.UNKNOWN: OrderOutcome.FAILED_UNKNOWN,
 }
 
 _OUTCOME_OF_PHASE = {
-    Phase.REFUSED: Outcome.REFUSED,
-    Phase.ABANDONED: Outcome.CLOSED,
-    Phase.NEEDS_CONFIRMATION: Outcome.PRICE_CHANGED,
-    Phase.DONE: Outcome.UNPAID,
-    **dict.fromkeys(UNCERTAIN_PHASES, Outcome.UNCERTAIN),
+    Phase.REFUSED: OrderOutcome.REFUSED,
+    Phase.ABANDONED: OrderOutcome.CLOSED,
+    Phase.NEEDS_CONFIRMATION: OrderOutcome.PRICE_CHANGED,
+    Phase.DONE: OrderOutcome.UNPAID,
+    **dict.fromkeys(UNCERTAIN_PHASES, OrderOutcome.UNCERTAIN),
 }
 """Phase -> outcome of an order that was neither paid nor ended. An open order can be paid until the user is notified
 of its expiry."""
 
 
-def find_outcome(order: Order) -> Outcome:
+def find_outcome(order: Order) -> OrderOutcome:
     """Return the outcome of an order. `operations/statistics_repository.py` does the same in SQL."""
     if order.state == COMPLETED:
-        return Outcome.SENT
+        return OrderOutcome.SENT
     if order.failure is not None:
         return _OUTCOME_OF_FAILURE[order.failure]
     if order.is_paid:
-        return Outcome.UNDER_WAY
-    return _OUTCOME_OF_PHASE.get(order.phase, Outcome.UNPAID if order.expiry_notified else Outcome.WAITING)
+        return OrderOutcome.UNDER_WAY
+    return _OUTCOME_OF_PHASE.get(order.phase, OrderOutcome.UNPAID if order.expiry_notified else OrderOutcome.WAITING)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,19 +77,19 @@ class OrderStatistics:
     order that was already sent when its payment was first seen has no such time.
     """
 
-    parts: tuple[dict[Outcome, Tally], ...]
+    parts: tuple[dict[OrderOutcome, Tally], ...]
     median: timedelta | None
     timed: int
 
     @property
-    def by_outcome(self) -> dict[Outcome, Tally]:
+    def by_outcome(self) -> dict[OrderOutcome, Tally]:
         """The sums of all parts, without outcomes that no order has."""
-        return {outcome: tally for outcome in Outcome if (tally := self._sum({outcome})).orders}
+        return {outcome: tally for outcome in OrderOutcome if (tally := self._sum({outcome})).orders}
 
     @property
     def placed(self) -> Tally:
         """The sum of all orders."""
-        return self._sum(frozenset(Outcome))
+        return self._sum(frozenset(OrderOutcome))
 
     @property
     def paid(self) -> Tally:
@@ -100,11 +100,11 @@ class OrderStatistics:
         """Return the sum of the paid orders in each part."""
         return tuple(_sum_of(part, PAID) for part in self.parts)
 
-    def _sum(self, outcomes: frozenset[Outcome] | set[Outcome]) -> Tally:
+    def _sum(self, outcomes: frozenset[OrderOutcome] | set[OrderOutcome]) -> Tally:
         return sum((_sum_of(part, outcomes) for part in self.parts), Tally())
 
 
-def _sum_of(part: dict[Outcome, Tally], outcomes: frozenset[Outcome] | set[Outcome]) -> Tally:
+def _sum_of(part: dict[OrderOutcome, Tally], outcomes: frozenset[OrderOutcome] | set[OrderOutcome]) -> Tally:
     return sum((tally for outcome, tally in part.items() if outcome in outcomes), Tally())
 
 
@@ -161,7 +161,7 @@ class OrderLine:
     created_at: datetime
     paid_at: datetime | None
     ended_at: datetime | None
-    outcome: Outcome
+    outcome: OrderOutcome
     state: str
     method: PayoutMethod
     channel: str

@@ -46,7 +46,7 @@ class StatisticsHandlers:
         routes.add_button(StatisticsButton, self.statistics_button)
         return routes
 
-    def answers(self) -> Mapping[str, questions.Answer]:
+    def answers(self) -> Mapping[str, questions.AnswerHandler]:
         """Return the handler of each question's typed answer."""
         return {EXPORT_PERIOD: questions.accept_text(self.send_typed_period)}
 

@@ -24,7 +24,14 @@ from sqlalchemy import (
 from bot.infra.db import encryption
 from bot.infra.db.columns import Instant, constant
 from bot.infra.db.transaction import Transaction
-from bot.operations.statistics import OrderLine, OrderStatistics, Outcome, SubscriberStatistics, Tally, UserStatistics
+from bot.operations.statistics import (
+    OrderLine,
+    OrderOutcome,
+    OrderStatistics,
+    SubscriberStatistics,
+    Tally,
+    UserStatistics,
+)
 from bot.orders.order import UNCERTAIN_PHASES, Phase
 from bot.orders.payout_times import MIDDLE
 from bot.orders.tables import orders
@@ -58,17 +65,17 @@ def _in(*phases: Phase) -> ColumnElement[bool]:
 
 
 OUTCOME: ColumnElement[str] = case(
-    (_is(COMPLETED), constant(Outcome.SENT)),
-    (and_(orders.c.is_paid, _is(FAILED)), constant(Outcome.FAILED)),
-    (orders.c.is_paid, constant(Outcome.UNDER_WAY)),
-    (and_(_is(FAILED), orders.c.channel == constant(LIGHTNING)), constant(Outcome.UNPAID)),
-    (_is(FAILED), constant(Outcome.FAILED_UNKNOWN)),
-    (_in(Phase.REFUSED), constant(Outcome.REFUSED)),
-    (_in(Phase.ABANDONED), constant(Outcome.CLOSED)),
-    (_in(Phase.NEEDS_CONFIRMATION), constant(Outcome.PRICE_CHANGED)),
-    (_in(*sorted(UNCERTAIN_PHASES)), constant(Outcome.UNCERTAIN)),
-    (or_(_in(Phase.DONE), orders.c.expiry_notified), constant(Outcome.UNPAID)),
-    else_=constant(Outcome.WAITING),
+    (_is(COMPLETED), constant(OrderOutcome.SENT)),
+    (and_(orders.c.is_paid, _is(FAILED)), constant(OrderOutcome.FAILED)),
+    (orders.c.is_paid, constant(OrderOutcome.UNDER_WAY)),
+    (and_(_is(FAILED), orders.c.channel == constant(LIGHTNING)), constant(OrderOutcome.UNPAID)),
+    (_is(FAILED), constant(OrderOutcome.FAILED_UNKNOWN)),
+    (_in(Phase.REFUSED), constant(OrderOutcome.REFUSED)),
+    (_in(Phase.ABANDONED), constant(OrderOutcome.CLOSED)),
+    (_in(Phase.NEEDS_CONFIRMATION), constant(OrderOutcome.PRICE_CHANGED)),
+    (_in(*sorted(UNCERTAIN_PHASES)), constant(OrderOutcome.UNCERTAIN)),
+    (or_(_in(Phase.DONE), orders.c.expiry_notified), constant(OrderOutcome.UNPAID)),
+    else_=constant(OrderOutcome.WAITING),
 )
 """`operations/statistics.find_outcome`, in SQL. A test compares the two."""
 
@@ -128,9 +135,9 @@ class StatisticsRepository:
     async def tally_orders(self, edges: Sequence[datetime]) -> OrderStatistics:
         """Count the orders in each part of a period. A part lies between two neighbours of `edges`."""
         within = {"since": edges[0], "until": edges[-1]}
-        parts: tuple[dict[Outcome, Tally], ...] = tuple({} for _ in edges[1:])
+        parts: tuple[dict[OrderOutcome, Tally], ...] = tuple({} for _ in edges[1:])
         for part, outcome, *sums in await self._connection.execute(_tallies(edges), within):
-            parts[part][Outcome(outcome)] = _tally(*map(int, sums))
+            parts[part][OrderOutcome(outcome)] = _tally(*map(int, sums))
         timed, shorter, longer = (await self._connection.execute(MIDDLE, within)).one()
         median = timedelta(microseconds=(int(shorter) + int(longer)) // 2) if timed else None
         return OrderStatistics(parts=parts, median=median, timed=timed or 0)
@@ -178,5 +185,5 @@ def _tally(count: int, idr: int, idr_rest: int, sats: int, sats_rest: int) -> Ta
 
 
 def _line(row: Any) -> OrderLine:  # noqa: ANN401  SQLAlchemy's
-    known = {**row, "method": nested.to_method(row["method"]), "outcome": Outcome(row["outcome"])}
+    known = {**row, "method": nested.to_method(row["method"]), "outcome": OrderOutcome(row["outcome"])}
     return OrderLine(**known)

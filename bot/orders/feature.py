@@ -18,7 +18,7 @@ from bot.orders.placement.service import OrderService
 from bot.orders.preference_handlers import PreferenceHandlers
 from bot.orders.receipts.handlers import ReceiptHandlers
 from bot.orders.receipts.service import ReceiptService
-from bot.orders.rules import Rules
+from bot.orders.rules import OrderRules
 from bot.orders.screens import preferences
 from bot.orders.status_messages import StatusMessages
 from bot.orders.tracking.observer import Observer
@@ -48,7 +48,7 @@ class Orders:
         settlement: Settlement,
         catalogue: ServiceCatalogue,
         *,
-        rules: Rules,
+        rules: OrderRules,
         budget: Budget,
         contacts: SupportContacts,
         public_url: str,

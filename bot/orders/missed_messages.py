@@ -13,7 +13,7 @@ from typing import Final
 from bot.infra.db.database import Database
 from bot.infra.db.errors import RowUnreadable
 from bot.infra.db.transaction import Transaction
-from bot.infra.outbox.follow_ups import FollowUp
+from bot.infra.outbox.follow_ups import FinalResult, FollowUp
 from bot.infra.outbox.model import Notification, NotificationKind, Sent, Undeliverable
 from bot.infra.telegram.outbound.sender import Delivered, Invalid, Outcome
 from bot.infra.telegram.ui.screen import Screen
@@ -60,7 +60,7 @@ def follow_ups(operator_ids: frozenset[int]) -> Mapping[NotificationKind, Follow
     """Return what follows the delivery of each kind of message about money, and of each kind of removal."""
 
     async def follow_up(
-        tx: Transaction, notification: Notification[AboutOrder], result: Sent | Undeliverable, now: datetime
+        tx: Transaction, notification: Notification[AboutOrder], result: FinalResult, now: datetime
     ) -> None:
         kind, reference = notification.kind, notification.payload.reference
         if isinstance(result, Sent):
@@ -75,7 +75,7 @@ def follow_ups(operator_ids: frozenset[int]) -> Mapping[NotificationKind, Follow
             await raise_order_alarm(tx, AlarmKind.MESSAGE_REFUSED, reference, now, operator_ids, **facts)
 
     async def follow_removal(
-        tx: Transaction, notification: Notification[AboutOrder], result: Sent | Undeliverable, now: datetime
+        tx: Transaction, notification: Notification[AboutOrder], result: FinalResult, now: datetime
     ) -> None:
         # A removal with a mark is that of an older QR code, and the order can still be paid.
         if isinstance(result, Undeliverable) and not result.whole_chat and not notification.mark:

@@ -13,7 +13,7 @@ from bot.settlement.model import PayoutMethod
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rules:
+class OrderRules:
     """The settings of orders.
 
     `longest_request` is how long the request that creates an order can take: the client's total time-out.

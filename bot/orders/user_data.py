@@ -22,7 +22,7 @@ from bot.orders.repository import OrderRepository
 from bot.orders.screens.privacy import OpenOrders, StoredOrders
 from bot.orders.tables import HAS_RECIPIENT, missed_orders, orders, receipts, wrong_codes
 from bot.recipients.user_data import method_json
-from bot.users.user_data import NOBODY, Json, UserData, format_time
+from bot.users.user_data import NOBODY, JsonObject, UserData, format_time
 
 NOT_ENDED: Final = 100
 """How many open orders of a user are read. No user can have more."""
@@ -89,7 +89,7 @@ async def blocks_deletion(tx: Transaction, user_id: int) -> OpenOrders | None:
     return OpenOrders(found) if found else None
 
 
-async def export_user(tx: Transaction, user_id: int) -> Json:
+async def export_user(tx: Transaction, user_id: int) -> JsonObject:
     """Return the orders of the exported file, each with its timeline and receipt."""
     found = await _read_all_orders(tx, user_id)
     events = {order.reference: await OrderRepository(tx).events(order.reference) for order in found}
@@ -134,7 +134,7 @@ def sections(
     events: Mapping[str, Sequence[OrderEvent]],
     receipts_of: Mapping[str, Receipt | None],
     missed: Sequence[MissedOrder] = (),
-) -> Json:
+) -> JsonObject:
     """Return the orders of the exported file. `events` and `receipts_of` are by reference."""
     return {
         "orders": [_order(each, events.get(each.reference, ()), receipts_of.get(each.reference)) for each in found],
@@ -149,7 +149,7 @@ async def _read_all_orders(tx: Transaction, user_id: int) -> tuple[Order, ...]:
     return (*found, *page)
 
 
-def _order(order: Order, events: Sequence[OrderEvent], receipt: Receipt | None) -> Json:
+def _order(order: Order, events: Sequence[OrderEvent], receipt: Receipt | None) -> JsonObject:
     return {
         "reference": order.reference,
         "reference_at_the_service": order.service_id,
@@ -176,7 +176,7 @@ def _order(order: Order, events: Sequence[OrderEvent], receipt: Receipt | None) 
     }
 
 
-def _reported(evidence: Evidence) -> Json:
+def _reported(evidence: Evidence) -> JsonObject:
     value = evidence.value
     return {
         "name": evidence.name,
@@ -185,7 +185,7 @@ def _reported(evidence: Evidence) -> Json:
     }
 
 
-def _event(event: OrderEvent) -> Json:
+def _event(event: OrderEvent) -> JsonObject:
     return {
         "at": format_time(event.at),
         "phase": str(event.phase),
@@ -194,7 +194,7 @@ def _event(event: OrderEvent) -> Json:
     }
 
 
-def _missed(missed: MissedOrder) -> Json:
+def _missed(missed: MissedOrder) -> JsonObject:
     return {"about_order": missed.reference, "refused_by_telegram_at": format_time(missed.at)}
 
 

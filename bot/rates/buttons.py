@@ -5,7 +5,7 @@ from enum import StrEnum
 from typing import Annotated
 
 from bot.infra.telegram.ui.callbacks import Callback, Pattern
-from bot.rates.history import Period
+from bot.rates.history import ChartPeriod
 
 
 class SubscriptionAction(StrEnum):
@@ -32,7 +32,7 @@ class SubscriptionAction(StrEnum):
 class RateButton(Callback, prefix="q"):
     """A button that shows the rate over a period."""
 
-    period: Period
+    period: ChartPeriod
 
 
 @dataclass(frozen=True)

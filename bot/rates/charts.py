@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 from bot.core.zones import PRESUMED
 from bot.infra.drawing.chart import render_chart_off_loop
 from bot.infra.i18n import Translator
-from bot.rates.history import Period, RateHistory
+from bot.rates.history import ChartPeriod, RateHistory
 from bot.rates.quote_service import QuoteService
 from bot.rates.screens import chart as rate_chart
 from bot.settlement.model import Quote
@@ -34,11 +34,11 @@ class Charts:
     def __init__(self, quotes: QuoteService, remembered: int = MAX_CACHED) -> None:
         self._quotes = quotes
         self._remembered = remembered
-        self._kept: OrderedDict[tuple[Quote, Period, str, str], Chart] = OrderedDict()
-        self._histories: OrderedDict[tuple[Quote, Period], RateHistory] = OrderedDict()
+        self._kept: OrderedDict[tuple[Quote, ChartPeriod, str, str], Chart] = OrderedDict()
+        self._histories: OrderedDict[tuple[Quote, ChartPeriod], RateHistory] = OrderedDict()
         self._drawing = asyncio.Lock()
 
-    async def of(self, t: Translator, period: Period, quote: Quote, zone: tzinfo = PRESUMED) -> Chart:
+    async def of(self, t: Translator, period: ChartPeriod, quote: Quote, zone: tzinfo = PRESUMED) -> Chart:
         """Return the chart of `period` up to `quote`, in the reader's language and time zone."""
         key = (quote, period, t.locale, str(zone))
         # A request for the same chart waits here until it is drawn.
@@ -48,11 +48,11 @@ class Charts:
             self._kept.move_to_end(key)
             return self._kept[key]
 
-    async def _draw(self, t: Translator, period: Period, quote: Quote, zone: tzinfo) -> Chart:
+    async def _draw(self, t: Translator, period: ChartPeriod, quote: Quote, zone: tzinfo) -> Chart:
         history = self._histories.get((quote, period))
         if history is None:
             history = await self._quotes.history(period, quote)
-            _keep(self._histories, (quote, period), history, len(Period))
+            _keep(self._histories, (quote, period), history, len(ChartPeriod))
         return Chart(await render_chart_off_loop(rate_chart.make_chart_facts(t, history, quote, zone)), history)
 
 

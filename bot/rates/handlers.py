@@ -4,7 +4,7 @@ from bot.infra.telegram.ui.router import Menu, Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.rates.buttons import RateButton
 from bot.rates.charts import Charts
-from bot.rates.history import Period
+from bot.rates.history import ChartPeriod
 from bot.rates.screens import rate
 from bot.rates.subscription_service import SubscriptionService
 from bot.settlement.catalogue import ServiceCatalogue
@@ -31,7 +31,7 @@ class RateHandlers:
         """Show the rate with the chart of the last day."""
         quote = await self._quote()
         if quote is not None:
-            screen = await self._screen(session, Period.DAY, quote)
+            screen = await self._screen(session, ChartPeriod.DAY, quote)
         else:
             screen = rate.explain_no_rate(session.t, subscribed=await self._subscribed(session))
         await session.show_new(session.with_resume(screen))
@@ -52,7 +52,7 @@ class RateHandlers:
         except SettlementFailure:
             return None
 
-    async def _screen(self, session: Session, period: Period, quote: Quote) -> Screen:
+    async def _screen(self, session: Session, period: ChartPeriod, quote: Quote) -> Screen:
         subscribed = await self._subscribed(session)
         if quote.is_stale(session.now):
             return rate.explain_stale_rate(session.t, quote, session.zone, subscribed=subscribed)

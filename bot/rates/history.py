@@ -17,7 +17,7 @@ _GAP_DIVISOR: Final = 24
 _USUAL_INTERVALS: Final = 5
 
 
-class Period(StrEnum):
+class ChartPeriod(StrEnum):
     """The periods that a chart can show."""
 
     DAY = "day"
@@ -31,9 +31,9 @@ class Period(StrEnum):
 
 
 _LENGTHS: Final = {
-    Period.DAY: timedelta(days=1),
-    Period.WEEK: timedelta(days=7),
-    Period.MONTH: timedelta(days=30),
+    ChartPeriod.DAY: timedelta(days=1),
+    ChartPeriod.WEEK: timedelta(days=7),
+    ChartPeriod.MONTH: timedelta(days=30),
 }
 
 
@@ -49,7 +49,7 @@ class RatePoint:
 class RateHistory:
     """The rates that were recorded in a period, oldest first. The last point is the current quote."""
 
-    period: Period
+    period: ChartPeriod
     points: tuple[RatePoint, ...]
 
     @property
@@ -109,7 +109,7 @@ def to_points(quotes: Iterable[Quote]) -> tuple[RatePoint, ...]:
     return tuple(RatePoint(quote.fetched_at, quote.btc_idr) for quote in quotes)
 
 
-def make_history(period: Period, seen: Iterable[RatePoint], quote: Quote) -> RateHistory:
+def make_history(period: ChartPeriod, seen: Iterable[RatePoint], quote: Quote) -> RateHistory:
     """Return the thinned history of the period before `quote`. The quote is the last point."""
     since = quote.fetched_at - period.length
     before = [point for point in seen if since <= point.at < quote.fetched_at]

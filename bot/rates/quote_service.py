@@ -8,7 +8,7 @@ import structlog
 
 from bot.core.clock import Clock
 from bot.infra.db.database import Database
-from bot.rates.history import Period, RateHistory, RatePoint, make_history, thin_points, to_points
+from bot.rates.history import ChartPeriod, RateHistory, RatePoint, make_history, thin_points, to_points
 from bot.rates.repository import QuoteRepository
 from bot.settlement.model import Quote, Settlement, SettlementFailure
 
@@ -48,7 +48,7 @@ class QuoteService:
         async with self._store.transaction() as tx:
             return await QuoteRepository(tx).delete_before(self._clock.now() - MAX_AGE)
 
-    async def history(self, period: Period, quote: Quote) -> RateHistory:
+    async def history(self, period: ChartPeriod, quote: Quote) -> RateHistory:
         """Return the history of the period before `quote`. The quote itself doesn't have to be recorded."""
         seen: list[RatePoint] = []
         for since, until in _query_spans(quote.fetched_at - period.length, quote.fetched_at):

@@ -46,7 +46,7 @@ class SubscriptionHandlers:
         routes.add_button(SubscriptionButton, self.subscription_button)
         return routes
 
-    def answers(self) -> Mapping[str, questions.Answer]:
+    def answers(self) -> Mapping[str, questions.AnswerHandler]:
         """Return the handler of the typed answer to each question."""
         return {
             DAILY_TIME: questions.accept_text(self.daily_time_typed),

@@ -8,7 +8,7 @@ from bot.infra.db.transaction import Transaction
 from bot.infra.i18n import Translator
 from bot.rates.model import RateAlert, Subscription
 from bot.rates.repository import SubscriptionRepository
-from bot.users.user_data import Json, StoredData, UserData, format_time
+from bot.users.user_data import JsonObject, StoredData, UserData, format_time
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ async def has_any(tx: Transaction, user_id: int) -> bool:
     return await rates.get(user_id) is not None or bool(await rates.find_alerts(user_id))
 
 
-async def export_user(tx: Transaction, user_id: int) -> Json:
+async def export_user(tx: Transaction, user_id: int) -> JsonObject:
     """Return the subscription and the alerts for the exported file."""
     found = await stored(tx, user_id)
     return {
@@ -53,7 +53,7 @@ async def delete_user(tx: Transaction, user_id: int, _now: datetime) -> None:
     await SubscriptionRepository(tx).delete(user_id)
 
 
-def _subscription(subscription: Subscription | None) -> Json | None:
+def _subscription(subscription: Subscription | None) -> JsonObject | None:
     if subscription is None:
         return None
     return {
@@ -65,7 +65,7 @@ def _subscription(subscription: Subscription | None) -> Json | None:
     }
 
 
-def _alert(alert: RateAlert) -> Json:
+def _alert(alert: RateAlert) -> JsonObject:
     return {
         "rings": "above" if alert.is_above else "below",
         "idr_per_btc": str(alert.threshold),

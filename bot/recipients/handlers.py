@@ -49,7 +49,7 @@ class RecipientHandlers:
         routes.add_button(RecipientButton, self.recipient_button, belongs_to="recipient")
         return routes
 
-    def answers(self) -> Mapping[str, questions.Answer]:
+    def answers(self) -> Mapping[str, questions.AnswerHandler]:
         """Return the handler of the typed answer to each question."""
         return {NAME: questions.accept_text(self.name_typed), HOLDER: questions.accept_text(self.holder_typed)}
 

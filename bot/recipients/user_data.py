@@ -13,7 +13,7 @@ from bot.recipients.repository import RecipientRepository
 from bot.recipients.screens import masked_line
 from bot.recipients.tables import recipients
 from bot.settlement.model import PayoutMethod
-from bot.users.user_data import Json, StoredData, UserData, format_time, list_first
+from bot.users.user_data import JsonObject, StoredData, UserData, format_time, list_first
 
 ALL = 100_000
 DELETE = delete(recipients).where(recipients.c.user_id == bindparam("user", type_=recipients.c.user_id.type))
@@ -48,7 +48,7 @@ async def has_any(tx: Transaction, user_id: int) -> bool:
     return bool(await RecipientRepository(tx).find_by_user(user_id, limit=1))
 
 
-async def export_user(tx: Transaction, user_id: int) -> Json:
+async def export_user(tx: Transaction, user_id: int) -> JsonObject:
     """Return the saved recipients for the exported file."""
     return sections(await RecipientRepository(tx).find_by_user(user_id, limit=ALL))
 
@@ -63,17 +63,17 @@ async def prune(tx: Transaction, now: datetime, kept: timedelta | None, _limit: 
     return 0 if kept is None else await RecipientRepository(tx).delete_unused(now - kept)
 
 
-def sections(found: Sequence[SavedRecipient]) -> Json:
+def sections(found: Sequence[SavedRecipient]) -> JsonObject:
     """Return the saved recipients for the exported file."""
     return {"recipients": [_recipient(each) for each in found]}
 
 
-def method_json(method: PayoutMethod) -> Json:
+def method_json(method: PayoutMethod) -> JsonObject:
     """Return a destination for the exported file."""
     return {"code": method.code, "name": method.name, "kind": method.kind}
 
 
-def _recipient(recipient: SavedRecipient) -> Json:
+def _recipient(recipient: SavedRecipient) -> JsonObject:
     return {
         "name_given": recipient.label,
         "destination": method_json(recipient.method),

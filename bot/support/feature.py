@@ -4,7 +4,7 @@ from datetime import timedelta
 from functools import partial
 
 from bot.checkout.feature import Checkout
-from bot.infra.feature import Feature, Infra, Phase, Worker
+from bot.infra.feature import Feature, HandlerPhase, Infra, Worker
 from bot.infra.outbox.follow_ups import chain_follow_ups
 from bot.orders.buttons import OrderAction
 from bot.orders.feature import Orders
@@ -114,8 +114,10 @@ class Support:
             routes=(handlers.routes(), help_handlers.routes(), *agents.routes),
             answers={**messages.answers(), **agents.answers},
             handlers={
-                Phase.CORRECTIONS: (EditHandlers(corrections=corrections, staff_sessions=agents.sessions).handler(),),
-                Phase.QUESTIONS: (*agents.handlers, messages.handler()),
+                HandlerPhase.CORRECTIONS: (
+                    EditHandlers(corrections=corrections, staff_sessions=agents.sessions).handler(),
+                ),
+                HandlerPhase.QUESTIONS: (*agents.handlers, messages.handler()),
             },
             renderers=(
                 replies.RENDERERS,

@@ -24,7 +24,7 @@ from bot.support.tickets.entry_repository import TicketEntryRepository
 from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.repository import TicketRepository
 from bot.support.tickets.tables import ticket_entries, tickets
-from bot.users.user_data import MAX_LISTED, Json, StoredData, UserData, format_time
+from bot.users.user_data import MAX_LISTED, JsonObject, StoredData, UserData, format_time
 
 ALL_TICKETS: Final = 100_000
 USER = bindparam("user", type_=tickets.c.user_id.type)
@@ -79,7 +79,7 @@ async def has_any(tx: Transaction, user_id: int) -> bool:
     return bool(await TicketRepository(tx).of_user(user_id, limit=1))
 
 
-async def export_user(tx: Transaction, user_id: int) -> Json:
+async def export_user(tx: Transaction, user_id: int) -> JsonObject:
     """Return the tickets for the exported file: the messages of both sides, without support's notes."""
     found = await TicketRepository(tx).of_user(user_id, limit=ALL_TICKETS)
     return {
@@ -117,7 +117,7 @@ def _removal(chat_id: int, ticket: str, posts: list[TicketPost], now: datetime) 
     return ticket_notification(chat_id, StaffNotification.DELETED, deleted, now)
 
 
-def _export_ticket(ticket: Ticket, entries: Sequence[TicketEntry]) -> Json:
+def _export_ticket(ticket: Ticket, entries: Sequence[TicketEntry]) -> JsonObject:
     return {
         "reference": ticket.reference,
         "about_order": ticket.order_reference or None,
@@ -133,7 +133,7 @@ def _export_ticket(ticket: Ticket, entries: Sequence[TicketEntry]) -> Json:
     }
 
 
-def _export_entry(entry: TicketEntry) -> Json:
+def _export_entry(entry: TicketEntry) -> JsonObject:
     return {
         "from": "you" if entry.kind is EntryKind.ASKED else "support",
         "at": format_time(entry.at),

@@ -6,7 +6,7 @@ from typing import Final
 from telegram import Chat, Update
 from telegram.ext import ChatMemberHandler, MessageHandler, filters
 
-from bot.infra.feature import Phase
+from bot.infra.feature import HandlerPhase
 from bot.infra.telegram.outbound.sender import Messenger
 from bot.infra.telegram.ui.router import Handler
 from bot.infra.telegram.ui.screen import Button
@@ -26,12 +26,12 @@ class ChatHandlers:
         self._users = users
         self._messenger = messenger
 
-    def handlers(self) -> Mapping[Phase, Sequence[Handler]]:
+    def handlers(self) -> Mapping[HandlerPhase, Sequence[Handler]]:
         """Return the handlers of blocks, and of all other messages in groups."""
         changed = as_handler(self.membership_changed)
         return {
-            Phase.FEATURES: (ChatMemberHandler(changed, ChatMemberHandler.MY_CHAT_MEMBER),),
-            Phase.CONVERSATION: (MessageHandler(IN_GROUPS, as_handler(self.offer_private_chat)),),
+            HandlerPhase.FEATURES: (ChatMemberHandler(changed, ChatMemberHandler.MY_CHAT_MEMBER),),
+            HandlerPhase.CONVERSATION: (MessageHandler(IN_GROUPS, as_handler(self.offer_private_chat)),),
         }
 
     async def membership_changed(self, session: Session, update: Update) -> None:

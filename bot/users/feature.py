@@ -1,6 +1,6 @@
 """The feature of users: settings, phrase and personal data."""
 
-from bot.infra.feature import Feature, Infra, Phase, Worker
+from bot.infra.feature import Feature, HandlerPhase, Infra, Worker
 from bot.infra.telegram.ui.router import Menu
 from bot.users.chat_handlers import ChatHandlers
 from bot.users.handlers import SettingsHandlers
@@ -63,7 +63,7 @@ class Users:
                 PrivacyHandlers(privacy_service=privacy, messenger=infra.messenger, provider=provider).routes(),
             ),
             answers={**settings.answers(), **phrases.answers()},
-            handlers={phase: (*chats.get(phase, ()), *commands.get(phase, ())) for phase in Phase},
+            handlers={phase: (*chats.get(phase, ()), *commands.get(phase, ())) for phase in HandlerPhase},
             renderers=(DeletionMessage(infra.translations, infra.default_locale).renderers(),),
             workers=(Worker("deletion", deletion.delete_users), Worker("retention", deletion.prune)),
             jobs=deletion.jobs(),

@@ -9,7 +9,7 @@ from telegram import Update
 from telegram.ext import CommandHandler
 
 from bot.core.zones import find_zones, offered_zone
-from bot.infra.feature import Phase
+from bot.infra.feature import HandlerPhase
 from bot.infra.i18n import LOCALES, Translations
 from bot.infra.i18n.cities import list_zone_names
 from bot.infra.telegram.ui.router import PRIVATE, Handler, Menu, Routes
@@ -44,11 +44,11 @@ class SettingsHandlers:
         routes.add_button(SettingsButton, self.settings_button)
         return routes
 
-    def handlers(self) -> Mapping[Phase, Sequence[Handler]]:
+    def handlers(self) -> Mapping[HandlerPhase, Sequence[Handler]]:
         """Return the handler of `/start`. It comes after links, which Telegram sends as `/start` and a word."""
-        return {Phase.CONVERSATION: (CommandHandler("start", as_handler(self.show_start), filters=PRIVATE),)}
+        return {HandlerPhase.CONVERSATION: (CommandHandler("start", as_handler(self.show_start), filters=PRIVATE),)}
 
-    def answers(self) -> Mapping[str, questions.Answer]:
+    def answers(self) -> Mapping[str, questions.AnswerHandler]:
         """Return the handler of the typed answer to each question."""
         return {PLACE: questions.accept_text(self.place_typed)}
 

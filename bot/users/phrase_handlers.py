@@ -30,7 +30,7 @@ class PhraseHandlers:
         routes.add_button(PhraseButton, self.phrase_button)
         return routes
 
-    def answers(self) -> Mapping[str, questions.Answer]:
+    def answers(self) -> Mapping[str, questions.AnswerHandler]:
         """Return the handler of the typed answer to each question."""
         return {QUESTION: questions.accept_text(self.phrase_typed)}
 

@@ -19,7 +19,7 @@ from bot.infra.outbox.repository import OutboxRepository
 from bot.users.deletion_repository import DeletionRepository, delete_user
 from bot.users.model import DeletedUser, User, UserNotification
 from bot.users.repository import UserRepository
-from bot.users.user_data import Blocker, Json, StoredData, UserData, format_time
+from bot.users.user_data import Blocker, JsonObject, StoredData, UserData, format_time
 
 BATCH_USERS = 100
 
@@ -65,7 +65,7 @@ class PrivacyService:
 
     async def export(self, user: User) -> bytes:
         """Return the file with all that is stored about `user`."""
-        sections: Json = {}
+        sections: JsonObject = {}
         async with self._store.reading() as tx:
             known = await UserRepository(tx).get(user.id) or user
             for each in self._features:
@@ -218,7 +218,7 @@ def make_file(user: User, sections: Mapping[str, object], made_at: datetime) -> 
     return json.dumps(content, ensure_ascii=False, indent=2).encode(errors="backslashreplace")
 
 
-def _profile(user: User) -> Json:
+def _profile(user: User) -> JsonObject:
     return {
         "telegram_id": user.id,
         "username": user.username,

@@ -14,7 +14,7 @@ from typing import Final
 from telegram import Message, Update
 from telegram.ext import ApplicationHandlerStop, MessageHandler, TypeHandler, filters
 
-from bot.infra.telegram.ui.questions import Answer as AnyAnswer
+from bot.infra.telegram.ui.questions import AnswerHandler as AnyAnswerHandler
 from bot.infra.telegram.ui.questions import OpenQuestion, Questions
 from bot.infra.telegram.ui.router import PRIVATE, Context, Handler
 from bot.infra.telegram.ui.screen import Screen
@@ -23,14 +23,14 @@ from bot.users.session import Session, current_session
 
 TYPED: Final = PRIVATE & ~filters.COMMAND
 
-Answer = AnyAnswer[Session]
+AnswerHandler = AnyAnswerHandler[Session]
 """Handles an answer. The parameters: the session, the question's argument, and the message.
 
 It saves `mark_answered(session)` in the transaction that saves the answer, or shows the question again.
 """
 
 
-def accept_text(answer: Callable[[Session, str, str], Awaitable[object]]) -> Answer:
+def accept_text(answer: Callable[[Session, str, str], Awaitable[object]]) -> AnswerHandler:
     """Return an answer handler for text. It rejects other messages, and the question stays open."""
 
     async def take(session: Session, argument: str, message: Message) -> None:
@@ -86,7 +86,7 @@ def make_closing_handler(answers: Collection[str]) -> Handler:
     return TypeHandler(Update, close)
 
 
-def make_answer_handler(answers: Mapping[str, Answer]) -> Handler:
+def make_answer_handler(answers: Mapping[str, AnswerHandler]) -> Handler:
     """Return the handler of text that is typed while a question is open. It runs before the conversation."""
     of_users = Questions(get_open_question, answers, _explain_already_answered)
 

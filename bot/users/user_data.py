@@ -12,7 +12,7 @@ from typing import Final, Protocol
 from bot.infra.db.transaction import Transaction
 from bot.infra.i18n import Html, Translator
 
-Json = dict[str, object]
+JsonObject = dict[str, object]
 
 NOBODY: Final = 0
 """The id that replaces that of a deleted user or chat. No Telegram user has it."""
@@ -75,7 +75,7 @@ class UserData:
     delete_user: Callable[[Transaction, int, datetime], Awaitable[None]]
     """Deletes what identifies the user, who has nothing open. The last parameter is now."""
 
-    export_user: Callable[[Transaction, int], Awaitable[Json]] | None = None
+    export_user: Callable[[Transaction, int], Awaitable[JsonObject]] | None = None
     """Returns the feature's sections of the exported file."""
 
     stored: Callable[[Transaction, int], Awaitable[StoredData]] | None = None

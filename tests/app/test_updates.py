@@ -10,7 +10,7 @@ from telegram.ext import Application, ApplicationBuilder, CommandHandler, Messag
 
 from bot.infra.db.errors import RowForOthers, RowUnreadable, StoreDown
 from bot.infra.db.fence import LeaseLost
-from bot.infra.feature import Feature, Phase
+from bot.infra.feature import Feature, HandlerPhase
 from bot.infra.telegram.ui.router import Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.updates import register_handlers
@@ -62,8 +62,8 @@ class Handlers:
             name="checkout",
             routes=(routes, fallback),
             handlers={
-                Phase.FEATURES: (CommandHandler("fails", as_handler(self._fail)),),
-                Phase.CONVERSATION: (MessageHandler(filters.ALL, as_handler(self._take_later)),),
+                HandlerPhase.FEATURES: (CommandHandler("fails", as_handler(self._fail)),),
+                HandlerPhase.CONVERSATION: (MessageHandler(filters.ALL, as_handler(self._take_later)),),
             },
             unreadable_rows={"orders": "orders.unreadable"},
         )

@@ -36,7 +36,7 @@ from bot.orders.screens import (
 from bot.orders.screens import payment as pay
 from bot.payments.tokens import CODES, TOKENS
 from bot.rates.charts import Chart
-from bot.rates.history import Period, make_history, to_points
+from bot.rates.history import ChartPeriod, make_history, to_points
 from bot.rates.quote import estimate
 from bot.rates.screens import rate, subscription
 from bot.recipients import screens as recipients
@@ -143,7 +143,7 @@ def _of_the_rate(t: Translator, typed: str) -> Iterator[ScreenCase]:
     yield ScreenCase("rate", rate.show_rate(t, QUOTE, JAKARTA, subscribed=False))
     yield ScreenCase("no rate", rate.explain_no_rate(t, subscribed=True))
     yield ScreenCase("old rate", rate.explain_stale_rate(t, QUOTE, JAKARTA, subscribed=False))
-    for period in Period:
+    for period in ChartPeriod:
         for seen in ((), to_points([replace(lower, fetched_at=NOW - period.length)]), to_points([lower])):
             chart = Chart(b"PNG", make_history(period, seen, quote))
             yield ScreenCase(

@@ -16,7 +16,7 @@ from bot.infra.metrics import LoopLag
 from bot.infra.process_state import ProcessState
 from bot.operations.command_menus import collect_menus
 from bot.operations.export import COLUMNS as EXPORTED
-from bot.operations.statistics import Outcome
+from bot.operations.statistics import OrderOutcome
 from bot.staff.alarm_model import AlarmKind
 from bot.staff.audit import COLUMNS as AUDITED
 from tests.architecture.documents import DOCUMENTS, part, rows
@@ -92,7 +92,7 @@ def test_every_figure_is_listed_and_no_other() -> None:
 
 def test_every_outcome_of_an_order_is_listed_as_it_is_shown() -> None:
     listed = {first.strip("`"): second for first, second, _ in rows("outcomes")}
-    assert listed == {str(outcome): label(f"operations.statistics.outcome_{outcome}") for outcome in Outcome}
+    assert listed == {str(outcome): label(f"operations.statistics.outcome_{outcome}") for outcome in OrderOutcome}
 
 
 def test_the_columns_of_exported_files_are_listed() -> None:

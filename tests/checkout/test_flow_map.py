@@ -11,7 +11,7 @@ from bot.checkout import conversation as flow
 from bot.checkout.buttons import DraftAction
 from bot.checkout.draft import Step
 from bot.checkout.flow import EDITS, STEPS, draw
-from bot.infra.feature import Phase
+from bot.infra.feature import HandlerPhase
 from bot.users.buttons import NewOrderButton
 
 MAP = (Path(flow.__file__).parent / "flow.mmd").read_text(encoding="utf-8")
@@ -32,7 +32,7 @@ CHECKOUT = next(feature for feature in build_declared_features() if feature.name
 
 
 def conversation() -> flow.DraftConversation:
-    built = CHECKOUT.handlers[Phase.CONVERSATION][0]
+    built = CHECKOUT.handlers[HandlerPhase.CONVERSATION][0]
     assert isinstance(built, flow.DraftConversation)
     return built
 

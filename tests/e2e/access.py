@@ -37,7 +37,7 @@ from bot.operations.buttons import StatisticsAction, StatisticsButton
 from bot.orders.buttons import OrderAction, PreferenceButton, PreferencesAction, PreferencesButton
 from bot.orders.preferences import DeliveryMode
 from bot.rates.buttons import RateButton, SubscriptionAction, SubscriptionButton
-from bot.rates.history import Period
+from bot.rates.history import ChartPeriod
 from bot.recipients.buttons import RecipientAction, RecipientButton, RecipientsButton
 from bot.staff.alarm_model import AlarmKind
 from bot.staff.buttons import AlarmAction, AlarmButton, AuditExportButton, AuditFileButton, AuditPageButton
@@ -299,7 +299,7 @@ def _made_up(matters: PrivateData) -> Iterator[str]:
     yield LeaveTicketQuestionButton().pack()
     yield from (HelpButton(page).pack() for page in HelpPage)
     yield LightningButton().pack()
-    yield from (RateButton(Period.DAY).pack(), SubscriptionButton(SubscriptionAction.OPEN).pack())
+    yield from (RateButton(ChartPeriod.DAY).pack(), SubscriptionButton(SubscriptionAction.OPEN).pack())
     yield from (SettingsButton(SettingsAction.SHOW).pack(), PhraseButton(PhraseAction.SHOW).pack())
     yield from ("new", "over", "s:open")
 

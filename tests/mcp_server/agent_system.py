@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from mcp import Client
 from mcp_types import TextContent, TextResourceContents
 
-from bot.mcp_server.service import Rules, Service
+from bot.mcp_server.service import AgentRules, Service
 from tests.mcp_server.agent_server import schemas_checked_once, tool_server
 from tests.sandbox.settlement_service import SandboxService, sandbox_service
 
@@ -158,7 +158,7 @@ async def restarted(system: AgentSystem) -> AsyncIterator[AgentSystem]:
 async def _new_process(service: SandboxService, client: SettlementClient, mode: str) -> AsyncIterator[AgentSystem]:
     tools = Service(
         client,
-        Rules(network="bcrt"),
+        AgentRules(network="bcrt"),
         clock=ServiceClock(service),
         seconds=service.clock.seconds,
         sleep=service.clock.sleep,

@@ -13,7 +13,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult, TextContent
 
 from bot.core.clock import SystemClock
-from bot.mcp_server.service import Rules, Service
+from bot.mcp_server.service import AgentRules, Service
 from tests.mcp_server.agent_http import TOKEN, served
 from tests.mcp_server.agent_server import tool_server
 from tests.sandbox.settlement_service import Clock, SandboxService, sandbox_service
@@ -64,7 +64,7 @@ async def agent_tools(*, per_minute: int = 10_000) -> AsyncIterator[Tools]:
         service.client() as client,
     ):
         clock = service.clock
-        rules = Rules(network="bcrt")
+        rules = AgentRules(network="bcrt")
         tools = Service(client, rules, clock=_Time(clock), seconds=clock.seconds, sleep=clock.sleep)
         async with served(tool_server(tools), per_minute=per_minute, seconds=service.clock.seconds) as address:
             yield Tools(address, service, go_on)

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import pytest
 
-from bot.mcp_server.service import Rules, Service
+from bot.mcp_server.service import AgentRules, Service
 from bot.settlement.client import OrderInput, SettlementClient, SettlementError
 from bot.settlement.client.errors import NoAnswer
 from tests.virtual_time import in_virtual_time, now
@@ -42,7 +42,7 @@ class NotedClient:
 async def begun(*requests: Request, per_second: float) -> list[tuple[str, float]]:
     """Start these requests at once. Return what the service received, and after how many seconds."""
     client, start = NotedClient(), now()
-    rules = Rules(requests_per_second=per_second)
+    rules = AgentRules(requests_per_second=per_second)
     service = Service(cast("SettlementClient", client), rules, seconds=now, sleep=asyncio.sleep)
     results = await asyncio.gather(*(request(service) for request in requests), return_exceptions=True)
     assert all(isinstance(result, SettlementError) for result in results), results

@@ -4,7 +4,7 @@ import asyncio
 from typing import Any, cast
 
 from bot.mcp_server.memory import REMEMBERED
-from bot.mcp_server.service import Rules, Service
+from bot.mcp_server.service import AgentRules, Service
 from tests.settlement.fake_settlement import MovedClock
 from tests.virtual_time import in_virtual_time, now
 
@@ -23,7 +23,7 @@ class NotedOrders:
 @in_virtual_time
 async def test_one_order_too_many_costs_the_oldest_kept_answer_alone() -> None:
     client = NotedOrders()
-    rules = Rules(requests_per_second=1000)
+    rules = AgentRules(requests_per_second=1000)
     service = Service(cast("Any", client), rules, clock=MovedClock(), seconds=now, sleep=asyncio.sleep)
     every = [f"svc-{number}" for number in range(REMEMBERED + 2)]
     for order_id in every:

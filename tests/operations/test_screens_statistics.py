@@ -18,8 +18,8 @@ from bot.operations.screens import statistics as statistics_screens
 from bot.operations.screens.platform import format_key, format_value
 from bot.operations.statistics import (
     BotStatistics,
+    OrderOutcome,
     OrderStatistics,
-    Outcome,
     SubscriberStatistics,
     Tally,
     UserStatistics,
@@ -43,7 +43,9 @@ JSON = st.recursive(
 
 def statistics_of(size: int, parts: int) -> BotStatistics:
     """Return statistics in which every count is `size`, and the sums of money are much larger."""
-    part = {outcome: Tally(orders=size, idr=size * 10**9, sats=size * 10**9) for outcome in Outcome} if size else {}
+    part = (
+        {outcome: Tally(orders=size, idr=size * 10**9, sats=size * 10**9) for outcome in OrderOutcome} if size else {}
+    )
     orders = OrderStatistics(parts=(part,) * parts, median=timedelta(seconds=size) if size else None, timed=size)
     return BotStatistics(
         users=UserStatistics(known=size, away=size, active=size, new=size, ordered=size, paid=size),
@@ -84,21 +86,24 @@ def test_all_statistics_fit_in_a_caption(locale: str, period: Period, size: int)
 @pytest.mark.parametrize("locale", LOCALES)
 def test_the_statistics_say_what_was_counted(locale: str) -> None:
     t = TRANSLATIONS.get(locale)
-    parts: list[dict[Outcome, Tally]] = [{} for _ in range(7)]
-    parts[2] = {Outcome.SENT: Tally(orders=3, idr=1_500_000, sats=88_000), Outcome.UNPAID: Tally(orders=1, idr=9)}
+    parts: list[dict[OrderOutcome, Tally]] = [{} for _ in range(7)]
+    parts[2] = {
+        OrderOutcome.SENT: Tally(orders=3, idr=1_500_000, sats=88_000),
+        OrderOutcome.UNPAID: Tally(orders=1, idr=9),
+    }
     orders = OrderStatistics(parts=tuple(parts), median=timedelta(seconds=95), timed=3)
     people = UserStatistics(known=120, away=4, active=30, new=10, ordered=5, paid=4)
     counted = BotStatistics(users=people, subscribers=statistics_of(7, 7).subscribers, orders=orders)
     shown_text = statistics_screens.show_statistics(t, Period.WEEK, "15 Nov", counted, b"").text
     for said in (t.rupiah(1_500_000), t.sats(88_000), "✅", "⌛", "95", t.percent(75), t.percent(40), "120"):
         assert said in shown_text
-    assert statistics_screens.OUTCOME_SIGNS[Outcome.WAITING] not in shown_text
+    assert statistics_screens.OUTCOME_SIGNS[OrderOutcome.WAITING] not in shown_text
 
 
 def test_an_outcome_has_its_sign_and_its_words_in_every_language() -> None:
-    assert set(statistics_screens.OUTCOME_SIGNS) == set(Outcome)
+    assert set(statistics_screens.OUTCOME_SIGNS) == set(OrderOutcome)
     for locale in LOCALES:
-        for outcome in Outcome:
+        for outcome in OrderOutcome:
             assert TRANSLATIONS.get(locale).plain(f"operations.statistics.outcome_{outcome}")
 
 

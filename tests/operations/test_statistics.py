@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.operations import export as exporting
-from bot.operations.statistics import OrderLine, OrderStatistics, Outcome, Tally, calculate_share, find_outcome
+from bot.operations.statistics import OrderLine, OrderOutcome, OrderStatistics, Tally, calculate_share, find_outcome
 from bot.orders.order import Phase
 from bot.settlement.model import PayoutMethod
 from tests.orders.builders import a_deposit_order, an_open_order, orders_in_each_state
@@ -24,7 +24,7 @@ LINE = OrderLine(
     created_at=NOW,
     paid_at=NOW,
     ended_at=None,
-    outcome=Outcome.UNDER_WAY,
+    outcome=OrderOutcome.UNDER_WAY,
     state="LN_INVOICE_PAID",
     method=PayoutMethod("014", "BANK CENTRAL ASIA", "bank", 1),
     channel="lightning",
@@ -38,40 +38,45 @@ def read(content: bytes) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(content.decode(), newline="")))
 
 
-def one(part: int, outcome: Outcome) -> dict[Outcome, Tally]:
+def one(part: int, outcome: OrderOutcome) -> dict[OrderOutcome, Tally]:
     return {outcome: Tally(orders=part, idr=part * 10, sats=part * 100)}
 
 
 def test_an_order_is_counted_by_its_outcome() -> None:
     counted = {name: find_outcome(order) for name, order in orders_in_each_state(LISTED_BCA)}
-    assert counted["COMPLETED"] is Outcome.SENT
-    assert counted["failed paid"] is Outcome.FAILED
-    assert find_outcome(an_open_order(state="FAILED", phase=Phase.DONE)) is Outcome.UNPAID
-    assert counted["refused"] is Outcome.REFUSED
-    assert counted["held"] is Outcome.PRICE_CHANGED
-    assert find_outcome(an_open_order(phase=Phase.OPEN)) is Outcome.WAITING
-    assert find_outcome(an_open_order(phase=Phase.OPEN, expiry_notified=True)) is Outcome.UNPAID
-    assert find_outcome(an_open_order(phase=Phase.OPEN, expiry_notified=True, paid_at=NOW)) is Outcome.UNDER_WAY
-    assert find_outcome(an_open_order(phase=Phase.UNRESOLVED)) is Outcome.UNCERTAIN
+    assert counted["COMPLETED"] is OrderOutcome.SENT
+    assert counted["failed paid"] is OrderOutcome.FAILED
+    assert find_outcome(an_open_order(state="FAILED", phase=Phase.DONE)) is OrderOutcome.UNPAID
+    assert counted["refused"] is OrderOutcome.REFUSED
+    assert counted["held"] is OrderOutcome.PRICE_CHANGED
+    assert find_outcome(an_open_order(phase=Phase.OPEN)) is OrderOutcome.WAITING
+    assert find_outcome(an_open_order(phase=Phase.OPEN, expiry_notified=True)) is OrderOutcome.UNPAID
+    assert find_outcome(an_open_order(phase=Phase.OPEN, expiry_notified=True, paid_at=NOW)) is OrderOutcome.UNDER_WAY
+    assert find_outcome(an_open_order(phase=Phase.UNRESOLVED)) is OrderOutcome.UNCERTAIN
 
 
 def test_a_deposit_that_failed_without_evidence_counts_neither_as_unpaid_nor_as_paid() -> None:
     failed = replace(a_deposit_order("btcb"), state="FAILED", phase=Phase.DONE)
     forgotten = replace(failed, deposit=None, user_id=0)  # deleted with its user
     for order in (failed, forgotten):
-        assert find_outcome(order) is Outcome.FAILED_UNKNOWN
-    assert find_outcome(replace(failed, paid_at=NOW)) is Outcome.FAILED
-    assert not OrderStatistics(parts=(one(1, Outcome.FAILED_UNKNOWN),), median=None, timed=0).paid.orders
+        assert find_outcome(order) is OrderOutcome.FAILED_UNKNOWN
+    assert find_outcome(replace(failed, paid_at=NOW)) is OrderOutcome.FAILED
+    assert not OrderStatistics(parts=(one(1, OrderOutcome.FAILED_UNKNOWN),), median=None, timed=0).paid.orders
 
 
 def test_paid_orders_are_those_with_a_payment_whatever_their_outcome() -> None:
-    both = one(4, Outcome.FAILED) | one(8, Outcome.UNDER_WAY)
-    parts: list[dict[Outcome, Tally]] = [one(1, Outcome.SENT), one(2, Outcome.WAITING), both, {}]
+    both = one(4, OrderOutcome.FAILED) | one(8, OrderOutcome.UNDER_WAY)
+    parts: list[dict[OrderOutcome, Tally]] = [one(1, OrderOutcome.SENT), one(2, OrderOutcome.WAITING), both, {}]
     statistics = OrderStatistics(parts=tuple(parts), median=None, timed=0)
     assert statistics.placed == Tally(orders=15, idr=150, sats=1500)
     assert statistics.paid == Tally(orders=13, idr=130, sats=1300)
     assert [tally.orders for tally in statistics.paid_by_part()] == [1, 0, 12, 0]
-    assert set(statistics.by_outcome) == {Outcome.SENT, Outcome.WAITING, Outcome.FAILED, Outcome.UNDER_WAY}
+    assert set(statistics.by_outcome) == {
+        OrderOutcome.SENT,
+        OrderOutcome.WAITING,
+        OrderOutcome.FAILED,
+        OrderOutcome.UNDER_WAY,
+    }
 
 
 @pytest.mark.parametrize(

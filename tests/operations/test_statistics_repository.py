@@ -13,8 +13,8 @@ import pytest
 from bot.infra.db.database import Database
 from bot.operations.statistics import (
     OrderLine,
+    OrderOutcome,
     OrderStatistics,
-    Outcome,
     SubscriberStatistics,
     Tally,
     UserStatistics,
@@ -97,7 +97,7 @@ def count_in_python(orders: Sequence[Order], edges: Sequence[datetime]) -> Order
     """Count the statistics of orders one by one."""
     parts = []
     for since, until in pairwise(edges):
-        part: dict[Outcome, Tally] = {}
+        part: dict[OrderOutcome, Tally] = {}
         for order in within(orders, since, until):
             tally = Tally(orders=1, idr=idr_of(order), sats=sats_of(order))
             part[find_outcome(order)] = part.get(find_outcome(order), Tally()) + tally
@@ -141,7 +141,7 @@ async def test_every_order_has_the_same_outcome_in_sql_and_in_python(store: Data
     assert {line.reference: line.outcome for line in lines} == {
         order.reference: find_outcome(order) for order in orders
     }
-    assert {line.outcome for line in lines} == set(Outcome)
+    assert {line.outcome for line in lines} == set(OrderOutcome)
 
 
 async def test_sums_have_no_largest_one(store: Database) -> None:

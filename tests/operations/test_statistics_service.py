@@ -9,7 +9,7 @@ import pytest
 from bot.core.date_ranges import Period, get_recent_span
 from bot.core.zones import PRESUMED
 from bot.operations import statistics_service as module
-from bot.operations.statistics import Outcome
+from bot.operations.statistics import OrderOutcome
 from bot.operations.statistics_service import OrderFile, StatisticsService
 from bot.orders.repository import OrderRepository
 from bot.settlement.model import KeyRefused, ServiceDown, SettlementFailure, SlowDown
@@ -49,8 +49,8 @@ async def test_the_statistics_follow_orders_to_their_end(system: OrderSystem, st
         span, own = await statistics.count_bot_statistics(period, PRESUMED)
         assert span == get_recent_span(period, system.clock.now(), PRESUMED)
         assert {outcome: tally.orders for outcome, tally in own.orders.by_outcome.items()} == {
-            Outcome.SENT: 1,
-            Outcome.WAITING: 1,
+            OrderOutcome.SENT: 1,
+            OrderOutcome.WAITING: 1,
         }
         assert own.orders.paid_by_part()[-1] == own.orders.paid
         assert (own.orders.median, own.orders.timed) == (timedelta(seconds=95), 1)

@@ -8,7 +8,7 @@ from bot.infra.db.engine import POSTGRESQL_CONNECTIONS
 from bot.infra.db.server_check import MAX_CLOCK_OFFSET_SECONDS, OLDEST_VERSION
 from bot.infra.leases.leader import LOOK_SECONDS
 from bot.infra.leases.model import LEASE_SECONDS
-from bot.orders.rules import Rules
+from bot.orders.rules import OrderRules
 from tests.architecture.documents import part, rows
 
 DEFAULT_MAX_CONNECTIONS, RESERVED, FOR_COMMANDS = 100, 3, 10
@@ -33,6 +33,6 @@ def test_the_manual_says_how_long_a_failover_takes() -> None:
     assert f"A lease ends after {LEASE_SECONDS:.0f} seconds" in text
     assert LOOK_SECONDS <= 1
     assert f"Within {LEASE_SECONDS + 1:.0f} seconds" in text
-    (longest_post,) = (field.default for field in fields(Rules) if field.name == "longest_post")
+    (longest_post,) = (field.default for field in fields(OrderRules) if field.name == "longest_post")
     assert isinstance(longest_post, timedelta)
     assert f"After {longest_post.total_seconds():.0f} seconds the leader searches" in text

@@ -25,7 +25,7 @@ from bot.orders.notifications.queueing import QUEUES
 from bot.orders.notifications.warnings import ALARM_SUBJECTS
 from bot.orders.order import Order
 from bot.orders.placement.reconciler import Reconciler
-from bot.orders.placement.service import OrderService, Rules
+from bot.orders.placement.service import OrderRules, OrderService
 from bot.orders.repository import OrderRepository
 from bot.orders.tracking.observer import Observer
 from bot.orders.tracking.poller import Poller
@@ -47,7 +47,7 @@ from tests.settlement.fake_settlement import FakeSettlement, MovedClock
 EMMA, SARI, OSCAR = 1001, 1002, 2001
 NUMBER = "8620123456"
 REQUEST = OrderRequest(method=BCA, number="1234567890", holder=None, amount=Amount("IDR", 50_000), channel="lightning")
-RULES = Rules(network="bcrt", operator_ids=frozenset({OSCAR}))
+RULES = OrderRules(network="bcrt", operator_ids=frozenset({OSCAR}))
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ class OrderSystem:
         database: str,
         service: FakeSettlement,
         *,
-        rules: Rules = RULES,
+        rules: OrderRules = RULES,
         wrap: Callable[[Database], Any] = lambda store: store,
         settlement: Any = None,
         sender: RecordingSender | None = None,
@@ -251,7 +251,7 @@ async def _skip_sleep(_: float) -> None:
     return
 
 
-def rules(**changes: Any) -> Rules:
+def rules(**changes: Any) -> OrderRules:
     return replace(RULES, **changes)
 
 

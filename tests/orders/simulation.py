@@ -21,7 +21,7 @@ from bot.infra.outbox.delivery import OutboxDelivery
 from bot.infra.outbox.model import Notification, StoredNotification
 from bot.infra.outbox.rendering import Renderers, delivery_outcome
 from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Outcome, TryLater
-from bot.mcp_server.service import Rules as AgentRules
+from bot.mcp_server.service import AgentRules
 from bot.mcp_server.service import Service as AgentService
 from bot.mcp_server.tools.arguments import MOST_LISTED
 from bot.orders import order as order_module

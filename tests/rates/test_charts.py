@@ -12,7 +12,7 @@ import pytest
 from bot.infra.db.database import Database
 from bot.infra.i18n import Translations
 from bot.rates.charts import Charts
-from bot.rates.history import Period
+from bot.rates.history import ChartPeriod
 from bot.rates.quote_service import QuoteService
 from bot.rates.repository import QuoteRepository
 from bot.settlement.model import Quote
@@ -36,26 +36,28 @@ async def charts(file: str, service: FakeSettlement) -> AsyncIterator[Charts]:
 
 
 async def test_all_who_look_at_the_same_at_once_get_one_picture(charts: Charts) -> None:
-    looks = await asyncio.gather(*(charts.of(ENGLISH, Period.DAY, QUOTE) for _ in range(9)))
+    looks = await asyncio.gather(*(charts.of(ENGLISH, ChartPeriod.DAY, QUOTE) for _ in range(9)))
     assert len(set(map(id, looks))) == 1
     assert looks[0].history.change_percent
 
 
 async def test_each_language_period_zone_and_quote_has_its_own(charts: Charts) -> None:
     pictures = {
-        (await charts.of(ENGLISH, Period.DAY, QUOTE)).png,
-        (await charts.of(INDONESIAN, Period.DAY, QUOTE)).png,
-        (await charts.of(ENGLISH, Period.WEEK, QUOTE)).png,
-        (await charts.of(ENGLISH, Period.DAY, QUOTE, ZoneInfo("Asia/Tokyo"))).png,
-        (await charts.of(ENGLISH, Period.DAY, replace(QUOTE, btc_idr=Decimal(1_600_000_000)))).png,
+        (await charts.of(ENGLISH, ChartPeriod.DAY, QUOTE)).png,
+        (await charts.of(INDONESIAN, ChartPeriod.DAY, QUOTE)).png,
+        (await charts.of(ENGLISH, ChartPeriod.WEEK, QUOTE)).png,
+        (await charts.of(ENGLISH, ChartPeriod.DAY, QUOTE, ZoneInfo("Asia/Tokyo"))).png,
+        (await charts.of(ENGLISH, ChartPeriod.DAY, replace(QUOTE, btc_idr=Decimal(1_600_000_000)))).png,
     }
     assert len(pictures) == 5
 
 
 async def test_what_was_drawn_long_ago_is_drawn_again_the_same(charts: Charts) -> None:
-    first = await charts.of(ENGLISH, Period.DAY, QUOTE)
+    first = await charts.of(ENGLISH, ChartPeriod.DAY, QUOTE)
     for second in range(1, 4):
-        await charts.of(ENGLISH, Period.DAY, replace(QUOTE, fetched_at=QUOTE.fetched_at + timedelta(seconds=second)))
-    again = await charts.of(ENGLISH, Period.DAY, QUOTE)
+        await charts.of(
+            ENGLISH, ChartPeriod.DAY, replace(QUOTE, fetched_at=QUOTE.fetched_at + timedelta(seconds=second))
+        )
+    again = await charts.of(ENGLISH, ChartPeriod.DAY, QUOTE)
     assert again is not first
     assert again == first

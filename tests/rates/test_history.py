@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.rates.history import MAX_POINTS, Period, RateHistory, RatePoint, make_history, thin_points
+from bot.rates.history import MAX_POINTS, ChartPeriod, RateHistory, RatePoint, make_history, thin_points
 from bot.settlement.model import Quote
 
 NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
@@ -20,7 +20,7 @@ def at(minutes: float, rate: int = 1_600_000_000) -> RatePoint:
     return RatePoint(NOW - timedelta(minutes=minutes), Decimal(rate))
 
 
-def looking_back(*seen: RatePoint, period: Period = Period.DAY, rate: int = 1_600_000_000) -> RateHistory:
+def looking_back(*seen: RatePoint, period: ChartPeriod = ChartPeriod.DAY, rate: int = 1_600_000_000) -> RateHistory:
     return make_history(period, seen, Quote(Decimal(rate), NOW))
 
 
@@ -49,7 +49,7 @@ def test_with_nothing_seen_before_there_is_one_point_and_no_change() -> None:
 def test_a_line_is_one_run_however_seldom_the_rate_is_recorded(minutes_between: int, hours: float) -> None:
     count = int(hours * 60 / minutes_between)
     seen = [at(minutes_between * (count - number)) for number in range(count)]
-    assert len(looking_back(*seen, period=Period.MONTH).runs) == 1
+    assert len(looking_back(*seen, period=ChartPeriod.MONTH).runs) == 1
 
 
 def test_a_silence_of_more_than_an_hour_of_a_day_is_a_gap() -> None:
@@ -76,4 +76,4 @@ def _ends(points: Sequence[RatePoint]) -> tuple[Decimal, Decimal]:
 
 def test_a_month_of_quotes_is_no_more_points_than_a_picture_shows() -> None:
     seen = [at(2 * number, 1_600_000_000 + number % 977) for number in range(21_600, 0, -1)]
-    assert len(looking_back(*seen, period=Period.MONTH).points) <= MAX_POINTS
+    assert len(looking_back(*seen, period=ChartPeriod.MONTH).points) <= MAX_POINTS

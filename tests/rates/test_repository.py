@@ -5,7 +5,7 @@ from datetime import timedelta
 from decimal import Decimal
 
 from bot.infra.db.database import Database
-from bot.rates.history import Period
+from bot.rates.history import ChartPeriod
 from bot.rates.quote_service import MAX_AGE, QuoteService
 from bot.rates.repository import QuoteRepository
 from bot.settlement.model import Quote, ServiceDown
@@ -69,11 +69,11 @@ async def test_a_month_is_looked_back_over_in_one_line_to_the_quote_at_its_end(s
     lowest = Quote(Decimal(7 * 10**8), now - timedelta(days=20, minutes=30))
     await add_quotes(store, *seen, lowest)
     quote = Quote(Decimal(1_100_000_000), now)
-    history = await quotes.history(Period.MONTH, quote)
+    history = await quotes.history(ChartPeriod.MONTH, quote)
     assert (history.since, history.until) == (now - timedelta(days=30), now)
     assert (history.lowest, history.highest) == (lowest.btc_idr, quote.btc_idr)
     assert len({point.at for point in history.points}) == len(history.points)
-    day = await quotes.history(Period.DAY, quote)
+    day = await quotes.history(ChartPeriod.DAY, quote)
     assert [point.at for point in day.points] == [now - timedelta(hours=hour) for hour in range(24, -1, -1)]
 
 

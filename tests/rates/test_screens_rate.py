@@ -9,7 +9,7 @@ from bot.infra.drawing.chart import Trend, render_chart
 from bot.infra.i18n import LOCALES
 from bot.rates.buttons import RateButton
 from bot.rates.charts import Chart
-from bot.rates.history import Period, RateHistory, make_history, to_points
+from bot.rates.history import ChartPeriod, RateHistory, make_history, to_points
 from bot.rates.screens import chart as rate_chart
 from bot.rates.screens import rate
 from bot.settlement.model import Quote
@@ -21,7 +21,7 @@ NOW = datetime(2026, 11, 21, 10, 6, tzinfo=UTC)
 QUOTE = Quote(Decimal("1612345678.25"), NOW, Decimal("16250.4"), "sandbox")
 
 
-def history(*before: tuple[float, int], period: Period = Period.DAY, quote: Quote = QUOTE) -> RateHistory:
+def history(*before: tuple[float, int], period: ChartPeriod = ChartPeriod.DAY, quote: Quote = QUOTE) -> RateHistory:
     """Return a history of pairs: hours ago, and million rupiah."""
     seen = [Quote(Decimal(millions) * 10**6, NOW - timedelta(hours=hours)) for hours, millions in before]
     return make_history(period, to_points(seen), quote)
@@ -67,13 +67,13 @@ def test_the_rate_in_indonesian_since_the_bot_is_there() -> None:
 
 
 def test_the_shown_period_is_marked_and_the_others_are_a_tap_away() -> None:
-    row = told("en", history(period=Period.WEEK)).screen.keyboard[0]
+    row = told("en", history(period=ChartPeriod.WEEK)).screen.keyboard[0]
     assert [button.label for button in row] == [
         label("rates.button_day"),
         f"· {label('rates.button_week')} ·",
         label("rates.button_month"),
     ]
-    assert [RateButton.read(button.data or "") for button in row] == [RateButton(period) for period in Period]
+    assert [RateButton.read(button.data or "") for button in row] == [RateButton(period) for period in ChartPeriod]
 
 
 @pytest.mark.parametrize("press", ["q:", "q:year", "q:day:1", "x:day", "q:DAY"])

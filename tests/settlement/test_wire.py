@@ -21,7 +21,7 @@ from bot.settlement.client import (
 )
 from bot.settlement.client.errors import NotUnderstood
 from bot.settlement.client.fields import LARGEST_AMOUNT, to_amount, to_cap, to_decimal, to_instant, to_rate
-from bot.settlement.client.http import Answer
+from bot.settlement.client.http import ServiceResponse
 from bot.settlement.client.parser import read, read_json
 from bot.settlement.steps import FAILED, STEP_OF_STATE
 
@@ -190,7 +190,7 @@ def test_any_state_and_any_channel_are_carried_on(word: str) -> None:
 @pytest.mark.parametrize("junk", [None, [], "", 5.5])
 def test_an_order_without_id_state_or_amounts_is_none(missing: str, junk: object) -> None:
     with pytest.raises(NotUnderstood, match=f"Order: {missing}"):
-        read(Order, Answer(200, ROW | {missing: junk}, None))
+        read(Order, ServiceResponse(200, ROW | {missing: junk}, None))
 
 
 def test_two_states_are_the_last_ones_whatever_their_case() -> None:
@@ -288,4 +288,4 @@ def test_what_is_not_json_is_a_value_error(text: str) -> None:
 def test_no_json_value_can_do_more_than_not_be_understood(value: object) -> None:
     for model in (Order, Quote, CreatedOrder, DepositRails):
         with pytest.raises(NotUnderstood):
-            read(model, Answer(200, value, None))
+            read(model, ServiceResponse(200, value, None))

@@ -8,7 +8,7 @@ from bot.checkout.draft import OrderDraft
 from bot.checkout.flow import missing
 from bot.checkout.screens import amount as screens
 from bot.checkout.screens import limit_warning
-from bot.checkout.steps.handler import Answer
+from bot.checkout.steps.handler import TakeAnswer
 from bot.core.errors import Rejection
 from bot.core.money import Ambiguous, Amount, parse_amount
 from bot.infra.telegram.ui.screen import Screen
@@ -24,7 +24,7 @@ class AmountStep:
         self._orders = orders
 
     @property
-    def buttons(self) -> Mapping[DraftAction, Answer]:
+    def buttons(self) -> Mapping[DraftAction, TakeAnswer]:
         """Return what takes the answer of each button."""
         return {DraftAction.AMOUNT: self._choose}
 

@@ -7,7 +7,7 @@ from bot.checkout.buttons import DraftAction
 from bot.checkout.draft import OrderDraft
 from bot.checkout.flow import missing
 from bot.checkout.screens import channel as screens
-from bot.checkout.steps.handler import Answer
+from bot.checkout.steps.handler import TakeAnswer
 from bot.core.errors import Rejection
 from bot.infra.telegram.ui.screen import Screen
 from bot.payments.tokens import LIGHTNING
@@ -23,7 +23,7 @@ class ChannelStep:
         self._catalogue = catalogue
 
     @property
-    def buttons(self) -> Mapping[DraftAction, Answer]:
+    def buttons(self) -> Mapping[DraftAction, TakeAnswer]:
         """Return what takes the answer of each button."""
         return {DraftAction.CHANNEL: self._choose}
 

@@ -6,7 +6,7 @@ from bot.checkout.answers import find_rejection, take_destination, with_known_ho
 from bot.checkout.buttons import DraftAction
 from bot.checkout.draft import OrderDraft
 from bot.checkout.screens import destination as screens
-from bot.checkout.steps.handler import Answer
+from bot.checkout.steps.handler import TakeAnswer
 from bot.core.errors import Rejection
 from bot.infra.telegram.ui.formatting import quote_input
 from bot.infra.telegram.ui.screen import Screen
@@ -30,7 +30,7 @@ class DestinationStep:
         self._recipients = recipients
 
     @property
-    def buttons(self) -> Mapping[DraftAction, Answer]:
+    def buttons(self) -> Mapping[DraftAction, TakeAnswer]:
         """Return what takes the answer of each button."""
         return {
             DraftAction.PAGE: self._turn_page,

@@ -8,7 +8,7 @@ from bot.checkout.draft import OrderDraft
 from bot.infra.telegram.ui.screen import Screen
 from bot.users.session import Session
 
-Answer = Callable[[Session, OrderDraft, str], Awaitable[OrderDraft | Screen]]
+TakeAnswer = Callable[[Session, OrderDraft, str], Awaitable[OrderDraft | Screen]]
 """Takes typed text, or a button's argument. Returns the draft with it, or a question to ask first.
 
 Raises `Rejection` if the answer isn't valid. Then the question is shown again with the reason.
@@ -22,7 +22,7 @@ class StepHandler(Protocol):
     """
 
     @property
-    def buttons(self) -> Mapping[DraftAction, Answer]:
+    def buttons(self) -> Mapping[DraftAction, TakeAnswer]:
         """Return what takes the answer of each button."""
         ...
 

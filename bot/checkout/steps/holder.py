@@ -7,7 +7,7 @@ from bot.checkout.buttons import DraftAction
 from bot.checkout.draft import OrderDraft
 from bot.checkout.flow import missing
 from bot.checkout.screens import holder as screens
-from bot.checkout.steps.handler import Answer
+from bot.checkout.steps.handler import TakeAnswer
 from bot.infra.telegram.ui.screen import Screen
 from bot.recipients.holders import read_holder
 from bot.users.session import Session
@@ -17,7 +17,7 @@ class HolderStep:
     """Ask for the holder's name."""
 
     @property
-    def buttons(self) -> Mapping[DraftAction, Answer]:
+    def buttons(self) -> Mapping[DraftAction, TakeAnswer]:
         """Return what takes the answer of each button."""
         return {DraftAction.SKIP: self._skip}
 

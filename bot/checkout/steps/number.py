@@ -6,7 +6,7 @@ from bot.checkout.answers import confirm_number, waiting_number, with_known_hold
 from bot.checkout.buttons import DraftAction
 from bot.checkout.draft import OrderDraft
 from bot.checkout.screens import number as screens
-from bot.checkout.steps.handler import Answer
+from bot.checkout.steps.handler import TakeAnswer
 from bot.core.errors import Rejection
 from bot.infra.telegram.ui.screen import Screen
 from bot.recipients.numbers import clean_number
@@ -21,7 +21,7 @@ class NumberStep:
         self._recipients = recipients
 
     @property
-    def buttons(self) -> Mapping[DraftAction, Answer]:
+    def buttons(self) -> Mapping[DraftAction, TakeAnswer]:
         """Return what takes the answer of each button."""
         return {DraftAction.NUMBER: self._use_anyway}
 

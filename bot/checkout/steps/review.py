@@ -11,7 +11,7 @@ from bot.checkout.flow import EDITS
 from bot.checkout.screens import review as screens
 from bot.checkout.service import DraftService
 from bot.checkout.steps.channel import list_channels
-from bot.checkout.steps.handler import Answer
+from bot.checkout.steps.handler import TakeAnswer
 from bot.core.errors import Rejection
 from bot.infra.db.database import Database
 from bot.infra.telegram.ui.screen import Screen
@@ -40,7 +40,7 @@ class ReviewStep:
         self._drafts = drafts
 
     @property
-    def buttons(self) -> Mapping[DraftAction, Answer]:
+    def buttons(self) -> Mapping[DraftAction, TakeAnswer]:
         """Return what takes the answer of each button."""
         return {
             DraftAction.CHANGE: self._ask_what_to_change,

@@ -32,7 +32,7 @@ minutes. That is too long for a button press after the database is back."""
 SECRET_HEADER: Final = "x-telegram-bot-api-secret-token"  # noqa: S105  the name of the header
 LARGEST_ID: Final = 2**63 - 1
 
-Json = dict[str, Any]
+UpdateBody = dict[str, Any]
 
 
 class Refusal(Enum):
@@ -86,7 +86,7 @@ class WebhookHandler:
             return Refusal.MALFORMED
         return None if await self._save(update) else Refusal.NOT_SAVED
 
-    async def _save(self, update: Json) -> bool:
+    async def _save(self, update: UpdateBody) -> bool:
         """Save an update. Return False if the database doesn't do it in time, so that Telegram repeats the update."""
         update_id: int = update["update_id"]
         # If Telegram sends an update twice at once, the second waits until the first has queued it. Otherwise both
@@ -117,7 +117,7 @@ async def _read_body(request: Request) -> bytes | None:
     return bytes(body)
 
 
-def _parse(body: bytes) -> Json | None:
+def _parse(body: bytes) -> UpdateBody | None:
     """Return the update, or None if `body` is no update."""
     try:
         update: object = json.loads(body)

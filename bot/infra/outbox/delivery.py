@@ -26,7 +26,7 @@ from bot.infra.db.retry import Sleep, retry_forever
 from bot.infra.db.transaction import Transaction
 from bot.infra.leases.chat_leases import ChatHolder, ChatLease, SoleHolder
 from bot.infra.log_context import bind_fields
-from bot.infra.outbox.follow_ups import FollowUp, OnChatMoved, OnChatUnreachable
+from bot.infra.outbox.follow_ups import FinalResult, FollowUp, OnChatMoved, OnChatUnreachable
 from bot.infra.outbox.left import LEFT_FOR, LeftNotifications
 from bot.infra.outbox.metrics import DELAY_SECONDS, NOTIFICATIONS
 from bot.infra.outbox.model import (
@@ -473,7 +473,7 @@ class OutboxDelivery:
             tx.on_commit.append(partial(self._log_given_up, each, outcome.reason))
 
     async def _run_follow_ups(
-        self, tx: Transaction, notifications: Iterable[StoredNotification], outcome: Sent | Undeliverable, now: datetime
+        self, tx: Transaction, notifications: Iterable[StoredNotification], outcome: FinalResult, now: datetime
     ) -> None:
         for notification in notifications:
             if notification.kind not in self._follow_ups:

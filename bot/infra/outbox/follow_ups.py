@@ -7,7 +7,10 @@ from typing import Any, TypeVar
 from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.model import Notification, Sent, Undeliverable
 
-FollowUp = Callable[[Transaction, Notification[Any], Sent | Undeliverable, datetime], Awaitable[None]]
+FinalResult = Sent | Undeliverable
+"""How a notification ended."""
+
+FollowUp = Callable[[Transaction, Notification[Any], FinalResult, datetime], Awaitable[None]]
 """Called in the transaction that saves that a notification was sent or given up. The last argument is the time."""
 
 OnChatUnreachable = Callable[[Transaction, int, datetime], Awaitable[None]]
@@ -30,9 +33,9 @@ def _call_in_order(steps: Sequence[FollowUp]) -> FollowUp:
         return steps[0]
 
     async def follow_up(
-        tx: Transaction, notification: Notification[object], outcome: Sent | Undeliverable, now: datetime
+        tx: Transaction, notification: Notification[object], result: FinalResult, now: datetime
     ) -> None:
         for step in steps:
-            await step(tx, notification, outcome, now)
+            await step(tx, notification, result, now)
 
     return follow_up

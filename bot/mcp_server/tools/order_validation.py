@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from bot.core.errors import Rejection
 from bot.core.money import Amount
-from bot.mcp_server.service import Rules
+from bot.mcp_server.service import AgentRules
 from bot.mcp_server.tools.answers import Refusal
 from bot.mcp_server.tools.formats import format_rupiah
 from bot.recipients.holders import MAX_HOLDER_LENGTH, clean_holder
@@ -113,7 +113,7 @@ def check_holder(name: str | None) -> str | None:
         raise Refusal(_HOLDER_WANTED) from None
 
 
-def check_limits(method: PayoutMethod, idr: int, requested: Amount, rules: Rules) -> None:
+def check_limits(method: PayoutMethod, idr: int, requested: Amount, rules: AgentRules) -> None:
     """Check the minimum and the destination's cap (4.5.6) for the amount that arrives."""
     worth = "" if requested.currency == "IDR" else f" (satAmount is worth about {format_rupiah(idr)})"
     allowed = rules.amounts_up_to(method.max_amount_transfer)

@@ -11,8 +11,8 @@ from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.operations.buttons import StatisticsAction, StatisticsButton
 from bot.operations.statistics import (
     BotStatistics,
+    OrderOutcome,
     OrderStatistics,
-    Outcome,
     SubscriberStatistics,
     UserStatistics,
     calculate_share,
@@ -22,16 +22,16 @@ from bot.support.tickets.screens import format_length, format_ticket_times
 
 LEVELS: Final = 4
 OUTCOME_SIGNS: Final = {
-    Outcome.SENT: "✅",
-    Outcome.UNDER_WAY: "⏳",
-    Outcome.FAILED: "❌",
-    Outcome.FAILED_UNKNOWN: "❔",
-    Outcome.WAITING: "🕓",
-    Outcome.UNPAID: "⌛",
-    Outcome.PRICE_CHANGED: "❓",
-    Outcome.UNCERTAIN: "🔎",
-    Outcome.REFUSED: "✖️",
-    Outcome.CLOSED: "🚫",
+    OrderOutcome.SENT: "✅",
+    OrderOutcome.UNDER_WAY: "⏳",
+    OrderOutcome.FAILED: "❌",
+    OrderOutcome.FAILED_UNKNOWN: "❔",
+    OrderOutcome.WAITING: "🕓",
+    OrderOutcome.UNPAID: "⌛",
+    OrderOutcome.PRICE_CHANGED: "❓",
+    OrderOutcome.UNCERTAIN: "🔎",
+    OrderOutcome.REFUSED: "✖️",
+    OrderOutcome.CLOSED: "🚫",
 }
 """Outcome -> its sign, in the order in which they are shown. Paid orders are first."""
 
@@ -57,7 +57,7 @@ def build_chart(t: Translator, period: Period, span: Span, orders: OrderStatisti
         columns=(
             (t.plain("operations.statistics.column_placed"), t.number(orders.placed.orders)),
             (t.plain("operations.statistics.column_paid"), t.number(orders.paid.orders)),
-            (t.plain("operations.statistics.column_sent"), t.number(_count_orders(orders, Outcome.SENT))),
+            (t.plain("operations.statistics.column_sent"), t.number(_count_orders(orders, OrderOutcome.SENT))),
         ),
         footer=t.plain("operations.statistics.since", since=t.date_time(span.since, zone)),
         bars=tuple(
@@ -122,7 +122,7 @@ def _orders(t: Translator, orders: OrderStatistics) -> Html:
     return Html("\n".join(lines))
 
 
-def _count_orders(orders: OrderStatistics, outcome: Outcome) -> int:
+def _count_orders(orders: OrderStatistics, outcome: OrderOutcome) -> int:
     tally = orders.by_outcome.get(outcome)
     return tally.orders if tally else 0
 

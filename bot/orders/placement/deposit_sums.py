@@ -17,7 +17,7 @@ from bot.infra.db.transaction import Transaction
 from bot.orders.deposits import MAY_BE_PAID_FOR, choose_sum, last_sum_preferred
 from bot.orders.order import Order
 from bot.orders.repository import OrderRepository
-from bot.orders.rules import Rules
+from bot.orders.rules import OrderRules
 from bot.rates.quote import Estimate, estimate
 from bot.recipients.banks import display_name
 from bot.settlement.model import PayoutMethod, Quote
@@ -29,7 +29,7 @@ SUMS_READ = 1_000
 class DepositSums:
     """Find and reserve the sums of deposits."""
 
-    def __init__(self, store: Database, clock: Clock, rules: Rules) -> None:
+    def __init__(self, store: Database, clock: Clock, rules: OrderRules) -> None:
         self._store = store
         self._clock = clock
         self._rules = rules

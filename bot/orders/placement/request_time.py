@@ -7,10 +7,10 @@ and the one whose reconciler looks for lost orders.
 from datetime import datetime
 
 from bot.orders.order import Order, Phase
-from bot.orders.rules import Rules
+from bot.orders.rules import OrderRules
 
 
-def ends_at(intent: Order, rules: Rules) -> datetime:
+def ends_at(intent: Order, rules: OrderRules) -> datetime:
     """Return the time after which no process can still be asking for this intent.
 
     Intents of older programs have no such time of their own.
@@ -18,7 +18,7 @@ def ends_at(intent: Order, rules: Rules) -> datetime:
     return intent.posting_until or intent.created_at + rules.longest_post
 
 
-def may_begin(intent: Order, now: datetime, rules: Rules) -> bool:
+def may_begin(intent: Order, now: datetime, rules: OrderRules) -> bool:
     """Return whether the request may begin now: the intent has no result, and the request will end in time.
 
     A process that was stopped for a while finds that it is too late, and doesn't ask.
@@ -26,11 +26,11 @@ def may_begin(intent: Order, now: datetime, rules: Rules) -> bool:
     return intent.phase is Phase.INTENDED and now + rules.longest_request <= ends_at(intent, rules)
 
 
-def sent_by(intent: Order, rules: Rules) -> datetime:
+def sent_by(intent: Order, rules: OrderRules) -> datetime:
     """Return the time after which the request isn't sent, even if it has begun, such as by waiting for a connection."""
     return ends_at(intent, rules) - rules.longest_answer
 
 
-def may_be_in_progress(intent: Order, now: datetime, rules: Rules) -> bool:
+def may_be_in_progress(intent: Order, now: datetime, rules: OrderRules) -> bool:
     """Return whether a process can be asking for this intent now."""
     return intent.phase is Phase.INTENDED and now < ends_at(intent, rules)

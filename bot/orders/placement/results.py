@@ -22,7 +22,7 @@ from bot.orders.placement.invoice_check import InvoiceCheck, check_invoice, with
 from bot.orders.placement.matching import OrderListing
 from bot.orders.placement.request_time import may_begin
 from bot.orders.repository import OrderRepository, Rival
-from bot.orders.rules import Rules
+from bot.orders.rules import OrderRules
 from bot.orders.tracking.intervals import next_poll_at
 from bot.settlement.model import Placed
 from bot.staff.alarm_model import AlarmKind
@@ -34,7 +34,7 @@ log = structlog.get_logger(__name__)
 class ResultRecorder:
     """Save the results of intents. `on_notification` is called after notifications are saved."""
 
-    def __init__(self, store: Database, clock: Clock, rules: Rules, on_notification: Callable[[], None]) -> None:
+    def __init__(self, store: Database, clock: Clock, rules: OrderRules, on_notification: Callable[[], None]) -> None:
         self._store = store
         self._clock = clock
         self._rules = rules

@@ -25,7 +25,7 @@ from bot.orders.placement.matching import OrderListing, read_list, read_rivals
 from bot.orders.placement.results import ResultRecorder, has_rivals, is_superseded
 from bot.orders.placement.submission import OrderSubmission
 from bot.orders.repository import OrderRepository, TrackedOrder
-from bot.orders.rules import Rules
+from bot.orders.rules import OrderRules
 from bot.orders.tracking.intervals import next_poll_at
 from bot.orders.tracking.reports import ReportRecorder
 from bot.payments.tokens import LIGHTNING
@@ -45,7 +45,7 @@ from bot.settlement.model import (
 )
 from bot.users.repository import UserRepository
 
-__all__ = ["ConfirmationOutdated", "MethodVanished", "OrderService", "PlaceOrder", "Rules"]
+__all__ = ["ConfirmationOutdated", "MethodVanished", "OrderRules", "OrderService", "PlaceOrder"]
 
 
 class MethodVanished(Exception):
@@ -89,7 +89,7 @@ class OrderService:
         settlement: Settlement,
         catalogue: ServiceCatalogue,
         clock: Clock,
-        rules: Rules,
+        rules: OrderRules,
         events: OrderEvents,
         on_notification: Callable[[], None] = lambda: None,
     ) -> None:

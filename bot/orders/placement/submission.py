@@ -29,7 +29,7 @@ from bot.orders.placement.matching import OrderListing, read_list, read_rivals
 from bot.orders.placement.request_time import sent_by
 from bot.orders.placement.results import ResultRecorder
 from bot.orders.repository import Rival
-from bot.orders.rules import Rules
+from bot.orders.rules import OrderRules
 from bot.settlement.model import (
     KeyRefused,
     NotCreated,
@@ -45,7 +45,7 @@ log = structlog.get_logger(__name__)
 T = TypeVar("T")
 
 LIST_SECONDS = 4.0
-"""How long reading the list may take after the request. `Rules.longest_post` covers both."""
+"""How long reading the list may take after the request. `OrderRules.longest_post` covers both."""
 
 ANSWER_SECONDS: Final = 0.3
 """How long a request goes on after its task was cancelled, so that an answer that has just arrived is read."""
@@ -68,7 +68,7 @@ class OrderSubmission:
         settlement: Settlement,
         results: ResultRecorder,
         clock: Clock,
-        rules: Rules,
+        rules: OrderRules,
         *,
         seconds: Callable[[], float] = seconds_with_sleep,
         sleep: Sleep = asyncio.sleep,

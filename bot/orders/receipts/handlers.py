@@ -14,7 +14,7 @@ from telegram import Message, Update
 from telegram.ext import ApplicationHandlerStop, CommandHandler, MessageHandler, filters
 
 from bot.infra.db.database import Database
-from bot.infra.feature import Phase
+from bot.infra.feature import HandlerPhase
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.outbound.sender import Messenger
 from bot.infra.telegram.ui.router import PRIVATE, Context, Handler, Menu, Routes
@@ -78,18 +78,18 @@ class ReceiptHandlers:
         routes.add_command("verify", self.verify, menu={Menu.EVERYONE: 60, Menu.GROUP: 80})
         return routes
 
-    def answers(self) -> Mapping[str, questions.Answer]:
+    def answers(self) -> Mapping[str, questions.AnswerHandler]:
         """Return the handler of the code that is typed after `/verify`."""
         return {QUESTION: questions.accept_text(self.handle_code)}
 
-    def handlers(self) -> Mapping[Phase, tuple[Handler, ...]]:
+    def handlers(self) -> Mapping[HandlerPhase, tuple[Handler, ...]]:
         """Return the handlers of the command in groups, of the link, and of a code that is sent alone."""
         in_groups, linked = filters.ChatType.GROUPS & filters.UpdateType.MESSAGE, PRIVATE & filters.Regex(_LINK_PATTERN)
         return {
             # Before the general handler of `/start`.
-            Phase.QUESTIONS: (CommandHandler("start", self._verify_link, filters=linked),),
-            Phase.FEATURES: (CommandHandler("verify", self._verify_in_group, filters=in_groups),),
-            Phase.CONVERSATION: (
+            HandlerPhase.QUESTIONS: (CommandHandler("start", self._verify_link, filters=linked),),
+            HandlerPhase.FEATURES: (CommandHandler("verify", self._verify_in_group, filters=in_groups),),
+            HandlerPhase.CONVERSATION: (
                 MessageHandler(PRIVATE & ~filters.COMMAND & _LoneCode(), as_handler(self._verify_lone_code)),
             ),
         }

@@ -16,7 +16,7 @@ from bot.orders.notifications.queueing import ALARM_OF, operator_notifications, 
 from bot.orders.order import EventNote, Failure, Order, Phase, advance, expire
 from bot.orders.preferences import DeliveryMode, delivery_mode, step_notification
 from bot.orders.repository import OrderRepository, TrackedOrder
-from bot.orders.rules import Rules
+from bot.orders.rules import OrderRules
 from bot.orders.tracking.intervals import next_poll_at
 from bot.payments import bolt11
 from bot.settlement.model import Deposit, OrderReport
@@ -36,7 +36,7 @@ class ReportRecorder:
     `on_notification` is called after notifications are saved.
     """
 
-    def __init__(self, rules: Rules, events: OrderEvents, on_notification: Callable[[], None]) -> None:
+    def __init__(self, rules: OrderRules, events: OrderEvents, on_notification: Callable[[], None]) -> None:
         self._rules = rules
         self._events = events
         self._on_notification = on_notification

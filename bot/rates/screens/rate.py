@@ -9,7 +9,7 @@ from bot.infra.telegram.ui.formatting import clip, format_clock
 from bot.infra.telegram.ui.screen import Button, Screen
 from bot.rates.buttons import RateButton
 from bot.rates.charts import Chart
-from bot.rates.history import Period, RateHistory
+from bot.rates.history import ChartPeriod, RateHistory
 from bot.rates.screens import chart as rate_chart
 from bot.rates.screens import subscription
 from bot.settlement.model import Quote
@@ -69,8 +69,8 @@ def _change_paragraphs(t: Translator, history: RateHistory) -> list[Html]:
     return [t(key, period=period, change=rate_chart.format_change(t, history), lowest=lowest, highest=highest)]
 
 
-def _period_row(t: Translator, shown: Period) -> tuple[Button, ...]:
-    labels = {period: t.plain(f"rates.button_{period}") for period in Period}
+def _period_row(t: Translator, shown: ChartPeriod) -> tuple[Button, ...]:
+    labels = {period: t.plain(f"rates.button_{period}") for period in ChartPeriod}
     return tuple(
         Button(f"· {label} ·" if period is shown else label, data=RateButton(period).pack())
         for period, label in labels.items()

@@ -23,7 +23,7 @@ import structlog
 
 from bot.core.clock import seconds_with_sleep
 from bot.settlement.client.errors import SettlementError
-from bot.settlement.client.http import SENDING, Answer, Sending, Timeouts, exchange
+from bot.settlement.client.http import SENDING, Sending, ServiceResponse, Timeouts, exchange
 from bot.settlement.client.parser import read, read_methods, read_orders
 from bot.settlement.client.retry import RetryPolicy
 from bot.settlement.client.wire import (
@@ -242,7 +242,7 @@ class SettlementClient:
         )
         return read(CreatedOrder, await self._once("create_order", request, self._timeouts.total))
 
-    async def _get(self, route: str, path: str, *, floor: float = 0.0, retry: bool) -> Answer:
+    async def _get(self, route: str, path: str, *, floor: float = 0.0, retry: bool) -> ServiceResponse:
         """Read with retries. `retry=False` sends once, for callers with a request budget."""
         end = self._clock() + self._retry.total
         attempt = 1
@@ -260,7 +260,7 @@ class SettlementClient:
             await self._sleep(pause)
             attempt += 1
 
-    async def _once(self, route: str, request: httpx.Request, seconds: float) -> Answer:
+    async def _once(self, route: str, request: httpx.Request, seconds: float) -> ServiceResponse:
         started = self._clock()
         details = {"method": request.method, "path": request.url.path, "key_id": self.key_id}
         try:

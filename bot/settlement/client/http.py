@@ -82,7 +82,7 @@ class Sending:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ServiceResponse:
     """A 2xx with a JSON body. `date` is the service's time from its `Date` header."""
 
     status: int
@@ -98,7 +98,7 @@ class _Received:
     cut: type[SettlementError] | None
 
 
-async def exchange(client: httpx.AsyncClient, request: httpx.Request, seconds: float) -> Answer:
+async def exchange(client: httpx.AsyncClient, request: httpx.Request, seconds: float) -> ServiceResponse:
     """Send the request once and read the whole answer within `seconds`. Redirects aren't followed.
 
     Raises:
@@ -144,7 +144,7 @@ async def _receive(client: httpx.AsyncClient, request: httpx.Request) -> _Receiv
     return _Received(response.status_code, response.headers, bytes(body), cut)
 
 
-def _judged(received: _Received, *, personal: bool) -> Answer:
+def _judged(received: _Received, *, personal: bool) -> ServiceResponse:
     date = parse_http_date(received.headers.get("date"))
     if not HTTPStatus(200) <= received.status < HTTPStatus(300):
         raise _refusal(received, date)
@@ -157,7 +157,7 @@ def _judged(received: _Received, *, personal: bool) -> Answer:
     except ValueError:
         page = "" if personal else excerpt(_text(received.body))
         raise NotUnderstood("not JSON", status=received.status, excerpt=page) from None
-    return Answer(received.status, value, date)
+    return ServiceResponse(received.status, value, date)
 
 
 def _refusal(received: _Received, date: datetime | None) -> Answered:

@@ -16,7 +16,7 @@ from bot.settlement.client.wire import Order, OrderList, PayoutMethod, PayoutMet
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bot.settlement.client.http import Answer
+    from bot.settlement.client.http import ServiceResponse
 
 Resource = TypeVar("Resource", bound=Wire)
 
@@ -52,7 +52,7 @@ def excerpt(text: str) -> str:
     return _LONG_NUMBER.sub("…", start[: 2 * EXCERPT_LENGTH])[:EXCERPT_LENGTH]
 
 
-def read(model: type[Resource], answer: Answer) -> Resource:
+def read(model: type[Resource], answer: ServiceResponse) -> Resource:
     """Parse the answer as one resource.
 
     Raises:
@@ -65,7 +65,7 @@ def read(model: type[Resource], answer: Answer) -> Resource:
     raise NotUnderstood(f"{model.__name__}: {reason}", status=answer.status)
 
 
-def read_methods(answer: Answer) -> PayoutMethods:
+def read_methods(answer: ServiceResponse) -> PayoutMethods:
     """Parse the payout methods (settlement API, 2.2), without unreadable rows.
 
     Raises:
@@ -78,7 +78,7 @@ def read_methods(answer: Answer) -> PayoutMethods:
     return PayoutMethods(methods=tuple(methods), skipped=skipped)
 
 
-def read_orders(answer: Answer) -> OrderList:
+def read_orders(answer: ServiceResponse) -> OrderList:
     """Parse a page of orders (settlement API, 4.7), without unreadable rows.
 
     Raises:
@@ -96,7 +96,7 @@ def _mapping(value: object) -> dict[str, object]:
     return value if isinstance(value, dict) else {}
 
 
-def _list_under(key: str, answer: Answer) -> list[object]:
+def _list_under(key: str, answer: ServiceResponse) -> list[object]:
     rows = _mapping(answer.value).get(key)
     if not isinstance(rows, list):
         raise NotUnderstood(f"no list under {key}", status=answer.status)

@@ -5,8 +5,8 @@ from datetime import datetime
 from typing import Final
 
 from bot.infra.db.transaction import Transaction
-from bot.infra.outbox.follow_ups import FollowUp
-from bot.infra.outbox.model import Notification, NotificationKind, Sent, Undeliverable
+from bot.infra.outbox.follow_ups import FinalResult, FollowUp
+from bot.infra.outbox.model import Notification, NotificationKind, Sent
 from bot.infra.telegram.ui.questions import OpenQuestion
 from bot.orders.notifications.kinds import AboutOrder, OrderNotification
 from bot.support.model import NOTE, PostRole, TicketEntry, TicketPost
@@ -24,8 +24,6 @@ from bot.support.tickets.entry_repository import TicketEntryRepository
 from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.repository import TicketRepository
 
-Result = Sent | Undeliverable
-
 INTERNAL: Final = frozenset({Remark.NOTED, Remark.TAKEN_OVER})
 """Remarks that only agents may see. A reply to one is a note."""
 
@@ -38,7 +36,7 @@ async def find_entry(tx: Transaction, notification: Notification[AboutEntry]) ->
 async def save_post(
     tx: Transaction,
     notification: Notification[object],
-    result: Result,
+    result: FinalResult,
     now: datetime,
     role: PostRole,
     *,
@@ -70,12 +68,12 @@ async def save_post(
     )
 
 
-async def _save(tx: Transaction, notification: Notification[AboutTicket], result: Result, now: datetime) -> None:
+async def _save(tx: Transaction, notification: Notification[AboutTicket], result: FinalResult, now: datetime) -> None:
     await save_post(tx, notification, result, now, PostRole.REMARK)
 
 
 async def _save_of_order(
-    tx: Transaction, notification: Notification[AboutOrder], result: Result, now: datetime
+    tx: Transaction, notification: Notification[AboutOrder], result: FinalResult, now: datetime
 ) -> None:
     """Save the message about a problem with an order, if the user has a ticket about the order."""
     ticket = await TicketRepository(tx).open_of(notification.chat_id, notification.payload.reference)
@@ -83,12 +81,16 @@ async def _save_of_order(
         await save_post(tx, notification, result, now, PostRole.REMARK, ticket=ticket.reference)
 
 
-async def _save_entry(tx: Transaction, notification: Notification[UserEntry], result: Result, now: datetime) -> None:
+async def _save_entry(
+    tx: Transaction, notification: Notification[UserEntry], result: FinalResult, now: datetime
+) -> None:
     """Save the copy of a user's message. An agent's reply to it goes to the user."""
     await save_post(tx, notification, result, now, PostRole.ENTRY)
 
 
-async def _save_remark(tx: Transaction, notification: Notification[EntryRemark], result: Result, now: datetime) -> None:
+async def _save_remark(
+    tx: Transaction, notification: Notification[EntryRemark], result: FinalResult, now: datetime
+) -> None:
     """Save a remark. A reply to it goes to the user, unless the remark is internal."""
     if notification.payload.what in INTERNAL:
         await save_post(tx, notification, result, now, PostRole.QUESTION, argument=str(OpenQuestion(NOTE)))
@@ -97,7 +99,7 @@ async def _save_remark(tx: Transaction, notification: Notification[EntryRemark],
 
 
 async def _save_reminder(
-    tx: Transaction, notification: Notification[TicketWait], result: Result, now: datetime
+    tx: Transaction, notification: Notification[TicketWait], result: FinalResult, now: datetime
 ) -> None:
     card = await TicketPostRepository(tx).card(notification.payload.ticket, notification.chat_id)
     await save_post(tx, notification, result, now, PostRole.REMARK, topic_id=card.topic_id if card else None)

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Final
 
 from bot.infra.db.transaction import Transaction
-from bot.infra.outbox.follow_ups import FollowUp
+from bot.infra.outbox.follow_ups import FinalResult, FollowUp
 from bot.infra.outbox.model import DeliveryOutcome, Notification, NotificationKind, Sent, Undeliverable
 from bot.infra.outbox.rendering import delivery_outcome, with_repeat_note
 from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, NotModified
@@ -34,7 +34,6 @@ MAYBE_ARRIVED: Final = "it may have arrived before it was taken back"
 GONE: Final = Undeliverable("the answer is gone")
 
 ReplyNotification = Notification[AboutEntry]
-Result = Sent | Undeliverable
 
 
 async def render_reply(notification: ReplyNotification, context: RenderContext) -> DeliveryOutcome:
@@ -140,7 +139,7 @@ class ReplyResults:
         }
 
     async def _save_reply(
-        self, tx: Transaction, notification: ReplyNotification, result: Result, now: datetime
+        self, tx: Transaction, notification: ReplyNotification, result: FinalResult, now: datetime
     ) -> None:
         entry = await find_entry(tx, notification)
         if entry is None:
@@ -157,7 +156,9 @@ class ReplyResults:
         if await TicketRepository(tx).get(reference) is not None:
             await update_card(tx, self._staff_chat, reference, now, "reply", notification.mark)
 
-    async def _save_edit(self, tx: Transaction, notification: ReplyNotification, result: Result, now: datetime) -> None:
+    async def _save_edit(
+        self, tx: Transaction, notification: ReplyNotification, result: FinalResult, now: datetime
+    ) -> None:
         entry = await find_entry(tx, notification)
         if entry is None or entry.withdrawn_at is not None:
             return
@@ -168,7 +169,7 @@ class ReplyResults:
             await _report_to_author(tx, notification, entry, Remark.CORRECTED, now)
 
     async def _save_withdrawal(
-        self, tx: Transaction, notification: ReplyNotification, result: Result, now: datetime
+        self, tx: Transaction, notification: ReplyNotification, result: FinalResult, now: datetime
     ) -> None:
         entry = await find_entry(tx, notification)
         if entry is None:

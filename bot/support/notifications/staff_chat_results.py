@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from bot.infra.db.transaction import Transaction
-from bot.infra.outbox.follow_ups import FollowUp
-from bot.infra.outbox.model import Notification, NotificationKind, Sent, Undeliverable
+from bot.infra.outbox.follow_ups import FinalResult, FollowUp
+from bot.infra.outbox.model import Notification, NotificationKind, Sent
 from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.notifications.kinds import AboutOrder, OrderNotification
 from bot.staff.alarm_model import Alarm, AlarmKind
@@ -19,8 +19,6 @@ from bot.support.notifications.kinds import AboutTicket, StaffNotification, Tick
 from bot.support.notifications.queueing import update_card
 from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.repository import TicketRepository
-
-Result = Sent | Undeliverable
 
 
 class StaffChatResults:
@@ -41,7 +39,7 @@ class StaffChatResults:
         }
 
     async def _update_card(
-        self, tx: Transaction, notification: Notification[AboutTicket], _: Result, now: datetime
+        self, tx: Transaction, notification: Notification[AboutTicket], _: FinalResult, now: datetime
     ) -> None:
         """Update the card, whose timeline shows the user's notifications."""
         ticket = await TicketRepository(tx).get(notification.payload.ticket)
@@ -49,7 +47,7 @@ class StaffChatResults:
             await update_card(tx, self._staff_chat, ticket.reference, now, ticket.version, notification.id)
 
     async def _update_card_of_order(
-        self, tx: Transaction, notification: Notification[AboutOrder], _: Result, now: datetime
+        self, tx: Transaction, notification: Notification[AboutOrder], _: FinalResult, now: datetime
     ) -> None:
         """Update the card of the order's open ticket: the message about the problem is also about the ticket."""
         ticket = await TicketRepository(tx).open_of(notification.chat_id, notification.payload.reference)
@@ -57,7 +55,7 @@ class StaffChatResults:
             await update_card(tx, self._staff_chat, ticket.reference, now, ticket.version, notification.id)
 
     async def _check_group(
-        self, tx: Transaction, notification: Notification[AboutTicket], result: Result, now: datetime
+        self, tx: Transaction, notification: Notification[AboutTicket], result: FinalResult, now: datetime
     ) -> None:
         """Send each agent what the group didn't get. Raise the alarm if the group is lost, and clear it afterwards."""
         if notification.chat_id != await self._staff_chat.group(tx):

@@ -40,7 +40,7 @@ class RevealHandlers:
         routes.add_button(RevealButton, self.reveal_button)
         return routes
 
-    def answers(self) -> Mapping[str, questions.Answer]:
+    def answers(self) -> Mapping[str, questions.AnswerHandler]:
         """Return the handlers of typed answers, by question."""
         return {REASON: questions.accept_text(self.reason_typed)}
 

@@ -64,7 +64,7 @@ class SavedReplyHandlers:
         routes.add_button(WriteSavedReplyButton, self.write_button)
         return routes
 
-    def answers(self) -> Mapping[str, questions.Answer]:
+    def answers(self) -> Mapping[str, questions.AnswerHandler]:
         """Return the handlers of typed answers, by question."""
         return {NAME: questions.accept_text(self.name_typed), TEXT: self.text_sent}
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from telegram import Message
 
 from bot.infra.db.database import Database
-from bot.infra.telegram.ui.questions import Answer, OpenQuestion
+from bot.infra.telegram.ui.questions import AnswerHandler, OpenQuestion
 from bot.infra.telegram.ui.screen import Screen
 from bot.support.model import PostRole, TicketPost
 from bot.support.staff.session import StaffSession, replied_message_id
@@ -82,7 +82,7 @@ class TicketReply:
         return OpenQuestion.read(self.post.argument)
 
 
-TakeReply = Answer[TicketReply]
+TakeReply = AnswerHandler[TicketReply]
 
 
 async def ask_agent(

@@ -5,7 +5,7 @@ from bot.infra.telegram.ui.router import Menu, Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.payout_times import PayoutTimeMeasurement
 from bot.orders.repository import OrderRepository
-from bot.orders.rules import Rules
+from bot.orders.rules import OrderRules
 from bot.settlement.catalogue import ServiceCatalogue
 from bot.staff.staff_chat import SupportContacts
 from bot.support.tickets.repository import TicketRepository
@@ -25,7 +25,7 @@ class HelpHandlers:
         self,
         *,
         database: Database,
-        rules: Rules,
+        rules: OrderRules,
         payout_times: PayoutTimeMeasurement,
         contacts: SupportContacts,
         provider: Provider,

@@ -69,7 +69,7 @@ class UserMessageHandlers:
         """Return the handler of replies. It comes before open questions, because a reply belongs to its message."""
         return MessageHandler(TYPED, self._typed)
 
-    def answers(self) -> Mapping[str, questions.Answer]:
+    def answers(self) -> Mapping[str, questions.AnswerHandler]:
         """Return the handlers of typed answers, by question."""
         return {NEW: self.new_typed, MORE: self.more_typed}
 

@@ -41,13 +41,13 @@ TOKEN_WAIT, TOKEN_TRIES = 1.0, 3
 SET_BACK: Final = timedelta(minutes=1)
 """By less than this, a clock that was set back doesn't change the order of updates."""
 
-Json = dict[str, Any]
+UpdateBody = dict[str, Any]
 
 
 class UpdateSource(Protocol):
     """A source of updates."""
 
-    async def fetch(self, offset: int | None) -> Sequence[Json]:
+    async def fetch(self, offset: int | None) -> Sequence[UpdateBody]:
         """Wait for updates from `offset` on. This acknowledges earlier ones. Raises `TelegramError`."""
         ...
 
@@ -82,7 +82,7 @@ class UpdatePoller:
         self._request = request
         self._seconds = seconds
 
-    async def fetch(self, offset: int | None) -> Sequence[Json]:
+    async def fetch(self, offset: int | None) -> Sequence[UpdateBody]:
         """Poll once and return the updates.
 
         Raises:
@@ -112,7 +112,7 @@ class UpdateIntake:
         self._source = source
         self._latest: datetime | None = None
 
-    async def save(self, batch: Sequence[Json]) -> None:
+    async def save(self, batch: Sequence[UpdateBody]) -> None:
         """Save updates, and return after the commit. Updates that were received before change nothing.
 
         Raises:
@@ -175,7 +175,7 @@ class Receiver:
             # hide updates with lower ids. Telegram can start with new ids after a week without updates.
             offset = max(update["update_id"] for update in batch) + 1 if batch else None
 
-    async def _fetch(self, offset: int | None) -> Sequence[Json]:
+    async def _fetch(self, offset: int | None) -> Sequence[UpdateBody]:
         waits, rejections = FETCH_BACKOFF.waits(), 0
         while True:
             try:
@@ -197,12 +197,12 @@ class Receiver:
             await asyncio.sleep(pause)
 
 
-def find_kind(update: Json) -> str | None:
+def find_kind(update: UpdateBody) -> str | None:
     """Return the kind of an update, or None for updates that aren't read."""
     return next((kind for kind in ALLOWED_UPDATES if isinstance(update.get(kind), dict)), None)
 
 
-def find_chat_id(update: Json) -> int | None:
+def find_chat_id(update: UpdateBody) -> int | None:
     """Return the chat in whose queue the update belongs, or None for updates that aren't read.
 
     A press on a message that the bot can't see (inline mode) belongs to the chat of the user who pressed.
@@ -221,5 +221,5 @@ def _is_update(found: object) -> bool:
     return isinstance(found, dict) and isinstance(found.get("update_id"), int)
 
 
-def _to_json(update: Json) -> str:
+def _to_json(update: UpdateBody) -> str:
     return json.dumps(update, ensure_ascii=False, separators=(",", ":"))

@@ -19,7 +19,7 @@ from bot.infra.telegram.outbound.scheduler import LONGEST_WAIT_SECONDS, PRIORITI
 
 __all__ = ["ON_SEND", "Limits", "Priority", "SendLimiter"]
 
-Answer = bool | dict[str, Any] | list[dict[str, Any]]
+ApiResult = bool | dict[str, Any] | list[dict[str, Any]]
 
 REPEAT_PAUSES = Backoff(first=1.0, longest=LONGEST_WAIT_SECONDS)
 """The pauses before a rejected call is repeated. Telegram can ask for longer ones.
@@ -81,13 +81,13 @@ class SendLimiter(BaseRateLimiter[Priority]):
 
     async def process_request(  # noqa: PLR0917  python-telegram-bot's signature
         self,
-        callback: Callable[..., Coroutine[Any, Any, Answer]],
+        callback: Callable[..., Coroutine[Any, Any, ApiResult]],
         args: Any,  # noqa: ANN401  likewise
         kwargs: dict[str, Any],
         endpoint: str,
         data: dict[str, Any],
         rate_limit_args: Priority | None,
-    ) -> Answer:
+    ) -> ApiResult:
         """Wait for the call's turn, call `callback`, and return its result.
 
         Raises:
@@ -112,10 +112,10 @@ class SendLimiter(BaseRateLimiter[Priority]):
     async def _try_once(
         self,
         call: Call,
-        callback: Callable[..., Coroutine[Any, Any, Answer]],
+        callback: Callable[..., Coroutine[Any, Any, ApiResult]],
         args: Any,  # noqa: ANN401  likewise
         kwargs: dict[str, Any],
-    ) -> Answer:
+    ) -> ApiResult:
         began = time.perf_counter()
         async with self._scheduler.wait_for_turn(call):
             SEND_WAIT_SECONDS.labels(call.priority).observe(time.perf_counter() - began)

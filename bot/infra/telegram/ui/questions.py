@@ -18,7 +18,7 @@ from telegram import Message
 
 S = TypeVar("S")
 
-Answer = Callable[[S, str, Message], Awaitable[object]]
+AnswerHandler = Callable[[S, str, Message], Awaitable[object]]
 """Gets the session, the question's argument and the message. It saves the answer or shows the question again."""
 
 
@@ -57,7 +57,7 @@ class Questions(Generic[S]):
     def __init__(
         self,
         find_open: Callable[[S], OpenQuestion | None],
-        answers: Mapping[str, Answer[S]],
+        answers: Mapping[str, AnswerHandler[S]],
         show_handled: Callable[[S], Awaitable[bool]] = _never_handled,
     ) -> None:
         self._find_open = find_open
