@@ -5,16 +5,17 @@ from __future__ import annotations
 import asyncio
 import io
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 
 import qrcode
-from PIL import Image
+from PIL import Image, ImageDraw
 from qrcode.constants import ERROR_CORRECT_M
 from qrcode.exceptions import DataOverflowError
 
 from bot.payments.errors import UnrenderableQr
 from bot.payments.tokens import LIGHTNING_SCHEME
 
-__all__ = ["UnrenderableQr", "invoice_qr_payload", "render", "render_png", "render_png_off_loop"]
+__all__ = ["UnrenderableQr", "draw_closed", "invoice_qr_payload", "render", "render_png", "render_png_off_loop"]
 
 QUIET_ZONE_MODULES = 4
 MIN_SIDE_PX = 700
@@ -83,3 +84,28 @@ def _modules(payload: str) -> list[list[bool]]:
     except (DataOverflowError, ValueError):
         # Beyond version 40 the library fails its version check before it reports the length.
         raise UnrenderableQr(f"{len(payload)} characters are more than a QR code holds") from None
+
+
+_SIDE = 320
+_GROUND, _PAID, _CLOSED = (0xE3, 0xED, 0xE8), (0x1A, 0x7A, 0x45), (0x52, 0x60, 0x5A)
+_CHECK_MARK = ((90, 165), (140, 215), (235, 110))
+_CROSS = (((110, 110), (210, 210)), ((210, 110), (110, 210)))
+_WIDTH = 22
+
+
+@cache
+def draw_closed(*, is_paid: bool) -> bytes:
+    """Return a PNG with a check mark (paid) or a cross (closed).
+
+    It replaces the QR code of a message that can no longer be deleted.
+    """
+    picture = Image.new("RGB", (_SIDE, _SIDE), _GROUND)
+    pen = ImageDraw.Draw(picture)
+    if is_paid:
+        pen.line(_CHECK_MARK, fill=_PAID, width=_WIDTH, joint="curve")
+    else:
+        for stroke in _CROSS:
+            pen.line(stroke, fill=_CLOSED, width=_WIDTH)
+    file = io.BytesIO()
+    picture.save(file, "PNG", optimize=True)
+    return file.getvalue()

@@ -26,7 +26,6 @@ from bot.mcp_server.service import Service as AgentService
 from bot.mcp_server.tools.arguments import MOST_LISTED
 from bot.orders import order as order_module
 from bot.orders.missed_messages import follow_ups
-from bot.orders.notifications import rendering
 from bot.orders.notifications.rendering import OrderMessages
 from bot.orders.notifications.warnings import ALARM_SUBJECTS, OrderWarnings
 from bot.orders.placement import service as ordering
@@ -579,7 +578,7 @@ def predictable_output() -> Iterator[None]:
     with (
         patch.object(qr, "render_png_off_loop", payload),
         patch.object(receipts, "render_receipt_off_loop", receipt),
-        patch.object(rendering, "draw_closed", closed),
+        patch.object(qr, "draw_closed", closed),
         patch.object(order_module, "new_reference", reference),
         patch.object(ordering, "new_reference", reference),
     ):

@@ -22,7 +22,6 @@ from bot.infra.outbox.rendering import delivery_outcome, with_repeat_note
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, NotModified, Outcome, TryLater
 from bot.infra.telegram.ui.screen import Keyboard, Screen
-from bot.orders.notifications.closed_picture import draw_closed
 from bot.orders.notifications.kinds import OUTCOMES, PAYMENT_MESSAGES, STATUS_MESSAGES, AboutOrder, OrderNotification
 from bot.orders.notifications.queueing import QUEUES, order_notifications, order_subject
 from bot.orders.order import Order, Phase
@@ -304,7 +303,7 @@ class OrderMessages:
         self, notification: OrderMessage, order: Order, context: RenderContext
     ) -> DeliveryOutcome:
         """Replace the QR code of an invoice that is too old to be deleted."""
-        picture, text = draw_closed(is_paid=order.is_paid), _closed_text(context.t, order)
+        picture, text = qr.draw_closed(is_paid=order.is_paid), _closed_text(context.t, order)
         for message in await _messages_of(order, (OrderNotification.INVOICE,), notification, context):
             edited = await context.messenger.edit_photo(
                 notification.chat_id, message.message_id, picture, text, priority="talk"

@@ -1,6 +1,8 @@
 """Answer requests for payment pages: the page, its status for the script, and its QR code."""
 
+import asyncio
 import time
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from datetime import datetime
 from functools import cache
@@ -17,12 +19,33 @@ from bot.orders.order import Order, OrderStatus
 from bot.orders.pay_page import rendering
 from bot.orders.pay_page.language import language_of
 from bot.orders.pay_page.lookup import Lookup, TooMany
-from bot.orders.pay_page.qr_codes import QrCodes
 from bot.orders.pay_page.status_text import StatusText, describe_status, shown_status
 from bot.orders.pay_page.url import TOKEN
 from bot.orders.payment_details import PaymentDetails, get_payment_details
 from bot.orders.payout_times import PayoutTimes
+from bot.payments import qr
 from bot.payments.errors import DepositCheckError, UnrenderableQr
+
+MAX_KEPT = 256
+"""How many pictures are kept. Each has 2 to 3 kB."""
+
+
+class QrCodes:
+    """Draw QR codes, and keep those that were requested last."""
+
+    def __init__(self) -> None:
+        self._drawn: OrderedDict[str, asyncio.Task[bytes]] = OrderedDict()
+
+    async def get_png(self, payload: str) -> bytes:
+        """Return the payload as a QR code. Raises `UnrenderableQr`."""
+        drawing = self._drawn.get(payload)
+        if drawing is None or drawing.cancelled():
+            drawing = self._drawn[payload] = asyncio.create_task(qr.render_png_off_loop(payload))
+        self._drawn.move_to_end(payload)
+        while len(self._drawn) > MAX_KEPT:
+            self._drawn.popitem(last=False)
+        return await asyncio.shield(drawing)
+
 
 log = structlog.get_logger(__name__)
 

@@ -1,19 +1,21 @@
-"""The messenger: sends, edits and deletes messages. It returns outcomes instead of raising errors.
+"""The calls to Telegram: messages, topics, broadcasts and uploads. They return outcomes instead of raising errors.
 
 The bot's rate limiter (`limiter.py`) waits and repeats. The caller decides what an outcome means. All texts are HTML,
 without link previews.
 """
 
-from telegram import InputMediaDocument, InputMediaPhoto, LinkPreviewOptions, ReplyParameters
+import hashlib
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Final
+
+from telegram import InputMediaDocument, InputMediaPhoto, LinkPreviewOptions, Message, ReplyParameters
 from telegram.constants import ParseMode
 from telegram.error import BadRequest, TelegramError
 from telegram.ext import ExtBot
 
-from bot.infra.telegram.outbound.bulk import BulkSender
 from bot.infra.telegram.outbound.limiter import Priority
-from bot.infra.telegram.outbound.topics import Topics
 from bot.infra.telegram.outbound.truncate import CAPTION_UNITS, truncate_html
-from bot.infra.telegram.outbound.uploads import Uploads
 from bot.infra.telegram.outcomes import (
     Delivered,
     Gone,
@@ -28,6 +30,10 @@ from bot.infra.telegram.outcomes import (
 )
 from bot.infra.telegram.ui.keyboards import render_keyboard
 from bot.infra.telegram.ui.screen import Keyboard
+
+if TYPE_CHECKING:
+    from telegram import ForumTopic
+
 
 __all__ = [
     "Delivered",
@@ -45,6 +51,12 @@ __all__ = [
 PRESS_ANSWER_CHARACTERS = 200
 _TOO_LATE = ("query is too old", "query id is invalid")
 _NO_PREVIEW = LinkPreviewOptions(is_disabled=True)
+
+MAX_NAME_LENGTH: Final = 128
+"""Of a topic."""
+
+MAX_REMEMBERED: Final = 1_000
+"""How many uploaded pictures are remembered."""
 
 
 class Messenger:
@@ -258,3 +270,148 @@ class Messenger:
 def _reply_to(message_id: int | None) -> ReplyParameters | None:
     """Return the message to reply to. If it was deleted, the reply is sent without it."""
     return None if message_id is None else ReplyParameters(message_id, allow_sending_without_reply=True)
+
+
+class Topics:
+    """Makes calls about topics and reactions. The rate limiter of the bot is a `SendLimiter`."""
+
+    def __init__(self, bot: ExtBot[Priority]) -> None:
+        self._bot = bot
+
+    async def has_topics(self, chat_id: int) -> bool | Outcome:
+        """Return whether the chat has topics. A private chat has none, so Telegram isn't asked."""
+        if chat_id > 0:
+            return False
+        try:
+            chat = await self._bot.get_chat(chat_id, rate_limit_args="talk")
+        except TelegramError as error:
+            return to_outcome(error)
+        return bool(chat.is_forum)
+
+    async def open_topic(self, chat_id: int, name: str) -> Outcome:
+        """Open a topic, whose id is `Delivered.message_id`. `Invalid`: the chat has none, or the bot has no right."""
+        try:
+            topic: ForumTopic = await self._bot.create_forum_topic(
+                chat_id, name[:MAX_NAME_LENGTH], rate_limit_args="talk"
+            )
+        except TelegramError as error:
+            return to_outcome(error)
+        return Delivered(topic.message_thread_id)
+
+    async def close_topic(self, chat_id: int, topic_id: int) -> Outcome:
+        """Close a topic. It can still be read."""
+        return await run_call(self._bot.close_forum_topic(chat_id, topic_id, rate_limit_args="talk"))
+
+    async def reopen_topic(self, chat_id: int, topic_id: int) -> Outcome:
+        """Open a closed topic again."""
+        return await run_call(self._bot.reopen_forum_topic(chat_id, topic_id, rate_limit_args="talk"))
+
+    async def delete_topic(self, chat_id: int, topic_id: int) -> Outcome:
+        """Delete a topic with its messages. `Invalid`: the bot may not do that. `Gone`: there is no such topic."""
+        return await run_call(self._bot.delete_forum_topic(chat_id, topic_id, rate_limit_args="talk"))
+
+    async def rename_topic(self, chat_id: int, topic_id: int, name: str) -> Outcome:
+        """Rename a topic."""
+        return await run_call(
+            self._bot.edit_forum_topic(chat_id, topic_id, name[:MAX_NAME_LENGTH], rate_limit_args="talk")
+        )
+
+    async def react(self, chat_id: int, message_id: int, emoji: str) -> Outcome:
+        """Set the bot's reaction to a message. `Invalid`: the chat doesn't allow this reaction."""
+        return await run_call(self._bot.set_message_reaction(chat_id, message_id, emoji, rate_limit_args="talk"))
+
+
+class BulkSender:
+    """Sends messages to many users with the lowest priority. The rate limiter of the bot is a `SendLimiter`.
+
+    Errors of Telegram and the network are outcomes, not exceptions.
+    """
+
+    def __init__(self, bot: ExtBot[Priority]) -> None:
+        self._bot = bot
+
+    async def send(
+        self,
+        chat_id: int,
+        html: str,
+        keyboard: Keyboard = (),
+        picture: bytes | str | None = None,
+        *,
+        paid: bool,
+        silent: bool = False,
+    ) -> Outcome:
+        """Send a text, or a picture (a PNG, or a photo's id) with a caption.
+
+        `paid` lets Telegram charge Stars for the message and accept more than 30 a second.
+        """
+        if picture is None:
+            return await run_call(
+                self._bot.send_message(
+                    chat_id,
+                    truncate_html(html),
+                    parse_mode=ParseMode.HTML,
+                    reply_markup=render_keyboard(keyboard),
+                    link_preview_options=LinkPreviewOptions(is_disabled=True),
+                    disable_notification=silent,
+                    allow_paid_broadcast=paid or None,
+                    rate_limit_args="bulk",
+                )
+            )
+        return await run_call(
+            self._bot.send_photo(
+                chat_id,
+                picture,
+                caption=truncate_html(html, CAPTION_UNITS),
+                parse_mode=ParseMode.HTML,
+                reply_markup=render_keyboard(keyboard),
+                disable_notification=silent,
+                allow_paid_broadcast=paid or None,
+                filename="picture.png" if isinstance(picture, bytes) else None,
+                rate_limit_args="bulk",
+            )
+        )
+
+
+class Uploads:
+    """Remembers the ids of the pictures that were sent last, by their content.
+
+    A picture that was sent before is sent again by Telegram's id for it. After a restart each is uploaded again.
+    """
+
+    def __init__(self) -> None:
+        self._id_of: OrderedDict[bytes, str] = OrderedDict()
+
+    def find_id(self, photo: bytes | str) -> bytes | str:
+        """Return Telegram's id of the picture if it is known, else the picture. An id stays an id."""
+        if isinstance(photo, str):
+            return photo
+        return self._id_of.get(_digest(photo), photo)
+
+    async def send(self, photo: bytes | str, call: Callable[[bytes | str], Awaitable[Message | bool]]) -> Outcome:
+        """Send a picture by its id if it is known. If Telegram no longer knows the id, upload the picture."""
+        photo_or_id = self.find_id(photo)
+        outcome = await run_call(call(photo_or_id))
+        if isinstance(outcome, Invalid) and photo_or_id is not photo:
+            self.forget(photo)
+            outcome = await run_call(call(photo))
+        if isinstance(outcome, Delivered):
+            self.remember(photo, outcome.photo_id)
+        return outcome
+
+    def remember(self, photo: bytes | str, file_id: str | None) -> None:
+        """Save the id that Telegram gave a picture."""
+        if isinstance(photo, bytes) and file_id:
+            digest = _digest(photo)
+            self._id_of[digest] = file_id
+            self._id_of.move_to_end(digest)
+            while len(self._id_of) > MAX_REMEMBERED:
+                self._id_of.popitem(last=False)
+
+    def forget(self, photo: bytes | str) -> None:
+        """Delete the id of a picture, because Telegram no longer knows it."""
+        if isinstance(photo, bytes):
+            self._id_of.pop(_digest(photo), None)
+
+
+def _digest(photo: bytes) -> bytes:
+    return hashlib.blake2b(photo, digest_size=16).digest()
