@@ -26,13 +26,14 @@ BENCHMARKS = {
     "pages": "wallet_pages",
     "replicas": "replicas",
     "start": "start_and_memory",
+    "walks": "walks",
     "broadcast": "broadcast",
     "lines": "lines_understood",
     "sums": "sums_understood",
 }
 
 
-COMPARED_WITH_A_COMMIT = frozenset({"order", "start"})
+COMPARED_WITH_A_COMMIT = frozenset({"order", "start", "walks"})
 
 
 async def main(names: list[str], *, quick: bool, before: str | None = None) -> list[report.Row]:
@@ -59,7 +60,9 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", help=f"which: {', '.join(BENCHMARKS)} (all by default)")
     parser.add_argument("--quick", action="store_true", help="a short check that everything runs, not a measurement")
-    parser.add_argument("--before", metavar="COMMIT", help='the commit that "order" and "start" are compared with')
+    parser.add_argument(
+        "--before", metavar="COMMIT", help='the commit that "order", "start" and "walks" are compared with'
+    )
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the table there, too")
     arguments = parser.parse_args()
     if unknown := set(arguments.names) - set(BENCHMARKS):
