@@ -31,7 +31,7 @@ from bot.infra.outbox.follow_ups import chain_follow_ups
 from bot.infra.outbox.model import Queue
 from bot.infra.outbox.rendering import Renderers
 from bot.infra.redaction import know_secrets
-from bot.infra.telegram import metrics as inbox_metrics
+from bot.infra.telegram.inbound import metrics as inbox_metrics
 from bot.infra.telegram.inbound.webhook import Webhook, WebhookRegistration
 from bot.infra.telegram.outbound.limiter import Limits as SendLimits
 from bot.infra.telegram.outbound.limiter import SendLimiter
@@ -41,7 +41,7 @@ from bot.infra.workers import Wakeup
 from bot.operations.feature import Operations
 from bot.orders.feature import Orders
 from bot.orders.limits import Limits
-from bot.orders.notifications.kinds import ORDER_SUBJECT
+from bot.orders.notification_kinds import ORDER_SUBJECT
 from bot.orders.rules import OrderRules
 from bot.rates.feature import Rates
 from bot.recipients.feature import Recipients

@@ -16,11 +16,11 @@ from mcp_types import INVALID_PARAMS, CallToolResult, GetPromptResult, InputRequ
 from pydantic import ValidationError
 
 from bot.infra.log_context import bind_fields
+from bot.mcp_server.formats import join_words
 from bot.mcp_server.service import Service
 from bot.mcp_server.tools.answers import Refusal, error_result
 from bot.mcp_server.tools.arguments import describe_faults, find_unknown_arguments
 from bot.mcp_server.tools.failures import no_effect_text
-from bot.mcp_server.tools.formats import join_words
 from bot.mcp_server.tools.order_creation import OrderCreation
 from bot.mcp_server.tools.order_tools import OrderTools
 from bot.mcp_server.tools.prompts import add_prompts

@@ -15,7 +15,7 @@ from typing import Final
 
 from bot.core.clock import Clock, SystemClock, seconds_with_sleep
 from bot.mcp_server.memory import drop_oldest
-from bot.mcp_server.tools.unresolved_orders import Listing, UnresolvedOrders
+from bot.mcp_server.unresolved_orders import Listing, UnresolvedOrders
 from bot.orders.deposits import LONGEST_LIST, has_all_open_deposits
 from bot.orders.limits import AmountLimits
 from bot.settlement.adapter import to_report

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from bot.infra import metrics
 from bot.infra.metrics import History, RefreshGauges
 from bot.infra.outbox.model import BACKLOG_QUEUES
-from bot.infra.telegram.metrics import ANSWER_SECONDS, CALLS
+from bot.infra.telegram.inbound.metrics import ANSWER_SECONDS
+from bot.infra.telegram.metrics import CALLS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from itertools import count
 
 from bot.orders.order import OFFER_VALID_FOR
-from bot.orders.tracking.intervals import TRACK_WITHOUT_EXPIRY
+from bot.orders.poll_intervals import TRACK_WITHOUT_EXPIRY
 from bot.settlement.model import Deposit, OrderReport
 from bot.settlement.steps import FAILED, OrderStep, step_after
 

@@ -67,7 +67,7 @@ class Orders:
             events=self.events,
             on_notification=infra.wake_outbox,
         )
-        self.observer = Observer(self.service)
+        self.observer = Observer(database, clock, rules, self.service.reports)
         self.poller = Poller(
             store=database,
             settlement=settlement,

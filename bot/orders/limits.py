@@ -20,7 +20,7 @@ from datetime import datetime, timedelta
 
 from bot.core.errors import Rejection
 from bot.orders.order import Order, Phase
-from bot.orders.tracking.intervals import payable_until
+from bot.orders.poll_intervals import payable_until
 
 HOUR = timedelta(hours=1)
 DAY = timedelta(days=1)

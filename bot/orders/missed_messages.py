@@ -18,7 +18,7 @@ from bot.infra.outbox.model import Notification, NotificationKind, Sent, Undeliv
 from bot.infra.telegram.outbound.sender import Delivered, Invalid, Outcome
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.missed_order_repository import MissedOrder, MissedOrderRepository
-from bot.orders.notifications.kinds import AboutOrder, OrderNotification
+from bot.orders.notification_kinds import AboutOrder, OrderNotification
 from bot.orders.order import Order
 from bot.orders.repository import OrderRepository
 from bot.orders.screens import missed_orders as screens

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from bot.core.money import Amount
 from bot.orders.evidence import PAYOUT_REFERENCE, Evidence, add_evidence, last_value
-from bot.orders.notifications.kinds import OrderNotification
+from bot.orders.notification_kinds import OrderNotification
 from bot.payments.tokens import LIGHTNING
 from bot.rates.quote import Estimate
 from bot.settlement.model import Deposit, OrderReport, OrderRequest, PayoutMethod

@@ -33,6 +33,7 @@ from bot.infra.db.columns import MALFORMED, POSTGRESQL, constant
 from bot.infra.db.errors import RowUnreadable
 from bot.infra.db.transaction import Transaction
 from bot.orders.order import EventNote, Order, OrderEvent, Phase
+from bot.orders.poll_intervals import is_tracked
 from bot.orders.rows import (
     COLUMNS,
     POLLED_COLUMNS,
@@ -54,7 +55,6 @@ from bot.orders.tables import (
     order_events,
     orders,
 )
-from bot.orders.tracking.intervals import is_tracked
 
 log = structlog.get_logger(__name__)
 

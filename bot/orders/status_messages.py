@@ -10,8 +10,8 @@ from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.outbound.sender import Delivered, Messenger, Outcome
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.buttons import OrderAction, OrderButton
-from bot.orders.notifications.kinds import OUTCOMES, STATUS_MESSAGES, OrderNotification
-from bot.orders.notifications.queueing import order_notifications, order_subject
+from bot.orders.notification_kinds import OUTCOMES, STATUS_MESSAGES, OrderNotification
+from bot.orders.notification_queue import order_notifications, order_subject
 from bot.orders.order import Order, Phase
 from bot.orders.placement.invoice_check import payment_notifications
 from bot.orders.repository import OrderRepository

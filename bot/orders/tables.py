@@ -31,7 +31,7 @@ from bot.infra.db.columns import (
 )
 from bot.infra.db.metadata import metadata
 from bot.infra.outbox.tables import outbox
-from bot.orders.notifications.kinds import ORDER_SUBJECT
+from bot.orders.notification_kinds import ORDER_SUBJECT
 from bot.orders.order import Phase
 from bot.payments.tokens import LIGHTNING
 

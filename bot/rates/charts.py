@@ -2,14 +2,13 @@
 
 import asyncio
 from collections import OrderedDict
-from dataclasses import dataclass, field
 from datetime import tzinfo
 from typing import Final, TypeVar
 
 from bot.core.zones import PRESUMED
 from bot.infra.drawing.chart import render_chart_off_loop
 from bot.infra.i18n import Translator
-from bot.rates.history import ChartPeriod, RateHistory
+from bot.rates.history import Chart, ChartPeriod, RateHistory
 from bot.rates.quote_service import QuoteService
 from bot.rates.screens import chart as rate_chart
 from bot.settlement.model import Quote
@@ -18,14 +17,6 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 MAX_CACHED: Final = 64
-
-
-@dataclass(frozen=True, slots=True)
-class Chart:
-    """A picture, and the history that it shows."""
-
-    png: bytes = field(repr=False)
-    history: RateHistory
 
 
 class Charts:

@@ -1,7 +1,7 @@
 """The history of the rate over a period, with as many points as a picture can show."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
@@ -134,3 +134,11 @@ def _extremes(part: Sequence[RatePoint]) -> list[RatePoint]:
     """Return the lowest and the highest point, in the order of their times."""
     by_rate = {min(part, key=lambda point: point.rate), max(part, key=lambda point: point.rate)}
     return sorted(by_rate, key=lambda point: point.at)
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A picture, and the history that it shows."""
+
+    png: bytes = field(repr=False)
+    history: RateHistory

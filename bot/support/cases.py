@@ -8,7 +8,7 @@ from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.model import NotificationStatus, StoredNotification
 from bot.infra.outbox.repository import OutboxRepository
-from bot.orders.notifications.queueing import order_subject
+from bot.orders.notification_queue import order_subject
 from bot.orders.order import UNCERTAIN_PHASES, EventNote, Failure, Order, OrderEvent, Phase
 from bot.orders.repository import OrderRepository
 from bot.support.notifications.queueing import ticket_subject

@@ -15,8 +15,8 @@ from bot.infra.outbox.rendering import Renderers
 from bot.infra.process_state import ProcessState
 from bot.infra.telegram.inbound.message_limit import MessageLimit
 from bot.orders.buttons import OrderAction
-from bot.orders.notifications.kinds import OrderNotification
-from bot.orders.notifications.queueing import order_notifications
+from bot.orders.notification_kinds import OrderNotification
+from bot.orders.notification_queue import order_notifications
 from bot.orders.repository import OrderRepository
 from bot.recipients.buttons import RecipientAction
 from bot.settlement.client.errors import RateLimited

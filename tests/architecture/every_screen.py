@@ -20,7 +20,7 @@ from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.history import PAGE, HistoryPage
 from bot.orders.missed_messages import LIST_LENGTH
-from bot.orders.notifications.kinds import AboutProblem, OrderNotification, OrderWarning
+from bot.orders.notification_kinds import AboutProblem, OrderNotification, OrderWarning
 from bot.orders.preferences import CHOOSABLE
 from bot.orders.receipts.screens import receipt, verify
 from bot.orders.screens import (
@@ -35,8 +35,7 @@ from bot.orders.screens import (
 )
 from bot.orders.screens import payment as pay
 from bot.payments.tokens import CODES, TOKENS
-from bot.rates.charts import Chart
-from bot.rates.history import ChartPeriod, make_history, to_points
+from bot.rates.history import Chart, ChartPeriod, make_history, to_points
 from bot.rates.quote import estimate
 from bot.rates.screens import rate, subscription
 from bot.recipients import screens as recipients

@@ -12,8 +12,8 @@ from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.outbox.workers import OutboxCleanupWorker
 from bot.infra.telegram.inbound.model import InboxItem
 from bot.infra.telegram.inbound.repository import InboxRepository
-from bot.orders.notifications.kinds import OrderNotification
-from bot.orders.notifications.queueing import order_subject
+from bot.orders.notification_kinds import OrderNotification
+from bot.orders.notification_queue import order_subject
 from bot.orders.order import Order, Phase
 from bot.orders.repository import OrderRepository
 from bot.orders.tables import NEEDS_MESSAGE_IDS, orders

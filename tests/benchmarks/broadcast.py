@@ -23,7 +23,7 @@ from bot.infra.db.database import Database
 from bot.infra.outbox.model import Notification
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.outbox.tables import outbox
-from bot.orders.notifications.kinds import AboutOrder, OrderNotification
+from bot.orders.notification_kinds import AboutOrder, OrderNotification
 from bot.rates.model import Subscription
 from bot.rates.repository import SubscriptionRepository
 from bot.settlement.model import Quote

@@ -29,7 +29,7 @@ from bot.infra.outbox.model import (
 )
 from bot.infra.outbox.payload import PayloadUnreadable, pack, unpack
 from bot.infra.outbox.repository import OutboxRepository
-from bot.orders.notifications.kinds import AboutOrder, AboutProblem, OrderNotification
+from bot.orders.notification_kinds import AboutOrder, AboutProblem, OrderNotification
 from bot.rates.notifications import DailyQuote, PriceReached
 from bot.settlement.model import Quote
 from bot.staff.alarm_model import Alarm, AlarmKind

@@ -23,8 +23,8 @@ from bot.infra.outbox.model import (
     Undeliverable,
 )
 from bot.infra.outbox.repository import OutboxRepository
-from bot.orders.notifications.kinds import AboutOrder, OrderNotification
-from bot.orders.notifications.queueing import QUEUES
+from bot.orders.notification_kinds import AboutOrder, OrderNotification
+from bot.orders.notification_queue import QUEUES
 from bot.users.model import User
 from bot.users.repository import UserRepository
 from tests.infra.keys import VAULT

@@ -7,11 +7,11 @@ import pytest
 from sqlalchemy import text
 
 from bot.infra.db.database import Database
+from bot.infra.db.processes import KEEP_RECORD_SECONDS, ProcessRepository
 from bot.infra.db.vault import MissingKey, UnknownFirstKey, Vault
 from bot.infra.leases import leader
 from bot.infra.leases.chat_leases import ChatLeases
 from bot.infra.leases.leader import Leadership, is_led
-from bot.infra.leases.processes import KEEP_RECORD_SECONDS, ProcessRepository
 from bot.operations import rotate_keys as rotating
 from bot.operations.check import CheckFailed, check_keys
 from tests.harness.databases import on_postgresql, on_sqlite

@@ -22,8 +22,8 @@ from bot.infra.outbox.model import (
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Outcome, TryLater
 from bot.orders.missed_messages import follow_ups
-from bot.orders.notifications.kinds import OrderNotification
-from bot.orders.notifications.queueing import QUEUES, order_notifications
+from bot.orders.notification_kinds import OrderNotification
+from bot.orders.notification_queue import QUEUES, order_notifications
 from bot.staff.alarm_model import AlarmKind
 from bot.staff.alarm_repository import AlarmRepository
 from tests.infra.builders import a_notification, as_stored

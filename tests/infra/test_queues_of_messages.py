@@ -29,8 +29,8 @@ from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Messenger, Outcome, TryLater
 from bot.orders.missed_messages import follow_ups
 from bot.orders.missed_order_repository import MissedOrderRepository
-from bot.orders.notifications.kinds import AboutOrder, OrderNotification, OrderWarning
-from bot.orders.notifications.queueing import operator_notifications, order_notifications
+from bot.orders.notification_kinds import AboutOrder, OrderNotification, OrderWarning
+from bot.orders.notification_queue import operator_notifications, order_notifications
 from bot.orders.notifications.rendering import OrderMessages
 from bot.orders.order import Order
 from bot.orders.repository import OrderRepository
@@ -131,7 +131,7 @@ def test_the_queues_of_all_that_creates_messages_are_tested() -> None:
         "broadcasts/notifications.py",
         "checkout/notifications.py",
         "infra/outbox/repository.py",
-        "orders/notifications/queueing.py",
+        "orders/notification_queue.py",
         "rates/notifications.py",
         "staff/notifications.py",
         "support/notifications/queueing.py",

@@ -16,10 +16,10 @@ from bot.infra.http import ports, server, webhook
 from bot.infra.http.guard import SecurityHeadersMiddleware
 from bot.infra.http.webhook import MAX_BODY_BYTES, WebhookHandler
 from bot.infra.redaction import redact
+from bot.infra.telegram.inbound.metrics import DELIVERIES_REFUSED, UPDATES_RECEIVED
 from bot.infra.telegram.inbound.model import InboxItem
 from bot.infra.telegram.inbound.receiver import UpdateIntake
 from bot.infra.telegram.inbound.webhook import Webhook
-from bot.infra.telegram.metrics import DELIVERIES_REFUSED, UPDATES_RECEIVED
 from tests.infra.fake_inbox import FakeStore, LoopClock, inbox_in_memory  # noqa: F401  a fixture
 from tests.infra.test_receiver import FakeQueues, message
 from tests.waiting import TIMEOUT_SECONDS, until

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.mcp_server.tools.unresolved_orders import (
+from bot.mcp_server.unresolved_orders import (
     APPEARS_WITHIN,
     CLOCK_SLACK,
     CREATED_FOR,

@@ -18,8 +18,8 @@ from bot.infra.db import copy, migrate
 from bot.infra.db.columns import ExactDecimal, Instant, Json
 from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreDown
+from bot.infra.db.lease_tables import LEADER, leader_lease
 from bot.infra.db.vault import Vault
-from bot.infra.leases.tables import LEADER, leader_lease
 from bot.operations import copy_database as copying
 from bot.orders.repository import OrderRepository
 from bot.tables import metadata

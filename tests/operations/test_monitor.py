@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from bot.infra.outbox.model import RetryLater, Sent
-from bot.orders.notifications.kinds import OrderWarning
+from bot.orders.notification_kinds import OrderWarning
 from bot.orders.order import Order
 from bot.settlement.model import (
     KeyRefused,

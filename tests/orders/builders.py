@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from bot.core.money import Amount
 from bot.orders.evidence import Evidence, add_evidence
-from bot.orders.notifications.kinds import OrderNotification
+from bot.orders.notification_kinds import OrderNotification
 from bot.orders.order import EventNote, Order, OrderEvent, Phase
 from bot.orders.receipts.model import Receipt
 from bot.payments.erc681 import add_checksum

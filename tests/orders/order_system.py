@@ -20,8 +20,8 @@ from bot.infra.outbox.model import Queue, RetryLater, Sent, StoredNotification, 
 from bot.operations.monitor import Monitor
 from bot.operations.workers import MonitorWorker
 from bot.orders.events import OrderEvents
-from bot.orders.notifications.kinds import ORDER_SUBJECT, OrderNotification
-from bot.orders.notifications.queueing import QUEUES
+from bot.orders.notification_kinds import ORDER_SUBJECT, OrderNotification
+from bot.orders.notification_queue import QUEUES
 from bot.orders.notifications.warnings import ALARM_SUBJECTS
 from bot.orders.order import Order
 from bot.orders.placement.reconciler import Reconciler
@@ -150,7 +150,7 @@ class OrderSystem:
             rules=rules,
             events=events,
         )
-        self.observer = Observer(self.orders)
+        self.observer = Observer(self.orders.store, self.orders.clock, self.orders.rules, self.orders.reports)
         self.reconciler = Reconciler(self.orders, self.settlement)
         self.delivery = OutboxDelivery(
             self.store,

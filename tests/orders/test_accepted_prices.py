@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bot.core.money import Amount
-from bot.orders.notifications.kinds import OrderNotification, OrderWarning
+from bot.orders.notification_kinds import OrderNotification, OrderWarning
 from bot.orders.order import EventNote, Failure, Order, Phase
 from bot.orders.repository import OrderRepository
 from bot.settlement.model import KeyRefused, OrderNotFound, ServiceDown, SettlementFailure, SlowDown

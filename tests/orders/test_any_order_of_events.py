@@ -13,7 +13,7 @@ import pytest
 
 from bot.checkout.draft import OrderDraft
 from bot.infra.outbox.repository import OutboxRepository
-from bot.orders.notifications.kinds import OrderNotification
+from bot.orders.notification_kinds import OrderNotification
 from bot.orders.order import Order, Phase
 from bot.orders.placement.service import ConfirmationOutdated
 from bot.settlement.model import KeyRefused, Refused, ServiceDown, SlowDown

@@ -12,8 +12,8 @@ from bot.checkout.draft import OrderDraft
 from bot.infra.db.database import Database
 from bot.infra.outbox.model import Queue
 from bot.infra.outbox.repository import OutboxRepository
-from bot.orders.notifications.kinds import OrderNotification
-from bot.orders.notifications.queueing import QUEUES
+from bot.orders.notification_kinds import OrderNotification
+from bot.orders.notification_queue import QUEUES
 from bot.orders.order import Phase
 from bot.orders.placement.service import ConfirmationOutdated
 from tests.examples import kill_every

@@ -11,7 +11,7 @@ import pytest
 
 from bot.core.money import Amount
 from bot.orders.deposits import LONGEST_LIST, MAY_BE_PAID_FOR, has_all_open_deposits
-from bot.orders.notifications.kinds import OrderNotification
+from bot.orders.notification_kinds import OrderNotification
 from bot.orders.order import Order, Phase
 from bot.payments.tokens import TOKENS
 from bot.settlement.adapter import SettlementAdapter

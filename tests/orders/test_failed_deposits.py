@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from bot.core.money import Amount
-from bot.orders.notifications.kinds import OrderNotification, OrderWarning
+from bot.orders.notification_kinds import OrderNotification, OrderWarning
 from bot.orders.order import Failure, Phase
 from bot.staff.alarm_model import AlarmKind
 from bot.staff.alarm_repository import AlarmRepository

@@ -22,7 +22,7 @@ from bot.infra.outbox.model import NotificationStatus, Queue, StoredNotification
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.outbound.sender import Messenger
 from bot.orders.missed_order_repository import MissedOrderRepository
-from bot.orders.notifications.kinds import OrderNotification
+from bot.orders.notification_kinds import OrderNotification
 from bot.orders.order import Order
 from bot.orders.repository import OrderRepository
 from bot.orders.status_messages import StatusMessages

@@ -15,8 +15,8 @@ from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Messeng
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Keyboard
 from bot.orders.missed_messages import follow_ups
-from bot.orders.notifications.kinds import OrderNotification
-from bot.orders.notifications.queueing import (
+from bot.orders.notification_kinds import OrderNotification
+from bot.orders.notification_queue import (
     order_notifications,
     order_subject,
     queue_order_notifications,

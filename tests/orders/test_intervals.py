@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.orders.order import Order, Phase
-from bot.orders.tracking.intervals import next_poll_at, payable_until
+from bot.orders.poll_intervals import next_poll_at, payable_until
 from bot.settlement.steps import OrderStep
 from tests.orders.builders import an_order
 

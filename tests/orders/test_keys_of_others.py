@@ -27,8 +27,8 @@ from bot.infra.outbox.model import (
 )
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.outbox.workers import SHORTEST_WAIT, OutboxWorker
-from bot.orders.notifications.kinds import AboutOrder, OrderNotification
-from bot.orders.notifications.queueing import order_subject
+from bot.orders.notification_kinds import AboutOrder, OrderNotification
+from bot.orders.notification_queue import order_subject
 from bot.orders.order import Order
 from bot.orders.workers import OrderWorkers
 from bot.rates.model import Subscription

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from bot.core.errors import Rejection
 from bot.orders.limits import DAY, HOUR, Limits, check
 from bot.orders.order import Order, Phase
-from bot.orders.tracking.intervals import TRACK_WITHOUT_EXPIRY
+from bot.orders.poll_intervals import TRACK_WITHOUT_EXPIRY
 from bot.settlement.steps import OrderStep
 from tests.orders.builders import an_open_order
 

@@ -8,7 +8,7 @@ import pytest
 
 from bot.core.errors import Rejection
 from bot.core.money import Amount
-from bot.orders.notifications.kinds import OrderNotification
+from bot.orders.notification_kinds import OrderNotification
 from bot.orders.order import EventNote, HoldReason, Order, Phase
 from bot.orders.placement.service import MethodVanished
 from bot.orders.repository import OrderRepository

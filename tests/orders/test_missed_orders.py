@@ -16,7 +16,7 @@ from bot.infra.telegram.outbound.sender import Delivered, Invalid, Outcome, TryL
 from bot.infra.telegram.outbound.truncate import TEXT_UNITS
 from bot.orders.missed_messages import ABOUT_PROGRESS, MAX_SHOWN, MissedMessages, follow_ups
 from bot.orders.missed_order_repository import MissedOrder, MissedOrderRepository
-from bot.orders.notifications.kinds import AboutOrder, OrderNotification
+from bot.orders.notification_kinds import AboutOrder, OrderNotification
 from bot.orders.order import Order, Phase
 from bot.orders.repository import OrderRepository
 from bot.orders.screens.missed_orders import needs_attention

@@ -6,7 +6,7 @@ import pytest
 
 from bot.core.errors import Rejection
 from bot.core.money import Amount
-from bot.orders.notifications.kinds import OrderNotification
+from bot.orders.notification_kinds import OrderNotification
 from bot.settlement.model import OrderReport
 from bot.users.model import User
 from bot.users.repository import UserRepository

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bot.orders.notifications.kinds import OrderNotification
+from bot.orders.notification_kinds import OrderNotification
 from bot.orders.order import Order, Phase
 from bot.orders.repository import TrackedOrder
 from bot.settlement.model import OrderReport, ServiceDown

@@ -9,7 +9,7 @@ import pytest
 
 from bot.core.money import Amount
 from bot.infra.db.errors import StoreDown
-from bot.orders.notifications.kinds import OrderNotification, OrderWarning
+from bot.orders.notification_kinds import OrderNotification, OrderWarning
 from bot.orders.order import EventNote, HoldReason, Phase
 from bot.orders.repository import OrderRepository
 from bot.payments import bolt11

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.orders.notifications.kinds import OrderNotification
+from bot.orders.notification_kinds import OrderNotification
 from bot.orders.order import REFERENCE_ALPHABET, REFERENCE_LENGTH, Order, Phase, advance, expire, new_reference
 from bot.settlement.model import OrderReport
 from bot.settlement.steps import STEP_OF_STATE, TERMINAL_STATES, OrderStep

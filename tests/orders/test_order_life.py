@@ -41,8 +41,8 @@ from bot.mcp_server.tools.answers import Refusal
 from bot.mcp_server.tools.order_creation import OrderCreation
 from bot.mcp_server.tools.order_tools import OrderTools
 from bot.orders.limits import Limits, can_still_be_paid
-from bot.orders.notifications.kinds import OrderNotification, OrderWarning
-from bot.orders.notifications.queueing import order_subject
+from bot.orders.notification_kinds import OrderNotification, OrderWarning
+from bot.orders.notification_queue import order_subject
 from bot.orders.order import Order, Phase
 from bot.orders.placement.service import ConfirmationOutdated, MethodVanished
 from bot.orders.repository import OrderRepository

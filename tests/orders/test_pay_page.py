@@ -14,10 +14,10 @@ from markupsafe import escape
 import bot
 from bot.infra.i18n import LOCALES
 from bot.orders.order import Order, OrderStatus, Phase, new_page_token
+from bot.orders.page_url import TOKEN, page_url
 from bot.orders.pay_page import rendering
 from bot.orders.pay_page.files import FOLDER, Files
 from bot.orders.pay_page.status_text import SHOWN, describe_status, shown_status
-from bot.orders.pay_page.url import TOKEN, page_url
 from bot.orders.payment_details import get_payment_details
 from bot.orders.payout_times import PayoutTimes, format_payout_times
 from bot.orders.screens.payment import page_row

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.orders.tracking.intervals import LONGEST_INTERVAL
+from bot.orders.poll_intervals import LONGEST_INTERVAL
 from bot.orders.tracking.schedule import MIN_REQUESTS, DueOrders, paid_interval, select_orders
 
 FIVE = timedelta(seconds=5)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from bot.infra.outbox.model import RetryLater, Sent, StoredNotification, Undeliverable
-from bot.orders.notifications.kinds import OrderNotification
+from bot.orders.notification_kinds import OrderNotification
 from bot.orders.receipts.service import ReceiptService
 from bot.orders.repository import OrderRepository
 from tests.orders.crashes import Crash, CrashCountdown, CrashingSender, CrashingStore

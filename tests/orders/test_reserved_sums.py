@@ -17,7 +17,7 @@ from bot.core.money import Amount
 from bot.infra.db import migrate
 from bot.orders import user_data
 from bot.orders.deposits import MAY_BE_PAID_FOR
-from bot.orders.notifications.kinds import OrderNotification
+from bot.orders.notification_kinds import OrderNotification
 from bot.orders.order import HoldReason, Order, Phase
 from bot.orders.repository import OrderRepository
 from bot.orders.tables import orders

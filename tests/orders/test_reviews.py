@@ -2,8 +2,8 @@
 
 from bot.infra.outbox.model import NotificationStatus
 from bot.infra.outbox.repository import OutboxRepository
-from bot.orders.notifications.kinds import OrderNotification
-from bot.orders.notifications.queueing import order_subject
+from bot.orders.notification_kinds import OrderNotification
+from bot.orders.notification_queue import order_subject
 from bot.orders.order import Order
 from tests.orders.order_system import OrderSystem, place_unresolved
 from tests.settlement.fake_settlement import FakeSettlement

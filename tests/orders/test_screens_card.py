@@ -8,7 +8,7 @@ import pytest
 from bot.infra.i18n import LOCALES
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Screen
-from bot.orders.notifications.kinds import OrderNotification
+from bot.orders.notification_kinds import OrderNotification
 from bot.orders.order import Order, Phase
 from bot.orders.screens import order_messages, order_page, status_message
 from bot.orders.screens.payment import build_payment

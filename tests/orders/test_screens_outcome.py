@@ -6,7 +6,7 @@ import pytest
 
 from bot.infra.i18n import LOCALES
 from bot.infra.telegram.ui.reader import Reader
-from bot.orders.notifications.kinds import OrderNotification
+from bot.orders.notification_kinds import OrderNotification
 from bot.orders.notifications.rendering import STILL_APPLIES
 from bot.orders.order import Order
 from bot.orders.receipts.screens import receipt

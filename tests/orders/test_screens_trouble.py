@@ -8,7 +8,7 @@ import pytest
 from bot.checkout.screens import limit_warning as too_many
 from bot.infra.telegram.ui.formatting import format_time
 from bot.infra.telegram.ui.reader import Reader
-from bot.orders.notifications.kinds import OrderNotification
+from bot.orders.notification_kinds import OrderNotification
 from bot.orders.screens import order_messages, status_message
 from bot.settlement.steps import OrderStep
 from tests.checkout.builders import a_draft_at_review

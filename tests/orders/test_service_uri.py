@@ -3,7 +3,7 @@
 import pytest
 
 from bot.core.money import Amount
-from bot.orders.notifications.kinds import OrderNotification, OrderWarning
+from bot.orders.notification_kinds import OrderNotification, OrderWarning
 from bot.orders.order import Phase
 from bot.settlement.adapter import to_placed
 from bot.settlement.client import CreatedOrder

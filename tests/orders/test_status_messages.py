@@ -8,7 +8,7 @@ import pytest
 
 from bot.core.money import Amount
 from bot.infra.outbox.repository import OutboxRepository
-from bot.orders.notifications.kinds import OrderNotification, OrderWarning
+from bot.orders.notification_kinds import OrderNotification, OrderWarning
 from bot.orders.order import Phase
 from bot.orders.repository import OrderRepository
 from bot.payments.tokens import TOKENS

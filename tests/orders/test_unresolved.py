@@ -3,7 +3,7 @@
 import asyncio
 from dataclasses import replace
 
-from bot.orders.notifications.kinds import OrderNotification
+from bot.orders.notification_kinds import OrderNotification
 from bot.orders.order import EventNote, Phase
 from bot.orders.placement.reconciler import Reconciler
 from bot.orders.repository import OrderRepository

@@ -12,8 +12,8 @@ from bot.infra.telegram.errors import SlowDown, Unanswered, Unsent
 from bot.infra.telegram.outbound.sender import Delivered, Invalid, Messenger, Outcome
 from bot.infra.telegram.outcomes import to_outcome
 from bot.infra.telegram.ui.screen import Keyboard
-from bot.orders.notifications.kinds import OrderNotification
-from bot.orders.notifications.queueing import order_notifications
+from bot.orders.notification_kinds import OrderNotification
+from bot.orders.notification_queue import order_notifications
 from bot.orders.notifications.rendering import OrderMessages
 from bot.orders.order import Order
 from bot.orders.repository import OrderRepository

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from bot.infra.i18n import LOCALES, read_catalogue
-from bot.mcp_server.tools.formats import join_words
+from bot.mcp_server.formats import join_words
 from bot.operations.screens.platform import NAMES
 from bot.payments.erc681 import add_checksum
 from bot.payments.tokens import CHAIN_NAMES, CODES, LIGHTNING, TOKENS, Token, name_key

@@ -8,8 +8,7 @@ import pytest
 from bot.infra.drawing.chart import Trend, render_chart
 from bot.infra.i18n import LOCALES
 from bot.rates.buttons import RateButton
-from bot.rates.charts import Chart
-from bot.rates.history import ChartPeriod, RateHistory, make_history, to_points
+from bot.rates.history import Chart, ChartPeriod, RateHistory, make_history, to_points
 from bot.rates.screens import chart as rate_chart
 from bot.rates.screens import rate
 from bot.settlement.model import Quote

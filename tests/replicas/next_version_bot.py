@@ -14,8 +14,8 @@ from bot.infra.db import migrate
 from bot.infra.i18n import Html
 from bot.infra.outbox.model import DeliveryOutcome, Notification, NotificationKind
 from bot.infra.telegram.ui.screen import Screen
-from bot.orders.notifications import queueing
-from bot.orders.notifications.kinds import AboutOrder, OrderNotification
+from bot.orders import notification_queue
+from bot.orders.notification_kinds import AboutOrder, OrderNotification
 from bot.orders.notifications.rendering import OrderMessages
 from bot.orders.order import Order
 from bot.users.readers import RenderContext, Renderer
@@ -23,7 +23,7 @@ from bot.users.readers import RenderContext, Renderer
 FOLDER: Final = "NEXT_MIGRATIONS"
 MESSAGE: Final = "This message exists since the next version."
 
-_order_notifications, _renderers = queueing.order_notifications, OrderMessages.renderers
+_order_notifications, _renderers = notification_queue.order_notifications, OrderMessages.renderers
 
 
 class NextNotification(NotificationKind):
@@ -36,7 +36,7 @@ def main() -> None:
     """Run the bot."""
     # `patch` fails if there is no such name. All changes of a followed order are queued by this module.
     patch.object(migrate, "MIGRATIONS", Path(os.environ[FOLDER])).start()
-    patch.object(queueing, "order_notifications", _with_next_kind).start()
+    patch.object(notification_queue, "order_notifications", _with_next_kind).start()
     OrderMessages.renderers = _with_next_renderer  # type: ignore[method-assign,assignment]  # the newer version's own
     bot.__main__.main()
 

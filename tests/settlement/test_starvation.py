@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from bot.orders.notifications.kinds import OrderNotification
+from bot.orders.notification_kinds import OrderNotification
 from bot.orders.order import Order, Phase
 from bot.orders.repository import OrderRepository
 from bot.settlement.budget import AdaptiveBudget, Budget

@@ -21,8 +21,7 @@ from bot.settlement.client import (
 )
 from bot.settlement.client.errors import NotUnderstood
 from bot.settlement.client.fields import LARGEST_AMOUNT, to_amount, to_cap, to_decimal, to_instant, to_rate
-from bot.settlement.client.http import ServiceResponse
-from bot.settlement.client.parser import read, read_json
+from bot.settlement.client.parser import ServiceResponse, read, read_json
 from bot.settlement.steps import FAILED, STEP_OF_STATE
 
 if TYPE_CHECKING:

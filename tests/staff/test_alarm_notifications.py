@@ -10,8 +10,8 @@ from bot.infra.outbox.rendering import Renderers
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.outbound.sender import Delivered
 from bot.infra.telegram.ui.screen import Keyboard
-from bot.orders.notifications.kinds import OrderWarning
-from bot.orders.notifications.queueing import operator_notifications
+from bot.orders.notification_kinds import OrderWarning
+from bot.orders.notification_queue import operator_notifications
 from bot.orders.notifications.warnings import ALARM_SUBJECTS, OrderWarnings
 from bot.staff.alarm_model import AlarmKind
 from bot.staff.alarm_subjects import AlarmSubjects

@@ -5,8 +5,8 @@ from datetime import timedelta
 
 from bot.infra.outbox.model import NotificationStatus
 from bot.infra.outbox.repository import OutboxRepository
-from bot.orders.notifications.kinds import OrderNotification
-from bot.orders.notifications.queueing import order_notifications
+from bot.orders.notification_kinds import OrderNotification
+from bot.orders.notification_queue import order_notifications
 from bot.orders.order import EventNote, Order, Phase
 from bot.orders.repository import OrderRepository
 from bot.settlement.model import OrderReport

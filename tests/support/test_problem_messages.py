@@ -12,8 +12,8 @@ from bot.infra.outbox.model import Notification, Sent, StoredNotification
 from bot.infra.outbox.rendering import Renderers
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.outbound.sender import Delivered, Messenger, Outcome
-from bot.orders.notifications.kinds import OrderNotification
-from bot.orders.notifications.queueing import order_notifications
+from bot.orders.notification_kinds import OrderNotification
+from bot.orders.notification_queue import order_notifications
 from bot.orders.notifications.rendering import OrderMessages
 from bot.orders.order import Order, Phase
 from bot.orders.repository import OrderRepository

@@ -12,7 +12,7 @@ from bot.infra.telegram.outbound.truncate import TEXT_UNITS
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.buttons import OrderAction
-from bot.orders.notifications.kinds import OrderNotification
+from bot.orders.notification_kinds import OrderNotification
 from bot.orders.order import EventNote, Order, OrderEvent, Phase
 from bot.settlement.steps import OrderStep
 from bot.support.cases import Anomaly, Case, DeliveryState, get_delivery_state

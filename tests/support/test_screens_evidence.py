@@ -8,7 +8,7 @@ import pytest
 from bot.infra.i18n import LOCALES
 from bot.infra.telegram.ui.reader import Reader
 from bot.orders.evidence import MAX_VALUES, NAMES, TIMES, Evidence, evidence_from_json
-from bot.orders.notifications.kinds import OrderNotification
+from bot.orders.notification_kinds import OrderNotification
 from bot.orders.order import Order
 from bot.orders.screens import order_messages, order_page
 from bot.payments.tokens import ARBITRUM

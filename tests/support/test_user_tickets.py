@@ -8,7 +8,7 @@ import pytest
 
 from bot.core.errors import Rejection
 from bot.infra.outbox.repository import OutboxRepository
-from bot.orders.notifications.kinds import OrderNotification
+from bot.orders.notification_kinds import OrderNotification
 from bot.settlement.model import OrderReport
 from bot.staff.staff_chat import StaffChat
 from bot.support.model import EntryKind, IncomingMessage, MediaKind

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bot.core.money import Amount
-from bot.orders.notifications.kinds import OrderNotification
+from bot.orders.notification_kinds import OrderNotification
 from bot.orders.order import Order, Phase
 from bot.orders.screens.privacy import OpenOrders
 from bot.users.model import User

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot.infra.outbox.repository import OutboxRepository
-from bot.orders.notifications.kinds import OrderNotification
+from bot.orders.notification_kinds import OrderNotification
 from bot.orders.repository import OrderRepository
 from bot.users.deletion_repository import DeletionRepository
 from bot.users.model import User, UserNotification

@@ -29,8 +29,8 @@ from sqlalchemy.types import TypeEngine
 from bot.infra.db import migrate
 from bot.infra.db.columns import MALFORMED, POSTGRESQL, Instant
 from bot.infra.db.errors import StoreDown, StoreError
+from bot.infra.db.lease_tables import chat_leases, leader_lease
 from bot.infra.db.metadata import IS_COMPLETE, metadata
-from bot.infra.leases.tables import chat_leases, leader_lease
 
 AT_ONCE: Final = 1000
 """Rows that are read, written and compared at once."""

@@ -15,10 +15,10 @@ from bot.infra.db.engine import create_keeper, create_reader, create_writer
 from bot.infra.db.erasure import empty_write_ahead_log
 from bot.infra.db.errors import SchemaMismatch, StoreDown, translate_connection_error, translate_error
 from bot.infra.db.fence import FENCE
+from bot.infra.db.processes import ProcessRepository
 from bot.infra.db.server_check import check_server, check_sessions
 from bot.infra.db.transaction import Transaction
 from bot.infra.db.vault import Vault
-from bot.infra.leases.processes import ProcessRepository
 from bot.infra.metrics import Measurement
 
 if TYPE_CHECKING:

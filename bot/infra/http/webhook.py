@@ -17,9 +17,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from bot.infra.db.errors import StoreDown
+from bot.infra.telegram.inbound.metrics import DELIVERIES_REFUSED
 from bot.infra.telegram.inbound.receiver import UpdateIntake
 from bot.infra.telegram.inbound.webhook import Webhook
-from bot.infra.telegram.metrics import DELIVERIES_REFUSED
 
 log = structlog.get_logger(__name__)
 

@@ -20,11 +20,11 @@ from bot.core.clock import seconds_with_sleep
 from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreDown
 from bot.infra.db.fence import FENCE
+from bot.infra.db.processes import KEEP_RECORD_SECONDS, ProcessRepository
 from bot.infra.db.stalled_sessions import end_sessions_of, end_stalled_sessions
 from bot.infra.db.transaction import Transaction
 from bot.infra.leases.metrics import CHAT_LEASES, CHATS_HELD, CLOCK_OFFSET
 from bot.infra.leases.model import KEEP_SECONDS, LEASE_SECONDS, MARGIN_SECONDS, Lease, Term
-from bot.infra.leases.processes import KEEP_RECORD_SECONDS, ProcessRepository
 from bot.infra.leases.repository import LeaseRepository
 
 log = structlog.get_logger(__name__)

@@ -19,9 +19,9 @@ from sqlalchemy import (
 )
 
 from bot.infra.db import upsert
+from bot.infra.db.db_time import db_microseconds, db_time_in
+from bot.infra.db.lease_tables import LEADER, chat_leases, leader_lease
 from bot.infra.db.transaction import Transaction
-from bot.infra.leases.db_time import db_microseconds, db_time_in
-from bot.infra.leases.tables import LEADER, chat_leases, leader_lease
 
 NO_OWNER = ""
 OWNER = bindparam("me", type_=chat_leases.c.owner.type)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, ValidationError
 
 from bot.core.money import MAX_RUPIAH, MAX_SATS
+from bot.mcp_server.formats import join_words
 from bot.mcp_server.tools.failures import no_effect_text
-from bot.mcp_server.tools.formats import join_words
 from bot.payments.tokens import CODES, LIGHTNING, TOKENS
 
 LARGEST_EXACT = 2**53

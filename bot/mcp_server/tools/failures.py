@@ -1,7 +1,7 @@
 """Errors of the service, for agents: the status, the service's text, and what to do next."""
 
 from bot.mcp_server.tools.answers import Refusal
-from bot.mcp_server.tools.unresolved_orders import APPEARS_WITHIN
+from bot.mcp_server.unresolved_orders import APPEARS_WITHIN
 from bot.settlement.client import (
     Answered,
     KeyRefused,

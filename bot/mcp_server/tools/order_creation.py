@@ -10,11 +10,11 @@ from mcp_types import CallToolResult
 from pydantic import Field
 
 from bot.core.money import Amount
+from bot.mcp_server.formats import format_rupiah, format_sats, format_time, join_words, qr_code
 from bot.mcp_server.service import NewestOrders, Service
 from bot.mcp_server.tools import arguments as args
 from bot.mcp_server.tools.answers import Output, Refusal, answer
 from bot.mcp_server.tools.failures import NO_ORDER_MADE, creation_failure, read_failure, unknown_outcome
-from bot.mcp_server.tools.formats import format_rupiah, format_sats, format_time, join_words, qr_code
 from bot.mcp_server.tools.order_validation import (
     check_holder,
     check_limits,
@@ -32,7 +32,7 @@ from bot.mcp_server.tools.payable import (
     explain_duplicate,
 )
 from bot.mcp_server.tools.rates import FEE_INCLUDED, rails_out
-from bot.mcp_server.tools.unresolved_orders import TooManyUnresolved, UnresolvedOrder, request_of
+from bot.mcp_server.unresolved_orders import TooManyUnresolved, UnresolvedOrder, request_of
 from bot.orders.deposits import find_earlier_deposits, is_list_conclusive
 from bot.orders.placement.invoice_check import TOO_GOOD_PERCENT, Unpayable
 from bot.payments.tokens import LIGHTNING, SYMBOLS, TOKENS

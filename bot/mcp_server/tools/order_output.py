@@ -10,8 +10,8 @@ from typing import Self
 
 from pydantic import Field
 
+from bot.mcp_server.formats import format_rupiah, format_sats, format_time
 from bot.mcp_server.tools.answers import Output
-from bot.mcp_server.tools.formats import format_rupiah, format_sats, format_time
 from bot.mcp_server.tools.shown_payment import ShownPayment
 from bot.recipients.holders import mask_name
 from bot.recipients.matching import mask_number

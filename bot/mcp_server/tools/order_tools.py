@@ -8,16 +8,16 @@ from mcp_types import CallToolResult
 from pydantic import Field
 
 from bot.mcp_server.caller import has_hung_up
+from bot.mcp_server.formats import qr_code
 from bot.mcp_server.service import Service
 from bot.mcp_server.tools import arguments as args
 from bot.mcp_server.tools.answers import Output, Refusal, answer
 from bot.mcp_server.tools.failures import read_failure
-from bot.mcp_server.tools.formats import qr_code
 from bot.mcp_server.tools.order_creation import payment_lines
 from bot.mcp_server.tools.order_output import OrderOut, order_line, state_in_words
 from bot.mcp_server.tools.payable import NOT_AWAITED
 from bot.mcp_server.tools.shown_payment import shown_payment, shown_payments
-from bot.mcp_server.tools.unresolved_orders import APPEARS_WITHIN, Listing, Request
+from bot.mcp_server.unresolved_orders import APPEARS_WITHIN, Listing, Request
 from bot.settlement.client import Order, SettlementError, WaitTimeout, wait_for_order
 
 SLACK_SECONDS = 1.0

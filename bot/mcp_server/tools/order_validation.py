@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from bot.core.errors import Rejection
 from bot.core.money import Amount
+from bot.mcp_server.formats import format_rupiah
 from bot.mcp_server.service import AgentRules
 from bot.mcp_server.tools.answers import Refusal
-from bot.mcp_server.tools.formats import format_rupiah
 from bot.recipients.holders import MAX_HOLDER_LENGTH, clean_holder
 from bot.recipients.numbers import MAX_ACCOUNT_DIGITS, MIN_ACCOUNT_DIGITS, clean_number
 from bot.settlement.client import PayoutMethod

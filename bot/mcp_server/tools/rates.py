@@ -10,10 +10,10 @@ from mcp_types import CallToolResult
 from pydantic import ConfigDict, Field, create_model
 
 from bot.core.money import SETTLEMENT_FEE_IDR
+from bot.mcp_server.formats import format_rupiah, format_time
 from bot.mcp_server.service import Service
 from bot.mcp_server.tools.answers import Output, answer, replace_surrogates
 from bot.mcp_server.tools.failures import read_failure
-from bot.mcp_server.tools.formats import format_rupiah, format_time
 from bot.payments.erc681 import DepositCheckError, check_deposit
 from bot.payments.tokens import LIGHTNING, TOKENS
 from bot.settlement.client import DepositRail, DepositRails, PayoutMethod, PlatformStats, Quote, SettlementError

@@ -22,8 +22,8 @@ from bot.infra.outbox.rendering import delivery_outcome, with_repeat_note
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, NotModified, Outcome, TryLater
 from bot.infra.telegram.ui.screen import Keyboard, Screen
-from bot.orders.notifications.kinds import OUTCOMES, PAYMENT_MESSAGES, STATUS_MESSAGES, AboutOrder, OrderNotification
-from bot.orders.notifications.queueing import QUEUES, order_notifications, order_subject
+from bot.orders.notification_kinds import OUTCOMES, PAYMENT_MESSAGES, STATUS_MESSAGES, AboutOrder, OrderNotification
+from bot.orders.notification_queue import QUEUES, order_notifications, order_subject
 from bot.orders.order import Order, Phase
 from bot.orders.preferences import DeliveryMode, delivery_mode
 from bot.orders.receipts.handlers import draw_receipt

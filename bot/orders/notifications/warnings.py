@@ -9,8 +9,8 @@ from bot.infra.db.transaction import Transaction
 from bot.infra.i18n import Html, Translator
 from bot.infra.outbox.model import DeliveryOutcome, Notification, NotificationKind
 from bot.infra.telegram.ui.screen import Screen
-from bot.orders.notifications.kinds import AboutProblem, OrderWarning
-from bot.orders.notifications.queueing import ALARM_OF
+from bot.orders.notification_kinds import AboutProblem, OrderWarning
+from bot.orders.notification_queue import ALARM_OF
 from bot.orders.order import Order
 from bot.orders.repository import OrderRepository
 from bot.orders.screens import warnings as screens

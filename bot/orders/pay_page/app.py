@@ -11,10 +11,10 @@ from bot.infra.db.database import Database
 from bot.infra.http.guard import SecurityHeadersMiddleware
 from bot.infra.http.health import Health, create_health_app
 from bot.infra.i18n import Translations
+from bot.orders.page_url import PATH
 from bot.orders.pay_page.files import Files
 from bot.orders.pay_page.handlers import FAILURES, NoSuchPage, PageHandlers, Times
 from bot.orders.pay_page.rendering import Site
-from bot.orders.pay_page.url import PATH
 from bot.users.provider import UNNAMED, Provider
 
 

@@ -16,11 +16,11 @@ from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreDown
 from bot.infra.i18n import Translations
 from bot.orders.order import Order, OrderStatus
+from bot.orders.page_url import TOKEN
 from bot.orders.pay_page import rendering
 from bot.orders.pay_page.language import language_of
 from bot.orders.pay_page.lookup import Lookup, TooMany
 from bot.orders.pay_page.status_text import StatusText, describe_status, shown_status
-from bot.orders.pay_page.url import TOKEN
 from bot.orders.payment_details import PaymentDetails, get_payment_details
 from bot.orders.payout_times import PayoutTimes
 from bot.payments import qr

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from bot.core.money import Amount
 from bot.orders.limits import AmountLimits
-from bot.orders.notifications.kinds import OrderNotification
+from bot.orders.notification_kinds import OrderNotification
 from bot.orders.order import EventNote, HoldReason, Order, Phase, make_payable
 from bot.payments import bolt11, erc681
 from bot.payments.errors import InvoiceMismatch

@@ -14,8 +14,8 @@ import structlog
 from bot.core.error_location import find_location
 from bot.infra.log_context import bind_fields
 from bot.infra.outbox.repository import OutboxRepository
-from bot.orders.notifications.kinds import OrderNotification
-from bot.orders.notifications.queueing import order_notifications
+from bot.orders.notification_kinds import OrderNotification
+from bot.orders.notification_queue import order_notifications
 from bot.orders.order import UNCERTAIN_PHASES, Order, Phase
 from bot.orders.placement.matching import (
     CREATED_AFTER,

@@ -15,15 +15,15 @@ from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.deposits import MAY_BE_PAID_FOR, find_earlier_deposits
-from bot.orders.notifications.kinds import OrderNotification, OrderWarning
-from bot.orders.notifications.queueing import operator_notifications, order_notifications, order_subject
+from bot.orders.notification_kinds import OrderNotification, OrderWarning
+from bot.orders.notification_queue import operator_notifications, order_notifications, order_subject
 from bot.orders.order import UNCERTAIN_PHASES, EventNote, Order, Phase
 from bot.orders.placement.invoice_check import InvoiceCheck, check_invoice, withhold
 from bot.orders.placement.matching import OrderListing
 from bot.orders.placement.request_time import may_begin
+from bot.orders.poll_intervals import next_poll_at
 from bot.orders.repository import OrderRepository, Rival
 from bot.orders.rules import OrderRules
-from bot.orders.tracking.intervals import next_poll_at
 from bot.settlement.model import Placed
 from bot.staff.alarm_model import AlarmKind
 from bot.staff.alarms import add_order_alarm

@@ -16,17 +16,17 @@ from bot.infra.outbox.repository import OutboxRepository
 from bot.orders import limits
 from bot.orders.deposits import is_list_conclusive, is_settled
 from bot.orders.events import OrderEvents
-from bot.orders.notifications.kinds import OrderNotification
-from bot.orders.notifications.queueing import order_notifications, review_notification
+from bot.orders.notification_kinds import OrderNotification
+from bot.orders.notification_queue import order_notifications, review_notification
 from bot.orders.order import EventNote, Order, Phase, make_payable, new_intent, new_page_token, new_reference
 from bot.orders.placement.deposit_sums import DepositSums
 from bot.orders.placement.invoice_check import InvoiceCheck, payment_notifications, withhold
 from bot.orders.placement.matching import OrderListing, read_list, read_rivals
 from bot.orders.placement.results import ResultRecorder, has_rivals, is_superseded
 from bot.orders.placement.submission import OrderSubmission
+from bot.orders.poll_intervals import next_poll_at
 from bot.orders.repository import OrderRepository, TrackedOrder
 from bot.orders.rules import OrderRules
-from bot.orders.tracking.intervals import next_poll_at
 from bot.orders.tracking.reports import ReportRecorder
 from bot.payments.tokens import LIGHTNING
 from bot.rates.quote import Estimate, estimate

@@ -11,7 +11,7 @@ from bot.infra.telegram.ui.formatting import clip
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen, Style
 from bot.orders.buttons import OrderAction
-from bot.orders.notifications.kinds import OrderNotification
+from bot.orders.notification_kinds import OrderNotification
 from bot.orders.order import Failure, HoldReason, Order, OrderStatus
 from bot.orders.payment_details import get_transfer
 from bot.orders.screens import status_message

@@ -9,7 +9,7 @@ from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Button, Keyboard
 from bot.orders.buttons import OrderAction
 from bot.orders.order import Order
-from bot.orders.pay_page.url import page_url
+from bot.orders.page_url import page_url
 from bot.orders.payment_details import get_transfer
 from bot.orders.screens.formatting import format_order_line, order_button
 from bot.payments import qr

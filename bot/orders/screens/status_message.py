@@ -8,7 +8,7 @@ from bot.infra.telegram.ui.formatting import clip
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.orders.buttons import OrderAction
-from bot.orders.notifications.kinds import OrderNotification
+from bot.orders.notification_kinds import OrderNotification
 from bot.orders.order import Order, OrderStatus, Phase
 from bot.orders.screens.formatting import order_button
 from bot.recipients.formatting import format_destination, kind_key

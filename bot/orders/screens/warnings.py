@@ -5,7 +5,7 @@ from datetime import datetime
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.formatting import clip
 from bot.infra.telegram.ui.screen import Screen
-from bot.orders.notifications.kinds import AboutProblem, OrderWarning
+from bot.orders.notification_kinds import AboutProblem, OrderWarning
 from bot.orders.order import Failure, Order
 from bot.orders.screens.formatting import format_order_line
 from bot.orders.screens.open_orders import staff_status_key

@@ -5,18 +5,20 @@ from datetime import datetime, timedelta
 
 import structlog
 
+from bot.core.clock import Clock
+from bot.infra.db.database import Database
 from bot.infra.db.errors import RowUnreadable
 from bot.infra.db.transaction import Transaction
 from bot.infra.log_context import bind_fields
 from bot.orders.events import OrderProblem
 from bot.orders.evidence import add_evidence
-from bot.orders.notifications.kinds import OrderNotification
-from bot.orders.notifications.queueing import queue_order_notifications
+from bot.orders.notification_kinds import OrderNotification
+from bot.orders.notification_queue import queue_order_notifications
 from bot.orders.order import EventNote, Order, Phase, mark_overdue
-from bot.orders.placement.service import OrderService
+from bot.orders.poll_intervals import LONGEST_INTERVAL, next_poll_at
 from bot.orders.repository import OrderRepository, TrackedOrder
-from bot.orders.tracking.intervals import LONGEST_INTERVAL, next_poll_at
-from bot.orders.tracking.reports import expire_or_close, queue_notifications
+from bot.orders.rules import OrderRules
+from bot.orders.tracking.reports import ReportRecorder, expire_or_close, queue_notifications
 from bot.settlement.model import OrderReport
 
 log = structlog.get_logger(__name__)
@@ -36,11 +38,12 @@ class Observer:
     If an order fails after the payment or takes too long, operators get an alarm, and listeners are notified.
     """
 
-    def __init__(self, orders: OrderService) -> None:
-        self._orders = orders
-        self._store = orders.store
-        self._clock = orders.clock
-        self._started_at = orders.clock.now()
+    def __init__(self, database: Database, clock: Clock, rules: OrderRules, reports: ReportRecorder) -> None:
+        self._database = database
+        self._clock = clock
+        self._rules = rules
+        self._reports = reports
+        self._started_at = clock.now()
         self._tried: dict[str, datetime] = {}
 
     def begin_to_lead(self) -> None:
@@ -50,7 +53,7 @@ class Observer:
 
     async def resume_stopped(self) -> None:
         """Poll open orders again that an older version has stopped polling, because it couldn't read them."""
-        async with self._store.transaction() as tx:
+        async with self._database.transaction() as tx:
             resumed = await OrderRepository(tx).resume_polling(self._clock.now())
         if resumed:
             log.warning("polling_resumed", orders=resumed)
@@ -75,7 +78,7 @@ class Observer:
         recipient or invoice doesn't open is polled all the same, because polling needs neither.
         """
         now = self._clock.now()
-        found = self._store.unreadable_keys("orders") | self._store.left_keys("orders")
+        found = self._database.unreadable_keys("orders") | self._database.left_keys("orders")
         self._tried = {reference: at for reference, at in self._tried.items() if reference in found}
         for reference in found:
             if reference not in self._tried or now - self._tried[reference] >= UNREADABLE_INTERVAL:
@@ -89,7 +92,7 @@ class Observer:
         """
         now = self._clock.now()
         self._tried[reference] = now
-        async with self._store.transaction() as tx:
+        async with self._database.transaction() as tx:
             is_put_off = await OrderRepository(tx).poll_unreadable(reference, now, now + UNREADABLE_INTERVAL)
         if is_put_off:
             log.warning("unreadable_order_put_off")
@@ -97,7 +100,7 @@ class Observer:
     async def _apply_report(self, reference: str, report: OrderReport, asked_at: datetime) -> Order | None:
         for _ in range(MAX_TRIES):
             now = self._clock.now()
-            async with self._store.transaction() as tx:
+            async with self._database.transaction() as tx:
                 tracked = await OrderRepository(tx).get_tracked(reference)
                 if tracked is None:
                     return None
@@ -106,7 +109,7 @@ class Observer:
                 before = tracked.order
                 if before.service_id != report.service_id:
                     return await self._record_mismatch(tx, tracked, now)
-                saved = await self._orders.reports.record(tx, tracked, report, now, asked_at=asked_at)
+                saved = await self._reports.record(tx, tracked, report, now, asked_at=asked_at)
                 if saved is not None:
                     return _whole(tracked, saved)
         log.warning("order_update_conflict")
@@ -114,7 +117,7 @@ class Observer:
 
     async def _record_mismatch(self, tx: Transaction, tracked: TrackedOrder, now: datetime) -> Order | None:
         log.error("order_report_mismatched")
-        poll_at = next_poll_at(tracked.order, now, self._orders.rules.poll_interval)
+        poll_at = next_poll_at(tracked.order, now, self._rules.poll_interval)
         polled = replace(tracked.order, last_polled_at=now, next_poll_at=poll_at)
         return await OrderRepository(tx).save_tracked(tracked, polled)
 
@@ -131,12 +134,12 @@ class Observer:
 
     async def _postpone(self, reference: str, *, is_known: bool) -> None:
         now = self._clock.now()
-        async with self._store.transaction() as tx:
+        async with self._database.transaction() as tx:
             tracked = await OrderRepository(tx).get_tracked(reference)
             if tracked is None or tracked.order.phase is not Phase.OPEN:
                 return
             order = tracked.order
-            poll_at = next_poll_at(order, now, self._orders.rules.poll_interval)
+            poll_at = next_poll_at(order, now, self._rules.poll_interval)
             if poll_at is not None or is_known:
                 polled = replace(order, last_polled_at=now, next_poll_at=poll_at or now + LONGEST_INTERVAL)
                 await OrderRepository(tx).save_tracked(tracked, polled)
@@ -147,12 +150,12 @@ class Observer:
             if saved is None:
                 return
             await queue_notifications(tx, saved, kinds, now, has_expired=OrderNotification.EXPIRED in kinds)
-        self._orders.on_notification()
+        self._reports.on_notification()
 
     async def close_offers(self) -> int:
         """Abandon the orders that were not accepted in time. Return how many."""
         now = self._clock.now()
-        async with self._store.reading() as tx:
+        async with self._database.reading() as tx:
             over = [
                 order
                 for order in await OrderRepository(tx).in_phase({Phase.NEEDS_CONFIRMATION})
@@ -165,8 +168,8 @@ class Observer:
 
     async def mark_overdue(self) -> int:
         """Notify users and staff of paid orders that take too long. Return how many."""
-        now, after = self._clock.now(), self._orders.rules.overdue_after
-        async with self._store.reading() as tx:
+        now, after = self._clock.now(), self._rules.overdue_after
+        async with self._database.reading() as tx:
             due = await OrderRepository(tx).overdue(now - after)
         marked = 0
         for order in due:
@@ -177,28 +180,28 @@ class Observer:
 
     def _is_up_to_date(self, order: Order, now: datetime) -> bool:
         """Return whether the order was polled after its deadline. The bot itself may have paused before that."""
-        deadline = (order.paid_at or now) + self._orders.rules.overdue_after
+        deadline = (order.paid_at or now) + self._rules.overdue_after
         was_polled = order.last_polled_at is not None and order.last_polled_at >= deadline
         return was_polled or now >= max(deadline, self._started_at) + POLL_AWAITED_FOR
 
     async def _mark_overdue(self, reference: str, now: datetime) -> bool:
-        async with self._store.transaction() as tx:
+        async with self._database.transaction() as tx:
             tracked = await OrderRepository(tx).get_tracked(reference)
             if tracked is None:
                 return False
-            after, kinds = mark_overdue(tracked.order, now, self._orders.rules.overdue_after)
+            after, kinds = mark_overdue(tracked.order, now, self._rules.overdue_after)
             saved = await OrderRepository(tx).save_tracked(tracked, after) if kinds else None
             if saved is None:
                 return False
             await OrderRepository(tx).record_event(saved, now, EventNote.OVERDUE)
             await queue_order_notifications(tx, saved, kinds, now)
-            await self._orders.reports.warn_staff(tx, saved, OrderProblem.OVERDUE, now)
-        self._orders.on_notification()
+            await self._reports.warn_staff(tx, saved, OrderProblem.OVERDUE, now)
+        self._reports.on_notification()
         return True
 
     async def _close_offer(self, reference: str, now: datetime) -> None:
         """Abandon one order. Its user isn't notified, because no invoice was shown. Its buttons say that it is over."""
-        async with self._store.transaction() as tx:
+        async with self._database.transaction() as tx:
             order = await OrderRepository(tx).get(reference)
             if order is None or order.phase is not Phase.NEEDS_CONFIRMATION:
                 return

@@ -11,13 +11,13 @@ from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.events import OrderEvents, OrderProblem
 from bot.orders.metrics import record_payment_noticed
-from bot.orders.notifications.kinds import OrderNotification, OrderWarning
-from bot.orders.notifications.queueing import ALARM_OF, operator_notifications, queue_order_notifications
+from bot.orders.notification_kinds import OrderNotification, OrderWarning
+from bot.orders.notification_queue import ALARM_OF, operator_notifications, queue_order_notifications
 from bot.orders.order import EventNote, Failure, Order, Phase, advance, expire
+from bot.orders.poll_intervals import next_poll_at
 from bot.orders.preferences import DeliveryMode, delivery_mode, step_notification
 from bot.orders.repository import OrderRepository, TrackedOrder
 from bot.orders.rules import OrderRules
-from bot.orders.tracking.intervals import next_poll_at
 from bot.payments import bolt11
 from bot.settlement.model import Deposit, OrderReport
 from bot.settlement.steps import COMPLETED
@@ -39,7 +39,7 @@ class ReportRecorder:
     def __init__(self, rules: OrderRules, events: OrderEvents, on_notification: Callable[[], None]) -> None:
         self._rules = rules
         self._events = events
-        self._on_notification = on_notification
+        self.on_notification = on_notification
 
     async def record(
         self,
@@ -78,7 +78,7 @@ class ReportRecorder:
         if saved.is_paid and not before.is_paid and report.paid_at is not None:
             tx.on_commit.append(partial(record_payment_noticed, report.paid_at, now))
         if kinds:
-            tx.on_commit.append(self._on_notification)
+            tx.on_commit.append(self.on_notification)
         return saved
 
     async def warn_staff(self, tx: Transaction, order: Order, problem: OrderProblem, now: datetime) -> None:

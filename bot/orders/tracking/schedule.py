@@ -11,7 +11,7 @@ from fractions import Fraction
 from math import ceil
 from typing import Generic, TypeVar
 
-from bot.orders.tracking.intervals import LONGEST_INTERVAL
+from bot.orders.poll_intervals import LONGEST_INTERVAL
 
 T = TypeVar("T")
 

@@ -8,8 +8,7 @@ from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.formatting import clip, format_clock
 from bot.infra.telegram.ui.screen import Button, Screen
 from bot.rates.buttons import RateButton
-from bot.rates.charts import Chart
-from bot.rates.history import ChartPeriod, RateHistory
+from bot.rates.history import Chart, ChartPeriod, RateHistory
 from bot.rates.screens import chart as rate_chart
 from bot.rates.screens import subscription
 from bot.settlement.model import Quote

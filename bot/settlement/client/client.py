@@ -23,8 +23,8 @@ import structlog
 
 from bot.core.clock import seconds_with_sleep
 from bot.settlement.client.errors import SettlementError
-from bot.settlement.client.http import SENDING, Sending, ServiceResponse, Timeouts, exchange
-from bot.settlement.client.parser import read, read_methods, read_orders
+from bot.settlement.client.http import SENDING, Sending, Timeouts, exchange
+from bot.settlement.client.parser import ServiceResponse, read, read_methods, read_orders
 from bot.settlement.client.retry import RetryPolicy
 from bot.settlement.client.wire import (
     CreatedOrder,

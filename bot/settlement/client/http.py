@@ -25,7 +25,7 @@ from bot.settlement.client.errors import (
     UnexpectedStatus,
     ValidationRejected,
 )
-from bot.settlement.client.parser import excerpt, read_json
+from bot.settlement.client.parser import ServiceResponse, excerpt, read_json
 from bot.settlement.client.retry import parse_http_date, parse_retry_after
 
 if TYPE_CHECKING:
@@ -79,15 +79,6 @@ class Sending:
         if not self.may_begin():
             raise SendingTooLate("it is too late to send this request")
         self.has_begun = True
-
-
-@dataclass(frozen=True, slots=True)
-class ServiceResponse:
-    """A 2xx with a JSON body. `date` is the service's time from its `Date` header."""
-
-    status: int
-    value: object
-    date: datetime | None
 
 
 @dataclass(frozen=True, slots=True)

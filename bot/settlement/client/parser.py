@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, NoReturn, TypeVar
 
@@ -15,8 +16,7 @@ from bot.settlement.client.wire import Order, OrderList, PayoutMethod, PayoutMet
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from bot.settlement.client.http import ServiceResponse
+    from datetime import datetime
 
 Resource = TypeVar("Resource", bound=Wire)
 
@@ -25,6 +25,15 @@ _REASONS_SHOWN = 3
 _LONG_NUMBER = re.compile(r"\d[\d .-]{2,}\d")
 
 log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceResponse:
+    """A 2xx with a JSON body. `date` is the service's time from its `Date` header."""
+
+    status: int
+    value: object
+    date: datetime | None
 
 
 def _no_constant(name: str) -> NoReturn:

@@ -8,7 +8,7 @@ from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.follow_ups import FinalResult, FollowUp
 from bot.infra.outbox.model import Notification, NotificationKind, Sent
 from bot.infra.telegram.ui.questions import OpenQuestion
-from bot.orders.notifications.kinds import AboutOrder, OrderNotification
+from bot.orders.notification_kinds import AboutOrder, OrderNotification
 from bot.support.model import NOTE, PostRole, TicketEntry, TicketPost
 from bot.support.notifications.kinds import (
     AboutEntry,

@@ -10,7 +10,7 @@ from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.follow_ups import FinalResult, FollowUp
 from bot.infra.outbox.model import Notification, NotificationKind, Sent
 from bot.infra.outbox.repository import OutboxRepository
-from bot.orders.notifications.kinds import AboutOrder, OrderNotification
+from bot.orders.notification_kinds import AboutOrder, OrderNotification
 from bot.staff.alarm_model import Alarm, AlarmKind
 from bot.staff.alarms import clear_alarm, raise_alarm
 from bot.staff.repository import MovedChatRepository

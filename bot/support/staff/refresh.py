@@ -9,7 +9,7 @@ from bot.core.zones import PRESUMED
 from bot.infra.db.database import Database
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Screen
-from bot.orders.notifications.queueing import order_subject
+from bot.orders.notification_queue import order_subject
 from bot.orders.repository import OrderRepository
 from bot.orders.tracking.observer import Observer
 from bot.settlement.model import OrderReport, Settlement, SettlementFailure, SlowDown

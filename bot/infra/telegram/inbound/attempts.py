@@ -22,9 +22,9 @@ from bot.infra.db.retry import retry_forever
 from bot.infra.db.transaction import Transaction
 from bot.infra.leases.chat_leases import ChatHolder, ChatLease
 from bot.infra.log_context import bind_fields, shared_task_context
+from bot.infra.telegram.inbound.metrics import ANSWER_SECONDS, UPDATES_HANDLED
 from bot.infra.telegram.inbound.model import ChatState, InboxItem
 from bot.infra.telegram.inbound.repository import InboxRepository
-from bot.infra.telegram.metrics import ANSWER_SECONDS, UPDATES_HANDLED
 
 log = structlog.get_logger(__name__)
 

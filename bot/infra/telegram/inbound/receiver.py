@@ -24,9 +24,9 @@ from bot.core.clock import Clock
 from bot.infra.db.database import Database
 from bot.infra.db.retry import retry_forever
 from bot.infra.telegram.errors import SlowDown, TokenRefused, Unanswered
+from bot.infra.telegram.inbound.metrics import UPDATES_RECEIVED
 from bot.infra.telegram.inbound.model import InboxItem
 from bot.infra.telegram.inbound.repository import InboxRepository
-from bot.infra.telegram.metrics import UPDATES_RECEIVED
 
 log = structlog.get_logger(__name__)
 

@@ -11,7 +11,7 @@ from bot.infra.telegram.outbound.truncate import count_visible_units
 from bot.infra.telegram.ui.formatting import clip, quote_input
 from bot.infra.telegram.ui.reader import Reader
 from bot.orders.buttons import OrderAction
-from bot.orders.notifications.kinds import OrderNotification
+from bot.orders.notification_kinds import OrderNotification
 from bot.orders.order import EventNote, Order, OrderEvent, Phase
 from bot.settlement.steps import FAILED, STEP_OF_STATE
 from bot.support.cases import UNDELIVERED, Case, DeliveryState, get_delivery_state, is_not_agreed

@@ -12,10 +12,10 @@ from sqlalchemy import BindParameter, Integer, bindparam, delete, exists, func, 
 
 from bot.infra.db import upsert
 from bot.infra.db.columns import MALFORMED
+from bot.infra.db.db_time import db_time_in
 from bot.infra.db.key_tables import sealing_keys
+from bot.infra.db.lease_tables import processes
 from bot.infra.db.transaction import Transaction
-from bot.infra.leases.db_time import db_time_in
-from bot.infra.leases.tables import processes
 
 KEEP_RECORD_SECONDS: Final = 4.0
 """How often a process keeps its record at least."""

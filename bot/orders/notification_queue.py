@@ -8,7 +8,7 @@ from typing import Final
 from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.model import Notification, NotificationStatus, Queue, format_mark
 from bot.infra.outbox.repository import OutboxRepository
-from bot.orders.notifications.kinds import (
+from bot.orders.notification_kinds import (
     ORDER_SUBJECT,
     STATUS_MESSAGES,
     AboutOrder,

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from bot.mcp_server import memory
-from bot.mcp_server.tools.formats import format_rupiah, format_sats
+from bot.mcp_server.formats import format_rupiah, format_sats
 from bot.orders.placement.matching import CREATED_AFTER, CREATED_BEFORE
 from bot.payments.tokens import LIGHTNING
 from bot.settlement.client import OrderInput, OrderList, SettlementError
