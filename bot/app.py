@@ -184,6 +184,7 @@ def build(settings: Settings, process_id: str | None = None) -> App:
         health_changed=health_changed,
         staff=staff,
         poller=orders.poller,
+        destinations=orders.destinations,
         show_orders=orders.show_open_orders,
         operator_ids=settings.operator_ids,
         backlog_after=timedelta(seconds=settings.outbox_backlog_seconds),

@@ -102,6 +102,7 @@ class WebServers:
             health=self._health,
             provider=create_provider(settings),
             times=app.orders.payout_times.get,
+            destinations=app.orders.destinations.get,
             more_routes=() if webhook is None else (WebhookHandler(webhook, intake).route(),),
         )
 

@@ -34,7 +34,13 @@ class Checkout:
     ) -> None:
         database = infra.database
         self.drafts = DraftService(database, infra.clock)
-        review = ReviewStep(database=database, catalogue=catalogue, orders=orders.service, drafts=self.drafts)
+        review = ReviewStep(
+            database=database,
+            catalogue=catalogue,
+            orders=orders.service,
+            drafts=self.drafts,
+            destinations=orders.destinations,
+        )
         draft_handlers = DraftHandlers(
             database=database,
             drafts=self.drafts,

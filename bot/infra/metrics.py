@@ -49,6 +49,11 @@ def histogram(name: str, description: str, buckets: Collection[float], **labels:
     return _create_series(made, labels)
 
 
+def open_gauge(name: str, description: str, *labels: str) -> Gauge:
+    """Declare a gauge whose series come and go. Its package must keep their number small."""
+    return Gauge(name, description, labels, registry=REGISTRY)
+
+
 def _create_series(metric: Metric, labels: Mapping[str, Collection[str]]) -> Metric:
     if labels:
         for values in product(*labels.values()):

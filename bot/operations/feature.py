@@ -15,6 +15,7 @@ from bot.operations.monitor import Monitor
 from bot.operations.statistics_handlers import StatisticsHandlers
 from bot.operations.statistics_service import AUDIT_TERMS, StatisticsService
 from bot.operations.workers import MonitorWorker
+from bot.orders.destinations.health import DestinationHealthService
 from bot.orders.tracking.poller import Poller
 from bot.settlement.catalogue import ServiceCatalogue
 from bot.settlement.health import Health
@@ -34,6 +35,7 @@ class Operations:
         health_changed: wakes the monitor when the health changes.
         staff: reports alarms.
         poller: is monitored.
+        destinations: says which destinations are slow or failing.
         show_orders: returns the screen that `/status` shows everyone except operators.
         operator_ids: the operators.
         backlog_after: the time after which waiting notifications raise an alarm.
@@ -52,6 +54,7 @@ class Operations:
         health_changed: Wakeup,
         staff: Staff,
         poller: Poller,
+        destinations: DestinationHealthService,
         show_orders: ShowOrders,
         operator_ids: frozenset[int],
         backlog_after: timedelta,
@@ -65,6 +68,7 @@ class Operations:
             health=health,
             alarms=staff.alarms,
             catalogue=catalogue,
+            destinations=destinations,
             backlog_after=backlog_after,
             shrink_percent=shrink_percent,
         )

@@ -12,11 +12,14 @@ from bot.core.clock import Clock
 from bot.infra.db.database import Database
 from bot.infra.outbox.model import Backlog
 from bot.infra.outbox.repository import OutboxRepository
+from bot.orders.destinations.health import DestinationHealthService
+from bot.orders.destinations.model import DestinationHealth, Trouble
 from bot.orders.repository import OrderRepository
+from bot.recipients.formatting import format_method
 from bot.settlement.catalogue import ServiceCatalogue
 from bot.settlement.health import FAILURES, Health, has_shrunk
 from bot.settlement.model import SettlementFailure, SlowDown
-from bot.staff.alarm_model import RESOLVABLE_ALARMS, Alarm, AlarmKind
+from bot.staff.alarm_model import DESTINATION_ALARMS, RESOLVABLE_ALARMS, Alarm, AlarmKind
 from bot.staff.alarm_repository import AlarmRepository
 from bot.staff.alarm_subjects import Subjects
 from bot.staff.alarms import AlarmService, Finding
@@ -30,6 +33,7 @@ PROBE_PAUSE_WHEN_FAILING = timedelta(seconds=5)
 LIST_PAUSE = timedelta(minutes=10)
 """How often the monitor reads the list of payout methods if nobody else does in this process."""
 
+MINUTE = timedelta(minutes=1)
 RECENTLY = timedelta(days=1)
 ORDERS_COUNT_FOR = timedelta(hours=1)
 """Failed orders older than this are ignored. If nobody orders for a while, they no longer show the service's state."""
@@ -71,6 +75,7 @@ class Monitor:
         health: Health,
         alarms: AlarmService,
         catalogue: ServiceCatalogue,
+        destinations: DestinationHealthService,
         backlog_after: timedelta = timedelta(seconds=60),
         shrink_percent: Decimal = Decimal(50),
     ) -> None:
@@ -79,6 +84,7 @@ class Monitor:
         self._health = health
         self._alarms = alarms
         self._catalogue = catalogue
+        self._destinations = destinations
         self._backlog_after = backlog_after
         self._shrink_percent = shrink_percent
         self._paused_until = clock.now()
@@ -94,7 +100,12 @@ class Monitor:
         """
         silent = _build_finding(AlarmKind.POLLER_SILENT, poller_silent_since)
         count = await self._alarms.record_findings(
-            [*await self._get_service_findings(), await self._get_outbox_finding(), silent]
+            [
+                *await self._get_service_findings(),
+                await self._get_outbox_finding(),
+                silent,
+                *await self._get_destination_findings(),
+            ]
         )
         return count + await self._end_rows_alarms() + await self._alarms.remind()
 
@@ -242,11 +253,48 @@ class Monitor:
             resolved = await AlarmRepository(tx).resolved_by_hand(AlarmKind.METHODS_SHRUNK, since)
         return max(resolved, key=lambda alarm: alarm.cleared_at or alarm.raised_at, default=None)
 
+    async def _get_destination_findings(self) -> list[Finding]:
+        """Return which destinations are slow or failing while others aren't, and which no longer are."""
+        health = await self._destinations.get()
+        if health is None:
+            return []
+        found = {
+            (kind, key): Finding(kind, is_wrong=True, facts=_describe_trouble(each, trouble), subject=key)
+            for key, each in health.by_key.items()
+            for kind, trouble in (
+                (AlarmKind.DESTINATION_SLOW, each.slow),
+                (AlarmKind.DESTINATION_FAILING, each.failing),
+            )
+            if trouble is not None and trouble.is_alone
+        }
+        over = [
+            Finding(alarm.kind, is_wrong=False, subject=alarm.subject)
+            for alarm in await self._alarms.open()
+            if alarm.kind in DESTINATION_ALARMS and (alarm.kind, alarm.subject) not in found
+        ]
+        return [*found.values(), *over]
+
     async def _get_outbox_finding(self) -> Finding:
         async with self._store.reading() as tx:
             backlog = await OutboxRepository(tx).get_backlog(self._clock.now() - self._backlog_after)
         found = _build_finding(AlarmKind.OUTBOX_BACKLOG, backlog.since)
         return replace(found, facts={**found.facts, "count": backlog.count}) if found.is_wrong else found
+
+
+def _describe_trouble(each: DestinationHealth, trouble: Trouble) -> dict[str, object]:
+    """Return the facts of an alarm about a destination. Lengths are in minutes, rounded as for senders."""
+    facts: dict[str, object] = {
+        "destination": format_method(each.method),
+        "since": trouble.since.isoformat(),
+        "hits": trouble.hits,
+        "count": trouble.count,
+    }
+    if trouble.length is not None:
+        facts["minutes"] = trouble.length // MINUTE if trouble.is_longer else -(-trouble.length // MINUTE)
+        facts["longer"] = trouble.is_longer
+    if each.usual.times is not None:
+        facts["usual"] = max(-(-each.usual.times.usual.median.value // MINUTE), 1)
+    return facts
 
 
 def _reported_at(alarm: Alarm) -> datetime:

@@ -32,8 +32,8 @@ from bot.operations.statistics import (
     Tally,
     UserStatistics,
 )
+from bot.orders.destinations.repository import MIDDLE
 from bot.orders.order import UNCERTAIN_PHASES, Phase
-from bot.orders.payout_times import MIDDLE
 from bot.orders.tables import orders
 from bot.payments.tokens import LIGHTNING
 from bot.rates.tables import rate_alerts, subscriptions

@@ -5,6 +5,9 @@ from functools import partial
 from bot.infra.db.transaction import Transaction
 from bot.infra.feature import Feature, Infra, Worker
 from bot.orders.buttons import OrderAction
+from bot.orders.destinations import metrics as destination_metrics
+from bot.orders.destinations.handlers import DestinationHandlers
+from bot.orders.destinations.health import DestinationHealthService, PayoutTimeMeasurement
 from bot.orders.events import OrderEvents
 from bot.orders.handlers import ActionHandler, OrderHandlers
 from bot.orders.history import OrderHistory
@@ -12,7 +15,6 @@ from bot.orders.metrics import refresh_gauges
 from bot.orders.missed_messages import MissedMessages, follow_ups
 from bot.orders.notifications.rendering import OrderMessages
 from bot.orders.notifications.warnings import ALARM_SUBJECTS, OrderWarnings
-from bot.orders.payout_times import PayoutTimeMeasurement
 from bot.orders.placement.reconciler import Reconciler
 from bot.orders.placement.service import OrderService
 from bot.orders.preference_handlers import PreferenceHandlers
@@ -58,6 +60,7 @@ class Orders:
         self.events = OrderEvents()
         self.viewed = ViewedOrders(clock)
         self.payout_times = PayoutTimeMeasurement(database, clock)
+        self.destinations = DestinationHealthService(database, clock)
         self.service = OrderService(
             store=database,
             settlement=settlement,
@@ -109,7 +112,12 @@ class Orders:
             name="orders",
             unreadable_rows={"orders": "orders.chat.order_unreadable"},
             user_data=USER_DATA,
-            routes=(self._handlers.routes(), receipts.routes(), PreferenceHandlers().routes()),
+            routes=(
+                self._handlers.routes(),
+                receipts.routes(),
+                PreferenceHandlers().routes(),
+                DestinationHandlers(self.destinations).routes(),
+            ),
             answers=receipts.answers(),
             handlers=receipts.handlers(),
             renderers=(self.messages.renderers(), OrderWarnings(rules.operator_ids).renderers()),
@@ -122,7 +130,10 @@ class Orders:
                 Worker("malformed-orders", MalformedOrderFinder(database, clock).tick),
             ),
             on_lead=self.begin_to_lead,
-            gauges=(partial(refresh_gauges, database, clock, rules.overdue_after),),
+            gauges=(
+                partial(refresh_gauges, database, clock, rules.overdue_after),
+                partial(destination_metrics.refresh_gauges, self.destinations),
+            ),
         )
 
     async def begin_to_lead(self) -> None:

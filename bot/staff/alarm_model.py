@@ -23,6 +23,8 @@ class AlarmKind(StrEnum):
     INVOICE_NOT_REMOVED = "invoice_not_removed"  # an invoice that must no longer be paid is still visible
     ROW_UNREADABLE = "row_unreadable"  # a row can't be read
     ROW_LEFT = "row_left"  # a process can't read a row: it lacks the key, or a later version wrote the row
+    DESTINATION_SLOW = "destination_slow"  # one destination is slow, and others aren't
+    DESTINATION_FAILING = "destination_failing"  # transfers to one destination fail, and to others don't
     STAFF_CHAT_LOST = "staff_chat_lost"  # the bot can't write to the group of support agents
 
 
@@ -37,6 +39,9 @@ ORDER_ALARMS: Final = frozenset(
     }
 )
 """Alarms about an order. Their subject is the order's reference."""
+
+DESTINATION_ALARMS: Final = frozenset({AlarmKind.DESTINATION_SLOW, AlarmKind.DESTINATION_FAILING})
+"""Alarms about a bank or an e-wallet. Their subject is the key of the payout method, and a fact has its name."""
 
 RESOLVABLE_ALARMS: Final = frozenset({*ORDER_ALARMS, AlarmKind.STAFF_CHAT_LOST})
 """Alarms that an operator can mark as resolved."""

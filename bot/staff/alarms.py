@@ -42,11 +42,15 @@ The same holds for a process that becomes the leader.
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a check of one thing found. `facts` are JSON values, in which personal data is masked."""
+    """What a check of one thing found. `facts` are JSON values, in which personal data is masked.
+
+    `subject` distinguishes two alarms of a kind.
+    """
 
     kind: AlarmKind
     is_wrong: bool
     facts: Mapping[str, object] = field(default_factory=dict)
+    subject: str = ""
 
 
 class AlarmService:
@@ -89,8 +93,10 @@ class AlarmService:
 
     async def record_findings(self, findings: Iterable[Finding]) -> int:
         """Raise alarms for new problems and clear those that are over. Return how many were raised or cleared."""
-        known = {alarm.kind: alarm for alarm in await self.open() if not alarm.subject}
-        return sum([await self._record_finding(finding, known.get(finding.kind)) for finding in findings])
+        known = {(alarm.kind, alarm.subject): alarm for alarm in await self.open()}
+        return sum(
+            [await self._record_finding(finding, known.get((finding.kind, finding.subject))) for finding in findings]
+        )
 
     async def remind(self) -> bool:
         """Remind operators of all open alarms if one of them is due. Return whether they were reminded."""
@@ -127,7 +133,7 @@ class AlarmService:
         if known is None:
             return False
         if not finding.is_wrong:
-            return await self._clear(finding.kind)
+            return await self._clear(finding.kind, finding.subject)
         # The facts can change, except the time since when the problem exists.
         facts = {**finding.facts, **{name: known.facts[name] for name in ("since",) if name in known.facts}}
         if known.facts != facts:
@@ -137,16 +143,16 @@ class AlarmService:
 
     async def _raise(self, finding: Finding) -> bool:
         now = self._clock.now()
-        alarm = Alarm(kind=finding.kind, facts=finding.facts, raised_at=now)
+        alarm = Alarm(kind=finding.kind, subject=finding.subject, facts=finding.facts, raised_at=now)
         async with self._store.transaction() as tx:
             raised = await raise_alarm(tx, alarm, self._operators)
         if raised:
             self._on_notification()
         return raised
 
-    async def _clear(self, kind: AlarmKind) -> bool:
+    async def _clear(self, kind: AlarmKind, subject: str) -> bool:
         async with self._store.transaction() as tx:
-            cleared = await clear_alarm(tx, kind, "", self._clock.now(), self._operators)
+            cleared = await clear_alarm(tx, kind, subject, self._clock.now(), self._operators)
         if cleared:
             self._on_notification()
         return cleared

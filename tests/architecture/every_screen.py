@@ -57,6 +57,7 @@ from tests.orders.builders import (
     orders_in_each_state,
     some_evidence,
 )
+from tests.orders.destination_screens import of_destinations, what_senders_are_told
 from tests.recipients.builders import a_long_recipient
 from tests.screens import JAKARTA, NOW, ScreenCase
 from tests.settlement.builders import LISTED_BCA, LISTED_GOPAY, QUOTE
@@ -87,6 +88,8 @@ def every_screen(locale: str, method: PayoutMethod = LISTED_BCA, typed: str = "1
     yield from _of_notification(t, method, typed)
     yield from _of_receipts(t, method, typed)
     yield from _of_settings(t, typed)
+    for name, shown in of_destinations(t, method, JAKARTA):
+        yield ScreenCase(name, shown)
     for name, shown in alarm_screens(t, an_open_order(method), NOW, JAKARTA, typed):
         yield ScreenCase(name, shown)
     for name, shown, must_say in of_seeing_more(t, an_open_order(method), NOW, JAKARTA, typed):
@@ -122,6 +125,9 @@ def _of_questions(t: Translator, method: PayoutMethod, typed: str) -> Iterator[S
     for wish in (Amount("IDR", 500_000), Amount("SAT", 25_000)):
         wished = replace(draft, amount=wish, channel="cbbtc")
         shown = review.screen(t, wished, estimate(wish, QUOTE), JAKARTA)
+        for said in what_senders_are_told(t, method):
+            longer = review.screen(t, wished, estimate(wish, QUOTE), JAKARTA, is_first=True, time_needed=said)
+            yield ScreenCase("review with a time", longer, (LONG_NUMBER,))
         yield ScreenCase("review", shown, (LONG_NUMBER, t.sats(25_000) if wish.currency == "SAT" else "29"))
         for sats in (29_411, 29_412):
             worth = estimate(Amount("SAT", sats), QUOTE)

@@ -26,7 +26,6 @@ MAY_IMPORT: Final = {
         "infra.outbox.workers",
         "infra.telegram.inbound.repository",
         "migrations.*",
-        "orders.payout_times",
     ),
     "alembic": ("infra.db.*", "migrations.*"),
     "aiosqlite": (),

@@ -96,3 +96,14 @@ def test_who_pays_over_lightning_for_the_first_time_can_read_what_it_is(
     shown = ScreenCase("", review.screen(EN, draft, worth, JAKARTA, is_first=is_first))
     buttons = [button.label for button in shown.buttons if button.data == LightningButton().pack()]
     assert buttons == ([label("checkout.button.help_lightning")] if explains else [])
+
+
+def test_the_review_says_how_long_it_takes_before_it_says_what_confirming_does() -> None:
+    draft = a_draft_at_review()
+    assert draft.amount is not None
+    worth = estimate(draft.amount, QUOTE)
+    said = text("orders.destinations.usual", name="BCA", length="4 minutes")
+    shown = ScreenCase("", review.screen(EN, draft, worth, JAKARTA, time_needed=said)).text.split("\n\n")
+    assert shown.index(said) == shown.index(text("checkout.review.locks")) - 1
+    without = ScreenCase("", review.screen(EN, draft, worth, JAKARTA)).text.split("\n\n")
+    assert [part for part in shown if part != said] == without

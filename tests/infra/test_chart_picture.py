@@ -14,11 +14,14 @@ from bot.infra.drawing.chart import (
     BarFacts,
     ChartFacts,
     Mark,
+    Row,
+    RowFacts,
     Trend,
     render_bars,
     render_bars_off_loop,
     render_chart,
     render_chart_off_loop,
+    render_rows,
 )
 from bot.infra.drawing.chart.layout import CARD_LEFT, CARD_RIGHT, CHART_COLOURS, CHART_PAIRS, LEFT, RIGHT
 from bot.infra.drawing.palette import CARD, COLOURS, LINE, PAGE, SOFT
@@ -145,3 +148,20 @@ async def test_charts_drawn_at_once_off_the_loop_are_each_their_own() -> None:
     wanted = [replace(FACTS, main_number=f"Rp{number}") for number in range(4)]
     assert await asyncio.gather(*map(render_chart_off_loop, wanted)) == [render_chart(facts) for facts in wanted]
     assert await render_bars_off_loop(BARS) == render_bars(BARS)
+
+
+@pytest.mark.parametrize("text", some([pytest.param(text, id=name) for name, text in HOSTILE.items()]))
+@pytest.mark.parametrize("count", [0, 1, 12, 100])
+def test_any_rows_are_drawn_within_the_card(text: str, count: int) -> None:
+    rows = tuple(
+        Row(label=text, share=number - 1, reach=number / 2, value=text, is_marked=number % 2 == 0)
+        for number in range(count)
+    )
+    facts = RowFacts(brand="Kirim", title="Time", period="30 days", main_number="12", rows=rows)
+    picture = _open(render_rows(facts))
+    page, card = COLOURS[PAGE], COLOURS[CARD]
+    assert picture.height < 1_700
+    assert _colours(picture, 0, CARD_LEFT) == _colours(picture, CARD_RIGHT, 1080) == {page}
+    middle = picture.crop((0, 200, 1080, picture.height - 200))
+    if middle.height > 0:
+        assert _colours(middle, CARD_LEFT, LEFT - 24) == _colours(middle, RIGHT + 24, CARD_RIGHT) == {card}

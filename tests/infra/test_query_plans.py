@@ -21,6 +21,7 @@ from bot.infra.telegram.inbound.model import InboxItem
 from bot.infra.telegram.inbound.repository import InboxRepository
 from bot.operations.statistics_repository import StatisticsRepository
 from bot.orders import user_data as orders_data
+from bot.orders.destinations.repository import DestinationRepository
 from bot.orders.missed_order_repository import MissedOrderRepository
 from bot.orders.order import Phase
 from bot.orders.receipts.wrong_code_repository import WrongCodeRepository
@@ -72,6 +73,14 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
     "due_after": (
         lambda tx: OrderRepository(tx).due_after(NOW, is_paid=False),
         "ix_orders_due (is_paid=? AND next_poll_at",
+    ),
+    "ended transfers": (
+        lambda tx: DestinationRepository(tx).histories(NOW, NOW + SECOND),
+        "ix_orders_created_at_reference (created_at>? AND created_at<?)",
+    ),
+    "recent transfers": (
+        lambda tx: DestinationRepository(tx).recent(NOW),
+        "ix_orders_created_at_reference (created_at>? AND created_at<?)",
     ),
     "viewed pages": (lambda tx: OrderRepository(tx).due_if_viewed(["R1", "R2"], [], NOW, NOW, 9), "pk_orders"),
     "users' orders": (

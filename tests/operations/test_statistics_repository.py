@@ -21,8 +21,9 @@ from bot.operations.statistics import (
     find_outcome,
 )
 from bot.operations.statistics_repository import StatisticsRepository
+from bot.orders.destinations.model import PayoutTimes
+from bot.orders.destinations.repository import PayoutTimeRepository
 from bot.orders.order import Order, Phase
-from bot.orders.payout_times import PayoutTimeRepository, PayoutTimes
 from bot.orders.repository import OrderRepository
 from bot.rates.model import RateAlert, Subscription
 from bot.rates.repository import SubscriptionRepository

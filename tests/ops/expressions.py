@@ -37,7 +37,7 @@ OF_THE_PROCESS: Final = frozenset({"process_cpu_seconds_total", "process_residen
 """Metrics of every process on Linux."""
 
 OF_EVERY_TARGET: Final = frozenset({"instance", "job"})
-ONLY_KNOWN_LATER: Final = frozenset({"revision", "version", "worker"})
+ONLY_KNOWN_LATER: Final = frozenset({"destination", "problem", "quantile", "revision", "version", "worker"})
 """Labels whose values the code doesn't declare."""
 
 CONDITION: Final = re.compile(r'(\w+)\s*(=~|!~|!=|=)\s*"([^"]*)"')

@@ -19,6 +19,7 @@ from bot.infra.outbox.delivery import OutboxDelivery
 from bot.infra.outbox.model import Queue, RetryLater, Sent, StoredNotification, Undeliverable
 from bot.operations.monitor import Monitor
 from bot.operations.workers import MonitorWorker
+from bot.orders.destinations.health import DestinationHealthService
 from bot.orders.events import OrderEvents
 from bot.orders.notification_kinds import ORDER_SUBJECT, OrderNotification
 from bot.orders.notification_queue import QUEUES
@@ -162,8 +163,14 @@ class OrderSystem:
         subjects = AlarmSubjects()
         subjects.add(ALARM_SUBJECTS)
         self.alarms = AlarmService(self.store, self.clock, rules.operator_ids, subjects=subjects)
+        self.destinations = DestinationHealthService(self.store, self.clock)
         self.monitor = Monitor(
-            store=self.store, clock=self.clock, health=self.health, alarms=self.alarms, catalogue=self.catalogue
+            store=self.store,
+            clock=self.clock,
+            health=self.health,
+            alarms=self.alarms,
+            catalogue=self.catalogue,
+            destinations=self.destinations,
         )
         self.poller = Poller(
             store=self.store,

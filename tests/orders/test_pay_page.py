@@ -13,18 +13,21 @@ from markupsafe import escape
 
 import bot
 from bot.infra.i18n import LOCALES
+from bot.orders.destinations.model import PayoutTimes
+from bot.orders.destinations.screens import format_payout_times
 from bot.orders.order import Order, OrderStatus, Phase, new_page_token
 from bot.orders.page_url import TOKEN, page_url
 from bot.orders.pay_page import rendering
 from bot.orders.pay_page.files import FOLDER, Files
 from bot.orders.pay_page.status_text import SHOWN, describe_status, shown_status
 from bot.orders.payment_details import get_payment_details
-from bot.orders.payout_times import PayoutTimes, format_payout_times
 from bot.orders.screens.payment import page_row
 from bot.payments.errors import DepositCheckError
 from bot.payments.tokens import TOKENS
+from bot.settlement.model import PayoutMethod
 from bot.users.provider import UNNAMED, Provider
 from tests.orders.builders import DEPOSIT_ADDRESS, INVOICE, a_deposit_order, an_open_order, orders_in_each_state
+from tests.orders.destination_screens import a_destination
 from tests.screens import HOSTILE_NAMES, NOW
 from tests.settlement.builders import LISTED_BCA
 from tests.texts import TRANSLATIONS, label
@@ -337,3 +340,20 @@ def test_a_page_that_can_be_paid_says_how_long_transfers_took(locale: str) -> No
     times = PayoutTimes(orders=20, median=timedelta(minutes=3), slow=timedelta(minutes=11))
     assert escape(format_payout_times(t, times)) in page_of(an_open_order(), locale, times=times)
     assert len(re.findall('class="hint"', page_of(an_open_order(), locale, times=times))) == 3
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_a_page_says_how_its_own_destination_does_if_that_is_known(locale: str) -> None:
+    t = TRANSLATIONS.get(locale)
+    times = PayoutTimes(orders=20, median=timedelta(minutes=3), slow=timedelta(minutes=11))
+    order = replace(an_open_order(PayoutMethod("999", "BANK A & B", "bank")), page_token=SECRET)
+    known = a_destination(order.method)
+    unknown = replace(known, usual=replace(known.usual, times=None))
+    said = label("orders.destinations.usual", locale, name="BANK A & B", length=t.within(timedelta(minutes=4)))
+    for destination, expected in ((known, said), (unknown, format_payout_times(t, times))):
+        details, status = get_payment_details(order), describe_status(t, OrderStatus.WAITING)
+        shown = rendering.ShownPayment(order, status, details, NOW, times, destination)
+        page = rendering.render_payment(t, shown, rendering.Site(FILES, UNNAMED))
+        hints = re.findall(r'<p class="hint">(.*?)</p>', page)
+        assert hints[-1] == escape(expected)
+        assert len(hints) == 3

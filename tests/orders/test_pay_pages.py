@@ -20,10 +20,10 @@ from bot.infra.http.guard import CONTENT_SECURITY_POLICY
 from bot.infra.http.health import Health
 from bot.infra.metrics import LoopLag
 from bot.infra.process_state import ProcessState
+from bot.orders.destinations.model import PayoutTimes
 from bot.orders.order import Order, Phase
 from bot.orders.pay_page.app import create_app
 from bot.orders.pay_page.lookup import Lookup, TooMany
-from bot.orders.payout_times import PayoutTimes
 from bot.orders.repository import OrderRepository
 from bot.orders.tracking.viewed_orders import ViewedOrders
 from bot.settlement.steps import OrderStep

@@ -11,9 +11,10 @@ import pytest
 from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreDown
 from bot.infra.db.transaction import Transaction
+from bot.orders.destinations.health import PayoutTimeMeasurement
+from bot.orders.destinations.model import PayoutTimes
 from bot.orders.measurement import CACHED_FOR
 from bot.orders.order import Phase
-from bot.orders.payout_times import PayoutTimeMeasurement, PayoutTimes
 from bot.orders.repository import OrderRepository
 from bot.settlement.steps import OrderStep
 from tests.infra.keys import VAULT

@@ -81,6 +81,8 @@ async def test_orders_move_by_themselves_also_while_nobody_asks() -> None:
         {"profile": "other"},
         {"speedSeconds": -1},
         {"speedSeconds": "fast"},
+        {"speedByBank": 5},
+        {"speedByBank": {"014": -1}},
         {"invoiceExpirySeconds": 0},
         {"wrongInvoice": "colour"},
         {"configured": 1},

@@ -143,6 +143,20 @@ async def test_a_paid_order_moves_by_itself_at_the_set_speed() -> None:
         assert order["completedAt"] == order["updatedAt"] == "2026-11-21T03:00:50.000Z"
 
 
+async def test_orders_to_one_bank_can_be_slower_than_others() -> None:
+    async with SettlementSystem() as system:
+        slow, other = await system.place(), await system.place(**GOPAY)
+        await system.control("settings", speedSeconds=1, speedByBank={"014": 100})
+        for made in (slow, other):
+            await system.control("pay", bolt11=made["bolt11"])
+        system.clock.pass_seconds(99)
+        assert (await system.read(slow["orderId"]))["state"] == "LN_INVOICE_PAID"
+        assert (await system.read(other["orderId"]))["state"] == "COMPLETED"
+        await system.control("settings", speedByBank={})
+        system.clock.pass_seconds(10)
+        assert (await system.read(slow["orderId"]))["state"] == "COMPLETED"
+
+
 async def test_the_routing_hop_can_be_left_out() -> None:
     async with SettlementSystem() as system:
         await system.control("settings", routingHop=False)

@@ -48,6 +48,16 @@ def facts_of(kind: AlarmKind, now: datetime, typed: str) -> dict[str, object]:
         AlarmKind.ROW_LEFT: {"count": 2, "rows": "outbox 7, sealing_keys 1a2b3c4d"},
         AlarmKind.ROW_UNREADABLE: {"count": 6, "rows": "orders.holder 5, orders.number 7"},
         AlarmKind.SERVICE_DOWN: {"since": since},
+        AlarmKind.DESTINATION_SLOW: {
+            "destination": typed[:60] or "BCA",
+            "since": since,
+            "minutes": 41,
+            "longer": len(typed) % 2 == 0,
+            "usual": 4,
+            "hits": 4,
+            "count": 5,
+        },
+        AlarmKind.DESTINATION_FAILING: {"destination": typed[:60] or "BCA", "since": since, "hits": 4, "count": 5},
     }
     return known.get(kind, {})
 

@@ -8,7 +8,8 @@ import pytest
 
 from bot.infra.i18n import LOCALES
 from bot.infra.telegram.ui.callbacks import read_button
-from bot.orders.payout_times import PayoutTimes, format_payout_times
+from bot.orders.destinations.model import PayoutTimes
+from bot.orders.destinations.screens import format_payout_times
 from bot.staff.staff_chat import StaffChat, SupportContacts
 from bot.support.user_chat.buttons import HelpButton, HelpPage
 from bot.support.user_chat.help_handlers import HelpHandlers

@@ -15,14 +15,24 @@ from bot.rates.quote import Estimate, estimate
 from bot.recipients.formatting import format_full_method, group_digits
 
 
-def screen(t: Translator, draft: OrderDraft, worth: Estimate, zone: tzinfo, *, is_first: bool = False) -> Screen:
+def screen(
+    t: Translator,
+    draft: OrderDraft,
+    worth: Estimate,
+    zone: tzinfo,
+    *,
+    is_first: bool = False,
+    time_needed: str | None = None,
+) -> Screen:
     """Return the review. Users without an order can read what Lightning is.
 
-    The number and its warning come last, beside the buttons.
+    `time_needed` says how long a transfer takes, if that is known. The number and its warning come last, beside the
+    buttons.
     """
     parts = (
         f"{t('checkout.review.title')}\n{_format_figures(t, draft, worth, zone)}",
         *_explain_sum(t, draft, worth),
+        *((time_needed,) if time_needed else ()),
         t("checkout.review.locks"),
         _format_recipient(t, draft),
         t("checkout.review.irreversible"),

@@ -15,6 +15,8 @@ from bot.checkout.steps.handler import TakeAnswer
 from bot.core.errors import Rejection
 from bot.infra.db.database import Database
 from bot.infra.telegram.ui.screen import Screen
+from bot.orders.destinations.health import DestinationHealthService
+from bot.orders.destinations.screens import format_destination_health
 from bot.orders.order import Order
 from bot.orders.placement.service import ConfirmationOutdated, MethodVanished, OrderService
 from bot.orders.repository import OrderRepository
@@ -32,12 +34,19 @@ class ReviewStep:
     """Show the review, and place the order that is confirmed."""
 
     def __init__(
-        self, *, database: Database, catalogue: ServiceCatalogue, orders: OrderService, drafts: DraftService
+        self,
+        *,
+        database: Database,
+        catalogue: ServiceCatalogue,
+        orders: OrderService,
+        drafts: DraftService,
+        destinations: DestinationHealthService,
     ) -> None:
         self._database = database
         self._catalogue = catalogue
         self._orders = orders
         self._drafts = drafts
+        self._destinations = destinations
 
     @property
     def buttons(self) -> Mapping[DraftAction, TakeAnswer]:
@@ -63,7 +72,8 @@ class ReviewStep:
             reviewed = saved
         async with self._database.reading() as tx:
             is_first = not await OrderRepository(tx).of_user(session.user.id, limit=1)
-        return screens.screen(session.t, reviewed, worth, session.zone, is_first=is_first)
+        time_needed = await self._format_destination(session, reviewed)
+        return screens.screen(session.t, reviewed, worth, session.zone, is_first=is_first, time_needed=time_needed)
 
     async def take_typed(self, _: Session, __: OrderDraft, ___: str) -> OrderDraft:
         """Point to the buttons."""
@@ -76,6 +86,12 @@ class ReviewStep:
             is_first = len(await OrderRepository(tx).of_user(session.user.id, limit=2)) == 1
         phrase = session.user.phrase if is_first else None
         return screens.confirmed(session.t, order, phrase=phrase)
+
+    async def _format_destination(self, session: Session, draft: OrderDraft) -> str | None:
+        """Return how long transfers to the draft's destination take, or what is wrong there. None if it isn't known."""
+        health = await self._destinations.get()
+        known = health.of(draft.method) if health is not None else None
+        return format_destination_health(session.t, known, session.now, session.t) if known is not None else None
 
     async def _ask_what_to_change(self, session: Session, draft: OrderDraft, _: str) -> Screen:
         """Offer the answers that can be changed. The draft stays at its review."""

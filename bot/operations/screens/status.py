@@ -8,7 +8,7 @@ from bot.infra.telegram.ui.formatting import format_clock
 from bot.infra.telegram.ui.screen import Button, Screen
 from bot.operations.live_figures import LiveFigures
 from bot.operations.monitor import HealthSummary
-from bot.staff.alarm_model import ORDER_ALARMS, Alarm, AlarmKind
+from bot.staff.alarm_model import DESTINATION_ALARMS, ORDER_ALARMS, Alarm, AlarmKind
 from bot.staff.alarm_subjects import Subjects
 from bot.staff.buttons import AlarmAction, AlarmButton
 from bot.staff.screens import alarms as alarm_screens
@@ -80,7 +80,7 @@ def _state(t: Translator, kind: AlarmKind, raised: list[Alarm], summary: HealthS
         return t.number(summary.methods)
     if _is_unknown(kind, summary) and not raised:
         return t("staff.alarm.unknown")
-    if kind in ORDER_ALARMS:
+    if kind in ORDER_ALARMS | DESTINATION_ALARMS:
         return t.number(len(raised))
     return t(f"staff.alarm.{alarm_screens.get_text_name(raised[0])}_wrong") if raised else t(f"staff.alarm.{kind}_fine")
 

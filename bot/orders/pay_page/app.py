@@ -13,7 +13,7 @@ from bot.infra.http.health import Health, create_health_app
 from bot.infra.i18n import Translations
 from bot.orders.page_url import PATH
 from bot.orders.pay_page.files import Files
-from bot.orders.pay_page.handlers import FAILURES, NoSuchPage, PageHandlers, Times
+from bot.orders.pay_page.handlers import FAILURES, Destinations, NoSuchPage, PageHandlers, Times
 from bot.orders.pay_page.rendering import Site
 from bot.users.provider import UNNAMED, Provider
 
@@ -33,6 +33,7 @@ def create_app(
     on_viewed: Callable[[str], None] = lambda _: None,
     provider: Provider = UNNAMED,
     times: Times = _none,
+    destinations: Destinations = _none,
     more_routes: Sequence[BaseRoute] = (),
 ) -> ASGIApp:
     """Build the application. Without `public_url` it has only the pages of health.
@@ -47,6 +48,7 @@ def create_app(
         on_viewed: called with an order's reference at each request of its page.
         provider: who runs the bot, for the footer of each page.
         times: returns how long payouts take, if that is known.
+        destinations: returns how each destination is doing, if that is known.
         more_routes: other routes of the public server.
     """
     if not public_url:
@@ -59,6 +61,7 @@ def create_app(
         default_locale=default_locale,
         site=Site(files, provider),
         times=times,
+        destinations=destinations,
         on_viewed=on_viewed,
     )
     app = Starlette(

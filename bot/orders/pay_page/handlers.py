@@ -15,6 +15,7 @@ from bot.core.clock import Clock
 from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreDown
 from bot.infra.i18n import Translations
+from bot.orders.destinations.model import DestinationsHealth, PayoutTimes
 from bot.orders.order import Order, OrderStatus
 from bot.orders.page_url import TOKEN
 from bot.orders.pay_page import rendering
@@ -22,7 +23,6 @@ from bot.orders.pay_page.language import language_of
 from bot.orders.pay_page.lookup import Lookup, TooMany
 from bot.orders.pay_page.status_text import StatusText, describe_status, shown_status
 from bot.orders.payment_details import PaymentDetails, get_payment_details
-from bot.orders.payout_times import PayoutTimes
 from bot.payments import qr
 from bot.payments.errors import DepositCheckError, UnrenderableQr
 
@@ -51,6 +51,7 @@ log = structlog.get_logger(__name__)
 
 Find = Callable[[str], Awaitable[Order | None]]
 Times = Callable[[], Awaitable[PayoutTimes | None]]
+Destinations = Callable[[], Awaitable[DestinationsHealth | None]]
 
 NOW_HEADER = "x-now"
 """The header with our time in milliseconds. The clock of a phone may be minutes off."""
@@ -76,6 +77,7 @@ class PageHandlers:
         default_locale: str,
         site: rendering.Site,
         times: Times,
+        destinations: Destinations,
         on_viewed: Callable[[str], None],
     ) -> None:
         self._lookup = Lookup(store)
@@ -85,6 +87,7 @@ class PageHandlers:
         self._default_locale = default_locale
         self._site = site
         self._times = times
+        self._destinations = destinations
         self._on_viewed = on_viewed
         self._log_from = 0.0
         # There is one for each status and language. They contain nothing about an order.
@@ -96,7 +99,9 @@ class PageHandlers:
         locale, now = language_of(request, self._default_locale), self._clock.now()
         status, details = _get_status(order, now)
         times = await self._times() if details is not None else None
-        shown = rendering.ShownPayment(order, self._status_text(locale, status), details, now, times)
+        health = await self._destinations() if details is not None else None
+        destination = health.of(order.method) if health is not None else None
+        shown = rendering.ShownPayment(order, self._status_text(locale, status), details, now, times, destination)
         return HTMLResponse(rendering.render_payment(self._translations.get(locale), shown, self._site))
 
     async def state(self, request: Request) -> Response:

@@ -12,12 +12,13 @@ from typing import Final
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from bot.infra.i18n import LOCALES, Translator, other_locales
+from bot.orders.destinations.model import DestinationHealth, PayoutTimes
+from bot.orders.destinations.screens import format_destination_health, format_payout_times
 from bot.orders.order import Order, OrderStatus
 from bot.orders.pay_page.files import Files
 from bot.orders.pay_page.language import PARAMETER
 from bot.orders.pay_page.status_text import StatusText, describe_status
 from bot.orders.payment_details import PaymentDetails, Transfer
-from bot.orders.payout_times import PayoutTimes, format_payout_times
 from bot.users.provider import Provider
 
 TEMPLATES: Final = Environment(
@@ -43,13 +44,17 @@ class Site:
 
 @dataclass(frozen=True, slots=True)
 class ShownPayment:
-    """A payment to show. `details` is None unless the order can be paid."""
+    """A payment to show. `details` is None unless the order can be paid.
+
+    `times` are of all destinations, and shown if nothing is known of the order's own.
+    """
 
     order: Order
     status: StatusText
     details: PaymentDetails | None
     now: datetime
     times: PayoutTimes | None = None
+    destination: DestinationHealth | None = None
 
     @property
     def seconds_remaining(self) -> float | None:
@@ -120,7 +125,10 @@ def _amounts(t: Translator, shown: ShownPayment) -> list[str]:
 
 def _pay(t: Translator, shown: ShownPayment, details: PaymentDetails, token: str) -> dict[str, object]:
     hints = [t.plain("orders.pay_page.safe"), t.plain("orders.pay_page.for_payer")]
-    if shown.times:
+    known = shown.destination and format_destination_health(t, shown.destination, shown.now, t.plain)
+    if known:
+        hints.append(known)
+    elif shown.times:
         hints.append(format_payout_times(t, shown.times))
     return {
         "countdown": _countdown(t, shown),

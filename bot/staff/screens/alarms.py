@@ -70,11 +70,13 @@ def format_alarm(t: Translator, alarm: Alarm, subjects: Subjects, now: datetime,
     """Return what is wrong and since when, with the order that the alarm is about."""
     facts = {fact: _format_fact(value) for fact, value in alarm.facts.items() if fact != "since"}
     since = format_time(t, _get_start(alarm), now, zone, round_up=False)
-    known = {"before": "", "now": "", "count": "", "complaint": "", "message": "", "why": "", "rows": "", **facts}
+    named = ("before", "now", "count", "complaint", "message", "why", "rows", "destination", "usual", "hits")
+    known = {**dict.fromkeys(named, ""), **facts}
     return t(
         f"staff.alarm.{_get_start_text_name(alarm)}",
         **known,
         since=since,
+        length=_format_length(t, alarm),
         line=_describe_subject(t, alarm, subjects, now),
     )
 
@@ -137,7 +139,8 @@ def _resolve_button(t: Translator, alarm: Alarm, action: AlarmAction) -> Button:
 
 
 def _describe_ended(t: Translator, alarm: Alarm, subjects: Subjects) -> Html:
-    return t(f"staff.alarm.{get_text_name(alarm)}_over", line=_subject_line(t, alarm, subjects))
+    name = _format_fact(alarm.facts.get("destination", ""))
+    return t(f"staff.alarm.{get_text_name(alarm)}_over", line=_subject_line(t, alarm, subjects), destination=name)
 
 
 def _describe_subject(t: Translator, alarm: Alarm, subjects: Subjects, now: datetime) -> Html | str:
@@ -154,6 +157,12 @@ def _get_start(alarm: Alarm) -> datetime:
     """Return when the problem began. The alarm may have been raised later."""
     began = alarm.facts.get("since")
     return datetime.fromisoformat(str(began)) if began else alarm.raised_at
+
+
+def _format_length(t: Translator, alarm: Alarm) -> str:
+    """Return how long transfers to a slow destination take, as their senders read it."""
+    key = "staff.alarm.length_longer" if alarm.facts.get("longer") else "staff.alarm.length"
+    return t.plain(key, minutes=_format_fact(alarm.facts.get("minutes", "")))
 
 
 def _format_fact(fact: object) -> int | str:

@@ -3,7 +3,7 @@
 from bot.infra.db.database import Database
 from bot.infra.telegram.ui.router import Menu, Routes
 from bot.infra.telegram.ui.screen import Screen
-from bot.orders.payout_times import PayoutTimeMeasurement
+from bot.orders.destinations.health import PayoutTimeMeasurement
 from bot.orders.repository import OrderRepository
 from bot.orders.rules import OrderRules
 from bot.settlement.catalogue import ServiceCatalogue

@@ -30,6 +30,18 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """A name with a bar beside it: strong up to `share`, pale up to `reach`, both 0 to 1. `value` is at its end."""
+
+    label: str
+    share: float
+    reach: float
+    value: str
+    is_marked: bool = False
+    """Whether it stands out from the others."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SheetFacts:
     """The parts of every chart. Plain text, not HTML. Empty parts are left out, long ones are cut."""
 
@@ -65,3 +77,10 @@ class BarFacts(SheetFacts):
     """A bar chart of up to about 31 bars."""
 
     bars: tuple[Bar, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowFacts(SheetFacts):
+    """A chart of up to 16 rows."""
+
+    rows: tuple[Row, ...]

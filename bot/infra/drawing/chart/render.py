@@ -8,9 +8,10 @@ from bot.infra.drawing.block import Block, create_space
 from bot.infra.drawing.canvas import Canvas
 from bot.infra.drawing.chart import heading
 from bot.infra.drawing.chart.bars import build_bars
-from bot.infra.drawing.chart.facts import BarFacts, ChartFacts, SheetFacts
+from bot.infra.drawing.chart.facts import BarFacts, ChartFacts, RowFacts, SheetFacts
 from bot.infra.drawing.chart.layout import CARD_LEFT, CHART, WIDTH
 from bot.infra.drawing.chart.line import build_line
+from bot.infra.drawing.chart.rows import build_rows
 from bot.infra.drawing.palette import PAGE
 
 _CARD_RADIUS, _CARD_PADDING = 44, 48
@@ -30,6 +31,11 @@ def render_bars(facts: BarFacts) -> bytes:
     return _render(facts, build_bars(facts))
 
 
+def render_rows(facts: RowFacts) -> bytes:
+    """Draw a chart of rows as a PNG, 1080 pixels wide. Pure and synchronous. The same facts give the same bytes."""
+    return _render(facts, build_rows(facts))
+
+
 async def render_chart_off_loop(facts: ChartFacts) -> bytes:
     """Draw as `render_chart` does, without blocking the event loop."""
     return await asyncio.get_running_loop().run_in_executor(_RENDERER, render_chart, facts)
@@ -38,6 +44,11 @@ async def render_chart_off_loop(facts: ChartFacts) -> bytes:
 async def render_bars_off_loop(facts: BarFacts) -> bytes:
     """Draw as `render_bars` does, without blocking the event loop."""
     return await asyncio.get_running_loop().run_in_executor(_RENDERER, render_bars, facts)
+
+
+async def render_rows_off_loop(facts: RowFacts) -> bytes:
+    """Draw as `render_rows` does, without blocking the event loop."""
+    return await asyncio.get_running_loop().run_in_executor(_RENDERER, render_rows, facts)
 
 
 def _render(facts: SheetFacts, plot: Block) -> bytes:

@@ -46,7 +46,7 @@ async def _settings(service: Service, _body: Body) -> object:
 
 async def _change_settings(service: Service, body: Body) -> object:
     service.switches = service.switches.changed(body)
-    if "speedSeconds" in body:
+    if {"speedSeconds", "speedByBank"} & body.keys():
         lifecycle.set_speed(service)
     lifecycle.tick(service)
     return service.switches.as_json()

@@ -7,7 +7,7 @@ restart. Orders and keys are.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from bot.sandbox.service.control.profile import DOCUMENTED, Profile, profile_named
@@ -27,6 +27,7 @@ class Switches:
 
     Attributes:
         speed_seconds: between two states of a paid order; None means manually.
+        speed_by_bank: the same for orders to some bank codes, instead of `speed_seconds`.
         invoice_expiry_seconds: 1 s to a year.
         clock_skew_seconds: how far the service's clock is ahead of true time (negative: behind).
         locked_price_percent: how much worse for the payer a locked price is than the quote shown.
@@ -45,6 +46,7 @@ class Switches:
     profile: Profile = DOCUMENTED
     network: str = "bcrt"
     speed_seconds: float | None = 3.0
+    speed_by_bank: Mapping[str, float] = field(default_factory=dict)
     invoice_expiry_seconds: int = 3600
     clock_skew_seconds: int = 0
     locked_price_percent: float = 0.0
@@ -60,6 +62,10 @@ class Switches:
     quote_cache_seconds: int | None = None
     methods_cache_seconds: int | None = None
     stats_without: tuple[str, ...] = ()
+
+    def speed_of(self, bank_code: str) -> float | None:
+        """Return the seconds between two states of a paid order to this bank code. None means manually."""
+        return self.speed_by_bank.get(bank_code, self.speed_seconds)
 
     @property
     def quote_ttl_seconds(self) -> int:
@@ -136,6 +142,13 @@ def _one_of(*choices: str) -> Callable[[str, object], str]:
     return read
 
 
+def _speeds(name: str, value: object) -> dict[str, float]:
+    if not isinstance(value, dict):
+        raise ControlRefusal(400, f"{name} must be an object of bank codes and seconds")
+    read = _number(0, _A_YEAR)
+    return {str(code): read(f"{name}.{code}", seconds) for code, seconds in value.items()}
+
+
 def _names(name: str, value: object) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise ControlRefusal(400, f"{name} must be a list of strings")
@@ -146,6 +159,7 @@ _READERS: Final[dict[str, Callable[[str, object], object]]] = {
     "profile": _profile,
     "network": _one_of("bcrt", "bc", "tb", "tbs"),
     "speedSeconds": _or_none(_number(0, _A_YEAR)),
+    "speedByBank": _speeds,
     "invoiceExpirySeconds": _whole(1, _A_YEAR),
     "clockSkewSeconds": _whole(-_A_YEAR, _A_YEAR),
     "lockedPricePercent": _number(-90, 900),

@@ -113,7 +113,10 @@ def expire(service: Service, order: Order) -> Order:
 
 def set_speed(service: Service) -> None:
     """Apply a changed speed to orders in progress at once."""
-    service.book.reschedule(_next_due(service, service.true_now()))
+    now, switches = service.true_now(), service.switches
+    service.book.reschedule(_next_due(switches.speed_seconds, now))
+    for bank_code, speed in switches.speed_by_bank.items():
+        service.book.reschedule(_next_due(speed, now), bank_code)
 
 
 def _fail_expired(service: Service) -> None:
@@ -155,12 +158,11 @@ def _moved(service: Service, order: Order, state: str, at: datetime) -> Order:
         reached=(*order.reached, state),
         updated_at=at + service.skew,
         completed_at=at + service.skew if state == states.COMPLETED else order.completed_at,
-        due_at=None if rests else _next_due(service, at),
+        due_at=None if rests else _next_due(service.switches.speed_of(order.bank_code), at),
     )
 
 
-def _next_due(service: Service, at: datetime) -> datetime | None:
-    speed = service.switches.speed_seconds
+def _next_due(speed: float | None, at: datetime) -> datetime | None:
     return None if speed is None else at + timedelta(seconds=speed)
 
 

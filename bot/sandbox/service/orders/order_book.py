@@ -72,12 +72,13 @@ class OrderBook:
         at = to_milliseconds(now)
         self._db.execute("UPDATE orders SET due_at = ? WHERE due_at IS NOT NULL AND due_at < ?", (at, at))
 
-    def reschedule(self, due_at: datetime | None) -> None:
-        """Set the time of the next step of every paid order in progress. None stops them."""
+    def reschedule(self, due_at: datetime | None, bank_code: str | None = None) -> None:
+        """Set the time of the next step of every paid order in progress, or of those to a bank. None stops them."""
         moving = f"state NOT IN ('COMPLETED', '{FAILED}') AND (paid_at IS NOT NULL OR deposit_seen = 1)"
         in_progress = f"{moving} AND state NOT IN ({_UNPAID})"
         at = None if due_at is None else to_milliseconds(due_at)
-        self._db.execute(f"UPDATE orders SET due_at = ? WHERE {in_progress}", (at,))  # noqa: S608  constants only
+        where = f"{in_progress} AND (? IS NULL OR bank_code = ?)"
+        self._db.execute(f"UPDATE orders SET due_at = ? WHERE {where}", (at, bank_code, bank_code))  # noqa: S608  constants only
 
     def idr_since(self, moment: datetime) -> int:
         """Return the rupiah of all orders created since, without failed ones. The partner's caps count these."""

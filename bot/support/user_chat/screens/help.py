@@ -7,8 +7,9 @@ from typing import Final
 from bot.core.money import SETTLEMENT_FEE_IDR
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
+from bot.orders.destinations.model import PayoutTimes
+from bot.orders.destinations.screens import format_payout_times
 from bot.orders.order import Order
-from bot.orders.payout_times import PayoutTimes, format_payout_times
 from bot.orders.screens.formatting import format_failed_payout_policy
 from bot.recipients.formatting import format_method
 from bot.staff.staff_chat import SupportContacts

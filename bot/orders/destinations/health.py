@@ -1,0 +1,62 @@
+"""The figures of destinations, measured regularly from the bot's own orders and kept in memory."""
+
+import asyncio
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Final
+
+from bot.core.clock import Clock
+from bot.core.sample_size import SAMPLE_PERIOD
+from bot.infra.db.database import Database
+from bot.infra.db.errors import StoreDown
+from bot.infra.db.transaction import Transaction
+from bot.orders.destinations.model import DestinationsHealth, PayoutTimes, Usual, judge, measure
+from bot.orders.destinations.repository import DestinationRepository, PayoutTimeRepository
+from bot.orders.measurement import CACHED_FOR, CachedMeasurement
+from bot.settlement.catalogue import CachedValue
+
+JUDGED_EVERY: Final = timedelta(minutes=1)
+"""How often recent transfers are read. What is usual changes slowly and is read every half hour."""
+
+
+class PayoutTimeMeasurement(CachedMeasurement[PayoutTimes]):
+    """Measure the payout times of completed orders to all destinations together."""
+
+    def __init__(self, store: Database, clock: Clock) -> None:
+        super().__init__(store, clock, _measure_times)
+
+
+class DestinationHealthService:
+    """Say how each destination is doing. The monitor, the review and the wallet pages ask it, so all say the same."""
+
+    def __init__(self, store: Database, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
+        self._usual = CachedValue(self._measure, CACHED_FOR, clock)
+        self._judged = CachedValue(self._judge, JUDGED_EVERY, clock)
+
+    async def get(self) -> DestinationsHealth | None:
+        """Return how each destination is doing, or None if the database doesn't answer."""
+        try:
+            return await self._judged.get()
+        except StoreDown:
+            return None
+
+    async def _judge(self) -> DestinationsHealth:
+        usual, now = await self._usual.get(), self._clock.now()
+        async with self._store.reading() as tx:
+            recent = await DestinationRepository(tx).recent(now)
+        return await asyncio.to_thread(judge, usual, recent, now)
+
+    async def _measure(self) -> Mapping[str, Usual]:
+        now = self._clock.now()
+        async with self._store.reading() as tx:
+            histories = await DestinationRepository(tx).histories(now - SAMPLE_PERIOD, now)
+        return await asyncio.to_thread(
+            lambda: {each.method.key(): measure(each, now) for each in histories},
+        )
+
+
+async def _measure_times(tx: Transaction, since: datetime, until: datetime) -> PayoutTimes | None:
+    times = await PayoutTimeRepository(tx).between(since, until)
+    return times if times is not None and times.has_enough_samples else None

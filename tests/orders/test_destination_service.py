@@ -1,0 +1,326 @@
+"""How destinations do is read from the rows of orders, and alarms, reviews and wallet pages say the same of it."""
+
+import io
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from PIL import Image
+
+from bot.checkout.steps.review import ReviewStep
+from bot.infra.db.database import Database
+from bot.infra.db.errors import StoreDown
+from bot.infra.drawing.chart import render_rows
+from bot.infra.i18n import LOCALES
+from bot.infra.metrics import REGISTRY
+from bot.orders.destinations import metrics, screens
+from bot.orders.destinations.health import JUDGED_EVERY, DestinationHealthService
+from bot.orders.destinations.model import TimesOfWeek, WeekPart
+from bot.orders.destinations.repository import DestinationRepository
+from bot.orders.destinations.screens import format_destination_health
+from bot.settlement.model import PayoutMethod
+from bot.settlement.steps import OrderStep
+from bot.staff.alarm_model import AlarmKind
+from bot.staff.notifications import AlarmNotification
+from tests.orders.destination_builders import a_failed_transfer, a_transfer, keep, some_history
+from tests.orders.destination_screens import (
+    FAILING,
+    SLOW,
+    a_destination,
+    every_destination,
+    listed,
+    some_times,
+)
+from tests.orders.order_system import OSCAR, OrderSystem
+from tests.screens import HOSTILE_NAMES, JAKARTA, ScreenCase, check_screen
+from tests.screens import NOW as SHOWN_AT
+from tests.settlement.builders import BCA, BRI, GOPAY, LISTED_BCA
+from tests.settlement.fake_settlement import MovedClock
+from tests.texts import TRANSLATIONS, label, says, text
+from tests.times import NOW
+
+MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
+EN = TRANSLATIONS.get("en")
+
+
+async def test_each_destination_is_counted_on_its_own(store: Database) -> None:
+    renamed = replace(BCA, name="BANK CENTRAL ASIA")
+    await keep(
+        store,
+        *some_history(NOW, 25, failed=2),
+        *some_history(NOW, 3, method=GOPAY, first=100),
+        *some_history(NOW, 1, method=renamed, first=200),
+        *some_history(NOW, 1, method=replace(BCA, cap=7), first=250),
+        a_transfer(300, NOW - HOUR, 3 * MINUTE),
+        a_failed_transfer(301, NOW - HOUR, MINUTE),
+        a_transfer(302, NOW - HOUR, None),
+        a_transfer(303, NOW - 31 * DAY, MINUTE),
+        a_transfer(304, NOW - 4 * HOUR, timedelta(0)),
+    )
+    async with store.reading() as tx:
+        found = {each.method.pair: each for each in await DestinationRepository(tx).histories(NOW - 30 * DAY, NOW)}
+    assert set(found) == {BCA.pair, GOPAY.pair, renamed.pair}
+    bca = found[BCA.pair]
+    assert (bca.sent, bca.failed, bca.settled_sent, bca.settled_failed) == (28, 3, 26, 2)
+    assert len(bca.sample) == 27, "an order that was already sent when its payment was seen has no time"
+    assert bca.last_sent_at == NOW - HOUR + 3 * MINUTE
+    assert sorted(each.took for each in found[GOPAY.pair].sample) == [2 * MINUTE, 3 * MINUTE, 4 * MINUTE]
+
+
+async def test_recent_transfers_are_the_open_and_the_lately_ended_ones(store: Database) -> None:
+    await keep(
+        store,
+        a_transfer(1, NOW - 2 * HOUR, None, last_polled_at=NOW - MINUTE),
+        a_transfer(2, NOW - 2 * HOUR, HOUR),
+        a_failed_transfer(3, NOW - 2 * HOUR, HOUR),
+        a_transfer(4, NOW - 2 * DAY, HOUR),
+        a_transfer(5, NOW - 4 * DAY, None),
+        replace(a_transfer(6, NOW - HOUR, None), paid_at=None, step=OrderStep.CREATED),
+    )
+    async with store.reading() as tx:
+        found = {each.user_id - 5_000: each for each in await DestinationRepository(tx).recent(NOW)}
+    assert set(found) == {1, 2, 3}
+    assert (found[1].ended_at, found[1].lasted) == (None, 2 * HOUR - MINUTE)
+    assert (found[2].lasted, found[2].is_failed, found[3].is_failed) == (HOUR, False, True)
+    assert {each.key for each in found.values()} == {BCA.key()}
+
+
+async def test_health_is_read_once_a_minute_and_is_not_known_without_the_database(
+    sqlite_store: Database, clock: MovedClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service = DestinationHealthService(sqlite_store, clock)
+    first = await service.get()
+    assert first is not None
+    assert first.known() == []
+    await keep(sqlite_store, *some_history(clock.now()))
+    assert await service.get() is first
+    clock.at += JUDGED_EVERY
+    judged = await service.get()
+    assert judged is not first
+    clock.at += 30 * MINUTE
+    known = await service.get()
+    assert known is not None
+    assert [each.method.pair for each in known.known()] == [BCA.pair]
+
+    def fail() -> None:
+        raise StoreDown
+
+    monkeypatch.setattr(sqlite_store, "reading", fail)
+    clock.at += JUDGED_EVERY
+    assert await service.get() is None
+
+
+class Reviewed:
+    """The step of the review, with what it needs to say how long a transfer takes."""
+
+    def __init__(self, system: OrderSystem) -> None:
+        self._system = system
+
+    async def says_of(self, method: PayoutMethod) -> str | None:
+        step = ReviewStep(
+            database=self._system.store,
+            catalogue=self._system.catalogue,
+            orders=self._system.orders,
+            drafts=self._system.drafts,
+            destinations=self._system.destinations,
+        )
+        draft, session = await self._system.draft(method=method), _Reader(self._system)
+        return await step._format_destination(session, draft)  # type: ignore[arg-type]  # what it uses of a session
+
+
+class _Reader:
+    def __init__(self, system: OrderSystem) -> None:
+        self.t, self.now = EN, system.clock.now()
+
+
+async def pass_a_minute(system: OrderSystem) -> list[str]:
+    """Judge again, and return what operators have got."""
+    system.clock.passes(seconds=61)
+    await system.monitor_worker.check()
+    await system.deliver()
+    return system.sender.kinds(OSCAR)
+
+
+async def test_a_destination_made_slow_is_said_by_alarm_and_review_until_it_is_well(system: OrderSystem) -> None:
+    now, review = system.clock.now(), Reviewed(system)
+    for first, method in ((0, BCA), (200, BRI)):
+        await keep(system.sql, *some_history(now, method=method, first=first))
+    assert await pass_a_minute(system) == []
+    usual = text("orders.destinations.usual", name="BCA", length="5 minutes")
+    assert await review.says_of(BCA) == usual
+    assert await review.says_of(GOPAY) is None
+    orders = [await place_and_pay(system, chat_id, method) for chat_id in range(1001, 1006) for method in (BCA, BRI)]
+    for order in orders:
+        if order.method == BRI:
+            await move(system, order.service_id, "COMPLETED")
+    await pass_time(system, 13)
+    assert await pass_a_minute(system) == []
+    assert await review.says_of(BCA) == usual
+    await pass_time(system, 27)
+    assert await pass_a_minute(system) == [AlarmNotification.RAISED]
+    (alarm,) = [each for each in await system.alarms.open() if each.kind is AlarmKind.DESTINATION_SLOW]
+    assert (alarm.subject, alarm.facts["destination"]) == (BCA.key(), "BCA")
+    assert (alarm.facts["hits"], alarm.facts["count"], alarm.facts["usual"]) == (5, 5, 5)
+    assert alarm.facts["longer"] is True
+    length = f"{alarm.facts['minutes']} minutes"
+    assert await review.says_of(BCA) == text("orders.destinations.slow_longer", name="BCA", length=length)
+    assert await review.says_of(BRI) == text("orders.destinations.usual", name="BRI", length="4 minutes")
+    for order in orders:
+        if order.method == BCA:
+            await move(system, order.service_id, "COMPLETED")
+    again = [await place_and_pay(system, chat_id, BCA) for chat_id in range(1011, 1014)]
+    for order in again:
+        await move(system, order.service_id, "COMPLETED")
+    await pass_time(system, 15)
+    assert await pass_a_minute(system) == [AlarmNotification.RAISED, AlarmNotification.CLEARED]
+    assert await review.says_of(BCA) == usual
+
+
+async def test_a_destination_that_fails_is_said_by_alarm_and_review(system: OrderSystem) -> None:
+    now, review = system.clock.now(), Reviewed(system)
+    for first, method in ((0, BCA), (200, BRI)):
+        await keep(system.sql, *some_history(now, method=method, first=first))
+    for chat_id in range(1001, 1007):
+        order = await place_and_pay(system, chat_id, BCA)
+        await move(system, order.service_id, "FAILED")
+    await pass_time(system, 5)
+    kinds = await pass_a_minute(system)
+    assert [each.kind for each in await system.alarms.open() if not each.kind.startswith("order_")] == [
+        AlarmKind.DESTINATION_FAILING
+    ]
+    assert AlarmNotification.RAISED in kinds
+    assert await review.says_of(BCA) == text("orders.destinations.failing", name="BCA")
+    assert await review.says_of(BRI) == text("orders.destinations.usual", name="BRI", length="5 minutes")
+
+
+async def test_two_processes_judge_the_same_and_raise_one_alarm(system: OrderSystem, other_system: OrderSystem) -> None:
+    now = system.clock.now()
+    late = [a_transfer(900 + each, now - 40 * MINUTE, None, last_polled_at=now) for each in range(5)]
+    await keep(system.sql, *some_history(now), *late)
+    first, second = await system.destinations.get(), await other_system.destinations.get()
+    assert first == second
+    await system.monitor_worker.check()
+    await other_system.monitor_worker.check()
+    assert [each.kind for each in await system.alarms.open()] == [AlarmKind.DESTINATION_SLOW]
+
+
+async def place_and_pay(system: OrderSystem, chat_id: int, method: PayoutMethod) -> Any:
+    order = await system.place(chat_id, method=method, number=f"86{chat_id}0000")
+    await move(system, order.service_id, "LN_INVOICE_PAID")
+    return order
+
+
+async def move(system: OrderSystem, service_id: str | None, state: str) -> None:
+    """Move an order at the service, and let the bot see it."""
+    assert service_id is not None
+    system.service.becomes(service_id, state)
+    await system.poll(after=2)
+
+
+async def pass_time(system: OrderSystem, minutes: int) -> None:
+    """Let minutes pass in which orders are polled."""
+    for _ in range(minutes):
+        await system.poll(after=60)
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_a_sender_is_told_what_matters_most(locale: str) -> None:
+    t, known = TRANSLATIONS.get(locale), a_destination(LISTED_BCA)
+
+    def told(health: Any) -> str | None:
+        return format_destination_health(t, health, SHOWN_AT, t)
+
+    four, forty = t.within(4 * MINUTE), t.within(40 * MINUTE)
+    assert told(known) == text("orders.destinations.usual", locale, name="BCA", length=four)
+    assert told(replace(known, slow=SLOW)) == text("orders.destinations.slow", locale, name="BCA", length=forty)
+    longer = replace(known, slow=replace(SLOW, is_longer=True, length=40 * MINUTE + timedelta(seconds=59)))
+    assert told(longer) == text("orders.destinations.slow_longer", locale, name="BCA", length=forty)
+    assert told(replace(known, slow=SLOW, failing=FAILING)) == text("orders.destinations.failing", locale, name="BCA")
+    few = replace(known, usual=replace(known.usual, sent=18))
+    assert told(few) is None
+    assert told(replace(known, usual=replace(known.usual, times=None))) is None
+
+
+def test_nights_are_named_where_they_differ() -> None:
+    known = a_destination(LISTED_BCA, times=TimesOfWeek(some_times(4), {WeekPart.NIGHT: some_times(9)}))
+    by_day, at_night = SHOWN_AT, SHOWN_AT + 13 * HOUR
+    said = format_destination_health(EN, known, at_night, EN)
+    assert said == text("orders.destinations.usual_night", name="BCA", length="9 minutes")
+    assert format_destination_health(EN, known, by_day, EN) == text(
+        "orders.destinations.usual", name="BCA", length="4 minutes"
+    )
+
+
+def test_the_list_has_figures_with_their_errors_and_what_is_wrong() -> None:
+    shown = ScreenCase("", screens.show_destinations(EN, listed(*every_destination(LISTED_BCA) * 2), 1, JAKARTA))
+    assert "4 (3 to 5) min" in shown.text
+    assert says(shown.text, "orders.destinations.entry_slow", hits=8, count=10)
+    assert [button.label for button in shown.buttons] == [
+        label("orders.destinations.previous"),
+        label("orders.button.refresh"),
+    ]
+
+
+@pytest.mark.parametrize("name", HOSTILE_NAMES)
+def test_the_picture_takes_any_name(name: str) -> None:
+    every = every_destination(PayoutMethod("014", name, "bank"))
+    facts = screens.build_chart(EN, listed(*every), JAKARTA)
+    assert facts is not None
+    assert len(facts.rows) == 6
+    assert any(row.is_marked for row in facts.rows)
+    picture = Image.open(io.BytesIO(render_rows(facts)))
+    assert (picture.format, picture.width) == ("PNG", 1080)
+    assert picture.height < 1_500
+    shown = screens.show_chart(EN, listed(*every), JAKARTA, b"")
+    check_screen(ScreenCase("", shown, is_caption=True))
+    assert screens.build_chart(EN, listed(), JAKARTA) is None
+
+
+@pytest.fixture
+async def refreshed(
+    sqlite_store: Database, clock: MovedClock
+) -> AsyncIterator[Callable[..., Awaitable[dict[str, float]]]]:
+    """Return a function that saves orders, refreshes the gauges, and returns the series of destinations."""
+
+    async def refresh(*orders: Any) -> dict[str, float]:
+        await keep(sqlite_store, *orders)
+        clock.at += HOUR
+        await metrics.refresh_gauges(DestinationHealthService(sqlite_store, clock))
+        return {
+            " ".join((sample.name.removeprefix("kirim_destination_"), *sample.labels.values())): sample.value
+            for family in REGISTRY.collect()
+            if family.name.startswith("kirim_destination_")
+            for sample in family.samples
+        }
+
+    yield refresh
+    for gauge in (metrics.SECONDS, metrics.FAILED_RATIO, metrics.TROUBLE):
+        gauge.clear()
+
+
+async def test_metrics_name_only_destinations_of_our_own_list(
+    refreshed: Callable[..., Awaitable[dict[str, float]]], clock: MovedClock
+) -> None:
+    stranger = PayoutMethod("999", "BANK <b>NOBODY</b> KNOWS", "bank")
+    found = await refreshed(
+        *some_history(clock.now(), 57, failed=3),
+        *some_history(clock.now(), method=stranger, first=300),
+        *some_history(clock.now(), 5, method=GOPAY, first=600),
+    )
+    assert found == {
+        "seconds BCA 0.5": 240,
+        "seconds BCA 0.9": 420,
+        "failed_ratio BCA": 0.05,
+        "trouble BCA slow": 0,
+        "trouble BCA failing": 0,
+    }
+
+
+async def test_the_metrics_of_a_destination_end_with_its_figures(
+    refreshed: Callable[..., Awaitable[dict[str, float]]], clock: MovedClock
+) -> None:
+    assert await refreshed(*some_history(clock.now()))
+    clock.at += 40 * DAY
+    assert await refreshed() == {}
