@@ -149,13 +149,13 @@ def test_the_usual_text_says_the_same_numbers_in_both_languages() -> None:
         ScreenCase("", Screen(render_text(a_broadcast(quote=QUOTE), TRANSLATIONS.get(locale)))).text
         for locale in LOCALES
     ]
-    assert [each for each in ("Rp1,700,123,456.5", "5,882 sats", "58,820 sats") if each in texts[0]] == [
-        "Rp1,700,123,456.5",
+    assert [each for each in ("Rp1,700,123,457", "5,882 sats", "58,820 sats") if each in texts[0]] == [
+        "Rp1,700,123,457",
         "5,882 sats",
         "58,820 sats",
     ]
-    assert [each for each in ("Rp1.700.123.456,5", "5.882 sats", "58.820 sats") if each in texts[1]] == [
-        "Rp1.700.123.456,5",
+    assert [each for each in ("Rp1.700.123.457", "5.882 sats", "58.820 sats") if each in texts[1]] == [
+        "Rp1.700.123.457",
         "5.882 sats",
         "58.820 sats",
     ]
@@ -198,7 +198,7 @@ def test_a_second_question_says_how_the_rate_moved_and_its_button_has_the_warnin
     seen = ScreenCase(
         "sure", broadcast_confirm.ask_to_confirm_again(Reader(TRANSLATIONS.get("en"), JAKARTA, NOW), preview)
     )
-    rates = {"before": "Rp850,061,728.25", "rate": "Rp1,700,123,456.5"}
+    rates = {"before": "Rp850,061,728", "rate": "Rp1,700,123,457"}
     assert says(seen.text, "broadcasts.jumped_up", percent="100%", **rates)
     press = BroadcastButton.read(seen.buttons[0].data or "")
     assert press is not None

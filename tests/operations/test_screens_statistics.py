@@ -134,7 +134,7 @@ def test_known_values_of_the_service_are_well_formatted() -> None:
 @pytest.mark.parametrize(
     ("key", "value", "name", "said"),
     [
-        ("averageFeeIdr", Decimal("4999.50"), "Average fee IDR", "Rp4,999.5"),
+        ("averageFeeIdr", Decimal("4999.50"), "Average fee IDR", "Rp5,000"),
         ("success_rate_percent", Decimal("99.126"), "Success rate percent", "99.13%"),
         ("activeNow", True, "Active now", text("operations.platform.yes")),
         ("note", None, "Note", "–"),  # noqa: RUF001  meant as a dash

@@ -40,7 +40,7 @@ def test_the_rate_in_english() -> None:
     ends = {"lowest": "Rp1,580,000,000", "highest": "Rp1,620,000,000"}
     assert [part.split("\n") for part in shown.text.split("\n\n")] == [
         [
-            text("rates.btc", rate="Rp1,612,345,678.25"),
+            text("rates.btc", rate="Rp1,612,345,678"),
             text("rates.usdc", rate="Rp16,250"),
             text("rates.as_of_source", at="17:06 WIB", source="sandbox"),
         ],
@@ -57,7 +57,7 @@ def test_the_rate_in_english() -> None:
 def test_the_rate_in_indonesian_since_the_bot_is_there() -> None:
     shown = told("id", history((2, 1_620)))
     assert shown.text.split("\n")[:3] == [
-        text("rates.btc", "id", rate="Rp1.612.345.678,25"),
+        text("rates.btc", "id", rate="Rp1.612.345.678"),
         text("rates.usdc", "id", rate="Rp16.250"),
         text("rates.as_of_source", "id", at="17.06 WIB", source="sandbox"),
     ]

@@ -130,7 +130,7 @@ def test_the_button_of_a_price_bears_that_price() -> None:
     assert asked.buttons[3].data == "sub:at:1683000000"
     how = ScreenCase("how often", rate_alert.ask_frequency(t, Decimal(1_683_000_000), QUOTE))
     below = text("rates.subscription.below", threshold="Rp1,683,000,000")
-    assert says(how.text, "rates.subscription.ask_how_often", condition=below, rate="Rp1,700,123,456.78")
+    assert says(how.text, "rates.subscription.ask_how_often", condition=below, rate="Rp1,700,123,457")
     assert how.buttons[0].data == "sub:set:b:1683000000:0:30"
     assert how.buttons[5].data == "sub:set:b:1683000000:24:90"
 
@@ -138,7 +138,7 @@ def test_the_button_of_a_price_bears_that_price() -> None:
 def test_a_daily_quote_says_how_the_rate_has_moved() -> None:
     t = TRANSLATIONS.get("id")
     told = ScreenCase("daily", rate_notifications.show_daily_quote(t, QUOTE, Decimal("-1.5"), JAKARTA))
-    moved = text("rates.subscription.daily_rate_moved", "id", rate="Rp1.700.123.456,78", change="▼ 1,5%")
+    moved = text("rates.subscription.daily_rate_moved", "id", rate="Rp1.700.123.457", change="▼ 1,5%")
     usdc = text("rates.subscription.daily_usdc", "id", rate="Rp16.346")
     assert says(told.text, "rates.subscription.daily_text", "id", rates=f"{moved}\n{usdc}", fee="Rp5.000")
     assert says(told.text, "rates.subscription.example", "id", amount="Rp100.000", sats="5.882 sats")

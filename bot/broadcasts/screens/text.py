@@ -60,7 +60,7 @@ def format_variables(t: Translator, quote: Quote) -> dict[str, Html]:
     return {
         **sums,
         "rate": as_html(t.rate(quote.btc_idr)),
-        "usdc": as_html(NO_VALUE if quote.usdc_idr is None else t.whole_rate(quote.usdc_idr)),
+        "usdc": as_html(NO_VALUE if quote.usdc_idr is None else t.rate(quote.usdc_idr)),
         "fee": as_html(t.rupiah(SETTLEMENT_FEE_IDR)),
         "time": format_clock_of_device(t, quote.fetched_at),
         "source": as_html(clip(plain(quote.source), MAX_SOURCE_LENGTH) or NO_VALUE),

@@ -50,12 +50,8 @@ class Formats:
         unit = self._conventions.one_sat if abs(value) == 1 else "sats"
         return f"{self._format_whole(value)} {unit}"
 
-    def rate(self, btc_idr: Decimal) -> str:
-        """Return rupiah for one bitcoin, with all decimals of the rate, without trailing zeros."""
-        return "Rp" + _format_trimmed(btc_idr).translate(self._separators)
-
-    def whole_rate(self, idr: Decimal) -> str:
-        """Return a rate rounded to whole rupiah, for units of low value: `Rp16.251`."""
+    def rate(self, idr: Decimal) -> str:
+        """Return rupiah for one bitcoin or one dollar, rounded to whole rupiah: `Rp1.600.481.234`, `Rp16.251`."""
         return self.rupiah(int(idr.to_integral_value(ROUND_HALF_UP)))
 
     def compact(self, value: int) -> str:

@@ -19,7 +19,7 @@ def show_daily_quote(t: Translator, quote: Quote, change: Decimal | None, zone: 
     """Return the rate of the day, its change since the day before (in percent), and examples."""
     lines = [_format_rate(t, quote, change)]
     if quote.usdc_idr is not None:
-        lines.append(t("rates.subscription.daily_usdc", rate=t.whole_rate(quote.usdc_idr)))
+        lines.append(t("rates.subscription.daily_usdc", rate=t.rate(quote.usdc_idr)))
     examples = [
         t("rates.subscription.example", amount=t.rupiah(idr), sats=t.sats(sats_for_rupiah(idr, quote.btc_idr)))
         for idr in EXAMPLES

@@ -45,7 +45,7 @@ def explain_stale_rate(t: Translator, quote: Quote, zone: tzinfo, *, subscribed:
 def _rate_lines(t: Translator, quote: Quote, zone: tzinfo) -> list[Html]:
     lines = [t("rates.btc", rate=t.rate(quote.btc_idr))]
     if quote.usdc_idr is not None:
-        lines.append(t("rates.usdc", rate=t.whole_rate(quote.usdc_idr)))
+        lines.append(t("rates.usdc", rate=t.rate(quote.usdc_idr)))
     at, source = format_clock(t, quote.fetched_at, zone), clip(plain(quote.source))
     return [*lines, t("rates.as_of_source", at=at, source=source) if source else t("rates.as_of", at=at)]
 
