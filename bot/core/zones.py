@@ -2,6 +2,7 @@
 
 import json
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from functools import cache, lru_cache
@@ -50,8 +51,8 @@ def zone_of(key: str) -> ZoneInfo:
 def find_zones(query: str, names: Names, now: datetime) -> tuple[str, ...]:
     """Return up to six zones that `query` can mean, the best match first.
 
-    Whole names come before prefixes, and prefixes before misspellings. An offset from UTC in whole hours is a zone of
-    its own. Other offsets match zones that have them at `now` (aware).
+    Whole names come before prefixes, those before a name at the end of a sentence, and misspellings come last. An
+    offset from UTC in whole hours is a zone of its own. Other offsets match zones that have them at `now` (aware).
     """
     typed = plain(query)
     if not typed or len(typed) > MAX_QUERY_CHARACTERS:
@@ -99,9 +100,21 @@ def _named(typed: str, names: Names, now: datetime) -> tuple[str, ...]:
     begun = {key: [len(form) for form in forms if form.startswith(wanted)] for key, forms in named.items()}
     if any(begun.values()):
         return tuple(sorted((key for key, lengths in begun.items() if lengths), key=lambda key: min(begun[key])))
+    if ended := _named_at_the_end(typed, named, now):
+        return ended
     similarity = {key: max(fuzz.ratio(wanted, form) for form in forms) for key, forms in named.items()}
     likely = [key for key, score in similarity.items() if score >= _MIN_SIMILARITY]
     return tuple(sorted(likely, key=lambda key: -similarity[key]))
+
+
+def _named_at_the_end(typed: str, named: Mapping[str, Iterable[str]], now: datetime) -> tuple[str, ...]:
+    """Return the zones whose whole name ends a sentence: "saya di Jerman", "I live in Hong Kong"."""
+    words = typed.rstrip(".!").split()
+    for start in range(1, len(words)):
+        wanted = _without_signs(" ".join(words[start:]))
+        if len(wanted) >= _MIN_LETTERS and (exact := [key for key, forms in named.items() if wanted in forms]):
+            return _one_per_offset(exact, now)
+    return ()
 
 
 def _names_by_zone(names: Names) -> dict[str, set[str]]:
@@ -125,7 +138,8 @@ def _one_per_offset(keys: Iterable[str], now: datetime) -> tuple[str, ...]:
 
 @lru_cache(maxsize=8192)
 def _without_signs(name: str) -> str:
-    return re.sub(r"[\W_]+", "", plain(name).casefold())
+    letters = unicodedata.normalize("NFD", plain(name).casefold())
+    return re.sub(r"[\W_]+", "", "".join(each for each in letters if unicodedata.category(each) != "Mn"))
 
 
 @cache

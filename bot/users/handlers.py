@@ -12,6 +12,7 @@ from bot.core.zones import find_zones, offered_zone
 from bot.infra.feature import HandlerPhase
 from bot.infra.i18n import LOCALES, Translations
 from bot.infra.i18n.cities import list_zone_names
+from bot.infra.telegram.ui.questions import OpenQuestion
 from bot.infra.telegram.ui.router import PRIVATE, Handler, Menu, Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.users import questions
@@ -90,6 +91,8 @@ class SettingsHandlers:
         return await _show_in_place(session, settings.show_settings(session.reader, session.user, self._sections))
 
     async def _show_zones(self, session: Session, _: str) -> bool:
+        # Whoever is asked for a time zone may type the place instead of pressing a button.
+        await questions.save_question(session, OpenQuestion(PLACE))
         return await _show_in_place(session, settings.ask_zone(session.reader))
 
     async def _ask_place(self, session: Session, _: str) -> bool:

@@ -19,6 +19,7 @@ from bot.infra.telegram.ui.questions import OpenQuestion, Questions
 from bot.infra.telegram.ui.router import PRIVATE, Context, Handler
 from bot.infra.telegram.ui.screen import Screen
 from bot.users.model import User
+from bot.users.repository import UserRepository
 from bot.users.session import Session, current_session
 
 TYPED: Final = PRIVATE & ~filters.COMMAND
@@ -51,6 +52,17 @@ async def ask(session: Session, question: str, screen: Screen, argument: str = "
 async def save_question(session: Session, question: OpenQuestion) -> None:
     """Save the question that the user is asked."""
     await session.save_user(replace(session.user, open_question=str(question)))
+
+
+async def save_question_of(session: Session, user_id: int, question: OpenQuestion) -> None:
+    """Save the question that a user is asked in their private chat, from an update of any chat.
+
+    Only the question is saved, because the private chat may be changing the rest of the user's row.
+    """
+    if session.user.id == user_id:
+        session.user = replace(session.user, open_question=str(question))
+    async with session.services.database.transaction() as tx:
+        await UserRepository(tx).save_question(user_id, str(question))
 
 
 def get_open_question(session: Session) -> OpenQuestion | None:

@@ -20,6 +20,7 @@ SAVE_CHAT = (
     .where(users.c.id == bindparam("user"))
     .values(question_message_id=bindparam("question"), answered_buttons=bindparam("buttons"))
 )
+SAVE_QUESTION = update(users).where(users.c.id == bindparam("user")).values(open_question=bindparam("question"))
 
 EVENT = select(*(user_events.c[name] for name in ("id", "user_id", "reference", "at", "event")))
 EVENT_AT = user_events.c.at.type
@@ -68,6 +69,10 @@ class UserRepository:
         row = asdict(user)
         del row["chat"]
         await upsert.insert_or_replace(self._connection, users, encryption.seal_row(self._vault, users, row))
+
+    async def save_question(self, user_id: int, question: str | None) -> None:
+        """Save the user's open question, and nothing else of the row."""
+        await self._connection.execute(SAVE_QUESTION, {"user": user_id, "question": question})
 
     async def save_chats(self, chats: Sequence[ChatState]) -> None:
         """Save the state of these users' chats. Users without a row are left out."""

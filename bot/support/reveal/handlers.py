@@ -5,10 +5,12 @@ chat. Each step checks again whether the agent may see the recipient.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
+from datetime import timedelta
 from typing import ClassVar, Final
 
 from bot.core.errors import Rejection
 from bot.infra.telegram.outbound.sender import Delivered, Messenger, Unreachable
+from bot.infra.telegram.ui.questions import OpenQuestion
 from bot.infra.telegram.ui.router import Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.support.reveal import screens
@@ -22,6 +24,11 @@ from bot.users.session import Session
 from bot.users.welcome import make_welcome
 
 REASON: Final = "reveal"
+ASKED_AT: Final = "@"
+"""Separates an order's reference from the time at which its question with buttons was asked."""
+
+LONGEST_PAUSE: Final = timedelta(minutes=5)
+"""A later text isn't taken for the reason, unless typing it was chosen."""
 
 _Action = Callable[["RevealHandlers", StaffSession, str, str], Awaitable[None]]
 
@@ -55,12 +62,19 @@ class RevealHandlers:
             await self._refuse(staff.session, rejection)
 
     async def reason_typed(self, session: Session, reference: str, text: str) -> None:
-        """Show the recipient for a typed reason. If its author is no longer an agent, end the question."""
+        """Show the recipient for a typed reason. If its author is no longer an agent, end the question.
+
+        A text long after the question with the buttons may be about something else, so it is asked again.
+        """
+        reference, _, asked_at = reference.partition(ASKED_AT)
         try:
             order = await self._reveals.find_order(session.user.id, reference)
         except Rejection:
             await session.save_user(questions.mark_answered(session))
             await session.show(session.with_resume(await make_welcome(session)))
+            return
+        if asked_at and session.now.timestamp() - int(asked_at) > LONGEST_PAUSE.total_seconds():
+            await questions.ask(session, REASON, screens.ask_typed_reason(session.t, order), reference)
             return
         try:
             reason = read_reason(text)
@@ -79,6 +93,9 @@ class RevealHandlers:
         session = staff.session
         order = await self._reveals.find_order(staff.user.id, reference)
         await session.acknowledge(None if staff.is_private else session.t.plain("support.reveal.look_in_private"))
+        # The reason can be typed instead of pressed.
+        asked = OpenQuestion(REASON, f"{reference}{ASKED_AT}{int(session.now.timestamp())}")
+        await questions.save_question_of(session, staff.user.id, asked)
         screen = screens.ask_reason(session.t, order)
         sent = await self._messenger.send_text(staff.user.id, screen.text, screen.keyboard, priority="talk")
         if isinstance(sent, Unreachable):

@@ -8,8 +8,9 @@ from functools import partial
 import pytest
 
 from bot.sandbox.telegram import SUPPORT_GROUP_ID
+from bot.users.repository import UserRepository
 from tests.e2e.access import last_event, shown_since
-from tests.e2e.bot_database import row_of
+from tests.e2e.bot_database import open_transaction, row_of
 from tests.e2e.chat_user import ChatUser, Json, text_of
 from tests.e2e.faults import calls_of, hold_call
 from tests.e2e.new_users import new_user
@@ -135,6 +136,38 @@ async def test_a_reason_is_typed_and_one_that_says_nothing_is_asked_for_again(sh
     await end_minute(shared_system)
     await shared_system.rina.sees(like("support.reveal.masked", "id"))
     await shared_system.rina.speaks("en")
+
+
+@session_loop
+async def test_a_reason_is_typed_in_place_of_a_press_also_if_asked_for_in_the_group(shared_system: System) -> None:
+    _, reference = await an_order(shared_system)
+    await message_to_press(shared_system.rina)
+    group = ChatUser(shared_system.telegram, shared_system.rina.id, SUPPORT_GROUP_ID)
+    await group.presses(await group.says("look at this one"), f"rv:{reference}:ask", force=True)
+    await shared_system.rina.sees(reason_question(reference))
+    await shared_system.rina.says("12")
+    await shared_system.rina.sees(like("support.reveal.reason_too_short"))
+    await shared_system.rina.says("the bank has asked for the number")
+    await shared_system.rina.sees(like("support.reveal.shown", number=NUMBER))
+    assert len(audit_rows(shared_system, reference)) == 1
+    assert await is_not_shown(group)
+    await end_minute(shared_system)
+    await shared_system.rina.sees(like("support.reveal.masked"))
+
+
+@session_loop
+async def test_a_text_long_after_the_question_with_buttons_is_no_reason(shared_system: System) -> None:
+    _, reference = await an_order(shared_system)
+    await message_to_press(shared_system.rina)
+    async with open_transaction(shared_system) as tx:
+        await UserRepository(tx).save_question(shared_system.rina.id, f"reveal:{reference}@1700000000")
+    await shared_system.rina.says("is the rate fine today")
+    await shared_system.rina.sees(like("support.reveal.type"))
+    assert audit_rows(shared_system, reference) == []
+    await shared_system.rina.says("the bank has asked for the number")
+    await shared_system.rina.sees(like("support.reveal.shown", number=NUMBER))
+    await end_minute(shared_system)
+    await shared_system.rina.sees(like("support.reveal.masked"))
 
 
 @session_loop

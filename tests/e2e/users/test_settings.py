@@ -305,6 +305,20 @@ async def times_follow_the_zone_that_was_typed(shared_system: System) -> None:
     await emma.sees(like("users.settings.text", time=re.compile(r"\d\d:\d\d WITA")))
 
 
+@pytest.mark.parametrize("place", ["Jerman", "Germany", "Berlin", "saya di Jerman"])
+async def test_a_place_is_typed_where_the_zones_are_offered(shared_system: System, place: str) -> None:
+    emma = await new_user(shared_system)
+    await emma.says("/settings")
+    await emma.taps(label("users.settings.zone"))
+    await emma.sees(like("users.zone.ask"))
+    await emma.says(place)
+    await emma.sees(like("users.zone.is_it", time=re.compile(r"\d\d:\d\d UTC\+[12] · Berlin")))
+    await emma.taps(label("users.zone.use"))
+    await emma.sees(like("users.settings.text", time=re.compile(r"\d\d:\d\d UTC\+[12] · Berlin")))
+    await emma.says("Jerman")
+    await emma.sees(like("users.start.text"))  # the question is closed by its answer
+
+
 async def forged_buttons_change_nothing(shared_system: System) -> None:
     emma = await new_user(shared_system)
     await emma.says("/settings")
