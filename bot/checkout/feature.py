@@ -41,6 +41,7 @@ class Checkout:
             drafts=self.drafts,
             destinations=orders.destinations,
         )
+        amount = AmountStep(orders=orders.service)
         draft_handlers = DraftHandlers(
             database=database,
             drafts=self.drafts,
@@ -48,16 +49,22 @@ class Checkout:
             status_messages=orders.status_messages,
             review=review,
             steps={
-                Step.DESTINATION: DestinationStep(catalogue=catalogue, recipients=recipients.service),
+                Step.DESTINATION: DestinationStep(
+                    catalogue=catalogue, recipients=recipients.service, orders=orders.service
+                ),
                 Step.NUMBER: NumberStep(recipients=recipients.service),
                 Step.HOLDER: HolderStep(),
-                Step.AMOUNT: AmountStep(orders=orders.service),
+                Step.AMOUNT: amount,
                 Step.CHANNEL: ChannelStep(catalogue=catalogue),
                 Step.REVIEW: review,
             },
         )
         one_line = OneLineHandlers(
-            catalogue=catalogue, recipients=recipients.service, drafts=self.drafts, draft_handlers=draft_handlers
+            catalogue=catalogue,
+            recipients=recipients.service,
+            drafts=self.drafts,
+            draft_handlers=draft_handlers,
+            amount=amount,
         )
         self.conversation = Conversation(drafts=self.drafts, draft_handlers=draft_handlers, one_line=one_line)
         repeating = RepeatHandlers(

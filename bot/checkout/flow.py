@@ -53,7 +53,10 @@ STEPS: Mapping[Step, StepSpec] = {
         is_known=lambda draft: draft.amount is not None,
         back=Step.HOLDER,
         edit="amount",
-        leads_to={Step.REVIEW: "sum (ambiguous ones are asked back)"},
+        leads_to={
+            Step.REVIEW: "sum (ambiguous ones are asked back)",
+            Step.NUMBER: "sum of a line that was asked about first",
+        },
     ),
     Step.CHANNEL: StepSpec(
         is_known=lambda _: True,
@@ -65,7 +68,7 @@ STEPS: Mapping[Step, StepSpec] = {
     Step.REVIEW: StepSpec(
         is_known=lambda _: False,
         back=Step.AMOUNT,
-        leads_to={Step.DESTINATION: "destination vanished", Step.AMOUNT: "sum no longer fits"},
+        leads_to={Step.DESTINATION: "destination vanished", Step.AMOUNT: "sum no longer fits · doubtful sum typed"},
     ),
 }
 """All questions, in the order in which they are asked."""
@@ -99,7 +102,9 @@ def step_back(draft: OrderDraft) -> OrderDraft:
     spec = STEPS[draft.step]
     if spec.only_from_review or (is_complete(draft) and draft.step is not Step.REVIEW):
         return replace(draft, step=Step.REVIEW)
-    return replace(draft, step=spec.back or draft.step, doubtful_number=None)
+    order, back = list(STEPS), spec.back or draft.step
+    # A sum that was in doubt was asked about before the recipient, who is asked for next.
+    return replace(draft, step=min(back, missing(draft), key=order.index), doubtful_number=None)
 
 
 def draw() -> str:

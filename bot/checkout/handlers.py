@@ -22,6 +22,7 @@ from bot.infra.db.database import Database
 from bot.infra.i18n import Html
 from bot.infra.telegram.ui.formatting import format_arguments
 from bot.infra.telegram.ui.screen import Screen
+from bot.orders.limits import is_about_time
 from bot.orders.order import Phase
 from bot.orders.placement.service import OrderService
 from bot.orders.repository import OrderRepository
@@ -185,7 +186,7 @@ class DraftHandlers:
 
     async def _reject(self, session: Session, draft: OrderDraft, rejection: Rejection) -> None:
         """Report the reason and ask the same question again. If the amount no longer fits, ask for the amount."""
-        if limit_warning.is_one(rejection):
+        if is_about_time(rejection):
             await session.show(limit_warning.screen(session.t, draft, session.format_rejection(rejection)))
             return
         session.notice = Html("\n".join(filter(None, (session.notice, session.format_rejection(rejection)))))

@@ -5,14 +5,36 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from bot.checkout.answers import apply_line, with_known_holder, with_recipient
-from bot.checkout.draft import OrderDraft
+from bot.checkout.draft import OrderDraft, Step
 from bot.checkout.flow import missing
-from bot.checkout.parser import LONGEST_LINE, OneLine, Word, looks_like_order, read_line, read_words, words_of
+from bot.checkout.parser import (
+    LONGEST_LINE,
+    OneLine,
+    Word,
+    asks_to_send,
+    is_talk,
+    looks_like_order,
+    may_order,
+    read_line,
+    read_words,
+    unknown_person,
+    words_of,
+)
+from bot.core.errors import Rejection
+from bot.core.money import Ambiguous, parse_amount
 from bot.recipients.model import SavedRecipient, find_by_beginning, find_current_method, recipient_title
+from bot.recipients.numbers import clean_number
 from bot.settlement.model import PayoutMethod
 
-LEAST_DIGITS: Final = 8
-"""A line without a saved recipient needs a number, which has at least so many digits."""
+FOREIGN: Final = "core.amount.foreign"
+UNREADABLE: Final = "core.amount.unreadable"
+
+
+NO_SUM_ASKED: Final = frozenset({Step.HOLDER, Step.CHANNEL, Step.REVIEW})
+"""Steps whose own answers are never a sum, although their readers may take one for an answer."""
+
+MOST_LEFTOVER: Final = 4
+"""Words of a plain message that weren't understood. With more it is talk, and no order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +65,39 @@ class LineReading:
         line = self.line
         return bool(line.number or line.doubtful_number or line.amount or line.amount_readings or line.rejections)
 
+    @property
+    def has_sum(self) -> bool:
+        """Whether the line names a sum, also one that has to be asked about."""
+        return self.line.amount is not None or self.asks_sum
+
+    @property
+    def asks_sum(self) -> bool:
+        """Whether the user has to be asked which sum is meant, or what their dollars are in rupiah."""
+        return bool(self.line.amount_readings) or any(each.key == FOREIGN for each in self.line.rejections)
+
+    @property
+    def has_number(self) -> bool:
+        """Whether the line names a number, certain or doubtful."""
+        return self.line.number is not None or self.line.doubtful_number is not None
+
+    @property
+    def names_recipient(self) -> bool:
+        """Whether the line says where the money goes, at least in part."""
+        return bool(self.recipients or self.line.method or self.line.method_candidates or self.has_number)
+
+
+def read_sum_alone(text: str) -> LineReading | None:
+    """Return the reading of a text that is nothing but a sum, or None. A number without digits may be a name."""
+    try:
+        amount = parse_amount(text)
+    except Rejection as rejection:
+        is_sum = rejection.key != UNREADABLE and any(map(str.isdecimal, text))
+        return LineReading(OneLine(rejections=(rejection,), amount_text=text)) if is_sum else None
+    if isinstance(amount, Ambiguous):
+        is_sum = any(map(str.isdecimal, text))
+        return LineReading(OneLine(amount_readings=amount.readings, amount_text=text)) if is_sum else None
+    return LineReading(OneLine(amount=amount, amount_text=text))
+
 
 def read_order_line(text: str, methods: Sequence[PayoutMethod], recipients: Sequence[SavedRecipient]) -> LineReading:
     """Return what `text` says. It means a saved recipient by name only if the rest of the line is an amount.
@@ -64,21 +119,80 @@ def read_order_line(text: str, methods: Sequence[PayoutMethod], recipients: Sequ
 
 def may_be_order(text: str, recipients: Sequence[SavedRecipient]) -> bool:
     """Return whether a plain message can be an order at all. It is a quick check before `is_order`."""
-    return sum(map(str.isdecimal, text)) >= LEAST_DIGITS or any(True for _ in _find_mentioned(text, recipients))
+    return may_order(text) or any(True for _ in _find_mentioned(text, recipients))
 
 
 def is_order(text: str, methods: Sequence[PayoutMethod], recipients: Sequence[SavedRecipient]) -> bool:
-    """Return whether a plain message begins an order: also by an amount and a saved recipient's name.
+    """Return whether a plain message begins an order, even if parts of it are missing or weren't understood.
 
-    Without a list of methods, no bank's name is known. Then a number and an amount are enough.
+    It needs a sum, and says where it goes or asks to send it. A message that talks about money isn't one: an unwanted
+    draft is worse than one more question. Without a list of methods, no bank's name is known. Then a number and an
+    amount are enough.
     """
     if looks_like_order(text, methods):
         return True
     reading = read_order_line(text, methods, recipients)
-    if not methods and reading.line.number is not None and reading.line.amount is not None:
+    line = reading.line
+    if reading.recipients and not reading.beginning and reading.has_sum:
         return True
-    has_sum = reading.line.amount is not None or bool(reading.line.amount_readings)
-    return bool(reading.recipients) and not reading.beginning and has_sum
+    if is_talk(text) or not reading.has_sum or len(line.leftover) > MOST_LEFTOVER:
+        return False
+    if not methods:
+        return line.number is not None and line.amount is not None
+    is_understood = not line.leftover or bool(unknown_person(text, line.leftover))
+    return reading.names_recipient or (asks_to_send(text) and is_understood)
+
+
+def read_answer(
+    draft: OrderDraft, text: str, methods: Sequence[PayoutMethod], recipients: Sequence[SavedRecipient]
+) -> LineReading | None:
+    """Return what `text` says if it is more than an answer to the draft's question, or another answer. Otherwise None.
+
+    The steps read their own answers. A line is read where they can't, or where they would mistake it.
+    """
+    reading = read_order_line(text, methods, recipients)
+    if draft.step is Step.DESTINATION:
+        return reading if reading.says_more else None
+    if is_talk(text):
+        return None
+    if draft.step in NO_SUM_ASKED and not reading.names_recipient and (alone := read_sum_alone(text)) is not None:
+        return alone
+    return reading if _says_more_than_asked(draft, text, reading) else None
+
+
+def _says_more_than_asked(draft: OrderDraft, text: str, reading: LineReading) -> bool:
+    line = reading.line
+    has_account = reading.has_number and line.method is not None
+    match draft.step:
+        case Step.NUMBER:
+            has_more = line.method or line.amount_readings or line.holder
+            return not _is_number(draft, text) and (line.amount is not None or (reading.has_number and bool(has_more)))
+        case Step.HOLDER:
+            names_destination = line.method is not None or bool(line.method_candidates)
+            return has_account or (line.amount is not None and not names_destination)
+        case Step.AMOUNT:
+            has_sum = line.amount is not None or (reading.asks_sum and not line.leftover)
+            return _is_no_sum(text) and (has_account or has_sum)
+        case _:
+            return reading.says_more
+
+
+def _is_number(draft: OrderDraft, text: str) -> bool:
+    if draft.method is None:
+        return False
+    try:
+        clean_number(draft.method, text)
+    except Rejection:
+        return False
+    return True
+
+
+def _is_no_sum(text: str) -> bool:
+    try:
+        parse_amount(text)
+    except Rejection:
+        return True
+    return False
 
 
 def fill_draft(
@@ -92,12 +206,17 @@ def fill_draft(
     recipient = reading.recipient
     method = find_current_method(recipient, methods) if recipient is not None else None
     if recipient is not None and method is not None:
-        return with_recipient(filled, recipient, method)
-    has_number = reading.line.number is not None or reading.line.doubtful_number is not None
-    if has_number and reading.line.doubtful_holder is None:
+        filled = with_recipient(filled, recipient, method)
+        return replace(filled, step=Step.AMOUNT) if reading.asks_sum else filled
+    if reading.has_number and reading.line.doubtful_holder is None:
         filled = replace(filled, holder_asked=True)
     filled = with_known_holder(filled, recipients)
-    return replace(filled, step=missing(filled))
+    return replace(filled, step=Step.AMOUNT if _asks_sum_first(filled, reading) else missing(filled))
+
+
+def _asks_sum_first(draft: OrderDraft, reading: LineReading) -> bool:
+    """Return whether the sum is asked about next. Its readings are known only now, and no draft keeps them."""
+    return reading.asks_sum and not (missing(draft) is Step.DESTINATION and reading.has_choice)
 
 
 def has_vanished(reading: LineReading, methods: Sequence[PayoutMethod]) -> bool:

@@ -1,7 +1,7 @@
 """Take orders in one line: show what was understood, and ask only for what is missing or ambiguous.
 
-The line follows `/send`, is a plain message, or answers the question for the destination. Nothing is placed without the
-review.
+The line follows `/send`, is a plain message, or is typed in place of an answer. At the review, a sum alone is a line,
+too. Nothing is placed without the review and its button.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,17 +11,20 @@ from bot.checkout.draft import DraftStatus, OrderDraft, Step
 from bot.checkout.handlers import DraftHandlers
 from bot.checkout.one_line import LineReading
 from bot.checkout.open_draft import DRAFT, is_replayed, open_draft
-from bot.checkout.screens import amount, destination
+from bot.checkout.parser import OneLine, unknown_person, unsent_note
+from bot.checkout.screens import destination
 from bot.checkout.screens.formatting import format_amount
 from bot.checkout.service import DraftService
+from bot.checkout.steps.amount import AmountStep
 from bot.checkout.steps.destination import list_methods
-from bot.core.money import Ambiguous
+from bot.core.errors import Rejection
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.formatting import quote_input
 from bot.infra.telegram.ui.screen import Screen
 from bot.recipients.banks import display_name
 from bot.recipients.formatting import format_method
-from bot.recipients.model import SavedRecipient, recipient_title
+from bot.recipients.model import SavedRecipient, find_by_name, recipient_title
+from bot.recipients.numbers import MIN_ACCOUNT_DIGITS
 from bot.recipients.service import RecipientService
 from bot.settlement.catalogue import ServiceCatalogue
 from bot.settlement.model import PayoutMethod, ServiceDown, SettlementFailure
@@ -42,11 +45,13 @@ class OneLineHandlers:
         recipients: RecipientService,
         drafts: DraftService,
         draft_handlers: DraftHandlers,
+        amount: AmountStep,
     ) -> None:
         self._catalogue = catalogue
         self._recipients = recipients
         self._drafts = drafts
         self._draft_handlers = draft_handlers
+        self._amount = amount
 
     async def begin(self, session: Session, text: str) -> None:
         """Begin a draft with what the line says, in the place of an open one."""
@@ -72,29 +77,29 @@ class OneLineHandlers:
         elif open_draft(session).last_update_id != session.update_id:
             await self._draft_handlers.show(session)
             return
-        await self._ask(session, reading, methods, notices)
+        await self._ask(session, text, reading, methods, known, notices=notices)
 
     async def take_line(self, session: Session, text: str) -> bool:
-        """Fill an open draft that asks for the destination.
+        """Fill an open draft with a line that is typed in place of an answer.
 
-        Returns False if `text` is only a destination's name.
+        Returns False if `text` is only an answer to the open question.
         """
         draft = open_draft(session)
-        if draft.step is not Step.DESTINATION or draft.status is not DraftStatus.OPEN:
+        if draft.status is not DraftStatus.OPEN:
             return False
         try:
             methods, known = await self._list(session)
         except SettlementFailure:
             return False
-        reading = lines.read_order_line(text, methods, known)
-        if not reading.says_more or _is_a_name(text, methods, known):
+        reading = lines.read_answer(draft, text, methods, known)
+        if reading is None or (draft.step is Step.DESTINATION and _is_a_name(text, methods, known)):
             return False
         saved = await self._drafts.save(lines.fill_draft(draft, reading, methods, known), session.update_id)
         session[DRAFT] = saved or await self._drafts.get(draft.id)
         if saved is None:
             await self._draft_handlers.show(session)
         else:
-            await self._ask(session, reading, methods, [])
+            await self._ask(session, text, reading, methods, known)
         return True
 
     async def is_order(self, session: Session, text: str) -> bool:
@@ -120,15 +125,28 @@ class OneLineHandlers:
         return methods, await self._recipients.list_all(session.user.id)
 
     async def _ask(
-        self, session: Session, reading: LineReading, methods: Sequence[PayoutMethod], notices: Sequence[Html | None]
+        self,
+        session: Session,
+        text: str,
+        reading: LineReading,
+        methods: Sequence[PayoutMethod],
+        known: Sequence[SavedRecipient],
+        *,
+        notices: Sequence[Html | None] = (),
     ) -> None:
         """Show what was understood and what wasn't, and ask the first ambiguous or missing answer."""
-        draft = open_draft(session)
-        choice = _choice_screen(session.t, draft, reading)
+        draft, choice, refused = open_draft(session), None, None
+        try:
+            choice = await self._choose(session, draft, text, reading)
+        except Rejection as rejection:
+            refused = session.format_rejection(rejection)
+        is_asked = choice is not None and draft.step is Step.AMOUNT
         parts = [
             *notices,
             _format_understood(session.t, draft) if choice is not None or draft.step in SAID_WHILE_ASKING else None,
-            *_list_not_taken(session.t, draft, reading, methods),
+            *_list_not_taken(session.t, draft, reading, methods, is_asked=is_asked),
+            _explain_leftover(session.t, draft, text, reading.line, known),
+            refused,
         ]
         session.notice = Html("\n".join(each for each in parts if each)) or None
         if choice is None:
@@ -136,15 +154,22 @@ class OneLineHandlers:
         else:
             await session.show(choice)
 
+    async def _choose(self, session: Session, draft: OrderDraft, text: str, reading: LineReading) -> Screen | None:
+        """Return the choice that the line left open for this question. The step itself asks about an unusual number.
 
-def _choice_screen(t: Translator, draft: OrderDraft, reading: LineReading) -> Screen | None:
-    """Return the choice that the line left open for this question. The step itself asks about an unusual number."""
-    line = reading.line
-    if draft.step is Step.DESTINATION and reading.has_choice:
-        return destination.candidates(t, draft, reading.beginning, line.method_candidates, reading.recipients)
-    if draft.step is Step.AMOUNT and line.amount_readings:
-        return amount.readings(t, draft, line.amount_text, Ambiguous(line.amount_readings))
-    return None
+        Raises:
+            Rejection: none of the sums that the line can mean is allowed.
+        """
+        line = reading.line
+        if draft.step is Step.DESTINATION and reading.has_choice:
+            return destination.candidates(
+                session.t, draft, reading.beginning, line.method_candidates, reading.recipients
+            )
+        if draft.step is not Step.AMOUNT or not reading.asks_sum:
+            return None
+        if line.amount_readings:
+            return await self._amount.ask_which(session, draft, line.amount_text, line.amount_readings)
+        return await self._amount.ask_dollars(session, draft, text)
 
 
 def _format_understood(t: Translator, draft: OrderDraft) -> Html | None:
@@ -159,19 +184,54 @@ def _format_understood(t: Translator, draft: OrderDraft) -> Html | None:
 
 
 def _list_not_taken(
-    t: Translator, draft: OrderDraft, reading: LineReading, methods: Sequence[PayoutMethod]
+    t: Translator,
+    draft: OrderDraft,
+    reading: LineReading,
+    methods: Sequence[PayoutMethod],
+    *,
+    is_asked: bool,
 ) -> Iterator[Html]:
+    """Yield what was understood but can't be taken. `is_asked`: the sum is being asked about."""
     line = reading.line
     for rejection in line.rejections:
-        yield t.translate(rejection)
+        if rejection.key != lines.FOREIGN or not is_asked:
+            yield t.translate(rejection)
     if reading.recipient is not None and lines.has_vanished(reading, methods):
         yield t("checkout.recipient.vanished", name=format_method(reading.recipient.method))
-    if line.leftover:
-        yield t("checkout.one_line.leftover", text=quote_input(" ".join(line.leftover)))
     if line.doubtful_holder and not draft.holder_asked:
         yield t("checkout.one_line.holder_unsure", text=quote_input(line.doubtful_holder))
     if line.amount_readings and draft.step is not Step.AMOUNT:
         yield t("checkout.one_line.sum_later", text=quote_input(line.amount_text))
+
+
+def _explain_leftover(
+    t: Translator, draft: OrderDraft, text: str, line: OneLine, known: Sequence[SavedRecipient]
+) -> Html | None:
+    """Return what becomes of the words that aren't part of an order, or None if nothing is left to say."""
+    note, person = unsent_note(text, line.leftover), unknown_person(text, line.leftover)
+    if _covers(note, line):
+        return t("checkout.one_line.no_note", text=quote_input(note))
+    if _covers(person, line):
+        return _explain_person(t, draft, person, known)
+    left, is_number_asked = line.leftover, draft.method is not None and not (draft.number or draft.doubtful_number)
+    if is_number_asked and len(left) == 1 and left[0].isdecimal() and len(left[0]) < MIN_ACCOUNT_DIGITS:
+        return t("checkout.one_line.short_number", text=left[0])
+    return t("checkout.one_line.leftover", text=quote_input(" ".join(left))) if left else None
+
+
+def _explain_person(t: Translator, draft: OrderDraft, person: str, known: Sequence[SavedRecipient]) -> Html | None:
+    """Return whether a saved recipient has this name, and that the typed number counts."""
+    named, number = find_by_name(known, person), draft.number or draft.doubtful_number
+    if number is None:
+        return t("checkout.one_line.no_recipient", text=quote_input(person))
+    if any(each.number == number for each in named):
+        return None
+    return t("checkout.one_line.other_number" if named else "checkout.one_line.not_saved", text=quote_input(person))
+
+
+def _covers(words: str, line: OneLine) -> bool:
+    """Return whether these words are all that wasn't understood."""
+    return bool(words) and set(line.leftover) <= set(words.split())
 
 
 def _is_a_name(text: str, methods: Sequence[PayoutMethod], known: Sequence[SavedRecipient]) -> bool:

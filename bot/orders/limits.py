@@ -24,6 +24,7 @@ from bot.orders.poll_intervals import payable_until
 
 HOUR = timedelta(hours=1)
 DAY = timedelta(days=1)
+_OF_TIME = "orders.limits."
 MAY_BE_PAID = frozenset({Phase.INTENDED, Phase.UNKNOWN, Phase.UNRESOLVED, Phase.NEEDS_CONFIRMATION, Phase.OPEN})
 
 
@@ -62,6 +63,11 @@ class Limits:
     def is_unlimited(self) -> bool:
         """Whether there is no limit at all."""
         return not (self.open_orders or self.orders_per_hour or self.idr_per_day)
+
+
+def is_about_time(rejection: Rejection) -> bool:
+    """Return whether only time can lift the rejection, and no other amount."""
+    return rejection.key.startswith(_OF_TIME)
 
 
 def can_still_be_paid(order: Order, now: datetime) -> bool:

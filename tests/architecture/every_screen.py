@@ -11,7 +11,7 @@ from bot.checkout.screens import amount, channel, destination, holder, number, r
 from bot.checkout.screens import draft as draft_screens
 from bot.checkout.screens import limit_warning as too_many
 from bot.core.errors import Remark
-from bot.core.money import Ambiguous, Amount
+from bot.core.money import Amount
 from bot.core.text import plain
 from bot.core.zones import INDONESIAN
 from bot.infra.i18n import Translator
@@ -116,10 +116,18 @@ def _of_questions(t: Translator, method: PayoutMethod, typed: str) -> Iterator[S
     remark = Remark("recipients.number.unusual_length", {"method": method.name[:60], "expected": 10, "actual": 20})
     yield ScreenCase("doubt", number.doubt(t, draft, "1" * 20, remark), ("1" * 20,))
     yield ScreenCase("holder", holder.screen(t, draft), ("12345678901234567890",))
-    yield ScreenCase("amount", amount.screen(t, draft, 20_000))
-    readings = Ambiguous((Amount("IDR", 1_500), Amount("IDR", 1_500_000), Amount("SAT", 10**15)))
+    common = {each: estimate(each, QUOTE) for each in (Amount("IDR", idr) for idr in amount.COMMON)}
+    for channel_code in ("lightning", "cbbtc"):
+        yield ScreenCase("amount", amount.screen(t, replace(draft, channel=channel_code), 20_000, common))
+    yield ScreenCase("amount without prices", amount.screen(t, draft, 20_000, dict.fromkeys(common)))
+    yield ScreenCase("amount first", amount.screen(t, replace(fresh, step=Step.AMOUNT), 20_000, common))
+    several = (Amount("IDR", 1_500), Amount("IDR", 1_500_000), Amount("SAT", 10**15))
+    readings = {each: estimate(each, QUOTE) for each in several}
     yield ScreenCase("readings", amount.readings(t, draft, typed, readings))
-    yield ScreenCase("one reading", amount.readings(t, draft, typed, Ambiguous((Amount("IDR", 1_500),))))
+    yield ScreenCase("one reading", amount.readings(t, draft, typed, {several[1]: readings[several[1]]}))
+    yield ScreenCase("dollars", amount.dollars(t, draft, typed, {several[1]: None}, Decimal("16251.3")))
+    price = amount.show_price(t, fresh, {several[1]: readings[several[1]]})
+    yield ScreenCase("destinations and a price", destination.screen(t, fresh, (method,), price=price))
     yield ScreenCase("several of a line", destination.candidates(t, fresh, "", (method, LISTED_BCA)))
     yield ScreenCase("channel", channel.screen(t, draft, CODES))
     for wish in (Amount("IDR", 500_000), Amount("SAT", 25_000)):
@@ -128,11 +136,11 @@ def _of_questions(t: Translator, method: PayoutMethod, typed: str) -> Iterator[S
         for said in what_senders_are_told(t, method):
             longer = review.screen(t, wished, estimate(wish, QUOTE), JAKARTA, is_first=True, time_needed=said)
             yield ScreenCase("review with a time", longer, (LONG_NUMBER,))
-        yield ScreenCase("review", shown, (LONG_NUMBER, t.sats(25_000) if wish.currency == "SAT" else "29"))
+        yield ScreenCase("review", shown, (LONG_NUMBER, "0.00025 cbBTC" if wish.currency == "SAT" else "0.00029"))
         for sats in (29_411, 29_412):
             worth = estimate(Amount("SAT", sats), QUOTE)
             other = review.screen(t, wished, worth, JAKARTA)
-            yield ScreenCase("review of a deposit", other, (LONG_NUMBER, t.sats(sats)))
+            yield ScreenCase("review of a deposit", other, (LONG_NUMBER, f"0.000{sats} cbBTC"))
         yield ScreenCase("what to change", review.choose_change(t, wished, other_ways=True))
         yield ScreenCase("confirmed", review.confirmed(t, an_open_order(method)), ("ABC2345",))
     for known in (draft, fresh, replace(fresh, method=method), replace(fresh, amount=Amount("SAT", 1))):

@@ -108,7 +108,21 @@ def test_a_vanished_destination_is_asked_for_again_and_the_sum_is_kept() -> None
     ],
 )
 def test_back_goes_to_the_question_before(step: Step, before: Step) -> None:
-    assert step_back(replace(EMPTY, step=step)).step is before
+    assert step_back(replace(WHOLE, step=step, amount=None)).step is before
+
+
+@pytest.mark.parametrize(
+    ("draft", "before"),
+    [
+        (EMPTY, Step.DESTINATION),
+        (replace(WHOLE, number=None, amount=None), Step.NUMBER),
+        (replace(WHOLE, holder_asked=False, amount=None), Step.HOLDER),
+    ],
+)
+def test_back_from_a_doubtful_amount_goes_to_the_first_question_without_an_answer(
+    draft: OrderDraft, before: Step
+) -> None:
+    assert step_back(replace(draft, step=Step.AMOUNT)).step is before
 
 
 @pytest.mark.parametrize("step", [Step.DESTINATION, Step.NUMBER, Step.HOLDER, Step.AMOUNT, Step.CHANNEL])

@@ -101,7 +101,7 @@ def test_the_beginning_of_a_name_is_offered_and_never_taken(text: str, people: t
     reading = read(text)
     assert (reading.recipient, reading.recipients, reading.has_choice) == (None, people, True)
     assert (filled(text).step, filled(text).holder) == (Step.DESTINATION, None)
-    assert not lines.is_order(text, METHODS, KNOWN)
+    assert lines.is_order(text, METHODS, KNOWN)
 
 
 def test_a_name_alone_is_no_order_by_itself_but_a_recipient_after_the_command() -> None:
@@ -179,3 +179,131 @@ def test_a_sum_in_doubt_beside_a_recipients_name_is_asked(text: str) -> None:
 def test_a_doubted_sum_beside_a_recipients_name_is_offered() -> None:
     reading = read("ibu ~500rb")
     assert (reading.recipient, reading.line.amount_readings) == (IBU, (HALF_A_MILLION,))
+
+
+ORDERS = [
+    "kirim 250 ribu ke mama di gopay 081234567890",
+    "500k bca 1234567890 for rent",
+    "500rb bca 1234567890 untuk bayar kontrakan",
+    "500rb bca 123",
+    "500rb bca",
+    "send 250k to mom on dana 081234567890",
+    "kirim 500rb",
+    "send 500k to mom",
+    "kirim lima ratus ribu ke bca",
+    "1.500 bca 1234567890",
+    "$20 bca 1234567890",
+    "kirim 20 usdt",
+]
+TALK = [
+    "500rb",
+    "20 usd",
+    "kirim",
+    "bca",
+    "500rb wati",
+    "uang 500rb ke bca 1234567890 ga masuk",
+    "500rb ke bca 1234567890 lama banget",
+    "my 500k to bca 1234567890 has not arrived",
+    "sudah bayar 500rb ke bca",
+    "500rb bca buat apa",
+    "berapa kalau kirim 500rb",
+    "jangan kirim 500rb ke bca 1234567890",
+    "500rb ke bca 1234567890?",
+    "refund 500rb bca 1234567890",
+    "saya kemarin kirim 500rb ke bca 1234567890",
+    "one two three four five 500rb bca 1234567890",
+]
+
+
+@pytest.mark.parametrize("text", ORDERS)
+def test_a_plain_line_begins_an_order_though_parts_of_it_are_missing(text: str) -> None:
+    assert lines.may_be_order(text, ())
+    assert lines.is_order(text, METHODS, ())
+
+
+@pytest.mark.parametrize("text", TALK)
+def test_talk_about_money_begins_no_order(text: str) -> None:
+    assert not (lines.may_be_order(text, ()) and lines.is_order(text, METHODS, ()))
+
+
+@pytest.mark.parametrize(
+    ("text", "step"),
+    [
+        ("500rb bca 123", Step.AMOUNT),
+        ("1.500 1234567890", Step.AMOUNT),
+        ("kirim $20", Step.AMOUNT),
+        ("1.500 ibu", Step.AMOUNT),
+    ],
+)
+def test_a_sum_in_doubt_is_asked_about_first_because_no_draft_keeps_it(text: str, step: Step) -> None:
+    assert (filled(text).step, filled(text).amount) == (step, None)
+
+
+AT: dict[Step, dict[str, Any]] = {
+    Step.NUMBER: {"method": BCA},
+    Step.HOLDER: {"method": BCA, "number": "1112223334"},
+    Step.AMOUNT: {"method": BCA, "number": "1112223334", "holder_asked": True},
+    Step.REVIEW: {"method": BCA, "number": "1112223334", "holder_asked": True, "amount": HALF_A_MILLION},
+}
+
+
+def answered(step: Step, text: str) -> OrderDraft | None:
+    """Return the draft after this text, or None if the step itself reads it."""
+    draft = replace(new_draft(chat_id=1, user_id=1, now=NOW), step=step, **AT[step])
+    reading = lines.read_answer(draft, text, METHODS, KNOWN)
+    return None if reading is None else lines.fill_draft(draft, reading, METHODS, KNOWN)
+
+
+@pytest.mark.parametrize(
+    ("step", "text", "changes"),
+    [
+        (Step.NUMBER, "1234567890 a.n. Wati", {"number": "1234567890", "holder": "Wati"}),
+        (Step.NUMBER, "750rb", {"amount": Amount("IDR", 750_000), "number": None, "step": Step.NUMBER}),
+        (Step.NUMBER, "dana 081234567890", {"method": DANA, "number": "081234567890"}),
+        (Step.HOLDER, "750rb", {"amount": Amount("IDR", 750_000), "holder": None, "step": Step.HOLDER}),
+        (Step.HOLDER, "Wati 750rb", {"amount": Amount("IDR", 750_000), "holder": "Wati", "step": Step.REVIEW}),
+        (Step.HOLDER, "1.500", {"amount": None, "holder": None, "step": Step.AMOUNT}),
+        (Step.AMOUNT, "dana 081234567890 750rb", {"method": DANA, "amount": Amount("IDR", 750_000)}),
+        (Step.AMOUNT, "tolong kirim 750rb aja", {"amount": Amount("IDR", 750_000), "number": "1112223334"}),
+        (Step.REVIEW, "750rb", {"amount": Amount("IDR", 750_000), "number": "1112223334", "step": Step.REVIEW}),
+        (Step.REVIEW, "1.500", {"amount": HALF_A_MILLION, "step": Step.AMOUNT}),
+        (Step.REVIEW, "9876543210", {"amount": HALF_A_MILLION, "number": "9876543210", "step": Step.REVIEW}),
+        (Step.REVIEW, "$20", {"amount": HALF_A_MILLION, "step": Step.AMOUNT}),
+    ],
+)
+def test_what_is_typed_in_place_of_an_answer_does_what_it_says(step: Step, text: str, changes: dict[str, Any]) -> None:
+    draft = answered(step, text)
+    assert draft is not None
+    assert {name: getattr(draft, name) for name in changes} == changes
+
+
+@pytest.mark.parametrize(
+    ("step", "text"),
+    [
+        (Step.NUMBER, "1234567890"),
+        (Step.NUMBER, "0812 3456 7890"),
+        (Step.NUMBER, "12ab"),
+        (Step.HOLDER, "Wati"),
+        (Step.HOLDER, "Toko 88"),
+        (Step.HOLDER, "Lima"),
+        (Step.HOLDER, "Dana"),
+        (Step.HOLDER, "1234567890"),
+        (Step.AMOUNT, "500rb"),
+        (Step.AMOUNT, "1.500"),
+        (Step.AMOUNT, "1000000000"),
+        (Step.AMOUNT, "lots of money"),
+        (Step.AMOUNT, "Budi"),
+        (Step.REVIEW, "yes"),
+        (Step.REVIEW, "ok"),
+        (Step.REVIEW, "kenapa 750rb"),
+        (Step.REVIEW, "750rb?"),
+        (Step.REVIEW, "Budi"),
+    ],
+)
+def test_an_answer_is_left_to_the_step_that_asked(step: Step, text: str) -> None:
+    assert answered(step, text) is None
+
+
+@given(st.text(max_size=60), st.sampled_from(list(AT)))
+def test_no_text_in_place_of_an_answer_is_an_error(text: str, step: Step) -> None:
+    answered(step, text)

@@ -111,6 +111,21 @@ BUSINESS: Final = _listed("business")
 TALK: Final = _listed("talk")
 """Words of messages about payments that are no orders. No name contains them."""
 
+SENDS: Final = _listed("sends")
+"""Verbs that ask to send."""
+
+LEADS_TO_PERSON: Final = _listed("leads_to_person")
+"""Who receives the money follows these."""
+
+LEADS_TO_PURPOSE: Final = _listed("leads_to_purpose")
+"""What the money is for follows these."""
+
+PAID_FOR: Final = _listed("paid_for")
+"""Words of `TALK` that are no talk if what the money is for begins with them ("untuk bayar kos")."""
+
+ABOUT_AN_ORDER: Final = _listed("about_an_order")
+"""Words of messages about an order that was placed. No order contains them, but a name may."""
+
 EVERYDAY: Final = _words(
     "mas oke bagi saudara bale motion index capital nyala super mantap prima artha bumi sentosa sinar jaya bank",
     "syariah indonesia by of ok d line sea bisnis jakarta dinar",

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from bot.checkout.buttons import DraftAction, draft_data
 from bot.checkout.draft import OrderDraft
 from bot.checkout.screens.parts import leave_row
-from bot.infra.i18n import Translator
+from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.formatting import quote_input
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.recipients.formatting import format_method, format_recipient
@@ -26,10 +26,11 @@ def screen(
     page: int = 0,
     *,
     recents: Sequence[SavedRecipient] = (),
+    price: Html | None = None,
 ) -> Screen:
     """Return the question, with one page of the banks, or of another kind (`tab`).
 
-    Saved recipients come first, unless the user has turned pages.
+    Saved recipients come first, unless the user has turned pages. `price` is the line with the price of an amount.
     """
     if not methods:
         return Screen(t("checkout.destination.none"), (_again_row(t, draft), leave_row(t, draft)))
@@ -42,7 +43,7 @@ def screen(
     first = _saved(draft, recents[:RECENTS]) if tab == page == 0 else ()
     rows = (*first, *_tabs(t, draft, kinds, tab), *_choices(draft, shown), *_turns(t, draft, tab, page, pages))
     key = "checkout.destination.ask_again" if first else "checkout.destination.ask"
-    return Screen(t(key), (*rows, leave_row(t, draft)))
+    return Screen("\n\n".join(filter(None, (t(key), price))), (*rows, leave_row(t, draft)))
 
 
 def candidates(

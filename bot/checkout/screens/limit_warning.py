@@ -4,16 +4,8 @@ from bot.checkout.buttons import DraftAction, draft_data
 from bot.checkout.draft import OrderDraft
 from bot.checkout.screens.formatting import format_draft_line
 from bot.checkout.screens.parts import leave_row
-from bot.core.errors import Rejection
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.screen import Button, Screen
-
-LIMITS = ".limits."
-
-
-def is_one(rejection: Rejection) -> bool:
-    """Return whether only time can lift the rejection, and no other answer."""
-    return LIMITS in rejection.key
 
 
 def screen(t: Translator, draft: OrderDraft, reason: Html) -> Screen:

@@ -2,6 +2,7 @@
 
 from bot.infra.i18n import Html, Translator
 from bot.orders.order import Order
+from bot.orders.screens.formatting import format_price
 from bot.rates.quote import Estimate
 
 
@@ -10,14 +11,15 @@ def difference(t: Translator, order: Order, worth: Estimate) -> Html:
     sats, rupiah = order.last_price
     if order.amount.currency == "SAT":
         return _brings(t, rupiah, worth.idr)
-    return _costs(t, sats, worth.sats)
+    return _costs(t, sats, worth.sats, order.channel)
 
 
-def _costs(t: Translator, before: int, after: int) -> Html:
+def _costs(t: Translator, before: int, after: int, channel: str) -> Html:
     if before == after:
         return t("checkout.requote.same")
     key = "checkout.requote.costs_more" if after > before else "checkout.requote.costs_less"
-    return t(key, before=t.sats(before), after=t.sats(after), difference=t.sats(abs(after - before)))
+    shown = {"before": before, "after": after, "difference": abs(after - before)}
+    return t(key, **{name: format_price(t, sats, channel) for name, sats in shown.items()})
 
 
 def _brings(t: Translator, before: int, after: int) -> Html:

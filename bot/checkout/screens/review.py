@@ -9,7 +9,7 @@ from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.formatting import format_clock
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.orders.order import Order
-from bot.orders.screens.formatting import format_channel, format_order_line
+from bot.orders.screens.formatting import format_channel, format_order_line, format_price
 from bot.payments.tokens import LIGHTNING
 from bot.rates.quote import Estimate, estimate
 from bot.recipients.formatting import format_full_method, group_digits
@@ -69,22 +69,24 @@ def _explain_sum(t: Translator, draft: OrderDraft, worth: Estimate) -> tuple[Htm
         return ()
     least = estimate(draft.amount, worth.quote).sats
     if worth.sats > least:
-        return (t("checkout.review.other_sum", taken=t.sats(least), sats=t.sats(worth.sats)),)
+        taken, asked = (format_price(t, sats, draft.channel) for sats in (least, worth.sats))
+        return (t("checkout.review.other_sum", taken=taken, sats=asked),)
     if draft.amount.currency == "IDR" and worth.idr > draft.amount.value:
-        return (t("checkout.review.whole_sats", amount=t.rupiah(draft.amount.value)),)
+        unit = format_price(t, 1, draft.channel)
+        return (t("checkout.review.whole_sats", amount=t.rupiah(draft.amount.value), unit=unit),)
     return ()
 
 
 def _format_figures(t: Translator, draft: OrderDraft, worth: Estimate, zone: tzinfo) -> Html:
     in_sats = draft.channel != LIGHTNING or (draft.amount is not None and draft.amount.currency == "SAT")
-    rupiah, sats = t.rupiah(worth.idr), t.sats(worth.sats)
+    rupiah, price = t.rupiah(worth.idr), format_price(t, worth.sats, draft.channel)
     return t(
         "checkout.review.figures",
         amount=t.plain("checkout.review.about", amount=rupiah) if in_sats else rupiah,
         fee=t.rupiah(worth.fee_idr),
         rate=t.rate(worth.quote.btc_idr),
         at=format_clock(t, worth.quote.fetched_at, zone),
-        pay=sats if in_sats else t.plain("checkout.review.about", amount=sats),
+        pay=price if in_sats else t.plain("checkout.review.about", amount=price),
         channel=format_channel(t, draft.channel),
     )
 

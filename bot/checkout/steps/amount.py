@@ -1,20 +1,26 @@
-"""Ask for the amount: in rupiah, thousands, millions, sats or bitcoin. Ask about an ambiguous one."""
+"""Ask for the amount: in rupiah, thousands, millions, sats or bitcoin. Ask about ambiguous ones and about dollars."""
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from bot.checkout.buttons import DraftAction
 from bot.checkout.draft import OrderDraft
 from bot.checkout.flow import missing
 from bot.checkout.screens import amount as screens
-from bot.checkout.screens import limit_warning
 from bot.checkout.steps.handler import TakeAnswer
 from bot.core.errors import Rejection
 from bot.core.money import Ambiguous, Amount, parse_amount
+from bot.core.money.dollars import convert_dollars, find_dollars
 from bot.infra.telegram.ui.screen import Screen
+from bot.orders.limits import is_about_time
 from bot.orders.placement.service import OrderService
 from bot.settlement.model import SettlementFailure
 from bot.users.session import Session
+
+FOREIGN = "core.amount.foreign"
+LONGEST_WAIT = 2.0
+"""Seconds until a question is shown without prices."""
 
 
 class AmountStep:
@@ -29,15 +35,56 @@ class AmountStep:
         return {DraftAction.AMOUNT: self._choose}
 
     async def show(self, session: Session, draft: OrderDraft) -> Screen:
-        """Return the question."""
-        return screens.screen(session.t, draft, self._orders.rules.min_order_idr)
+        """Return the question, with the common amounts that are allowed."""
+        choices = await price_choices(self._orders, draft, (Amount("IDR", idr) for idr in screens.COMMON))
+        return screens.screen(session.t, draft, self._orders.rules.min_order_idr, choices)
 
     async def take_typed(self, session: Session, draft: OrderDraft, text: str) -> OrderDraft | Screen:
         """Take the typed amount, or ask which reading of it is meant."""
-        amount = parse_amount(text)
+        try:
+            amount = parse_amount(text)
+        except Rejection as rejection:
+            asked = await self.ask_dollars(session, draft, text) if rejection.key == FOREIGN else None
+            if asked is None:
+                raise
+            return asked
         if isinstance(amount, Ambiguous):
-            return screens.readings(session.t, draft, text, amount)
+            return await self.ask_which(session, draft, text, amount.readings)
         return await self._with(draft, amount)
+
+    async def ask_which(self, session: Session, draft: OrderDraft, text: str, readings: Iterable[Amount]) -> Screen:
+        """Return the question which of the readings is meant. Only those that are allowed are offered.
+
+        Raises:
+            Rejection: none is allowed.
+        """
+        return screens.readings(session.t, draft, text, await self._find_allowed(draft, tuple(readings)))
+
+    async def ask_dollars(self, session: Session, draft: OrderDraft, text: str) -> Screen | None:
+        """Return the question whether the rupiah that the dollars in `text` come to are meant, or None.
+
+        Raises:
+            Rejection: none of the sums is allowed.
+        """
+        found = find_dollars(text)
+        if found is None:
+            return None
+        try:
+            quote = await self._orders.catalogue.quote()
+        except SettlementFailure:
+            return None
+        amounts = () if quote.usdc_idr is None else convert_dollars(found, quote.usdc_idr)
+        if quote.usdc_idr is None or not amounts:
+            return None
+        choices = await self._find_allowed(draft, amounts)
+        return screens.dollars(session.t, draft, found.text, choices, quote.usdc_idr)
+
+    async def _find_allowed(self, draft: OrderDraft, amounts: tuple[Amount, ...]) -> screens.Choices:
+        """Return the allowed amounts. Raise the `Rejection` of the last one if none is allowed."""
+        choices = await price_choices(self._orders, draft, amounts)
+        if not choices and amounts:
+            await self._orders.estimate_order(draft.user_id, draft.method, amounts[-1], draft.channel)
+        return choices
 
     async def _choose(self, _: Session, draft: OrderDraft, argument: str) -> OrderDraft:
         """Take the amount of a button."""
@@ -58,6 +105,20 @@ class AmountStep:
         except SettlementFailure:
             pass  # the answer is kept anyway: the review checks the amount again
         except Rejection as rejection:
-            if not limit_warning.is_one(rejection):
+            if not is_about_time(rejection):
                 raise
         return replace(draft, step=missing(draft))
+
+
+async def price_choices(orders: OrderService, draft: OrderDraft, amounts: Iterable[Amount]) -> screens.Choices:
+    """Return the amounts that are allowed for this draft, with their prices. Without a quote, return no prices.
+
+    A question never waits long for a price.
+    """
+    wanted = tuple(amounts)
+    try:
+        await asyncio.wait_for(orders.catalogue.quote(), LONGEST_WAIT)
+        return await orders.price_choices(draft.user_id, draft.method, wanted, draft.channel)
+    except (SettlementFailure, TimeoutError):
+        allowed = orders.rules.amounts_for(draft.method)
+        return {each: None for each in wanted if each.currency == "SAT" or allowed.allow(each.value)}

@@ -6,10 +6,14 @@ from bot.checkout.answers import find_rejection, take_destination, with_known_ho
 from bot.checkout.buttons import DraftAction
 from bot.checkout.draft import OrderDraft
 from bot.checkout.screens import destination as screens
+from bot.checkout.screens.amount import EXAMPLE, show_price
+from bot.checkout.steps.amount import price_choices
 from bot.checkout.steps.handler import TakeAnswer
 from bot.core.errors import Rejection
+from bot.core.money import Amount
 from bot.infra.telegram.ui.formatting import quote_input
 from bot.infra.telegram.ui.screen import Screen
+from bot.orders.placement.service import OrderService
 from bot.recipients.formatting import format_method
 from bot.recipients.model import SavedRecipient, find_by_beginning, find_by_name, find_current_method
 from bot.recipients.search import SearchResult, search
@@ -25,9 +29,10 @@ MIN_LETTERS = 3
 class DestinationStep:
     """Ask for the destination."""
 
-    def __init__(self, *, catalogue: ServiceCatalogue, recipients: RecipientService) -> None:
+    def __init__(self, *, catalogue: ServiceCatalogue, recipients: RecipientService, orders: OrderService) -> None:
         self._catalogue = catalogue
         self._recipients = recipients
+        self._orders = orders
 
     @property
     def buttons(self) -> Mapping[DraftAction, TakeAnswer]:
@@ -39,9 +44,11 @@ class DestinationStep:
         }
 
     async def show(self, session: Session, draft: OrderDraft) -> Screen:
-        """Return the first page of the list, below the saved recipients."""
+        """Return the first page of the list, below the saved recipients, with the price of the amount or an example."""
         methods = await list_methods(self._catalogue)
-        return screens.screen(session.t, draft, methods, recents=await self._known(session))
+        choices = await price_choices(self._orders, draft, (draft.amount or Amount("IDR", EXAMPLE),))
+        price = show_price(session.t, draft, choices)
+        return screens.screen(session.t, draft, methods, recents=await self._known(session), price=price)
 
     async def take_typed(self, session: Session, draft: OrderDraft, text: str) -> OrderDraft | Screen:
         """Look for the typed name among the user's saved recipients and in the live list."""

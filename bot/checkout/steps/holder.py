@@ -8,6 +8,8 @@ from bot.checkout.draft import OrderDraft
 from bot.checkout.flow import missing
 from bot.checkout.screens import holder as screens
 from bot.checkout.steps.handler import TakeAnswer
+from bot.core.errors import Rejection
+from bot.core.money import Amount, parse_amount
 from bot.infra.telegram.ui.screen import Screen
 from bot.recipients.holders import read_holder
 from bot.users.session import Session
@@ -25,13 +27,34 @@ class HolderStep:
         """Return the question."""
         return screens.screen(session.t, draft)
 
-    async def take_typed(self, _: Session, draft: OrderDraft, text: str) -> OrderDraft:
-        """Take the typed name."""
+    async def take_typed(self, session: Session, draft: OrderDraft, text: str) -> OrderDraft:
+        """Take the typed name, or that there is none.
+
+        Raises:
+            Rejection: those of `read_holder`. A text with a sum in it is no name.
+        """
+        if _skips(session, text):
+            return _with(draft, None)
+        if any(map(_is_sum, text.split())):
+            raise Rejection("recipients.holder.not_a_name")
         return _with(draft, read_holder(text))
 
     async def _skip(self, _: Session, draft: OrderDraft, __: str) -> OrderDraft:
         """Go on without a name."""
         return _with(draft, None)
+
+
+def _skips(session: Session, text: str) -> bool:
+    """Return whether the text is the button's, or nothing but a dash."""
+    return text.strip().casefold() in {session.t.plain("checkout.holder.skip").casefold(), "-"}
+
+
+def _is_sum(word: str) -> bool:
+    """Return whether the word is clearly a sum ("750rb"). A small number may be part of a name ("Toko 88")."""
+    try:
+        return any(map(str.isdecimal, word)) and isinstance(parse_amount(word), Amount)
+    except Rejection as rejection:
+        return rejection.key == "core.amount.foreign"
 
 
 def _with(draft: OrderDraft, holder: str | None) -> OrderDraft:

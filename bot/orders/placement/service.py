@@ -4,11 +4,12 @@ After a crash at any point, the row has what is known. If an intent has no answe
 looks for its order. Only the user can decide to try again.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from bot.core.clock import Clock
+from bot.core.errors import Rejection
 from bot.core.money import Amount
 from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
@@ -113,16 +114,38 @@ class OrderService:
             Rejection: the rules, the destination or the user's own limits don't allow it.
             SettlementFailure: there is no quote.
         """
-        worth = estimate(amount, await self.catalogue.quote())
-        self.rules.check_limits(method, worth)
-        if channel != LIGHTNING:
-            worth = await self._sums.preview(method, channel, worth)
-        await self._check_user_limits(user_id, worth.idr)
+        worth = await self._price(method, amount, channel, await self.catalogue.quote())
+        self._check_limits(await self._read_counted_orders(user_id), worth.idr)
         return worth
+
+    async def price_choices(
+        self, user_id: int, method: PayoutMethod | None, amounts: Iterable[Amount], channel: str = LIGHTNING
+    ) -> dict[Amount, Estimate]:
+        """Return what each of `amounts` comes to, as `estimate_order` does. Amounts that aren't allowed are left out.
+
+        A limit that only time can lift leaves none out.
+
+        Raises:
+            SettlementFailure: there is no quote.
+        """
+        quote, placed = await self.catalogue.quote(), await self._read_counted_orders(user_id)
+        prices = dict[Amount, Estimate]()
+        for amount in amounts:
+            try:
+                worth = await self._price(method, amount, channel, quote)
+            except Rejection:
+                continue
+            try:
+                self._check_limits(placed, worth.idr)
+            except Rejection as rejection:
+                if not limits.is_about_time(rejection):
+                    continue
+            prices[amount] = worth
+        return prices
 
     async def check_user(self, user_id: int) -> None:
         """Raise `Rejection` if this user can't place any order right now."""
-        await self._check_user_limits(user_id, self.rules.min_order_idr)
+        self._check_limits(await self._read_counted_orders(user_id), self.rules.min_order_idr)
 
     async def place(self, request: PlaceOrder, confirm: Confirm) -> Order:
         """Place an order once, and return it. If `confirm` rejects the request, return the order placed before.
@@ -319,17 +342,30 @@ class OrderService:
         except SettlementFailure:
             return {}
 
-    async def _check_user_limits(self, user_id: int, idr: int) -> None:
+    async def _price(self, method: PayoutMethod | None, amount: Amount, channel: str, quote: Quote) -> Estimate:
+        """Return what `amount` comes to at `quote`. Every price that a user sees before an order is from here.
+
+        Raises:
+            Rejection: the rules or the destination don't allow it.
+        """
+        worth = estimate(amount, quote)
+        self.rules.check_limits(method, worth)
+        return worth if channel == LIGHTNING else await self._sums.preview(method, channel, worth)
+
+    async def _read_counted_orders(self, user_id: int) -> Sequence[Order]:
+        """Return the user's orders that may count for their limits. Without limits none is read."""
+        if self.rules.limits.is_unlimited:
+            return ()
+        async with self.store.reading() as tx:
+            return await OrderRepository(tx).counted_by_limits(user_id, self.clock.now() - limits.DAY)
+
+    def _check_limits(self, placed: Sequence[Order], idr: int) -> None:
         """Raise `Rejection` if an order of `idr` rupiah is above the user's limits now.
 
         This warns the user before they type everything. `_enforce_user_limits` decides.
         """
-        if self.rules.limits.is_unlimited:
-            return
-        now = self.clock.now()
-        async with self.store.reading() as tx:
-            placed = await OrderRepository(tx).counted_by_limits(user_id, now - limits.DAY)
-        limits.check(self.rules.limits, placed, idr, now, smallest=self.rules.min_order_idr)
+        if not self.rules.limits.is_unlimited:
+            limits.check(self.rules.limits, placed, idr, self.clock.now(), smallest=self.rules.min_order_idr)
 
     async def _enforce_user_limits(self, tx: Transaction, intent: Order) -> None:
         """Raise `Rejection` if an intent that is being added in `tx` is above its user's limits.

@@ -4,13 +4,20 @@ from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.screen import Button, Style
 from bot.orders.buttons import OrderAction, OrderButton
 from bot.orders.order import Order
-from bot.payments.tokens import name_key
+from bot.payments.erc681 import format_token_amount
+from bot.payments.tokens import TOKENS, name_key
 from bot.recipients.formatting import format_destination
 
 
 def format_channel(t: Translator, channel: str) -> str:
     """Return the name of a way to pay."""
     return t.plain(name_key(channel))
+
+
+def format_price(t: Translator, sats: int, channel: str) -> str:
+    """Return what a payer pays, in what they pay with: "31,243 sats", "0.00031243 cbBTC"."""
+    token = TOKENS.get(channel)
+    return t.sats(sats) if token is None else f"{format_token_amount(token, sats)} {token.symbol}"
 
 
 def format_order_line(t: Translator, order: Order) -> Html:

@@ -5,11 +5,11 @@ import re
 
 import pytest
 
-from tests.e2e.chat_user import ChatUser
+from tests.e2e.chat_user import ChatUser, text_of
 from tests.e2e.new_users import new_user
 from tests.e2e.orders.steps import review_pattern, tap_change
 from tests.e2e.system import System
-from tests.texts import label, like, text
+from tests.texts import label, like, says, text
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -172,8 +172,11 @@ async def test_an_amount_is_read_as_it_is_meant_or_asked_back(shared_system: Sys
     async def doubtful(typed: str, *readings: str) -> None:
         user = await at_amount(shared_system)
         await user.says(typed)
-        await user.sees(like("checkout.amount.which", text=typed))
-        assert (await user.buttons())[: len(readings)] == list(readings)
+        asked = "checkout.amount.is_it" if len(readings) == 1 else "checkout.amount.which"
+        shown = await user.sees(like(asked, text=typed))
+        assert (await user.buttons())[:-2] == list(readings)
+        for reading in readings:
+            assert says(text_of(shown), "checkout.amount.price", amount=reading)
 
     about = re.compile(like("checkout.review.about", amount=re.compile("Rp[0-9,]+")))
     retry_forever: dict[str, str | re.Pattern[str]] = {
@@ -191,11 +194,62 @@ async def test_an_amount_is_read_as_it_is_meant_or_asked_back(shared_system: Sys
     }
     await asyncio.gather(
         *(understood(typed, shown) for typed, shown in retry_forever.items()),
-        doubtful("1.500", "Rp1,500", "Rp1,500,000"),
-        doubtful("1m", "Rp1,000,000", "Rp1,000,000,000"),
-        doubtful("50.00", "Rp5,000", "Rp50,000"),
+        doubtful("1.500", "Rp1,500,000"),
+        doubtful("1m", "Rp1,000,000"),
+        doubtful("50.00", "Rp50,000"),
         doubtful(".5jt", "Rp500,000", "Rp5,000,000"),
         doubtful("Rp.5jt", "Rp500,000", "Rp5,000,000"),
+    )
+
+
+@pytest.mark.asyncio(loop_scope="function")
+async def test_each_sum_is_shown_with_its_price_and_the_review_has_the_same(kirim: System) -> None:
+    await kirim.service.keeps_its_quote()
+    user = await new_user(kirim)
+    await user.says("/send")
+    example = await user.sees(like("checkout.amount.example", price=re.compile("Rp500,000 ≈ [0-9,]+ sats")))
+    price = re.search("Rp500,000 ≈ ([0-9,]+ sats)", text_of(example))
+    assert price is not None
+    await user.says("bca")
+    await user.sees(like("checkout.number.ask_bank"))
+    await user.says("1234567890")
+    await user.sees(like("checkout.holder.ask"))
+    await user.says("Budi")
+    asked = await user.sees(like("checkout.amount.ask"))
+    for amount in ("Rp50,000", "Rp100,000", "Rp200,000", "Rp1,000,000", "Rp2,000,000"):
+        assert says(text_of(asked), "checkout.amount.price", amount=amount)
+    assert says(text_of(asked), "checkout.amount.price", amount="Rp500,000", price=price[1])
+    await user.says("500rb")
+    await user.sees(like("checkout.review.figures", pay=text("checkout.review.about", amount=price[1])))
+
+
+async def test_dollars_are_asked_about_in_rupiah_and_never_taken(shared_system: System) -> None:
+    async def asks(typed: str, shown: str) -> None:
+        user = await at_amount(shared_system)
+        await user.says(typed)
+        asked = await user.sees(like("checkout.amount.dollars", text=shown))
+        amount = (await user.buttons())[0]
+        assert re.fullmatch(r"Rp3\d\d,000", amount)
+        assert f"≈ {amount}" in text_of(asked)
+        assert (await user.count(like("checkout.review.title"))) == 0
+        await user.taps(amount)
+        await user.sees(review_pattern(amount=amount))
+
+    async def in_a_line() -> None:
+        user = await new_user(shared_system)
+        await user.says("/send $20 bca 1234567890 Budi")
+        await user.sees(like("checkout.amount.dollars", text="$20"))
+        await user.taps((await user.buttons())[0])
+        await user.sees(review_pattern(number="1234567890", holder="Budi"))
+
+    async def others() -> None:
+        user = await at_amount(shared_system)
+        for typed in ("S$20", "20 eur", "20 dolar singapura"):
+            await user.says(typed)
+            await user.sees(f"{like('core.amount.foreign')}\n\n{like('checkout.amount.ask')}")
+
+    await asyncio.gather(
+        asks("$20", "$20"), asks("20 USD", "20 USD"), asks("20usdt ya", "20usdt"), in_a_line(), others()
     )
 
 
@@ -208,7 +262,7 @@ async def test_amounts_that_do_not_fit_are_refused_with_the_one_that_would(share
     async def chosen() -> None:
         user = await at_amount(shared_system)
         await user.says("1.500")
-        await user.sees(like("checkout.amount.which", text="1.500"))
+        await user.sees(like("checkout.amount.is_it", text="1.500"))
         await user.taps("Rp1,500,000")
         await user.sees(like("checkout.review.figures", amount="Rp1,500,000"))
         await tap_change(user, "amount")
@@ -220,6 +274,7 @@ async def test_amounts_that_do_not_fit_are_refused_with_the_one_that_would(share
         chosen(),
         refused("19.999", like("orders.amount.below_minimum", minimum=20_000)),
         refused("100 sats", like("orders.amount.below_minimum", minimum=20_000)),
+        refused("$1", like("orders.amount.below_minimum", minimum=20_000)),
         refused("21jt", like("orders.amount.above_cap", name="GoPay", cap=20_000_000), "gopay", "081234567890"),
         refused("-50000", like("core.amount.not_positive")),
         refused("lots of money", like("core.amount.unreadable")),

@@ -15,7 +15,7 @@ from tests.texts import label, like, says
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 CBBTC, BTCB = "0xcbB7C0000aB88B473b1f5aFd9ef808440eed33Bf", "0x7130d2A12B9BCbFAe4f2634d864A1Ee1Ce3Ead9c"
-SUM = re.compile("[0-9,]+ sats")
+SUM = re.compile(r"0\.[0-9]+ (?:cbBTC|BTCB)")
 DEPOSIT = like(
     "orders.pay.deposit", sats=re.compile("(?P<sats>[0-9,]+) sats"), address=re.compile("(?P<to>0x[0-9a-fA-F]{40})")
 )
@@ -83,7 +83,7 @@ async def test_a_sum_belongs_to_one_deposit_and_the_next_review_names_another(sh
         await user.taps(label("checkout.review.confirm_deposit"))
         assert facts_of(await user.sees(like("orders.pay.deposit")))[0] == sats
     await chooses_sats(third, 43_210)
-    await third.sees(like("checkout.review.other_sum", taken="43,210 sats", sats="43,212 sats"))
+    await third.sees(like("checkout.review.other_sum", taken="0.0004321 cbBTC", sats="0.00043212 cbBTC"))
     await third.taps(label("checkout.review.confirm_deposit"))
     assert facts_of(await third.sees(like("orders.pay.deposit")))[0] == 43_212
 

@@ -64,7 +64,7 @@ async def test_what_is_missing_or_doubtful_is_asked_with_what_was_understood_sai
         await user.sees(whole("Budi"))
 
     async def sum_is_ambiguous() -> None:
-        twice = like("checkout.amount.which", text="1.500")
+        twice = like("checkout.amount.is_it", text="1.500")
         user = await asked("1.500 bca 1234567890", understood("BCA · 1234567890"), twice)
         await user.taps("Rp1,500,000")
         await user.sees(review_pattern("en", amount="Rp1,500,000", **BCA))

@@ -1,0 +1,243 @@
+"""Stories of what people type, and what they then see: lines with missing parts, and lines in place of an answer."""
+
+import asyncio
+
+import pytest
+
+from tests.e2e.chat_user import ChatUser, text_of
+from tests.e2e.new_users import new_user
+from tests.e2e.orders.steps import DESTINATION_QUESTION, order_of, review_pattern, tap_change, tap_to_review
+from tests.e2e.recipients.test_recipients import has_sent
+from tests.e2e.system import System
+from tests.texts import label, like, says
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+GOPAY = {"bank": "GoPay", "number": "081234567890"}
+BCA = {"bank": "BCA · BANK CENTRAL ASIA", "number": "1234567890"}
+
+
+def understood(parts: str, locale: str = "en") -> str:
+    return like("checkout.one_line.understood", locale, parts=parts)
+
+
+async def test_a_plain_line_keeps_what_was_understood_and_asks_the_rest(shared_system: System) -> None:
+    async def asked(line: str, *shown: str) -> ChatUser:
+        user = await new_user(shared_system)
+        await user.says(line)
+        await user.sees("^" + "(?s:.*)".join(shown))
+        return user
+
+    async def person_is_not_saved() -> None:
+        not_saved = like("checkout.one_line.not_saved", text="ibu")
+        await asked(
+            "kirim 250 ribu ke ibu di gopay 081234567890", not_saved, review_pattern(amount="Rp250,000", **GOPAY)
+        )
+
+    async def has_a_note() -> None:
+        for line, note in (
+            ("500k bca 1234567890 for rent", "rent"),
+            ("500rb bca 1234567890 buat bayar kos", "bayar kos"),
+        ):
+            no_note = like("checkout.one_line.no_note", text=note)
+            await asked(line, no_note, review_pattern(amount="Rp500,000", **BCA))
+
+    async def number_is_too_short() -> None:
+        short, is_it = (
+            like("checkout.one_line.short_number", text="123"),
+            like("checkout.amount.is_it", amount="Rp500,000"),
+        )
+        user = await asked("500rb bca 123", understood("BCA"), short, is_it)
+        await user.taps("Rp500,000")
+        await user.sees(like("checkout.number.ask_bank"))
+        await user.says("1234567890")
+        await user.sees(like("checkout.holder.ask"))
+        await user.says("Budi")
+        await user.sees(review_pattern(amount="Rp500,000", holder="Budi", **BCA))
+
+    async def number_is_missing() -> None:
+        user = await asked("500rb bca", understood("Rp500,000 · BCA"), like("checkout.number.ask_bank"))
+        await user.says("1234567890 a.n. Budi")
+        await user.sees(review_pattern(amount="Rp500,000", holder="Budi", **BCA))
+
+    async def person_is_unknown() -> None:
+        user = await asked(
+            "kirim 300rb ke mama",
+            understood("Rp300,000"),
+            like("checkout.one_line.no_recipient", text="mama"),
+            like("checkout.destination.ask"),
+        )
+        await user.says("gopay 081234567890")
+        await user.sees(review_pattern(amount="Rp300,000", **GOPAY))
+
+    async def sum_goes_back() -> None:
+        user = await asked("500rb bca 123", understood("BCA"), like("checkout.amount.is_it"))
+        await user.taps(label("users.button.back"))
+        await user.sees(like("checkout.number.ask_bank"))
+
+    await asyncio.gather(
+        person_is_not_saved(),
+        has_a_note(),
+        number_is_too_short(),
+        number_is_missing(),
+        person_is_unknown(),
+        sum_goes_back(),
+        asked("send 500k", understood("Rp500,000"), like("checkout.destination.ask")),
+    )
+
+
+async def test_a_plain_line_finds_a_saved_name(shared_system: System) -> None:
+    async def person_is_saved_with_another_number() -> None:
+        user = await has_sent(shared_system)
+        await user.says("kirim 250 ribu ke Budi Santoso di gopay 081234567890")
+        await user.sees(review_pattern(amount="Rp250,000", holder="Budi Santoso", **GOPAY))
+
+    async def saved_name() -> None:
+        user = await has_sent(shared_system)
+        await user.says("500rb budi")
+        await user.sees(f"^{understood('Rp500,000')}\n\n{like('checkout.destination.several', query='budi')}")
+        await user.taps("••••7890")
+        await user.sees(review_pattern(amount="Rp500,000", holder="Budi Santoso", **BCA))
+
+    await asyncio.gather(person_is_saved_with_another_number(), saved_name())
+
+
+async def test_what_is_said_about_money_begins_no_order(shared_system: System) -> None:
+    async def begins_none(line: str) -> None:
+        user = await new_user(shared_system)
+        await user.says(line)
+        await user.says("/cancel")
+        await user.sees(like("checkout.draft.nothing_to_cancel"))
+
+    lines = (
+        "uang 500rb ke bca 1234567890 belum masuk",
+        "my 500k to bca 1234567890 has not arrived",
+        "500rb ke bca 1234567890 lama banget",
+        "jangan kirim 500rb ke bca 1234567890",
+        "500rb",
+        "did you send 500k to bca",
+    )
+    await asyncio.gather(*map(begins_none, lines))
+
+
+async def test_a_line_in_place_of_the_amount_is_what_counts(shared_system: System) -> None:
+    async def at_amount() -> ChatUser:
+        user = await new_user(shared_system)
+        await user.says("/send bca 1234567890 Budi")
+        await user.sees(like("checkout.amount.ask"))
+        return user
+
+    async def whole() -> None:
+        user = await at_amount()
+        await user.says("750rb gopay 081234567890 Siti")
+        await user.sees(review_pattern(amount="Rp750,000", holder="Siti", **GOPAY))
+
+    async def polite() -> None:
+        user = await at_amount()
+        await user.says("tolong kirim 750rb aja ya")
+        await user.sees(review_pattern(amount="Rp750,000", holder="Budi", **BCA))
+
+    async def not_understood() -> None:
+        user = await at_amount()
+        await user.says("lots of money")
+        await user.sees(f"{like('core.amount.unreadable')}\n\n{like('checkout.amount.ask')}")
+
+    await asyncio.gather(whole(), polite(), not_understood())
+
+
+async def test_what_is_typed_at_the_review_changes_it_and_never_orders(shared_system: System) -> None:
+    emma = await new_user(shared_system)
+    await tap_to_review(emma, number="7731002211")
+    review, confirm = await emma.button(label("checkout.review.confirm"))
+    await emma.says("750rb")
+    await emma.sees(review_pattern(amount="Rp750,000", number="7731002211"))
+    old = await emma.presses(review, confirm, force=True)
+    assert old["text"] == label("users.stale.button")
+    await emma.says("jadi 800rb")
+    await emma.sees(review_pattern(amount="Rp800,000", number="7731002211"))
+    await emma.says("1.500")
+    await emma.sees(like("checkout.amount.is_it", text="1.500", amount="Rp1,500,000"))
+    await emma.taps(label("users.button.back"))
+    await emma.sees(review_pattern(amount="Rp800,000"))
+    await emma.says("5rb")
+    await emma.sees(f"{like('orders.amount.below_minimum', minimum=20_000)}\n\n{like('checkout.amount.ask')}")
+    await emma.says("900rb")
+    await emma.sees(review_pattern(amount="Rp900,000"))
+    await emma.says("gopay 081234567890")
+    await emma.sees(review_pattern(amount="Rp900,000", **GOPAY))
+    for typed in ("yes", "ya", "confirm", "ok lanjut", "kenapa 900rb?"):
+        await emma.says(typed)
+        await emma.sees(f"^{like('checkout.review.press')}\n\n{review_pattern(amount='Rp900,000', **GOPAY)}")
+    await tap_change(emma, "channel")
+    await emma.sees(like("payments.channel.ask"))
+    await emma.says("650rb")
+    await emma.sees(review_pattern(amount="Rp650,000", **GOPAY))
+    assert await shared_system.service.orders("7731002211") == []
+    assert await shared_system.service.orders("081234567890") == []
+
+
+async def test_a_sum_is_no_account_holders_name(shared_system: System) -> None:
+    async def at_holder() -> ChatUser:
+        user = await new_user(shared_system)
+        await user.says("/send")
+        await user.sees(DESTINATION_QUESTION)
+        await user.says("bca")
+        await user.sees(like("checkout.number.ask_bank"))
+        await user.says("1234567890")
+        await user.sees(like("checkout.holder.ask"))
+        return user
+
+    async def sum_is_kept() -> None:
+        user = await at_holder()
+        await user.says("750rb")
+        await user.sees(f"^{understood('Rp750,000 · BCA · 1234567890')}\n\n{like('checkout.holder.ask')}")
+        await user.says("Toko 88")
+        await user.sees(review_pattern(amount="Rp750,000", holder="Toko 88", **BCA))
+
+    async def both() -> None:
+        user = await at_holder()
+        await user.says("Budi Santoso 750rb")
+        await user.sees(
+            f"^{understood('Rp750,000 · BCA · 1234567890 · Budi Santoso')}|{review_pattern(holder='Budi Santoso')}"
+        )
+
+    async def dollars() -> None:
+        user = await at_holder()
+        await user.says("20 usd")
+        await user.sees(like("checkout.amount.dollars", text="20 usd"))
+
+    async def skipped(typed: str) -> None:
+        user = await at_holder()
+        await user.says(typed)
+        await user.sees(like("checkout.amount.ask", recipient="BCA · 1234567890"))
+
+    await asyncio.gather(sum_is_kept(), both(), dollars(), skipped("skip"), skipped("-"))
+
+
+@pytest.mark.parametrize("locale", ["en", "id"])
+async def test_a_walk_by_typing_alone_needs_one_button(shared_system: System, locale: str) -> None:
+    said = {
+        "en": ("hello", "send 250k to mom", "gopay", "0812 3456 7891", "Siti Aminah", "actually 300k"),
+        "id": ("halo", "kirim 250 ribu ke mama", "gopay", "0812 3456 7892", "Siti Aminah", "jadi 300rb"),
+    }[locale]
+    user = await new_user(shared_system, locale)
+    hello, line, bank, number, holder, amount = said
+    await user.says(hello)
+    await user.sees(like("users.start.text", locale))
+    await user.says(line)
+    await user.sees(like("checkout.destination.ask", locale))
+    await user.says(bank)
+    await user.sees(like("checkout.number.ask_ewallet", locale))
+    await user.says(number)
+    await user.sees(like("checkout.holder.ask", locale))
+    await user.says(holder)
+    await user.sees(like("checkout.review.title", locale))
+    await user.says(amount)
+    shown = await user.sees(review_pattern(locale, number=number.replace(" ", ""), holder=holder))
+    amounts = {"en": "Rp300,000", "id": "Rp300.000"}
+    assert says(text_of(shown), "checkout.review.figures", locale, amount=amounts[locale])
+    await user.taps(label("checkout.review.confirm", locale))
+    await user.sees(like("orders.card.waiting", locale), anywhere=True)
+    order = await order_of(shared_system, user)
+    await shared_system.service.pays(order)
+    await user.sees(like("orders.notification.paid", locale), anywhere=True)
