@@ -18,6 +18,7 @@ from telegram.ext import (
 )
 
 from bot.checkout.buttons import DraftAction, DraftButton, LightningButton, StartOverButton
+from bot.checkout.contact_handlers import ContactHandlers
 from bot.checkout.draft import Step
 from bot.checkout.flow import STEPS
 from bot.checkout.handlers import DraftHandlers
@@ -95,10 +96,12 @@ class Conversation:
         drafts: DraftService,
         draft_handlers: DraftHandlers,
         one_line: OneLineHandlers,
+        contacts: ContactHandlers,
     ) -> None:
         self._drafts = drafts
         self._draft_handlers = draft_handlers
         self._one_line = one_line
+        self._contacts = contacts
         self._questions = Questions(_find_question, dict.fromkeys(STEPS, self._answer), self._show_taken)
         self.on_idle_message: list[IdleHook] = []
         """Features add theirs."""
@@ -211,7 +214,9 @@ class Conversation:
 
     async def _answer(self, session: Session, _: str, message: Message) -> None:
         """Take an answer to the draft's question, or a whole line in place of a destination."""
-        if message.text is None:
+        if message.contact is not None:
+            await self._contacts.take(session, message.contact)
+        elif message.text is None:
             session.notice = session.t("users.chat.only_text")
             await self._draft_handlers.show(session)
         elif not await self._one_line.take_line(session, message.text):
@@ -253,6 +258,9 @@ class Conversation:
         text, message = _text_of(update), update.effective_message
         if text is not None and await self._is_order(session, update, text):
             await self._one_line.begin(session, text)
+            return
+        if message is not None and message.contact is not None:
+            await self._contacts.begin(session, message.contact)
             return
         is_command = text is not None and text.startswith("/")
         if not is_command and message is not None:

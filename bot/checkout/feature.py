@@ -1,5 +1,6 @@
 """Checkout: from `/send` to a reviewed order, by questions, in one line, or from an earlier order."""
 
+from bot.checkout.contact_handlers import ContactHandlers
 from bot.checkout.conversation import Conversation
 from bot.checkout.draft import Step
 from bot.checkout.handlers import DraftHandlers
@@ -66,7 +67,10 @@ class Checkout:
             draft_handlers=draft_handlers,
             amount=amount,
         )
-        self.conversation = Conversation(drafts=self.drafts, draft_handlers=draft_handlers, one_line=one_line)
+        contacts = ContactHandlers(recipients=recipients.service, drafts=self.drafts, draft_handlers=draft_handlers)
+        self.conversation = Conversation(
+            drafts=self.drafts, draft_handlers=draft_handlers, one_line=one_line, contacts=contacts
+        )
         repeating = RepeatHandlers(
             database=database,
             catalogue=catalogue,

@@ -74,7 +74,7 @@ STEPS: Mapping[Step, StepSpec] = {
 """All questions, in the order in which they are asked."""
 
 BEGINNINGS: Mapping[Step, str] = {
-    Step.DESTINATION: "/send · Send rupiah",
+    Step.DESTINATION: "/send · Send rupiah · a shared contact",
     Step.REVIEW: "/send and one line, or the line alone (what it leaves open is asked first)",
     Step.AMOUNT: "a saved recipient",
 }

@@ -95,6 +95,10 @@ class DraftHandlers:
         """Pass typed text to the handler of the open question."""
         await self._take(session, self._steps[open_draft(session).step].take_typed, text)
 
+    async def take_answer(self, session: Session, answer: TakeAnswer) -> None:
+        """Take an answer that was neither typed nor pressed."""
+        await self._take(session, answer, "")
+
     async def take_button(self, session: Session, button: DraftButton) -> None:
         """Handle a button of the open question: its own button, or one that all questions share."""
         draft = open_draft(session)

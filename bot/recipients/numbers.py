@@ -56,6 +56,41 @@ def clean_number(method: PayoutMethod, text: str) -> CleanNumber:
     return _clean_mobile(typed) if method.kind == EWALLET else _clean_account(method, typed)
 
 
+def clean_contact(text: str) -> CleanNumber:
+    """Return the number of a contact as `clean_number` does for an e-wallet.
+
+    Telegram sends numbers of its users with their country's code but without a plus: 6281… is Indonesian, and 8190… is
+    Japanese, although it looks like an Indonesian number without its zero.
+
+    Raises:
+        Rejection: `recipients.number.contact_without` (no number), `recipients.number.contact_unclear` (`number`), and
+            those of `clean_number` for an e-wallet.
+    """
+    typed = plain(text)
+    if not any(character.isdecimal() for character in typed):
+        raise Rejection("recipients.number.contact_without")
+    squeezed = typed.translate(_MOBILE_SPACING)
+    if squeezed.startswith(("+", "0", "62")):
+        return _clean_mobile(typed)
+    code = _find_country(squeezed)
+    if code is None:
+        return _clean_mobile(typed)
+    if squeezed.startswith("8"):
+        raise Rejection("recipients.number.contact_unclear", number=squeezed)
+    raise Rejection("recipients.number.foreign", code=f"+{code}")
+
+
+def _find_country(digits: str) -> int | None:
+    """Return the code of the country whose number these digits are with a plus before them, or None."""
+    try:
+        parsed = phonenumbers.parse(f"+{digits}")
+    except NumberParseException:
+        return None
+    # Indonesian numbers without their zero begin with 8, and may have as many digits as those of another country.
+    is_certain = phonenumbers.is_valid_number if digits.startswith("8") else phonenumbers.is_possible_number
+    return parsed.country_code if is_certain(parsed) else None
+
+
 def to_international(text: str) -> str | None:
     """Return the Indonesian mobile number in `text` as `+628…`, or None. No bank accepts this form."""
     try:

@@ -221,6 +221,10 @@ class ChatUser:
                 return [button["text"] for row in rows for button in row]
         return []
 
+    async def shares_contact(self, number: str, name: str = "", **more: object) -> None:
+        """Share a contact."""
+        await self.sends(contact={"phone_number": number, "first_name": name, **more})
+
     async def sends_a_sticker(self) -> None:
         """Send a sticker, which the bot can't read."""
         await self._remember()

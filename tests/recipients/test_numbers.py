@@ -1,12 +1,14 @@
 """Account numbers, mobile numbers and holders' names as people paste them."""
 
+import contextlib
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.core.errors import Rejection, Remark
 from bot.recipients.holders import MAX_HOLDER_LENGTH, clean_holder
-from bot.recipients.numbers import CleanNumber, clean_number
+from bot.recipients.numbers import CleanNumber, clean_contact, clean_number
 from bot.settlement.model import PayoutMethod
 
 BCA = PayoutMethod("014", "BANK CENTRAL ASIA", "bank", 100_000_000)
@@ -202,3 +204,38 @@ def test_what_no_bank_prints_is_no_holders_name(text: str, key: str) -> None:
 
 def test_a_name_of_sixty_characters_is_taken() -> None:
     assert clean_holder("S" * MAX_HOLDER_LENGTH) == "S" * MAX_HOLDER_LENGTH
+
+
+@pytest.mark.parametrize(
+    "text", ["+62 812-3456-7890", "+6281234567890", "6281234567890", "0812 3456 7890", "0062 812 3456 7890"]
+)
+def test_the_number_of_a_contact_is_sent_in_the_local_form(text: str) -> None:
+    assert clean_contact(text) == CleanNumber("081234567890")
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("", "recipients.number.contact_without"),
+        ("Siti", "recipients.number.contact_without"),
+        ("+4915112345678", "recipients.number.foreign"),
+        ("4915112345678", "recipients.number.foreign"),
+        ("15551234567", "recipients.number.foreign"),
+        ("819012345678", "recipients.number.contact_unclear"),
+        ("8613812345678", "recipients.number.contact_unclear"),
+        ("+62215551234", "recipients.number.landline"),
+        ("021 5551234", "recipients.number.landline"),
+        ("123", "recipients.number.not_mobile"),
+    ],
+)
+def test_a_contacts_number_of_another_country_or_none_is_rejected(text: str, key: str) -> None:
+    """A number without a plus is one with its country's code, as Telegram sends those of its users."""
+    with pytest.raises(Rejection) as raised:
+        clean_contact(text)
+    assert raised.value.key == key
+
+
+@given(st.text("0123456789+ -()", max_size=20) | st.text(max_size=20))
+def test_every_number_of_a_contact_is_read_without_an_error(text: str) -> None:
+    with contextlib.suppress(Rejection):
+        assert clean_contact(text).number.startswith("08")

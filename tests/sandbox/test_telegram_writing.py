@@ -149,3 +149,11 @@ async def test_whoever_leaves_a_group_writes_there_no_more() -> None:
         order = {"from": RINA, "text": "x"}
         answer = await server.people.post(f"/sandbox/chats/{SUPPORT_GROUP_ID}/send", json=order)
     assert answer.status_code == 403
+
+
+async def test_a_contact_arrives_as_it_was_shared() -> None:
+    async with running() as server:
+        await sends(server, EMMA, contact={"phone_number": "6281234567890", "first_name": "Siti", "user_id": 7, "x": 1})
+        (message,) = await heard(server)
+    assert message["contact"] == {"phone_number": "6281234567890", "first_name": "Siti", "user_id": 7}
+    assert "text" not in message

@@ -76,6 +76,12 @@ def _saved(draft: OrderDraft, recipients: Sequence[SavedRecipient]) -> Keyboard:
     )
 
 
+def tab_of(methods: Sequence[PayoutMethod], kind: str) -> int:
+    """Return the place of the list's tab with this kind of destination. It is the first if there is none."""
+    kinds = _kinds(methods)
+    return kinds.index(kind) if kind in kinds else 0
+
+
 def _kinds(methods: Sequence[PayoutMethod]) -> list[str]:
     """Return the kinds of destination in the list, also unknown ones."""
     return list(dict.fromkeys(method.kind for method in methods))

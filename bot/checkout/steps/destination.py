@@ -19,7 +19,7 @@ from bot.recipients.model import SavedRecipient, find_by_beginning, find_by_name
 from bot.recipients.search import SearchResult, search
 from bot.recipients.service import RecipientService
 from bot.settlement.catalogue import ServiceCatalogue
-from bot.settlement.model import PayoutMethod, ServiceDown
+from bot.settlement.model import EWALLET, PayoutMethod, ServiceDown
 from bot.users.session import Session
 
 MIN_LETTERS = 3
@@ -48,7 +48,9 @@ class DestinationStep:
         methods = await list_methods(self._catalogue)
         choices = await price_choices(self._orders, draft, (draft.amount or Amount("IDR", EXAMPLE),))
         price = show_price(session.t, draft, choices)
-        return screens.screen(session.t, draft, methods, recents=await self._known(session), price=price)
+        recents = await self._known(session)
+        tab = screens.tab_of(methods, EWALLET) if _is_mobile(draft.doubtful_number) else 0
+        return screens.screen(session.t, draft, methods, tab, recents=recents, price=price)
 
     async def take_typed(self, session: Session, draft: OrderDraft, text: str) -> OrderDraft | Screen:
         """Look for the typed name among the user's saved recipients and in the live list."""
@@ -92,6 +94,11 @@ class DestinationStep:
 async def list_methods(catalogue: ServiceCatalogue) -> Sequence[PayoutMethod]:
     """Return the live list. An empty list may be a passing failure, so the service is asked again."""
     return await catalogue.methods() or await catalogue.methods(fresh=True)
+
+
+def _is_mobile(number: str | None) -> bool:
+    """Return whether a number waits in the form of a mobile number, which no bank accepts."""
+    return number is not None and number.startswith("+")
 
 
 def _take_recipient(draft: OrderDraft, recipient: SavedRecipient, methods: Sequence[PayoutMethod]) -> OrderDraft:

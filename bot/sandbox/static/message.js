@@ -46,7 +46,8 @@ function bubble(message, view, outgoing) {
   const image = message.photo && picture(message, view);
   if (image && !message.show_caption_above_media) node.append(image);
   if (message.document) node.append(file(message.document, view.words));
-  if (!message.photo && !message.document && message.text === undefined) node.append(el("em", { class: "unknown" }, view.words.unknownKind));
+  if (message.contact) node.append(el("p", {}, `👤 ${message.contact.first_name} ${message.contact.phone_number}`));
+  if (!message.photo && !message.document && !message.contact && message.text === undefined) node.append(el("em", { class: "unknown" }, view.words.unknownKind));
   const text = plainText(message);
   const meta = metaLine(message, view, outgoing);
   if (text) {

@@ -44,8 +44,9 @@ def send(box: Sandbox, chat_id: int, body: JsonObject) -> StoredMessage:
     """Send a user's message: `from`, and optionally `reply_to`, `thread_id` and `album` (the same for all its parts).
 
     The content is `text` or `html` (formatted text). Both can be the caption of `photo` or `document`, file ids of the
-    sandbox. `sticker`: true is a sticker. `forward`: {`chat_id`, `message_id`} forwards a message that the user can
-    see. With `forward_from`, the text was written by another user elsewhere.
+    sandbox. `sticker`: true is a sticker. `contact`: {`phone_number`, `first_name`} is a shared contact. `forward`:
+    {`chat_id`, `message_id`} forwards a message that the user can see. With `forward_from`, the text was written by
+    another user elsewhere.
 
     Raises:
         PersonError: 400 no text or too much of it, 404 no message to reply to or no such file, 409 the topic is closed,

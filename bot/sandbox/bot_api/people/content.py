@@ -1,4 +1,4 @@
-"""The content of a user's message: text, a photo, a file, a sticker, or a forwarded message."""
+"""The content of a user's message: text, a photo, a file, a sticker, a contact, or a forwarded message."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ STICKER = {
     "emoji": "🙂",
 }
 MEDIA = ("photo", "document")
-_SAID = ("text", "entities", "caption", "caption_entities", "sticker", *MEDIA)
+_SAID = ("text", "entities", "caption", "caption_entities", "sticker", "contact", *MEDIA)
 
 
 def content_of(box: Sandbox, person: Person, body: JsonObject) -> JsonObject:
@@ -64,12 +64,20 @@ def edited(message: StoredMessage, body: JsonObject) -> JsonObject:
 def _new_content(box: Sandbox, body: JsonObject) -> JsonObject:
     if body.get("sticker"):
         return {"sticker": STICKER}
+    if body.get("contact"):
+        return {"contact": _contact(body["contact"])}
     given = _formatted_text(body)
     for kind in MEDIA:
         if body.get(kind):
             words = _fields(given, "caption", MAX_CAPTION) if given.text else {}
             return {kind: _media(box.world, kind, str(body[kind])), **words}
     return _fields(given, "text", MAX_TEXT)
+
+
+def _contact(given: JsonObject) -> JsonObject:
+    """Return a contact as Telegram sends it. A user of Telegram has an id, and a number without its plus."""
+    names = ("phone_number", "first_name", "last_name", "user_id")
+    return {"phone_number": "", "first_name": ""} | {name: given[name] for name in names if name in given}
 
 
 def _media(world: World, kind: str, file_id: str) -> object:
