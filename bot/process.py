@@ -34,6 +34,7 @@ from bot.infra.telegram.inbound.message_limit import MessageLimit
 from bot.infra.telegram.inbound.model import name_source
 from bot.infra.telegram.inbound.receiver import Receiver, UpdateIntake, UpdatePoller
 from bot.infra.telegram.inbound.workers import InboxCleanupWorker
+from bot.infra.telegram.outbound.activity import ActivityIndicator
 from bot.infra.telegram.transport import TelegramRequest
 from bot.infra.workers import Wakeup, WorkerGroup, get_task_error, run_forever
 from bot.orders.tables import NEEDS_MESSAGE_IDS
@@ -252,7 +253,7 @@ async def _serve(app: App, servers: "WebServers | None", state: ProcessState, st
     )
     queues = ChatQueues(
         app.store,
-        updates.create_processor(app.application, message_limit, app.sessions),
+        updates.create_processor(app.application, message_limit, app.sessions, ActivityIndicator(app.infra.messenger)),
         app.clock,
         bot,
         save_chats=save_chats,

@@ -11,10 +11,11 @@
 """
 
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import Any
 
 import structlog
-from telegram import Update
+from telegram import Chat, Update
 from telegram.ext import Application, ApplicationHandlerStop, CallbackQueryHandler
 
 from bot.checkout.tables import drafts
@@ -23,6 +24,7 @@ from bot.infra.db.errors import RowUnreadable, StoreDown
 from bot.infra.db.fence import LeaseLost
 from bot.infra.feature import Feature, HandlerPhase
 from bot.infra.telegram.inbound.message_limit import MessageLimit
+from bot.infra.telegram.outbound.activity import ActivityIndicator
 from bot.infra.telegram.ui.router import PRIVATE, Audience, Context, Handler, OpenSession, Route, Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.users import questions
@@ -90,6 +92,7 @@ def create_processor(
     application: Application,  # type: ignore[type-arg]
     message_limit: MessageLimit,
     sessions: SessionLoader,
+    activity: ActivityIndicator,
 ) -> Callable[[Update], Awaitable[None]]:
     """Return the function that handles one update from a chat's queue."""
 
@@ -105,7 +108,8 @@ def create_processor(
                 _check_not_left(session, session.damage)
                 await _report_unreadable(session, session.damage, {})
                 return
-            await application.process_update(update)
+            async with _show_activity(activity, update):
+                await application.process_update(update)
             if session.failure is not None:
                 raise session.failure
             await session.acknowledge()
@@ -114,6 +118,13 @@ def create_processor(
             SESSION.reset(token)
 
     return process
+
+
+def _show_activity(activity: ActivityIndicator, update: Update) -> AbstractAsyncContextManager[None]:
+    """Show in a private chat that its message or button is being handled. In groups, nothing is shown."""
+    chat = update.effective_chat
+    is_asked = update.message is not None or update.callback_query is not None
+    return activity.show_in(chat.id) if chat is not None and chat.type == Chat.PRIVATE and is_asked else nullcontext()
 
 
 async def _open_for_everyone(_: Update) -> Session | None:

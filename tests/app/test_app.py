@@ -14,6 +14,7 @@ from bot.infra.outbox.model import NotificationKind, Sent, Undeliverable
 from bot.infra.outbox.rendering import Renderers
 from bot.infra.process_state import ProcessState
 from bot.infra.telegram.inbound.message_limit import MessageLimit
+from bot.infra.telegram.outbound.activity import ActivityIndicator
 from bot.orders.buttons import OrderAction
 from bot.orders.notification_kinds import OrderNotification
 from bot.orders.notification_queue import order_notifications
@@ -49,7 +50,7 @@ async def test_the_orders_of_a_user_who_writes_are_polled_first(app: App) -> Non
     update = Update(1, message=Message(1, datetime.now(UTC), chat, from_user=user, text="halo"))
     application = cast("Any", SimpleNamespace(process_update=process_update))
     message_limit = MessageLimit(0, app.clock, app.infra.messenger, app.readers.translator_for)
-    await create_processor(application, message_limit, app.sessions)(update)
+    await create_processor(application, message_limit, app.sessions, ActivityIndicator(app.infra.messenger))(update)
     assert handled == [update]
     assert app.orders.poller._viewed.users() == (EMMA,)
 

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Final
 
 from telegram import InputMediaDocument, InputMediaPhoto, LinkPreviewOptions, Message, ReplyParameters
-from telegram.constants import ParseMode
+from telegram.constants import ChatAction, ParseMode
 from telegram.error import BadRequest, TelegramError
 from telegram.ext import ExtBot
 
@@ -252,6 +252,10 @@ class Messenger:
     async def delete(self, chat_id: int, message_id: int, *, priority: Priority) -> Outcome:
         """Delete a message. The outcome is `Gone` if it is older than 48 hours or already deleted."""
         return await run_call(self._bot.delete_message(chat_id, message_id, rate_limit_args=priority))
+
+    async def show_typing(self, chat_id: int) -> Outcome:
+        """Show that the bot is at work, for five seconds or until the next message."""
+        return await run_call(self._bot.send_chat_action(chat_id, ChatAction.TYPING))
 
     async def answer_press(self, query_id: str, text: str | None = None, *, alert: bool = False) -> Outcome:
         """Answer a press, so that the app stops waiting, and show `text` if there is one. A late answer is no error."""
