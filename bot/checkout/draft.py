@@ -56,6 +56,8 @@ class OrderDraft:
     channel: str = LIGHTNING
     quote: Quote | None = None
     message_id: int | None = None
+    """While it is open: the message that says that the service can't be reached. Then: the confirmed review."""
+
     last_update_id: int = 0
     expires_at: datetime
 
@@ -112,8 +114,8 @@ def without_method(draft: OrderDraft) -> OrderDraft:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ExpiredDraft:
-    """An open draft past its time: what its chat's queue needs to expire it."""
+class DraftOfChat:
+    """An open draft with something to do: what its chat's queue needs to do it."""
 
     id: str
     chat_id: int

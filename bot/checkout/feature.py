@@ -16,7 +16,7 @@ from bot.checkout.steps.holder import HolderStep
 from bot.checkout.steps.number import NumberStep
 from bot.checkout.steps.review import ReviewStep
 from bot.checkout.user_data import USER_DATA
-from bot.checkout.workers import DraftWorker
+from bot.checkout.workers import DraftWorker, WaitingDraftWorker
 from bot.infra.feature import Feature, HandlerPhase, Infra, Worker
 from bot.infra.telegram.ui.router import Menu
 from bot.orders.buttons import OrderAction
@@ -85,6 +85,7 @@ class Checkout:
         users.sessions.on_load.append(load_draft)
         users.sessions.connect_conversation(draft_handlers.hooks)
         expiry = DraftWorker(self.drafts, infra.chat_jobs, infra.wake_outbox)
+        waiting = WaitingDraftWorker(self.drafts, catalogue, users.sessions, draft_handlers, infra.chat_jobs)
         self.feature = Feature(
             name="checkout",
             menu={"send": {Menu.EVERYONE: 10}, "cancel": {Menu.EVERYONE: 70}},
@@ -93,6 +94,6 @@ class Checkout:
             routes=(self.conversation.routes(), self.conversation.fallback_routes()),
             handlers={HandlerPhase.CONVERSATION: self.conversation.handlers()},
             renderers=(RENDERERS,),
-            workers=(Worker("draft-expiry", expiry.tick),),
-            jobs=expiry.jobs(),
+            workers=(Worker("draft-expiry", expiry.tick), Worker("waiting-drafts", waiting.tick)),
+            jobs={**expiry.jobs(), **waiting.jobs()},
         )

@@ -86,10 +86,33 @@ class DraftHandlers:
         try:
             screen = await self._steps[draft.step].show(session, draft)
             await session.show(screen, in_question=in_question and draft.step is not Step.REVIEW)
+            await self._stop_waiting(draft)
         except Rejection as rejection:
             await self._reject(session, draft, rejection)
         except SettlementFailure:
-            await session.show(screens.service_down(session.t, draft))
+            await self._show_service_down(session, draft)
+
+    async def show_after_outage(self, session: Session, draft: OrderDraft) -> None:
+        """Show the question again in the message that said that the service can't be reached. Nothing is ordered.
+
+        If the user has gone on to another message, that one stays the newest, with its button back to the draft.
+        """
+        if draft.message_id != session.chat.question_message_id:
+            await self._stop_waiting(draft)
+            return
+        session[DRAFT], session.message_id = draft, draft.message_id
+        try:
+            screen = await self._steps[draft.step].show(session, draft)
+        except SettlementFailure:
+            return  # it still waits
+        except Rejection as rejection:
+            await self._stop_waiting(draft)
+            await self._reject(session, draft, rejection)
+            return
+        back = session.t("checkout.service.back")
+        session.notice = Html("\n".join(filter(None, (back, session.notice))))
+        await session.show(screen)
+        await self._stop_waiting(draft)
 
     async def take_typed(self, session: Session, text: str) -> None:
         """Pass typed text to the handler of the open question."""
@@ -168,6 +191,17 @@ class DraftHandlers:
         await session.show_new(screens.damaged(session.t))
         await self._drafts.close_damaged(session.chat_id)
 
+    async def _show_service_down(self, session: Session, draft: OrderDraft) -> None:
+        """Say that the service can't be reached. The question returns to this message when it can be again."""
+        await session.show(screens.service_down(session.t, draft))
+        message_id = session.chat.question_message_id
+        if message_id is not None and draft.status is DraftStatus.OPEN:
+            await self._drafts.wait_for_service(draft, message_id)
+
+    async def _stop_waiting(self, draft: OrderDraft) -> None:
+        if draft.message_id is not None:
+            await self._drafts.stop_waiting(draft)
+
     async def _take(self, session: Session, answer: TakeAnswer, given: str) -> None:
         draft = open_draft(session)
         try:
@@ -175,7 +209,7 @@ class DraftHandlers:
         except Rejection as rejection:
             await self._reject(session, draft, rejection)
         except SettlementFailure:
-            await session.show(screens.service_down(session.t, draft))
+            await self._show_service_down(session, draft)
         else:
             if isinstance(result, Screen):
                 await session.show(result)
@@ -204,7 +238,7 @@ class DraftHandlers:
         except Rejection:
             await self._save(session, replace(draft, step=Step.DESTINATION))
         except SettlementFailure:
-            await session.show(screens.service_down(session.t, draft))
+            await self._show_service_down(session, draft)
 
     async def _go_back(self, session: Session, draft: OrderDraft) -> None:
         await self._save(session, step_back(draft))

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import bindparam, exists, select, update
 
-from bot.checkout.draft import HANDLED_BY_DRAFT, DraftStatus, ExpiredDraft, OrderDraft, Step
+from bot.checkout.draft import HANDLED_BY_DRAFT, DraftOfChat, DraftStatus, OrderDraft, Step
 from bot.checkout.tables import IS_OPEN_DRAFT, drafts, is_open
 from bot.infra.db import encryption, upsert
 from bot.infra.db.columns import constant
@@ -27,6 +27,14 @@ EXPIRED = (
     .order_by(drafts.c.expires_at)
     .limit(bindparam("limit"))
 )
+WAITING = (
+    select(drafts.c.id, drafts.c.chat_id)
+    .where(IS_OPEN_DRAFT, drafts.c.message_id.is_not(None), drafts.c.expires_at > bindparam("now"))
+    .order_by(drafts.c.expires_at)
+    .limit(bindparam("limit"))
+)
+SET_MESSAGE = update(drafts).where(drafts.c.id == bindparam("key"), IS_OPEN_DRAFT)
+SET_MESSAGE = SET_MESSAGE.values(message_id=bindparam("message"))
 OF_USER = select(drafts).where(drafts.c.user_id == bindparam("user")).order_by(drafts.c.expires_at)
 SAVE = update(drafts).where(drafts.c.id == bindparam("key"), drafts.c.revision == bindparam("seen"))
 SET_ASIDE = update(drafts).where(drafts.c.id == bindparam("key"), IS_OPEN_DRAFT)
@@ -79,10 +87,19 @@ class DraftRepository:
         await self._connection.execute(MARK_HANDLED, {"taken": after.last_update_id, "by": HANDLED_BY_DRAFT})
         return after
 
-    async def expired(self, now: datetime, limit: int = 100) -> tuple[ExpiredDraft, ...]:
+    async def set_message(self, draft_id: str, message_id: int | None) -> None:
+        """Save in which message an open draft waits for the service, or None. Its buttons stay valid."""
+        await self._connection.execute(SET_MESSAGE, {"key": draft_id, "message": message_id})
+
+    async def waiting(self, now: datetime, limit: int = 500) -> tuple[DraftOfChat, ...]:
+        """Return the open drafts that wait for the service, also unreadable ones."""
+        found = await self._connection.execute(WAITING, {"now": now, "limit": limit})
+        return tuple(DraftOfChat(**row) for row in found.mappings())
+
+    async def expired(self, now: datetime, limit: int = 100) -> tuple[DraftOfChat, ...]:
         """Return the open drafts past their `expires_at`, also unreadable ones."""
         found = await self._connection.execute(EXPIRED, {"now": now, "limit": limit})
-        return tuple(ExpiredDraft(**row) for row in found.mappings())
+        return tuple(DraftOfChat(**row) for row in found.mappings())
 
     async def set_aside(self, draft_id: str) -> None:
         """Close a draft that can't be read (`RowUnreadable`), if it is open."""

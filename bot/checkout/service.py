@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import structlog
 
-from bot.checkout.draft import IDLE_LIMIT, DraftStatus, ExpiredDraft, OrderDraft, Step, new_draft, without_method
+from bot.checkout.draft import IDLE_LIMIT, DraftOfChat, DraftStatus, OrderDraft, Step, new_draft, without_method
 from bot.checkout.notifications import draft_expired_notification
 from bot.checkout.repository import DraftRepository
 from bot.core.clock import Clock
@@ -93,7 +93,22 @@ class DraftService:
                 await DraftRepository(tx).set_open_aside(chat_id)
                 log.error("unreadable_draft_closed")  # noqa: TRY400  where it was read says nothing
 
-    async def expired(self) -> tuple[ExpiredDraft, ...]:
+    async def wait_for_service(self, draft: OrderDraft, message_id: int) -> None:
+        """Save that a message says that the service can't be reached. The order returns to it when it can."""
+        async with self._store.transaction() as tx:
+            await DraftRepository(tx).set_message(draft.id, message_id)
+
+    async def stop_waiting(self, draft: OrderDraft) -> None:
+        """Save that the draft no longer waits for the service."""
+        async with self._store.transaction() as tx:
+            await DraftRepository(tx).set_message(draft.id, None)
+
+    async def waiting(self) -> tuple[DraftOfChat, ...]:
+        """Return the open drafts that wait for the service."""
+        async with self._store.reading() as tx:
+            return await DraftRepository(tx).waiting(self._clock.now())
+
+    async def expired(self) -> tuple[DraftOfChat, ...]:
         """Return the open drafts that are past their time."""
         async with self._store.reading() as tx:
             return await DraftRepository(tx).expired(self._clock.now())

@@ -1,15 +1,27 @@
-"""Expire drafts that are idle for too long."""
+"""Expire drafts that are idle for too long, and show orders again when the service can be reached."""
 
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from bot.checkout.draft import DraftStatus
+from bot.checkout.handlers import DraftHandlers
 from bot.checkout.service import DraftService
+from bot.core.backoff import Backoff
 from bot.infra.jobs.chat_jobs import ChatJobs
 from bot.infra.jobs.repository import Job, JobHandler
+from bot.settlement.catalogue import ServiceCatalogue
+from bot.settlement.model import SettlementFailure
+from bot.users.session_loader import SessionLoader
 
 EVERY_SECONDS: Final = 5.0
+WHILE_DOWN: Final = Backoff(first=EVERY_SECONDS, longest=20.0)
+"""Seconds until the service is asked again for drafts that wait for it."""
+
 EXPIRE: Final = "expire-draft"
 """The job that expires a draft. Its argument is the draft's id."""
+
+SHOW_AGAIN: Final = "show-draft-again"
+"""The job that shows a draft after an outage. Its argument is the draft's id."""
 
 
 class DraftWorker:
@@ -36,3 +48,60 @@ class DraftWorker:
     async def _expire(self, job: Job) -> None:
         if await self._drafts.expire(job.argument, job.finish):
             self._on_notification()
+
+
+class WaitingDraftWorker:
+    """Show drafts again that wait for the service. Which ones wait is in their rows, so it survives a restart.
+
+    The leader asks the service for its rate and its list as long as a draft waits. Nothing is ever ordered here.
+    """
+
+    def __init__(
+        self,
+        drafts: DraftService,
+        catalogue: ServiceCatalogue,
+        sessions: SessionLoader,
+        draft_handlers: DraftHandlers,
+        chat_jobs: ChatJobs,
+    ) -> None:
+        self._drafts = drafts
+        self._catalogue = catalogue
+        self._sessions = sessions
+        self._draft_handlers = draft_handlers
+        self._chat_jobs = chat_jobs
+        self._failures = 0
+
+    async def tick(self) -> float:
+        """Add a job for each waiting draft if the service answers, and return the seconds until the next time."""
+        waiting = await self._drafts.waiting()
+        if not waiting:
+            self._failures = 0
+            return EVERY_SECONDS
+        if not await self._is_service_back():
+            self._failures += 1
+            return WHILE_DOWN.after(self._failures)
+        self._failures = 0
+        for draft in waiting:
+            await self._chat_jobs.add(draft.chat_id, SHOW_AGAIN, draft.id)
+        return EVERY_SECONDS
+
+    def jobs(self) -> Mapping[str, JobHandler]:
+        """Return what the job does."""
+        return {SHOW_AGAIN: self._show_again}
+
+    async def _is_service_back(self) -> bool:
+        try:
+            await self._catalogue.quote(fresh=True)
+            return bool(await self._catalogue.methods(fresh=True))
+        except SettlementFailure:
+            return False
+
+    async def _show_again(self, job: Job) -> None:
+        draft = await self._drafts.get(job.argument)
+        if draft is None or draft.status is not DraftStatus.OPEN or draft.message_id is None:
+            return
+        # With the id of the update that the draft has taken last, so that saving it takes no other update.
+        session = await self._sessions.open(draft.user_id, draft.last_update_id)
+        if session is not None:
+            await self._draft_handlers.show_after_outage(session, draft)
+            await self._sessions.save_chat(session)

@@ -60,6 +60,31 @@ class SessionLoader:
             await session.save_user(current)
         return session
 
+    async def open(self, user_id: int, update_id: int) -> Session | None:
+        """Return a session for a job in a user's private chat, or None if the user is unknown or blocked the bot.
+
+        `update_id` is the update that the job belongs to.
+        """
+        async with self._infra.database.reading() as tx:
+            user = await UserRepository(tx).get(user_id)
+        if user is None or user.blocked_at is not None:
+            return None
+        return Session(
+            services=self._services,
+            user=user,
+            t=translator_for(self._infra.translations, user, self._infra.default_locale),
+            update_id=update_id,
+            chat=user.chat or ChatState(user_id=user.id),
+            has_text=True,
+            is_operator=user.id in self._operator_ids,
+        )
+
+    async def save_chat(self, session: Session) -> None:
+        """Save the state of the chat that a job has changed. For an update, the inbox does it."""
+        if session.chat != session.user.chat:
+            async with self._infra.database.transaction() as tx:
+                await UserRepository(tx).save_chats([session.chat])
+
     async def finish(self, session: Session) -> None:
         """Run the hooks after an update was handled, and save that a user who had blocked the bot is back."""
         now = session.now

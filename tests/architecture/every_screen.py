@@ -145,6 +145,7 @@ def _of_questions(t: Translator, method: PayoutMethod, typed: str) -> Iterator[S
         yield ScreenCase("confirmed", review.confirmed(t, an_open_order(method)), ("ABC2345",))
     for known in (draft, fresh, replace(fresh, method=method), replace(fresh, amount=Amount("SAT", 1))):
         yield ScreenCase("expired", draft_screens.expired(t, known))
+        yield ScreenCase("service down", draft_screens.service_down(t, known))
         yield ScreenCase(
             "too many", too_many.screen(t, known, t("orders.limits.open", count=5, again="14:05 WIB")), ("14:05 WIB",)
         )

@@ -141,3 +141,27 @@ async def test_the_same_wish_again_is_a_draft_ready_for_its_review(system: Order
     reviewed, worth = await review_draft(system.orders, draft)
     assert reviewed.quote is not None
     assert worth.sats == order.sats
+
+
+async def test_a_draft_waits_for_the_service_in_one_message_until_it_goes_on(system: OrderSystem) -> None:
+    draft = await system.draft(EMMA)
+    assert await system.drafts.waiting() == ()
+    await system.drafts.wait_for_service(draft, 77)
+    assert [each.id for each in await system.drafts.waiting()] == [draft.id]
+    waiting = await kept(system, draft)
+    assert (waiting.message_id, waiting.revision) == (77, draft.revision)  # its buttons stay valid
+    await system.drafts.stop_waiting(waiting)
+    assert await system.drafts.waiting() == ()
+    assert await kept(system, draft) == draft
+
+
+async def test_waiting_for_the_service_ends_with_the_draft(system: OrderSystem) -> None:
+    cancelled, idle = await system.draft(EMMA), await system.draft(SARI)
+    for draft in (cancelled, idle):
+        await system.drafts.wait_for_service(draft, 77)
+    await system.drafts.cancel(await kept(system, cancelled), 9)
+    assert [each.id for each in await system.drafts.waiting()] == [idle.id]
+    system.clock.passes(seconds=IDLE_LIMIT.total_seconds())
+    assert await system.drafts.waiting() == ()
+    await system.drafts.wait_for_service(cancelled, 78)  # too late
+    assert (await kept(system, cancelled)).message_id == 77

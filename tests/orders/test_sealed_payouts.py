@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from bot.checkout.draft import DraftStatus, ExpiredDraft, OrderDraft, Step
+from bot.checkout.draft import DraftOfChat, DraftStatus, OrderDraft, Step
 from bot.checkout.repository import DraftRepository
 from bot.core.money import Amount
 from bot.infra.db.database import Database
@@ -91,7 +91,7 @@ async def test_a_draft_that_was_changed_since_its_review_is_set_aside_alone(stor
         assert await DraftRepository(tx).of_user(6666) == ()
         assert await DraftRepository(tx).of_user(1001) == (reviewed("GOOD", chat_id=1002),)
         expired = await DraftRepository(tx).expired(LATER)
-        assert set(expired) == {ExpiredDraft(id="BAD", chat_id=1001), ExpiredDraft(id="GOOD", chat_id=1002)}
+        assert set(expired) == {DraftOfChat(id="BAD", chat_id=1001), DraftOfChat(id="GOOD", chat_id=1002)}
     assert_noted(store, "drafts BAD", for_others=column == "unknown_question")
 
 

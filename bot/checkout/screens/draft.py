@@ -37,9 +37,11 @@ def nothing_to_cancel(t: Translator) -> Screen:
 
 
 def service_down(t: Translator, draft: OrderDraft) -> Screen:
-    """Return the message that the service can't be reached. The draft is kept."""
+    """Return the message that the service can't be reached. The draft is kept, and stays in sight."""
     again = Button(t.plain("orders.button.try_again"), data=draft_data(draft, DraftAction.SHOW), style="primary")
-    return Screen(t("checkout.service.down"), ((again,), leave_row(t, draft)))
+    about = format_draft_line(t, draft)
+    text = t("checkout.service.down")
+    return Screen(f"{about}\n\n{text}" if about else text, ((again,), leave_row(t, draft)))
 
 
 def expired(t: Translator, draft: OrderDraft) -> Screen:

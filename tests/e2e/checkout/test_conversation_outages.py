@@ -1,16 +1,19 @@
 """Stories of a service that is down, loses orders or changes its list: answers are kept, and users can continue."""
 
 from collections.abc import AsyncIterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from tests.e2e.bot_database import wait_for_row
 from tests.e2e.chat_user import ChatUser, text_of
+from tests.e2e.faults import calls_of, wait_until_idle
 from tests.e2e.new_users import new_user
 from tests.e2e.orders.steps import refresh_status, review_pattern, tap_to_invoice, tap_to_review
 from tests.e2e.system import System, running_system
 from tests.texts import label, like
+from tests.waiting import until
 
 METHODS, QUOTE, RAILS = "/v1/payout/methods", "/v1/quote", "/v1/deposit/rails"
 
@@ -76,8 +79,7 @@ async def vanishes_and_comes_back(shared_system: System, emma: ChatUser) -> None
     await emma.sees(like("checkout.service.down"))
     assert await shared_system.service.orders() == []
     await shared_system.service.heals()
-    await emma.taps(label("orders.button.try_again"))
-    await emma.sees(like("checkout.review.title"))
+    await emma.sees(f"{like('checkout.service.back')}(?s:.*){like('checkout.review.title')}")
     await emma.taps(label("checkout.review.confirm"))
     await emma.sees(like("orders.card.waiting"))
     assert len(await shared_system.service.orders()) == 1
@@ -104,3 +106,49 @@ async def test_without_rails_only_lightning_is_offered(tmp_path: Path) -> None:
         await emma.taps(label("checkout.review.change"))
         await emma.sees(like("checkout.review.what_to_change"))
         assert label("checkout.review.edit.channel") not in await emma.buttons()
+
+
+async def test_the_order_stays_in_sight_and_comes_back_after_a_restart(slow_poller: System) -> None:
+    service, emma = slow_poller.service, await new_user(slow_poller)
+    await service.fails_with("503", method="GET", path=QUOTE)
+    await emma.says("500rb bca 1234567890 Budi")
+    down = await emma.sees(like("checkout.service.down"))
+    assert "Rp500,000" in down["text"]
+    assert "7890" in down["text"]
+    await wait_until_idle(slow_poller)
+    await slow_poller.kill_bot()
+    await service.heals()
+    await slow_poller.start_bot()
+    back = await emma.sees(f"{like('checkout.service.back')}(?s:.*){like('checkout.review.title')}")
+    assert back["message_id"] == down["message_id"]
+    assert await service.orders() == []
+    await emma.taps(label("checkout.review.confirm"))
+    await emma.sees(like("orders.card.waiting"))
+    assert len(await service.orders()) == 1
+
+
+async def test_an_order_that_was_cancelled_or_left_doesnt_come_back(slow_poller: System) -> None:
+    service = slow_poller.service
+    emma, sari, budi = [await new_user(slow_poller) for _ in range(3)]
+    await service.fails_with("503", method="GET", path=QUOTE)
+    for user in (emma, sari, budi):
+        await user.says("500rb bca 1234567890 Budi")
+        await user.sees(like("checkout.service.down"))
+    await emma.says("/cancel")
+    await emma.sees(like("checkout.draft.cancelled"))
+    await sari.says("/settings")
+    settings = await sari.sees(like("users.settings.text"))
+    await service.heals()
+    await budi.sees(like("checkout.service.back"))
+    assert [await user.count(like("checkout.service.back")) for user in (emma, sari)] == [0, 0]
+    assert label("checkout.draft.continue") in await sari.labels_of(settings)
+    await sari.taps(label("checkout.draft.continue"))
+    await sari.sees(like("checkout.review.title"))
+
+
+async def test_whatever_takes_longer_than_a_second_shows_that_it_is_at_work(slow_poller: System) -> None:
+    emma, typing = await new_user(slow_poller), calls_of(slow_poller, "sendChatAction")
+    await slow_poller.service.fails_with("delay", method="GET", path=METHODS, seconds=2, times=1)
+    await emma.says("/send")
+    await until(partial(typing.are_more_than, 0, emma.id), what="the sign that the bot is at work")
+    await emma.sees(like("checkout.destination.ask"))
