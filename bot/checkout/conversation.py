@@ -29,6 +29,8 @@ from bot.checkout.service import DraftService
 from bot.infra.telegram.ui.questions import OpenQuestion, Questions
 from bot.infra.telegram.ui.router import PRIVATE, Context, Handler, Routes
 from bot.infra.telegram.ui.screen import Screen
+from bot.orders.status_questions.handlers import StatusQuestionHandlers
+from bot.orders.status_questions.invoices import find_invoice
 from bot.users.buttons import NewOrderButton
 from bot.users.questions import TYPED
 from bot.users.session import SESSION, Session, as_handler, current_session
@@ -97,11 +99,13 @@ class Conversation:
         draft_handlers: DraftHandlers,
         one_line: OneLineHandlers,
         contacts: ContactHandlers,
+        status_questions: StatusQuestionHandlers,
     ) -> None:
         self._drafts = drafts
         self._draft_handlers = draft_handlers
         self._one_line = one_line
         self._contacts = contacts
+        self._status_questions = status_questions
         self._questions = Questions(_find_question, dict.fromkeys(STEPS, self._answer), self._show_taken)
         self.on_idle_message: list[IdleHook] = []
         """Features add theirs."""
@@ -251,10 +255,11 @@ class Conversation:
             await self._draft_handlers.leave(session, open_draft(session))
 
     async def _nothing_to_cancel(self, session: Session, _: Update) -> None:
-        await session.show(screens.nothing_to_cancel(session.t))
+        if not await self._status_questions.answer_cancel(session):
+            await session.show(screens.nothing_to_cancel(session.t))
 
     async def _take_idle_message(self, session: Session, update: Update) -> None:
-        """Take an order in one line, any other message outside a draft, or an unknown command."""
+        """Take an order in one line, a question about an order, any other message, or an unknown command."""
         text, message = _text_of(update), update.effective_message
         if text is not None and await self._is_order(session, update, text):
             await self._one_line.begin(session, text)
@@ -267,6 +272,8 @@ class Conversation:
             for hook in self.on_idle_message:
                 if await hook(session, message):
                     return
+            if session[DRAFT] is None and await self._status_questions.answer(session, message):
+                return
         if is_command:
             session.notice = session.t("checkout.chat.unknown_command")
         elif await session.is_overtaken():
@@ -277,6 +284,8 @@ class Conversation:
         """Return whether the message asks for an order. A forwarded message never does."""
         message = update.effective_message
         if session[DRAFT] is not None or text.startswith("/") or message is None or message.forward_origin is not None:
+            return False
+        if find_invoice(text) is not None:
             return False
         return await self._one_line.is_order(session, text)
 

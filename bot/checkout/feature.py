@@ -69,7 +69,11 @@ class Checkout:
         )
         contacts = ContactHandlers(recipients=recipients.service, drafts=self.drafts, draft_handlers=draft_handlers)
         self.conversation = Conversation(
-            drafts=self.drafts, draft_handlers=draft_handlers, one_line=one_line, contacts=contacts
+            drafts=self.drafts,
+            draft_handlers=draft_handlers,
+            one_line=one_line,
+            contacts=contacts,
+            status_questions=orders.status_questions,
         )
         repeating = RepeatHandlers(
             database=database,

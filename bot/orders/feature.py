@@ -23,6 +23,7 @@ from bot.orders.receipts.service import ReceiptService
 from bot.orders.rules import OrderRules
 from bot.orders.screens import preferences
 from bot.orders.status_messages import StatusMessages
+from bot.orders.status_questions.handlers import StatusQuestionHandlers
 from bot.orders.tracking.observer import Observer
 from bot.orders.tracking.poller import Poller
 from bot.orders.tracking.viewed_orders import ViewedOrders
@@ -87,6 +88,9 @@ class Orders:
             observer=self.observer,
             contacts=contacts,
             on_notification=infra.wake_outbox,
+        )
+        self.status_questions = StatusQuestionHandlers(
+            database=database, status_messages=self.status_messages, contacts=contacts
         )
         receipt_service = ReceiptService(database, clock)
         receipts = ReceiptHandlers(database=database, messenger=messenger, receipts=receipt_service)

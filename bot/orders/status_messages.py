@@ -99,9 +99,12 @@ class StatusMessages:
         self._on_notification()
         session.record_tap(button)
 
-    async def send_status_message(self, session: Session, order: Order) -> Outcome:
-        """Send the status as a new message, and delete the previous status message. Return the outcome."""
-        sent = await session.send(self.build_screen(session, order))
+    async def send_status_message(self, session: Session, order: Order, screen: Screen | None = None) -> Outcome:
+        """Send the status as a new message, and delete the previous status message. Return the outcome.
+
+        `screen` is the message if it shows more than the status.
+        """
+        sent = await session.send(screen or self.build_screen(session, order))
         message_id = sent.message_id if isinstance(sent, Delivered) else None
         if message_id is None or order.phase not in {Phase.OPEN, Phase.DONE}:
             return sent

@@ -47,6 +47,7 @@ def test_the_wheel_holds_everything_that_is_no_module(installed: Path) -> None:
     for needed in (
         "bot/locales/en/LC_MESSAGES/kirim.po",
         "bot/locales/id/LC_MESSAGES/kirim.po",
+        "bot/locales/id/status_questions.toml",
         "bot/orders/pay_page/templates/payment.html",
         "bot/sandbox/static/index.html",
         "bot/sandbox/service/payout-methods.json",

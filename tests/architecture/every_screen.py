@@ -34,6 +34,7 @@ from bot.orders.screens import (
     warnings,
 )
 from bot.orders.screens import payment as pay
+from bot.orders.status_questions import screens as status_questions
 from bot.payments.tokens import CODES, TOKENS
 from bot.rates.history import Chart, ChartPeriod, make_history, to_points
 from bot.rates.quote import estimate
@@ -198,11 +199,22 @@ def _of_orders(t: Translator, method: PayoutMethod, typed: str) -> Iterator[Scre
             yield ScreenCase(f"state: {moment}", shown, ("ABC2345", t.rupiah(500_000)))
             shown = status_message.screen(_reader(t), order, help_offered=help_offered)
             yield ScreenCase(f"card: {moment}", shown, ("ABC2345", t.rupiah(500_000)))
+        asked = status_questions.show_status(_reader(t), order, help_offered=True)
+        for answer in (
+            status_questions.explain_next_step(_reader(t), order),
+            status_questions.explain_cancel(_reader(t), order) or t("orders.asked.newest"),
+            status_questions.explain_unread(t, help_offered=True),
+            status_questions.explain_unread(t, help_offered=False),
+            status_questions.explain_own_invoice(_reader(t), order),
+        ):
+            yield ScreenCase(f"asked: {moment}", replace(asked, text=f"{answer}\n\n{asked.text}"), (order.reference,))
         shown = status_message.screen(_reader(t), order, help_offered=True, is_last=False)
         yield ScreenCase(f"before the receipt: {moment}", shown, ("ABC2345", t.rupiah(500_000)))
     orders = [
         replace(order, reference=f"ABC234{place}") for place, (_, order) in enumerate(orders_in_each_state(method))
     ]
+    yield ScreenCase("asked: none", status_questions.show_no_order(t))
+    yield ScreenCase("asked: other invoice", status_questions.show_other_invoice(t))
     for some in ([], orders[:1], orders[:8], orders[8:16], orders[16:24]):
         yield ScreenCase("status", open_orders.screen(_reader(t), some), tuple(order.reference for order in some))
     for some in (orders[:LIST_LENGTH], orders[LIST_LENGTH : 2 * LIST_LENGTH], orders[-LIST_LENGTH:]):

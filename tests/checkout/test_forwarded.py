@@ -39,6 +39,8 @@ async def test_only_what_a_user_writes_themselves_outside_a_draft_may_begin_one(
 
     none: Any = None
     one_line: Any = SimpleNamespace(is_order=always)
-    conversation = Conversation(drafts=none, draft_handlers=none, one_line=one_line, contacts=none)
+    conversation = Conversation(
+        drafts=none, draft_handlers=none, one_line=one_line, contacts=none, status_questions=none
+    )
     session: Any = {DRAFT: draft}
     assert await conversation._is_order(session, written(text, **more), text) is begins

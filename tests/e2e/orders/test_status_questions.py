@@ -1,0 +1,138 @@
+"""What a person types about an order, and what they then see: its status, and what is safe to do."""
+
+import re
+
+import pytest
+
+from tests.e2e.bot_database import row_of
+from tests.e2e.chat_user import text_of
+from tests.e2e.new_users import INVOICE, new_user
+from tests.e2e.orders.steps import complete_order, order_of, tap_to_invoice, type_to_invoice
+from tests.e2e.system import System
+from tests.pictures import png
+from tests.texts import label, like, text
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+async def test_where_is_my_money_shows_an_unpaid_order_and_warns_of_paying_twice(shared_system: System) -> None:
+    emma = await new_user(shared_system)
+    await tap_to_invoice(shared_system, emma)
+    await emma.says("Where is my money??")
+    shown = await emma.sees(like("orders.asked.waiting"))
+    assert str(row_of(shared_system, await order_of(shared_system, emma))["reference"]) in shown["text"]
+    assert {label("orders.button.show_payment"), label("orders.button.refresh"), label("orders.button.help")} <= set(
+        await emma.labels_of(shown)
+    )
+
+
+async def test_is_it_paid_follows_an_order_to_its_end(shared_system: System) -> None:
+    emma = await new_user(shared_system)
+    _, order = await tap_to_invoice(shared_system, emma)
+    await shared_system.service.pays(order)
+    await emma.sees(like("orders.notification.paid"))
+    await emma.says("is it paid?")
+    await emma.sees(like("orders.asked.paid"))
+    await complete_order(shared_system, order)
+    await emma.sees(like("orders.notification.sent_bank"))
+    await emma.says("my mom hasn't received it")
+    shown = await emma.sees(like("orders.asked.sent"))
+    assert label("orders.button.help") in await emma.labels_of(shown)
+
+
+async def test_a_payment_that_is_only_seen_when_somebody_asks_is_told_once(shared_system: System) -> None:
+    emma = await new_user(shared_system)
+    _, order = await tap_to_invoice(shared_system, emma)
+    await shared_system.service.pays(order)
+    await emma.says("i paid already")
+    await emma.sees(f"{like('orders.notification.paid')}|{like('orders.asked.paid')}")
+    assert await emma.count(like("orders.asked.waiting")) == 0
+
+
+@pytest.mark.parametrize("typed", ["sudah masuk belum", "kok lama", "udh msk blm kak??", "uangku mana"])
+async def test_questions_in_indonesian_are_understood(shared_system: System, typed: str) -> None:
+    sari = await new_user(shared_system, "id")
+    await sari.says(typed)
+    await sari.sees(like("orders.asked.none", "id"))
+
+
+async def test_a_user_without_orders_gets_a_plain_sentence(shared_system: System) -> None:
+    emma = await new_user(shared_system)
+    await emma.says("where is my money")
+    shown = await emma.sees(like("orders.asked.none"))
+    assert await emma.labels_of(shown) == [label("users.button.send")]
+
+
+async def test_a_failed_order_leads_to_its_ticket(shared_system: System) -> None:
+    emma = await new_user(shared_system)
+    _, order = await tap_to_invoice(shared_system, emma)
+    await shared_system.service.pays(order)
+    await emma.sees(like("orders.notification.paid"))
+    await shared_system.service.does("fail", orderId=order["id"])
+    await emma.sees(like("support.ticket.by_itself"), anywhere=True)
+    await emma.says("why did it fail")
+    await emma.sees(like("support.ticket.for_support"))
+
+
+async def test_no_question_is_read_while_an_answer_is_expected(shared_system: System) -> None:
+    emma = await new_user(shared_system)
+    await emma.says("/send")
+    await emma.sees(like("checkout.destination.ask"))
+    await emma.says("status")
+    await emma.sees(like("checkout.destination.unknown"))
+    assert await emma.count(like("orders.asked.none")) == 0
+
+
+async def test_what_reads_as_an_order_stays_an_order(shared_system: System) -> None:
+    emma = await new_user(shared_system)
+    await emma.says("kirim 500rb ke bca 1234567890")
+    await emma.sees(like("checkout.review.title"))
+
+
+async def test_an_open_ticket_gets_the_question_first(shared_system: System) -> None:
+    emma = await new_user(shared_system)
+    await emma.says("/help")
+    await emma.taps(label("support.button.write_to_us"))
+    await emma.sees(like("support.ticket.what_is_wrong"))
+    await emma.says("where is my money")  # the answer to support's question
+    await emma.sees(like("support.ticket.is_open"))
+    await emma.says("where is my money??")
+    await emma.sees(like("support.ticket.for_support"))
+    assert await emma.count(like("orders.asked.none")) == 0
+
+
+async def test_cancel_explains_an_unpaid_and_a_paid_order(shared_system: System) -> None:
+    emma = await new_user(shared_system)
+    _, order = await tap_to_invoice(shared_system, emma)
+    await emma.says("/cancel")
+    await emma.sees(like("orders.asked.cancel_unpaid"))
+    await shared_system.service.pays(order)
+    await emma.sees(like("orders.notification.paid"))
+    await emma.says("/cancel")
+    await emma.sees(like("orders.asked.cancel_paid"))
+    await complete_order(shared_system, order)
+    await emma.sees(like("orders.notification.sent_bank"))
+    await emma.says("/cancel")
+    await emma.sees(like("checkout.draft.nothing_to_cancel"))
+
+
+async def test_a_pasted_invoice_of_an_order_leads_to_a_wallet(shared_system: System) -> None:
+    emma, omar = await new_user(shared_system), await new_user(shared_system)
+    pay, _ = await type_to_invoice(shared_system, emma)
+    invoice = re.findall(INVOICE, text_of(pay))[0]
+    await emma.says(f"lightning:{invoice.upper()}")
+    await emma.sees(like("orders.asked.own_invoice"))
+    await emma.says(f"pay this please {invoice[:80]}")  # cut off when it was copied
+    await emma.sees(like("orders.asked.own_invoice"))
+    await omar.says(invoice)
+    await omar.sees(like("orders.asked.other_invoice"))
+    assert invoice[:40] not in shared_system.log.read_text()
+
+
+async def test_a_picture_outside_a_ticket_shows_the_order_and_says_that_nobody_saw_it(shared_system: System) -> None:
+    emma = await new_user(shared_system)
+    await tap_to_invoice(shared_system, emma)
+    await emma.sends_photo(png(20, 20), "paid, see")
+    shown = await emma.sees(like("orders.asked.unread_support"))
+    assert text("orders.asked.waiting") in shown["text"]
+    assert label("orders.button.help") in await emma.labels_of(shown)
