@@ -321,7 +321,6 @@ def create_order_rules(settings: Settings) -> OrderRules:
 def create_broadcast_rules(settings: Settings) -> BroadcastRules:
     """Return the rules for broadcasts."""
     return BroadcastRules(
-        default_locale=settings.default_locale,
         jump_percent=Decimal(str(settings.broadcast_jump_percent)),
         messages_per_second=settings.broadcast_messages_per_second,
         operator_ids=settings.operator_ids,

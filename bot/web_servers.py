@@ -96,7 +96,6 @@ class WebServers:
             store=app.store,
             clock=app.clock,
             translations=app.infra.translations,
-            default_locale=settings.default_locale,
             public_url=settings.public_url,
             on_viewed=app.orders.viewed.record_viewed_page,
             health=self._health,

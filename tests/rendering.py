@@ -19,7 +19,7 @@ def context_for(
     """Return the context of a message to this user."""
     return RenderContext(
         user=user,
-        t=t or translator_for(TRANSLATIONS, user, "en"),
+        t=t or translator_for(TRANSLATIONS, user),
         zone=user.zone if user else PRESUMED,
         now=now,
         store=store,

@@ -46,7 +46,6 @@ class DeliveryService:
         store: the database with broadcasts and their deliveries.
         clock: the time.
         sender: sends one delivery.
-        default_locale: the locale for users whose language the bot doesn't support.
         per_second: the expected deliveries a second.
         on_change: is called when the progress of a broadcast has changed.
         on_decision: is called when an operator has decided something that `resume_runs` carries out.
@@ -58,13 +57,11 @@ class DeliveryService:
         store: Database,
         clock: Clock,
         sender: BroadcastSender,
-        default_locale: str,
         per_second: float,
         on_change: Callable[[], None] = lambda: None,
         on_decision: Callable[[], None] = lambda: None,
     ) -> None:
         self._store, self._clock, self._sender = store, clock, sender
-        self._default_locale = default_locale
         self._per_second = per_second
         self._on_change = on_change
         self._on_decision = on_decision
@@ -87,7 +84,7 @@ class DeliveryService:
             begun = await BroadcastRepository(tx).save(replace(broadcast, status=RUNNING, started_at=now))
             if begun is None:
                 return None
-            size = await DeliveryRepository(tx).create(begun, self._default_locale, now)
+            size = await DeliveryRepository(tx).create(begun, now)
         log.info("broadcast_started", broadcast=begun.id, size=size)
         self._start(begun)
         return begun

@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, Integer, bindparam, case, func, insert, li
 
 from bot.broadcasts.model import Audience, Broadcast, Delivery, DeliveryStatus
 from bot.broadcasts.tables import IS_CLAIMED_DELIVERY, IS_TO_SEND, deliveries
-from bot.core.locales import LOCALES, REGION_MARKS, codes_of
+from bot.core.locales import FALLBACK, LOCALES, REGION_MARKS, codes_of
 from bot.infra.db import encryption, upsert
 from bot.infra.db.transaction import Transaction
 from bot.rates.tables import subscriptions
@@ -68,9 +68,9 @@ class DeliveryRepository:
         self._connection = tx.connection
         self._vault = tx.vault
 
-    async def create(self, broadcast: Broadcast, default_locale: str, now: datetime) -> int:
+    async def create(self, broadcast: Broadcast, now: datetime) -> int:
         """Add a waiting delivery for each reachable subscriber in the audience, and return how many were added."""
-        locale = _locale_read(default_locale)
+        locale = _locale_read()
         readers = (
             select(literal(broadcast.id), users.c.id, locale, literal(str(DeliveryStatus.WAITING)))
             .join_from(users, subscriptions, subscriptions.c.user_id == users.c.id)
@@ -81,9 +81,9 @@ class DeliveryRepository:
         )
         return written.rowcount
 
-    async def count_readers(self, audience: Audience, default_locale: str, now: datetime) -> Mapping[str, int]:
+    async def count_readers(self, audience: Audience, now: datetime) -> Mapping[str, int]:
         """Return how many subscribers the audience has now, by the language they read."""
-        locale = _locale_read(default_locale).label("read_locale")
+        locale = _locale_read().label("read_locale")
         readers = (
             select(locale, func.count())
             .join_from(users, subscriptions, subscriptions.c.user_id == users.c.id)
@@ -145,15 +145,15 @@ class DeliveryRepository:
         return encryption.read_rows(self._vault, deliveries, found.mappings(), _delivery)
 
 
-def _locale_read(default_locale: str) -> ColumnElement[str]:
+def _locale_read() -> ColumnElement[str]:
     """Return the locale in which a user reads, as `i18n.choose_locale` picks it.
 
-    It is the user's choice, else the language of their app, else the default.
+    It is the user's choice, else the language of their app, else English.
     """
     chosen_then_of_app = (users.c.locale, users.c.language_code)
     return case(
         *((_matches_locale(tag, locale), literal(locale)) for tag in chosen_then_of_app for locale in LOCALES),
-        else_=literal(default_locale),
+        else_=literal(FALLBACK),
     )
 
 

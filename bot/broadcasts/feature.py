@@ -32,7 +32,7 @@ class Broadcasts:
         self, infra: Infra, catalogue: ServiceCatalogue, charts: Charts, *, rules: BroadcastRules, paid: bool
     ) -> None:
         database, clock, messenger = infra.database, infra.clock, infra.messenger
-        translations, default_locale = infra.translations, infra.default_locale
+        translations = infra.translations
         confirmed, has_changed = Wakeup(), Wakeup()
         drafts = BroadcastDrafts(database, clock)
         service = BroadcastService(
@@ -47,14 +47,11 @@ class Broadcasts:
             store=database,
             clock=clock,
             sender=ChatBroadcastSender(messenger, translations, charts, paid=paid),
-            default_locale=default_locale,
             per_second=rules.messages_per_second,
             on_change=has_changed,
             on_decision=confirmed,
         )
-        self.live_messages = LiveMessageWorker(
-            self.deliveries, LiveMessages(database, messenger, translations, default_locale)
-        )
+        self.live_messages = LiveMessageWorker(self.deliveries, LiveMessages(database, messenger, translations))
         compose = ComposeHandlers(drafts=drafts, broadcasts=service, translations=translations)
         handlers = BroadcastHandlers(
             drafts=drafts,

@@ -115,11 +115,10 @@ class BroadcastMessages:
 class LiveMessages:
     """The messages that show operators the progress of broadcasts."""
 
-    def __init__(self, store: Database, messenger: Messenger, translations: Translations, default_locale: str) -> None:
+    def __init__(self, store: Database, messenger: Messenger, translations: Translations) -> None:
         self._store = store
         self._messenger = messenger
         self._translations = translations
-        self._default_locale = default_locale
 
     async def show(self, progress: Progress) -> int | None:
         """Edit the message or send a new one, and return its id.
@@ -129,7 +128,7 @@ class LiveMessages:
         broadcast = progress.broadcast
         chat_id = broadcast.chat_id or broadcast.operator_id
         user = await self._user(chat_id)
-        t = translator_for(self._translations, user, self._default_locale)
+        t = translator_for(self._translations, user)
         screen = progress_screens.show_progress(t, progress, user.zone if user else PRESUMED)
         if broadcast.message_id is not None:
             edited = await self._messenger.edit_text(

@@ -41,7 +41,6 @@ from bot.users.repository import UserRepository
 class BroadcastRules:
     """The settings of broadcasts."""
 
-    default_locale: str
     jump_percent: Decimal
     messages_per_second: float
     operator_ids: frozenset[int] = frozenset()
@@ -74,7 +73,7 @@ class BroadcastService:
     async def count_readers(self, audience: Audience) -> Mapping[str, int]:
         """Return how many readers the audience has now, by their language."""
         async with self._store.reading() as tx:
-            return await DeliveryRepository(tx).count_readers(audience, self._rules.default_locale, self._clock.now())
+            return await DeliveryRepository(tx).count_readers(audience, self._clock.now())
 
     async def add_quote(self, broadcast: Broadcast) -> Broadcast | None:
         """Return the broadcast with its own quote, else with the newest quote.
@@ -216,7 +215,7 @@ class BroadcastService:
 
     async def _build_preview(self, tx: Transaction, broadcast: Broadcast) -> Preview:
         now, rules = self._clock.now(), self._rules
-        readers = await DeliveryRepository(tx).count_readers(broadcast.audience, rules.default_locale, now)
+        readers = await DeliveryRepository(tx).count_readers(broadcast.audience, now)
         last = await _load_last_quote(tx)
         duration = estimate_duration(sum(readers.values()), rules.messages_per_second)
         if broadcast.quote is None or broadcast.is_for_later:

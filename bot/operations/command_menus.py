@@ -11,6 +11,7 @@ import structlog
 from telegram import Bot, BotCommand, BotCommandScope, BotCommandScopeAllPrivateChats, BotCommandScopeChat
 from telegram.error import TelegramError
 
+from bot.core.locales import FALLBACK
 from bot.infra.db.database import Database
 from bot.infra.feature import Feature
 from bot.infra.i18n import LOCALES, Translations, Translator
@@ -51,7 +52,6 @@ class CommandMenus:
         *,
         database: Database,
         translations: Translations,
-        default_locale: str,
         operator_ids: frozenset[int],
         staff_chat: StaffChat,
         list_menus: Callable[[], Menus],
@@ -59,7 +59,6 @@ class CommandMenus:
         self._bot = bot
         self._database = database
         self._translations = translations
-        self._default_locale = default_locale
         self._operator_ids = operator_ids
         self._staff_chat = staff_chat
         self._list_menus = list_menus
@@ -115,7 +114,7 @@ class CommandMenus:
 
     def _languages(self) -> list[tuple[Translator, str | None]]:
         """Return each language with its code at Telegram. None is the code for all other languages."""
-        codes: Mapping[str | None, str] = {**{locale: locale for locale in LOCALES}, None: self._default_locale}
+        codes: Mapping[str | None, str] = {**{locale: locale for locale in LOCALES}, None: FALLBACK}
         return [(self._translations.get(locale), code) for code, locale in codes.items()]
 
 

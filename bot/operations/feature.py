@@ -88,7 +88,6 @@ class Operations:
             bot,
             database=database,
             translations=infra.translations,
-            default_locale=infra.default_locale,
             operator_ids=operator_ids,
             staff_chat=staff.chat,
             list_menus=lambda: collect_menus(self.all_features),

@@ -67,7 +67,7 @@ class Support:
     ) -> None:
         database, messenger, clock = infra.database, infra.messenger, infra.clock
         staff_chat, contacts, wake = staff.chat, staff.contacts, infra.wake_outbox
-        topics = TicketTopics(database, messenger, clock, infra.default_locale)
+        topics = TicketTopics(database, messenger, clock)
         user_tickets = UserTicketService(database, clock, staff_chat, wake, reopen_within=reopen_within)
         corrections = TicketCorrectionService(database, clock, staff_chat, wake)
         reply_time = ReplyTime(database, clock)

@@ -64,7 +64,7 @@ class Users:
             ),
             answers={**settings.answers(), **phrases.answers()},
             handlers={phase: (*chats.get(phase, ()), *commands.get(phase, ())) for phase in HandlerPhase},
-            renderers=(DeletionMessage(infra.translations, infra.default_locale).renderers(),),
+            renderers=(DeletionMessage(infra.translations).renderers(),),
             workers=(Worker("deletion", deletion.delete_users), Worker("retention", deletion.prune)),
             jobs=deletion.jobs(),
         )

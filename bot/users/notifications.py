@@ -13,9 +13,8 @@ from bot.users.screens import privacy
 class DeletionMessage:
     """The message that everything was deleted. The user's row is gone, so the notification carries their language."""
 
-    def __init__(self, translations: Translations, default_locale: str) -> None:
+    def __init__(self, translations: Translations) -> None:
         self._translations = translations
-        self._default_locale = default_locale
 
     def renderers(self) -> Mapping[NotificationKind, Renderer]:
         """Return the renderer of each kind of notification."""
@@ -23,7 +22,7 @@ class DeletionMessage:
 
     async def render(self, notification: Notification[DeletedUser], context: RenderContext) -> DeliveryOutcome:
         """Send the message."""
-        t = translator_for(self._translations, notification.payload, self._default_locale)
+        t = translator_for(self._translations, notification.payload)
         return await replace(context, t=t).send_text(
             notification, privacy.confirm_deleted(t), priority="money", silent=True
         )

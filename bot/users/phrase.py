@@ -16,7 +16,7 @@ from importlib.resources import files
 from typing import Any, Final
 
 from bot.core.errors import Rejection
-from bot.core.locales import LOCALES
+from bot.core.locales import FALLBACK, LOCALES
 from bot.core.seed_words import has_seed_words
 from bot.core.text import plain
 
@@ -27,7 +27,6 @@ EXAMPLE: Final = "kopi tubruk ungu"
 """The phrase in the documentation. Users can't choose it."""
 
 _PUNCTUATION: Final = frozenset(" .,'\u2019-!?&")
-_FALLBACK: Final = "id"
 _CODE: Final = re.compile(r"([a-z]{2})-(\d{1,3})-(\d{1,3})-(\d{1,3})", re.ASCII)
 _LINK: Final = re.compile(r"@|://|\bwww\b|\w\.\w", re.IGNORECASE)
 
@@ -51,7 +50,7 @@ class _Vocabulary:
 
 def draw_suggestion(locale: str) -> Suggestion:
     """Return a random phrase in the language of `locale`. The randomness is the operating system's."""
-    language = locale if locale in _vocabularies() else _FALLBACK
+    language = locale if locale in _vocabularies() else FALLBACK
     words = _vocabularies()[language]
     first = secrets.randbelow(len(words.things))
     second = (first + 1 + secrets.randbelow(len(words.things) - 1)) % len(words.things)

@@ -65,7 +65,7 @@ Renderer = Render[RenderContext]
 
 
 class RenderContexts:
-    """Build the contexts in which notifications are rendered."""
+    """Build the contexts in which notifications are rendered. Groups read in `default_locale`."""
 
     def __init__(
         self,
@@ -95,7 +95,7 @@ class RenderContexts:
             user = None
         return RenderContext(
             user=user,
-            t=translator_for(self._translations, user, self._default_locale),
+            t=self._translator(chat_id, user),
             zone=user.zone if user else PRESUMED,
             now=self._clock.now(),
             store=self._store,
@@ -103,10 +103,15 @@ class RenderContexts:
         )
 
     async def translator_for(self, chat_id: int) -> Translator:
-        """Return the translator for the language of a private chat."""
+        """Return the translator for the language of a chat."""
         async with self._store.reading() as tx:
             user = await UserRepository(tx).get_if_readable(chat_id)
-        return translator_for(self._translations, user, self._default_locale)
+        return self._translator(chat_id, user)
+
+    def _translator(self, chat_id: int, user: User | None) -> Translator:
+        """Return the translator for a user, or for a group, whose id is negative."""
+        is_group = user is None and chat_id < 0
+        return self._translations.get(self._default_locale) if is_group else translator_for(self._translations, user)
 
     async def _user(self, chat_id: int) -> User | None:
         async with self._store.reading() as tx:

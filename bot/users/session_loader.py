@@ -105,7 +105,7 @@ class SessionLoader:
         return Session(
             services=self._services,
             user=user,
-            t=translator_for(self._infra.translations, user, self._infra.default_locale),
+            t=translator_for(self._infra.translations, user),
             update_id=update.update_id,
             chat=shown_before or user.chat or ChatState(user_id=user.id),
             attempt=attempt,

@@ -95,7 +95,7 @@ def _staff_ticket(t: Translator) -> Screen:
     user = User(id=1001, language_code="en", created_at=began)
     order = replace(MOMENTS["failed paid"], evidence=some_evidence())
     case = Case(user_id=1001, user=user, order=order, events=events, tickets=(ticket,))
-    return staff_ticket.show_card(Reader(t, JAKARTA, NOW), ticket, case, default_locale="id")
+    return staff_ticket.show_card(Reader(t, JAKARTA, NOW), ticket, case)
 
 
 def _evidence(t: Translator) -> Screen:

@@ -126,7 +126,6 @@ class BotProcess:
             store=cast("Database", self.failing),
             clock=self.clock,
             sender=self.sender,
-            default_locale="en",
             per_second=40,
         )
 

@@ -33,7 +33,7 @@ async def test_the_progress_is_shown_to_an_operator_who_cannot_be_read(sqlite_st
         await UserRepository(tx).save(User(id=OPERATOR, created_at=now, phrase="winter stair harp"))
     async with sqlite_store._writer.begin() as connection:
         await connection.execute(text("UPDATE users SET phrase = 's1.no.key' WHERE id = :key"), {"key": OPERATOR})
-    live = LiveMessages(sqlite_store, cast("Messenger", sent), Translations.load(strict=True), "en")
+    live = LiveMessages(sqlite_store, cast("Messenger", sent), Translations.load(strict=True))
     running = a_broadcast("b1b1", now, status=BroadcastStatus.RUNNING, started_at=now)
     assert await live.show(Progress(running, {DeliveryStatus.WAITING: 3})) == 7
     assert sent.chats == [OPERATOR]

@@ -53,7 +53,6 @@ class BroadcastSystem:
             catalogue=ServiceCatalogue(service, self.clock),
             clock=self.clock,
             rules=BroadcastRules(
-                default_locale="id",
                 jump_percent=Decimal(2),
                 messages_per_second=30,
                 operator_ids=frozenset({OSCAR, OLGA}),
@@ -399,7 +398,7 @@ async def test_the_list_has_all_confirmed_broadcasts_with_their_results(system: 
         begun = await system.begin(await system.confirm())
         assert begun is not None
         async with system.store.transaction() as tx:
-            await DeliveryRepository(tx).create(begun, "id", system.clock.now())
+            await DeliveryRepository(tx).create(begun, system.clock.now())
         system.clock.passes(minutes=1)
     await system.drafts.open(OSCAR)
     page = await system.drafts.list_page()

@@ -129,25 +129,25 @@ def test_a_rejection_and_a_remark_are_told_alike() -> None:
 
 
 @pytest.mark.parametrize(
-    ("chosen", "telegram", "default", "expected"),
+    ("chosen", "telegram", "expected"),
     [
-        ("id", "en", "en", "id"),
-        (None, "en", "id", "en"),
-        (None, "en-GB", "id", "en"),
-        (None, "id-ID", "en", "id"),
-        (None, "ID_id", "en", "id"),
-        (None, "in", "en", "id"),
-        (None, "ms", "en", "en"),
-        (None, "de", "id", "id"),
-        (None, None, "id", "id"),
-        ("", "", "en", "en"),
-        ("fr", "id", "en", "id"),
+        ("id", "en", "id"),
+        (None, "en", "en"),
+        (None, "en-GB", "en"),
+        (None, "id-ID", "id"),
+        (None, "ID_id", "id"),
+        (None, "in", "id"),
+        (None, "ms", "en"),
+        (None, "de", "en"),
+        (None, None, "en"),
+        ("", "", "en"),
+        ("fr", "id", "id"),
     ],
 )
 def test_a_user_is_spoken_to_in_the_language_they_chose_or_else_in_their_apps(
-    chosen: str | None, telegram: str | None, default: str, expected: str
+    chosen: str | None, telegram: str | None, expected: str
 ) -> None:
-    assert choose_locale(chosen, telegram, default) == expected
+    assert choose_locale(chosen, telegram) == expected
 
 
 def test_a_locale_that_nobody_speaks_is_answered_in_english() -> None:

@@ -234,11 +234,11 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
     "awake_alerts": (lambda tx: SubscriptionRepository(tx).find_active_alerts(NOW), "ix_rate_alerts_expires_at"),
     "forget_alerts": (lambda tx: SubscriptionRepository(tx).delete_expired(NOW), "ix_rate_alerts_expires_at"),
     "the audience": (
-        lambda tx: DeliveryRepository(tx).count_readers(Audience(locale="id"), "en", NOW),
+        lambda tx: DeliveryRepository(tx).count_readers(Audience(locale="id"), NOW),
         "SEARCH subscriptions USING INTEGER PRIMARY KEY (rowid=?)",
     ),
     "snapshot": (
-        lambda tx: DeliveryRepository(tx).create(A_BROADCAST, "en", NOW),
+        lambda tx: DeliveryRepository(tx).create(A_BROADCAST, NOW),
         "SEARCH subscriptions USING INTEGER PRIMARY KEY (rowid=?)",
     ),
     "deliveries to send": (lambda tx: DeliveryRepository(tx).claim("b1", 9, NOW), "ix_deliveries_to_send"),

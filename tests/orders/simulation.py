@@ -409,7 +409,7 @@ class Bot(OrderSystem):
         subjects.add(ALARM_SUBJECTS)
         renderers = Renderers(
             RenderContexts(self.store, messenger, self.clock, TRANSLATIONS, "en").context,
-            DeletionMessage(TRANSLATIONS, "en").renderers(),
+            DeletionMessage(TRANSLATIONS).renderers(),
             draft_notifications.RENDERERS,
             OrderMessages(
                 contacts=SupportContacts(self.staff_chat), receipts=ReceiptService(self.store, self.clock)

@@ -103,7 +103,6 @@ def client(
         "store": store,
         "clock": clock,
         "translations": TRANSLATIONS,
-        "default_locale": "en",
         "public_url": public_url,
         "health": Health(store, ProcessState(are_workers_alive=lambda: works), LoopLag()),
     }
@@ -153,6 +152,8 @@ async def test_a_page_shows_its_payment_in_the_language_asked_for(browser: httpx
     assert INVOICE in english.text
     by_browser = await browser.get(PAGE, headers={"accept-language": "fr;q=0.9, id-ID;q=0.8, en;q=0.7"})
     assert heading(by_browser) == label("orders.pay_page.waiting", "id")
+    unknown = await browser.get(PAGE, headers={"accept-language": "de-DE, fr;q=0.9"})
+    assert heading(unknown) == label("orders.pay_page.waiting")
     nonsense = await browser.get(f"{PAGE}?l=<b>", headers={b"accept-language": ";q=x,,\u00e9;q=2".encode()})
     assert heading(nonsense) == label("orders.pay_page.waiting")
 

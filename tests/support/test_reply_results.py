@@ -39,7 +39,7 @@ FILES: dict[str, dict[str, Any]] = {
 def reply_sender(system: TicketSystem, telegram: Messenger) -> PartialSender:
     """Return a sender of replies and remarks."""
     readers = RenderContexts(system.store, telegram, system.clock, TRANSLATIONS, "en")
-    remarks = RemarkMessages(TicketTopics(system.store, telegram, system.clock, "en"))
+    remarks = RemarkMessages(TicketTopics(system.store, telegram, system.clock))
     return PartialSender(Renderers(readers.context, RENDERERS, remarks.renderers()))
 
 

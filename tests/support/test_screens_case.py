@@ -52,9 +52,7 @@ def a_case(order: Order | None = None, **more: Any) -> Case:
 
 def shown(case: Case, locale: str = "en", before: str = "") -> ScreenCase:
     t = TRANSLATIONS.get(locale)
-    return ScreenCase(
-        "case", Screen(staff_case.format_case(Reader(t, JAKARTA, NOW), case, default_locale="id", before=before))
-    )
+    return ScreenCase("case", Screen(staff_case.format_case(Reader(t, JAKARTA, NOW), case, before=before)))
 
 
 def line(at: str, what: str) -> str:

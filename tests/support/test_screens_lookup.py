@@ -79,14 +79,14 @@ def test_only_pages_that_there_are_can_be_turned_to(offset: int, has_more: bool,
 def test_an_order_of_somebody_who_was_deleted_names_nobody() -> None:
     assert says(list_of(1, user_id=0, number="").text, "support.lookup.order_forgotten")
     case = Case(user_id=0, user=None, order=an_open_order(user_id=0, number="", holder=None))
-    page = ScreenCase("order", staff_lookup.show_order(READER, case, "id"))
+    page = ScreenCase("order", staff_lookup.show_order(READER, case))
     assert [button.data for button in page.buttons] == ["lu:order:ABC2345"], "nobody to look up, nothing to reveal"
 
 
 def test_an_orders_page_leads_to_its_user_its_tickets_and_its_full_recipient() -> None:
     about, other = ticket(), ticket(order_reference="")
     case = Case(user_id=1001, user=EMMA, order=an_open_order(), tickets=(about, other))
-    buttons = ScreenCase("order", staff_lookup.show_order(READER, case, "id")).buttons
+    buttons = ScreenCase("order", staff_lookup.show_order(READER, case)).buttons
     assert [button.data for button in buttons] == [
         f"tk:{about.reference}:show",
         "lu:person:1001",
@@ -105,7 +105,7 @@ def test_a_users_page_says_how_they_stand_and_nothing_of_their_own(locale: str) 
         orders=(an_open_order(), an_open_order(reference="DEF2345", phase=Phase.DONE)),
         tickets=(ticket(),),
     )
-    seen = ScreenCase("person", staff_lookup_user.show_user(Reader(t, JAKARTA, NOW), about, "id"))
+    seen = ScreenCase("person", staff_lookup_user.show_user(Reader(t, JAKARTA, NOW), about))
     said = ["1001", "WITA", "ABC2345", "DEF2345", about.tickets[0].reference]
     assert [each for each in said if each not in seen.text] == []
     assert not any(secret in seen.text for secret in ("kopi tubruk", "emma_w", "1234567890", "SANTOSO"))
@@ -114,8 +114,8 @@ def test_a_users_page_says_how_they_stand_and_nothing_of_their_own(locale: str) 
 
 def test_a_user_of_whom_only_orders_are_left_has_a_page() -> None:
     about = UserOverview(user_id=7, user=None, counts=OrderCounts(orders=1), orders=(an_open_order(),), tickets=())
-    seen = ScreenCase("person", staff_lookup_user.show_user(READER, about, "id"))
-    assert says(seen.text, "support.case.person", id="7", language=name_of("id"))
+    seen = ScreenCase("person", staff_lookup_user.show_user(READER, about))
+    assert says(seen.text, "support.case.person", id="7", language=name_of("en"))
     assert label("support.lookup.all_orders") in [button.label for button in seen.buttons]
     assert label("support.lookup.all_tickets") not in [button.label for button in seen.buttons]
 
@@ -157,7 +157,7 @@ def test_a_tickets_page_leads_to_where_it_is_answered() -> None:
     link = "https://t.me/c/2000000001/7/8"
     seen = ScreenCase(
         "ticket",
-        staff_lookup_tickets.show_ticket(READER, shown, case, default_locale="id", link=link),
+        staff_lookup_tickets.show_ticket(READER, shown, case, link=link),
     )
     assert [button.url for button in seen.buttons if button.url] == [link]
     assert [button.data for button in seen.buttons][-3:] == [

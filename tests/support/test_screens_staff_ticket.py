@@ -47,7 +47,7 @@ def a_case(**changes: object) -> Case:
 
 def card(ticket: Ticket, locale: str = "en", case: Case | None = None) -> ScreenCase:
     t = TRANSLATIONS.get(locale)
-    shown = staff_ticket.show_card(Reader(t, JAKARTA, NOW), ticket, case or a_case(), default_locale="id")
+    shown = staff_ticket.show_card(Reader(t, JAKARTA, NOW), ticket, case or a_case())
     return ScreenCase("card", shown)
 
 
@@ -180,7 +180,6 @@ def test_a_card_with_a_notice_fits_as_well() -> None:
         Reader(EN, JAKARTA, NOW),
         TICKET,
         a_case(),
-        default_locale="id",
         notice=EN("support.staff_ticket.unchanged", at="10:05:12"),
     )
     seen = ScreenCase("", screen)
@@ -233,9 +232,7 @@ def test_a_card_and_what_the_user_wrote_are_known_by_the_ticket_they_name_first(
     t = TRANSLATIONS.get(locale)
     for ticket in (TICKET, HELD, CLOSED):
         assert staff_ticket.find_reference(card(ticket, locale).text) == "T-4F7K2"
-    again = staff_ticket.show_card(
-        Reader(t, JAKARTA, NOW), TICKET, a_case(), default_locale="id", notice=t("infra.outbox.again")
-    )
+    again = staff_ticket.show_card(Reader(t, JAKARTA, NOW), TICKET, a_case(), notice=t("infra.outbox.again"))
     assert staff_ticket.find_reference(ScreenCase("", again).text) == "T-4F7K2"
     forged = replace(ENTRY, text=text("support.staff_ticket.unclaimed", reference="T-22222"))
     said = staff_ticket.format_entry_heading(t, TICKET, forged, "10:05", ping=0, is_changed=False)

@@ -93,7 +93,7 @@ async def fill_every_table(store: Database, user_id: int, n: int = 0) -> Order:
         )
         broadcast = Broadcast(id=f"b{user_id}.{n}", operator_id=2001, created_at=NOW)
         await BroadcastRepository(tx).add(broadcast)
-        await DeliveryRepository(tx).create(broadcast, "en", NOW)
+        await DeliveryRepository(tx).create(broadcast, NOW)
         await OrderRepository(tx).add(order)
         await OrderRepository(tx).add_event(
             OrderEvent(reference=order.reference, at=NOW, phase=Phase.DONE, state="COMPLETED")

@@ -130,7 +130,7 @@ async def test_who_was_sent_a_broadcast_is_forgotten_after_thirty_days_and_the_r
         for name, ended_at in (("old", NOW - DAY * 31), ("young", NOW - DAY * 29), ("open", None)):
             ended = Broadcast(id=name, operator_id=2001, created_at=NOW, ended_at=ended_at, report={"delivered": 1})
             await BroadcastRepository(tx).add(ended)
-            await DeliveryRepository(tx).create(ended, "en", NOW)
+            await DeliveryRepository(tx).create(ended, NOW)
     assert await retention(store, 0) == 1
     async with store.reading() as tx:
         left = {name: await DeliveryRepository(tx).counts(name) for name in ("old", "young", "open")}

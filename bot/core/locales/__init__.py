@@ -51,6 +51,9 @@ LOCALES: Final[Mapping[str, Locale]] = MappingProxyType(
 )
 """Code (two letters, as in ISO 639-1) -> language, in display order."""
 
+FALLBACK: Final = "en"
+"""The language of users whose own language is none of the bot's."""
+
 REGION_MARKS: Final = "-_"
 """Either of these separates a language's code from its region: `id-ID`, `en_GB`."""
 

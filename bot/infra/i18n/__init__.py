@@ -1,7 +1,7 @@
 """Texts in the user's language: sentences from the catalogues, and formats of numbers, money and times.
 
     translations = Translations.load()
-    t = translations.get(choose_locale(user.locale, telegram_language_code, "id"))
+    t = translations.get(choose_locale(user.locale, telegram_language_code))
     t("checkout.review.title", amount=t.rupiah(50_000))
 
 A missing sentence is a bug. If `strict`, it raises `UnknownKey`. Otherwise it is logged, and the user reads English.

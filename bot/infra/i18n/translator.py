@@ -8,7 +8,7 @@ from typing import Final, Protocol, Self
 
 import structlog
 
-from bot.core.locales import LOCALES, find_locale
+from bot.core.locales import FALLBACK, LOCALES, find_locale
 from bot.infra.i18n.catalogues import Catalogue, read_catalogue
 from bot.infra.i18n.errors import MissingArgument, TranslationError, UnknownKey
 from bot.infra.i18n.formats import Formats
@@ -16,7 +16,6 @@ from bot.infra.i18n.html import Html, as_html
 
 log = structlog.get_logger(__name__)
 
-FALLBACK: Final = "en"
 PLACEHOLDER: Final = re.compile(r"\{(?P<name>[a-z_]+)(?::(?P<style>[a-z]+))?\}")
 """`{name}` or `{name:style}`. The style of a number is `rupiah`, `sats` or `percent`."""
 
@@ -142,16 +141,16 @@ class Translations:
         return self._translators.get(locale, self._translators[FALLBACK])
 
 
-def choose_locale(chosen: str | None, telegram_language_code: str | None, default: str) -> str:
-    """Return the locale for a user: the chosen one, else the app's language if the bot has it, else `default`.
+def choose_locale(chosen: str | None, telegram_language_code: str | None) -> str:
+    """Return the locale for a user: the chosen one, else the app's language if the bot has it, else English.
 
     Region subtags are ignored: `id-ID` is `id`. Malay doesn't count as Indonesian, because its words for money differ.
     """
-    return find_locale(chosen) or find_locale(telegram_language_code) or default
+    return find_locale(chosen) or find_locale(telegram_language_code) or FALLBACK
 
 
-def translator_for(translations: Translations, reader: LanguagePreference | None, default: str) -> Translator:
-    """Return the translator for the language of `reader`, or for `default` if the reader is unknown."""
+def translator_for(translations: Translations, reader: LanguagePreference | None) -> Translator:
+    """Return the translator for the language of `reader`, or the English one if the reader is unknown."""
     if reader is None:
-        return translations.get(default)
-    return translations.get(choose_locale(reader.locale, reader.language_code, default))
+        return translations.get(FALLBACK)
+    return translations.get(choose_locale(reader.locale, reader.language_code))

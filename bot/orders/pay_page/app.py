@@ -27,7 +27,6 @@ def create_app(
     store: Database,
     clock: Clock,
     translations: Translations,
-    default_locale: str,
     public_url: str,
     health: Health,
     on_viewed: Callable[[str], None] = lambda _: None,
@@ -42,7 +41,6 @@ def create_app(
         store: the database, which is only read.
         clock: the clock by which invoices expire.
         translations: the texts of the pages.
-        default_locale: the language for browsers that prefer none of ours.
         public_url: where users reach this server. Addresses in answers are relative, so no `Host` is trusted.
         health: answers the pages by which others watch the bot.
         on_viewed: called with an order's reference at each request of its page.
@@ -58,7 +56,6 @@ def create_app(
         store=store,
         clock=clock,
         translations=translations,
-        default_locale=default_locale,
         site=Site(files, provider),
         times=times,
         destinations=destinations,

@@ -74,7 +74,6 @@ class PageHandlers:
         store: Database,
         clock: Clock,
         translations: Translations,
-        default_locale: str,
         site: rendering.Site,
         times: Times,
         destinations: Destinations,
@@ -84,7 +83,6 @@ class PageHandlers:
         self._qr_codes = QrCodes()
         self._clock = clock
         self._translations = translations
-        self._default_locale = default_locale
         self._site = site
         self._times = times
         self._destinations = destinations
@@ -96,7 +94,7 @@ class PageHandlers:
     async def page(self, request: Request) -> Response:
         """Answer with the page."""
         order = await self._find_order(request, self._lookup.find)
-        locale, now = language_of(request, self._default_locale), self._clock.now()
+        locale, now = language_of(request), self._clock.now()
         status, details = _get_status(order, now)
         times = await self._times() if details is not None else None
         health = await self._destinations() if details is not None else None
@@ -108,7 +106,7 @@ class PageHandlers:
         """Answer with the texts of the status as JSON, or with 304 if the page already has them."""
         order = await self._find_order(request, self._lookup.find_recent)
         now = self._clock.now()
-        text = self._status_text(language_of(request, self._default_locale), _get_status(order, now)[0])
+        text = self._status_text(language_of(request), _get_status(order, now)[0])
         headers = {"etag": text.etag, NOW_HEADER: str(int(now.timestamp() * 1000))}
         if request.headers.get("if-none-match") == text.etag:
             return Response(status_code=304, headers=headers)
@@ -144,7 +142,7 @@ class PageHandlers:
         return order
 
     def _answer_notice(self, request: Request, key: str, status: int) -> Response:
-        t = self._translations.get(language_of(request, self._default_locale))
+        t = self._translations.get(language_of(request))
         heading, text = t.plain(f"orders.pay_page.{key}"), t.plain(f"orders.pay_page.{key}_text")
         return HTMLResponse(rendering.render_notice(t, self._site, heading, text), status_code=status)
 

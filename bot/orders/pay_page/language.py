@@ -1,17 +1,17 @@
-"""Choose the language of a page: from its address, from the browser's preferences, or the default."""
+"""Choose the language of a page: from its address, from the browser's preferences, or English."""
 
 from starlette.requests import Request
 
-from bot.infra.i18n import choose_locale
+from bot.core.locales import FALLBACK, find_locale
 
 PARAMETER = "l"
 MAX_READ = 10
 
 
-def language_of(request: Request, default: str) -> str:
+def language_of(request: Request) -> str:
     """Return the locale of an answer."""
     preferred = [request.query_params.get(PARAMETER), *_preferred(request.headers.get("accept-language", ""))]
-    return next(filter(None, (choose_locale(language, None, "") for language in preferred)), default)
+    return next(filter(None, map(find_locale, preferred)), FALLBACK)
 
 
 def _preferred(header: str) -> list[str]:

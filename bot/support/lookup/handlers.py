@@ -45,13 +45,11 @@ class LookupHandlers:
         database: Database,
         lookups: LookupService,
         messages: TicketMessages,
-        default_locale: str,
     ) -> None:
         self._sessions = sessions
         self._database = database
         self._lookups = lookups
         self._messages = messages
-        self._default_locale = default_locale
 
     def routes(self) -> Routes[StaffSession]:
         """Return the commands and the buttons."""
@@ -135,7 +133,7 @@ class LookupHandlers:
         async with self._database.reading() as tx:
             cards = await TicketPostRepository(tx).cards(ticket.reference)
         link = next((card.link for card in cards if card.link), None)
-        screen = ticket_screens.show_ticket(staff.reader, ticket, case, default_locale=self._default_locale, link=link)
+        screen = ticket_screens.show_ticket(staff.reader, ticket, case, link=link)
         await staff.session.acknowledge()
         if argument == ticket_screens.HERE:
             await staff.update(screen)
@@ -154,7 +152,7 @@ class LookupHandlers:
         case = await self._lookups.view_order(staff.user.id, reference)
         if case is None:
             return False
-        screen = order_screens.show_order(staff.reader, case, self._default_locale)
+        screen = order_screens.show_order(staff.reader, case)
         await self._show(staff, screen)
         return True
 
@@ -255,7 +253,7 @@ class LookupHandlers:
         about = await self._lookups.view_user(staff.user.id, user_id)
         if about is None:
             return False
-        screen = user_screens.show_user(staff.reader, about, self._default_locale)
+        screen = user_screens.show_user(staff.reader, about)
         await self._show(staff, screen)
         return True
 

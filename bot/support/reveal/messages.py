@@ -21,13 +21,10 @@ Show = Callable[[Translator, User | None], Screen]
 class RevealMessages:
     """Show and mask a full recipient in Telegram. The calls have one priority, so they arrive in order."""
 
-    def __init__(
-        self, database: Database, messenger: Messenger, translations: Translations, default_locale: str
-    ) -> None:
+    def __init__(self, database: Database, messenger: Messenger, translations: Translations) -> None:
         self._database = database
         self._messenger = messenger
         self._translations = translations
-        self._default_locale = default_locale
 
     async def open(self, staff_id: int, order: Order) -> DeliveryOutcome:
         """Send the message without the recipient. It can't be forwarded or copied."""
@@ -59,4 +56,4 @@ class RevealMessages:
     async def _screen(self, staff_id: int, show: Show) -> Screen:
         async with self._database.reading() as tx:
             user = await UserRepository(tx).get(staff_id)
-        return show(translator_for(self._translations, user, self._default_locale), user)
+        return show(translator_for(self._translations, user), user)

@@ -193,7 +193,6 @@ class SendSavedReplyHandlers:
         saved_replies: SavedReplyService,
         tickets: StaffTicketService,
         translations: Translations,
-        default_locale: str,
     ) -> None:
         self._sessions = sessions
         self._database = database
@@ -202,7 +201,6 @@ class SendSavedReplyHandlers:
         self._saved_replies = saved_replies
         self._tickets = tickets
         self._translations = translations
-        self._default_locale = default_locale
 
     def routes(self) -> Routes[StaffSession]:
         """Return the buttons."""
@@ -275,7 +273,7 @@ class SendSavedReplyHandlers:
             raise Rejection("support.ticket.closed")
         if ticket.claimed_by not in {None, staff.user.id}:
             raise Rejection("support.ticket.held_by_another")
-        return ticket, order, translator_for(self._translations, user, self._default_locale)
+        return ticket, order, translator_for(self._translations, user)
 
 
 def _check_private(staff: StaffSession) -> None:

@@ -65,10 +65,9 @@ class SupportAgents:
             database=database,
             lookups=LookupService(database, catalogue, clock),
             messages=messages,
-            default_locale=default_locale,
         )
         to_mask = Wakeup()
-        reveal_messages = RevealMessages(database, messenger, translations, default_locale)
+        reveal_messages = RevealMessages(database, messenger, translations)
         masking = MaskingService(
             database=database,
             clock=clock,
@@ -96,7 +95,6 @@ class SupportAgents:
             saved_replies=known_replies,
             tickets=tickets,
             translations=translations,
-            default_locale=default_locale,
         )
         buttons = StaffTicketHandlers(
             sessions=self.sessions,

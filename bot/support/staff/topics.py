@@ -40,17 +40,16 @@ TOPIC_GONE = ("thread not found", "topic_deleted", "topic_id_invalid")
 class TicketTopics:
     """Create and update the cards and topics of tickets."""
 
-    def __init__(self, database: Database, messenger: Messenger, clock: Clock, default_locale: str) -> None:
+    def __init__(self, database: Database, messenger: Messenger, clock: Clock) -> None:
         self._database = database
         self._messenger = messenger
         self._clock = clock
         self._cases = CaseReader(database)
-        self._default_locale = default_locale
 
     async def render_card(self, reader: Reader, ticket: Ticket, notice: str = "") -> Screen:
         """Return the ticket's card, with `notice` above it."""
         case = await self._cases.of_ticket(ticket)
-        return staff_ticket.show_card(reader, ticket, case, default_locale=self._default_locale, notice=notice)
+        return staff_ticket.show_card(reader, ticket, case, notice=notice)
 
     async def find_or_send_card(
         self, chat_id: int, reader: Reader, ticket: Ticket, notice: str = ""

@@ -24,8 +24,8 @@ async def test_start_says_what_this_is_in_the_language_of_the_app(shared_system:
         "en": "en",
         "id": "id",
         "id-ID": "id",
-        "de": "id",
-        None: "id",
+        "de": "en",
+        None: "en",
     }
     for language, locale in begins.items():
         user = await new_user(shared_system, language)
@@ -143,7 +143,7 @@ async def test_an_empty_chat_says_what_the_bot_does_in_both_languages(shared_sys
         return state["descriptions"]
 
     descriptions = await found(described, lambda each: len(each) == 3, what="the descriptions")
-    assert descriptions == {code: text("operations.about.description", code or "id") for code in ("en", "id", "")}
+    assert descriptions == {code: text("operations.about.description", code or "en") for code in ("en", "id", "")}
 
 
 async def test_help_explains_in_its_place_and_lightning_beside_the_first_review(shared_system: System) -> None:

@@ -84,10 +84,10 @@ def page_buttons(t: Translator, page: Page[object], turn: GetPageData) -> Keyboa
     return (row,) if row else ()
 
 
-def show_order(reader: Reader, case: Case, default_locale: str) -> Screen:
+def show_order(reader: Reader, case: Case) -> Screen:
     """Return an order's page: its case, and the buttons to its user and its tickets."""
     t = reader.t
-    text = staff_case.format_case(reader, case, default_locale=default_locale)
+    text = staff_case.format_case(reader, case)
     about = [ticket for ticket in case.tickets if case.order and ticket.order_reference == case.order.reference]
     tickets = tuple(
         Button(ticket.reference, data=StaffTicketButton(ticket.reference, StaffTicketAction.SHOW).pack())

@@ -48,10 +48,10 @@ def list_tickets_of(reader: Reader, user_id: int, page: Page[TicketAndOrder], tu
     return _list(reader, title, page, turn, more=(user_row(t, user_id),))
 
 
-def show_ticket(reader: Reader, ticket: Ticket, case: Case, *, default_locale: str, link: str | None) -> Screen:
+def show_ticket(reader: Reader, ticket: Ticket, case: Case, *, link: str | None) -> Screen:
     """Return a ticket's page, with buttons to its order and its user. `link` opens the ticket in the staff's group."""
     t = reader.t
-    card = staff_ticket.show_card(reader, ticket, case, default_locale=default_locale)
+    card = staff_ticket.show_card(reader, ticket, case)
     ways = (
         *(
             [Button(case.order.reference, data=LookupButton(LookupPage.ORDER, case.order.reference).pack())]

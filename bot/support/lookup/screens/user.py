@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from bot.core.locales import FALLBACK
 from bot.infra.i18n import Html, Translator, choose_locale, get_zone_name
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
@@ -13,11 +14,11 @@ from bot.support.staff.screens import case as staff_case
 from bot.users.model import User
 
 
-def show_user(reader: Reader, about: UserOverview, default_locale: str) -> Screen:
+def show_user(reader: Reader, about: UserOverview) -> Screen:
     """Return the page. It shows neither the user's name nor anything that they wrote."""
     t = reader.t
     parts = [
-        "\n".join([_heading(t, about, default_locale), *_status(reader, about.user)]),
+        "\n".join([_heading(t, about), *_status(reader, about.user)]),
         "\n".join([_counts(t, about), *_latest(reader, about)]),
         "\n".join(
             [
@@ -37,9 +38,9 @@ def ask_which_user(t: Translator, ids: Sequence[int]) -> Screen:
     return Screen(t("support.lookup.several_people"), rows)
 
 
-def _heading(t: Translator, about: UserOverview, default_locale: str) -> Html:
+def _heading(t: Translator, about: UserOverview) -> Html:
     user = about.user
-    locale = choose_locale(user.locale, user.language_code, default_locale) if user else default_locale
+    locale = choose_locale(user.locale, user.language_code) if user else FALLBACK
     return t("support.case.person", id=str(about.user_id), language=t.language(locale))
 
 

@@ -5,6 +5,7 @@ It always fits one message, because the timeline is shortened.
 
 from collections.abc import Iterator
 
+from bot.core.locales import FALLBACK
 from bot.infra.i18n import Html, Translator, choose_locale, get_zone_name
 from bot.infra.outbox.workers import KEEP_SENT
 from bot.infra.telegram.outbound.truncate import TEXT_UNITS, count_visible_units
@@ -22,11 +23,11 @@ SHOWN = MAX_OTHERS - 1
 """How many other orders, and how many other tickets, are shown."""
 
 
-def format_case(reader: Reader, case: Case, *, default_locale: str, before: str = "") -> Html:
+def format_case(reader: Reader, case: Case, *, before: str = "") -> Html:
     """Return `before` and the whole case, in at most the length of a message."""
     known = (
         before,
-        format_facts(reader, case, default_locale),
+        format_facts(reader, case),
         format_anomalies(reader.t, case),
         format_others(reader, case),
     )
@@ -36,10 +37,10 @@ def format_case(reader: Reader, case: Case, *, default_locale: str, before: str 
     return Html("\n\n".join([*parts, history] if history else parts))
 
 
-def format_facts(reader: Reader, case: Case, default_locale: str) -> str:
+def format_facts(reader: Reader, case: Case) -> str:
     """Return the order's amount and masked destination, and its user's id and language."""
     order = case.order
-    return "\n".join([*(_order_lines(reader, order) if order else ()), _user_line(reader.t, case, default_locale)])
+    return "\n".join([*(_order_lines(reader, order) if order else ()), _user_line(reader.t, case)])
 
 
 def format_anomalies(t: Translator, case: Case) -> str:
@@ -78,10 +79,10 @@ def format_ticket_line(t: Translator, ticket: Ticket) -> Html:
     return t("support.case.ticket", reference=ticket.reference, status=status_text)
 
 
-def format_language(t: Translator, case: Case, default_locale: str) -> str:
+def format_language(t: Translator, case: Case) -> str:
     """Return the name of the user's language, in the language of `t`."""
     user = case.user
-    locale = choose_locale(user.locale, user.language_code, default_locale) if user else default_locale
+    locale = choose_locale(user.locale, user.language_code) if user else FALLBACK
     return t.language(locale)
 
 
@@ -103,10 +104,10 @@ def _order_lines(reader: Reader, order: Order) -> Iterator[str]:
     yield t(f"support.case.{kind}", sats=t.sats(sats), channel=format_channel(t, order.channel))
 
 
-def _user_line(t: Translator, case: Case, default_locale: str) -> Html:
+def _user_line(t: Translator, case: Case) -> Html:
     if not case.user_id:
         return t("support.case.person_forgotten")
-    return t("support.case.person", id=str(case.user_id), language=format_language(t, case, default_locale))
+    return t("support.case.person", id=str(case.user_id), language=format_language(t, case))
 
 
 def _other_order(reader: Reader, order: Order) -> Html:

@@ -29,11 +29,11 @@ NO_STATE = "-"
 _NAMED = re.compile(r"^(?:🎫|✅|👤)[^\n]{0,60}?\b(T-[0-9A-Z]{5})\b", re.MULTILINE)
 
 
-def show_card(reader: Reader, ticket: Ticket, case: Case, *, default_locale: str, notice: str = "") -> Screen:
+def show_card(reader: Reader, ticket: Ticket, case: Case, *, notice: str = "") -> Screen:
     """Return the card of a ticket: its status, the whole case, and the buttons."""
     before = "\n\n".join(part for part in (notice, format_status(reader, ticket), _hint(reader.t, ticket)) if part)
     others = replace(case, tickets=tuple(other for other in case.tickets if other.reference != ticket.reference))
-    text = staff_case.format_case(reader, others, default_locale=default_locale, before=before)
+    text = staff_case.format_case(reader, others, before=before)
     return Screen(text, keyboard(reader.t, ticket, case.order))
 
 
