@@ -165,6 +165,7 @@ def build(settings: Settings, process_id: str | None = None) -> App:
     checkout = Checkout(infra, catalogue, users=users, recipients=recipients, orders=orders)
     support = Support(
         infra,
+        users,
         settlement=settlement,
         catalogue=catalogue,
         staff=staff,

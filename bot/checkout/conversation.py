@@ -25,6 +25,7 @@ from bot.checkout.handlers import DraftHandlers
 from bot.checkout.one_line_handlers import OneLineHandlers
 from bot.checkout.open_draft import DRAFT, is_late, is_replayed, open_draft
 from bot.checkout.screens import draft as screens
+from bot.checkout.screens.lightning import explain_lightning
 from bot.checkout.service import DraftService
 from bot.infra.telegram.ui.questions import OpenQuestion, Questions
 from bot.infra.telegram.ui.router import PRIVATE, Context, Handler, Routes
@@ -157,7 +158,7 @@ class Conversation:
     async def lightning_button(self, session: Session, _: LightningButton) -> None:
         """Explain Lightning in a new message. The review stays as it is, with its buttons."""
         await session.acknowledge()
-        await session.post(Screen(session.t("checkout.help.lightning")))
+        await session.post(Screen(explain_lightning(session.t)))
 
     async def other_draft_button(self, session: Session, button: DraftButton) -> None:
         """Take a button that the open question doesn't have: resume a draft, or explain an old button."""

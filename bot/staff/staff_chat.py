@@ -55,3 +55,10 @@ class SupportContacts:
     def has_staff(self) -> bool:
         """Whether support agents read what users write to the bot."""
         return self._staff_chat.is_open
+
+    @property
+    def reached_by(self) -> str:
+        """How users reach help: "support" in the bot, "contact" elsewhere, or "alone". Keys of texts end with it."""
+        if self.has_staff:
+            return "support"
+        return "contact" if self.contact else "alone"

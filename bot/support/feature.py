@@ -28,10 +28,13 @@ from bot.support.tickets.reminders import TicketReminderService
 from bot.support.tickets.staff_service import StaffTicketService
 from bot.support.tickets.user_service import UserTicketService
 from bot.support.user_chat.edit_handlers import EditHandlers
+from bot.support.user_chat.facts import FactReader
+from bot.support.user_chat.first_contact import FirstContact
 from bot.support.user_chat.handlers import UserTicketHandlers
 from bot.support.user_chat.help_handlers import HelpHandlers
 from bot.support.user_chat.message_handlers import UserMessageHandlers
 from bot.support.user_data import USER_DATA
+from bot.users.feature import Users
 from bot.users.provider import Provider
 
 
@@ -40,6 +43,7 @@ class Support:
 
     Args:
         infra: what every feature is built on.
+        users: whose welcome answers what newcomers ask.
         settlement: reads the state of a ticket's order.
         catalogue: lists the payout methods that a lookup can name.
         staff: the chats in which agents work, and the contacts that users can ask.
@@ -54,6 +58,7 @@ class Support:
     def __init__(
         self,
         infra: Infra,
+        users: Users,
         *,
         settlement: Settlement,
         catalogue: ServiceCatalogue,
@@ -84,14 +89,14 @@ class Support:
         reminders = TicketReminderService(
             database, clock, staff_chat, wake, operator_ids=operator_ids, remind_after=remind_after
         )
-        help_handlers = HelpHandlers(
-            database=database,
+        facts = FactReader(
             rules=orders.service.rules,
             payout_times=orders.payout_times,
             contacts=contacts,
-            provider=provider,
             catalogue=catalogue,
         )
+        users.sessions.connect_welcome(FirstContact(facts=facts, provider=provider, clock=clock).read)
+        help_handlers = HelpHandlers(database=database, facts=facts, contacts=contacts, provider=provider)
         messages = UserMessageHandlers(
             database=database, messenger=messenger, tickets=user_tickets, reply_time=reply_time, contacts=contacts
         )

@@ -15,7 +15,7 @@ from bot.users.buttons import PhraseAction, PhraseButton
 from bot.users.phrase import clean_phrase, find_suggestion_text
 from bot.users.screens import phrase
 from bot.users.session import Session
-from bot.users.welcome import suggest_phrase
+from bot.users.suggestions import suggest_phrase
 
 QUESTION: Final = "phrase"
 

@@ -27,6 +27,7 @@ from bot.infra.telegram.ui.router import Context
 from bot.infra.telegram.ui.screen import Keyboard, Screen
 from bot.users.model import HANDLED_BY_QUESTION, User
 from bot.users.repository import UserRepository
+from bot.users.screens.start import NO_FACTS, WelcomeFacts
 
 V = TypeVar("V")
 
@@ -85,6 +86,14 @@ NO_CONVERSATION: Final = ConversationHooks(
 """The hooks of a bot without a conversation."""
 
 
+WelcomeHook = Callable[[Translator], Awaitable[WelcomeFacts]]
+"""Reads what the welcome says beyond what Kirim is."""
+
+
+async def _read_no_facts(_: Translator) -> WelcomeFacts:
+    return NO_FACTS
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionServices:
     """What all sessions share."""
@@ -93,6 +102,7 @@ class SessionServices:
     database: Database
     messenger: Messenger
     conversation: ConversationHooks = NO_CONVERSATION
+    read_welcome_facts: WelcomeHook = _read_no_facts
 
 
 @dataclass(frozen=True, eq=False)

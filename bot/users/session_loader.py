@@ -15,7 +15,7 @@ from bot.infra.telegram.inbound.attempts import CURRENT_ATTEMPT
 from bot.infra.telegram.inbound.model import ChatState
 from bot.users.model import User, UserEvent
 from bot.users.repository import UserRepository, record_user_event
-from bot.users.session import ConversationHooks, Session, SessionServices
+from bot.users.session import ConversationHooks, Session, SessionServices, WelcomeHook
 
 SAVE_SEEN_EVERY: Final = timedelta(days=1)
 """How often the time a user was last seen is saved. Once a day is enough to count active users."""
@@ -44,6 +44,10 @@ class SessionLoader:
     def connect_conversation(self, conversation: ConversationHooks) -> None:
         """Set the hooks of the conversation, for all later sessions."""
         self._services = replace(self._services, conversation=conversation)
+
+    def connect_welcome(self, read_facts: WelcomeHook) -> None:
+        """Set what reads the facts of the welcome, for all later sessions."""
+        self._services = replace(self._services, read_welcome_facts=read_facts)
 
     async def load(self, update: Update) -> Session | None:
         """Return the session of an update, or None if no user caused it."""

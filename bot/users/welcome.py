@@ -1,27 +1,10 @@
-"""Suggest a phrase to a user, and make the welcome that shows it."""
-
-from dataclasses import replace
+"""Make the welcome: what Kirim is, and what a feature above adds to it."""
 
 from bot.infra.telegram.ui.screen import Screen
-from bot.users.phrase import Suggestion, draw_suggestion, find_suggestion_text
 from bot.users.screens import start
 from bot.users.session import Session
 
 
 async def make_welcome(session: Session) -> Screen:
-    """Return the welcome. A user without a phrase sees a suggestion in it."""
-    return start.show_welcome(session.t, await suggest_phrase(session) if session.user.phrase is None else None)
-
-
-async def suggest_phrase(session: Session, *, is_new: bool = False) -> Suggestion:
-    """Return the phrase that is suggested to the user. It stays the same until they ask for another (`is_new`).
-
-    The suggestion is saved, because it is on the first invoice of a user who chooses no phrase.
-    """
-    user = session.user
-    text = None if is_new else find_suggestion_text(user.suggested_phrase or "")
-    if text is not None and user.suggested_phrase is not None:
-        return Suggestion(user.suggested_phrase, text)
-    suggestion = draw_suggestion(session.t.locale)
-    await session.save_user(replace(user, suggested_phrase=suggestion.code))
-    return suggestion
+    """Return the welcome."""
+    return start.show_welcome(session.t, await session.services.read_welcome_facts(session.t))

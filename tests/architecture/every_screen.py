@@ -21,6 +21,7 @@ from bot.infra.telegram.ui.screen import Screen
 from bot.orders.history import PAGE, HistoryPage
 from bot.orders.missed_messages import LIST_LENGTH
 from bot.orders.notification_kinds import AboutProblem, OrderNotification, OrderWarning
+from bot.orders.payout_times import PayoutTimes
 from bot.orders.preferences import CHOOSABLE
 from bot.orders.receipts.screens import receipt, verify
 from bot.orders.screens import (
@@ -42,8 +43,11 @@ from bot.rates.screens import rate, subscription
 from bot.recipients import screens as recipients
 from bot.settlement.client.fields import LONGEST_DETAIL
 from bot.settlement.model import PayoutMethod, Quote
+from bot.support.user_chat.screens.help import HelpFacts
+from bot.support.user_chat.screens.welcome import answer_newcomer
 from bot.users.model import User
 from bot.users.phrase import MAX_LENGTH
+from bot.users.provider import Provider
 from bot.users.screens import phrase, settings, start
 from tests.checkout.builders import a_draft_at_review
 from tests.orders.builders import (
@@ -64,7 +68,7 @@ from tests.screens import JAKARTA, NOW, ScreenCase
 from tests.settlement.builders import LISTED_BCA, LISTED_GOPAY, QUOTE
 from tests.staff.alarm_screens import alarm_screens
 from tests.support.reveal_screens import of_seeing_more
-from tests.support.ticket_screens import of_tickets
+from tests.support.ticket_screens import CONTACTS, of_tickets, some_contacts
 from tests.texts import TRANSLATIONS
 from tests.users.builders import SUGGESTION, a_reader
 
@@ -104,7 +108,14 @@ def _of_questions(t: Translator, method: PayoutMethod, typed: str) -> Iterator[S
     fresh = replace(draft, step=Step.DESTINATION, method=None, number=None, holder=None, amount=None)
     others = [replace(LISTED_BCA, code=str(code)) for code in range(20)]
     yield ScreenCase("start", start.show_welcome(t))
-    yield ScreenCase("start of a newcomer", start.show_welcome(t, SUGGESTION), (SUGGESTION.text,))
+    times = PayoutTimes(orders=20, median=timedelta(minutes=3), slow=timedelta(minutes=11))
+    for contact, quote in product((*CONTACTS, None), (QUOTE, None)):
+        contacts = some_contacts(frozenset({2001} if contact is None else ()), contact or "")
+        facts = HelpFacts(minimum=20_000, a_day=0, times=times if quote else None, contacts=contacts)
+        run_by = Provider(name=plain(typed)[:100], terms_url="https://kirim.example/terms")
+        yield ScreenCase("start of a newcomer", start.show_welcome(t, answer_newcomer(t, facts, quote, run_by)))
+    first = review.screen(t, draft, estimate(Amount("IDR", 500_000), QUOTE), JAKARTA, is_first=True, phrase=PHRASE)
+    yield ScreenCase("review of a first order", first, (PHRASE, LONG_NUMBER))
     yield from _of_the_rate(t, typed)
     yield ScreenCase("no destinations", destination.screen(t, fresh, ()))
     for page in (0, 1, 2, 99):

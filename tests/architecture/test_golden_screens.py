@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
@@ -23,6 +23,7 @@ from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.notification_kinds import OrderNotification
 from bot.orders.order import EventNote, OrderEvent, Phase
+from bot.orders.payout_times import PayoutTimes
 from bot.orders.receipts.screens import receipt
 from bot.orders.screens import order_messages, status_message
 from bot.orders.screens import payment as pay
@@ -33,7 +34,9 @@ from bot.support.lookup.screens.evidence import show_evidence
 from bot.support.staff.screens import ticket as staff_ticket
 from bot.support.ticket import Cause
 from bot.support.user_chat.screens import help as help_screens
+from bot.support.user_chat.screens.welcome import answer_newcomer
 from bot.users.model import User
+from bot.users.provider import Provider
 from bot.users.screens import start
 from tests.checkout.builders import a_draft_at_review
 from tests.orders.builders import a_receipt, an_open_order, as_sent, orders_in_each_state, some_evidence
@@ -61,10 +64,21 @@ def _notice(notice: OrderNotification, moment: str) -> Callable[[Translator], Sc
     )
 
 
-def _review(t: Translator) -> Screen:
+def _start(t: Translator) -> Screen:
+    facts = help_screens.HelpFacts(
+        minimum=20_000,
+        a_day=100_000_000,
+        times=PayoutTimes(orders=20, median=timedelta(minutes=3), slow=timedelta(minutes=11)),
+        contacts=some_contacts(frozenset({OSCAR}), ""),
+    )
+    run_by = Provider(name="PT Kirim", terms_url="https://kirim.example/terms")
+    return start.show_welcome(t, answer_newcomer(t, facts, QUOTE, run_by))
+
+
+def _review(t: Translator, **how: Any) -> Screen:
     draft = a_draft_at_review(number="1234567890")
     assert draft.amount is not None
-    return review.screen(t, draft, estimate(draft.amount, QUOTE), JAKARTA)
+    return review.screen(t, draft, estimate(draft.amount, QUOTE), JAKARTA, **how)
 
 
 def _invoice(t: Translator) -> Screen:
@@ -110,8 +124,9 @@ def _broadcast(t: Translator) -> Screen:
 
 
 SCREENS: Final[dict[str, Callable[[Translator], Screen]]] = {
-    "start": lambda t: start.show_welcome(t, SUGGESTION),
+    "start": _start,
     "review": _review,
+    "review-first": lambda t: _review(t, is_first=True, phrase=SUGGESTION.text),
     "invoice": _invoice,
     "status-waiting": _status("IDLE"),
     "status-paid": _status("LN_INVOICE_PAID"),

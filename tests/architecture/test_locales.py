@@ -52,6 +52,9 @@ TROUBLE = (
     "orders.notification.keep_reference",
     "orders.notification.staff_know",
     "orders.notification.stuck",
+    "support.welcome.trouble_alone",
+    "support.welcome.trouble_contact",
+    "support.welcome.trouble_support",
 )
 """What senders read when their payment came in and the payout hasn't followed."""
 
@@ -79,23 +82,45 @@ NEVER_SAID = (
     (("orders.notification.ask_a_person",), "en", ("staff",)),
     # These are shown where there is no support team, too.
     (
-        ("support.help.trouble", "support.help.trouble_alone", "support.help.trouble_contact"),
+        (
+            "support.help.trouble",
+            "support.help.trouble_alone",
+            "support.help.trouble_contact",
+            "support.welcome.trouble_alone",
+            "support.welcome.trouble_contact",
+        ),
         "en",
         ("support", "ticket", "repl"),
     ),
     (
-        ("support.help.trouble", "support.help.trouble_alone", "support.help.trouble_contact"),
+        (
+            "support.help.trouble",
+            "support.help.trouble_alone",
+            "support.help.trouble_contact",
+            "support.welcome.trouble_alone",
+            "support.welcome.trouble_contact",
+        ),
         "id",
         ("tim bantuan", "tiket", "balas"),
     ),
     # How long a transfer takes is said where the bot's own orders have shown it, and nowhere else.
     (
-        ("operations.about.description", "operations.about.short", "support.help.time"),
+        (
+            "operations.about.description",
+            "operations.about.short",
+            "support.help.time",
+            "support.welcome.time_unmeasured",
+        ),
         "en",
         ("minute", "hour", "instant", "second"),
     ),
     (
-        ("operations.about.description", "operations.about.short", "support.help.time"),
+        (
+            "operations.about.description",
+            "operations.about.short",
+            "support.help.time",
+            "support.welcome.time_unmeasured",
+        ),
         "id",
         ("menit", " jam", "instan", "detik"),
     ),
@@ -167,6 +192,8 @@ ALWAYS_SAID = (
             "rates.fee",
             "rates.subscription.daily_text",
             "support.help.cost",
+            "support.welcome.cost",
+            "support.welcome.cost_unpriced",
         ),
         "already in the rate",
         "sudah termasuk dalam kurs",

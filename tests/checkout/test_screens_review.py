@@ -1,5 +1,7 @@
 """Tests of the review: users can check every part, and copy the number without spaces."""
 
+from itertools import product
+
 import pytest
 
 from bot.checkout.buttons import LightningButton
@@ -7,6 +9,7 @@ from bot.checkout.screens import review
 from bot.infra.i18n import LOCALES
 from bot.rates.quote import estimate
 from bot.recipients.formatting import group_digits
+from bot.users.buttons import PhraseAction, PhraseButton
 from tests.checkout.builders import a_draft_at_review
 from tests.orders.builders import an_open_order
 from tests.screens import JAKARTA, ScreenCase
@@ -61,8 +64,8 @@ def test_the_review_has_three_rows_and_the_other_buttons_are_behind_one(locale: 
     t, draft = TRANSLATIONS.get(locale), a_draft_at_review(channel="lightning")
     assert draft.amount is not None
     worth = estimate(draft.amount, QUOTE)
-    for is_first in (False, True):
-        screen = review.screen(t, draft, worth, JAKARTA, is_first=is_first)
+    for is_first, phrase in product((False, True), (None, "purple coffee boat")):
+        screen = review.screen(t, draft, worth, JAKARTA, is_first=is_first, phrase=phrase)
         assert [row[0].label for row in screen.keyboard] == [
             label(f"checkout.{key}", locale) for key in ("review.confirm", "review.change", "button.cancel")
         ]
@@ -70,6 +73,26 @@ def test_the_review_has_three_rows_and_the_other_buttons_are_behind_one(locale: 
     fields = ("amount", "method", "number", "holder", "channel")
     assert {label(f"checkout.review.edit.{field}", locale) for field in fields} < {b.label for b in shown.buttons}
     assert label("users.button.back", locale) == shown.buttons[-1].label
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_the_review_offers_a_phrase_to_a_user_who_has_none_above_the_number(locale: str) -> None:
+    t, draft = TRANSLATIONS.get(locale), a_draft_at_review(channel="lightning")
+    assert draft.amount is not None
+    worth = estimate(draft.amount, QUOTE)
+    offered = ScreenCase("", review.screen(t, draft, worth, JAKARTA, phrase="purple coffee boat"))
+    *_, confirming, recipient, warning = offered.text.split("\n\n")
+    assert confirming.split("\n") == [
+        text("checkout.review.locks", locale),
+        text("checkout.review.phrase", locale, phrase="purple coffee boat"),
+    ]
+    assert warning == text("checkout.review.irreversible", locale)
+    change = PhraseButton(PhraseAction.SHOW).pack()
+    name = label("checkout.button.other_words", locale)
+    assert [button.label for button in offered.buttons if button.data == change] == [name]
+    usual = ScreenCase("", review.screen(t, draft, worth, JAKARTA))
+    assert usual.text.split("\n\n")[-2:] == [recipient, warning]
+    assert change not in [button.data for button in usual.buttons]
 
 
 @pytest.mark.parametrize("locale", LOCALES)

@@ -12,6 +12,7 @@ from bot.orders.destinations.model import PayoutTimes
 from bot.orders.destinations.screens import format_payout_times
 from bot.staff.staff_chat import StaffChat, SupportContacts
 from bot.support.user_chat.buttons import HelpButton, HelpPage
+from bot.support.user_chat.facts import FactReader
 from bot.support.user_chat.help_handlers import HelpHandlers
 from bot.support.user_chat.screens import help as help_screens
 from bot.users.provider import UNNAMED
@@ -115,13 +116,14 @@ async def test_a_wrong_token_is_explained_where_tokens_may_be_offered_without_as
         return None
 
     rules = SimpleNamespace(min_order_idr=20_000, limits=SimpleNamespace(idr_per_day=0))
-    handlers = HelpHandlers(
-        database=cast("Any", None),
+    facts = FactReader(
         rules=cast("Any", rules),
         payout_times=cast("Any", SimpleNamespace(get=times)),
         contacts=some_contacts(STAFF, ""),
-        provider=UNNAMED,
         catalogue=cast("Any", SimpleNamespace(may_offer_tokens=offered)),
+    )
+    handlers = HelpHandlers(
+        database=cast("Any", None), facts=facts, contacts=some_contacts(STAFF, ""), provider=UNNAMED
     )
     shown = await handlers._page(cast("Any", SimpleNamespace(t=EN)), HelpPage.TROUBLE)
     assert (text("support.help.deposit") in ScreenCase("trouble", shown).text) is offered

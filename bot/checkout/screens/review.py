@@ -13,6 +13,7 @@ from bot.orders.screens.formatting import format_channel, format_order_line, for
 from bot.payments.tokens import LIGHTNING
 from bot.rates.quote import Estimate, estimate
 from bot.recipients.formatting import format_full_method, group_digits
+from bot.users.screens.phrase import SHOW as SHOW_PHRASE
 
 
 def screen(
@@ -23,8 +24,9 @@ def screen(
     *,
     is_first: bool = False,
     time_needed: str | None = None,
+    phrase: str | None = None,
 ) -> Screen:
-    """Return the review. Users without an order can read what Lightning is.
+    """Return the review. Users without an order can read what Lightning is, and can change the suggested `phrase`.
 
     `time_needed` says how long a transfer takes, if that is known. The number and its warning come last, beside the
     buttons.
@@ -33,11 +35,12 @@ def screen(
         f"{t('checkout.review.title')}\n{_format_figures(t, draft, worth, zone)}",
         *_explain_sum(t, draft, worth),
         *((time_needed,) if time_needed else ()),
-        t("checkout.review.locks"),
+        _explain_confirming(t, phrase),
         _format_recipient(t, draft),
         t("checkout.review.irreversible"),
     )
-    return Screen("\n\n".join(parts), _keyboard(t, draft, worth, explains=is_first and draft.channel == LIGHTNING))
+    explains = is_first and draft.channel == LIGHTNING
+    return Screen("\n\n".join(parts), _keyboard(t, draft, worth, explains=explains, offers_phrase=phrase is not None))
 
 
 def confirmed(t: Translator, order: Order, *, phrase: str | None = None) -> Screen:
@@ -77,6 +80,12 @@ def _explain_sum(t: Translator, draft: OrderDraft, worth: Estimate) -> tuple[Htm
     return ()
 
 
+def _explain_confirming(t: Translator, phrase: str | None) -> str:
+    """Return what happens at the confirmation. A phrase is in the same paragraph, so that all fits on a phone."""
+    locks = t("checkout.review.locks")
+    return locks if phrase is None else f"{locks}\n{t('checkout.review.phrase', phrase=phrase)}"
+
+
 def _format_figures(t: Translator, draft: OrderDraft, worth: Estimate, zone: tzinfo) -> Html:
     in_sats = draft.channel != LIGHTNING or (draft.amount is not None and draft.amount.currency == "SAT")
     rupiah, price = t.rupiah(worth.idr), format_price(t, worth.sats, draft.channel)
@@ -100,14 +109,15 @@ def _format_recipient(t: Translator, draft: OrderDraft) -> Html:
     )
 
 
-def _keyboard(t: Translator, draft: OrderDraft, worth: Estimate, *, explains: bool) -> Keyboard:
+def _keyboard(t: Translator, draft: OrderDraft, worth: Estimate, *, explains: bool, offers_phrase: bool) -> Keyboard:
     is_invoice = draft.channel == LIGHTNING
     label = "checkout.review.confirm" if is_invoice else "checkout.review.confirm_deposit"
     confirm = draft_data(draft, DraftAction.CONFIRM, "" if is_invoice else str(worth.sats))
     change = Button(t.plain("checkout.review.change"), data=draft_data(draft, DraftAction.CHANGE))
     help_row = (Button(t.plain("checkout.button.help_lightning"), data=LightningButton().pack()),) if explains else ()
+    phrase_row = (Button(t.plain("checkout.button.other_words"), data=SHOW_PHRASE),) if offers_phrase else ()
     return (
         (Button(t.plain(label), data=confirm, style="success"),),
         (change, *help_row),
-        (Button(t.plain("checkout.button.cancel"), data=draft_data(draft, DraftAction.CANCEL)),),
+        (Button(t.plain("checkout.button.cancel"), data=draft_data(draft, DraftAction.CANCEL)), *phrase_row),
     )

@@ -27,7 +27,7 @@ from bot.settlement.catalogue import ServiceCatalogue
 from bot.settlement.model import ServiceDown
 from bot.users.repository import UserRepository
 from bot.users.session import Session
-from bot.users.welcome import suggest_phrase
+from bot.users.suggestions import suggest_phrase
 
 
 class ReviewStep:
@@ -58,7 +58,10 @@ class ReviewStep:
         }
 
     async def show(self, session: Session, draft: OrderDraft) -> Screen:
-        """Return the review at the current quote, which is saved with the draft: placing compares with it."""
+        """Return the review at the current quote, which is saved with the draft: placing compares with it.
+
+        Users without an anti-phishing phrase read the one that their invoice will have.
+        """
         channels, _ = await asyncio.gather(list_channels(self._catalogue), self._catalogue.quote())
         offered = draft
         if draft.channel not in channels:
@@ -73,7 +76,10 @@ class ReviewStep:
         async with self._database.reading() as tx:
             is_first = not await OrderRepository(tx).of_user(session.user.id, limit=1)
         time_needed = await self._format_destination(session, reviewed)
-        return screens.screen(session.t, reviewed, worth, session.zone, is_first=is_first, time_needed=time_needed)
+        phrase = (await suggest_phrase(session)).text if session.user.phrase is None else None
+        return screens.screen(
+            session.t, reviewed, worth, session.zone, is_first=is_first, time_needed=time_needed, phrase=phrase
+        )
 
     async def take_typed(self, _: Session, __: OrderDraft, ___: str) -> OrderDraft:
         """Point to the buttons."""

@@ -3,13 +3,11 @@
 from bot.infra.db.database import Database
 from bot.infra.telegram.ui.router import Menu, Routes
 from bot.infra.telegram.ui.screen import Screen
-from bot.orders.destinations.health import PayoutTimeMeasurement
 from bot.orders.repository import OrderRepository
-from bot.orders.rules import OrderRules
-from bot.settlement.catalogue import ServiceCatalogue
 from bot.staff.staff_chat import SupportContacts
 from bot.support.tickets.repository import TicketRepository
 from bot.support.user_chat.buttons import HelpButton, HelpPage
+from bot.support.user_chat.facts import FactReader
 from bot.support.user_chat.screens import help as screens
 from bot.users.provider import Provider
 from bot.users.session import Session
@@ -25,16 +23,12 @@ class HelpHandlers:
         self,
         *,
         database: Database,
-        rules: OrderRules,
-        payout_times: PayoutTimeMeasurement,
+        facts: FactReader,
         contacts: SupportContacts,
         provider: Provider,
-        catalogue: ServiceCatalogue,
     ) -> None:
         self._database = database
-        self._catalogue = catalogue
-        self._rules = rules
-        self._payout_times = payout_times
+        self._facts = facts
         self._contacts = contacts
         self._provider = provider
 
@@ -57,15 +51,7 @@ class HelpHandlers:
     async def _page(self, session: Session, page: HelpPage) -> Screen:
         if page is HelpPage.FIRST:
             return await self._first_page(session)
-        facts = screens.HelpFacts(
-            minimum=self._rules.min_order_idr,
-            a_day=self._rules.limits.idr_per_day,
-            times=await self._payout_times.get(),
-            contacts=self._contacts,
-            # Help has to open while the service is down, so the service isn't asked.
-            tokens_offered=self._catalogue.may_offer_tokens,
-        )
-        return screens.show_page(session.t, page, facts)
+        return screens.show_page(session.t, page, await self._facts.read())
 
     async def _first_page(self, session: Session) -> Screen:
         async with self._database.reading() as tx:

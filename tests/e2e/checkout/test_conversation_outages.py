@@ -50,6 +50,8 @@ async def test_an_outage_costs_nobody_an_answer(slow_poller: System) -> None:
     await emma.sees(like("checkout.service.down"))
     await emma.says("/rate")
     await emma.sees(like("rates.none"))
+    await emma.says("/start")
+    await emma.sees(like("support.welcome.cost_unpriced", minimum="Rp20,000", fee="Rp5,000"))
     await service.heals()
     await service.fails_with("html", method="GET", path=RAILS)
     await emma.taps(label("checkout.draft.continue"))

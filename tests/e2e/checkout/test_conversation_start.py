@@ -5,13 +5,14 @@ import re
 import pytest
 
 from bot.infra.i18n import LOCALES
+from bot.payments.wallets import LIGHTNING_WALLETS
 from tests.e2e.bot_database import wait_for_row, wait_until_undeliverable
-from tests.e2e.chat_user import ChatUser
+from tests.e2e.chat_user import ChatUser, text_of
 from tests.e2e.faults import wait_until_idle
 from tests.e2e.new_users import new_user
 from tests.e2e.orders.steps import complete_order, tap_to_invoice, tap_to_review
 from tests.e2e.system import System
-from tests.texts import label, like, text
+from tests.texts import TRANSLATIONS, label, like, says, text
 from tests.waiting import found
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -36,6 +37,25 @@ async def test_start_says_what_this_is_in_the_language_of_the_app(shared_system:
     await user.speaks("en")
     await user.says("hello there")
     await user.sees(like("users.start.text"))
+
+
+async def test_a_hello_in_any_form_is_answered_with_price_time_and_trouble_before_the_first_question(
+    shared_system: System,
+) -> None:
+    for language, hellos in (("en", ("hi", "/start", "/start of_another_bot")), ("id", ("halo", "/start"))):
+        user, t = await new_user(shared_system, language), TRANSLATIONS.get(language)
+        for hello in hellos:
+            await user.says(hello)
+            shown = text_of(await user.sees(like("users.start.text", language)))
+            fee, amount, minimum = t.rupiah(5_000), t.rupiah(500_000), t.rupiah(20_000)
+            price = re.compile("[0-9.,]+ sats")
+            assert says(shown, "support.welcome.cost", language, minimum=minimum, amount=amount, sats=price, fee=fee)
+            assert says(shown, "support.welcome.trouble_support", language)
+            assert "anti-phishing" not in shown
+        await user.taps(label("support.button.read_more", language))
+        await user.sees(like("support.help.text", language))
+        await user.taps(label("users.button.send", language))
+        await user.sees(like("checkout.destination.ask", language))
 
 
 async def test_the_language_is_changed_in_one_tap_and_the_question_is_asked_again_in_it(shared_system: System) -> None:
@@ -153,7 +173,7 @@ async def test_help_explains_in_its_place_and_lightning_beside_the_first_review(
     pages = {
         "cost": like("support.help.cost"),
         "time": text("support.help.time"),
-        "lightning": text("checkout.help.lightning"),
+        "lightning": text("checkout.help.lightning", wallets=", ".join(LIGHTNING_WALLETS)),
     }
     for topic, begins in {**pages, "trouble": text("support.help.trouble_support")}.items():
         await emma.taps(label(f"checkout.button.help_{topic}"))
@@ -164,7 +184,7 @@ async def test_help_explains_in_its_place_and_lightning_beside_the_first_review(
     await tap_to_review(emma)
     review = await emma.sees(like("checkout.review.title"))
     await emma.taps(label("checkout.button.help_lightning"))
-    await emma.sees(re.escape(text("checkout.help.lightning")))
+    await emma.sees(re.escape(text("checkout.help.lightning", wallets=", ".join(LIGHTNING_WALLETS))))
     assert len(await emma.messages()) > before
     await emma.taps(label("checkout.review.confirm"), message=review)
     await emma.sees(like("orders.card.waiting"))

@@ -20,6 +20,7 @@ from tests.e2e.chat_page import (
     send_text,
     show_chat,
     tap_button,
+    wait_until_on_screen,
 )
 from tests.e2e.orders.payment_pages import page_settings, scan_qr_code
 from tests.e2e.orders.steps import complete_order
@@ -45,8 +46,10 @@ async def test_a_sender_finds_everything_around_a_payment(who: Viewer, browser: 
     ):
         pane = page.get_by_test_id(f"pane-{who.user}")
         await show_chat(page, kirim, who.user)
-        phrase = await choose_phrase(page, pane, who)
-        await order_in_one_line(page, pane, who, phrase)
+        await pane.get_by_test_id("start").click()
+        await expect(last_message(pane, who.reads("users.start.text"))).to_be_visible()
+        await save_screenshot(page, who, "01-start")
+        phrase = await order_in_one_line(page, pane, who)
         order = await pay_beside_page(kirim, page, pane, who)
         await complete_order(kirim, order)
         await expect(last_message(pane, who.reads("orders.notification.sent_bank"))).to_be_visible()
@@ -61,25 +64,31 @@ async def test_a_sender_finds_everything_around_a_payment(who: Viewer, browser: 
 
 
 async def choose_phrase(page: Page, pane: Locator, who: Viewer) -> str:
-    await pane.get_by_test_id("start").click()
-    offer = last_message(pane, who.reads("users.start.phrase"))
+    """Take the phrase that the review of the first order offers, and go back to the review."""
+    await tap_button(pane, who.label("checkout.button.other_words"))
+    offer = last_message(pane, who.reads("users.phrase.offer"))
     await expect(offer).to_be_visible()
     phrase = await offer.locator("b, strong").filter(has_text=re.compile(r"^\w+ \w+ \w+\??$")).first.inner_text()
-    await save_screenshot(page, who, "01-start")
     await tap_button(pane, who.label("users.phrase.use"))
     await expect(last_message(pane, who.reads("users.phrase.kept", phrase=phrase))).to_be_visible()
-    await save_screenshot(page, who, "02-phrase")
+    await save_screenshot(page, who, "03-phrase")
+    await tap_button(pane, who.label("checkout.draft.continue"))
     return phrase
 
 
-async def order_in_one_line(page: Page, pane: Locator, who: Viewer, phrase: str) -> None:
+async def order_in_one_line(page: Page, pane: Locator, who: Viewer) -> str:
+    """Order, and return the anti-phishing phrase."""
     await send_text(pane, f"500rb bca {NUMBER} Budi Santoso")
-    await expect(last_message(pane, who.reads("checkout.review.title"))).to_be_visible()
-    await save_screenshot(page, who, "03-one-line")
+    review = last_message(pane, who.reads("checkout.review.title"))
+    await expect(review).to_be_visible()
+    await wait_until_on_screen(pane, review, review.get_by_test_id("inline-button").last)
+    await save_screenshot(page, who, "02-one-line")
+    phrase = await choose_phrase(page, pane, who)
     await tap_button(pane, who.label("checkout.review.confirm"))
     await expect(pane.get_by_test_id("photo")).to_be_visible()
     await expect(last_message(pane, "lnbcrt")).to_contain_text(phrase)
     await save_screenshot(page, who, "04-invoice")
+    return phrase
 
 
 async def pay_beside_page(kirim: System, page: Page, pane: Locator, who: Viewer) -> dict[str, object]:

@@ -11,7 +11,7 @@ from bot.infra.i18n import LOCALES
 from bot.users.phrase import find_suggestion_text
 from tests.e2e.chat_user import ChatUser, Json, text_of
 from tests.e2e.new_users import new_user
-from tests.e2e.orders.steps import complete_order, tap_to_invoice, tap_to_review
+from tests.e2e.orders.steps import complete_order, order_of, tap_to_invoice, tap_to_review
 from tests.e2e.system import System
 from tests.texts import label, like, says, text
 from tests.waiting import found
@@ -19,7 +19,7 @@ from tests.waiting import found
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
-SHOWN_IN = ("users.start.phrase", "users.phrase.offer", "users.pay.phrase", "checkout.phrase.above_the_first")
+SHOWN_IN = ("checkout.review.phrase", "users.phrase.offer", "users.pay.phrase", "checkout.phrase.above_the_first")
 IN_TOKYO = re.compile(r"\d\d:\d\d UTC\+9 · Tokyo")
 SUGGESTED = re.compile("(?P<phrase>[a-z]+ [a-z]+ [a-z]+)")
 
@@ -47,7 +47,7 @@ async def test_a_phrase_is_chosen_in_one_tap_or_in_ones_own_words_and_stands_on_
     await asyncio.gather(
         had_in_one_tap_and_on_the_invoice_alone(shared_system),
         given_with_the_first_order_and_explained(shared_system),
-        suggested_at_the_start_and_given_without_a_press(shared_system),
+        suggested_once_and_given_without_a_press(shared_system),
         explained_still_after_a_second_tap(shared_system),
         of_ones_own_words_beside_a_draft(shared_system),
         not_taken_from_what_is_typed_after_a_command(shared_system),
@@ -68,29 +68,32 @@ async def had_in_one_tap_and_on_the_invoice_alone(shared_system: System) -> None
     emma = await new_user(shared_system)
     await emma.says("/start")
     welcome = text_of(await emma.sees(like("users.start.text")))
-    phrase = phrase_in(welcome)
     assert await emma.buttons() == [
         label("users.button.send"),
-        label("users.phrase.use"),
-        label("users.phrase.another"),
-        label("users.phrase.own"),
+        label("support.button.read_more"),
         label("users.language.other", name=LOCALES["id"].name),
         label("users.button.settings"),
     ]
+    review = await tap_to_review(emma)
+    phrase = phrase_in(text_of(review))
+    assert phrase not in welcome
+    await emma.taps(label("checkout.button.other_words"))
+    await emma.sees(like("users.phrase.offer", phrase=phrase))
     await emma.taps(label("users.phrase.use"))
-    await emma.sees(like("users.phrase.kept", phrase=phrase))
-    await emma.says("/start")
-    await emma.sees(like("users.start.text"))
-    assert label("users.phrase.use") not in await emma.buttons()
-    _, order = await tap_to_invoice(shared_system, emma)
-    invoice = await emma.sees("lnbcrt", anywhere=True)
+    kept = await emma.sees(like("users.phrase.kept", phrase=phrase))
+    await emma.taps(label("checkout.draft.continue"))
+    again = await emma.sees(like("checkout.review.title"))
+    assert again["message_id"] == kept["message_id"] == review["message_id"]
+    assert phrase not in text_of(again)
+    await emma.taps(label("checkout.review.confirm"))
+    invoice = await emma.sees("lnbcrt")
+    order = await order_of(shared_system, emma)
     assert says(text_of(invoice), "users.pay.phrase", phrase=phrase)
     await shared_system.service.pays(order)
     await complete_order(shared_system, order)
     await emma.sees(like("orders.notification.sent_bank"))
     stands = await where_it_stands(emma, phrase)
-    where = ("users.phrase.kept", "checkout.review.confirmed")  # as chosen, above the first invoice: not as sent
-    assert [says(words, key) for words, key in zip(stands, where, strict=True)] == [True] * 2
+    assert [says(words, "checkout.review.confirmed") for words in stands] == [True]  # not in what says that it was sent
     assert phrase not in shared_system.log.read_text()
 
 
@@ -109,18 +112,21 @@ async def given_with_the_first_order_and_explained(shared_system: System) -> Non
     await emma.sees_times(1, like("checkout.phrase.above_the_first", phrase=phrase))  # it is explained once
 
 
-async def suggested_at_the_start_and_given_without_a_press(shared_system: System) -> None:
+async def suggested_once_and_given_without_a_press(shared_system: System) -> None:
     emma = await new_user(shared_system)
-    await emma.says("/start")
+    await emma.says("/phrase")
     code = await _suggested_code(emma)
-    await emma.says("/start")
-    assert await _suggested_code(emma) == code
     await emma.says("/phrase")
     assert await _suggested_code(emma) == code
     phrase = find_suggestion_text(code)
     assert phrase
-    await tap_to_invoice(shared_system, emma)
-    assert phrase in text_of(await emma.sees("lnbcrt", anywhere=True))
+    assert phrase_in(text_of(await tap_to_review(emma))) == phrase
+    await emma.taps(label("checkout.review.confirm"))
+    assert phrase in text_of(await emma.sees("lnbcrt"))
+    await emma.says("/send 500k bca 1234567890 Budi")
+    review = text_of(await emma.sees(like("checkout.review.title")))
+    assert phrase not in review  # it is offered once
+    assert label("checkout.button.other_words") not in await emma.buttons()
 
 
 async def _suggested_code(user: ChatUser) -> str:
@@ -192,7 +198,7 @@ async def not_taken_from_what_is_typed_after_a_command(shared_system: System) ->
 
 async def changed_and_on_the_next_invoice(shared_system: System) -> None:
     sari = await new_user(shared_system, "id")
-    await sari.says("/start")
+    await sari.says("/phrase")
     await sari.taps(label("users.phrase.another", "id"))
     await sari.sees(like("users.phrase.offer", "id"))
     await sari.taps(label("users.phrase.use", "id"))

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from bot.checkout.screens.lightning import explain_lightning
 from bot.core.money import SETTLEMENT_FEE_IDR
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
@@ -99,24 +100,17 @@ def _time(t: Translator, facts: HelpFacts) -> Html:
 
 
 def _lightning(t: Translator, _: HelpFacts) -> Html:
-    return t("checkout.help.lightning")
+    return explain_lightning(t)
 
 
 def _trouble(t: Translator, facts: HelpFacts) -> Html:
     """Return what can go wrong. It promises help only if there is a support agent or a contact."""
-    whom, contact = _whom(facts.contacts), format_contact(facts.contacts.contact)
+    whom, contact = facts.contacts.reached_by, format_contact(facts.contacts.contact)
     parts = [t("support.help.trouble"), t(f"support.help.trouble_{whom}", contact=contact)]
     parts += format_failed_payout_policy(t, facts.contacts.failed_payout_policy_url)
     if facts.tokens_offered:
         parts.append(Html(f"{t('support.help.deposit')} {t(f'support.help.deposit_{whom}', contact=contact)}"))
     return Html("\n\n".join(parts))
-
-
-def _whom(contacts: SupportContacts) -> str:
-    """Return how the keys of texts end that say whom to tell: support here, a contact elsewhere, or the provider."""
-    if contacts.has_staff:
-        return "support"
-    return "contact" if contacts.contact else "alone"
 
 
 TEXTS: Final[Mapping[HelpPage, Callable[[Translator, HelpFacts], Html]]] = {

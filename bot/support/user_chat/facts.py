@@ -1,0 +1,50 @@
+"""Read what users ask before and during an order: price, limits, times and contacts. One place for all screens."""
+
+import asyncio
+from typing import Final
+
+from bot.orders.destinations.health import PayoutTimeMeasurement
+from bot.orders.rules import OrderRules
+from bot.settlement.catalogue import ServiceCatalogue
+from bot.settlement.model import Quote, SettlementFailure
+from bot.staff.staff_chat import SupportContacts
+from bot.support.user_chat.screens.help import HelpFacts
+
+LONGEST_WAIT: Final = 2.0
+"""Seconds that the welcome waits for the service's quote."""
+
+
+class FactReader:
+    """Read the facts."""
+
+    def __init__(
+        self,
+        *,
+        rules: OrderRules,
+        payout_times: PayoutTimeMeasurement,
+        contacts: SupportContacts,
+        catalogue: ServiceCatalogue,
+    ) -> None:
+        self._rules = rules
+        self._payout_times = payout_times
+        self._contacts = contacts
+        self._catalogue = catalogue
+
+    async def read(self) -> HelpFacts:
+        """Return the facts that are known without asking the service."""
+        return HelpFacts(
+            minimum=self._rules.min_order_idr,
+            a_day=self._rules.limits.idr_per_day,
+            times=await self._payout_times.get(),
+            contacts=self._contacts,
+            # Help has to open while the service is down, so the service isn't asked.
+            tokens_offered=self._catalogue.may_offer_tokens,
+        )
+
+    async def read_quote(self) -> Quote | None:
+        """Return the service's quote, or None if the service has none within two seconds."""
+        try:
+            async with asyncio.timeout(LONGEST_WAIT):
+                return await self._catalogue.quote()
+        except (SettlementFailure, TimeoutError):
+            return None
