@@ -76,7 +76,7 @@ class SessionLoader:
         return Session(
             services=self._services,
             user=user,
-            t=translator_for(self._infra.translations, user, self._infra.default_locale),
+            t=translator_for(self._infra.translations, user),
             update_id=update_id,
             chat=user.chat or ChatState(user_id=user.id),
             has_text=True,

@@ -18,10 +18,10 @@ from bot.infra.i18n import Translator
 from bot.infra.telegram.ui.formatting import clip
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Screen
+from bot.orders.destinations.model import PayoutTimes
 from bot.orders.history import PAGE, HistoryPage
 from bot.orders.missed_messages import LIST_LENGTH
 from bot.orders.notification_kinds import AboutProblem, OrderNotification, OrderWarning
-from bot.orders.payout_times import PayoutTimes
 from bot.orders.preferences import CHOOSABLE
 from bot.orders.receipts.screens import receipt, verify
 from bot.orders.screens import (

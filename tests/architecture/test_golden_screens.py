@@ -21,9 +21,9 @@ from bot.checkout.screens import review
 from bot.infra.i18n import LOCALES, Html, Translator
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Screen
+from bot.orders.destinations.model import PayoutTimes
 from bot.orders.notification_kinds import OrderNotification
 from bot.orders.order import EventNote, OrderEvent, Phase
-from bot.orders.payout_times import PayoutTimes
 from bot.orders.receipts.screens import receipt
 from bot.orders.screens import order_messages, status_message
 from bot.orders.screens import payment as pay

@@ -180,7 +180,7 @@ def main() -> None:
         lived = max(round(months * 10 / max(world.a_day, 10)), 3)
         false_slow, false_failing = count_false_alarms(world, lived)
         cells = (world.a_day, world.spread, world.spread_of_days, f"{world.fail_share:.0%}", lived)
-        _write(*map(str, cells), f"{false_slow:.3f}", f"{false_failing:.3f}")
+        _write(*map(str, cells), f"{false_slow:.2f}", f"{false_failing:.2f}")
     _write("transfers a day", "slow: noticed", "after (median)", "failing: noticed", "after (median)")
     _write(*["---"] * 5)
     for a_day in (10, 30, 100, 400):

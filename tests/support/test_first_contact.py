@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 
 from bot.infra.i18n import LOCALES
-from bot.orders.payout_times import PayoutTimes
+from bot.orders.destinations.model import PayoutTimes
 from bot.payments.wallets import LIGHTNING_WALLETS
 from bot.settlement.model import OutOfReach, Quote
 from bot.staff.staff_chat import SupportContacts

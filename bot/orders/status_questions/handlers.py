@@ -60,11 +60,17 @@ class StatusQuestionHandlers:
         elif _is_picture_or_file(message):
             unread = screens.explain_unread(session.t, help_offered=self._contacts.is_offered)
             await self._answer_question(session, text, unread)
-        elif message.text is not None and (asks_about_order(text) or await self._names_order(session, text)):
+        elif await self._asks(session, message):
             await self._answer_question(session, text)
         else:
             return False
         return True
+
+    async def _asks(self, session: Session, message: Message) -> bool:
+        """Return whether a text of the user's own asks about an order. What is forwarded are the words of others."""
+        if message.text is None or message.forward_origin is not None:
+            return False
+        return asks_about_order(message.text) or await self._names_order(session, message.text)
 
     async def answer_cancel(self, session: Session) -> bool:
         """Answer `/cancel` outside a draft. Return False if there is no order that could be cancelled."""

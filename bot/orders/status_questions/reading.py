@@ -8,10 +8,11 @@ So "uang ku blm masukk" is read by its words, not as a phrase that somebody wrot
 """
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
 from bot.orders.order import REFERENCE_ALPHABET, REFERENCE_LENGTH
-from bot.orders.status_questions.vocabulary import Sense, read_words, split_into_entries
+from bot.orders.status_questions.vocabulary import Sense, Senses, read_words, split_into_entries
 
 LONGEST: Final = 600
 """Characters. A longer message is a story for a person."""
@@ -59,26 +60,32 @@ def asks_about_order(text: str) -> bool:
         return False
     sentences = _SENTENCES.findall(text)
     senses = [_read_senses(sentence) for sentence in sentences]
-    said = frozenset[Sense]().union(*(each or () for each in senses))
+    said = frozenset[Sense]().union(*(word for each in senses for word in each))
     if Sense.THANKS in said and not said & DOUBTS and "?" not in text:
         return False
-    return any(each is not None and any(question <= each for question in QUESTIONS) for each in senses)
+    return any(_says(each, question) for each in senses for question in QUESTIONS)
 
 
-def _read_senses(sentence: str) -> frozenset[Sense] | None:
-    """Return what a sentence says, or None if it is about something else or mostly unknown."""
+def _says(words: Sequence[Senses], question: set[Sense]) -> bool:
+    """Return whether words of a sentence together have the senses of a question. One word alone isn't two of them."""
+    taking_part = [word for word in words if word & question]
+    return len(taking_part) >= len(question) and question <= frozenset[Sense]().union(*taking_part)
+
+
+def _read_senses(sentence: str) -> Sequence[Senses]:
+    """Return what each word of a sentence says, or nothing if it is about something else or mostly unknown."""
     words = read_words(sentence)
     if not words or len(words) > MOST_WORDS:
-        return None
-    said, unknown = set[Sense](), 0
+        return ()
+    said, unknown = list[Senses](), 0
     for entry, senses in split_into_entries(words):
         if senses is not None:
-            said |= senses
+            said.append(senses)
         elif not any(map(str.isdecimal, entry[0])):
             unknown += 1
-    if Sense.ELSE in said or unknown * (KNOWN_FOR_UNKNOWN + 1) > len(words) + 1:
-        return None
-    return frozenset(said | {Sense.WHETHER} if "?" in sentence else said)
+    if any(Sense.ELSE in each for each in said) or unknown * (KNOWN_FOR_UNKNOWN + 1) > len(words) + 1:
+        return ()
+    return (*said, frozenset({Sense.WHETHER})) if "?" in sentence else said
 
 
 def list_mentions(text: str) -> frozenset[str]:
