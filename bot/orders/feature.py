@@ -15,7 +15,7 @@ from bot.orders.metrics import refresh_gauges
 from bot.orders.missed_messages import MissedMessages, follow_ups
 from bot.orders.notifications.rendering import OrderMessages
 from bot.orders.notifications.warnings import ALARM_SUBJECTS, OrderWarnings
-from bot.orders.placement.reconciler import Reconciler
+from bot.orders.placement.lost_orders import LostOrders
 from bot.orders.placement.service import OrderService
 from bot.orders.preference_handlers import PreferenceHandlers
 from bot.orders.receipts.handlers import ReceiptHandlers
@@ -110,8 +110,8 @@ class Orders:
         users.sessions.after_update.append(missed.show)
         self.messages = OrderMessages(contacts=contacts, receipts=receipt_service, public_url=public_url)
         alone_since = clock.now() if is_alone else None
-        self._reconciler = Reconciler(self.service, settlement, alone_since)
-        workers = OrderWorkers(self.observer, self._reconciler)
+        self._lost_orders = LostOrders(self.service, settlement, alone_since)
+        workers = OrderWorkers(self.observer, self._lost_orders)
         self.feature = Feature(
             name="orders",
             unreadable_rows={"orders": "orders.chat.order_unreadable"},
@@ -130,7 +130,7 @@ class Orders:
             workers=(
                 Worker("poller", self.poller.tick),
                 Worker("expiries", workers.check_times),
-                Worker("reconciler", workers.reconcile),
+                Worker("reconciler", workers.find_lost_orders),  # the name is a label of metrics, so it stays
                 Worker("malformed-orders", MalformedOrderFinder(database, clock).tick),
             ),
             on_lead=self.begin_to_lead,
@@ -144,7 +144,7 @@ class Orders:
         """Forget what this process knew when it led before."""
         self.observer.begin_to_lead()
         await self.observer.resume_stopped()
-        self._reconciler.begin_to_lead()
+        self._lost_orders.begin_to_lead()
         self.poller.begin_to_lead()
 
     async def _record_active_user(self, _: Transaction, session: Session) -> None:

@@ -22,7 +22,7 @@ class Phase(StrEnum):
     """Whether the service has created the order, as far as we know, and whether its invoice may be shown."""
 
     INTENDED = "intended"  # saved before the POST; the POST may be in progress until `posting_until`
-    UNKNOWN = "unknown"  # the POST's result is unknown; the reconciler looks for the order
+    UNKNOWN = "unknown"  # the POST's result is unknown; `LostOrders` looks for it
     UNRESOLVED = "unresolved"  # not found in time: the user decides
     REFUSED = "refused"  # certainly not created
     NEEDS_CONFIRMATION = "needs_confirmation"  # created; the user is asked before it is shown: see `HoldReason`

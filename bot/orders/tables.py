@@ -138,7 +138,7 @@ MAY_EXPIRE = and_(
     orders.c.expiry_notified.is_(false()),
     orders.c.is_paid.is_(false()),
 )
-# An order of the service belongs to one intent, so that the reconciler can't assign it to two.
+# An order of the service belongs to one intent, so that `LostOrders` can't assign it to two.
 Index(
     "uq_orders_service_id",
     orders.c.service_id,

@@ -5,7 +5,7 @@ from typing import Final
 
 from bot.core.clock import Clock
 from bot.infra.db.database import Database
-from bot.orders.placement.reconciler import Reconciler
+from bot.orders.placement.lost_orders import LostOrders
 from bot.orders.repository import OrderRepository
 from bot.orders.tracking.observer import Observer
 
@@ -21,9 +21,9 @@ FAR_AHEAD: Final = timedelta(days=1)
 class OrderWorkers:
     """Run the jobs. Each method returns the seconds until its next call."""
 
-    def __init__(self, observer: Observer, reconciler: Reconciler) -> None:
+    def __init__(self, observer: Observer, lost_orders: LostOrders) -> None:
         self._observer = observer
-        self._reconciler = reconciler
+        self._lost_orders = lost_orders
 
     async def check_times(self) -> float:
         """Close old questions, report paid orders that take too long, and put off unreadable ones."""
@@ -32,9 +32,9 @@ class OrderWorkers:
         await self._observer.mark_overdue()
         return EVERY_SECOND
 
-    async def reconcile(self) -> float:
+    async def find_lost_orders(self) -> float:
         """Look for orders with an unknown result."""
-        lost_count = await self._reconciler.run_once()
+        lost_count = await self._lost_orders.run_once()
         return SEARCH_INTERVAL if lost_count else EVERY_SECOND
 
 

@@ -103,7 +103,7 @@ async def test_a_malformed_order_stops_nobody_elses_payment_and_is_tried_again_e
     service.becomes(good.service_id or "", "LN_INVOICE_PAID")
     await system.poll()
     assert system.sender.edits_and_messages(SARI)[-1] == OrderNotification.PAID
-    workers = OrderWorkers(system.observer, system.reconciler)
+    workers = OrderWorkers(system.observer, system.lost_orders)
     await workers.check_times()
     for _ in range(3):
         assert await next_poll(system, bad) == system.clock.now() + timedelta(minutes=1)
@@ -136,13 +136,13 @@ async def test_an_order_whose_next_look_alone_is_malformed_is_looked_at_now_with
         await system.poll()
     await breaks(system, "UPDATE orders SET next_poll_at = :at WHERE reference = :key", at=never, key=bad.reference)
     await reads_what_is_never_due(system)
-    await OrderWorkers(system.observer, system.reconciler).check_times()
+    await OrderWorkers(system.observer, system.lost_orders).check_times()
     assert await due(system) == {good.reference, bad.reference}
     assert await rows_of_the_alarm(system) == f"orders {bad.reference}"
     service.becomes(bad.service_id or "", "COMPLETED")
     await system.poll(after=0)
     assert OrderNotification.SENT in system.sender.kinds(EMMA)
-    await OrderWorkers(system.observer, system.reconciler).check_times()
+    await OrderWorkers(system.observer, system.lost_orders).check_times()
     assert await due(system) == {good.reference}
 
 
@@ -152,7 +152,7 @@ async def test_an_order_that_is_over_is_not_looked_at_again(system: OrderSystem,
     change = f"UPDATE orders SET next_poll_at = 'today', {broken} WHERE reference = :key"  # noqa: S608  a test's own text
     await breaks(system, change, key=bad.reference)
     await reads_what_is_never_due(system)
-    await OrderWorkers(system.observer, system.reconciler).check_times()
+    await OrderWorkers(system.observer, system.lost_orders).check_times()
     assert await due(system) == {good.reference}
 
 
@@ -161,7 +161,7 @@ async def test_an_order_of_which_even_more_is_malformed_is_tried_again_later(sys
     change = "UPDATE orders SET next_poll_at = 'today', btc_idr = 'much' WHERE reference = :key"
     await breaks(system, change, key=bad.reference)
     await reads_what_is_never_due(system)
-    await OrderWorkers(system.observer, system.reconciler).check_times()
+    await OrderWorkers(system.observer, system.lost_orders).check_times()
     assert await next_poll(system, bad) == system.clock.now() + timedelta(minutes=1)
 
 
@@ -266,7 +266,7 @@ async def test_an_answer_is_not_saved_over_an_intent_that_was_changed(
     service.places.append("lost_after")
     lost = await system.place()
     await breaks(system, BREAKS["method"], key=lost.reference)
-    await system.reconcile()
+    await system.find_lost_orders()
     assert system.sender.payment_requests() == []
     assert system.sql.unreadable_rows() == {f"orders {lost.reference}"}
 

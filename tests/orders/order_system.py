@@ -25,7 +25,7 @@ from bot.orders.notification_kinds import ORDER_SUBJECT, OrderNotification
 from bot.orders.notification_queue import QUEUES
 from bot.orders.notifications.warnings import ALARM_SUBJECTS
 from bot.orders.order import Order
-from bot.orders.placement.reconciler import Reconciler
+from bot.orders.placement.lost_orders import LostOrders
 from bot.orders.placement.service import OrderRules, OrderService
 from bot.orders.repository import OrderRepository
 from bot.orders.tracking.observer import Observer
@@ -152,7 +152,7 @@ class OrderSystem:
             events=events,
         )
         self.observer = Observer(self.orders.store, self.orders.clock, self.orders.rules, self.orders.reports)
-        self.reconciler = Reconciler(self.orders, self.settlement)
+        self.lost_orders = LostOrders(self.orders, self.settlement)
         self.delivery = OutboxDelivery(
             self.store,
             self.sender,
@@ -248,9 +248,9 @@ class OrderSystem:
         """Apply a report that was requested now."""
         return await self.observer.apply_report(reference, report, asked_at=self.clock.now())
 
-    async def reconcile(self, *, after: float = 2) -> None:
+    async def find_lost_orders(self, *, after: float = 2) -> None:
         self.clock.passes(seconds=after)
-        await self.reconciler.run_once()
+        await self.lost_orders.run_once()
         await self.deliver()
 
 
@@ -271,6 +271,6 @@ async def place_unresolved(system: OrderSystem, service: FakeSettlement, how: st
     service.places.append(how)
     service.listed = False
     order = await system.place()
-    await system.reconcile(after=61)
+    await system.find_lost_orders(after=61)
     service.listed = True
     return await system.order(order.reference)

@@ -46,7 +46,7 @@ class RandomSteps:
             self.try_again,
             self.drop,
             self.accept,
-            self.reconcile,
+            self.find_lost_orders,
             self.poll,
             self.deliver,
             self.pass_time,
@@ -91,8 +91,8 @@ class RandomSteps:
             with suppress(ServiceDown, SlowDown, KeyRefused):
                 await system.orders.accept_price(order.reference)
 
-    async def reconcile(self, system: OrderSystem) -> None:
-        await system.reconciler.run_once()
+    async def find_lost_orders(self, system: OrderSystem) -> None:
+        await system.lost_orders.run_once()
 
     async def poll(self, system: OrderSystem) -> None:
         await system.poller.tick()
@@ -150,7 +150,7 @@ async def wait_until_settled(steps: RandomSteps) -> None:
     system = steps.systems[0]
     for _ in range(20):
         system.clock.passes(hours=3)
-        await system.reconciler.run_once()
+        await system.lost_orders.run_once()
         await system.observer.close_offers()
         await system.poller.tick()
         await system.deliver()

@@ -58,7 +58,7 @@ class Payment:
         await self.confirm(system)
         for _ in range(rounds):
             system.clock.passes(seconds=10)
-            await system.reconciler.run_once()
+            await system.lost_orders.run_once()
             await system.poller.tick()
             await system.observer.close_offers()
             await self.deliver(system)

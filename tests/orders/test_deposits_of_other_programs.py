@@ -171,11 +171,11 @@ async def test_a_deposit_waits_for_a_list_that_has_its_order(
     order = await system.place(**SAME)
     await system.deliver()
     assert system.sender.kinds(EMMA) == [OrderNotification.CHECKING]
-    await system.reconcile()
+    await system.find_lost_orders()
     assert system.sender.payment_requests() == []
     monkeypatch.undo()
     service.listed = True
-    await system.reconcile(after=31)
+    await system.find_lost_orders(after=31)
     await is_shown(system, order)
     assert service.times("place") == 1
 
@@ -185,7 +185,7 @@ async def test_a_list_that_never_comes_back_ends_in_a_question_to_the_sender(
 ) -> None:
     fail_lists(service, monkeypatch, ServiceDown())
     order = await system.place(**SAME)
-    await system.reconcile(after=61)
+    await system.find_lost_orders(after=61)
     assert (await system.order(order.reference)).phase is Phase.UNRESOLVED
     assert system.sender.payment_requests() == []
 
@@ -216,7 +216,7 @@ async def test_a_lost_order_that_is_found_is_compared_with_an_agents(
     service.places.append("lost_after")
     order = await system.place(**SAME)
     assert order.phase is Phase.UNKNOWN
-    await system.reconcile()
+    await system.find_lost_orders()
     await is_withheld(system, order)
 
 

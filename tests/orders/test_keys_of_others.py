@@ -55,7 +55,7 @@ class Replica(OrderSystem):
     async def works(self) -> None:
         """Send all that is due, and do what the leader does regularly."""
         await self.poller.tick()
-        await OrderWorkers(self.observer, self.reconciler).check_times()
+        await OrderWorkers(self.observer, self.lost_orders).check_times()
         await self.deliver()
 
 

@@ -81,7 +81,7 @@ async def test_the_invoice_of_an_order_that_was_ordered_again_is_not_shown_with_
 ) -> None:
     first, second = await place_twice_after_loss(system, service)
     for _ in range(5):
-        await system.reconcile(after=60)
+        await system.find_lost_orders(after=60)
     assert (await system.order(first.reference)).phase is Phase.ABANDONED
     service.answers.append({"bolt11": service.records["svc-1"].bolt11})
     assert (await system.place(SARI)).phase is Phase.ABANDONED
@@ -92,7 +92,7 @@ async def place_twice_after_loss(system: OrderSystem, service: FakeSettlement) -
     service.places.append("lost_after")
     service.listed = False
     first = await system.place()
-    await system.reconcile(after=61)
+    await system.find_lost_orders(after=61)
     system.clock.passes(seconds=50)
     second = await system.place()
     service.listed = True
@@ -105,7 +105,7 @@ async def test_an_order_that_its_sender_has_typed_again_is_never_shown_when_it_i
     first, second = await place_twice_after_loss(system, service)
     assert (first.phase, second.phase) == (Phase.UNRESOLVED, Phase.OPEN)
     for _ in range(5):
-        await system.reconcile(after=60)
+        await system.find_lost_orders(after=60)
     first = await system.order(first.reference)
     assert (first.phase, first.service_id, first.bolt11) == (Phase.ABANDONED, "svc-1", None)
     assert system.sender.payment_requests() == [second.bolt11]
@@ -169,12 +169,12 @@ async def test_an_order_that_surely_was_not_created_supersedes_nothing(
     service.places.append("lost_after")
     service.listed = False
     first = await system.place()
-    await system.reconcile(after=61)
+    await system.find_lost_orders(after=61)
     system.clock.passes(seconds=50)
     service.places.append("never_reached")
     await system.place()
     service.listed = True
-    await system.reconcile(after=61)
+    await system.find_lost_orders(after=61)
     assert (await system.order(first.reference)).phase is Phase.OPEN
 
 
@@ -196,8 +196,8 @@ async def test_an_order_found_by_a_masked_recipient_is_asked_about_and_shown_onl
     service.places.append("lost_after")
     order = await system.place(holder=ours)
     service.records["svc-1"] = replace(service.records["svc-1"], recipient=theirs[0], holder=theirs[1])
-    await system.reconcile()
-    await system.reconcile()
+    await system.find_lost_orders()
+    await system.find_lost_orders()
     order = await system.order(order.reference)
     assert order.phase is phase
     if phase is not Phase.NEEDS_CONFIRMATION:
@@ -218,7 +218,7 @@ async def test_another_programs_order_for_somebody_else_at_the_same_bank_is_not_
     order = await system.place()
     other = replace(REQUEST, method=BCA, number=f"12345{NUMBER[-4:]}", amount=Amount("IDR", 250_000))
     service.make(other)
-    await system.reconcile()
+    await system.find_lost_orders()
     assert system.sender.payment_requests() == []
     assert (await system.order(order.reference)).phase is Phase.NEEDS_CONFIRMATION
     assert await system.orders.drop(order.reference)
@@ -236,7 +236,7 @@ async def test_a_thousand_unresolved_orders_do_not_keep_a_fresh_loss_from_being_
             )
     service.places.append("lost_after")
     fresh = await system.place(SARI)
-    await system.reconcile()
+    await system.find_lost_orders()
     assert (await system.order(fresh.reference)).phase is Phase.OPEN
 
 
@@ -256,7 +256,7 @@ async def test_the_oldest_of_very_many_are_given_up_in_time(system: OrderSystem,
                     last_polled_at=later,
                 )
             )
-    await system.reconcile(after=86_400)
+    await system.find_lost_orders(after=86_400)
     assert (await system.order(old.reference)).phase is Phase.ABANDONED
 
 
@@ -322,7 +322,7 @@ async def test_while_an_answer_waits_to_be_saved_nothing_else_looks_for_the_orde
     service.gate.set()
     await tried.wait()
     system.clock.passes(seconds=600)
-    await system.reconciler.run_once()
+    await system.lost_orders.run_once()
     assert (await system.order(order.reference)).phase is Phase.INTENDED
     released.set()
     await system.orders.submission.wait()

@@ -456,16 +456,16 @@ class OrderLifeMachine(RuleBasedStateMachine):
 
     # workers
 
-    @rule(number=bots, plan=plans, worker=st.sampled_from(["poll", "reconcile", "expire", "clean up"]))
+    @rule(number=bots, plan=plans, worker=st.sampled_from(["poll", "find lost orders", "expire", "clean up"]))
     def run_worker(self, number: int, plan: dict[int, Fault], worker: str) -> None:
         bot = self.bots[number]
         self.run_step(bot, worker, self.worker_task(bot, worker), plan)
 
     def worker_task(self, bot: Bot, worker: str) -> Any:
-        workers = OrderWorkers(bot.observer, bot.reconciler)
+        workers = OrderWorkers(bot.observer, bot.lost_orders)
         ticks: dict[str, Callable[[], Awaitable[object]]] = {
             "poll": bot.poller.tick,
-            "reconcile": workers.reconcile,
+            "find lost orders": workers.find_lost_orders,
             "expire": workers.check_times,
             "clean up": partial(self.clean_up, bot),
         }
@@ -850,7 +850,7 @@ class OrderLifeMachine(RuleBasedStateMachine):
 
     def run_all_workers(self, number: int = 1) -> None:
         bot = self.bots[number]
-        for worker in ("reconcile", "poll", "expire", "clean up"):
+        for worker in ("find lost orders", "poll", "expire", "clean up"):
             self.run_step(bot, worker, self.worker_task(bot, worker))
         self.deliver(number, {})
 

@@ -76,7 +76,7 @@ async def test_the_log_of_an_unanswered_order_says_that_it_is_in_doubt_and_that_
 ) -> None:
     service.places.append("lost_after")
     order = await system.place()
-    await system.reconcile()
+    await system.find_lost_orders()
     assert story(lines, order.reference)[:7] == [
         "order_confirmed",
         "order_submitted",

@@ -164,7 +164,7 @@ async def test_what_the_service_refuses_is_told_once_with_its_reason_kept_for_st
     await system.deliver()
     assert (order.phase, order.refusal) == (Phase.REFUSED, "recipientDetails must be digits")
     assert system.sender.kinds() == [OrderNotification.REFUSED]
-    await system.reconcile(after=120)
+    await system.find_lost_orders(after=120)
     assert system.sender.kinds() == [OrderNotification.REFUSED]
 
 
@@ -257,7 +257,7 @@ def test_the_time_of_a_request_covers_the_time_out_of_the_client() -> None:
     assert RULES.longest_post - RULES.longest_answer >= timedelta(seconds=Timeouts().pool + Timeouts().connect)
 
 
-async def test_shutting_down_leaves_a_request_under_way_to_the_reconciler(
+async def test_shutting_down_leaves_a_request_under_way_to_the_search(
     system: OrderSystem, other_system: OrderSystem, service: FakeSettlement
 ) -> None:
     service.gate = asyncio.Event()
@@ -265,7 +265,7 @@ async def test_shutting_down_leaves_a_request_under_way_to_the_reconciler(
     await system.orders.submission.close(0.01)
     assert not system.orders.submission.is_submitting(order.reference)
     assert (await system.order(order.reference)).phase is Phase.UNKNOWN
-    await other_system.reconcile()
+    await other_system.find_lost_orders()
     assert (await system.order(order.reference)).phase is Phase.OPEN
     assert other_system.sender.kinds()[0] == OrderNotification.CHECKING
     assert other_system.sender.payment_requests() == [service.records["svc-1"].bolt11]
@@ -274,7 +274,7 @@ async def test_shutting_down_leaves_a_request_under_way_to_the_reconciler(
 async def test_the_timeline_says_what_was_known_when(system: OrderSystem, service: FakeSettlement) -> None:
     service.places.append("lost_after")
     order = await system.place()
-    await system.reconcile()
+    await system.find_lost_orders()
     async with system.store.reading() as tx:
         events = await OrderRepository(tx).events(order.reference)
     assert [event.phase for event in events] == [Phase.INTENDED, Phase.UNKNOWN, Phase.OPEN]

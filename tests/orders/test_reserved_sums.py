@@ -82,7 +82,7 @@ async def lost_for_good(system: OrderSystem) -> Order:
     order = await system.place(SARI, **SAME)
     for hours in (0.1, 25):
         system.clock.passes(hours=hours)
-        await system.reconciler.run_once()
+        await system.lost_orders.run_once()
     system.service.listed = True
     return order
 
@@ -353,7 +353,7 @@ async def test_the_same_amount_ordered_again_supersedes_a_deposit_although_its_s
 async def test_a_lost_deposit_is_found_by_its_sats(system: OrderSystem, service: FakeSettlement) -> None:
     service.places.append("lost_after")
     order = await system.place(amount=RUPIAH, channel="cbbtc")
-    await system.reconcile()
+    await system.find_lost_orders()
     await is_shown_alone(system, order)
 
 
@@ -383,7 +383,7 @@ async def test_a_lost_deposit_of_the_version_before_is_found_by_its_rupiah_and_s
 ) -> None:
     older = await add_older(system, phase=Phase.UNKNOWN, last_polled_at=system.clock.now())
     service.make(older.request)
-    await system.reconcile()
+    await system.find_lost_orders()
     await is_shown_alone(system, older)
 
 

@@ -46,7 +46,7 @@ async def test_only_a_review_that_said_that_we_look_for_the_order_is_corrected(
 ) -> None:
     service.places.append("lost_after")
     lost = await system.place(message_id=REVIEW)
-    await system.reconcile()
+    await system.find_lost_orders()
     assert await kinds_of(system, lost) == ["review", "checking", "invoice", "card_edit"]
     direct = await system.place(message_id=REVIEW, number="8720999999")
     assert await kinds_of(system, direct) == ["review", "invoice"]
@@ -57,5 +57,5 @@ async def test_an_order_without_a_known_review_has_nothing_to_correct(
 ) -> None:
     service.places.append("lost_after")
     lost = await system.place()
-    await system.reconcile()
+    await system.find_lost_orders()
     assert await kinds_of(system, lost) == ["checking", "invoice"]

@@ -101,7 +101,7 @@ async def test_the_customer_hears_that_nothing_was_created_and_others_do_not_loo
     order = await system.place()
     await system.deliver()
     assert system.sender.kinds() == ["refused"]
-    await other_system.reconcile(after=120)
+    await other_system.find_lost_orders(after=120)
     assert (await other_system.order(order.reference)).phase is Phase.REFUSED
     assert other_system.sender.kinds() == []
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from bot.orders.notification_kinds import OrderNotification
 from bot.orders.order import EventNote, Phase
-from bot.orders.placement.reconciler import Reconciler
+from bot.orders.placement.lost_orders import LostOrders
 from bot.orders.repository import OrderRepository
 from tests.orders.order_system import EMMA, OrderSystem, place_unresolved, rules, seconds
 from tests.settlement.builders import BRI
@@ -18,9 +18,9 @@ async def test_a_user_who_was_asked_still_gets_an_order_that_is_found_later(
     service.places.append("lost_after")
     service.listed = False
     order = await system.place()
-    await system.reconcile(after=61)
+    await system.find_lost_orders(after=61)
     service.listed = True
-    await system.reconcile(after=61)
+    await system.find_lost_orders(after=61)
     assert system.sender.kinds() == [
         OrderNotification.CHECKING,
         OrderNotification.UNRESOLVED,
@@ -52,7 +52,7 @@ async def test_an_abandoned_intent_found_later_is_never_shown(system: OrderSyste
     lost = await place_unresolved(system, service, "lost_after")
     assert await system.orders.drop(lost.reference)
     for _ in range(10):
-        await system.reconcile(after=60)
+        await system.find_lost_orders(after=60)
     assert system.sender.payment_requests() == []
     assert (await system.order(lost.reference)).phase is Phase.ABANDONED
 
@@ -63,7 +63,7 @@ async def test_the_answer_that_comes_after_the_user_tried_again_shows_no_second_
     service.gate = held_back = asyncio.Event()
     first = await system.begin()
     service.listed = False
-    await other_system.reconcile(after=61)
+    await other_system.find_lost_orders(after=61)
     service.gate = None
     again = await other_system.orders.try_again(first.reference)
     assert again is not None
@@ -87,7 +87,7 @@ async def test_a_second_lost_attempt_does_not_take_the_first_ones_order(
     again = await system.orders.try_again(lost.reference)
     assert again is not None
     await system.orders.submission.wait()
-    await system.reconcile()
+    await system.find_lost_orders()
     assert (await system.order(again.reference)).service_id == "svc-2"
 
 
@@ -98,9 +98,9 @@ async def test_a_request_that_another_process_may_still_have_under_way_is_not_as
     posting, watching = OrderSystem(file, service, rules=hasty), OrderSystem(file, service, rules=hasty)
     service.gate, service.listed = asyncio.Event(), False
     order = await posting.begin()
-    await watching.reconcile(after=34.9)
+    await watching.find_lost_orders(after=34.9)
     assert watching.sender.kinds() == []
-    await watching.reconcile(after=0.1)
+    await watching.find_lost_orders(after=0.1)
     assert watching.sender.kinds() == [OrderNotification.UNRESOLVED]
     assert (await posting.order(order.reference)).phase is Phase.UNRESOLVED
     service.gate.set()
@@ -113,11 +113,11 @@ async def test_every_process_leaves_an_order_alone_until_its_request_has_surely_
 ) -> None:
     service.gate = asyncio.Event()
     order = await system.begin()
-    await other_system.reconcile(after=34.9)
+    await other_system.find_lost_orders(after=34.9)
     # The list has the order, and another process is about to show it.
     assert service.times("newest") == 0
     assert (await system.order(order.reference)).phase is Phase.INTENDED
-    await other_system.reconcile(after=0.1)
+    await other_system.find_lost_orders(after=0.1)
     assert (await system.order(order.reference)).phase is Phase.OPEN
     assert other_system.sender.kinds() == [OrderNotification.INVOICE]
     service.gate.set()
@@ -133,9 +133,9 @@ async def test_an_intent_of_an_older_program_is_lost_after_the_longest_request(
     order = await system.begin()
     async with system.store.transaction() as tx:
         await OrderRepository(tx).save(replace(order, posting_until=None))
-    await other_system.reconcile(after=34.9)
+    await other_system.find_lost_orders(after=34.9)
     assert (await system.order(order.reference)).phase is Phase.INTENDED
-    await other_system.reconcile(after=0.1)
+    await other_system.find_lost_orders(after=0.1)
     assert (await system.order(order.reference)).phase is Phase.OPEN
 
 
@@ -145,7 +145,7 @@ async def test_a_process_that_is_alone_looks_at_once_for_the_orders_of_the_proce
     service.gate = asyncio.Event()
     order = await system.begin()
     system.clock.passes(seconds=1)
-    alone = Reconciler(other_system.orders, other_system.settlement, alone_since=system.clock.now())
+    alone = LostOrders(other_system.orders, other_system.settlement, alone_since=system.clock.now())
     await alone.run_once()
     assert (await system.order(order.reference)).phase is Phase.OPEN
 
@@ -155,7 +155,7 @@ async def test_a_process_that_is_alone_notifies_after_a_few_seconds_that_it_chec
 ) -> None:
     service.gate, service.listed = asyncio.Event(), False
     order = await system.begin()
-    alone = Reconciler(other_system.orders, other_system.settlement, alone_since=system.clock.now() + seconds(0.1))
+    alone = LostOrders(other_system.orders, other_system.settlement, alone_since=system.clock.now() + seconds(0.1))
     system.clock.passes(seconds=4.9)
     await alone.run_once()
     assert (await system.order(order.reference)).phase is Phase.INTENDED
@@ -180,7 +180,7 @@ async def test_an_intent_left_by_a_crash_is_told_about_before_it_is_asked_about(
     service.gate, service.listed = asyncio.Event(), False
     await system.begin()
     for _ in range(31):
-        await other_system.reconcile()
+        await other_system.find_lost_orders()
     assert other_system.sender.kinds() == [OrderNotification.CHECKING, OrderNotification.UNRESOLVED]
 
 
@@ -189,9 +189,9 @@ async def test_a_bot_that_was_away_for_days_asks_about_what_it_left(
 ) -> None:
     service.gate = asyncio.Event()
     order = await system.begin()
-    await other_system.reconcile(after=3 * 86_400)
+    await other_system.find_lost_orders(after=3 * 86_400)
     assert other_system.sender.kinds() == [OrderNotification.UNRESOLVED]
-    await other_system.reconcile(after=86_400)
+    await other_system.find_lost_orders(after=86_400)
     assert (await other_system.order(order.reference)).phase is Phase.ABANDONED
 
 
@@ -199,7 +199,7 @@ async def test_a_question_that_nobody_answers_is_closed_after_a_day(
     system: OrderSystem, service: FakeSettlement
 ) -> None:
     lost = await place_unresolved(system, service)
-    await system.reconcile(after=86_400)
+    await system.find_lost_orders(after=86_400)
     assert (await system.order(lost.reference)).phase is Phase.ABANDONED
     assert await system.orders.try_again(lost.reference) is None
     async with system.store.reading() as tx:

@@ -65,7 +65,7 @@ async def test_an_order_that_is_found_while_its_sender_tries_again_shows_one_inv
 ) -> None:
     lost = await place_unresolved(system, service, "lost_after")
     system.clock.passes(seconds=60)
-    both = [system.orders.try_again(lost.reference), other_system.reconciler.run_once()]
+    both = [system.orders.try_again(lost.reference), other_system.lost_orders.run_once()]
     await asyncio.gather(*(both if tries_first else reversed(both)))
     await system.orders.submission.wait()
     shown = await all_told(system, other_system)
@@ -127,7 +127,7 @@ async def test_nobody_is_deleted_in_the_middle_of_an_order(
     if phase == "paid":
         service.becomes(order.service_id or "", "COMPLETED")
     for _ in range(40):
-        await system.reconcile(after=3_600)
+        await system.find_lost_orders(after=3_600)
         await system.observer.close_offers()
         await system.poll(after=0)
     assert await privacy.delete_as_requested(EMMA)
@@ -142,7 +142,7 @@ async def test_an_answer_after_the_sender_declined_and_was_deleted_shows_nothing
 ) -> None:
     service.gate, service.listed = asyncio.Event(), False
     order = await system.begin()
-    await other_system.reconcile(after=61)
+    await other_system.find_lost_orders(after=61)
     assert await other_system.orders.drop(order.reference)
     await other_system.deliver()
     privacy = PrivacyService(system.store, system.clock, 0, USER_DATA)

@@ -1,7 +1,7 @@
 """The time in which the one request for an intent can begin and end.
 
 It is saved with the intent (`Order.posting_until`), so that every process judges by the same row: the one that asks,
-and the one whose reconciler looks for lost orders.
+and the one whose `LostOrders` looks for lost orders.
 """
 
 from datetime import datetime

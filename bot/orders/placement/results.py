@@ -1,6 +1,6 @@
 """Save the result of the request for an order: created, refused or unknown.
 
-Each result is saved with its notifications in one transaction. The request's task and the reconciler may get the same
+Each result is saved with its notifications in one transaction. The request's task and `LostOrders` may get the same
 result, even in two processes. The version of the row lets only the first of them save it.
 """
 
@@ -85,7 +85,7 @@ class ResultRecorder:
         await self._change_phase(reference, UNCERTAIN_PHASES, Phase.REFUSED, OrderNotification.REFUSED, reason)
 
     async def record_unknown(self, reference: str) -> None:
-        """Save that the request ended without an answer. From now on the reconciler looks for the order."""
+        """Save that the request ended without an answer. From now on `LostOrders` looks for the order."""
         await self._change_phase(reference, {Phase.INTENDED, Phase.UNKNOWN}, Phase.UNKNOWN, OrderNotification.CHECKING)
 
     async def _check(

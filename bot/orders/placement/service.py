@@ -1,6 +1,6 @@
 """Place an order exactly once: save the intent, send one request to the service, and save its answer.
 
-After a crash at any point, the row has what is known. If an intent has no answer, `orders/placement/reconciler.py`
+After a crash at any point, the row has what is known. If an intent has no answer, `orders/placement/lost_orders.py`
 looks for its order. Only the user can decide to try again.
 """
 

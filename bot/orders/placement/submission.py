@@ -3,7 +3,7 @@
 Only the process that saved the intent asks, and only while the intent has no result and its time isn't over
 (`request_time.py`). That is checked by the row before the request, and by two clocks directly before its first byte is
 sent, because a process can stop at any line. A request is never repeated. If its answer is lost,
-`orders/placement/reconciler.py` looks for the order.
+`orders/placement/lost_orders.py` looks for the order.
 
 A process that ends cancels these tasks. An answer that has arrived by then is saved all the same.
 """
@@ -106,7 +106,7 @@ class OrderSubmission:
     def _handle_end(self, reference: str, task: asyncio.Task[None]) -> None:
         self._tasks.pop(reference, None)
         if not task.cancelled() and (error := task.exception()):
-            # The row still says "intended", so the reconciler looks for the order.
+            # The row still says "intended", so `LostOrders` looks for the order.
             log.error("order_result_not_saved", error=type(error).__name__)
 
     async def _submit(self, order: Order, deadline: Deadline) -> None:
@@ -173,7 +173,7 @@ class OrderSubmission:
         """Return how to save the answer. A deposit is compared with our own orders and with a list that has its order.
 
         Without such a list, another program's deposit of the same amount could be open (`results.has_rivals`). Then the
-        sender is notified that we check, and the reconciler finds the order once the list has it. If that takes too
+        sender is notified that we check, and `LostOrders` finds the order once the list has it. If that takes too
         long, the sender is asked. So if the service has no list, no deposit is shown, and nobody waits for ever.
         """
         listing = None

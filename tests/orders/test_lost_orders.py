@@ -31,7 +31,7 @@ async def test_an_unanswered_order_is_found_and_shown(system: OrderSystem, servi
     order = await system.place()
     await system.deliver()
     assert order.phase is Phase.UNKNOWN
-    await system.reconcile()
+    await system.find_lost_orders()
     assert system.sender.kinds() == [OrderNotification.CHECKING, OrderNotification.INVOICE]
     assert system.sender.payment_requests() == [service.records["svc-1"].bolt11]
     assert (await system.order(order.reference)).service_id == "svc-1"
@@ -41,7 +41,7 @@ async def test_an_unanswered_order_is_found_and_shown(system: OrderSystem, servi
 async def test_an_unanswered_deposit_order_is_found(system: OrderSystem, service: FakeSettlement, channel: str) -> None:
     service.places.append("lost_after")
     order = await system.place(channel=channel)
-    await system.reconcile()
+    await system.find_lost_orders()
     found = await system.order(order.reference)
     assert (found.phase, found.deposit) == (Phase.OPEN, service.records["svc-1"].deposit)
 
@@ -50,7 +50,7 @@ async def test_no_answer_is_never_posted_again_by_itself(system: OrderSystem, se
     service.places.append("lost_before")
     await system.place()
     for _ in range(200):
-        await system.reconcile(after=30)
+        await system.find_lost_orders(after=30)
     assert service.times("place") == 1
     assert system.sender.kinds() == [OrderNotification.CHECKING, OrderNotification.UNRESOLVED]
 
@@ -60,9 +60,9 @@ async def test_an_order_that_is_not_found_is_asked_about_in_time_and_not_before(
 ) -> None:
     service.places.append("lost_before")
     order = await system.place()
-    await system.reconcile(after=59.9)
+    await system.find_lost_orders(after=59.9)
     assert (await system.order(order.reference)).phase is Phase.UNKNOWN
-    await system.reconcile(after=0.1)
+    await system.find_lost_orders(after=0.1)
     assert (await system.order(order.reference)).phase is Phase.UNRESOLVED
     assert system.sender.kinds() == [OrderNotification.CHECKING, OrderNotification.UNRESOLVED]
 
@@ -72,12 +72,12 @@ async def test_the_time_to_look_begins_when_the_request_has_ended(system: OrderS
     service.places.append("lost_after")
     service.listed = False
     order = await system.begin()
-    await system.reconcile(after=30)
+    await system.find_lost_orders(after=30)
     service.gate.set()
     await system.orders.submission.wait()
-    await system.reconcile(after=59)
+    await system.find_lost_orders(after=59)
     assert (await system.order(order.reference)).phase is Phase.UNKNOWN
-    await system.reconcile(after=1)
+    await system.find_lost_orders(after=1)
     assert (await system.order(order.reference)).phase is Phase.UNRESOLVED
 
 
@@ -85,10 +85,10 @@ async def test_an_empty_list_proves_nothing(system: OrderSystem, service: FakeSe
     service.places.append("lost_after")
     order = await system.place()
     service.listed = False
-    await system.reconcile(after=10)
+    await system.find_lost_orders(after=10)
     assert (await system.order(order.reference)).phase is Phase.UNKNOWN
     service.listed = True
-    await system.reconcile()
+    await system.find_lost_orders()
     assert (await system.order(order.reference)).phase is Phase.OPEN
 
 
@@ -99,7 +99,7 @@ async def test_a_service_clock_ten_minutes_off_changes_no_match(
     service.skew = timedelta(minutes=minutes)
     service.places.append("lost_after")
     order = await system.place()
-    await system.reconcile(after=20)
+    await system.find_lost_orders(after=20)
     assert (await system.order(order.reference)).phase is Phase.OPEN
 
 
@@ -114,7 +114,7 @@ async def test_a_like_order_of_another_time_is_not_ours_whatever_the_service_clo
     system.clock.passes(minutes=2)
     service.places.append("lost_before")
     order = await system.place()
-    await system.reconcile()
+    await system.find_lost_orders()
     assert (await system.order(order.reference)).phase is Phase.UNKNOWN
 
 
@@ -130,7 +130,7 @@ async def test_a_list_that_comes_late_still_shows_when_an_order_was_made(
         return await answer_at_once(limit)
 
     monkeypatch.setattr(service, "newest", newest_after_twenty_seconds)
-    await system.reconcile()
+    await system.find_lost_orders()
     assert (await system.order(order.reference)).phase is Phase.OPEN
 
 
@@ -160,7 +160,7 @@ async def test_what_is_not_surely_ours_is_not_adopted(
     service.places.append("lost_after")
     order = await system.place()
     service.records["svc-1"] = replace(service.records["svc-1"], **different)  # type: ignore[arg-type]
-    await system.reconcile()
+    await system.find_lost_orders()
     assert (await system.order(order.reference)).phase is Phase.UNKNOWN
 
 
@@ -171,7 +171,7 @@ async def test_what_the_live_service_leaves_out_or_writes_otherwise_is_still_our
     service.places.append("lost_after")
     order = await system.place()
     service.records["svc-1"] = replace(service.records["svc-1"], **same)  # type: ignore[arg-type]
-    await system.reconcile()
+    await system.find_lost_orders()
     assert (await system.order(order.reference)).phase is Phase.OPEN
 
 
@@ -179,7 +179,7 @@ async def test_an_e_wallet_number_is_known_in_every_spelling(system: OrderSystem
     service.masks = lambda number: number.replace("0812", "+62812")
     service.places.append("lost_after")
     order = await system.place(method=GOPAY, number="081234567890")
-    await system.reconcile()
+    await system.find_lost_orders()
     assert (await system.order(order.reference)).phase is Phase.OPEN
 
 
@@ -189,7 +189,7 @@ async def test_an_order_that_another_intent_has_claimed_is_not_adopted_again(
     await system.place(EMMA)
     service.places.append("lost_before")
     sari = await system.place(SARI)
-    await system.reconcile()
+    await system.find_lost_orders()
     assert (await system.order(sari.reference)).phase is Phase.UNKNOWN
 
 
@@ -201,7 +201,7 @@ async def test_an_order_with_a_masked_recipient_that_two_intents_fit_is_adopted_
     emma = await system.place(EMMA, number="8620123456")
     sari = await system.place(SARI, number="1110123456")
     for _ in range(60):
-        await system.reconcile()
+        await system.find_lost_orders()
     assert {(await system.order(each.reference)).phase for each in (emma, sari)} == {Phase.UNRESOLVED}
     assert system.sender.payment_requests() == []
 
@@ -212,7 +212,7 @@ async def test_two_orders_that_one_intent_fits_are_not_chosen_between(
     service.places.append("lost_after")
     order = await system.place()
     service.make(request_of(order))
-    await system.reconcile()
+    await system.find_lost_orders()
     assert (await system.order(order.reference)).phase is Phase.UNKNOWN
 
 
@@ -223,7 +223,7 @@ async def test_an_intent_whose_request_is_under_way_is_a_rival_too(
     emma = await system.place(EMMA)
     service.gate = asyncio.Event()
     sari = await system.begin(SARI)
-    await system.reconcile()
+    await system.find_lost_orders()
     assert (await system.order(emma.reference)).phase is Phase.UNKNOWN
     service.gate.set()
     await system.orders.submission.wait()
@@ -236,7 +236,7 @@ async def test_different_wishes_at_the_same_time_each_find_their_own(
     service.places.extend(["lost_after"] * 3)
     wishes: list[dict[str, object]] = [{"method": BCA}, {"method": BRI}, {"amount": Amount("SAT", 20_000)}]
     orders = [await system.place(1000 + index, **request) for index, request in enumerate(wishes)]
-    await system.reconcile()
+    await system.find_lost_orders()
     assert [(await system.order(each.reference)).service_id for each in orders] == ["svc-1", "svc-2", "svc-3"]
 
 
@@ -246,7 +246,7 @@ async def test_an_order_that_failed_before_it_was_found_is_not_shown(
     service.places.append("lost_after")
     order = await system.place()
     service.becomes("svc-1", "FAILED")
-    await system.reconcile()
+    await system.find_lost_orders()
     assert (await system.order(order.reference)).phase is Phase.ABANDONED
     assert system.sender.kinds() == [OrderNotification.CHECKING, OrderNotification.NOT_SHOWN]
 
@@ -255,6 +255,6 @@ async def test_an_order_found_after_its_invoice_ran_out_is_not_shown(
     system: OrderSystem, service: FakeSettlement
 ) -> None:
     lost = await place_unresolved(system, service, "lost_after")
-    await system.reconcile(after=3600)
+    await system.find_lost_orders(after=3600)
     assert (await system.order(lost.reference)).phase is Phase.ABANDONED
     assert system.sender.payment_requests() == []

@@ -23,7 +23,7 @@ async def test_a_record_that_cannot_be_read_alone_is_adopted_from_the_list(
     service.places.append("lost_after")
     order = await system.place()
     monkeypatch.setattr(service, "look_up", away)
-    await system.reconcile()
+    await system.find_lost_orders()
     assert (await system.order(order.reference)).phase is Phase.OPEN
 
 
@@ -35,9 +35,9 @@ async def test_a_service_that_wants_to_be_left_alone_is_left_alone(
     order = await system.place()
     service.reads.append(failure)
     for _ in range(rest // 2):
-        await system.reconcile()
+        await system.find_lost_orders()
     assert service.times("newest") == 1
-    await system.reconcile(after=3)
+    await system.find_lost_orders(after=3)
     assert (await system.order(order.reference)).phase is Phase.OPEN
 
 
@@ -47,7 +47,7 @@ async def test_an_old_question_does_not_make_the_list_be_read_without_end(
     await place_unresolved(system, service)
     before = service.times("newest")
     for _ in range(600):
-        await system.reconciler.run_once()
+        await system.lost_orders.run_once()
         system.clock.passes(seconds=6)
     assert service.times("newest") - before < 100
 
@@ -56,10 +56,10 @@ async def test_a_new_loss_is_looked_for_at_once_beside_an_old_question(
     system: OrderSystem, service: FakeSettlement
 ) -> None:
     await place_unresolved(system, service)
-    await system.reconcile(after=7200)
+    await system.find_lost_orders(after=7200)
     service.places.append("lost_after")
     fresh = await system.place(SARI)
-    await system.reconcile()
+    await system.find_lost_orders()
     assert (await system.order(fresh.reference)).phase is Phase.OPEN
 
 
@@ -76,15 +76,15 @@ async def test_one_order_that_cannot_be_settled_does_not_keep_the_others_from_be
         return await record_created(reference, placed, **others)
 
     monkeypatch.setattr(system.orders.results, "record_created", settle_but_emmas)
-    await system.reconcile()
+    await system.find_lost_orders()
     assert (await system.order(sari.reference)).phase is Phase.OPEN
     monkeypatch.undo()
-    await system.reconcile()
+    await system.find_lost_orders()
     assert (await system.order(emma.reference)).phase is Phase.OPEN
 
 
 @pytest.mark.parametrize("failure", [RowUnreadable(), RuleBroken()])
-async def test_an_answer_that_the_database_will_never_accept_is_left_to_the_reconciler(
+async def test_an_answer_that_the_database_will_never_accept_is_left_to_the_search(
     system: OrderSystem, service: FakeSettlement, monkeypatch: pytest.MonkeyPatch, failure: StoreDown
 ) -> None:
     async def refuse(*_: object) -> None:
@@ -96,7 +96,7 @@ async def test_an_answer_that_the_database_will_never_accept_is_left_to_the_reco
         await system.orders.submission.wait()
     monkeypatch.undo()
     assert (await system.order(order.reference)).phase is Phase.INTENDED
-    await system.reconcile(after=35)
+    await system.find_lost_orders(after=35)
     assert (await system.order(order.reference)).phase is Phase.OPEN
     assert service.times("place") == 1
 
@@ -121,7 +121,7 @@ async def test_an_answer_that_could_not_be_saved_before_the_process_ended_is_loo
     monkeypatch.undo()
     assert (await system.order(order.reference)).phase is Phase.INTENDED
     for _ in range(31):
-        await system.reconcile()
+        await system.find_lost_orders()
     expected = Phase.OPEN if answer == "answer" else Phase.UNRESOLVED
     assert (await system.order(order.reference)).phase is expected
     assert service.times("place") == 1

@@ -1,6 +1,6 @@
 """Find lost orders: those whose creation the service never confirmed.
 
-The service has no idempotency keys (settlement API, 4.5). So the reconciler searches the service's newest orders, and
+The service has no idempotency keys (settlement API, 4.5). So `LostOrders` searches the service's newest orders, and
 adopts one only if it certainly belongs to the intent. An order that isn't found may still exist. So after a set time
 the user is asked, and no request is ever repeated automatically.
 """
@@ -52,7 +52,7 @@ MAX_INTERVAL = timedelta(minutes=10)
 """The list is read after each twentieth of the time since the newest lost order was placed."""
 
 
-class Reconciler:
+class LostOrders:
     """Look for orders with an unknown result.
 
     `alone_since` is the time since which no other process has worked on this database, or None if others can be at
