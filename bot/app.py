@@ -180,6 +180,7 @@ def build(settings: Settings, process_id: str | None = None) -> App:
         infra,
         bot=application.bot,
         settlement=settlement,
+        budget=budget,
         catalogue=catalogue,
         health=health,
         health_changed=health_changed,

@@ -144,6 +144,14 @@ class BotStatistics:
     tickets: TicketStatistics = field(default_factory=TicketStatistics)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnTotals:
+    """All orders of the bot since its first: how many the service has created, and those that were sent."""
+
+    created: int
+    sent: Tally
+
+
 def calculate_share(part: int, whole: int) -> int:
     """Return `part` of `whole` in hundredths of a percent, rounded. Return 0 if `whole` is 0."""
     return (2 * part * 10_000 + whole) // (2 * whole) if whole else 0

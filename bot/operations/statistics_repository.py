@@ -28,6 +28,7 @@ from bot.operations.statistics import (
     OrderLine,
     OrderOutcome,
     OrderStatistics,
+    OwnTotals,
     SubscriberStatistics,
     Tally,
     UserStatistics,
@@ -146,6 +147,12 @@ class StatisticsRepository:
         """Return how many orders were placed in this period."""
         return int((await self._connection.execute(COUNT_ORDERS, {"since": since, "until": until})).scalar_one())
 
+    async def count_totals(self) -> OwnTotals:
+        """Count all orders that the service has created, and those that were sent."""
+        created = int((await self._connection.execute(COUNT_CREATED)).scalar_one())
+        sums = (await self._connection.execute(SUM_SENT)).one()
+        return OwnTotals(created=created, sent=_tally(*(int(each or 0) for each in sums)))
+
     async def order_lines(
         self, since: datetime, until: datetime, after: OrderLine | None, limit: int
     ) -> tuple[OrderLine, ...]:
@@ -178,6 +185,10 @@ def _part(inner: Sequence[datetime]) -> ColumnElement[int]:
 def _halves(amount: ColumnElement[int]) -> Iterable[ColumnElement[int]]:
     half = literal_column(str(HALF), BigInteger)
     return func.sum(amount // half), func.sum(amount % half)
+
+
+COUNT_CREATED = select(func.count()).select_from(orders).where(orders.c.service_id.is_not(None))
+SUM_SENT = select(func.count(), *_halves(IDR), *_halves(SATS)).where(_is(COMPLETED))
 
 
 def _tally(count: int, idr: int, idr_rest: int, sats: int, sats_rest: int) -> Tally:

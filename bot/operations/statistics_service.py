@@ -10,7 +10,7 @@ from bot.core.clock import Clock
 from bot.core.date_ranges import Period, Span, get_recent_span
 from bot.infra.db.database import Database
 from bot.operations import export
-from bot.operations.statistics import BotStatistics
+from bot.operations.statistics import BotStatistics, OwnTotals
 from bot.operations.statistics_repository import StatisticsRepository
 from bot.settlement.model import DepositRails, PlatformStats, Settlement, SettlementFailure
 from bot.staff.audit import describe_span, record_audit
@@ -36,10 +36,14 @@ MAX_ORDERS: Final = 100_000
 
 @dataclass(frozen=True, slots=True)
 class ServiceStatistics:
-    """The service's own statistics and deposit rails. Each is None if the service didn't answer."""
+    """The service's own statistics and deposit rails. Each is None if the service didn't answer.
+
+    `own` is what we count of the same, None if there is nothing to compare.
+    """
 
     stats: PlatformStats | None
     rails: DepositRails | None
+    own: OwnTotals | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +77,13 @@ class StatisticsService:
         return span, BotStatistics(users=users, subscribers=subscribers, orders=orders, tickets=tickets)
 
     async def load_service_statistics(self) -> ServiceStatistics:
-        """Return the service's statistics and rails. One that the service doesn't answer is None."""
+        """Return the service's statistics and rails, and our totals. What the service doesn't answer is None."""
         stats, rails = await asyncio.gather(
             _or_none(self._settlement.platform_stats()), _or_none(self._settlement.deposit_rails())
         )
-        return ServiceStatistics(stats, rails)
+        async with self._store.reading() as tx:
+            own = await StatisticsRepository(tx).count_totals()
+        return ServiceStatistics(stats, rails, own)
 
     async def export_orders(self, span: Span, by: int) -> OrderFile:
         """Return the orders placed in a period, oldest first, read at one moment. Record who exported them."""

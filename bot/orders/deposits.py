@@ -90,7 +90,7 @@ def find_earlier_deposits(
         and report.channel == deposit.channel
         and report.sats == sats
         and _may_go_to(report, deposit.to_address)
-        and _may_be_paid(report, now)
+        and may_be_paid(report, now)
     ]
     return sorted(alike, key=_sort_key)
 
@@ -105,7 +105,7 @@ def _may_go_to(report: OrderReport, address: str) -> bool:
     return report.deposit is None or report.deposit.to_address.lower() == address.lower()
 
 
-def _may_be_paid(report: OrderReport, now: datetime) -> bool:
+def may_be_paid(report: OrderReport, now: datetime) -> bool:
     """Return whether an order can still be paid. An undocumented state counts as unpaid.
 
     Deposits have no expiry. So a deposit counts for as long as the bot would poll it.

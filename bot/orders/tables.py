@@ -182,6 +182,8 @@ MAY_BE_OVERDUE = and_(
 Index(
     "ix_orders_overdue", orders.c.phase, orders.c.paid_at, sqlite_where=MAY_BE_OVERDUE, postgresql_where=MAY_BE_OVERDUE
 )
+IS_PAID_AT = orders.c.paid_at.is_not(None)
+Index("ix_orders_paid_at", orders.c.paid_at, orders.c.reference, sqlite_where=IS_PAID_AT, postgresql_where=IS_PAID_AT)
 HAS_RECIPIENT = orders.c.number != constant("")
 Index(
     "ix_orders_with_recipient",

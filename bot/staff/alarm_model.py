@@ -25,6 +25,11 @@ class AlarmKind(StrEnum):
     ROW_LEFT = "row_left"  # a process can't read a row: it lacks the key, or a later version wrote the row
     DESTINATION_SLOW = "destination_slow"  # one destination is slow, and others aren't
     DESTINATION_FAILING = "destination_failing"  # transfers to one destination fail, and to others don't
+    ORDER_MISSING = "order_missing"  # the service doesn't have an order that was paid or can be paid
+    AMOUNT_DIFFERS = "amount_differs"  # the service has another amount of an order
+    STATE_DIFFERS = "state_differs"  # the service has another state of an order, and money was taken or sent
+    PAID_UNFOLLOWED = "paid_unfollowed"  # the service says that an order was paid that we no longer follow
+    DEPOSIT_SHARED = "deposit_shared"  # one deposit could pay two orders
     STAFF_CHAT_LOST = "staff_chat_lost"  # the bot can't write to the group of support agents
 
 
@@ -36,6 +41,11 @@ ORDER_ALARMS: Final = frozenset(
         AlarmKind.MESSAGE_REFUSED,
         AlarmKind.PICTURE_REFUSED,
         AlarmKind.INVOICE_NOT_REMOVED,
+        AlarmKind.ORDER_MISSING,
+        AlarmKind.AMOUNT_DIFFERS,
+        AlarmKind.STATE_DIFFERS,
+        AlarmKind.PAID_UNFOLLOWED,
+        AlarmKind.DEPOSIT_SHARED,
     }
 )
 """Alarms about an order. Their subject is the order's reference."""

@@ -16,6 +16,7 @@ from bot.infra.metrics import LoopLag
 from bot.infra.process_state import ProcessState
 from bot.operations.command_menus import collect_menus
 from bot.operations.export import COLUMNS as EXPORTED
+from bot.operations.reconciliation.books import COLUMNS as BOOKED
 from bot.operations.statistics import OrderOutcome
 from bot.staff.alarm_model import AlarmKind
 from bot.staff.audit import COLUMNS as AUDITED
@@ -98,6 +99,8 @@ def test_every_outcome_of_an_order_is_listed_as_it_is_shown() -> None:
 def test_the_columns_of_exported_files_are_listed() -> None:
     listed = [name for first, _ in rows("export-columns") for name in re.findall(r"`(\w+)`", first)]
     assert listed == list(EXPORTED)
+    listed = [name for first, _ in rows("books-columns") for name in re.findall(r"`(\w+)`", first)]
+    assert listed == list(BOOKED)
     audited = ", ".join(f"`{column}`" for column in AUDITED)
     assert audited.replace("`at`,", "`at` (UTC),") in part("audit").replace(" and", ",").replace("\n", " ")
 

@@ -204,6 +204,9 @@ ALWAYS_SAID = (
 OTHER_SENTENCES = [(locale, key) for locale, key in EVERY_SENTENCE if locale != "en" and key in ENGLISH]
 
 FOR_STAFF = (
+    "operations.books.",
+    "operations.command.reconcile",
+    "operations.reconciliation.",
     "support.user_event.",
     "staff.alarm.",
     "support.saved_reply.",

@@ -35,11 +35,30 @@ NO_FIGURES = LiveFigures(
 )
 
 
+RECONCILED = (
+    AlarmKind.ORDER_MISSING,
+    AlarmKind.AMOUNT_DIFFERS,
+    AlarmKind.STATE_DIFFERS,
+    AlarmKind.PAID_UNFOLLOWED,
+    AlarmKind.DEPOSIT_SHARED,
+)
+
+
 def facts_of(kind: AlarmKind, now: datetime, typed: str) -> dict[str, object]:
     """Return the facts of an alarm of this kind."""
     since = (now - timedelta(minutes=20)).isoformat()
+    compared = {
+        "ours": typed * 100,
+        "theirs": typed * 100,
+        "other": typed * 100,
+        "ours_idr": 10**15,
+        "ours_sats": 10**15,
+        "theirs_idr": 1,
+        "theirs_sats": 1,
+    }
     known: dict[AlarmKind, dict[str, object]] = {
         AlarmKind.INVOICE_MISMATCH: {"complaint": typed * 100},
+        **dict.fromkeys(RECONCILED, compared),
         AlarmKind.INVOICE_NOT_REMOVED: {"why": "24 tries failed"},
         AlarmKind.MESSAGE_REFUSED: {"message": "sent", "why": "Bad Request: chat not found"},
         AlarmKind.METHODS_SHRUNK: {"before": 1_500, "now": 12},

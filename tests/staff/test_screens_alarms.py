@@ -17,7 +17,7 @@ from bot.staff.screens import alarms
 from tests.infra.builders import as_stored
 from tests.orders.builders import ORDER_LINE, an_open_order
 from tests.screens import JAKARTA, NOW, ScreenCase
-from tests.staff.alarm_screens import FIGURES, NO_FIGURES, a_summary, every_alarm
+from tests.staff.alarm_screens import FIGURES, NO_FIGURES, RECONCILED, a_summary, every_alarm
 from tests.texts import TRANSLATIONS, label, like, says, text
 
 EN = TRANSLATIONS.get("en")
@@ -51,6 +51,7 @@ def test_all_is_well_in_one_line_each() -> None:
         line("✅", AlarmKind.ROW_LEFT, text("staff.alarm.row_left_fine")),
         line("✅", AlarmKind.DESTINATION_SLOW, "0"),
         line("✅", AlarmKind.DESTINATION_FAILING, "0"),
+        *(line("✅", kind, "0") for kind in RECONCILED),
         line("✅", AlarmKind.STAFF_CHAT_LOST, text("staff.alarm.staff_chat_lost_fine")),
     ]
     assert figures.split("\n") == [
@@ -112,6 +113,7 @@ def test_only_alarms_that_do_not_end_automatically_have_a_button(kind: AlarmKind
         AlarmKind.MESSAGE_REFUSED,
         AlarmKind.PICTURE_REFUSED,
         AlarmKind.INVOICE_NOT_REMOVED,
+        *RECONCILED,
         AlarmKind.METHODS_SHRUNK,
         AlarmKind.STAFF_CHAT_LOST,
     }

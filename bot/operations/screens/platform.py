@@ -13,6 +13,7 @@ from typing import Final
 from bot.core.text import plain
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.screen import Screen
+from bot.operations.statistics import OwnTotals
 from bot.operations.statistics_service import ServiceStatistics
 from bot.payments.tokens import CHAIN_NAMES, LIGHTNING, TOKENS, name_key
 from bot.settlement.model import DepositRails, PlatformStats, Rail
@@ -55,21 +56,44 @@ NAMES: Final = {
 
 def show_service_statistics(t: Translator, service: ServiceStatistics, zone: tzinfo) -> Screen:
     """Show the statistics and the rails, or say that the service didn't answer."""
-    statistics = t("operations.platform.no_stats") if service.stats is None else _statistics(t, service.stats, zone)
+    if service.stats is None:
+        statistics = t("operations.platform.no_stats")
+    else:
+        statistics = _statistics(t, service.stats, zone, service.own)
     rails = t("operations.platform.no_rails") if service.rails is None else _rails(t, service.rails)
     return Screen(f"{t('operations.platform.head')}\n{statistics}\n\n{t('operations.platform.rails')}\n{rails}")
 
 
-def _statistics(t: Translator, stats: PlatformStats, zone: tzinfo) -> Html:
-    values = _flatten(stats.values)
-    lines = [
-        t("operations.platform.figure", name=_name(t, path), value=format_value(t, path[-1], value, zone))
-        for path, value in islice(values, MAX_LINES)
-    ]
+def _statistics(t: Translator, stats: PlatformStats, zone: tzinfo, own: OwnTotals | None) -> Html:
+    values, ours = _flatten(stats.values), _own_values(t, own)
+    lines, has_own = list[Html](), False
+    for path, value in islice(values, MAX_LINES):
+        name, shown = _name(t, path), format_value(t, path[-1], value, zone)
+        beside = ours.get(path[0]) if len(path) == 1 else None
+        has_own = has_own or beside is not None
+        lines.append(
+            t("operations.platform.figure", name=name, value=shown)
+            if beside is None
+            else t("operations.platform.figure_and_ours", name=name, value=shown, ours=beside)
+        )
     left = sum(1 for _ in values)
     if left:
         lines.append(t.plural("operations.platform.more", left))
+    if has_own:
+        lines.append(t("operations.platform.about_ours"))
     return Html("\n".join(lines)) if lines else t("operations.platform.empty")
+
+
+def _own_values(t: Translator, own: OwnTotals | None) -> Mapping[str, str]:
+    """Return what we count of the service's figures, by its names for them."""
+    if own is None:
+        return {}
+    return {
+        "totalOrders": t.number(own.created),
+        "completedOrders": t.number(own.sent.orders),
+        "totalVolumeIdr": t.rupiah(own.sent.idr),
+        "totalVolumeSats": t.sats(own.sent.sats),
+    }
 
 
 def _flatten(values: Mapping[str, object], above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], object]]:

@@ -1,0 +1,1 @@
+"""Reconciliation: the service's list of orders is compared with our rows."""

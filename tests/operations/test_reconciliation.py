@@ -1,0 +1,448 @@
+"""The service's list is compared with our rows: each difference is named, and nothing else is."""
+
+import asyncio
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from bot.core.money import Amount
+from bot.operations.reconciliation.model import DifferenceKind, ListedSpan
+from bot.operations.reconciliation.service import MAX_ALARMS, MAX_READ_AGAIN
+from bot.operations.reconciliation.workers import ReconciliationWorker
+from bot.orders.order import Order, Phase
+from bot.settlement.model import KeyRefused, NewestOrders, OrderReport, ServiceDown, SlowDown
+from bot.staff.alarm_model import AlarmKind
+from bot.staff.notifications import AlarmNotification
+from tests.operations.reconciled import (
+    alarms,
+    change_record,
+    change_row,
+    found,
+    make_orders_of_others,
+    minutes,
+    pay,
+    reconcile,
+    reconciliation_of,
+)
+from tests.orders.order_system import EMMA, OSCAR, REQUEST, SARI, OrderSystem
+from tests.settlement.fake_settlement import FakeSettlement, failing
+
+SENT = ("LN_INVOICE_PAID", "USDT_RECEIVED", "IDR_SETTLED", "COMPLETED")
+DEPOSIT: dict[str, Any] = {"channel": "cbbtc", "amount": Amount("SAT", 25_000)}
+
+
+class During:
+    """A settlement service that something happens to right after it has made its list."""
+
+    def __init__(self, system: OrderSystem, event: Any) -> None:
+        self._settlement, self._event = system.settlement, event
+
+    async def newest(self, limit: int = 100) -> NewestOrders:
+        newest = await self._settlement.newest(limit)
+        await self._event()
+        return newest
+
+    async def look_up(self, service_id: str) -> OrderReport:
+        return await self._settlement.look_up(service_id)
+
+
+class Without(During):
+    """A settlement service whose list lacks an order, as if its database had been down when it was created."""
+
+    def __init__(self, system: OrderSystem, service_id: str | None) -> None:
+        super().__init__(system, nothing)
+        self._service_id = service_id
+
+    async def newest(self, limit: int = 100) -> NewestOrders:
+        newest = await super().newest(limit + 1)
+        return replace(newest, reports=tuple(each for each in newest.reports if each.service_id != self._service_id))
+
+
+async def nothing() -> None:
+    return
+
+
+async def fill_list(system: OrderSystem) -> None:
+    """Let the list be full of orders of other programs, of which the newest are at least a minute old."""
+    make_orders_of_others(system, 100)
+    system.clock.passes(minutes=2)
+
+
+async def place_two_takers(system: OrderSystem, service: FakeSettlement) -> tuple[Order, OrderReport]:
+    """Place a deposit, and let another program order one of the same sum."""
+    ours = await system.place(**DEPOSIT)
+    assert ours.phase is Phase.OPEN
+    assert ours.sats is not None
+    placed = service.make(replace(REQUEST, channel="cbbtc", amount=Amount("SAT", ours.sats)))
+    return ours, service.records[placed.service_id]
+
+
+async def test_five_planted_differences_are_all_named(system: OrderSystem, service: FakeSettlement) -> None:
+    await fill_list(system)
+    missing, amount, state, unfollowed = [await system.place(user) for user in (EMMA, SARI, 1003, 1004)]
+    shared, _ = await place_two_takers(system, service)
+    await pay(system, state, *SENT)
+    await pay(system, missing)
+    make_orders_of_others(system, 5)
+    assert found(await reconcile(system)) == {(DifferenceKind.SHARED_DEPOSIT, shared.reference)}
+    del service.records[missing.service_id or ""]
+    change_record(system, amount, idr=(amount.idr or 0) + 1)
+    change_record(system, state, state="FAILED")
+    await change_row(system, unfollowed, phase=Phase.DONE, next_poll_at=None)
+    change_record(system, unfollowed, state="LN_INVOICE_PAID", paid_at=service.now())
+    run = await reconcile(system)
+    assert found(run) == {
+        (DifferenceKind.MISSING, missing.reference),
+        (DifferenceKind.AMOUNT, amount.reference),
+        (DifferenceKind.STATE, state.reference),
+        (DifferenceKind.UNFOLLOWED, unfollowed.reference),
+        (DifferenceKind.SHARED_DEPOSIT, shared.reference),
+    }
+    assert await alarms(system) == {
+        (AlarmKind.ORDER_MISSING, missing.reference),
+        (AlarmKind.AMOUNT_DIFFERS, amount.reference),
+        (AlarmKind.STATE_DIFFERS, state.reference),
+        (AlarmKind.PAID_UNFOLLOWED, unfollowed.reference),
+        (AlarmKind.DEPOSIT_SHARED, shared.reference),
+    }
+    assert (run.ours, run.others) == (4, 96)
+    assert system.sender.kinds(OSCAR) == [AlarmNotification.RAISED] * 5
+    await reconcile(system)
+    assert system.sender.kinds(OSCAR) == [AlarmNotification.RAISED] * 5, "a run that finds the same adds nothing"
+
+
+async def test_alarms_end_when_a_later_run_no_longer_finds_the_differences(
+    system: OrderSystem, service: FakeSettlement
+) -> None:
+    await fill_list(system)
+    missing, amount, state = [await system.place(user) for user in (EMMA, SARI, 1003)]
+    _, other = await place_two_takers(system, service)
+    await pay(system, state, *SENT)
+    gone = service.records.pop(missing.service_id or "")
+    change_record(system, amount, sats=1)
+    change_record(system, state, state="FAILED")
+    assert len(found(await reconcile(system))) == 4
+    service.records[gone.service_id] = gone
+    change_record(system, amount, sats=amount.sats)
+    change_record(system, state, state="COMPLETED")
+    service.becomes(other.service_id, "FAILED")
+    run = await reconcile(system, after=600)
+    assert found(run) == set()
+    assert await alarms(system) == set()
+    assert system.sender.kinds(OSCAR).count(AlarmNotification.CLEARED) == 4
+
+
+async def test_differences_of_orders_that_left_the_list_stay_until_they_are_over(
+    system: OrderSystem, service: FakeSettlement
+) -> None:
+    await fill_list(system)
+    order = await system.place()
+    change_record(system, order, idr=1)
+    await reconcile(system)
+    make_orders_of_others(system, 120)
+    assert found(await reconcile(system)) == {(DifferenceKind.AMOUNT, order.reference)}
+    assert await alarms(system) == {(AlarmKind.AMOUNT_DIFFERS, order.reference)}
+    change_record(system, order, idr=order.idr)
+    assert found(await reconcile(system, after=600)) == set()
+    assert await alarms(system) == set()
+    assert service.records[order.service_id or ""].idr == order.idr
+
+
+async def test_an_order_that_nobody_paid_and_nobody_can_pay_raises_no_alarm(
+    system: OrderSystem, service: FakeSettlement
+) -> None:
+    await fill_list(system)
+    order = await system.place()
+    await change_row(system, order, phase=Phase.DONE, next_poll_at=None, expiry_notified=True)
+    make_orders_of_others(system, 3)
+    del service.records[order.service_id or ""]
+    assert found(await reconcile(system)) == {(DifferenceKind.MISSING, order.reference)}
+    assert await alarms(system) == set()
+
+
+@pytest.mark.parametrize("listed", [0, 40])
+async def test_a_short_or_empty_list_proves_nothing(system: OrderSystem, service: FakeSettlement, listed: int) -> None:
+    order = await system.place()
+    await pay(system, order)
+    make_orders_of_others(system, listed)
+    service.listed = bool(listed)
+    run = await reconcile(system)
+    assert (run.is_conclusive, run.shown, run.differences) == (False, None, ())
+    report = await reconciliation_of(system).load_report()
+    assert (report.known_since, report.unseen) == (None, ())
+
+
+async def test_an_empty_list_keeps_what_was_found_before(system: OrderSystem, service: FakeSettlement) -> None:
+    await fill_list(system)
+    order = await system.place()
+    change_record(system, order, idr=1)
+    before = await reconcile(system)
+    service.listed = False
+    run = await reconcile(system)
+    assert (run.listed, run.differences) == (0, before.differences)
+    assert await alarms(system) == {(AlarmKind.AMOUNT_DIFFERS, order.reference)}
+
+
+async def test_an_order_that_only_the_list_lacks_is_not_missing(system: OrderSystem, service: FakeSettlement) -> None:
+    await fill_list(system)
+    order = await system.place()
+    make_orders_of_others(system, 5)
+    run = await reconcile(system, settlement=Without(system, order.service_id))
+    assert (run.listed, run.differences, run.unlisted) == (100, (), 1)
+    assert service.times("look_up") == 1
+
+
+async def test_what_the_poller_reads_meanwhile_makes_no_difference(
+    system: OrderSystem, service: FakeSettlement
+) -> None:
+    await fill_list(system)
+    paid, sent, new = await system.place(EMMA), await system.place(SARI), []
+    await pay(system, sent, *SENT[:-1])
+
+    async def meanwhile() -> None:
+        service.becomes(paid.service_id or "", "LN_INVOICE_PAID")
+        service.becomes(sent.service_id or "", "COMPLETED")
+        await system.poll()
+        new.append(await system.place(1003))
+
+    run = await reconcile(system, settlement=During(system, meanwhile))
+    assert (await system.order(sent.reference)).is_ended
+    assert new
+    assert (run.differences, run.unchecked) == ((), 0)
+
+
+async def test_a_state_that_the_poller_has_not_read_yet_is_on_its_way(
+    system: OrderSystem, service: FakeSettlement
+) -> None:
+    await fill_list(system)
+    order = await system.place()
+    service.becomes(order.service_id or "", "LN_INVOICE_PAID")
+    run = await reconcile(system)
+    assert (run.differences, [each.reference for each in run.pending]) == ((), [order.reference])
+    await system.poll()
+    run = await reconcile(system)
+    assert (run.differences, run.pending) == ((), ())
+
+
+async def test_a_state_that_stays_unread_for_a_quarter_of_an_hour_is_a_difference(
+    system: OrderSystem, service: FakeSettlement
+) -> None:
+    await fill_list(system)
+    order = await system.place()
+    service.becomes(order.service_id or "", "LN_INVOICE_PAID")
+    for _ in range(15):
+        assert (await reconcile(system)).differences == ()
+    run = await reconcile(system)
+    assert found(run) == {(DifferenceKind.STATE, order.reference)}
+    assert await alarms(system) == {(AlarmKind.STATE_DIFFERS, order.reference)}
+
+
+async def test_after_a_night_without_the_bot_the_poller_comes_first(
+    system: OrderSystem, service: FakeSettlement
+) -> None:
+    await fill_list(system)
+    order = await system.place()
+    service.becomes(order.service_id or "", "LN_INVOICE_PAID")
+    assert (await reconcile(system)).pending
+    run = await reconcile(system, after=9 * 3600)
+    assert run.differences == ()
+    assert [each.since for each in run.pending] == [run.asked_at]
+
+
+async def test_a_payment_that_the_service_forgets_is_a_difference(system: OrderSystem, service: FakeSettlement) -> None:
+    await fill_list(system)
+    order = await system.place()
+    await pay(system, order)
+    change_record(system, order, state="ROUTE_SHOWN", paid_at=None)
+    for _ in range(17):
+        run = await reconcile(system)
+    assert found(run) == {(DifferenceKind.STATE, order.reference)}
+    assert service.records
+
+
+async def test_a_failed_deposit_that_we_no_longer_follow_may_have_been_paid(
+    system: OrderSystem, service: FakeSettlement
+) -> None:
+    await fill_list(system)
+    order = await system.place(**DEPOSIT)
+    await change_row(system, order, phase=Phase.ABANDONED, next_poll_at=None)
+    assert (await reconcile(system)).differences == ()
+    service.becomes(order.service_id or "", "FAILED")
+    assert found(await reconcile(system)) == {(DifferenceKind.UNFOLLOWED, order.reference)}
+
+
+@pytest.mark.parametrize("failure", [ServiceDown, SlowDown, KeyRefused])
+async def test_what_cannot_be_read_again_is_not_judged(
+    system: OrderSystem, service: FakeSettlement, failure: type[Exception]
+) -> None:
+    await fill_list(system)
+    order, other = await system.place(EMMA), await system.place(SARI)
+    change_record(system, order, idr=1)
+
+    async def trouble() -> None:
+        service.reads.extend([failure()])
+
+    run = await reconcile(system, settlement=During(system, trouble))
+    assert (run.differences, run.unchecked) == ((), 1)
+    assert await alarms(system) == set()
+    assert found(await reconcile(system)) == {(DifferenceKind.AMOUNT, order.reference)}
+    system.clock.passes(minutes=10)
+    change_record(system, other, idr=1)
+    run = await reconcile(system, settlement=During(system, trouble))
+    assert (DifferenceKind.AMOUNT, order.reference) in found(run), "what was known is kept"
+    assert (AlarmKind.AMOUNT_DIFFERS, order.reference) in await alarms(system)
+
+
+async def test_a_list_that_never_comes_saves_nothing(system: OrderSystem, service: FakeSettlement) -> None:
+    service.reads.extend(failing(ServiceDown))
+    with pytest.raises(ServiceDown):
+        await reconcile(system)
+    assert (await reconciliation_of(system).load_report()).run is None
+
+
+async def test_what_an_operator_has_handled_is_not_reported_again_until_it_changes(
+    system: OrderSystem, service: FakeSettlement
+) -> None:
+    await fill_list(system)
+    order = await system.place()
+    change_record(system, order, idr=1)
+    await reconcile(system)
+    assert await system.alarms.resolve(AlarmKind.AMOUNT_DIFFERS, order.reference, OSCAR)
+    assert found(await reconcile(system)) == {(DifferenceKind.AMOUNT, order.reference)}
+    assert await alarms(system) == set()
+    assert (await reconciliation_of(system).load_report()).not_alarmed == 0
+    change_record(system, order, idr=2)
+    await reconcile(system)
+    assert await alarms(system) == {(AlarmKind.AMOUNT_DIFFERS, order.reference)}
+    assert service.records
+
+
+async def test_many_differences_at_once_raise_a_few_alarms_and_a_few_requests(
+    system: OrderSystem, service: FakeSettlement
+) -> None:
+    await fill_list(system)
+    orders = [await system.place(2000 + number) for number in range(40)]
+    for order in orders:
+        change_record(system, order, idr=1)
+    before = service.times("look_up")
+    run = await reconcile(system)
+    assert service.times("look_up") - before == MAX_READ_AGAIN
+    assert (len(run.differences), run.unchecked) == (MAX_READ_AGAIN, 40 - MAX_READ_AGAIN)
+    assert len(await alarms(system)) == MAX_ALARMS
+    report = await reconciliation_of(system).load_report()
+    assert report.not_alarmed == MAX_READ_AGAIN - MAX_ALARMS
+    before = service.times("look_up")
+    run = await reconcile(system)
+    assert service.times("look_up") - before == 40 - MAX_READ_AGAIN, "known ones are read every ten minutes"
+    assert len(run.differences) == 40
+
+
+async def test_two_processes_raise_one_alarm(
+    system: OrderSystem, other_system: OrderSystem, service: FakeSettlement
+) -> None:
+    await fill_list(system)
+    order = await system.place()
+    change_record(system, order, idr=1)
+    system.clock.passes(minutes=1)
+    await asyncio.gather(reconciliation_of(system).run(), reconciliation_of(other_system).run())
+    await reconcile(system)
+    await reconcile(other_system)
+    assert system.sender.kinds(OSCAR) == [AlarmNotification.RAISED]
+    assert other_system.sender.kinds(OSCAR) == []
+    assert service.records
+
+
+async def test_a_run_with_an_older_list_is_not_saved(
+    system: OrderSystem, other_system: OrderSystem, service: FakeSettlement
+) -> None:
+    await fill_list(system)
+    order = await system.place()
+    change_record(system, order, idr=1)
+
+    async def newer_run() -> None:
+        change_record(system, order, idr=order.idr)
+        await reconcile(other_system)
+
+    run = await reconcile(system, settlement=During(system, newer_run))
+    report = await reconciliation_of(system).load_report()
+    assert run.asked_at == (report.run and report.run.asked_at)
+    assert (run.differences, await alarms(system)) == ((), set())
+    assert service.records
+
+
+async def test_times_that_no_list_has_shown_are_named(system: OrderSystem, service: FakeSettlement) -> None:
+    make_orders_of_others(system, 120)
+    first = await reconcile(system, after=0)
+    assert first.shown == ListedSpan(first.asked_at - 99 * minutes(0.5), first.asked_at)
+    make_orders_of_others(system, 50)
+    second = await reconcile(system, after=0)
+    report = await reconciliation_of(system).load_report()
+    assert (report.known_since, report.unseen) == (first.shown.since, ())
+    await system.place()
+    make_orders_of_others(system, 150)
+    third = await reconcile(system, after=0)
+    assert third.shown is not None
+    report = await reconciliation_of(system).load_report()
+    assert [each.span for each in report.unseen] == [ListedSpan(second.asked_at, third.shown.since)]
+    assert [each.ours for each in report.unseen] == [1]
+    assert service.records
+
+
+async def test_a_clock_of_the_service_that_differs_changes_nothing(
+    system: OrderSystem, service: FakeSettlement
+) -> None:
+    service.skew = minutes(-90)
+    await fill_list(system)
+    order, gone = await system.place(EMMA), await system.place(SARI)
+    make_orders_of_others(system, 5)
+    del service.records[gone.service_id or ""]
+    run = await reconcile(system)
+    assert found(run) == {(DifferenceKind.MISSING, gone.reference)}
+    assert run.shown is not None
+    assert run.shown.until == run.asked_at
+    assert order.service_id in service.records
+
+
+async def test_the_worker_lets_the_poller_begin_and_follows_the_list(
+    system: OrderSystem, service: FakeSettlement
+) -> None:
+    make_orders_of_others(system, 100, every=2)
+    worker = ReconciliationWorker(reconciliation_of(system), system.clock)
+    await worker.begin_to_lead()
+    assert await worker.tick() == 60
+    assert service.times("newest") == 0
+    system.clock.passes(seconds=60)
+    pause = await worker.tick()
+    assert service.times("newest") == 1
+    assert pause == 60, "the time of the next run is read again each minute"
+    make_orders_of_others(system, 100, every=2)
+    await worker.tick()
+    assert service.times("newest") == 2
+    due = await reconciliation_of(system).find_due()
+    assert (due - system.clock.now()).total_seconds() == pytest.approx(100, abs=6), "half of what 100 orders took"
+
+
+async def test_a_run_of_a_process_whose_clock_was_ahead_blocks_no_later_one(
+    system: OrderSystem, service: FakeSettlement
+) -> None:
+    make_orders_of_others(system, 100)
+    await reconcile(system, after=86_400)
+    system.clock.passes(days=-1)
+    assert await reconciliation_of(system).find_due() <= system.clock.now()
+    run = await reconcile(system)
+    report = await reconciliation_of(system).load_report()
+    assert report.run == run
+    assert service.records
+
+
+async def test_the_worker_pauses_while_the_service_asks_for_it(system: OrderSystem, service: FakeSettlement) -> None:
+    worker = ReconciliationWorker(reconciliation_of(system), system.clock)
+    system.clock.passes(seconds=60)
+    service.reads.append(SlowDown(120))
+    assert await worker.tick() == 60
+    system.clock.passes(seconds=119)
+    assert await worker.tick() == 1
+    system.clock.passes(seconds=1)
+    await worker.tick()
+    assert service.times("newest") == 2
