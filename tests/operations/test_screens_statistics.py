@@ -20,6 +20,7 @@ from bot.operations.statistics import (
     BotStatistics,
     OrderOutcome,
     OrderStatistics,
+    OwnTotals,
     SubscriberStatistics,
     Tally,
     UserStatistics,
@@ -177,6 +178,22 @@ def test_any_json_is_shown(stats: dict[str, Any]) -> None:
 def test_values_that_do_not_fit_are_counted() -> None:
     many = show_service({f"key{number}": number for number in range(platform.MAX_LINES + 4)})
     assert says(many, "operations.platform.more", count=4)
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_what_the_bot_counts_is_beside_what_the_service_counts(locale: str) -> None:
+    own = OwnTotals(created=7, sent=Tally(orders=5, idr=10**18, sats=10**12))
+    names = ("totalOrders", "completedOrders", "totalVolumeIdr", "totalVolumeSats")
+    stats = PlatformStats({**dict.fromkeys(names, 9), "tagline": "fast", "more": {"totalOrders": 1}})
+    t = TRANSLATIONS.get(locale)
+    seen = ScreenCase("", platform.show_service_statistics(t, ServiceStatistics(stats, None, own), JAKARTA))
+    check_screen(seen)
+    for ours in (t.number(7), t.number(5), t.rupiah(10**18), t.sats(10**12)):
+        assert f"Kirim: {ours})" in seen.text
+    assert seen.text.count("Kirim: ") == len(names)
+    assert says(seen.text, "operations.platform.about_ours", locale)
+    without = ScreenCase("", platform.show_service_statistics(t, ServiceStatistics(stats, None), JAKARTA))
+    assert not says(without.text, "operations.platform.about_ours", locale)
 
 
 def test_values_keep_their_form_and_their_order() -> None:

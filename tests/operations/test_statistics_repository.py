@@ -15,6 +15,7 @@ from bot.operations.statistics import (
     OrderLine,
     OrderOutcome,
     OrderStatistics,
+    OwnTotals,
     SubscriberStatistics,
     Tally,
     UserStatistics,
@@ -46,6 +47,17 @@ async def add_orders(store: Database, orders: Iterable[Order]) -> None:
     async with store.transaction() as tx:
         for order in orders:
             assert await OrderRepository(tx).add(order)
+
+
+async def test_our_totals_count_what_the_service_created_and_sent(store: Database) -> None:
+    sent = {"step": OrderStep.SENT, "state": "COMPLETED", "idr": LARGEST, "sats": LARGEST}
+    orders = [an_order(f"R{number}", service_id=f"s{number}", **(sent if number < 3 else {})) for number in range(5)]
+    async with store.reading() as tx:
+        assert await StatisticsRepository(tx).count_totals() == OwnTotals(created=0, sent=Tally())
+    await add_orders(store, [*orders, an_order("REFUSED", phase=Phase.REFUSED)])
+    async with store.reading() as tx:
+        totals = await StatisticsRepository(tx).count_totals()
+    assert totals == OwnTotals(created=5, sent=Tally(orders=3, idr=3 * LARGEST, sats=3 * LARGEST))
 
 
 async def add_users(store: Database, people: Iterable[User]) -> None:
