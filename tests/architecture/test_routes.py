@@ -36,7 +36,9 @@ def test_every_command_is_in_the_menu_of_those_who_may_use_it() -> None:
 def test_the_menus_are_in_the_order_that_users_know() -> None:
     general = "send recipients rate status orders verify cancel settings phrase privacy language help start"
     assert " ".join(MENUS[Menu.EVERYONE]) == general
-    assert " ".join(MENUS[Menu.OPERATORS]) == "status broadcast broadcasts stats destinations export reconcile audit rate"
+    assert (
+        " ".join(MENUS[Menu.OPERATORS]) == "status broadcast broadcasts stats destinations export reconcile audit rate"
+    )
     assert " ".join(MENUS[Menu.SUPPORT]) == "tickets order person find answers note unsend"
     assert " ".join(MENUS[Menu.GROUP]) == "tickets order person find answers note unsend verify"
 
