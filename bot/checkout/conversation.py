@@ -27,6 +27,7 @@ from bot.checkout.open_draft import DRAFT, is_late, is_replayed, open_draft
 from bot.checkout.screens import draft as screens
 from bot.checkout.screens.lightning import explain_lightning
 from bot.checkout.service import DraftService
+from bot.core.errors import Rejection
 from bot.infra.telegram.ui.questions import OpenQuestion, Questions
 from bot.infra.telegram.ui.router import PRIVATE, Context, Handler, Routes
 from bot.infra.telegram.ui.screen import Screen
@@ -222,6 +223,7 @@ class Conversation:
         if message.contact is not None:
             await self._contacts.take(session, message.contact)
         elif message.text is None:
+            await self._draft_handlers.record_refusal(session, Rejection("users.chat.only_text"))
             session.notice = session.t("users.chat.only_text")
             await self._draft_handlers.show(session)
         elif not await self._one_line.take_line(session, message.text):

@@ -1,11 +1,13 @@
 """A draft of an order: what is known, and what to ask next."""
 
 import secrets
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final
 
+from bot.core.errors import Rejection
 from bot.core.money import Amount
 from bot.payments.tokens import LIGHTNING
 from bot.settlement.model import PayoutMethod, Quote
@@ -38,6 +40,30 @@ class DraftStatus(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """Why the bot refused an answer last. Support reads it, so it has nothing that the user typed.
+
+    Attributes:
+        step: the question that was open.
+        key: the key of the text that the user read.
+        at: when.
+        arguments: what fills the text: numbers and times. Others are None, because they can repeat what was typed.
+    """
+
+    step: Step
+    key: str
+    at: datetime
+    arguments: Mapping[str, int | datetime | None] = field(default_factory=dict)
+
+
+def refuse(step: Step, rejection: Rejection, now: datetime) -> Refusal:
+    """Return what is kept of a rejection."""
+    given = rejection.arguments.items()
+    kept = {name: value if isinstance(value, int | datetime) else None for name, value in given}
+    return Refusal(step=step, key=rejection.key, at=now, arguments=kept)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OrderDraft:
     """The answers that a user has given so far. A chat has up to one open draft."""
 
@@ -60,6 +86,12 @@ class OrderDraft:
 
     last_update_id: int = 0
     expires_at: datetime
+    refusal: Refusal | None = None
+
+    @property
+    def changed_at(self) -> datetime:
+        """When it was begun, answered or resumed last."""
+        return self.expires_at - IDLE_LIMIT
 
     @property
     def has_answers(self) -> bool:

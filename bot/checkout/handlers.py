@@ -31,6 +31,8 @@ from bot.settlement.model import SettlementFailure
 from bot.users.screens.buttons import send_row
 from bot.users.session import ConversationHooks, Session
 
+STALE = "users.stale.button"
+
 _CommonAction = Callable[["DraftHandlers", Session, OrderDraft], Awaitable[None]]
 
 
@@ -88,9 +90,9 @@ class DraftHandlers:
             await session.show(screen, in_question=in_question and draft.step is not Step.REVIEW)
             await self._stop_waiting(draft)
         except Rejection as rejection:
-            await self._reject(session, draft, rejection)
+            await self._reject(session, rejection)
         except SettlementFailure:
-            await self._show_service_down(session, draft)
+            await self._show_service_down(session)
 
     async def show_after_outage(self, session: Session, draft: OrderDraft) -> None:
         """Show the question again in the message that said that the service can't be reached. Nothing is ordered.
@@ -107,7 +109,7 @@ class DraftHandlers:
             return  # it still waits
         except Rejection as rejection:
             await self._stop_waiting(draft)
-            await self._reject(session, draft, rejection)
+            await self._reject(session, rejection)
             return
         back = session.t("checkout.service.back")
         session.notice = Html("\n".join(filter(None, (back, session.notice))))
@@ -149,16 +151,14 @@ class DraftHandlers:
         draft = await self._drafts.get(draft_id)
         is_own = draft is not None and draft.chat_id == session.chat_id
         if draft is None or not is_own:
-            await self.explain(session, "users.stale.button")
+            await self.explain(session, STALE)
         elif draft.status is DraftStatus.PLACED:
             await self._show_order(session, draft)
         elif draft.status is DraftStatus.EXPIRED and session[DRAFT] is None:
             await session.acknowledge(session.t.plain("checkout.stale.expired"))
             await session.show_new(screens.expired(session.t, draft))
         else:
-            await self.explain(
-                session, "checkout.stale.cancelled" if draft.status is DraftStatus.CANCELLED else "users.stale.button"
-            )
+            await self.explain(session, "checkout.stale.cancelled" if draft.status is DraftStatus.CANCELLED else STALE)
 
     async def explain(self, session: Session, key: str) -> None:
         """Answer a press of a button that no longer works, and show the question that is open, or how to begin."""
@@ -169,6 +169,12 @@ class DraftHandlers:
             await self.show(session)
         else:
             await session.show(Screen(session.t(key), (send_row(session.t),)))
+
+    async def record_refusal(self, session: Session, rejection: Rejection) -> None:
+        """Record for support why an answer to the open question was refused. An old button is no answer."""
+        draft = session[DRAFT]
+        if draft is not None and draft.status is DraftStatus.OPEN and rejection.key != STALE:
+            session[DRAFT] = await self._drafts.record_refusal(draft, rejection)
 
     async def warn_of_limit(self, session: Session) -> Html | None:
         """Return the warning for a user who can't order anything now, or None."""
@@ -191,8 +197,10 @@ class DraftHandlers:
         await session.show_new(screens.damaged(session.t))
         await self._drafts.close_damaged(session.chat_id)
 
-    async def _show_service_down(self, session: Session, draft: OrderDraft) -> None:
+    async def _show_service_down(self, session: Session) -> None:
         """Say that the service can't be reached. The question returns to this message when it can be again."""
+        await self.record_refusal(session, Rejection("checkout.service.down"))
+        draft = open_draft(session)
         await session.show(screens.service_down(session.t, draft))
         message_id = session.chat.question_message_id
         if message_id is not None and draft.status is DraftStatus.OPEN:
@@ -207,14 +215,14 @@ class DraftHandlers:
         try:
             result = await answer(session, draft, given)
         except Rejection as rejection:
-            await self._reject(session, draft, rejection)
+            await self._reject(session, rejection)
         except SettlementFailure:
-            await self._show_service_down(session, draft)
+            await self._show_service_down(session)
         else:
             if isinstance(result, Screen):
                 await session.show(result)
             else:
-                await self._save(session, result, in_question=True)
+                await self._save(session, replace(result, refusal=None), in_question=True)
 
     async def _save(self, session: Session, draft: OrderDraft, *, in_question: bool = False) -> None:
         """Save an answer and ask the next question. If the draft has changed since, show it as it is now."""
@@ -222,8 +230,10 @@ class DraftHandlers:
         session[DRAFT] = saved or await self._drafts.get(draft.id)
         await self.show(session, in_question=in_question)
 
-    async def _reject(self, session: Session, draft: OrderDraft, rejection: Rejection) -> None:
+    async def _reject(self, session: Session, rejection: Rejection) -> None:
         """Report the reason and ask the same question again. If the amount no longer fits, ask for the amount."""
+        await self.record_refusal(session, rejection)
+        draft = open_draft(session)
         if is_about_time(rejection):
             await session.show(limit_warning.screen(session.t, draft, session.format_rejection(rejection)))
             return
@@ -238,7 +248,7 @@ class DraftHandlers:
         except Rejection:
             await self._save(session, replace(draft, step=Step.DESTINATION))
         except SettlementFailure:
-            await self._show_service_down(session, draft)
+            await self._show_service_down(session)
 
     async def _go_back(self, session: Session, draft: OrderDraft) -> None:
         await self._save(session, step_back(draft))

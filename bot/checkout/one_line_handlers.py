@@ -5,6 +5,7 @@ too. Nothing is placed without the review and its button.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from bot.checkout import one_line as lines
 from bot.checkout.draft import DraftStatus, OrderDraft, Step
@@ -94,7 +95,8 @@ class OneLineHandlers:
         reading = lines.read_answer(draft, text, methods, known)
         if reading is None or (draft.step is Step.DESTINATION and _is_a_name(text, methods, known)):
             return False
-        saved = await self._drafts.save(lines.fill_draft(draft, reading, methods, known), session.update_id)
+        filled = replace(lines.fill_draft(draft, reading, methods, known), refusal=None)
+        saved = await self._drafts.save(filled, session.update_id)
         session[DRAFT] = saved or await self._drafts.get(draft.id)
         if saved is None:
             await self._draft_handlers.show(session)
@@ -135,11 +137,14 @@ class OneLineHandlers:
         notices: Sequence[Html | None] = (),
     ) -> None:
         """Show what was understood and what wasn't, and ask the first ambiguous or missing answer."""
+        for rejection in reading.line.rejections[-1:]:
+            await self._draft_handlers.record_refusal(session, rejection)
         draft, choice, refused = open_draft(session), None, None
         try:
             choice = await self._choose(session, draft, text, reading)
         except Rejection as rejection:
-            refused = session.format_rejection(rejection)
+            await self._draft_handlers.record_refusal(session, rejection)
+            draft, refused = open_draft(session), session.format_rejection(rejection)
         is_asked = choice is not None and draft.step is Step.AMOUNT
         parts = [
             *notices,

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import bindparam, exists, select, update
 
-from bot.checkout.draft import HANDLED_BY_DRAFT, DraftOfChat, DraftStatus, OrderDraft, Step
+from bot.checkout.draft import HANDLED_BY_DRAFT, DraftOfChat, DraftStatus, OrderDraft, Refusal, Step
 from bot.checkout.tables import IS_OPEN_DRAFT, drafts, is_open
 from bot.infra.db import encryption, upsert
 from bot.infra.db.columns import constant
@@ -16,6 +16,7 @@ from bot.infra.db.vault import Vault
 from bot.infra.telegram.inbound.repository import MARK_HANDLED
 from bot.settlement import json_values as nested
 
+UNFINISHED = frozenset({DraftStatus.OPEN, DraftStatus.EXPIRED})
 NAMES = tuple(field.name for field in fields(OrderDraft))
 
 ONE = select(drafts).where(drafts.c.id == bindparam("id"))
@@ -36,6 +37,18 @@ WAITING = (
 SET_MESSAGE = update(drafts).where(drafts.c.id == bindparam("key"), IS_OPEN_DRAFT)
 SET_MESSAGE = SET_MESSAGE.values(message_id=bindparam("message"))
 OF_USER = select(drafts).where(drafts.c.user_id == bindparam("user")).order_by(drafts.c.expires_at)
+# The draft that the user has touched last. It comes first if it is open.
+NEWEST_OF_USER = (
+    select(drafts)
+    .where(drafts.c.user_id == bindparam("user"))
+    .order_by((drafts.c.status == constant(DraftStatus.OPEN)).desc(), drafts.c.expires_at.desc())
+    .limit(1)
+)
+RECORD_REFUSAL = (
+    update(drafts)
+    .where(IS_OPEN_DRAFT, drafts.c.id == bindparam("key"), drafts.c.revision == bindparam("seen"))
+    .values(refusal=bindparam("reason", type_=drafts.c.refusal.type))
+)
 SAVE = update(drafts).where(drafts.c.id == bindparam("key"), drafts.c.revision == bindparam("seen"))
 SET_ASIDE = update(drafts).where(drafts.c.id == bindparam("key"), IS_OPEN_DRAFT)
 SET_ASIDE = SET_ASIDE.values(status=constant(DraftStatus.CANCELLED))
@@ -87,6 +100,15 @@ class DraftRepository:
         await self._connection.execute(MARK_HANDLED, {"taken": after.last_update_id, "by": HANDLED_BY_DRAFT})
         return after
 
+    async def record_refusal(self, draft: OrderDraft, refusal: Refusal) -> None:
+        """Save why an answer was refused, unless the draft has changed since.
+
+        It isn't an answer: the revision stays, so the buttons under the question still work, and an update that is
+        handled again is refused again.
+        """
+        known = {"key": draft.id, "seen": draft.revision, "reason": _from_refusal(refusal)}
+        await self._connection.execute(RECORD_REFUSAL, known)
+
     async def set_message(self, draft_id: str, message_id: int | None) -> None:
         """Save in which message an open draft waits for the service, or None. Its buttons stay valid."""
         await self._connection.execute(SET_MESSAGE, {"key": draft_id, "message": message_id})
@@ -114,6 +136,15 @@ class DraftRepository:
         found = (await self._connection.execute(OF_USER, {"user": user_id})).mappings()
         return encryption.read_rows(self._vault, drafts, found, _draft)
 
+    async def unfinished_of(self, user_id: int) -> OrderDraft | None:
+        """Return what a user is filling in, or could continue. None if the last draft was placed or cancelled.
+
+        None, too, if it can't be read.
+        """
+        found = (await self._connection.execute(NEWEST_OF_USER, {"user": user_id})).mappings()
+        read = encryption.read_rows(self._vault, drafts, found, _draft)
+        return next((each for each in read if each.status in UNFINISHED), None)
+
     def _draft(self, row: Mapping[Any, Any]) -> OrderDraft:
         return encryption.read_row(self._vault, drafts, dict(row), _draft)
 
@@ -124,6 +155,7 @@ def _row(draft: OrderDraft, vault: Vault) -> dict[str, object]:
     row["method"] = draft.method and nested.from_method(draft.method)
     row["amount"] = draft.amount and nested.from_amount(draft.amount)
     row["quote"] = draft.quote and nested.from_quote(draft.quote)
+    row["refusal"] = draft.refusal and _from_refusal(draft.refusal)
     return encryption.seal_row(vault, drafts, row)
 
 
@@ -132,4 +164,21 @@ def _draft(known: dict[str, Any]) -> OrderDraft:
     known["method"] = known["method"] and nested.to_method(known["method"])
     known["amount"] = known["amount"] and nested.to_amount(known["amount"])
     known["quote"] = known["quote"] and nested.to_quote(known["quote"])
+    known["refusal"] = known["refusal"] and _to_refusal(known["refusal"])
     return OrderDraft(**known)
+
+
+def _from_refusal(refusal: Refusal) -> Mapping[str, object]:
+    arguments = {
+        name: value.isoformat() if isinstance(value, datetime) else value for name, value in refusal.arguments.items()
+    }
+    return {"step": refusal.step.value, "key": refusal.key, "at": refusal.at.isoformat(), "arguments": arguments}
+
+
+def _to_refusal(value: Mapping[str, Any]) -> Refusal:
+    arguments = {
+        name: datetime.fromisoformat(each) if isinstance(each, str) else None if each is None else int(each)
+        for name, each in value["arguments"].items()
+    }
+    at = datetime.fromisoformat(value["at"])
+    return Refusal(step=Step(value["step"]), key=str(value["key"]), at=at, arguments=arguments)

@@ -5,10 +5,20 @@ from dataclasses import replace
 
 import structlog
 
-from bot.checkout.draft import IDLE_LIMIT, DraftOfChat, DraftStatus, OrderDraft, Step, new_draft, without_method
+from bot.checkout.draft import (
+    IDLE_LIMIT,
+    DraftOfChat,
+    DraftStatus,
+    OrderDraft,
+    Step,
+    new_draft,
+    refuse,
+    without_method,
+)
 from bot.checkout.notifications import draft_expired_notification
 from bot.checkout.repository import DraftRepository
 from bot.core.clock import Clock
+from bot.core.errors import Rejection
 from bot.infra.db.database import Database
 from bot.infra.db.errors import RowUnreadable
 from bot.infra.jobs.repository import Finish, no_job
@@ -65,6 +75,13 @@ class DraftService:
         draft = replace(draft, last_update_id=update_id, expires_at=self._clock.now() + IDLE_LIMIT)
         async with self._store.transaction() as tx:
             return await DraftRepository(tx).save(draft)
+
+    async def record_refusal(self, draft: OrderDraft, rejection: Rejection) -> OrderDraft:
+        """Record for support why an answer was refused, and return the draft with it."""
+        refusal = refuse(draft.step, rejection, self._clock.now())
+        async with self._store.transaction() as tx:
+            await DraftRepository(tx).record_refusal(draft, refusal)
+        return replace(draft, refusal=refusal)
 
     async def cancel(self, draft: OrderDraft, update_id: int) -> OrderDraft | None:
         """Cancel the draft, as the user asked."""

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import Integer, bindparam, delete, select
 
-from bot.checkout.draft import DraftStatus, OrderDraft
+from bot.checkout.draft import DraftStatus, OrderDraft, Refusal
 from bot.checkout.repository import DraftRepository
 from bot.checkout.tables import IS_CLOSED_DRAFT, drafts
 from bot.infra.db.transaction import Transaction
@@ -89,7 +89,12 @@ def _draft(draft: OrderDraft) -> JsonObject:
         "amount": {"amount": draft.amount.value, "currency": draft.amount.currency} if draft.amount else None,
         "paid_by": draft.channel,
         "put_away_at": format_time(draft.expires_at),
+        "last_refusal": _refusal(draft.refusal) if draft.refusal else None,
     }
+
+
+def _refusal(refusal: Refusal) -> JsonObject:
+    return {"question": str(refusal.step), "reason": refusal.key, "at": format_time(refusal.at)}
 
 
 USER_DATA = UserData(

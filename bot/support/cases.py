@@ -1,9 +1,14 @@
-"""A case: all that support sees of an order and its user. It contains nothing that a user wrote."""
+"""A case: all that support sees of an order and its user. It contains nothing that a user wrote.
+
+What the user is filling in is a part of it, with the number masked.
+"""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
+from bot.checkout.draft import OrderDraft
+from bot.checkout.repository import DraftRepository
 from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.model import NotificationStatus, StoredNotification
@@ -65,6 +70,7 @@ class Case:
         user_events: what the user did with the order, oldest first.
         others: the user's other open orders.
         tickets: the user's open tickets, and those about the order.
+        draft: the order that the user is filling in, or could continue.
     """
 
     user_id: int
@@ -75,6 +81,7 @@ class Case:
     user_events: tuple[RecordedEvent, ...] = ()
     others: tuple[Order, ...] = ()
     tickets: tuple[Ticket, ...] = ()
+    draft: OrderDraft | None = None
 
     @property
     def anomalies(self) -> tuple[Anomaly, ...]:
@@ -114,6 +121,7 @@ async def read_case(tx: Transaction, user_id: int, reference: str = "") -> Case:
         user_events=await _user_events(tx, user_id, order),
         others=tuple(other for other in others if order is None or other.reference != order.reference)[:MAX_OTHERS],
         tickets=tickets,
+        draft=await DraftRepository(tx).unfinished_of(user_id) if user_id else None,
     )
 
 

@@ -213,6 +213,7 @@ FOR_STAFF = (
     "staff.audit.",
     "broadcasts.",
     "support.case.",
+    "support.draft.",
     "support.evidence.",
     "operations.statistics.",
     "support.lookup.",

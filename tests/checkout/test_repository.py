@@ -4,8 +4,9 @@ import asyncio
 from dataclasses import replace
 from datetime import timedelta
 
-from bot.checkout.draft import DraftStatus
+from bot.checkout.draft import DraftStatus, Step, refuse
 from bot.checkout.repository import DraftRepository
+from bot.core.errors import Rejection
 from bot.infra.db.database import Database
 from tests.checkout.builders import a_draft
 from tests.times import NOW, SECOND
@@ -106,3 +107,44 @@ async def test_open_drafts_lapse_in_the_order_of_their_time(store: Database) -> 
     async with store.reading() as tx:
         assert [draft.id for draft in await DraftRepository(tx).expired(late)] == ["first", "second"]
         assert [draft.id for draft in await DraftRepository(tx).expired(late, limit=1)] == ["first"]
+
+
+REFUSAL = refuse(Step.AMOUNT, Rejection("orders.amount.above_cap", cap=250_000, name="BCA", again=NOW), NOW)
+
+
+async def test_a_refusal_is_kept_without_a_new_revision_and_without_what_was_typed(store: Database) -> None:
+    draft = a_draft("d1", last_update_id=7)
+    async with store.transaction() as tx:
+        await DraftRepository(tx).add(draft)
+        await DraftRepository(tx).record_refusal(draft, REFUSAL)
+    async with store.reading() as tx:
+        assert await DraftRepository(tx).get("d1") == replace(draft, refusal=REFUSAL)
+    assert REFUSAL.arguments == {"cap": 250_000, "name": None, "again": NOW}
+
+
+async def test_a_refusal_of_an_earlier_question_or_a_closed_draft_is_dropped(store: Database) -> None:
+    async with store.transaction() as tx:
+        await DraftRepository(tx).add(a_draft("d1"))
+        answered = await DraftRepository(tx).save(a_draft("d1", step=Step.NUMBER))
+        assert answered is not None
+        await DraftRepository(tx).record_refusal(a_draft("d1"), REFUSAL)
+        assert await DraftRepository(tx).get("d1") == answered
+        cancelled = await DraftRepository(tx).save(replace(answered, status=DraftStatus.CANCELLED))
+        assert cancelled is not None
+        await DraftRepository(tx).record_refusal(cancelled, REFUSAL)
+        assert await DraftRepository(tx).get("d1") == cancelled
+
+
+async def test_only_the_newest_draft_can_be_unfinished(store: Database) -> None:
+    async with store.transaction() as tx:
+        drafts = DraftRepository(tx)
+        assert await drafts.unfinished_of(1001) is None
+        expired = a_draft("d1", status=DraftStatus.EXPIRED, expires_at=NOW + SECOND)
+        await drafts.add(expired)
+        assert await drafts.unfinished_of(1001) == expired
+        for number, status in enumerate((DraftStatus.PLACED, DraftStatus.CANCELLED), start=2):
+            await drafts.add(a_draft(f"d{number}", status=status, expires_at=NOW + number * SECOND))
+            assert await drafts.unfinished_of(1001) is None, "they are done with it"
+        await drafts.add(a_draft("d4", expires_at=NOW))
+        assert await drafts.unfinished_of(1001) == a_draft("d4", expires_at=NOW), "it is open"
+        assert await drafts.unfinished_of(1002) is None

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from telegram import Update
 
+from bot.checkout.repository import DraftRepository
 from bot.core.zones import zone_of
 from bot.infra.db.database import Database
 from bot.orders.order import Order
@@ -21,6 +22,7 @@ from bot.support.tickets.repository import TicketRepository
 from bot.users.model import User
 from bot.users.repository import UserRepository
 from bot.users.session_loader import SessionLoader
+from tests.checkout.builders import a_draft
 from tests.infra.builders import an_infra
 from tests.orders.builders import an_order, some_evidence
 from tests.orders.order_system import EMMA, SARI
@@ -207,3 +209,18 @@ def written_by(user_id: int, username: str | None) -> Update:
     update = Update.de_json({"update_id": 3, "message": message}, None)
     assert update is not None
     return update
+
+
+async def test_a_draft_is_part_of_a_ticket_and_of_its_customers_page(
+    sqlite_store: Database, lookups: LookupService, service: FakeSettlement
+) -> None:
+    ticket = Ticket.open(EMMA, service.clock.now())
+    await keep(sqlite_store, ticket, User(id=EMMA, created_at=service.clock.now()))
+    assert (await lookups.view_ticket(RINA, ticket)).draft is None
+    draft = a_draft(chat_id=EMMA, user_id=EMMA)
+    async with sqlite_store.transaction() as tx:
+        assert await DraftRepository(tx).add(draft)
+    assert (await lookups.view_ticket(RINA, ticket)).draft == draft
+    about = await lookups.view_user(RINA, EMMA)
+    assert about is not None
+    assert about.draft == draft

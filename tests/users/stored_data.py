@@ -8,7 +8,7 @@ from bot.app import build_declared_features
 from bot.broadcasts.delivery_repository import DeliveryRepository
 from bot.broadcasts.model import Broadcast
 from bot.broadcasts.repository import BroadcastRepository
-from bot.checkout.draft import DraftStatus
+from bot.checkout.draft import DraftStatus, Refusal, Step
 from bot.checkout.repository import DraftRepository
 from bot.core.clock import SystemClock
 from bot.infra.db.database import Database
@@ -105,7 +105,8 @@ async def fill_every_table(store: Database, user_id: int, n: int = 0) -> Order:
         await MissedOrderRepository(tx).save(MissedOrder(user_id=user_id, reference=order.reference, at=NOW))
         answers = {"number": "7731004455", "doubtful_number": "7731004456", "holder": "SARI DEWI"}
         placed = a_draft(f"d{user_id}.{n}", chat_id=user_id, user_id=user_id, **answers)
-        await DraftRepository(tx).add(replace(placed, status=DraftStatus.PLACED))
+        refused = Refusal(step=Step.AMOUNT, key="core.amount.unreadable", at=NOW)
+        await DraftRepository(tx).add(replace(placed, status=DraftStatus.PLACED, refusal=refused))
         await OutboxRepository(tx).add([a_notification(f"order:{order.reference}", chat_id=user_id)])
         await _add_ticket(tx, order, n)
         for notification in await OutboxRepository(tx).find_heads(NOW):

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Generic, TypeVar
 
+from bot.checkout.draft import OrderDraft
 from bot.orders.order import Order
 from bot.support.model import TicketFilter
 from bot.support.ticket import Ticket
@@ -67,13 +68,17 @@ class TicketPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserOverview:
-    """What support sees first of a user. `user` is None if only their orders are left."""
+    """What support sees first of a user. `user` is None if only their orders are left.
+
+    `draft` is the order that they are filling in, or could continue.
+    """
 
     user_id: int
     user: User | None
     counts: OrderCounts
     orders: tuple[Order, ...]
     tickets: tuple[Ticket, ...]
+    draft: OrderDraft | None = None
 
 
 def parse_user_id(text: str) -> int | None:

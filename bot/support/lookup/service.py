@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import tzinfo
 from typing import Final, TypeVar
 
+from bot.checkout.repository import DraftRepository
 from bot.core.clock import Clock
 from bot.core.date_ranges import Period, get_recent_span
 from bot.infra.db.database import Database
@@ -141,6 +142,7 @@ class LookupService:
                 counts=counts,
                 orders=await OrderRepository(tx).of_user(user_id, limit=SHOWN_ON_USER_PAGE),
                 tickets=await TicketRepository(tx).of_user(user_id, limit=SHOWN_ON_USER_PAGE),
+                draft=await DraftRepository(tx).unfinished_of(user_id),
             )
 
     async def _methods(self) -> tuple[PayoutMethod, ...]:

@@ -11,14 +11,16 @@ from bot.support.lookup.model import UserOverview
 from bot.support.lookup.screens import orders as staff_lookup
 from bot.support.staff.buttons import StaffTicketAction, StaffTicketButton
 from bot.support.staff.screens import case as staff_case
+from bot.support.staff.screens.draft import format_draft
 from bot.users.model import User
 
 
 def show_user(reader: Reader, about: UserOverview) -> Screen:
-    """Return the page. It shows neither the user's name nor anything that they wrote."""
+    """Return the page. It shows neither the user's name nor anything that they wrote, except masked in a draft."""
     t = reader.t
     parts = [
         "\n".join([_heading(t, about), *_status(reader, about.user)]),
+        format_draft(reader, about.draft) if about.draft is not None else "",
         "\n".join([_counts(t, about), *_latest(reader, about)]),
         "\n".join(
             [

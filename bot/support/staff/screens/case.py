@@ -17,6 +17,7 @@ from bot.orders.screens.open_orders import staff_status_key, status_emoji
 from bot.recipients.formatting import format_destination
 from bot.support.cases import MAX_OTHERS, Case
 from bot.support.staff.screens import timeline as staff_timeline
+from bot.support.staff.screens.draft import format_draft
 from bot.support.ticket import Ticket
 
 SHOWN = MAX_OTHERS - 1
@@ -29,6 +30,7 @@ def format_case(reader: Reader, case: Case, *, before: str = "") -> Html:
         before,
         format_facts(reader, case),
         format_anomalies(reader.t, case),
+        format_draft(reader, case.draft) if case.draft is not None else "",
         format_others(reader, case),
     )
     parts = [part for part in known if part]
