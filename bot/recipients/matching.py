@@ -37,6 +37,11 @@ def compare_numbers(ours: str, theirs: str, kind: str) -> NumberMatch:
     return "masked" if any(re.fullmatch(pattern, spelling) for spelling in spellings) else "different"
 
 
+def is_masked(number: str) -> bool:
+    """Return whether the service shows only a part of a number."""
+    return bool(_MASK.search(number))
+
+
 def _normalize(text: str) -> str:
     """Return the digits, with one `*` for each masked part. It is empty if the text has other characters."""
     # NFKC turns an ellipsis into dots, which count as separators, so it is replaced before.

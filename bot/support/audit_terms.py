@@ -17,6 +17,7 @@ AUDIT_TERMS: Final = AuditTerms(
     subjects={
         "order": name_as_written,
         "evidence": name_as_written,
+        "service_order": name_as_written,
         "ticket": name_as_written,
         "person": _user_id,
         "answer": name_as_written,

@@ -17,7 +17,9 @@ import pytest
 from bot.broadcasts.drafts import Preview
 from bot.broadcasts.model import Broadcast
 from bot.broadcasts.screens import confirm as broadcast_confirm
+from bot.checkout.draft import Step, refuse
 from bot.checkout.screens import review
+from bot.core.errors import Rejection
 from bot.infra.i18n import LOCALES, Html, Translator
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Screen
@@ -28,9 +30,12 @@ from bot.orders.receipts.screens import receipt
 from bot.orders.screens import order_messages, status_message
 from bot.orders.screens import payment as pay
 from bot.rates.quote import estimate
+from bot.settlement.model import OrderReport, ServiceRecord
 from bot.settlement.steps import FAILED
 from bot.support.cases import Case
 from bot.support.lookup.screens.evidence import show_evidence
+from bot.support.lookup.screens.service_orders import show_service_order
+from bot.support.service_orders import ServiceOrder
 from bot.support.staff.screens import ticket as staff_ticket
 from bot.support.ticket import Cause
 from bot.support.user_chat.screens import help as help_screens
@@ -41,7 +46,7 @@ from bot.users.screens import start
 from tests.checkout.builders import a_draft_at_review
 from tests.orders.builders import a_receipt, an_open_order, as_sent, orders_in_each_state, some_evidence
 from tests.screens import JAKARTA, NOW, ScreenCase
-from tests.settlement.builders import QUOTE
+from tests.settlement.builders import LISTED_BCA, QUOTE
 from tests.support.builders import an_unanswered_ticket
 from tests.support.ticket_screens import some_contacts
 from tests.texts import TRANSLATIONS
@@ -117,6 +122,36 @@ def _evidence(t: Translator) -> Screen:
     return show_evidence(Reader(t, JAKARTA, NOW), order)
 
 
+def _service_order(t: Translator) -> Screen:
+    report = OrderReport(
+        service_id="cm7k2jt8x0000qz01abcd1234",
+        state="COMPLETED",
+        sats=29_412,
+        idr=500_000,
+        bank_code=LISTED_BCA.code,
+        bank_name=LISTED_BCA.name,
+        recipient="1234567890",
+        holder="BUDI SANTOSO",
+        created_at=NOW - timedelta(minutes=9),
+        paid_at=NOW - timedelta(minutes=8),
+        updated_at=NOW - timedelta(minutes=5),
+        completed_at=NOW - timedelta(minutes=5),
+        record=ServiceRecord(partner_redeem_id="redeem_5f2c"),
+    )
+    return show_service_order(
+        Reader(t, JAKARTA, NOW), ServiceOrder(service_id=report.service_id, report=report, read_at=NOW)
+    )
+
+
+def _stuck_ticket(t: Translator) -> Screen:
+    ticket = an_unanswered_ticket(NOW, order_reference="")
+    refusal = refuse(Step.AMOUNT, Rejection("orders.amount.below_minimum", minimum=20_000), NOW - timedelta(minutes=2))
+    draft = a_draft_at_review(number="1234567890", step=Step.AMOUNT, amount=None, refusal=refusal)
+    user = User(id=1001, language_code="en", created_at=NOW)
+    case = Case(user_id=1001, user=user, tickets=(ticket,), draft=draft)
+    return staff_ticket.show_card(Reader(t, JAKARTA, NOW), ticket, case, default_locale="id")
+
+
 def _broadcast(t: Translator) -> Screen:
     draft = Broadcast(id="0123456789", operator_id=OSCAR, created_at=NOW, revision=3, quote=QUOTE)
     preview = Preview(draft, {"en": 12, "id": 1_000}, timedelta(seconds=61), (), None)
@@ -136,7 +171,9 @@ SCREENS: Final[dict[str, Callable[[Translator], Screen]]] = {
     "notice-failed": _notice(OrderNotification.FAILED, "failed paid"),
     "receipt-caption": _receipt,
     "staff-ticket": _staff_ticket,
+    "staff-ticket-stuck": _stuck_ticket,
     "evidence": _evidence,
+    "service-order": _service_order,
     "broadcast-preview": _broadcast,
     "help": lambda t: help_screens.show_first_page(t, some_contacts(frozenset({OSCAR}), "@kirim_help")),
 }

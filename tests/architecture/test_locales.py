@@ -221,6 +221,7 @@ FOR_STAFF = (
     "orders.status.staff_",
     "operations.platform.",
     "support.reveal.",
+    "support.service_order.",
     "operations.status.",
     "staff.",
     "support.staff",

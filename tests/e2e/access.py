@@ -47,6 +47,7 @@ from bot.support.reveal.buttons import RevealAction, RevealButton
 from bot.support.reveal.model import Reason
 from bot.support.saved_replies import buttons as saved_replies
 from bot.support.saved_replies.buttons import SavedReplyAction, SavedReplyButton
+from bot.support.service_orders import MARK
 from bot.support.staff.buttons import StaffTicketAction, StaffTicketButton
 from bot.support.ticket import CloseReason, Rating
 from bot.support.user_chat.buttons import (
@@ -102,6 +103,9 @@ class PrivateData:
     secrets: frozenset[str]
     seen: frozenset[str]
     """The callback data of every button that the user or staff have seen."""
+
+    service_ids: tuple[str, ...] = ("cm7k2jt8x0000qz01abcd1234",)
+    """The service's ids of the orders."""
 
     def leaked_in(self, text: str) -> list[str]:
         """Return the secrets that a text contains."""
@@ -258,7 +262,7 @@ def _is_private(handler: CommandHandler[Any, Any]) -> bool:
 
 
 def _made_up(matters: PrivateData) -> Iterator[str]:
-    for order in matters.orders:
+    for order in (*matters.orders, *(f"{MARK}{each}" for each in matters.service_ids)):
         yield from (f"o:{order}:{action}" for action in (*OrderAction, "nothing"))
         yield from (
             RevealButton(order, action, argument).pack()
@@ -308,6 +312,8 @@ def _looked_up(matters: PrivateData) -> Iterator[str]:
     queries: Mapping[LookupPage, tuple[str, ...]] = {
         LookupPage.TICKETS: tuple(f"{which}:0" for which in TicketFilter),
         LookupPage.ORDER: matters.orders,
+        LookupPage.SERVICE_ORDER: matters.service_ids,
+        LookupPage.SERVICE_EVIDENCE: matters.service_ids,
         LookupPage.ORDERS_BY_FRAGMENT: tuple(order[:4] for order in matters.orders),
     }
     users = (str(matters.user_id), f"{matters.user_id}:0")

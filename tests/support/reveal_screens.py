@@ -19,6 +19,7 @@ from tests.staff.audit_terms import TERMS
 
 SUBJECTS = (
     "order:R2345AB",
+    "service_order:cm7k2jt8x0000qz01abcd1234",
     "ticket:T-4F7K2",
     "person:",
     "broadcast:0123456789",

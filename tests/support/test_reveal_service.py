@@ -6,14 +6,18 @@ file is the next process.
 
 import asyncio
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 
 from bot.core.errors import Rejection
+from bot.core.money import Amount
 from bot.infra.jobs.repository import Job
 from bot.infra.outbox.model import DeliveryOutcome, RetryLater, Sent, Undeliverable
-from bot.orders.order import Order
+from bot.orders.order import Order, Phase
+from bot.orders.repository import OrderRepository
+from bot.settlement.budget import Budget
+from bot.settlement.model import OrderNotFound, OrderRequest, ServiceDown, SettlementFailure, SlowDown
 from bot.staff.model import AuditAction, AuditEntry
 from bot.staff.repository import AuditRepository
 from bot.staff.staff_chat import StaffChat
@@ -21,9 +25,12 @@ from bot.support.reveal.masking import PAUSE_WHILE_NONE, MaskingService
 from bot.support.reveal.model import Reveal
 from bot.support.reveal.repository import RevealRepository
 from bot.support.reveal.service import RevealService
+from bot.support.service_orders import MARK, ServiceOrder, ServiceOrders, Subject
 from bot.users.model import User
 from bot.users.repository import UserRepository
+from tests.orders.builders import an_order
 from tests.orders.order_system import EMMA, NUMBER, OSCAR, OrderSystem
+from tests.settlement.builders import BCA
 from tests.settlement.fake_settlement import MovedClock
 from tests.users.stored_data import delete_user
 
@@ -49,17 +56,17 @@ class Chat:
     def plan(self, call: str, *outcomes: DeliveryOutcome | str) -> None:
         self.outcomes.setdefault(call, deque()).extend(outcomes)
 
-    async def open(self, staff_id: int, order: Order) -> DeliveryOutcome:
+    async def open(self, staff_id: int, order: Subject) -> DeliveryOutcome:
         del staff_id, order
         return self._do("open", len(self.messages) + 1, "masked")
 
-    async def show(self, reveal: Reveal, order: Order) -> DeliveryOutcome:
+    async def show(self, reveal: Reveal, order: Subject) -> DeliveryOutcome:
         if self.block_show is not None:
             self.is_blocked.set()
             await self.block_show.wait()
         return self._do("show", reveal.message_id or 0, order.number)
 
-    async def mask(self, reveal: Reveal, order: Order | None) -> DeliveryOutcome:
+    async def mask(self, reveal: Reveal, order: Subject | None) -> DeliveryOutcome:
         return self._do("mask", reveal.message_id or 0, "masked" if order and order.number else "forgotten")
 
     def _do(self, call: str, message_id: int, text: str) -> DeliveryOutcome:
@@ -104,7 +111,12 @@ class Bot:
             on_change=self._count_wakeup,
         )
         self.reveals = RevealService(
-            database=store, clock=clock, staff_chat=system, screen=self.chat, masking=self.masking
+            database=store,
+            clock=clock,
+            staff_chat=system,
+            screen=self.chat,
+            masking=self.masking,
+            service_orders=ServiceOrders(store, self.system.service, clock, Budget(1_000)),
         )
 
     async def run_worker(self, *, after: float = 0) -> float:
@@ -381,7 +393,7 @@ async def test_a_user_who_is_forgotten_meanwhile_is_masked_at_once_and_for_good(
 
 async def test_a_user_who_is_forgotten_before_it_is_shown_is_not_shown(bot: Bot, order: Order) -> None:
     class Forgetful(Chat):
-        async def open(self, staff_id: int, order: Order) -> DeliveryOutcome:
+        async def open(self, staff_id: int, order: Subject) -> DeliveryOutcome:
             async with bot.system.store.transaction() as tx:
                 await delete_user(tx, EMMA)
             return await super().open(staff_id, order)
@@ -451,3 +463,109 @@ async def test_a_bot_that_is_told_to_end_masks_what_it_leaves_and_the_next_one_m
     await bot.restarted().run_worker(after=60)
     assert not bot.chat.shows_number
     assert await unmasked(bot) == []
+
+
+SERVICE_ID = "cm7k2jt8x0000qz01abcd1234"
+OF_SERVICE = f"{MARK}{SERVICE_ID}"
+
+
+@pytest.fixture
+def of_agent(system: OrderSystem) -> str:
+    """Let an agent create an order with our key, and return what stands for it in buttons."""
+    wanted = OrderRequest(method=BCA, number=NUMBER, holder=None, amount=Amount("IDR", 500_000), channel="lightning")
+    report = system.service.records.pop(system.service.make(wanted).service_id)
+    system.service.records[SERVICE_ID] = replace(report, service_id=SERVICE_ID)
+    system.service.calls.clear()
+    return OF_SERVICE
+
+
+async def test_a_recipient_of_another_program_has_the_same_rules(bot: Bot, of_agent: str) -> None:
+    subject = await bot.reveals.find_order(RINA, of_agent)
+    assert isinstance(subject, ServiceOrder)
+    assert bot.system.service.calls == [], "the question for the reason asks nothing of the service"
+    with pytest.raises(Rejection, match="not_yours"):
+        await bot.reveals.reveal(EMMA, of_agent, "trace")
+    assert await bot.reveals.reveal(RINA, of_agent, "trace", question=5)
+    assert bot.chat.messages == {1: NUMBER}
+    assert not await bot.reveals.reveal(RINA, of_agent, "trace", question=6), "it is shown already"
+    (entry,) = await audit_entries(bot)
+    assert (entry.action, entry.subject) == (AuditAction.REVEALED, f"service_order:{SERVICE_ID}")
+    assert (entry.user_id, entry.detail) == (0, "trace")
+    bot.system.service.reads.extend([ServiceDown()] * 9)
+    after = bot.restarted()
+    await after.run_worker(after=60)
+    assert not bot.chat.shows_number, "masked without the service"
+    assert await unmasked(after) == []
+
+
+@pytest.mark.parametrize(
+    ("failure", "key"),
+    [
+        (ServiceDown(), "support.service_order.not_revealed"),
+        (SlowDown(3), "support.service_order.not_revealed"),
+        (OrderNotFound(), "support.staff.gone"),
+    ],
+)
+async def test_nothing_is_shown_or_written_down_if_the_service_does_not_answer(
+    bot: Bot, of_agent: str, failure: SettlementFailure, key: str
+) -> None:
+    bot.system.service.reads.append(failure)
+    with pytest.raises(Rejection, match=key):
+        await bot.reveals.reveal(RINA, of_agent, "trace")
+    assert bot.chat.calls == []
+    assert await audit_entries(bot) == []
+
+
+async def test_a_services_id_does_not_get_around_the_deletion_of_a_customer(bot: Bot, order: Order) -> None:
+    assert order.service_id is not None
+    service_id = "cm_of_our_own_order_0001"
+    async with bot.system.store.transaction() as tx:
+        found = await OrderRepository(tx).get(order.reference)
+        assert found is not None
+        ended = replace(found, service_id=service_id, phase=Phase.DONE, state="COMPLETED", ended_at=order.created_at)
+        assert await OrderRepository(tx).save(ended)
+    bot.system.service.records[service_id] = replace(
+        bot.system.service.records[order.service_id], service_id=service_id, recipient=NUMBER
+    )
+    subject = await bot.reveals.find_order(RINA, f"{MARK}{service_id}")
+    assert subject.reference == order.reference, "it is ours, with our rules"
+    async with bot.system.store.transaction() as tx:
+        await delete_user(tx, EMMA)
+    bot.system.service.calls.clear()
+    with pytest.raises(Rejection, match="forgotten"):
+        await bot.reveals.reveal(RINA, f"{MARK}{service_id}", "trace")
+    assert bot.system.service.calls == []
+
+
+async def test_what_may_be_of_a_deleted_customer_is_not_revealed(bot: Bot, of_agent: str) -> None:
+    async with bot.system.store.transaction() as tx:
+        blank = an_order(
+            phase=Phase.ABANDONED,
+            user_id=0,
+            chat_id=0,
+            number="",
+            holder=None,
+            requested_amount=Amount("IDR", 500_000),
+            created_at=bot.system.clock.now(),
+        )
+        assert await OrderRepository(tx).add(blank)
+    with pytest.raises(Rejection, match="forgotten"):
+        await bot.reveals.reveal(RINA, of_agent, "trace")
+    assert bot.chat.calls == []
+
+
+async def test_a_forged_id_reveals_nothing(bot: Bot) -> None:
+    for forged in (MARK, f"{MARK}../../x", f"{MARK}{'9' * 20}"):
+        with pytest.raises(Rejection, match="gone"):
+            await bot.reveals.reveal(RINA, forged, "trace")
+    assert bot.system.service.calls == []
+
+
+async def test_what_the_service_masks_itself_is_not_revealed(bot: Bot, of_agent: str) -> None:
+    report = bot.system.service.records[SERVICE_ID]
+    for recipient in ("******3456", "", None):
+        bot.system.service.records[SERVICE_ID] = replace(report, recipient=recipient)
+        with pytest.raises(Rejection, match=r"service_order\.masked"):
+            await bot.reveals.reveal(RINA, of_agent, "trace")
+    assert bot.chat.calls == []
+    assert await audit_entries(bot) == []

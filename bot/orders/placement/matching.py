@@ -76,13 +76,20 @@ def may_match(order: Order, report: OrderReport, listing: OrderListing) -> bool:
     (`compare_recipients`).
     """
     return (
-        (report.bank_code, report.bank_name) == (order.method.code, order.method.name)
-        and _has_requested_amount(order, report)
-        and (report.channel or LIGHTNING) == order.channel
+        is_same_request(order, report)
         and compare_recipients(order, report) != "different"
         and report.paid_at is None
         and step_after(OrderStep.CREATED, report.state) is OrderStep.CREATED
         and _created_in_window(order, report, listing)
+    )
+
+
+def is_same_request(order: Order, report: OrderReport) -> bool:
+    """Return whether both have the same destination, amount and channel. Neither recipient nor time is compared."""
+    return (
+        (report.bank_code, report.bank_name) == (order.method.code, order.method.name)
+        and _has_requested_amount(order, report)
+        and (report.channel or LIGHTNING) == order.channel
     )
 
 

@@ -20,6 +20,8 @@ class LookupPage(StrEnum):
 
     ORDER = "order"
     EVIDENCE = "proof"
+    SERVICE_ORDER = "svc"
+    SERVICE_EVIDENCE = "svcproof"
     ORDERS_BY_FRAGMENT = "like"
     ORDERS_FOUND = "find"
     ORDERS_OF_USER = "orders"

@@ -11,16 +11,20 @@ from telegram.ext import ApplicationHandlerStop, MessageHandler, filters
 
 from bot.core.date_ranges import Period
 from bot.infra.db.database import Database
+from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.router import PRIVATE, Context, Handler, Menu, Routes
 from bot.infra.telegram.ui.screen import Screen
+from bot.settlement.model import SettlementFailure
 from bot.support.lookup.buttons import LookupButton, LookupPage, format_page, format_search, parse_page, parse_search
 from bot.support.lookup.model import OrderFilter, parse_user_id
 from bot.support.lookup.screens import evidence as evidence_screens
 from bot.support.lookup.screens import orders as order_screens
+from bot.support.lookup.screens import service_orders as service_screens
 from bot.support.lookup.screens import tickets as ticket_screens
 from bot.support.lookup.screens import user as user_screens
 from bot.support.lookup.service import MIN_FRAGMENT, LookupService
 from bot.support.model import TicketFilter
+from bot.support.service_orders import ServiceOrder, ServiceOrders, is_service_id
 from bot.support.staff.messages import TicketMessages
 from bot.support.staff.session import StaffSession, StaffSessions
 from bot.support.ticket import Ticket
@@ -28,7 +32,10 @@ from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.repository import TicketRepository
 
 TICKET: Final = re.compile(r"T-?[0-9A-Z]{5}")
-FRAGMENT: Final = re.compile(rf"[0-9A-Za-z-]{{{MIN_FRAGMENT},40}}")
+FRAGMENT: Final = re.compile(rf"[0-9A-Za-z_-]{{{MIN_FRAGMENT},40}}")
+AROUND_IDS: Final = "#<>"
+"""What people put around a reference or an id."""
+
 PICTURES: Final = filters.PHOTO | filters.Document.ALL
 """A forwarded picture may be a receipt. The bot checks receipts for everyone."""
 
@@ -44,11 +51,13 @@ class LookupHandlers:
         sessions: StaffSessions,
         database: Database,
         lookups: LookupService,
+        service_orders: ServiceOrders,
         messages: TicketMessages,
     ) -> None:
         self._sessions = sessions
         self._database = database
         self._lookups = lookups
+        self._service_orders = service_orders
         self._messages = messages
 
     def routes(self) -> Routes[StaffSession]:
@@ -66,11 +75,11 @@ class LookupHandlers:
         return MessageHandler(PRIVATE & filters.FORWARDED & ~filters.COMMAND & ~PICTURES, self._forwarded)
 
     async def order(self, staff: StaffSession, typed: str) -> None:
-        """Show the order with this reference or id, or with a part of them.
+        """Show the order with this reference or id, or with a part of them. The service is asked about unknown ids.
 
         Without an argument, show the order of the ticket that the command replies to.
         """
-        wanted = "".join(typed.split()).strip("#<>")
+        wanted = "".join(typed.split()).strip(AROUND_IDS)
         name = wanted.upper()
         ticket = await self._find_ticket(name) if wanted else await self._messages.ticket_of(staff, staff.message)
         if ticket is not None and ticket.order_reference:
@@ -81,13 +90,21 @@ class LookupHandlers:
             await self._show(staff, Screen(staff.t("support.lookup.how_order")))
         elif (found := await self._lookups.find_order(wanted)) is not None:
             await self._show_order(staff, found.reference)
+        elif _read_service_id(typed) and not (await self._lookups.find_orders_by_fragment(wanted)).items:
+            await self._show_service_order(staff, wanted)
         else:
             await self._show_by_fragment(staff, format_page(wanted))
 
     async def find_orders(self, staff: StaffSession, typed: str) -> None:
-        """Show the orders with the typed destination, sum and day."""
+        """Show the orders with the typed destination, sum and day, or the order with the typed id of the service."""
+        service_id = _read_service_id(typed)
+        if service_id and not service_id.isalpha():
+            await self._show_service_order(staff, service_id)
+            return
         parsed = await self._lookups.parse_query(" ".join(typed.split()), staff.session.zone)
-        if parsed.unread:
+        if parsed.unread and service_id:
+            await self._show_service_order(staff, service_id)
+        elif parsed.unread:
             await self._show(staff, Screen(staff.t("support.lookup.unread", what=" ".join(parsed.unread))))
         elif parsed.candidates:
 
@@ -162,6 +179,30 @@ class LookupHandlers:
             return False
         await self._show(staff, evidence_screens.show_evidence(staff.reader, order))
         return True
+
+    async def _show_service_order(self, staff: StaffSession, service_id: str) -> bool:
+        """Show what the service reports about an order, or our order if it is one of ours."""
+        return await self._show_of_service(staff, service_id, "service_order", service_screens.show_service_order)
+
+    async def _show_service_evidence(self, staff: StaffSession, service_id: str) -> bool:
+        return await self._show_of_service(staff, service_id, "evidence", evidence_screens.show_service_evidence)
+
+    async def _show_of_service(
+        self, staff: StaffSession, service_id: str, subject: str, show: Callable[[Reader, ServiceOrder], Screen]
+    ) -> bool:
+        if not is_service_id(service_id):
+            return False
+        await staff.toast("support.staff_ticket.reading")
+        try:
+            order = await self._service_orders.view(staff.user.id, service_id, subject)
+        except SettlementFailure as failure:
+            await self._show(staff, service_screens.explain_failure(staff.t, service_id, failure))
+            return True
+        if order is not None:
+            await self._show(staff, show(replace(staff.reader, now=order.read_at or staff.now), order))
+            return True
+        reference = await self._service_orders.find_reference(service_id)
+        return reference is not None and await self._show_order(staff, reference)
 
     async def _show_by_fragment(self, staff: StaffSession, query: str) -> bool:
         """List the orders whose reference or id contains a fragment. If there is only one, show its page."""
@@ -279,6 +320,8 @@ class LookupHandlers:
     PAGES: ClassVar[Mapping[LookupPage, "_ShowPage"]] = {
         LookupPage.ORDER: _show_order,
         LookupPage.EVIDENCE: _show_evidence,
+        LookupPage.SERVICE_ORDER: _show_service_order,
+        LookupPage.SERVICE_EVIDENCE: _show_service_evidence,
         LookupPage.ORDERS_BY_FRAGMENT: _show_by_fragment,
         LookupPage.ORDERS_FOUND: _show_found_page,
         LookupPage.USER: _show_user,
@@ -287,6 +330,13 @@ class LookupHandlers:
         LookupPage.TICKETS: _show_tickets,
     }
     """How each page is shown. A method returns False if its subject doesn't exist."""
+
+
+def _read_service_id(typed: str) -> str:
+    """Return the one typed word if it looks like an id of the service, or nothing. Several words can be a name."""
+    words = typed.split()
+    word = words[0].strip(AROUND_IDS) if len(words) == 1 else ""
+    return word if is_service_id(word) else ""
 
 
 def _parse_user_page(query: str, page: LookupPage) -> tuple[int, int, Callable[[int], str]] | None:

@@ -22,21 +22,24 @@ from bot.users.tables import HAS_USERNAME, users
 MAX_MATCHES = 200
 """How many references, and how many ids, a fragment can match."""
 
-LIKE_CHARACTERS = frozenset("%_\\")
-"""Characters with a special meaning in LIKE. No reference or id has one."""
+LIKE_CHARACTERS = frozenset("%\\")
+"""Characters with a special meaning in LIKE that no reference or id has. An id can have an underscore (`mem_…`)."""
 
 LIMIT, OFFSET = bindparam("limit", type_=Integer()), bindparam("offset", type_=Integer())
 ORDERS = select(*COLUMNS).order_by(*NEWEST_FIRST).limit(LIMIT).offset(OFFSET)
 # These two search an index. The table is read only for the matches.
 REFERENCES = (
     select(orders.c.reference)
-    .where(orders.c.reference.contains(bindparam("capitals", type_=Text()), autoescape=False))
+    .where(orders.c.reference.contains(bindparam("capitals", type_=Text()), autoescape=False, escape="\\"))
     .order_by(*NEWEST_FIRST)
     .limit(MAX_MATCHES)
 )
 SERVICE_IDS = (
     select(orders.c.service_id)
-    .where(IS_CLAIMED, func.lower(orders.c.service_id).contains(bindparam("small", type_=Text()), autoescape=False))
+    .where(
+        IS_CLAIMED,
+        func.lower(orders.c.service_id).contains(bindparam("small", type_=Text()), autoescape=False, escape="\\"),
+    )
     .limit(MAX_MATCHES)
 )
 WITH_FRAGMENT = ORDERS.where(or_(orders.c.reference.in_(REFERENCES), orders.c.service_id.in_(SERVICE_IDS)))
@@ -75,7 +78,8 @@ class LookupRepository:
         """Return the orders with `fragment` in their reference or their id at the service, in any case."""
         if not fragment or set(fragment) & LIKE_CHARACTERS:
             return ()
-        known = {"capitals": fragment.upper(), "small": fragment.lower(), "limit": limit, "offset": offset}
+        quoted = fragment.replace("_", r"\_")
+        known = {"capitals": quoted.upper(), "small": quoted.lower(), "limit": limit, "offset": offset}
         return await self._orders(WITH_FRAGMENT, known)
 
     async def find_orders(self, wanted: OrderFilter, *, limit: int, offset: int) -> tuple[Order, ...]:

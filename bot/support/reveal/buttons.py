@@ -18,8 +18,12 @@ class RevealAction(StrEnum):
 
 @dataclass(frozen=True)
 class RevealButton(Callback, prefix="rv"):
-    """A button about an order's full recipient. `argument` is the reason, or the id of the reveal to hide."""
+    """A button about an order's full recipient. `argument` is the reason, or the id of the reveal to hide.
 
-    order: Annotated[str, Pattern("[0-9A-Z]{4,16}")]
+    `order` is our reference, or the service's id after an "@". To hide a reveal its own id is enough, so the service's
+    id is left out.
+    """
+
+    order: Annotated[str, Pattern("[0-9A-Z]{4,16}|@[0-9A-Za-z_-]{0,48}")]
     action: RevealAction
     argument: Annotated[str, Pattern("[a-z0-9]{1,16}")] = ""

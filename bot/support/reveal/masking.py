@@ -21,10 +21,10 @@ from bot.infra.db.errors import StoreDown
 from bot.infra.db.transaction import Transaction
 from bot.infra.jobs.repository import Job, JobHandler
 from bot.infra.outbox.model import Sent
-from bot.orders.repository import OrderRepository
 from bot.staff.staff_chat import StaffChat
 from bot.support.reveal.model import SHOWN_FOR, Reveal, RevealScreen
 from bot.support.reveal.repository import RevealRepository
+from bot.support.service_orders import find_subject
 
 log = structlog.get_logger(__name__)
 
@@ -112,7 +112,7 @@ class MaskingService:
             if not is_ours:
                 return
             async with self._database.reading() as tx:
-                order = await OrderRepository(tx).get(reveal.reference)
+                order = await find_subject(tx, reveal.reference)
             outcome = await self._screen.mask(reveal, order)
             if not isinstance(outcome, Sent):
                 log.warning("mask_retry_scheduled", reveal=reveal.id, order=reveal.reference)
@@ -185,5 +185,5 @@ class MaskingService:
 
 async def _is_user_deleted(tx: Transaction, reveal: Reveal) -> bool:
     """Return whether the order's user or its recipient was deleted."""
-    order = await OrderRepository(tx).get(reveal.reference)
+    order = await find_subject(tx, reveal.reference)
     return order is None or not order.has_recipient

@@ -9,9 +9,9 @@ from bot.infra.outbox.rendering import delivery_outcome
 from bot.infra.telegram.outbound.sender import Gone, Invalid, Messenger
 from bot.infra.telegram.outbound.sender import Outcome as CallOutcome
 from bot.infra.telegram.ui.screen import Screen
-from bot.orders.order import Order
 from bot.support.reveal import screens
 from bot.support.reveal.model import Reveal
+from bot.support.service_orders import Subject
 from bot.users.model import User
 from bot.users.repository import UserRepository
 
@@ -26,17 +26,17 @@ class RevealMessages:
         self._messenger = messenger
         self._translations = translations
 
-    async def open(self, staff_id: int, order: Order) -> DeliveryOutcome:
+    async def open(self, staff_id: int, order: Subject) -> DeliveryOutcome:
         """Send the message without the recipient. It can't be forwarded or copied."""
         screen = await self._screen(staff_id, lambda t, _: screens.show_placeholder(t, order))
         return delivery_outcome(await self._messenger.send_text(staff_id, screen.text, priority="talk", protected=True))
 
-    async def show(self, reveal: Reveal, order: Order) -> DeliveryOutcome:
+    async def show(self, reveal: Reveal, order: Subject) -> DeliveryOutcome:
         """Edit the message to show the full recipient."""
         edited = await self._edit(reveal, lambda t, who: screens.show_recipient(t, reveal, order, who))
         return Undeliverable("the message is gone") if isinstance(edited, Gone) else delivery_outcome(edited)
 
-    async def mask(self, reveal: Reveal, order: Order | None) -> DeliveryOutcome:
+    async def mask(self, reveal: Reveal, order: Subject | None) -> DeliveryOutcome:
         """Edit the message to mask the recipient. If that fails, delete the message."""
         if reveal.message_id is None:
             return Sent()

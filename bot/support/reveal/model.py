@@ -9,8 +9,8 @@ from typing import Final, Protocol
 from bot.core.errors import Rejection
 from bot.core.text import plain
 from bot.infra.outbox.model import DeliveryOutcome
-from bot.orders.order import Order
 from bot.recipients.matching import mask_number
+from bot.support.service_orders import Subject
 
 SHOWN_FOR: Final = timedelta(minutes=1)
 MIN_CHARACTERS, MAX_CHARACTERS = 3, 200
@@ -48,15 +48,15 @@ class Reveal:
 class RevealScreen(Protocol):
     """The message that shows a full recipient in a support agent's private chat."""
 
-    async def open(self, staff_id: int, order: Order) -> DeliveryOutcome:
+    async def open(self, staff_id: int, order: Subject) -> DeliveryOutcome:
         """Send the message without the recipient. It can't be forwarded."""
         ...
 
-    async def show(self, reveal: Reveal, order: Order) -> DeliveryOutcome:
+    async def show(self, reveal: Reveal, order: Subject) -> DeliveryOutcome:
         """Show the full recipient."""
         ...
 
-    async def mask(self, reveal: Reveal, order: Order | None) -> DeliveryOutcome:
+    async def mask(self, reveal: Reveal, order: Subject | None) -> DeliveryOutcome:
         """Mask the recipient. Return `Sent` also if the message no longer exists."""
         ...
 

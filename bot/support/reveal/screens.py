@@ -4,11 +4,11 @@ from bot.core.zones import PRESUMED
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.formatting import format_clock
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
-from bot.orders.order import Order
-from bot.orders.screens.formatting import format_order_line
 from bot.recipients.formatting import format_full_method
+from bot.support.order_line import format_subject_line
 from bot.support.reveal.buttons import RevealAction, RevealButton
 from bot.support.reveal.model import Reason, Reveal
+from bot.support.service_orders import MARK, ServiceOrder, Subject
 from bot.users.model import User
 
 
@@ -17,43 +17,45 @@ def reveal_button(t: Translator, reference: str) -> Button:
     return Button(t.plain("support.reveal.button"), data=RevealButton(reference, RevealAction.ASK).pack())
 
 
-def ask_reason(t: Translator, order: Order) -> Screen:
+def ask_reason(t: Translator, order: Subject) -> Screen:
     """Ask for the reason: a usual one, or one that is typed."""
     usual = [_choice(t, order, f"support.reveal.reason_{reason}", RevealAction.FOR_REASON, reason) for reason in Reason]
     other = _choice(t, order, "support.reveal.other", RevealAction.TYPE_REASON)
-    return Screen(t("support.reveal.ask", line=format_order_line(t, order)), tuple((each,) for each in (*usual, other)))
+    return Screen(
+        t("support.reveal.ask", line=format_subject_line(t, order)), tuple((each,) for each in (*usual, other))
+    )
 
 
-def ask_typed_reason(t: Translator, order: Order) -> Screen:
+def ask_typed_reason(t: Translator, order: Subject) -> Screen:
     """Ask to type the reason."""
-    return Screen(t("support.reveal.type", line=format_order_line(t, order)))
+    return Screen(t("support.reveal.type", line=format_subject_line(t, order)))
 
 
-def show_placeholder(t: Translator, order: Order) -> Screen:
+def show_placeholder(t: Translator, order: Subject) -> Screen:
     """Return the message before the recipient is in it."""
-    return Screen(t("support.reveal.opened", line=format_order_line(t, order)))
+    return Screen(t("support.reveal.opened", line=format_subject_line(t, order)))
 
 
-def show_recipient(t: Translator, reveal: Reveal, order: Order, user: User | None) -> Screen:
+def show_recipient(t: Translator, reveal: Reveal, order: Subject, user: User | None) -> Screen:
     """Show the full recipient, and until when it is shown."""
     zone = user.zone if user is not None else PRESUMED
     text = t(
         "support.reveal.shown_named" if order.holder else "support.reveal.shown",
-        line=format_order_line(t, order),
+        line=format_subject_line(t, order),
         name=format_full_method(order.method),
         number=order.number,
         holder=order.holder or "",
         until=format_clock(t, reveal.until, zone),
     )
     hide = Button(
-        t.plain("support.reveal.hide"), data=RevealButton(order.reference, RevealAction.HIDE, reveal.id).pack()
+        t.plain("support.reveal.hide"), data=RevealButton(_name_to_hide(order), RevealAction.HIDE, reveal.id).pack()
     )
     return Screen(text, ((hide,),))
 
 
-def show_masked(t: Translator, reveal: Reveal, order: Order | None) -> Screen:
+def show_masked(t: Translator, reveal: Reveal, order: Subject | None) -> Screen:
     """Show the order without its recipient. A deleted recipient can't be shown again."""
-    line: Html | str = format_order_line(t, order) if order is not None else reveal.reference
+    line: Html | str = format_subject_line(t, order) if order is not None else reveal.reference.removeprefix(MARK)
     can_be_asked = order is not None and order.has_recipient
     again = Button(t.plain("support.reveal.again"), data=RevealButton(reveal.reference, RevealAction.ASK).pack())
     return Screen(t("support.reveal.masked", line=line), ((again,),) if can_be_asked else ())
@@ -73,5 +75,9 @@ def private_chat_row(t: Translator, username: str) -> Keyboard:
     )
 
 
-def _choice(t: Translator, order: Order, label: str, action: RevealAction, argument: str = "") -> Button:
+def _name_to_hide(order: Subject) -> str:
+    return MARK if isinstance(order, ServiceOrder) else order.reference
+
+
+def _choice(t: Translator, order: Subject, label: str, action: RevealAction, argument: str = "") -> Button:
     return Button(t.plain(label), data=RevealButton(order.reference, action, argument).pack())

@@ -3,6 +3,7 @@
 from bot.infra.feature import Infra, Worker
 from bot.infra.workers import Wakeup
 from bot.orders.tracking.observer import Observer
+from bot.settlement.budget import Budget
 from bot.settlement.catalogue import ServiceCatalogue
 from bot.settlement.model import Settlement
 from bot.staff.staff_chat import StaffChat
@@ -14,6 +15,7 @@ from bot.support.reveal.messages import RevealMessages
 from bot.support.reveal.service import RevealService
 from bot.support.saved_replies.handlers import SavedReplyHandlers, SendSavedReplyHandlers
 from bot.support.saved_replies.service import SavedReplyService
+from bot.support.service_orders import ServiceOrders
 from bot.support.staff.handlers import StaffChatHandlers, StaffTicketHandlers
 from bot.support.staff.messages import TicketMessages
 from bot.support.staff.refresh import OrderRefresh
@@ -23,13 +25,16 @@ from bot.support.staff.topics import TicketTopics
 from bot.support.tickets.corrections import TicketCorrectionService
 from bot.support.tickets.staff_service import StaffTicketService
 
+LOOKUPS_PER_SECOND = 2.0
+"""Orders that a process reads for support at most, so that polling keeps nearly all of the service's limit."""
+
 
 class SupportAgents:
     """Build the part for support agents.
 
     Args:
         infra: what every feature is built on.
-        settlement: reads the state of a ticket's order.
+        settlement: reads the state of a ticket's order, and orders of our key that aren't ours.
         catalogue: lists the payout methods that a lookup can name.
         observer: saves what the service reports of an order.
         staff_chat: the chats in which support agents work.
@@ -60,10 +65,12 @@ class SupportAgents:
             staff_chat=staff_chat,
         )
         messages = TicketMessages(database)
+        service_orders = ServiceOrders(database, settlement, clock, Budget(LOOKUPS_PER_SECOND))
         lookups = LookupHandlers(
             sessions=self.sessions,
             database=database,
             lookups=LookupService(database, catalogue, clock),
+            service_orders=service_orders,
             messages=messages,
         )
         to_mask = Wakeup()
@@ -80,7 +87,12 @@ class SupportAgents:
             sessions=self.sessions,
             messenger=messenger,
             reveals=RevealService(
-                database=database, clock=clock, staff_chat=staff_chat, screen=reveal_messages, masking=masking
+                database=database,
+                clock=clock,
+                staff_chat=staff_chat,
+                screen=reveal_messages,
+                masking=masking,
+                service_orders=service_orders,
             ),
         )
         known_replies = SavedReplyService(database, clock)

@@ -122,6 +122,7 @@ async def set_up(made: System) -> AccessSystem:
         user_id=emma.id,
         orders=references,
         tickets=tuple(tickets),
+        service_ids=tuple(order["id"] for order in orders),
         secrets=frozenset(
             {
                 "8620123456",

@@ -21,7 +21,15 @@ async def test_nobody_else_finds_anything_by_command_button_or_forwarding(shared
     for command in COMMANDS:
         await sari.says(command.format(**known))
         await sari.sees(like("checkout.chat.unknown_command"))
-    for button in (f"lu:order:{reference}", f"lu:person:{emma.id}", f"lu:like:{reference[:4]}~0", "lu:tickets:open~0"):
+    for button in (
+        f"lu:svc:{order['id']}",
+        f"lu:svcproof:{order['id']}",
+        f"rv:@{order['id']}:ask",
+        f"lu:order:{reference}",
+        f"lu:person:{emma.id}",
+        f"lu:like:{reference[:4]}~0",
+        "lu:tickets:open~0",
+    ):
         pressed = await sari.presses(greeting, button, force=True)
         assert pressed["text"] == label("support.staff.not_yours")
     await sari.forwards_of(emma, reference)
@@ -48,6 +56,12 @@ async def test_nobody_else_finds_anything_by_command_button_or_forwarding(shared
         "lu:find:014~zzzzzzzzzzzzzzzzzzzz~~~~0",
         "lu:find:014~~~zzzzzzzzzzzz~~0",
         "lu:nothing:1",
+        "lu:svc:",
+        "lu:svc:12345678901234567890",
+        "lu:svc:../../../../platform/stats",
+        "lu:svcproof:cm7k2jt8x0000qz01abcd%2F",
+        "rv:@:ask",
+        "rv:@12345678901234567890:ask",
         "lu:find:014~-1~~~~0",
     ],
 )
