@@ -149,7 +149,7 @@ def _stuck_ticket(t: Translator) -> Screen:
     draft = a_draft_at_review(number="1234567890", step=Step.AMOUNT, amount=None, refusal=refusal)
     user = User(id=1001, language_code="en", created_at=NOW)
     case = Case(user_id=1001, user=user, tickets=(ticket,), draft=draft)
-    return staff_ticket.show_card(Reader(t, JAKARTA, NOW), ticket, case, default_locale="id")
+    return staff_ticket.show_card(Reader(t, JAKARTA, NOW), ticket, case)
 
 
 def _broadcast(t: Translator) -> Screen:

@@ -88,10 +88,10 @@ def test_a_ticket_and_a_customers_page_with_a_draft_can_be_sent(name: str, local
     draft = a_draft(method=method, amount=Amount("SAT", 21_000), channel="btcb", refusal=refusal)
     ticket = an_unanswered_ticket(NOW, order_reference="")
     case = Case(user_id=1001, user=None, tickets=(ticket,), draft=draft)
-    card = show_card(reader, ticket, case, default_locale="id")
+    card = show_card(reader, ticket, case)
     overview = UserOverview(user_id=1001, user=None, counts=OrderCounts(), orders=(), tickets=(), draft=draft)
-    for screen in (card, show_user(reader, overview, "id")):
+    for screen in (card, show_user(reader, overview)):
         check_screen(ScreenCase("with a draft", screen, ("••••7890",)))
         assert NUMBER not in screen.text
     without = replace(case, draft=None)
-    assert "••••7890" not in show_card(reader, ticket, without, default_locale="id").text
+    assert "••••7890" not in show_card(reader, ticket, without).text
