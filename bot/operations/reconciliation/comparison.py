@@ -10,7 +10,6 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from bot.operations.reconciliation.model import (
-    LONGEST_LIST,
     Difference,
     DifferenceKind,
     Facts,
@@ -18,7 +17,7 @@ from bot.operations.reconciliation.model import (
     Pending,
     Reading,
 )
-from bot.orders.deposits import may_be_paid
+from bot.orders.deposits import LONGEST_LIST, may_be_paid
 from bot.orders.order import Order, Phase
 from bot.orders.placement.matching import CREATED_AFTER, CREATED_BEFORE
 from bot.orders.poll_intervals import LONGEST_INTERVAL

@@ -6,10 +6,8 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import Final
 
+from bot.orders.deposits import LONGEST_LIST
 from bot.staff.alarm_model import AlarmKind
-
-LONGEST_LIST: Final = 100
-"""Orders in the longest list of the service (settlement API, 4.7). Only a list with as many is proof."""
 
 
 class DifferenceKind(StrEnum):

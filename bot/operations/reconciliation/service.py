@@ -31,7 +31,6 @@ from bot.operations.reconciliation.comparison import (
 from bot.operations.reconciliation.metrics import RUNS
 from bot.operations.reconciliation.model import (
     ALARM_OF,
-    LONGEST_LIST,
     Difference,
     DifferenceKind,
     Pending,
@@ -43,6 +42,7 @@ from bot.operations.reconciliation.model import (
     merge_spans,
 )
 from bot.operations.reconciliation.repository import ReconciliationRepository
+from bot.orders.deposits import LONGEST_LIST
 from bot.orders.order import Order
 from bot.orders.placement.matching import OrderListing, read_list
 from bot.orders.repository import OrderRepository
