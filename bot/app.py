@@ -67,7 +67,7 @@ class App:
     """The parts of the bot, built and connected, but not started."""
 
     settings: Settings
-    store: Database
+    database: Database
     client: SettlementClient
     application: Application  # type: ignore[type-arg]
     webhook_registration: WebhookRegistration
@@ -99,10 +99,10 @@ def build(settings: Settings, process_id: str | None = None) -> App:
     """
     clock = SystemClock()
     owner, lead_freed = process_id or secrets.token_hex(4), Wakeup()
-    store = create_database(settings, owner)
-    leases = ChatLeases(store, owner, is_alone=store.is_sqlite)
+    database = create_database(settings, owner)
+    leases = ChatLeases(database, owner, is_alone=database.is_sqlite)
     leadership = Leadership(
-        store, owner, is_alone=store.is_sqlite, freed=lead_freed, stands_aside=lambda: leases.stands_aside
+        database, owner, is_alone=database.is_sqlite, freed=lead_freed, stands_aside=lambda: leases.stands_aside
     )
     wake_outbox, wake_bulk, health_changed = Wakeup(), Wakeup(), Wakeup()
     client = SettlementClient(
@@ -122,13 +122,13 @@ def build(settings: Settings, process_id: str | None = None) -> App:
     catalogue, rules = ServiceCatalogue(settlement, clock), create_order_rules(settings)
     infra = Infra(
         clock=clock,
-        database=store,
+        database=database,
         messenger=messenger,
         translations=translations,
         default_locale=settings.default_locale,
         wake_outbox=wake_outbox,
         wake_bulk=wake_bulk,
-        chat_jobs=ChatJobs(store, clock),
+        chat_jobs=ChatJobs(database, clock),
     )
     provider = create_provider(settings)
     users = Users(
@@ -160,7 +160,7 @@ def build(settings: Settings, process_id: str | None = None) -> App:
         budget=budget,
         contacts=staff.contacts,
         public_url=settings.public_url,
-        is_alone=store.is_sqlite,
+        is_alone=database.is_sqlite,
     )
     checkout = Checkout(infra, catalogue, users=users, recipients=recipients, orders=orders)
     support = Support(
@@ -198,10 +198,10 @@ def build(settings: Settings, process_id: str | None = None) -> App:
     features = [each.feature for each in built]
     operations.all_features = features
     operations.all_gauges = [
-        store.refresh_gauges,
+        database.refresh_gauges,
         limiter.refresh_gauges,
-        partial(inbox_metrics.refresh_gauges, store, clock),
-        partial(outbox_metrics.refresh_gauges, store, clock),
+        partial(inbox_metrics.refresh_gauges, database, clock),
+        partial(outbox_metrics.refresh_gauges, database, clock),
         *(refresh for feature in features for refresh in feature.gauges),
     ]
     for feature in features:
@@ -210,14 +210,14 @@ def build(settings: Settings, process_id: str | None = None) -> App:
             staff.add_audit_terms(feature.audit_terms)
         if feature.user_data is not None:
             users.user_data.append(feature.user_data)
-    readers = RenderContexts(store, messenger, clock, translations, settings.default_locale)
+    readers = RenderContexts(database, messenger, clock, translations, settings.default_locale)
     renderers = Renderers(
         readers.context,
         *(renderers for feature in features for renderers in feature.renderers),
     )
     create_delivery = partial(
         OutboxDelivery,
-        store,
+        database,
         renderers,
         clock,
         follow_ups=chain_follow_ups(*(feature.follow_ups for feature in features)),
@@ -227,7 +227,7 @@ def build(settings: Settings, process_id: str | None = None) -> App:
     )
     return App(
         settings=settings,
-        store=store,
+        database=database,
         client=client,
         application=application,
         webhook_registration=WebhookRegistration(application.bot, create_webhook(settings)),

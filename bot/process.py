@@ -87,18 +87,18 @@ async def migrate(settings: Settings) -> str:
         BotIsRunning: another process still works on the SQLite database after `LOCKED_WITHIN` seconds.
     """
     async with AsyncExitStack() as stack:
-        store = create_database(settings)
-        stack.push_async_callback(store.close)
-        if not await store.is_current():
+        database = create_database(settings)
+        stack.push_async_callback(database.close)
+        if not await database.is_current():
             try:
                 async with asyncio.timeout(LOCKED_WITHIN):
-                    await stack.enter_async_context(store.exclude_others())
+                    await stack.enter_async_context(database.exclude_others())
             except TimeoutError:
-                if not await store.is_current():
+                if not await database.is_current():
                     raise BotIsRunning from None
             else:
-                await store.upgrade()
-        return await store.check()
+                await database.upgrade()
+        return await database.check()
 
 
 async def run(settings: Settings, stop: asyncio.Event, process_id: str | None = None) -> int:
@@ -116,17 +116,17 @@ async def run(settings: Settings, stop: asyncio.Event, process_id: str | None = 
     )
     metrics.LEADING.set_function(lambda: float(app.leadership.is_leading))
     async with AsyncExitStack() as stack:
-        stack.push_async_callback(app.store.close)
+        stack.push_async_callback(app.database.close)
         stack.push_async_callback(app.client.aclose)
-        await app.store.check_server()
-        await app.store.check_before_start()
+        await app.database.check_server()
+        await app.database.check_before_start()
         servers = _create_web_servers(app, state)
         if servers is not None:
             await stack.enter_async_context(_running(servers.lag.run()))
             stack.push_async_callback(servers.close)
         # `stop` also ends the wait for another process or for Telegram.
         has_waited = asyncio.Event()
-        lock = app.store.exclude_others(partial(_log_standby, has_waited))
+        lock = app.database.exclude_others(partial(_log_standby, has_waited))
         async with _running(_open_as_standby(servers, has_waited)):
             if not await _run_unless_stopped(stop, _enter(stack, lock)):
                 return 0
@@ -196,9 +196,9 @@ def _find_version() -> str:
 
 async def _prepare_database(app: App) -> str:
     """Upgrade the database schema, and register the key that encrypts from now on. Return the revision."""
-    revision = await app.store.upgrade()
-    await app.store.register_first_key()
-    if app.store.is_sqlite:
+    revision = await app.database.upgrade()
+    await app.database.register_first_key()
+    if app.database.is_sqlite:
         # No other process has the database, so these leases are those of former processes.
         await app.leases.expire_all()
     return revision
@@ -252,7 +252,7 @@ async def _serve(app: App, servers: "WebServers | None", state: ProcessState, st
         offset=_clock_offset(bot),
     )
     queues = ChatQueues(
-        app.store,
+        app.database,
         updates.create_processor(app.application, message_limit, app.sessions, ActivityIndicator(app.infra.messenger)),
         app.clock,
         bot,
@@ -266,11 +266,11 @@ async def _serve(app: App, servers: "WebServers | None", state: ProcessState, st
     app.leases.on_lost(queues.abandon)
     app.leases.on_lost(app.delivery.abandon)
     polls = TelegramRequest(connections=1, may_call=is_lease_held)
-    intake = UpdateIntake(app.store, queues, app.clock, name_source(bot.base_url))
+    intake = UpdateIntake(app.database, queues, app.clock, name_source(bot.base_url))
     receiver = Receiver(UpdatePoller(bot.base_url, polls), intake)
     workers = WorkerGroup()
     try:
-        if app.store.is_sqlite:
+        if app.database.is_sqlite:
             await app.delivery.recover()
         for name, loop in create_loops(app, queues):
             workers.start(name, loop)
@@ -388,12 +388,12 @@ async def _shut_down(app: App, queues: ChatQueues, workers: WorkerGroup) -> None
 def create_loops(app: App, queues: ChatQueues) -> list[tuple[str, Coroutine[Any, Any, None]]]:
     """Return the loop of each worker that every process has, with the worker's name."""
     wakeups = _list_wakeups(app)
-    shared = app.store.create_wakeups(app.leases.owner, wake=partial(_wake_here, app, queues, wakeups))
+    shared = app.database.create_wakeups(app.leases.owner, wake=partial(_wake_here, app, queues, wakeups))
     if shared is not None:
         for name, wakeup in wakeups.items():
             wakeup.share = partial(shared.send, name)
         app.orders.viewed.announce = shared.send
-    longest = LONGEST_WAIT if app.store.is_sqlite else LONGEST_WAIT_SHARED
+    longest = LONGEST_WAIT if app.database.is_sqlite else LONGEST_WAIT_SHARED
     ticks: list[tuple[str, Callable[[], Awaitable[float]], Wakeup]] = [
         ("chats", queues.claim_waiting, app.wake_chats),
         ("outbox", OutboxWorker(app.delivery, app.clock, longest).tick, app.wake_outbox),
@@ -401,13 +401,13 @@ def create_loops(app: App, queues: ChatQueues) -> list[tuple[str, Coroutine[Any,
     ]
     ticks += [(each.name, each.tick, each.wakeup) for feature in app.features for each in feature.local_workers]
     loops = [(name, run_forever(name, tick, wake)) for name, tick, wake in ticks]
-    return [*loops, ("database-lock", app.store.watch_lock()) if shared is None else ("wakeups", shared.run())]
+    return [*loops, ("database-lock", app.database.watch_lock()) if shared is None else ("wakeups", shared.run())]
 
 
 def create_leader_loops(app: App) -> list[tuple[str, Coroutine[Any, Any, None]]]:
     """Return the loop of each worker that only the leader has, with the worker's name."""
     cleanup = OutboxCleanupWorker(
-        app.store,
+        app.database,
         app.clock,
         (app.delivery, app.bulk_delivery),
         keep=(NEEDS_MESSAGE_IDS,),
@@ -417,7 +417,7 @@ def create_leader_loops(app: App) -> list[tuple[str, Coroutine[Any, Any, None]]]
         ("bulk-outbox", OutboxWorker(app.bulk_delivery, app.clock).tick, app.wake_bulk),
         ("outbox-cleanup", cleanup.tick, Wakeup()),
         ("webhook", app.webhook_registration.tick, Wakeup()),
-        ("inbox-cleanup", InboxCleanupWorker(app.store, app.clock, app.leases).tick, Wakeup()),
+        ("inbox-cleanup", InboxCleanupWorker(app.database, app.clock, app.leases).tick, Wakeup()),
     ]
     ticks += [(worker.name, worker.tick, worker.wakeup) for feature in app.features for worker in feature.workers]
     return [(name, run_forever(name, tick, wake)) for name, tick, wake in ticks]

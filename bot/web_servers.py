@@ -49,7 +49,7 @@ class WebServers:
         self.lag: Final = LoopLag()
         """Run it while the servers are open. Without servers nobody sees what it measures."""
 
-        self._health = Health(app.store, state, self.lag)
+        self._health = Health(app.database, state, self.lag)
         self.public: Final = server.ReplaceableApp(create_health_app(self._health))
         metrics = create_metrics_app(app.gauges)
         settings = app.settings
@@ -93,7 +93,7 @@ class WebServers:
         app, settings = self._app, self._app.settings
         webhook = app.webhook_registration.webhook
         self.public.app = create_app(
-            store=app.store,
+            database=app.database,
             clock=app.clock,
             translations=app.infra.translations,
             public_url=settings.public_url,

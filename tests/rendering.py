@@ -22,7 +22,7 @@ def context_for(
         t=t or translator_for(TRANSLATIONS, user),
         zone=user.zone if user else PRESUMED,
         now=now,
-        store=store,
+        database=store,
         messenger=messenger,
     )
 

@@ -43,7 +43,7 @@ class DeliveryService:
     """Start, pause, resume, stop and retry broadcasts.
 
     Args:
-        store: the database with broadcasts and their deliveries.
+        database: the database with broadcasts and their deliveries.
         clock: the time.
         sender: sends one delivery.
         per_second: the expected deliveries a second.
@@ -54,14 +54,14 @@ class DeliveryService:
     def __init__(
         self,
         *,
-        store: Database,
+        database: Database,
         clock: Clock,
         sender: BroadcastSender,
         per_second: float,
         on_change: Callable[[], None] = lambda: None,
         on_decision: Callable[[], None] = lambda: None,
     ) -> None:
-        self._store, self._clock, self._sender = store, clock, sender
+        self._database, self._clock, self._sender = database, clock, sender
         self._per_second = per_second
         self._on_change = on_change
         self._on_decision = on_decision
@@ -80,7 +80,7 @@ class DeliveryService:
         Return None if the broadcast has changed since it was read.
         """
         now = self._clock.now()
-        async with self._store.transaction() as tx:
+        async with self._database.transaction() as tx:
             begun = await BroadcastRepository(tx).save(replace(broadcast, status=RUNNING, started_at=now))
             if begun is None:
                 return None
@@ -103,7 +103,7 @@ class DeliveryService:
 
     async def retry_unknown(self, broadcast_id: str, by: int) -> int:
         """Send the broadcast again to the readers whose result is unknown, and return how many they are."""
-        async with self._store.transaction() as tx:
+        async with self._database.transaction() as tx:
             broadcast = await BroadcastRepository(tx).get(broadcast_id)
             counts = await DeliveryRepository(tx).counts(broadcast_id)
             if broadcast is None or broadcast.status not in {RUNNING, PAUSED, DONE} or UNKNOWN not in counts:
@@ -123,7 +123,7 @@ class DeliveryService:
         """Return the progress of a broadcast; None if it hasn't started."""
         if broadcast_id in self._runs:
             return self._runs[broadcast_id][0].progress
-        async with self._store.reading() as tx:
+        async with self._database.reading() as tx:
             broadcast = await BroadcastRepository(tx).get(broadcast_id)
             if broadcast is None or broadcast.started_at is None:
                 return None
@@ -140,7 +140,7 @@ class DeliveryService:
 
     async def find_unfinished(self) -> tuple[Broadcast, ...]:
         """Return the broadcasts that have started and not ended."""
-        async with self._store.reading() as tx:
+        async with self._database.reading() as tx:
             found = await BroadcastRepository(tx).in_progress()
         return tuple(each for each in found if each.started_at is not None)
 
@@ -156,7 +156,7 @@ class DeliveryService:
         for broadcast in await self.find_unfinished():
             if broadcast.status is RUNNING:
                 self._start(broadcast)
-        async with self._store.reading() as tx:
+        async with self._database.reading() as tx:
             stopped = await BroadcastRepository(tx).stopped_early()
         for broadcast in stopped:
             if broadcast.id not in self._runs:
@@ -169,7 +169,7 @@ class DeliveryService:
         ids of broadcasts that ended recently, because their live message may be out of date.
         """
         self._is_closing = False
-        async with self._store.transaction() as tx:
+        async with self._database.transaction() as tx:
             found = await BroadcastRepository(tx).newest(MAX_RECOVERED)
             begun = [each for each in found if each.started_at is not None]
             for broadcast in begun:
@@ -198,7 +198,7 @@ class DeliveryService:
         if self._is_closing or broadcast.id in self._runs:
             return
         self._changed.add(broadcast.id)
-        run = BroadcastRun(self._store, self._sender, self._clock, broadcast, self._per_second)
+        run = BroadcastRun(self._database, self._sender, self._clock, broadcast, self._per_second)
         task = asyncio.create_task(self._run(broadcast.id, run), name=f"broadcast-{broadcast.id}")
         self._runs[broadcast.id] = run, task
         task.add_done_callback(partial(self._on_run_ended, broadcast.id))
@@ -210,7 +210,7 @@ class DeliveryService:
     async def _end(self, broadcast_id: str) -> None:
         """Save the report if no delivery is left. A broadcast that an operator resumes at this moment stays open."""
         for _ in range(SAVE_ATTEMPTS):
-            async with self._store.transaction() as tx:
+            async with self._database.transaction() as tx:
                 broadcast = await BroadcastRepository(tx).get(broadcast_id)
                 if broadcast is None or broadcast.ended_at is not None:
                     return
@@ -245,7 +245,7 @@ class DeliveryService:
         `by` is the operator who decided them. A change without `by` doesn't update the live message.
         """
         for _ in range(SAVE_ATTEMPTS):
-            async with self._store.transaction() as tx:
+            async with self._database.transaction() as tx:
                 broadcast = await BroadcastRepository(tx).get(broadcast_id)
                 if broadcast is None or broadcast.started_at is None or broadcast.status not in allowed:
                     return None

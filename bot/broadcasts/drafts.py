@@ -56,18 +56,18 @@ class Preview:
 class BroadcastDrafts:
     """Change drafts, and list confirmed broadcasts."""
 
-    def __init__(self, store: Database, clock: Clock) -> None:
-        self._store = store
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
         self._clock = clock
 
     async def get(self, broadcast_id: str) -> Broadcast | None:
         """Return a broadcast of any status."""
-        async with self._store.reading() as tx:
+        async with self._database.reading() as tx:
             return await BroadcastRepository(tx).get(broadcast_id)
 
     async def open(self, operator_id: int) -> Broadcast:
         """Return the operator's open draft. Create a draft about the rate if there is none."""
-        async with self._store.transaction() as tx:
+        async with self._database.transaction() as tx:
             draft = await BroadcastRepository(tx).draft_of(operator_id)
             if draft is None:
                 draft = self._create(operator_id)
@@ -83,7 +83,7 @@ class BroadcastDrafts:
             picture=broadcast.picture,
             audience=broadcast.audience,
         )
-        async with self._store.transaction() as tx:
+        async with self._database.transaction() as tx:
             draft = await BroadcastRepository(tx).draft_of(operator_id)
             if draft is not None:
                 await BroadcastRepository(tx).save(replace(draft, status=BroadcastStatus.DISCARDED))
@@ -97,26 +97,26 @@ class BroadcastDrafts:
         """
         if broadcast.status is not BroadcastStatus.DRAFT:
             return None
-        async with self._store.transaction() as tx:
+        async with self._database.transaction() as tx:
             return await BroadcastRepository(tx).save(replace(broadcast, quote=None, is_rate=broadcast.needs_quote))
 
     async def discard(self, broadcast: Broadcast) -> Broadcast | None:
         """Discard a draft. Return None if it is no longer a draft."""
         if broadcast.status is not BroadcastStatus.DRAFT:
             return None
-        async with self._store.transaction() as tx:
+        async with self._database.transaction() as tx:
             return await BroadcastRepository(tx).save(replace(broadcast, status=BroadcastStatus.DISCARDED))
 
     async def list_page(self, offset: int = 0) -> BroadcastPage:
         """Return a page of confirmed broadcasts, newest first."""
-        async with self._store.reading() as tx:
+        async with self._database.reading() as tx:
             found = await BroadcastRepository(tx).newest(PAGE_SIZE, offset)
             counts = {each.id: await _count_deliveries(tx, each) for each in found}
             return BroadcastPage(found, counts, offset, await BroadcastRepository(tx).count())
 
     async def count_deliveries(self, broadcast: Broadcast) -> Mapping[str, int]:
         """Return `DeliveryStatus` -> count of deliveries."""
-        async with self._store.reading() as tx:
+        async with self._database.reading() as tx:
             return await _count_deliveries(tx, broadcast)
 
     def _create(self, operator_id: int) -> Broadcast:

@@ -36,7 +36,7 @@ class Broadcasts:
         confirmed, has_changed = Wakeup(), Wakeup()
         drafts = BroadcastDrafts(database, clock)
         service = BroadcastService(
-            store=database,
+            database=database,
             catalogue=catalogue,
             clock=clock,
             rules=rules,
@@ -44,7 +44,7 @@ class Broadcasts:
             on_notification=infra.wake_outbox,
         )
         self.deliveries = DeliveryService(
-            store=database,
+            database=database,
             clock=clock,
             sender=ChatBroadcastSender(messenger, translations, charts, paid=paid),
             per_second=rules.messages_per_second,

@@ -59,20 +59,20 @@ class DeliveryLedger:
     All methods raise `StoreDown` if the database can't be used.
     """
 
-    def __init__(self, store: Database, clock: Clock, broadcast_id: str) -> None:
-        self._store = store
+    def __init__(self, database: Database, clock: Clock, broadcast_id: str) -> None:
+        self._database = database
         self._clock = clock
         self._id = broadcast_id
 
     async def open(self) -> Counter[DeliveryStatus]:
         """Mark deliveries that an earlier run left unfinished as unknown, and return status -> count."""
-        async with self._store.transaction() as tx:
+        async with self._database.transaction() as tx:
             await DeliveryRepository(tx).mark_interrupted(self._id)
             return Counter(await DeliveryRepository(tx).counts(self._id))
 
     async def commit_batch(self, request: BatchRequest) -> Batch:
         """Save the results. If the broadcast is still running, also claim the next deliveries."""
-        async with self._store.transaction() as tx:
+        async with self._database.transaction() as tx:
             broadcast = await self._load_broadcast(tx, pause=request.pauses_broadcast)
             is_running = (
                 broadcast is not None and broadcast.status is BroadcastStatus.RUNNING and not request.is_stopping

@@ -115,8 +115,8 @@ class BroadcastMessages:
 class LiveMessages:
     """The messages that show operators the progress of broadcasts."""
 
-    def __init__(self, store: Database, messenger: Messenger, translations: Translations) -> None:
-        self._store = store
+    def __init__(self, database: Database, messenger: Messenger, translations: Translations) -> None:
+        self._database = database
         self._messenger = messenger
         self._translations = translations
 
@@ -142,7 +142,7 @@ class LiveMessages:
         return (sent.message_id or 0) if isinstance(sent, Delivered) else 0
 
     async def _user(self, chat_id: int) -> User | None:
-        async with self._store.reading() as tx:
+        async with self._database.reading() as tx:
             return await UserRepository(tx).get_if_readable(chat_id)
 
 

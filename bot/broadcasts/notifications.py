@@ -46,7 +46,7 @@ def waiting_notifications(
 async def render_waiting(notification: Notification[WaitingBroadcast], context: RenderContext) -> DeliveryOutcome:
     """Ask an operator to confirm. Send nothing if the broadcast no longer waits."""
     waiting = notification.payload
-    async with context.store.reading() as tx:
+    async with context.database.reading() as tx:
         broadcast = await BroadcastRepository(tx).get(waiting.broadcast)
     if broadcast is None or not broadcast.is_waiting:
         return Sent()

@@ -120,9 +120,9 @@ class BroadcastRun:
     """
 
     def __init__(
-        self, store: Database, sender: BroadcastSender, clock: Clock, broadcast: Broadcast, per_second: float
+        self, database: Database, sender: BroadcastSender, clock: Clock, broadcast: Broadcast, per_second: float
     ) -> None:
-        self._ledger = DeliveryLedger(store, clock, broadcast.id)
+        self._ledger = DeliveryLedger(database, clock, broadcast.id)
         self._sender, self._clock = sender, clock
         self._broadcast = broadcast
         self._claim_ahead = max(2, math.ceil(per_second * CLAIM_AHEAD_SECONDS))

@@ -56,14 +56,14 @@ class BroadcastService:
     def __init__(
         self,
         *,
-        store: Database,
+        database: Database,
         catalogue: ServiceCatalogue,
         clock: Clock,
         rules: BroadcastRules,
         on_confirmed: Callable[[], None] = lambda: None,
         on_notification: Callable[[], None] = lambda: None,
     ) -> None:
-        self._store = store
+        self._database = database
         self._catalogue = catalogue
         self._clock = clock
         self._rules = rules
@@ -72,7 +72,7 @@ class BroadcastService:
 
     async def count_readers(self, audience: Audience) -> Mapping[str, int]:
         """Return how many readers the audience has now, by their language."""
-        async with self._store.reading() as tx:
+        async with self._database.reading() as tx:
             return await DeliveryRepository(tx).count_readers(audience, self._clock.now())
 
     async def add_quote(self, broadcast: Broadcast) -> Broadcast | None:
@@ -99,7 +99,7 @@ class BroadcastService:
         quote = await self._load_newest_quote() if broadcast.is_rate else None
         if broadcast.is_rate and quote is None:
             raise Rejection("broadcasts.no_quote")
-        async with self._store.transaction() as tx:
+        async with self._database.transaction() as tx:
             saved = await BroadcastRepository(tx).save(replace(broadcast, quote=quote))
             return None if saved is None else await self._build_preview(tx, saved)
 
@@ -124,7 +124,7 @@ class BroadcastService:
         if not broadcast.can_be_confirmed:
             return None
         now = self._clock.now()
-        async with self._store.transaction() as tx:
+        async with self._database.transaction() as tx:
             preview = await self._build_preview(tx, broadcast)
             if set(preview.warnings) - accepted:
                 return preview
@@ -147,7 +147,7 @@ class BroadcastService:
         if not broadcast.can_be_cancelled:
             return None
         now = self._clock.now()
-        async with self._store.transaction() as tx:
+        async with self._database.transaction() as tx:
             stopped = replace(broadcast, status=BroadcastStatus.STOPPED, ended_at=now, report={})
             saved = await BroadcastRepository(tx).save(stopped)
             if saved is not None:
@@ -160,11 +160,11 @@ class BroadcastService:
         Pass each result to `prepare` before it starts.
         """
         now = self._clock.now()
-        async with self._store.reading() as tx:
+        async with self._database.reading() as tx:
             due = await _find_due(tx, now)
         if all(each.daily_minute is None for each in due):
             return due
-        async with self._store.transaction() as tx:
+        async with self._database.transaction() as tx:
             for daily in await _find_due(tx, now):
                 if daily.daily_minute is not None:
                     await _create_for_today(tx, daily, daily.daily_minute, now)
@@ -192,7 +192,7 @@ class BroadcastService:
 
     async def _add_current_quote(self, broadcast: Broadcast, now: datetime, delay: timedelta) -> Broadcast | None:
         quote = await self._load_newest_quote()
-        async with self._store.reading() as tx:
+        async with self._database.reading() as tx:
             last = await _load_last_quote(tx)
         warnings = (
             (BroadcastWarning.NO_QUOTE,) if quote is None else find_warnings(quote, last, now, self._rules.jump_percent)
@@ -207,7 +207,7 @@ class BroadcastService:
     async def _pause_and_ask(self, broadcast: Broadcast, warnings: tuple[BroadcastWarning, ...]) -> None:
         """Pause the broadcast and ask the operators, in one transaction."""
         now = self._clock.now()
-        async with self._store.transaction() as tx:
+        async with self._database.transaction() as tx:
             paused = await BroadcastRepository(tx).save(replace(broadcast, status=BroadcastStatus.PAUSED, quote=None))
             if paused is not None:
                 await OutboxRepository(tx).add(waiting_notifications(paused, self._rules.operator_ids, warnings, now))
@@ -228,7 +228,7 @@ class BroadcastService:
         try:
             return await self._catalogue.quote()
         except SettlementFailure:
-            async with self._store.reading() as tx:
+            async with self._database.reading() as tx:
                 return await QuoteRepository(tx).get_latest()
 
 

@@ -43,7 +43,7 @@ def draft_expired_notification(draft: OrderDraft, now: datetime) -> Notification
 async def render_expired(notification: Notification[DraftPayload], context: RenderContext) -> DeliveryOutcome:
     """Say that the draft has expired, if it still has."""
     try:
-        async with context.store.reading() as tx:
+        async with context.database.reading() as tx:
             draft = await DraftRepository(tx).get(notification.payload.draft)
     except RowUnreadable as error:
         if error.is_for_others:

@@ -32,13 +32,13 @@ log = structlog.get_logger(__name__)
 class DraftService:
     """Save drafts. Each save names the update that it answers, so an update that is replayed changes nothing."""
 
-    def __init__(self, store: Database, clock: Clock) -> None:
-        self._store = store
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
         self._clock = clock
 
     async def get(self, draft_id: str) -> OrderDraft | None:
         """Return the draft with this id in any status, or None."""
-        async with self._store.reading() as tx:
+        async with self._database.reading() as tx:
             return await DraftRepository(tx).get(draft_id)
 
     async def begin(
@@ -73,13 +73,13 @@ class DraftService:
     async def save(self, draft: OrderDraft, update_id: int) -> OrderDraft | None:
         """Save an answer and return the draft, or None if the draft has changed since it was read."""
         draft = replace(draft, last_update_id=update_id, expires_at=self._clock.now() + IDLE_LIMIT)
-        async with self._store.transaction() as tx:
+        async with self._database.transaction() as tx:
             return await DraftRepository(tx).save(draft)
 
     async def record_refusal(self, draft: OrderDraft, rejection: Rejection) -> OrderDraft:
         """Record for support why an answer was refused, and return the draft with it."""
         refusal = refuse(draft.step, rejection, self._clock.now())
-        async with self._store.transaction() as tx:
+        async with self._database.transaction() as tx:
             await DraftRepository(tx).record_refusal(draft, refusal)
         return replace(draft, refusal=refusal)
 
@@ -96,14 +96,14 @@ class DraftService:
         reopened = replace(
             draft, status=DraftStatus.OPEN, last_update_id=update_id, expires_at=self._clock.now() + IDLE_LIMIT
         )
-        async with self._store.transaction() as tx:
+        async with self._database.transaction() as tx:
             if await DraftRepository(tx).has_open(draft.chat_id):
                 return None
             return await DraftRepository(tx).save(reopened)
 
     async def close_damaged(self, chat_id: int) -> None:
         """Close the open draft of a chat if it can't be read, so that its user can begin another."""
-        async with self._store.transaction() as tx:
+        async with self._database.transaction() as tx:
             try:
                 await DraftRepository(tx).open_of(chat_id)
             except RowUnreadable:
@@ -112,22 +112,22 @@ class DraftService:
 
     async def wait_for_service(self, draft: OrderDraft, message_id: int) -> None:
         """Save that a message says that the service can't be reached. The order returns to it when it can."""
-        async with self._store.transaction() as tx:
+        async with self._database.transaction() as tx:
             await DraftRepository(tx).set_message(draft.id, message_id)
 
     async def stop_waiting(self, draft: OrderDraft) -> None:
         """Save that the draft no longer waits for the service."""
-        async with self._store.transaction() as tx:
+        async with self._database.transaction() as tx:
             await DraftRepository(tx).set_message(draft.id, None)
 
     async def waiting(self) -> tuple[DraftOfChat, ...]:
         """Return the open drafts that wait for the service."""
-        async with self._store.reading() as tx:
+        async with self._database.reading() as tx:
             return await DraftRepository(tx).waiting(self._clock.now())
 
     async def expired(self) -> tuple[DraftOfChat, ...]:
         """Return the open drafts that are past their time."""
-        async with self._store.reading() as tx:
+        async with self._database.reading() as tx:
             return await DraftRepository(tx).expired(self._clock.now())
 
     async def expire(self, draft_id: str, finish: Finish = no_job) -> bool:
@@ -141,7 +141,7 @@ class DraftService:
             RowUnreadable: another process can read the draft.
         """
         now = self._clock.now()
-        async with self._store.transaction() as tx:
+        async with self._database.transaction() as tx:
             try:
                 draft = await DraftRepository(tx).get(draft_id)
             except RowUnreadable as error:
@@ -159,7 +159,7 @@ class DraftService:
         return saved is not None
 
     async def _replace_open(self, draft: OrderDraft) -> OrderDraft:
-        async with self._store.transaction() as tx:
+        async with self._database.transaction() as tx:
             open_draft = await DraftRepository(tx).open_of(draft.chat_id)
             if open_draft is not None:
                 await DraftRepository(tx).save(replace(open_draft, status=DraftStatus.CANCELLED))

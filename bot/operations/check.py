@@ -133,16 +133,16 @@ async def check_database(open_database: Callable[[], Database]) -> str:
     Raises:
         CheckFailed: it can't be used, or has other tables.
     """
-    store = open_database()
+    database = open_database()
     try:
-        return f"schema {await store.check()}"
+        return f"schema {await database.check()}"
     except SchemaMismatch as error:
         fix = "Install the newest version of Kirim." if error.is_newer else "Run: python -m bot migrate"
         raise CheckFailed(str(error), fix) from None
     except StoreError as error:
         raise CheckFailed(str(error), "Check DATABASE_URL and the database.") from None
     finally:
-        await store.close()
+        await database.close()
 
 
 async def check_keys(open_database: Callable[[], Database]) -> str:
@@ -152,9 +152,9 @@ async def check_keys(open_database: Callable[[], Database]) -> str:
         CheckFailed: a key is missing.
         Skipped: the database can't be used.
     """
-    store = open_database()
+    database = open_database()
     try:
-        return await _describe_encryption(store)
+        return await _describe_encryption(database)
     except UnknownFirstKey as error:
         fix = "Put that key at the end of ENCRYPTION_KEYS of every process first."
         raise CheckFailed(f"ENCRYPTION_KEYS can't be used yet: {error}", fix, BAD_SETTINGS) from None
@@ -164,13 +164,13 @@ async def check_keys(open_database: Callable[[], Database]) -> str:
     except StoreError:
         raise Skipped("not checked, because the database check failed") from None
     finally:
-        await store.close()
+        await database.close()
 
 
-async def _describe_encryption(store: Database) -> str:
-    await store.check()
-    await store.check_keys()
-    tables = (await store.count_sealed_rows()).values()
+async def _describe_encryption(database: Database) -> str:
+    await database.check()
+    await database.check_keys()
+    tables = (await database.count_sealed_rows()).values()
     encrypted, older = sum(each.sealed for each in tables), sum(each.waiting for each in tables)
     if not older:
         return f"all {encrypted:,} encrypted rows use the first key"

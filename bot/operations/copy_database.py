@@ -80,8 +80,8 @@ async def _open_source(url: str, open_database: OpenDatabase, stack: AsyncExitSt
 
 async def _copy(source: Database, target: Database, print_line: PrintLine) -> int:
     async with AsyncExitStack() as stack:
-        for store in (source, target):
-            await stack.enter_async_context(store.exclude_others(_refuse))
+        for database in (source, target):
+            await stack.enter_async_context(database.exclude_others(_refuse))
         reading = (await stack.enter_async_context(source.transaction())).connection
         writing = (await stack.enter_async_context(target.transaction())).connection
         await copy.lock_tables(reading, against_reading=False)

@@ -72,7 +72,7 @@ class Operations:
     ) -> None:
         database, clock, messenger = infra.database, infra.clock, infra.messenger
         monitor = Monitor(
-            store=database,
+            database=database,
             clock=clock,
             health=health,
             alarms=staff.alarms,
@@ -88,7 +88,7 @@ class Operations:
         service = StatisticsService(database, settlement, clock)
         statistics = StatisticsHandlers(statistics=service, messenger=messenger)
         self.reconciliation = ReconciliationService(
-            store=database,
+            database=database,
             settlement=settlement,
             clock=clock,
             budget=budget,

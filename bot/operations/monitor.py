@@ -70,7 +70,7 @@ class Monitor:
     def __init__(
         self,
         *,
-        store: Database,
+        database: Database,
         clock: Clock,
         health: Health,
         alarms: AlarmService,
@@ -79,7 +79,7 @@ class Monitor:
         backlog_after: timedelta = timedelta(seconds=60),
         shrink_percent: Decimal = Decimal(50),
     ) -> None:
-        self._store = store
+        self._database = database
         self._clock = clock
         self._health = health
         self._alarms = alarms
@@ -141,7 +141,7 @@ class Monitor:
     async def summary(self) -> HealthSummary:
         """Return the current state of everything that is monitored."""
         now = self._clock.now()
-        async with self._store.reading() as tx:
+        async with self._database.reading() as tx:
             alarms, backlog = await AlarmRepository(tx).open(), await OutboxRepository(tx).get_backlog(now)
             recent = await AlarmRepository(tx).since(now - RECENTLY)
         is_down = self._health.calls.are_failing
@@ -163,8 +163,8 @@ class Monitor:
 
         An operator has to find the reason. The alarms name the rows of all processes.
         """
-        await self._report_rows(AlarmKind.ROW_UNREADABLE, self._store.unreadable_rows())
-        await self._report_rows(AlarmKind.ROW_LEFT, self._store.left_rows())
+        await self._report_rows(AlarmKind.ROW_UNREADABLE, self._database.unreadable_rows())
+        await self._report_rows(AlarmKind.ROW_LEFT, self._database.left_rows())
 
     async def _report_rows(self, kind: AlarmKind, found: Collection[str]) -> None:
         own, now = set(sorted(found)[:MAX_ROWS]), self._clock.now()
@@ -219,7 +219,7 @@ class Monitor:
         now = self._clock.now()
         if self._health.is_key_accepted is False or await self._find_alarm(AlarmKind.KEY_REFUSED):
             return None
-        async with self._store.reading() as tx:
+        async with self._database.reading() as tx:
             recent = await AlarmRepository(tx).since(now - RECENTLY)
             ended = [each.cleared_at for each in recent if each.kind is AlarmKind.KEY_REFUSED and each.cleared_at]
             results = await OrderRepository(tx).newest_results(max((now - RECENTLY, *ended)), MAX_RESULTS)
@@ -249,7 +249,7 @@ class Monitor:
     async def _find_accepted_methods(self) -> Alarm | None:
         """Return the last alarm that an operator ended by accepting a shorter list."""
         since = self._clock.now() - RECENTLY
-        async with self._store.reading() as tx:
+        async with self._database.reading() as tx:
             resolved = await AlarmRepository(tx).resolved_by_hand(AlarmKind.METHODS_SHRUNK, since)
         return max(resolved, key=lambda alarm: alarm.cleared_at or alarm.raised_at, default=None)
 
@@ -275,7 +275,7 @@ class Monitor:
         return [*found.values(), *over]
 
     async def _get_outbox_finding(self) -> Finding:
-        async with self._store.reading() as tx:
+        async with self._database.reading() as tx:
             backlog = await OutboxRepository(tx).get_backlog(self._clock.now() - self._backlog_after)
         found = _build_finding(AlarmKind.OUTBOX_BACKLOG, backlog.since)
         return replace(found, facts={**found.facts, "count": backlog.count}) if found.is_wrong else found

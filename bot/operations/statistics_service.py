@@ -60,8 +60,8 @@ class OrderFile:
 class StatisticsService:
     """Count statistics, and export orders. Exports are recorded in the audit log."""
 
-    def __init__(self, store: Database, settlement: Settlement, clock: Clock) -> None:
-        self._store = store
+    def __init__(self, database: Database, settlement: Settlement, clock: Clock) -> None:
+        self._database = database
         self._settlement = settlement
         self._clock = clock
 
@@ -69,7 +69,7 @@ class StatisticsService:
         """Return the statistics of the last day, week or month in this zone, counted at one moment."""
         now = self._clock.now()
         span = get_recent_span(period, now, zone)
-        async with self._store.reading() as tx:
+        async with self._database.reading() as tx:
             users = await StatisticsRepository(tx).count_users(span.since, span.until)
             subscribers = await StatisticsRepository(tx).count_subscribers(span.since, span.until, now)
             orders = await StatisticsRepository(tx).tally_orders(span.edges)
@@ -81,13 +81,13 @@ class StatisticsService:
         stats, rails = await asyncio.gather(
             _or_none(self._settlement.platform_stats()), _or_none(self._settlement.deposit_rails())
         )
-        async with self._store.reading() as tx:
+        async with self._database.reading() as tx:
             own = await StatisticsRepository(tx).count_totals()
         return ServiceStatistics(stats, rails, own)
 
     async def export_orders(self, span: Span, by: int) -> OrderFile:
         """Return the orders placed in a period, oldest first, read at one moment. Record who exported them."""
-        async with self._store.reading() as tx:
+        async with self._database.reading() as tx:
             count = await StatisticsRepository(tx).count_orders(span.since, span.until)
             if not 0 < count <= MAX_ORDERS:
                 return OrderFile(count, None)
@@ -96,7 +96,7 @@ class StatisticsService:
             while found:
                 content += await asyncio.to_thread(export.order_rows, found)
                 found = await StatisticsRepository(tx).order_lines(span.since, span.until, found[-1], BATCH_SIZE)
-        async with self._store.transaction() as tx:
+        async with self._database.transaction() as tx:
             await record_audit(
                 tx, by, AuditAction.EXPORTED, ORDERS_SUBJECT, self._clock.now(), detail=describe_span(span)
             )

@@ -63,7 +63,7 @@ class Orders:
         self.payout_times = PayoutTimeMeasurement(database, clock)
         self.destinations = DestinationHealthService(database, clock)
         self.service = OrderService(
-            store=database,
+            database=database,
             settlement=settlement,
             catalogue=catalogue,
             clock=clock,
@@ -73,7 +73,7 @@ class Orders:
         )
         self.observer = Observer(database, clock, rules, self.service.reports)
         self.poller = Poller(
-            store=database,
+            database=database,
             settlement=settlement,
             observer=self.observer,
             clock=clock,

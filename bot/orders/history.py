@@ -36,12 +36,12 @@ class HistoryPage:
 class OrderHistory:
     """Read orders in pages."""
 
-    def __init__(self, store: Database) -> None:
-        self._store = store
+    def __init__(self, database: Database) -> None:
+        self._database = database
 
     async def get_page(self, user_id: int, first: str = NEWEST) -> HistoryPage:
         """Return the page that begins at the order `first`, or the newest page if that isn't an order of the user."""
-        async with self._store.reading() as tx:
+        async with self._database.reading() as tx:
             order = await OrderRepository(tx).get(first) if first else None
             if order is None or order.user_id != user_id:
                 return await _newest(tx, user_id)
@@ -49,7 +49,7 @@ class OrderHistory:
 
     async def get_page_with(self, order: Order) -> HistoryPage:
         """Return the page with `order`, counting pages from the newest one."""
-        async with self._store.reading() as tx:
+        async with self._database.reading() as tx:
             over = await OrderRepository(tx).count_newer(order) % PAGE
             before = await OrderRepository(tx).of_user_before(order, over) if over else ()
             first = before[0] if before else order

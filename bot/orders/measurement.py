@@ -22,8 +22,8 @@ Measure = Callable[[Transaction, datetime, datetime], Awaitable[T | None]]
 class CachedMeasurement(Generic[T]):
     """Measure the records of the last 30 days, and keep the result."""
 
-    def __init__(self, store: Database, clock: Clock, measure: Measure[T]) -> None:
-        self._store = store
+    def __init__(self, database: Database, clock: Clock, measure: Measure[T]) -> None:
+        self._database = database
         self._clock = clock
         self._measure = measure
         self._shared = CachedValue(self._read, CACHED_FOR, clock)
@@ -37,5 +37,5 @@ class CachedMeasurement(Generic[T]):
 
     async def _read(self) -> T | None:
         now = self._clock.now()
-        async with self._store.reading() as tx:
+        async with self._database.reading() as tx:
             return await self._measure(tx, now - SAMPLE_PERIOD, now)

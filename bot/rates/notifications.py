@@ -111,7 +111,7 @@ async def _subscription(context: RenderContext) -> Subscription | None:
     user = context.user
     if user is None or user.deletion_requested_at is not None:
         return None
-    async with context.store.reading() as tx:
+    async with context.database.reading() as tx:
         return await SubscriptionRepository(tx).get(user.id)
 
 

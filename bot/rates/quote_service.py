@@ -24,8 +24,10 @@ POINTS_PER_QUERY: Final = 300
 class QuoteService:
     """Record and read quotes. `on_recorded` is called after each new quote."""
 
-    def __init__(self, store: Database, settlement: Settlement, clock: Clock, on_recorded: Callable[[], None]) -> None:
-        self._store = store
+    def __init__(
+        self, database: Database, settlement: Settlement, clock: Clock, on_recorded: Callable[[], None]
+    ) -> None:
+        self._database = database
         self._settlement = settlement
         self._clock = clock
         self._on_recorded = on_recorded
@@ -37,7 +39,7 @@ class QuoteService:
         except SettlementFailure as failure:
             log.warning("quote_not_recorded", error=type(failure).__name__)
             return False
-        async with self._store.transaction() as tx:
+        async with self._database.transaction() as tx:
             is_new = await QuoteRepository(tx).add(quote)
         if is_new:
             self._on_recorded()
@@ -45,14 +47,14 @@ class QuoteService:
 
     async def prune(self) -> int:
         """Delete quotes that are too old for any chart, and return how many."""
-        async with self._store.transaction() as tx:
+        async with self._database.transaction() as tx:
             return await QuoteRepository(tx).delete_before(self._clock.now() - MAX_AGE)
 
     async def history(self, period: ChartPeriod, quote: Quote) -> RateHistory:
         """Return the history of the period before `quote`. The quote itself doesn't have to be recorded."""
         seen: list[RatePoint] = []
         for since, until in _query_spans(quote.fetched_at - period.length, quote.fetched_at):
-            async with self._store.reading() as tx:
+            async with self._database.reading() as tx:
                 seen += thin_points(to_points(await QuoteRepository(tx).find_between(since, until)), POINTS_PER_QUERY)
         return make_history(period, seen, quote)
 

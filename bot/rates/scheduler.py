@@ -35,12 +35,12 @@ class RateScheduler:
 
     def __init__(
         self,
-        store: Database,
+        database: Database,
         catalogue: ServiceCatalogue,
         clock: Clock,
         on_notification: Callable[[], None] = lambda: None,
     ) -> None:
-        self._store = store
+        self._database = database
         self._catalogue = catalogue
         self._clock = clock
         self._on_notification = on_notification
@@ -56,7 +56,7 @@ class RateScheduler:
     async def queue_due(self) -> bool:
         """Queue daily quotes that are due, and skip late ones. Return whether to call again soon."""
         now = self._clock.now()
-        async with self._store.reading() as tx:
+        async with self._database.reading() as tx:
             due = await SubscriptionRepository(tx).find_due(now, MAX_QUEUED)
             capacity = MAX_QUEUED - await OutboxRepository(tx).count_due(RATE_SUBJECT, now)
         await self._set_unreadable_aside()
@@ -65,7 +65,7 @@ class RateScheduler:
         quote = await self._quote(now) if timely else None
         taken = (*late, *(timely if quote is not None else ()))
         if taken:
-            async with self._store.transaction() as tx:
+            async with self._database.transaction() as tx:
                 payload = None if quote is None else DailyQuote(quote, await _daily_change(tx, quote))
                 for each in taken:
                     await _queue_daily_quote(tx, each, now, None if _is_late(each, now) else payload)
@@ -74,16 +74,16 @@ class RateScheduler:
 
     async def _set_unreadable_aside(self) -> None:
         """End daily quotes whose row can't be read. They would be due again at each call, before all others."""
-        found = self._store.unreadable_keys("subscriptions") - self._aside
+        found = self._database.unreadable_keys("subscriptions") - self._aside
         if found:
-            async with self._store.transaction() as tx:
+            async with self._database.transaction() as tx:
                 for key in found:
                     await SubscriptionRepository(tx).clear_daily_quote(int(key))
             self._aside |= found
 
     async def check_latest(self) -> None:
         """Check the alerts if there is a new quote since the last check."""
-        async with self._store.reading() as tx:
+        async with self._database.reading() as tx:
             latest = await QuoteRepository(tx).get_latest()
         if latest is not None and latest != self._checked:
             await self.check(latest)
@@ -94,7 +94,7 @@ class RateScheduler:
         self._checked = quote
         if quote.is_stale(now):
             return 0
-        async with self._store.transaction() as tx:
+        async with self._database.transaction() as tx:
             await SubscriptionRepository(tx).delete_expired(now)
             met = [
                 alert
@@ -110,7 +110,7 @@ class RateScheduler:
         if not self._met:
             return False
         now = self._clock.now()
-        async with self._store.transaction() as tx:
+        async with self._database.transaction() as tx:
             capacity = MAX_QUEUED - await OutboxRepository(tx).count_due(RATE_SUBJECT, now)
             these = tuple(self._met.values())[: max(capacity, 0)]
             for alert, quote in these:

@@ -61,7 +61,7 @@ class AlarmService:
 
     def __init__(
         self,
-        store: Database,
+        database: Database,
         clock: Clock,
         operator_ids: frozenset[int],
         remind_after: timedelta = timedelta(hours=1),
@@ -69,7 +69,7 @@ class AlarmService:
         *,
         subjects: AlarmSubjects,
     ) -> None:
-        self._store = store
+        self._database = database
         self._clock = clock
         self._operators = operator_ids
         self._remind_after = remind_after
@@ -79,7 +79,7 @@ class AlarmService:
 
     async def open(self) -> tuple[Alarm, ...]:
         """Return the open alarms, oldest first."""
-        async with self._store.reading() as tx:
+        async with self._database.reading() as tx:
             return await AlarmRepository(tx).open()
 
     async def begin_to_lead(self) -> None:
@@ -88,7 +88,7 @@ class AlarmService:
 
     async def load_subjects(self, alarms: Iterable[Alarm]) -> Subjects:
         """Return the subjects of the alarms that one message shows."""
-        async with self._store.reading() as tx:
+        async with self._database.reading() as tx:
             return await self._subjects.load_all(tx, alarms)
 
     async def record_findings(self, findings: Iterable[Finding]) -> int:
@@ -104,7 +104,7 @@ class AlarmService:
         self._since = self._since or now
         if now - self._since < REMIND_AFTER_START or not self._is_any_due(await self.open(), now):
             return False
-        async with self._store.transaction() as tx:
+        async with self._database.transaction() as tx:
             for alarm in await AlarmRepository(tx).open():
                 await AlarmRepository(tx).save(replace(alarm, reminded_at=now))
             await OutboxRepository(tx).add(reminder_notifications(self._operators, now))
@@ -116,7 +116,7 @@ class AlarmService:
 
         Return False if no such alarm is open.
         """
-        async with self._store.transaction() as tx:
+        async with self._database.transaction() as tx:
             now = self._clock.now()
             is_resolved = await clear_alarm(tx, kind, subject, now, self._operators - {by}, by_hand=True)
             if is_resolved:
@@ -137,21 +137,21 @@ class AlarmService:
         # The facts can change, except the time since when the problem exists.
         facts = {**finding.facts, **{name: known.facts[name] for name in ("since",) if name in known.facts}}
         if known.facts != facts:
-            async with self._store.transaction() as tx:
+            async with self._database.transaction() as tx:
                 await AlarmRepository(tx).save(replace(known, facts=facts))
         return False
 
     async def _raise(self, finding: Finding) -> bool:
         now = self._clock.now()
         alarm = Alarm(kind=finding.kind, subject=finding.subject, facts=finding.facts, raised_at=now)
-        async with self._store.transaction() as tx:
+        async with self._database.transaction() as tx:
             raised = await raise_alarm(tx, alarm, self._operators)
         if raised:
             self._on_notification()
         return raised
 
     async def _clear(self, kind: AlarmKind, subject: str) -> bool:
-        async with self._store.transaction() as tx:
+        async with self._database.transaction() as tx:
             cleared = await clear_alarm(tx, kind, subject, self._clock.now(), self._operators)
         if cleared:
             self._on_notification()

@@ -54,13 +54,13 @@ class AuditFile:
 class AuditLog:
     """Read and export the audit log."""
 
-    def __init__(self, store: Database, clock: Clock) -> None:
-        self._store = store
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
         self._clock = clock
 
     async def get_page(self, before: str = "", actor_id: int = 0) -> AuditPage:
         """Return the entries before the entry with the id `before`, or the newest entries."""
-        async with self._store.reading() as tx:
+        async with self._database.reading() as tx:
             found = await AuditRepository(tx).page(before=before, actor_id=actor_id, limit=PAGE_SIZE + 1)
         older = found[PAGE_SIZE - 1].id if len(found) > PAGE_SIZE else ""
         return AuditPage(found[:PAGE_SIZE], actor_id, older, is_newest=not before)
@@ -68,7 +68,7 @@ class AuditLog:
     async def export(self, span: Span, by: int) -> AuditFile:
         """Return the log of a period, oldest first. The export is recorded before it is returned."""
         content, count = bytearray(csv.write_rows([list(COLUMNS)])), 0
-        async with self._store.reading() as tx:
+        async with self._database.reading() as tx:
             found = await AuditRepository(tx).between(span.since, span.until, "", BATCH_SIZE)
             while found and count <= MAX_ENTRIES:
                 count += len(found)
@@ -76,7 +76,7 @@ class AuditLog:
                 found = await AuditRepository(tx).between(span.since, span.until, found[-1].id, BATCH_SIZE)
         if not 0 < count <= MAX_ENTRIES:
             return AuditFile(count, None)
-        async with self._store.transaction() as tx:
+        async with self._database.transaction() as tx:
             await record_audit(tx, by, AuditAction.EXPORTED, LOG_SUBJECT, self._clock.now(), detail=describe_span(span))
         return AuditFile(count, bytes(content))
 

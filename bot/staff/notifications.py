@@ -93,7 +93,7 @@ class AlarmMessages:
 
     async def render_reminder(self, notification: Notification[NoPayload], context: RenderContext) -> DeliveryOutcome:
         """Remind an operator of the open alarms. Send nothing if there are none."""
-        async with context.store.reading() as tx:
+        async with context.database.reading() as tx:
             raised = await AlarmRepository(tx).open()
         if not raised:
             return Sent()
@@ -102,7 +102,7 @@ class AlarmMessages:
         return await context.send_text(notification, screen, priority="money")
 
     async def _load_subjects(self, context: RenderContext, alarms: Iterable[Alarm]) -> Subjects:
-        async with context.store.reading() as tx:
+        async with context.database.reading() as tx:
             return await self._subjects.load_all(tx, alarms)
 
 

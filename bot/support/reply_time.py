@@ -13,8 +13,8 @@ from bot.support.tickets.repository import TicketRepository
 class ReplyTime(CachedMeasurement[timedelta]):
     """The median time to the first reply, measured as `/stats` measures it."""
 
-    def __init__(self, store: Database, clock: Clock) -> None:
-        super().__init__(store, clock, _measure)
+    def __init__(self, database: Database, clock: Clock) -> None:
+        super().__init__(database, clock, _measure)
 
 
 async def _measure(tx: Transaction, since: datetime, until: datetime) -> timedelta | None:

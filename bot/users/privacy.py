@@ -49,16 +49,16 @@ class DeletionBlockers:
 class PrivacyService:
     """Show, export and delete users' data. With `retention_days` 0 nothing is deleted automatically."""
 
-    def __init__(self, store: Database, clock: Clock, retention_days: int, features: Sequence[UserData]) -> None:
+    def __init__(self, database: Database, clock: Clock, retention_days: int, features: Sequence[UserData]) -> None:
         self.retention_days = retention_days
-        self._store = store
+        self._database = database
         self._clock = clock
         self._features = features
         self._to_erase = False
 
     async def get_overview(self, user: User) -> Overview:
         """Return what `/privacy` shows about `user`. The exported file has more."""
-        async with self._store.reading() as tx:
+        async with self._database.reading() as tx:
             known = await UserRepository(tx).get(user.id) or user
             found = [await each.stored(tx, user.id) for each in self._features if each.stored is not None]
             return Overview(known, tuple(found))
@@ -66,7 +66,7 @@ class PrivacyService:
     async def export(self, user: User) -> bytes:
         """Return the file with all that is stored about `user`."""
         sections: JsonObject = {}
-        async with self._store.reading() as tx:
+        async with self._database.reading() as tx:
             known = await UserRepository(tx).get(user.id) or user
             for each in self._features:
                 if each.export_user is not None:
@@ -75,7 +75,7 @@ class PrivacyService:
 
     async def find_blockers(self, user_id: int) -> DeletionBlockers:
         """Return what has to end before the user can be deleted."""
-        async with self._store.reading() as tx:
+        async with self._database.reading() as tx:
             return await self._blockers(tx, user_id)
 
     async def delete(self, user: User) -> DeletionBlockers:
@@ -83,7 +83,7 @@ class PrivacyService:
 
         Call it in the user's own chat queue.
         """
-        async with self._store.transaction() as tx:
+        async with self._database.transaction() as tx:
             blockers = await self._blockers(tx, user.id)
             if blockers.is_empty:
                 await self._delete(tx, user.id)
@@ -97,13 +97,13 @@ class PrivacyService:
     async def cancel_deletion(self, user: User) -> User:
         """Cancel the request for deletion, and return the user without it."""
         kept = replace(user, deletion_requested_at=None)
-        async with self._store.transaction() as tx:
+        async with self._database.transaction() as tx:
             await UserRepository(tx).save(kept)
         return kept
 
     async def has_nothing(self, user_id: int) -> bool:
         """Return whether no feature stores anything about the user, as after a deletion."""
-        async with self._store.reading() as tx:
+        async with self._database.reading() as tx:
             for each in self._features:
                 if each.has_any is not None and await each.has_any(tx, user_id):
                     return False
@@ -112,7 +112,7 @@ class PrivacyService:
     async def find_deletable(self) -> tuple[int, ...]:
         """Return the users who asked for deletion and have nothing open."""
         ready: list[int] = []
-        async with self._store.reading() as tx:
+        async with self._database.reading() as tx:
             # Read on: the first hundred may all have to wait, and must not hold up later ones.
             for skipped in count(0, BATCH_USERS):
                 requested = await DeletionRepository(tx).find_requested(BATCH_USERS, skipped)
@@ -127,7 +127,7 @@ class PrivacyService:
         Call it in the user's own chat queue, where no other update of the user is being handled. `finish` ends the job
         in the same transaction.
         """
-        async with self._store.transaction() as tx:
+        async with self._database.transaction() as tx:
             user = await UserRepository(tx).get(user_id)
             if user is None or user.deletion_requested_at is None or not await self._is_deletable(tx, user_id):
                 return False
@@ -142,7 +142,7 @@ class PrivacyService:
         if not self.retention_days:
             return ()
         before = self._clock.now() - timedelta(days=self.retention_days)
-        async with self._store.reading() as tx:
+        async with self._database.reading() as tx:
             blocked = await DeletionRepository(tx).find_blocked(before)
             return tuple([user for user in blocked if await self._is_deletable(tx, user)])
 
@@ -151,7 +151,7 @@ class PrivacyService:
 
         `finish` ends the job in the same transaction.
         """
-        async with self._store.transaction() as tx:
+        async with self._database.transaction() as tx:
             user = await UserRepository(tx).get(user_id)
             if user is None or user.blocked_at is None or not await self._is_deletable(tx, user_id):
                 return False
@@ -162,7 +162,7 @@ class PrivacyService:
 
     async def clean_up(self) -> None:
         """Delete last messages that were sent, and repeat an erasure that a reader had prevented."""
-        async with self._store.transaction() as tx:
+        async with self._database.transaction() as tx:
             last_messages = await DeletionRepository(tx).delete_last_messages()
         if last_messages or self._to_erase:
             await self._erase()
@@ -188,7 +188,7 @@ class PrivacyService:
         return True
 
     async def _erase(self) -> None:
-        self._to_erase = not await self._store.erase_deleted()
+        self._to_erase = not await self._database.erase_deleted()
 
 
 def _deletion_notification(user: User, now: datetime) -> Notification[DeletedUser]:

@@ -29,7 +29,7 @@ class RenderContext:
     t: Translator
     zone: ZoneInfo
     now: datetime
-    store: Database
+    database: Database
     messenger: Messenger
 
     @property
@@ -69,13 +69,13 @@ class RenderContexts:
 
     def __init__(
         self,
-        store: Database,
+        database: Database,
         messenger: Messenger,
         clock: Clock,
         translations: Translations,
         default_locale: str,
     ) -> None:
-        self._store = store
+        self._database = database
         self._messenger = messenger
         self._clock = clock
         self._translations = translations
@@ -98,13 +98,13 @@ class RenderContexts:
             t=self._translator(chat_id, user),
             zone=user.zone if user else PRESUMED,
             now=self._clock.now(),
-            store=self._store,
+            database=self._database,
             messenger=self._messenger,
         )
 
     async def translator_for(self, chat_id: int) -> Translator:
         """Return the translator for the language of a chat."""
-        async with self._store.reading() as tx:
+        async with self._database.reading() as tx:
             user = await UserRepository(tx).get_if_readable(chat_id)
         return self._translator(chat_id, user)
 
@@ -114,5 +114,5 @@ class RenderContexts:
         return self._translations.get(self._default_locale) if is_group else translator_for(self._translations, user)
 
     async def _user(self, chat_id: int) -> User | None:
-        async with self._store.reading() as tx:
+        async with self._database.reading() as tx:
             return await UserRepository(tx).get(chat_id)

@@ -31,13 +31,13 @@ class Retention:
 
     def __init__(
         self,
-        store: Database,
+        database: Database,
         clock: Clock,
         days: int,
         features: Sequence[UserData],
         rest: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        self._store = store
+        self._database = database
         self._clock = clock
         self._kept = timedelta(days=days) if days else None
         self._features = features
@@ -51,16 +51,16 @@ class Retention:
             if feature.prune is not None:
                 deleted += await self._in_batches(feature.prune, now)
         if self._kept is not None:
-            async with self._store.transaction() as tx:
+            async with self._database.transaction() as tx:
                 deleted += await UserEventRepository(tx).delete_before(now - self._kept)
         if deleted:
-            await self._store.erase_deleted()
+            await self._database.erase_deleted()
         return deleted
 
     async def _in_batches(self, prune: Prune, now: datetime) -> int:
         deleted = 0
         while True:
-            async with self._store.transaction() as tx:
+            async with self._database.transaction() as tx:
                 count = await prune(tx, now, self._kept, BATCH_ROWS)
             deleted += count
             if count < BATCH_ROWS:

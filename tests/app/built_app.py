@@ -24,4 +24,4 @@ async def built_app(database: str, **settings: object) -> AsyncIterator[App]:
     )
     yield app
     await app.client.aclose()
-    await app.store.close()
+    await app.database.close()

@@ -57,7 +57,7 @@ async def test_the_orders_of_a_user_who_writes_are_polled_first(app: App) -> Non
 
 async def test_an_order_whose_page_is_open_is_polled_first(app: App) -> None:
     order = an_open_order(page_token=TOKEN)
-    async with app.store.transaction() as tx:
+    async with app.database.transaction() as tx:
         assert await OrderRepository(tx).add(order)
     servers = WebServers(app, ProcessState())
     servers.show_pages(cast("Any", None))  # no update is received
@@ -98,7 +98,7 @@ def test_each_kind_of_message_has_a_renderer(app: App) -> None:
 async def test_operators_hear_of_a_message_about_money_that_telegram_refuses(app: App, kind: OrderNotification) -> None:
     order, now = an_open_order(), app.clock.now()
     (notification,) = order_notifications(order, (kind,), now)
-    async with app.store.transaction() as tx:
+    async with app.database.transaction() as tx:
         assert await OrderRepository(tx).add(order)
         await app.delivery._run_follow_ups(tx, [as_stored(notification)], Undeliverable("message is too long"), now)
         assert [alarm.kind for alarm in await AlarmRepository(tx).open()] == [AlarmKind.MESSAGE_REFUSED]

@@ -134,7 +134,7 @@ async def test_work_that_has_lost_its_lease_does_not_call_telegram(database: str
         await system.application.bot.request.post(address)
     await system.application.bot.request.shutdown()
     await system.client.aclose()
-    await system.store.close()
+    await system.database.close()
 
 
 async def test_a_process_starts_although_telegram_is_out_of_reach(database: str) -> None:

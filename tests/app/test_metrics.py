@@ -34,7 +34,7 @@ MAX_SERIES = 1_000
 @pytest.fixture
 async def app(file: str) -> AsyncIterator[App]:
     async with built_app(file) as app:
-        await app.store.upgrade()
+        await app.database.upgrade()
         yield app
 
 
@@ -100,14 +100,14 @@ async def answer_a_thousand_chats(app: App) -> None:
         if len(answered) == len(CHATS):
             has_all.set()
 
-    queues = ChatQueues(app.store, process, clock, None)
-    receiving = asyncio.create_task(Receiver(Telegram(), UpdateIntake(app.store, queues, clock)).run())
+    queues = ChatQueues(app.database, process, clock, None)
+    receiving = asyncio.create_task(Receiver(Telegram(), UpdateIntake(app.database, queues, clock)).run())
     await has_all.wait()
     receiving.cancel()
     await queues.drain()
     await limiter.shutdown()
     now = clock.now()
-    async with app.store.transaction() as tx:
+    async with app.database.transaction() as tx:
         await OutboxRepository(tx).add(
             [
                 Notification(
@@ -116,7 +116,7 @@ async def answer_a_thousand_chats(app: App) -> None:
                 for chat in CHATS
             ]
         )
-    delivery = OutboxDelivery(app.store, Sender(), clock)
+    delivery = OutboxDelivery(app.database, Sender(), clock)
     while await delivery.start_due():
         await delivery.wait_until_sent()
 
@@ -146,7 +146,7 @@ def test_each_metric_is_named_and_explained() -> None:
 
 async def test_the_gauges_show_what_is_in_the_database(app: App) -> None:
     now = datetime.now(UTC)
-    async with app.store.transaction() as tx:
+    async with app.database.transaction() as tx:
         assert await OrderRepository(tx).add(an_open_order(next_poll_at=now - timedelta(seconds=60)))
         assert await AlarmRepository(tx).add(Alarm(kind=AlarmKind.SERVICE_DOWN, raised_at=now))
         await OutboxRepository(tx).add(
@@ -179,7 +179,7 @@ async def test_the_gauges_show_what_is_in_the_database(app: App) -> None:
 async def test_an_order_that_was_paid_long_ago_is_overdue(app: App) -> None:
     now = datetime.now(UTC)
     paid_at = now - timedelta(seconds=app.settings.stuck_seconds + 60)
-    async with app.store.transaction() as tx:
+    async with app.database.transaction() as tx:
         assert await OrderRepository(tx).add(an_open_order(paid_at=paid_at))
     await metrics.refresh(app.gauges)
     assert (value("kirim_orders", phase="paid"), value("kirim_orders_overdue")) == (1, 1)
@@ -190,7 +190,7 @@ async def test_status_shows_the_numbers_of_the_metrics(app: App) -> None:
     now = datetime.now(UTC)
     await answer_a_thousand_chats(app)
     assert (await reader.read()).oldest_notification is None
-    async with app.store.transaction() as tx:
+    async with app.database.transaction() as tx:
         await OutboxRepository(tx).add(
             [
                 Notification(

@@ -123,7 +123,7 @@ class BotProcess:
         self.sender = sender or FakeSender()
         self.failing = FailingDatabase(self.store)
         self.deliveries = DeliveryService(
-            store=cast("Database", self.failing),
+            database=cast("Database", self.failing),
             clock=self.clock,
             sender=self.sender,
             per_second=40,

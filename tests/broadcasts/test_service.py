@@ -49,7 +49,7 @@ class BroadcastSystem:
         self.wakeups = 0
         self.drafts = BroadcastDrafts(self.store, self.clock)
         self.broadcasts = BroadcastService(
-            store=self.store,
+            database=self.store,
             catalogue=ServiceCatalogue(service, self.clock),
             clock=self.clock,
             rules=BroadcastRules(

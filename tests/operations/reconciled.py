@@ -21,7 +21,7 @@ async def skip_sleep(_: float) -> None:
 def reconciliation_of(system: OrderSystem, settlement: Any = None) -> ReconciliationService:
     """Return the reconciliation of a process."""
     return ReconciliationService(
-        store=system.store,
+        database=system.store,
         settlement=settlement or system.settlement,
         clock=system.clock,
         budget=Budget(1000, clock=lambda: 0.0, sleep=skip_sleep),

@@ -48,7 +48,7 @@ class FakeOrders:
     def poller(self, budget: Budget) -> Poller:
         mine = cast("Any", self)
         return Poller(
-            store=mine,
+            database=mine,
             settlement=mine,
             observer=mine,
             clock=LoopClock(),

@@ -144,14 +144,14 @@ class OrderSystem:
         self.staff_chat, events = StaffChat(0, rules.support_ids), OrderEvents()
         events.subscribe(OrderTicketListener(self.staff_chat))
         self.orders = OrderService(
-            store=self.store,
+            database=self.store,
             settlement=self.settlement,
             catalogue=self.catalogue,
             clock=self.clock,
             rules=rules,
             events=events,
         )
-        self.observer = Observer(self.orders.store, self.orders.clock, self.orders.rules, self.orders.reports)
+        self.observer = Observer(self.orders.database, self.orders.clock, self.orders.rules, self.orders.reports)
         self.lost_orders = LostOrders(self.orders, self.settlement)
         self.delivery = OutboxDelivery(
             self.store,
@@ -165,7 +165,7 @@ class OrderSystem:
         self.alarms = AlarmService(self.store, self.clock, rules.operator_ids, subjects=subjects)
         self.destinations = DestinationHealthService(self.store, self.clock)
         self.monitor = Monitor(
-            store=self.store,
+            database=self.store,
             clock=self.clock,
             health=self.health,
             alarms=self.alarms,
@@ -173,7 +173,7 @@ class OrderSystem:
             destinations=self.destinations,
         )
         self.poller = Poller(
-            store=self.store,
+            database=self.store,
             settlement=self.settlement,
             observer=self.observer,
             clock=self.clock,

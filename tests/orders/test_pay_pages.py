@@ -100,7 +100,7 @@ def client(
     **changes: Any,
 ) -> Any:
     known: dict[str, Any] = {
-        "store": store,
+        "database": store,
         "clock": clock,
         "translations": TRANSLATIONS,
         "public_url": public_url,

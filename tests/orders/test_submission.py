@@ -239,7 +239,7 @@ def test_a_request_without_an_answer_is_looked_for_as_soon_as_its_process_was_ca
 @contextmanager
 def failing_database(turns: Turns, failures: int) -> Iterator[None]:
     """Let the next `failures` transactions fail."""
-    store = turns.system.orders.results._store
+    store = turns.system.orders.results._database
     transaction, left = store.transaction, failures
 
     def failing() -> Any:

@@ -25,9 +25,9 @@ class Health:
     """Answers the three pages. It checks the database at most once a second, however many requests arrive."""
 
     def __init__(
-        self, store: Database, state: ProcessState, lag: LoopLag, *, seconds: Callable[[], float] = time.monotonic
+        self, database: Database, state: ProcessState, lag: LoopLag, *, seconds: Callable[[], float] = time.monotonic
     ) -> None:
-        self._store = store
+        self._database = database
         self._state = state
         self._lag = lag
         self._seconds = seconds
@@ -77,7 +77,7 @@ class Health:
     async def _check(self) -> tuple[bool, bool]:
         try:
             async with asyncio.timeout(WITHIN_SECONDS):
-                return True, await self._store.has_usable_tables()
+                return True, await self._database.has_usable_tables()
         except (StoreError, TimeoutError):
             return False, False
 

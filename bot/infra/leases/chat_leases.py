@@ -130,18 +130,18 @@ class ChatLeases:
     """Claims, keeps and releases the leases of this process. `keep` must be called every `KEEP_SECONDS`.
 
     Args:
-        store: has the table.
+        database: has the table.
         owner: the random id of this process.
         is_alone: whether no other process can use this database.
         seconds: a monotonic clock that goes on while the machine sleeps.
     """
 
     def __init__(
-        self, store: Database, owner: str, *, is_alone: bool, seconds: Callable[[], float] = seconds_with_sleep
+        self, database: Database, owner: str, *, is_alone: bool, seconds: Callable[[], float] = seconds_with_sleep
     ) -> None:
         self.owner = owner
         self.is_alone = is_alone
-        self._store = store
+        self._database = database
         self._seconds = seconds
         self._lease_seconds = ENDLESS_SECONDS if is_alone else int(LEASE_SECONDS)
         self._hold_seconds = HOLD_ALONE_SECONDS if is_alone else HOLD_SECONDS
@@ -187,7 +187,7 @@ class ChatLeases:
 
     async def _claim(self, chat_ids: Sequence[int]) -> None:
         began = self._seconds()
-        async with self._store.transaction() as tx:
+        async with self._database.transaction() as tx:
             repository = LeaseRepository(tx, self.owner)
             new = await repository.claim_new(chat_ids, self._lease_seconds)
             left = [chat_id for chat_id in chat_ids if chat_id not in new]
@@ -258,7 +258,7 @@ class ChatLeases:
     async def _keep_and_release(self, idle: Sequence[ChatLease]) -> None:
         before, began = dict(self._held), self._seconds()
         try:
-            async with asyncio.timeout(None if self.is_alone else LEASE_SECONDS / 2), self._store.keeping() as tx:
+            async with asyncio.timeout(None if self.is_alone else LEASE_SECONDS / 2), self._database.keeping() as tx:
                 # First, because what follows can wait for the locks of such a session.
                 await end_stalled_sessions(tx)
                 repository = LeaseRepository(tx, self.owner)
@@ -319,12 +319,12 @@ class ChatLeases:
 
     async def expire_all(self) -> None:
         """End the leases of former processes. Only a process that is alone may do that, before it claims any."""
-        async with self._store.transaction() as tx:
+        async with self._database.transaction() as tx:
             await LeaseRepository(tx, self.owner).expire_all()
 
     async def delete_ended(self) -> None:
         """Delete the rows of leases that ended long ago."""
-        async with self._store.transaction() as tx:
+        async with self._database.transaction() as tx:
             await LeaseRepository(tx, self.owner).delete_ended(DELETE_AFTER_SECONDS)
 
     async def release_all(self) -> None:
@@ -336,7 +336,7 @@ class ChatLeases:
         for lease in released:
             del self._held[lease.chat_id]
         if released or not self.is_alone:
-            async with self._store.keeping() as tx:
+            async with self._database.keeping() as tx:
                 if released:
                     await LeaseRepository(tx, self.owner).release({lease.chat_id: lease.epoch for lease in released})
                 if not self.is_alone:

@@ -45,7 +45,7 @@ class Leadership:
     """Makes this process the leader when nobody leads, and keeps the lead.
 
     Args:
-        store: has the table.
+        database: has the table.
         owner: the random id of this process.
         is_alone: whether no other process can use this database.
         freed: wakes this process when another one has given the lead back.
@@ -55,7 +55,7 @@ class Leadership:
 
     def __init__(
         self,
-        store: Database,
+        database: Database,
         owner: str,
         *,
         is_alone: bool,
@@ -63,7 +63,7 @@ class Leadership:
         stands_aside: Callable[[], bool] = lambda: False,
         seconds: Callable[[], float] = seconds_with_sleep,
     ) -> None:
-        self._store = store
+        self._database = database
         self._owner = owner
         self._is_alone = is_alone
         self._freed = freed or Wakeup()
@@ -102,7 +102,7 @@ class Leadership:
             return None
         began, lease_seconds = self._seconds(), ALONE_SECONDS if self._is_alone else int(LEASE_SECONDS)
         try:
-            async with asyncio.timeout(LEASE_SECONDS / 2), self._store.keeping() as tx:
+            async with asyncio.timeout(LEASE_SECONDS / 2), self._database.keeping() as tx:
                 epoch = await self._take(tx, lease_seconds)
         except (StoreDown, TimeoutError) as error:
             log.warning("lead_not_asked_for", error=type(error).__name__)
@@ -154,7 +154,7 @@ class Leadership:
     async def _keep_once(self, lead: Lead) -> None:
         began = self._seconds()
         try:
-            async with asyncio.timeout(LEASE_SECONDS / 2), self._store.keeping() as tx:
+            async with asyncio.timeout(LEASE_SECONDS / 2), self._database.keeping() as tx:
                 repository, is_kept = LeaseRepository(tx, self._owner), False
                 if self._stands_aside():
                     await repository.release_lead(lead.epoch)
@@ -171,11 +171,11 @@ class Leadership:
         lead, self._lead = self._lead, None
         if lead is not None and lead.is_held:
             lead.term = lead.term.end()
-            async with self._store.keeping() as tx:
+            async with self._database.keeping() as tx:
                 await LeaseRepository(tx, self._owner).release_lead(lead.epoch)
 
 
-async def is_led(store: Database) -> bool:
+async def is_led(database: Database) -> bool:
     """Return whether a process of the bot leads on this database."""
-    async with store.reading() as tx:
+    async with database.reading() as tx:
         return await LeaseRepository(tx, "").is_led()

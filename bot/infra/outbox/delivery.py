@@ -75,7 +75,7 @@ class OutboxDelivery:
     """Sends the first waiting notification of every chat and saves the outcomes.
 
     Args:
-        store: has the outbox.
+        database: has the outbox.
         sender: makes the attempts.
         clock: the time.
         on_slot_free: called after each task, so that what waits for it is started.
@@ -91,7 +91,7 @@ class OutboxDelivery:
 
     def __init__(
         self,
-        store: Database,
+        database: Database,
         sender: NotificationSender,
         clock: Clock,
         *,
@@ -104,7 +104,7 @@ class OutboxDelivery:
         log_fields: Mapping[str, str] = MappingProxyType({}),
         sleep: Sleep = asyncio.sleep,
     ) -> None:
-        self._store = store
+        self._database = database
         self._sender = sender
         self._clock = clock
         self._on_slot_free = on_slot_free
@@ -127,7 +127,7 @@ class OutboxDelivery:
 
     async def recover(self) -> int:
         """Queue again what a crash or a lost database interrupted during a request. Return how many rows."""
-        async with self._store.reading() as tx:
+        async with self._database.reading() as tx:
             interrupted = await self._find_interrupted(tx)
         return await self._recover(interrupted)
 
@@ -154,7 +154,7 @@ class OutboxDelivery:
 
     async def _queue_again(self, ids: Sequence[int], leases: Collection[ChatLease]) -> None:
         """Queue notifications again in one transaction, because a process that ends can leave those of many chats."""
-        async with self._store.transaction() as tx:
+        async with self._database.transaction() as tx:
             for notification_id in ids:
                 await OutboxRepository(tx).postpone(notification_id, self._clock.now(), maybe_sent=True)
             # Last, as in all transactions that need a lease. Otherwise two of them could wait for each other.
@@ -171,7 +171,7 @@ class OutboxDelivery:
     async def start_due(self) -> int:
         """Start to send the first notification of each chat if it is due. Return how many."""
         interrupted: Sequence[StoredNotification] = ()
-        async with self._store.reading() as tx:
+        async with self._database.reading() as tx:
             dues, heads = await self._find_heads(tx)
             if not self._holder.is_alone:
                 # Of a process that died. Its chats are free as soon as its leases have ended.
@@ -234,10 +234,10 @@ class OutboxDelivery:
 
     async def _give_up_unreadable(self) -> None:
         """Give up rows that can't be read, so that later ones in the chat are sent. The monitor raises the alarm."""
-        found = self._store.unreadable_keys("outbox") - self._given_up
+        found = self._database.unreadable_keys("outbox") - self._given_up
         if not found:
             return
-        async with self._store.transaction() as tx:
+        async with self._database.transaction() as tx:
             for key in found:
                 await OutboxRepository(tx).give_up(int(key), "its row can't be read")
         self._given_up |= found
@@ -285,7 +285,7 @@ class OutboxDelivery:
 
     async def _mark(self, notification: StoredNotification, edit: StoredNotification | None, lease: ChatLease) -> bool:
         """Mark a notification as being sent, and with it an edit, which is started. Return whether it waited."""
-        async with self._store.transaction() as tx:
+        async with self._database.transaction() as tx:
             repository = OutboxRepository(tx)
             is_marked = await repository.mark_sending(notification.id)
             starts_edit = edit is not None and not self._is_closing and await repository.mark_sending(edit.id)
@@ -382,7 +382,7 @@ class OutboxDelivery:
         """Save the outcome. Return the next notification of the chat if the same transaction marks it."""
         now = self._clock.now()
         outcome = _give_up_if_hopeless(notification, outcome, now)
-        async with self._store.transaction() as tx:
+        async with self._database.transaction() as tx:
             match outcome:
                 case Sent(message_id):
                     await OutboxRepository(tx).record_sent(notification.id, message_id, now)
@@ -438,7 +438,7 @@ class OutboxDelivery:
     def _leave(self, notification: StoredNotification, reason: str) -> None:
         """Leave a notification to others, and give its chat back, so that one of them can take it."""
         self._left.add(notification)
-        self._store.record_left("outbox", notification.id)
+        self._database.record_left("outbox", notification.id)
         lease = self._holder.get(notification.chat_id)
         if lease is not None:
             lease.is_wanted = True

@@ -49,7 +49,7 @@ class OutboxCleanupWorker:
     """Deletes old notifications, and repeats interrupted ones. Each `tick` does both.
 
     Args:
-        store: has the outbox.
+        database: has the outbox.
         clock: the time.
         deliveries: repeat requests that a crash or a lost database interrupted.
         keep: the rows that features still need.
@@ -58,14 +58,14 @@ class OutboxCleanupWorker:
 
     def __init__(
         self,
-        store: Database,
+        database: Database,
         clock: Clock,
         deliveries: Sequence[OutboxDelivery],
         *,
         keep: Sequence[ColumnElement[bool]],
         on_recovered: Callable[[], None],
     ) -> None:
-        self._store = store
+        self._database = database
         self._clock = clock
         self._deliveries = deliveries
         self._keep = keep
@@ -74,9 +74,9 @@ class OutboxCleanupWorker:
     async def tick(self) -> float:
         """Delete and repeat once. Return the seconds until the next tick."""
         now = self._clock.now()
-        async with self._store.transaction() as tx:
+        async with self._database.transaction() as tx:
             await OutboxRepository(tx).delete_old(now - KEEP_SENT, self._keep)
-        async with self._store.reading() as tx:
+        async with self._database.reading() as tx:
             # SQLite compares times as text, so a malformed time can sort after all others. Its row would never be due
             # and would block the queue of its chat. Reading it here records it, so that it is given up.
             await OutboxRepository(tx).find_due_after(now + FAR_AHEAD)

@@ -135,14 +135,14 @@ class ReconciliationService:
     def __init__(
         self,
         *,
-        store: Database,
+        database: Database,
         settlement: Settlement,
         clock: Clock,
         budget: Budget,
         operator_ids: frozenset[int],
         on_notification: Callable[[], None] = lambda: None,
     ) -> None:
-        self._store = store
+        self._database = database
         self._settlement = settlement
         self._clock = clock
         self._budget = budget
@@ -151,7 +151,7 @@ class ReconciliationService:
 
     async def find_due(self) -> datetime:
         """Return when the next run is due."""
-        async with self._store.reading() as tx:
+        async with self._database.reading() as tx:
             newest = await ReconciliationRepository(tx).newest()
         now = self._clock.now()
         return now if newest is None or newest.asked_at > now + CLOCK_SLACK else newest.next_at
@@ -167,7 +167,7 @@ class ReconciliationService:
         except SettlementFailure:
             RUNS.labels("failed").inc()
             raise
-        async with self._store.reading() as tx:
+        async with self._database.reading() as tx:
             before = await ReconciliationRepository(tx).newest()
         run = await (self._compare(listing, before) if listing.reports else self._keep(listing, before))
         RUNS.labels("full" if run.is_conclusive else "short" if run.listed else "empty").inc()
@@ -184,14 +184,14 @@ class ReconciliationService:
 
     async def run_if_old(self) -> None:
         """Run a reconciliation, unless the newest is only seconds old. Raises as `run` does."""
-        async with self._store.reading() as tx:
+        async with self._database.reading() as tx:
             newest = await ReconciliationRepository(tx).newest()
         if newest is None or self._clock.now() - newest.asked_at >= MIN_PAUSE:
             await self.run()
 
     async def load_report(self) -> Report:
         """Return the newest run, and the times that no list has shown."""
-        async with self._store.reading() as tx:
+        async with self._database.reading() as tx:
             repository = ReconciliationRepository(tx)
             run, spans = await repository.newest(), await repository.find_spans()
             unseen = [UnseenSpan(span, await repository.count_created(span)) for span in find_unseen(spans)]
@@ -211,7 +211,7 @@ class ReconciliationService:
     async def export_books(self, period: Span, by: int) -> BooksFile:
         """Return the books of a period, read at one moment. Record who exported them."""
         books, count = Books(), 0
-        async with self._store.reading() as tx:
+        async with self._database.reading() as tx:
             repository = ReconciliationRepository(tx)
             found = await repository.paid(period.since, period.until, None, BATCH_SIZE)
             while found and count <= MAX_ORDERS:
@@ -220,7 +220,7 @@ class ReconciliationService:
                 found = await repository.paid(period.since, period.until, found[-1], BATCH_SIZE)
         if not 0 < count <= MAX_ORDERS:
             return BooksFile(count, None)
-        async with self._store.transaction() as tx:
+        async with self._database.transaction() as tx:
             detail = describe_span(period)
             await record_audit(tx, by, AuditAction.EXPORTED, BOOKS_SUBJECT, self._clock.now(), detail=detail)
         return BooksFile(count, books.to_csv())
@@ -244,7 +244,7 @@ class ReconciliationService:
         listed = {report.service_id: report for report in listing.reports}
         shown = find_shown_span(listing.reports, listing.served_at, listing.asked_at, listing.answered_at)
         absent, uncertain = tuple[Order, ...](), 0
-        async with self._store.reading() as tx:
+        async with self._database.reading() as tx:
             repository = ReconciliationRepository(tx)
             ours = await OrderRepository(tx).polled_by_service_id(listed.keys())
             deposits = await repository.deposits(MAX_DEPOSITS)
@@ -292,7 +292,7 @@ class ReconciliationService:
     async def _select_current(self, earlier: Iterable[Difference], now: datetime) -> list[Difference]:
         """Return earlier differences without old ones that don't concern money, or that an operator has handled."""
         found = list(earlier)
-        async with self._store.reading() as tx:
+        async with self._database.reading() as tx:
             handled = await _find_handled(tx, found)
         return [
             each
@@ -347,7 +347,7 @@ class ReconciliationService:
         report = await self._look_up(suspected[0].service_id)
         rivals = {each.other: await self._look_up(each.other) for each in suspected if each.other}
         reading = Reading(asked_at, self._clock.now(), offset)
-        async with self._store.reading() as tx:
+        async with self._database.reading() as tx:
             order = (await ReconciliationRepository(tx).by_reference([reference])).get(reference)
         if order is None:
             return True
@@ -380,7 +380,7 @@ class ReconciliationService:
     async def _save(self, run: Run) -> Run:
         """Save a run with its alarms. Return the newest run: another process may have read a newer list meanwhile."""
         now = self._clock.now()
-        async with self._store.transaction() as tx:
+        async with self._database.transaction() as tx:
             repository = ReconciliationRepository(tx)
             await repository.lock()
             await repository.delete_runs(before=now - KEEP_FOR, after=now + CLOCK_SLACK)

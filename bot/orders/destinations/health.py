@@ -22,15 +22,15 @@ JUDGED_EVERY: Final = timedelta(minutes=1)
 class PayoutTimeMeasurement(CachedMeasurement[PayoutTimes]):
     """Measure the payout times of completed orders to all destinations together."""
 
-    def __init__(self, store: Database, clock: Clock) -> None:
-        super().__init__(store, clock, _measure_times)
+    def __init__(self, database: Database, clock: Clock) -> None:
+        super().__init__(database, clock, _measure_times)
 
 
 class DestinationHealthService:
     """Say how each destination is doing. The monitor, the review and the wallet pages ask it, so all say the same."""
 
-    def __init__(self, store: Database, clock: Clock) -> None:
-        self._store = store
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
         self._clock = clock
         self._usual = CachedValue(self._measure, CACHED_FOR, clock)
         self._judged = CachedValue(self._judge, JUDGED_EVERY, clock)
@@ -44,13 +44,13 @@ class DestinationHealthService:
 
     async def _judge(self) -> DestinationsHealth:
         usual, now = await self._usual.get(), self._clock.now()
-        async with self._store.reading() as tx:
+        async with self._database.reading() as tx:
             recent = await DestinationRepository(tx).recent(now)
         return await asyncio.to_thread(judge, usual, recent, now)
 
     async def _measure(self) -> Mapping[str, Usual]:
         now = self._clock.now()
-        async with self._store.reading() as tx:
+        async with self._database.reading() as tx:
             histories = await DestinationRepository(tx).histories(now - SAMPLE_PERIOD, now)
         return await asyncio.to_thread(
             lambda: {each.method.key(): measure(each, now) for each in histories},

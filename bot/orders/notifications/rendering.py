@@ -256,7 +256,7 @@ class OrderMessages:
         An order of an earlier version can have two: its own status message, and the message about the payment.
         """
         chat_id = notification.chat_id
-        async with context.store.reading() as tx:
+        async with context.database.reading() as tx:
             order = await OrderRepository(tx).get(notification.payload.reference)
             if order is None:
                 return ORDER_GONE
@@ -278,7 +278,7 @@ class OrderMessages:
         text = with_repeat_note(notification, context.t, screen.text)
         sent = await context.messenger.send_text(chat_id, text, screen.keyboard, priority="money", silent=True)
         if isinstance(sent, Delivered):
-            async with context.store.transaction() as tx:
+            async with context.database.transaction() as tx:
                 await OutboxRepository(tx).replace_message_id(
                     order_subject(order), shown[-1].kind, chat_id, sent.message_id
                 )
@@ -396,7 +396,7 @@ def _with_order(render: RenderOrder) -> Renderer:
     """Return a renderer that reads the order and passes it to `render`."""
 
     async def render_order(notification: OrderMessage, context: RenderContext) -> DeliveryOutcome:
-        async with context.store.reading() as tx:
+        async with context.database.reading() as tx:
             order = await OrderRepository(tx).get(notification.payload.reference)
         if order is None:
             return ORDER_GONE
@@ -407,13 +407,13 @@ def _with_order(render: RenderOrder) -> Renderer:
 
 async def _has_receipt_of_its_own(order: Order, context: RenderContext) -> bool:
     """Return whether an earlier version queued the receipt as a message of its own, which is still to be sent."""
-    async with context.store.reading() as tx:
+    async with context.database.reading() as tx:
         return await OutboxRepository(tx).has_any(order_subject(order), (OrderNotification.RECEIPT,), order.chat_id)
 
 
 async def _with_offer_to_save(keyboard: Keyboard, order: Order, context: RenderContext) -> Keyboard:
     """Add the offer to name the recipient, only after the first order to them."""
-    async with context.store.reading() as tx:
+    async with context.database.reading() as tx:
         known = find_saved(await RecipientRepository(tx).find_by_user(order.user_id), order.method, order.number)
     is_new = known is not None and known.label is None and known.created_at == order.created_at
     return keyboard if known is None or not is_new else (*keyboard, recipients.offer_row(context.t, known))
@@ -439,7 +439,7 @@ async def _message_of(
     order: Order, kind: OrderNotification, notification: OrderMessage, context: RenderContext
 ) -> int | None:
     """Return the id of the message of another notification about the order."""
-    async with context.store.reading() as tx:
+    async with context.database.reading() as tx:
         return await OutboxRepository(tx).find_message_id(order_subject(order), kind, notification.chat_id)
 
 
@@ -447,7 +447,7 @@ async def _messages_of(
     order: Order, kinds: Collection[OrderNotification], notification: OrderMessage, context: RenderContext
 ) -> tuple[SentMessage, ...]:
     """Return the messages of other notifications about the order, the oldest first."""
-    async with context.store.reading() as tx:
+    async with context.database.reading() as tx:
         return await OutboxRepository(tx).find_messages(order_subject(order), kinds, notification.chat_id)
 
 
@@ -482,7 +482,7 @@ async def _close(notification: OrderMessage, message_id: int, order: Order, cont
     captioned = await messenger.edit_caption(chat_id, message_id, text, priority="money")
     if isinstance(captioned, Delivered | NotModified):
         # Text and buttons are replaced. The picture is larger, and can keep failing.
-        async with context.store.transaction() as tx:
+        async with context.database.transaction() as tx:
             await OutboxRepository(tx).add(
                 order_notifications(order, (OrderNotification.TAKE_DOWN_PICTURE,), context.now)
             )

@@ -70,7 +70,7 @@ class OrderWarnings:
     async def render(self, notification: Notification[AboutProblem], context: RenderContext) -> DeliveryOutcome:
         """Send the warning, with the order as it is now."""
         kind, reference, t = OrderWarning(notification.kind), notification.payload.reference, context.t
-        async with context.store.reading() as tx:
+        async with context.database.reading() as tx:
             known = await load_order(tx, reference)
         order = known.order if known else None
         screen = screens.screen(kind, t, order, notification.payload, context.now)

@@ -24,7 +24,7 @@ async def _none() -> None:
 
 def create_app(
     *,
-    store: Database,
+    database: Database,
     clock: Clock,
     translations: Translations,
     public_url: str,
@@ -38,7 +38,7 @@ def create_app(
     """Build the application. Without `public_url` it has only the pages of health.
 
     Args:
-        store: the database, which is only read.
+        database: the database, which is only read.
         clock: the clock by which invoices expire.
         translations: the texts of the pages.
         public_url: where users reach this server. Addresses in answers are relative, so no `Host` is trusted.
@@ -53,7 +53,7 @@ def create_app(
         return create_health_app(health)
     files = Files()
     pages = PageHandlers(
-        store=store,
+        database=database,
         clock=clock,
         translations=translations,
         site=Site(files, provider),

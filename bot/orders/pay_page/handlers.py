@@ -71,7 +71,7 @@ class PageHandlers:
     def __init__(
         self,
         *,
-        store: Database,
+        database: Database,
         clock: Clock,
         translations: Translations,
         site: rendering.Site,
@@ -79,7 +79,7 @@ class PageHandlers:
         destinations: Destinations,
         on_viewed: Callable[[str], None],
     ) -> None:
-        self._lookup = Lookup(store)
+        self._lookup = Lookup(database)
         self._qr_codes = QrCodes()
         self._clock = clock
         self._translations = translations

@@ -39,8 +39,8 @@ class _Known:
 class Lookup:
     """Find the orders of pages by their tokens. Personal data that pages don't show isn't kept in memory."""
 
-    def __init__(self, store: Database, *, seconds: Callable[[], float] = time.monotonic) -> None:
-        self._store = store
+    def __init__(self, database: Database, *, seconds: Callable[[], float] = time.monotonic) -> None:
+        self._database = database
         self._seconds = seconds
         self._known: dict[str, _Known] = {}
         self._asked: dict[str, asyncio.Future[Order | None]] = {}
@@ -76,7 +76,7 @@ class Lookup:
 
     async def _read_batch(self, batch: dict[str, asyncio.Future[Order | None]]) -> None:
         try:
-            async with self._store.reading() as tx:
+            async with self._database.reading() as tx:
                 found = await OrderRepository(tx).by_page_token(batch)
         except Exception as error:  # noqa: BLE001  raised to each caller
             for asked in batch.values():

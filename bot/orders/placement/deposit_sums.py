@@ -29,8 +29,8 @@ SUMS_READ = 1_000
 class DepositSums:
     """Find and reserve the sums of deposits."""
 
-    def __init__(self, store: Database, clock: Clock, rules: OrderRules) -> None:
-        self._store = store
+    def __init__(self, database: Database, clock: Clock, rules: OrderRules) -> None:
+        self._database = database
         self._clock = clock
         self._rules = rules
 
@@ -40,7 +40,7 @@ class DepositSums:
         Raises:
             Rejection: the sum would be above the destination's cap.
         """
-        async with self._store.reading() as tx:
+        async with self._database.reading() as tx:
             sats = await _find_free(tx, channel, worth.sats, self._clock.now())
         return self._check(method, sats, worth.quote)
 

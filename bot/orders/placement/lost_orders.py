@@ -61,7 +61,7 @@ class LostOrders:
 
     def __init__(self, orders: OrderService, settlement: Settlement, alone_since: datetime | None = None) -> None:
         self._orders = orders
-        self._store: Database = orders.store
+        self._database: Database = orders.database
         self._clock = orders.clock
         self._settlement = settlement
         self._alone_since = alone_since
@@ -91,7 +91,7 @@ class LostOrders:
 
         The newest may still be in the service's list. The oldest may have to be asked about or abandoned.
         """
-        async with self._store.reading() as tx:
+        async with self._database.reading() as tx:
             unknown = await OrderRepository(tx).in_phase(
                 UNCERTAIN_PHASES - {Phase.UNRESOLVED}, MAX_READ, newest_first=newest_first
             )
@@ -152,7 +152,7 @@ class LostOrders:
             log.error("order_match_failed", error=why, where=find_location(error))  # noqa: TRY400  may quote
 
     async def _unclaimed(self, listing: OrderListing) -> list[OrderReport]:
-        async with self._store.reading() as tx:
+        async with self._database.reading() as tx:
             claimed = await OrderRepository(tx).by_service_id([report.service_id for report in listing.reports])
         return [report for report in listing.reports if report.service_id not in claimed]
 
@@ -162,7 +162,7 @@ class LostOrders:
         matches = [report for report in unclaimed if may_match(order, report, listing)]
         if len(matches) != 1:
             return None
-        async with self._store.reading() as tx:
+        async with self._database.reading() as tx:
             rivals = await OrderRepository(tx).similar_unclaimed(
                 order, order.created_at - CREATED_BEFORE - CREATED_AFTER
             )
@@ -194,7 +194,7 @@ class LostOrders:
         phase = self._next_phase(order, now)
         if phase is order.phase:
             return
-        async with self._store.transaction() as tx:
+        async with self._database.transaction() as tx:
             current = await OrderRepository(tx).get(order.reference)
             if current is None or current.version != order.version:
                 return

@@ -34,21 +34,23 @@ log = structlog.get_logger(__name__)
 class ResultRecorder:
     """Save the results of intents. `on_notification` is called after notifications are saved."""
 
-    def __init__(self, store: Database, clock: Clock, rules: OrderRules, on_notification: Callable[[], None]) -> None:
-        self._store = store
+    def __init__(
+        self, database: Database, clock: Clock, rules: OrderRules, on_notification: Callable[[], None]
+    ) -> None:
+        self._database = database
         self._clock = clock
         self._rules = rules
         self._on_notification = on_notification
 
     async def may_request(self, reference: str) -> bool:
         """Return whether the one request for this intent may begin now, by the row of the intent."""
-        async with self._store.reading() as tx:
+        async with self._database.reading() as tx:
             intent = await OrderRepository(tx).get(reference)
         return intent is not None and may_begin(intent, self._clock.now(), self._rules)
 
     async def find_rivals(self, order: Order, sats: int) -> tuple[Rival, ...]:
         """Return our other orders that a deposit of this sum could pay."""
-        async with self._store.reading() as tx:
+        async with self._database.reading() as tx:
             return await find_rivals(tx, order, sats, self._clock.now())
 
     async def record_created(
@@ -65,7 +67,7 @@ class ResultRecorder:
             is_masked: whether the service shows only part of the recipient by which the order was found.
         """
         now = self._clock.now()
-        async with self._store.transaction() as tx:
+        async with self._database.transaction() as tx:
             intent = await OrderRepository(tx).get(reference)
             if intent is None or await OrderRepository(tx).by_service_id([placed.service_id]):
                 return None
@@ -153,7 +155,7 @@ class ResultRecorder:
         reason: str | None = None,
     ) -> None:
         now = self._clock.now()
-        async with self._store.transaction() as tx:
+        async with self._database.transaction() as tx:
             order = await OrderRepository(tx).get(reference)
             if order is None or order.phase not in known:
                 return

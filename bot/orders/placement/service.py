@@ -86,7 +86,7 @@ class OrderService:
     def __init__(
         self,
         *,
-        store: Database,
+        database: Database,
         settlement: Settlement,
         catalogue: ServiceCatalogue,
         clock: Clock,
@@ -94,16 +94,16 @@ class OrderService:
         events: OrderEvents,
         on_notification: Callable[[], None] = lambda: None,
     ) -> None:
-        self.store = store
+        self.database = database
         self.catalogue = catalogue
         self.clock = clock
         self.rules = rules
         self.on_notification = on_notification
-        self.results = ResultRecorder(store, clock, rules, on_notification)
+        self.results = ResultRecorder(database, clock, rules, on_notification)
         self.reports = ReportRecorder(rules, events, on_notification)
         self.submission = OrderSubmission(settlement, self.results, clock, rules)
         self._settlement = settlement
-        self._sums = DepositSums(store, clock, rules)
+        self._sums = DepositSums(database, clock, rules)
 
     async def estimate_order(
         self, user_id: int, method: PayoutMethod | None, amount: Amount, channel: str = LIGHTNING
@@ -175,7 +175,7 @@ class OrderService:
             draft_id=request.draft_id,
             now=self.clock.now(),
         )
-        async with self.store.transaction() as tx:
+        async with self.database.transaction() as tx:
             is_confirmed = await confirm(tx)
             if is_confirmed:
                 order = await self._add_intent(tx, order, quote, request.message_id)
@@ -191,7 +191,7 @@ class OrderService:
         Raises:
             ConfirmationOutdated: there is none.
         """
-        async with self.store.reading() as tx:
+        async with self.database.reading() as tx:
             order = await OrderRepository(tx).of_draft(draft_id)
         if order is None:
             raise ConfirmationOutdated
@@ -205,14 +205,14 @@ class OrderService:
 
         Raises `MethodVanished`, `Rejection` and `SettlementFailure` as `place` does. Then the question stays open.
         """
-        async with self.store.reading() as tx:
+        async with self.database.reading() as tx:
             lost = await OrderRepository(tx).get(reference)
         if lost is None or lost.phase is not Phase.UNRESOLVED:
             return None
         method = await self._find_method(lost.method)
         self.rules.check_amount(method, idr=lost.expected_idr, sats=lost.expected_sats)
         quote = None if lost.channel == LIGHTNING else await self.catalogue.quote(fresh=True)
-        async with self.store.transaction() as tx:
+        async with self.database.transaction() as tx:
             lost = await OrderRepository(tx).get(reference)
             if lost is None or lost.phase is not Phase.UNRESOLVED:
                 return None
@@ -237,7 +237,7 @@ class OrderService:
 
     async def drop(self, reference: str) -> bool:
         """Abandon an order that its user no longer wants. Return False if it no longer waits for an answer."""
-        async with self.store.transaction() as tx:
+        async with self.database.transaction() as tx:
             order = await OrderRepository(tx).get(reference)
             if order is None or order.phase not in {Phase.UNRESOLVED, Phase.NEEDS_CONFIRMATION}:
                 return False
@@ -256,7 +256,7 @@ class OrderService:
 
         Raises `SettlementFailure` if the order or the list of orders can't be read. Then the question stays open.
         """
-        async with self.store.reading() as tx:
+        async with self.database.reading() as tx:
             asked = await OrderRepository(tx).get(reference)
         if asked is None or asked.phase is not Phase.NEEDS_CONFIRMATION or asked.is_offer_over(self.clock.now()):
             return None
@@ -265,7 +265,7 @@ class OrderService:
         report = await self._read_report(asked, listing)
         methods = await self._methods_by_pair()
         now = self.clock.now()
-        async with self.store.transaction() as tx:
+        async with self.database.transaction() as tx:
             order = await OrderRepository(tx).get(reference)
             if order is None or order.phase is not Phase.NEEDS_CONFIRMATION or order.is_offer_over(now):
                 return None
@@ -356,7 +356,7 @@ class OrderService:
         """Return the user's orders that may count for their limits. Without limits none is read."""
         if self.rules.limits.is_unlimited:
             return ()
-        async with self.store.reading() as tx:
+        async with self.database.reading() as tx:
             return await OrderRepository(tx).counted_by_limits(user_id, self.clock.now() - limits.DAY)
 
     def _check_limits(self, placed: Sequence[Order], idr: int) -> None:

@@ -28,8 +28,8 @@ _NO_CODE: Final = "no code"
 class ReceiptService:
     """Create receipts and verify their codes."""
 
-    def __init__(self, store: Database, clock: Clock, limits: WrongCodeLimits = USUAL_LIMITS) -> None:
-        self._store = store
+    def __init__(self, database: Database, clock: Clock, limits: WrongCodeLimits = USUAL_LIMITS) -> None:
+        self._database = database
         self._clock = clock
         self._limits = limits
 
@@ -40,14 +40,14 @@ class ReceiptService:
         """
         if order.state != COMPLETED:
             return None
-        async with self._store.reading() as tx:
+        async with self._database.reading() as tx:
             receipt = await ReceiptRepository(tx).of_order(order.reference)
         receipt = receipt or await self._create(order.reference)
         return receipt if receipt and receipt.code else None
 
     async def _create(self, reference: str) -> Receipt | None:
         """Return a new receipt, or the one that was created meanwhile. Return None if the recipient is deleted."""
-        async with self._store.transaction() as tx:
+        async with self._database.transaction() as tx:
             order = await OrderRepository(tx).get(reference)
             if order is None or not order.has_recipient:
                 return None
@@ -63,7 +63,7 @@ class ReceiptService:
             TooManyWrongCodes: the user has typed too many wrong codes.
         """
         now = self._clock.now()
-        async with self._store.transaction() as tx:
+        async with self._database.transaction() as tx:
             refills = self._limits.charge(await WrongCodeRepository(tx).lock(user_id, now), now)
             order = await _find_by_code(tx, typed)
             if order is None:

@@ -74,7 +74,7 @@ class Poller:
     def __init__(
         self,
         *,
-        store: Database,
+        database: Database,
         settlement: Settlement,
         observer: Observer,
         clock: Clock,
@@ -82,7 +82,7 @@ class Poller:
         viewed: ViewedOrders,
         interval: timedelta,
     ) -> None:
-        self._store = store
+        self._database = database
         self._settlement = settlement
         self._observer = observer
         self._clock = clock
@@ -129,7 +129,7 @@ class Poller:
 
     async def _backlog(self, limit: int) -> _Backlog:
         now = self._clock.now()
-        async with self._store.reading() as tx:
+        async with self._database.reading() as tx:
             stretch = await self._stretch(tx, now)
             return _Backlog(
                 paid=await OrderRepository(tx).due(now - stretch, is_paid=True, limit=limit),
@@ -180,7 +180,7 @@ class Poller:
         self, due: Mapping[str, Order], reports: Mapping[str, OrderReport], asked_at: datetime
     ) -> Mapping[str, Order]:
         """Apply the list to our orders that are due or have changed. Return the due orders that aren't in it."""
-        async with self._store.reading() as tx:
+        async with self._database.reading() as tx:
             ours = await OrderRepository(tx).polled_by_service_id(reports.keys())
         for service_id, order in ours.items():
             report = reports[service_id]

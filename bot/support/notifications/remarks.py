@@ -36,7 +36,7 @@ class RemarkMessages:
     async def render(self, notification: Notification[EntryRemark], context: RenderContext) -> DeliveryOutcome:
         """React to the entry's original message, or send a line."""
         remark, chat_id = notification.payload, notification.chat_id
-        async with context.store.reading() as tx:
+        async with context.database.reading() as tx:
             entry = await find_entry(tx, notification)
             card = await TicketPostRepository(tx).card(remark.ticket, chat_id)
         if entry is None:

@@ -30,7 +30,7 @@ class ReminderMessages:
         self, notification: Notification[TicketWait], context: RenderContext
     ) -> DeliveryOutcome:
         """Remind an operator, with a link to the ticket."""
-        async with context.store.reading() as tx:
+        async with context.database.reading() as tx:
             group = await self._staff_chat.group(tx)
         ticket, card = await _read(notification.payload, context, group)
         if ticket is None:
@@ -53,7 +53,7 @@ async def _read(
     wait: TicketWait, context: RenderContext, chat_id: int | None
 ) -> tuple[Ticket | None, TicketPost | None]:
     """Return the ticket, if it is still the same wait, and its card in a chat."""
-    async with context.store.reading() as tx:
+    async with context.database.reading() as tx:
         ticket = await TicketRepository(tx).get(wait.ticket)
         card = await TicketPostRepository(tx).card(wait.ticket, chat_id) if chat_id else None
     still_waits = ticket is not None and ticket.is_open and ticket.waiting_since == wait.since

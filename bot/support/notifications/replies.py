@@ -110,7 +110,7 @@ async def _send(
 
 
 async def _read(notification: ReplyNotification, context: RenderContext) -> tuple[TicketEntry | None, Order | None]:
-    async with context.store.reading() as tx:
+    async with context.database.reading() as tx:
         ticket = await TicketRepository(tx).get(notification.payload.ticket)
         entry = await find_entry(tx, notification)
         about = ticket.order_reference if ticket is not None else ""

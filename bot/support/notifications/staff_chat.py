@@ -62,7 +62,7 @@ class StaffChatMessages:
     async def render_entry(self, notification: Notification[UserEntry], context: RenderContext) -> DeliveryOutcome:
         """Send a copy of the user's message, or of their edit."""
         ticket = await _ticket(notification, context)
-        async with context.store.reading() as tx:
+        async with context.database.reading() as tx:
             entry = await find_entry(tx, notification)
         if ticket is None or entry is None:
             return Sent()
@@ -101,7 +101,7 @@ class StaffChatMessages:
         """Return where to send the entry. An edit replies to the message with the earlier text, which stays."""
         if notification.kind != StaffNotification.EDITED:
             return self._topics.place_for(card)
-        async with context.store.reading() as tx:
+        async with context.database.reading() as tx:
             before = await TicketPostRepository(tx).of_entry(entry.ticket, entry.number, notification.chat_id)
         return self._topics.place_for(card, before.message_id if before else None)
 
@@ -150,13 +150,13 @@ async def _save_post(context: RenderContext, place: Place, entry: TicketEntry, m
         entry=entry.number,
         at=context.now,
     )
-    async with context.store.transaction() as tx:
+    async with context.database.transaction() as tx:
         await TicketPostRepository(tx).add(post)
 
 
 async def _is_superseded(notification: Notification[AboutTicket], context: RenderContext) -> bool:
     """Return whether a later update of the card waits. A group allows only 20 messages and edits a minute."""
-    async with context.store.reading() as tx:
+    async with context.database.reading() as tx:
         queued = await OutboxRepository(tx).find_by_subject(notification.subject)
     return any(
         later.id > notification.id
@@ -168,5 +168,5 @@ async def _is_superseded(notification: Notification[AboutTicket], context: Rende
 
 
 async def _ticket(notification: Notification[AboutTicket], context: RenderContext) -> Ticket | None:
-    async with context.store.reading() as tx:
+    async with context.database.reading() as tx:
         return await TicketRepository(tx).get(notification.payload.ticket)

@@ -38,7 +38,7 @@ class UserChatMessages:
 
     async def describe_ticket(self, context: RenderContext, order: Order) -> Screen | None:
         """Return what the message about an order's problem says about its open ticket (`DescribeTicket`)."""
-        async with context.store.reading() as tx:
+        async with context.database.reading() as tx:
             ticket = await TicketRepository(tx).open_of(order.user_id, order.reference)
         if ticket is None:
             return None
@@ -82,7 +82,7 @@ async def _remove_messages(deleted: DeletedTicket, context: RenderContext) -> li
 
 
 async def _read(notification: Notification[AboutTicket], context: RenderContext) -> tuple[Ticket | None, Order | None]:
-    async with context.store.reading() as tx:
+    async with context.database.reading() as tx:
         ticket = await TicketRepository(tx).get(notification.payload.ticket)
         about = ticket.order_reference if ticket is not None else ""
         return ticket, await OrderRepository(tx).get(about) if about else None

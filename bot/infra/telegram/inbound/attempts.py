@@ -70,7 +70,7 @@ class Attempts:
 
     def __init__(
         self,
-        store: Database,
+        database: Database,
         process: Process,
         clock: Clock,
         bot: Bot | None,
@@ -78,7 +78,7 @@ class Attempts:
         save_chats: SaveChats | None,
         holder: ChatHolder,
     ) -> None:
-        self._store = store
+        self._database = database
         self._holder = holder
         self._process = process
         self._save_chats = save_chats
@@ -179,7 +179,7 @@ class Attempts:
 
     async def _count(self, attempt: Attempt) -> None:
         async def count() -> None:
-            async with self._store.transaction() as tx:
+            async with self._database.transaction() as tx:
                 await InboxRepository(tx).count_attempt([attempt.item.update_id])
 
         await retry_forever("count_attempt", count)
@@ -215,7 +215,7 @@ class Attempts:
             self._finishing = None
 
     async def _finish_some(self) -> None:
-        async with self._store.transaction() as tx:
+        async with self._database.transaction() as tx:
             leases = {id(attempt.lease): attempt.lease for attempt in self._saving.values()}
             # Updates of chats that this process has lost are handled again by another one.
             held = {id(lease) for lease in await self._holder.lock(tx, leases.values())}

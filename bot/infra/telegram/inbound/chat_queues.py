@@ -93,7 +93,7 @@ class ChatQueues:
     It works in chats that this process holds. It claims a chat when there is work in it.
 
     Args:
-        store: has the inbox and the jobs.
+        database: has the inbox and the jobs.
         process: handles an update. Any exception counts as a failed attempt. After five attempts within a few seconds,
             the update is dropped. After a crash, `process` can get the same update again.
         clock: the time.
@@ -110,7 +110,7 @@ class ChatQueues:
 
     def __init__(
         self,
-        store: Database,
+        database: Database,
         process: Process,
         clock: Clock,
         bot: Bot | None = None,
@@ -123,10 +123,10 @@ class ChatQueues:
         max_chats: int = MAX_CHATS,
         max_in_memory: int = MAX_IN_MEMORY,
     ) -> None:
-        self._store = store
+        self._database = database
         self._clock = clock
         self._holder = holder or SoleHolder()
-        self._attempts = Attempts(store, process, clock, bot, save_chats=save_chats, holder=self._holder)
+        self._attempts = Attempts(database, process, clock, bot, save_chats=save_chats, holder=self._holder)
         self._jobs = jobs
         self._on_waiting = on_waiting
         self._on_elsewhere = on_elsewhere
@@ -200,7 +200,7 @@ class ChatQueues:
         """Find chats with more work than this process knows of."""
         self._forget_left()
         owner, limit = self._holder.owner, 2 * self._max_chats
-        async with self._store.reading() as tx:
+        async with self._database.reading() as tx:
             updates = await InboxRepository(tx).find_waiting(owner, limit)
             jobs = await JobRepository(tx).find_waiting(owner, limit)
         for chat_id in dict.fromkeys((*updates, *jobs)):
@@ -342,7 +342,7 @@ class ChatQueues:
             log.warning("update_left_to_others")
         else:
             left.jobs.add(work.id)
-            self._store.record_left("jobs", work.id)
+            self._database.record_left("jobs", work.id)
             log.warning("job_left_to_others")
 
     def _get_left(self, chat_id: int) -> _LeftWork:
@@ -370,7 +370,7 @@ class ChatQueues:
     async def _read(self, queue: _ChatQueue) -> tuple[Sequence[InboxItem], Collection[int], Sequence[Job]]:
         """Return updates of the chat, the ids of those that only others can read, and the chat's jobs."""
         before = self._left.get(queue.chat_id) or _LeftWork(0)
-        async with self._store.reading() as tx:
+        async with self._database.reading() as tx:
             inbox = InboxRepository(tx)
             updates = await inbox.find_unfinished(
                 queue.chat_id,
@@ -414,12 +414,12 @@ class ChatQueues:
         return None
 
     async def _count_job_attempt(self, job: Job) -> None:
-        async with self._store.transaction() as tx:
+        async with self._database.transaction() as tx:
             await JobRepository(tx).count_attempt(job.id)
 
     async def _finish_job(self, job: Job) -> None:
         async def finish() -> None:
-            async with self._store.transaction() as tx:
+            async with self._database.transaction() as tx:
                 await job.finish(tx)
 
         await retry_forever("finish_job", finish)

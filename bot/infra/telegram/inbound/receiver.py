@@ -105,8 +105,8 @@ class UpdateIntake:
     `source` is the bot and the server that count the updates' ids (`name_source`).
     """
 
-    def __init__(self, store: Database, queues: UpdateQueues, clock: Clock, source: str | None = None) -> None:
-        self._store = store
+    def __init__(self, database: Database, queues: UpdateQueues, clock: Clock, source: str | None = None) -> None:
+        self._database = database
         self._queues = queues
         self._clock = clock
         self._source = source
@@ -122,7 +122,7 @@ class UpdateIntake:
         if not chats:
             return
         with self._queues.expecting(chats):
-            async with self._store.transaction() as tx:
+            async with self._database.transaction() as tx:
                 inbox = InboxRepository(tx)
                 received = self._never_back(await inbox.read_time(self._clock))
                 items = [

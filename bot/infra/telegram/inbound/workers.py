@@ -17,14 +17,14 @@ EVERY_SECONDS: Final = 60.0
 class InboxCleanupWorker:
     """Deletes updates that were finished long ago, and leases of chats that ended long ago."""
 
-    def __init__(self, store: Database, clock: Clock, leases: ChatLeases) -> None:
-        self._store = store
+    def __init__(self, database: Database, clock: Clock, leases: ChatLeases) -> None:
+        self._database = database
         self._clock = clock
         self._leases = leases
 
     async def tick(self) -> float:
         """Delete once, and return the seconds until the next tick."""
-        async with self._store.transaction() as tx:
+        async with self._database.transaction() as tx:
             await InboxRepository(tx).delete_finished(self._clock.now() - KEEP_FINISHED)
         await self._leases.delete_ended()
         return EVERY_SECONDS
