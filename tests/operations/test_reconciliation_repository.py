@@ -11,6 +11,7 @@ from bot.operations.reconciliation.model import DifferenceKind, ListedSpan, Pend
 from bot.operations.reconciliation.repository import ReconciliationRepository
 from bot.orders.order import Phase
 from bot.orders.repository import OrderRepository
+from tests.harness.databases import on_postgresql
 from tests.operations.test_screens_reconciliation import a_difference
 from tests.orders.builders import an_order
 from tests.times import NOW, SECOND
@@ -85,6 +86,7 @@ async def test_our_orders_of_a_time_are_found_and_counted(store: Database) -> No
         assert set(await repository.by_reference(["R1", "LOST", "none"])) == {"R1", "LOST"}
 
 
+@on_postgresql
 async def test_two_processes_save_one_after_the_other(store: Database, other_store: Database) -> None:
     order = list[str]()
 
