@@ -34,7 +34,9 @@ from bot.infra.db.encryption import open_row
 from bot.infra.db.vault import Vault
 from bot.infra.telegram.ui.router import Audience
 from bot.operations.buttons import StatisticsAction, StatisticsButton
+from bot.operations.reconciliation.buttons import ReconciliationAction, ReconciliationButton
 from bot.orders.buttons import OrderAction, PreferenceButton, PreferencesAction, PreferencesButton
+from bot.orders.destinations.buttons import DestinationsButton
 from bot.orders.preferences import DeliveryMode
 from bot.rates.buttons import RateButton, SubscriptionAction, SubscriptionButton
 from bot.rates.history import ChartPeriod
@@ -296,6 +298,8 @@ def _made_up(matters: PrivateData) -> Iterator[str]:
     yield from (AuditPageButton("", actor).pack() for actor in ("", str(matters.user_id)))
     yield from (AuditExportButton().pack(), AuditFileButton("week").pack(), "au:page", "au:csv", "au:nothing")
     yield from (StatisticsButton(action, "week").pack() for action in StatisticsAction)
+    yield from (ReconciliationButton(action, "month").pack() for action in ReconciliationAction)
+    yield DestinationsButton("0").pack()
     yield from (DeletionButton(matters.user_id, "1").pack(), PrivacyButton(PrivacyAction.SEE).pack())
     yield from (PreferencesButton(PreferencesAction.SHOW).pack(), PreferenceButton("sent", DeliveryMode.SILENT).pack())
     yield from (NewBroadcastButton().pack(), BroadcastListButton(0).pack())

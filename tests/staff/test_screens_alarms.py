@@ -89,6 +89,8 @@ def test_an_unknown_state_is_not_shown_as_fine() -> None:
 def test_an_open_alarm_is_in_its_line_and_in_full_with_a_button_if_it_can_be_resolved() -> None:
     seen = ScreenCase("", operator_status.show_status(EN, a_summary(FAILED, SHRUNK), FIGURES, ORDERS, NOW, JAKARTA))
     assert line("🚨", AlarmKind.ORDER_FAILED, "1") in seen.text.split("\n")
+    assert f"✅ {text('operations.status.others_fine', count=len(AlarmKind) - 2)}" in seen.text.split("\n")
+    assert "✅" not in seen.text.replace("✅", "", 1), "the others share one line"
     assert says(seen.text, "staff.alarm.order_failed", since="08:05 WIB", line=ORDER_LINE)
     assert says(seen.text, "staff.alarm.methods_shrunk", before=1_500, now=12, since="10:05 WIB")
     assert [button.label for button in seen.buttons][:2] == [

@@ -20,7 +20,10 @@ OK, WRONG, UNKNOWN = "✅", "🚨", "❔"
 def show_status(  # noqa: PLR0917  what is monitored, then who reads it
     t: Translator, summary: HealthSummary, figures: LiveFigures, subjects: Subjects, now: datetime, zone: tzinfo
 ) -> Screen:
-    """Show one line for each kind of alarm, the last hour, and the open alarms, with buttons to resolve them."""
+    """Show one line for each kind of alarm, the last hour, and the open alarms, with buttons to resolve them.
+
+    While alarms are open, the kinds without trouble share one line, so that the message stays short enough.
+    """
     parts = [
         t("staff.alarm.glance", time=format_clock(t, now, zone)),
         _table(t, summary),
@@ -39,7 +42,10 @@ def show_status(  # noqa: PLR0917  what is monitored, then who reads it
 
 
 def _table(t: Translator, summary: HealthSummary) -> Html:
-    return Html("\n".join(_row(t, kind, summary) for kind in AlarmKind))
+    shown = [kind for kind in AlarmKind if not summary.alarms or _find_mark(kind, summary) != OK]
+    fine = len(AlarmKind) - len(shown)
+    lines = [_row(t, kind, summary) for kind in shown]
+    return Html("\n".join([*lines, *([f"{OK} {t('operations.status.others_fine', count=fine)}"] if fine else [])]))
 
 
 def _format_figures(t: Translator, figures: LiveFigures) -> Html:
@@ -64,11 +70,11 @@ def _format_figures(t: Translator, figures: LiveFigures) -> Html:
 
 def _row(t: Translator, kind: AlarmKind, summary: HealthSummary) -> str:
     raised = [alarm for alarm in summary.alarms if alarm.kind is kind]
-    return f"{_mark(kind, raised, summary)} {t(f'staff.alarm.{kind}_name')}: {_state(t, kind, raised, summary)}"
+    return f"{_find_mark(kind, summary)} {t(f'staff.alarm.{kind}_name')}: {_state(t, kind, raised, summary)}"
 
 
-def _mark(kind: AlarmKind, raised: list[Alarm], summary: HealthSummary) -> str:
-    if raised:
+def _find_mark(kind: AlarmKind, summary: HealthSummary) -> str:
+    if any(alarm.kind is kind for alarm in summary.alarms):
         return WRONG
     return UNKNOWN if _is_unknown(kind, summary) else OK
 

@@ -147,6 +147,10 @@ async def test_what_is_no_order_starts_none(shared_system: System) -> None:
         user = await says(shared_system, line)
         await user.sees("^" + like("users.start.text"))
 
+    async def asked() -> None:
+        user = await says(shared_system, "did the 500rb to bca 1234567890 arrive?")
+        await user.sees("^" + like("orders.asked.none"))
+
     async def edited() -> None:
         user = await new_user(shared_system)
         message = await user.says("thanks")
@@ -158,7 +162,7 @@ async def test_what_is_no_order_starts_none(shared_system: System) -> None:
 
     await asyncio.gather(
         edited(),
-        greeted("did the 500rb to bca 1234567890 arrive?"),
+        asked(),
         greeted("call me on 081234567890"),
         greeted("500rb"),
         greeted("bca 1234567890 " * 250),

@@ -118,7 +118,11 @@ async def test_statistics_of_a_service_without_rails(tmp_path: Path) -> None:
     values = (("total_orders", r"\d+"), ("total_volume_idr", r"Rp[\d.]+"), ("total_volume_sats", r"[\d.]+ sats"))
     written = (
         like(
-            "operations.platform.figure", "id", name=text(f"operations.platform.{name}", "id"), value=re.compile(value)
+            "operations.platform.figure_and_ours",
+            "id",
+            name=text(f"operations.platform.{name}", "id"),
+            value=re.compile(value),
+            ours=re.compile(value),
         )
         for name, value in values
     )
