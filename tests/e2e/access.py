@@ -76,7 +76,18 @@ from tests.e2e.system import System
 from tests.waiting import TIMEOUT_SECONDS
 
 BOOKKEEPING = frozenset(
-    {"inbox", "quotes", "sealing_keys", "chat_leases", "leader_lease", "processes", "jobs", "wrong_codes"}
+    {
+        "inbox",
+        "quotes",
+        "sealing_keys",
+        "chat_leases",
+        "leader_lease",
+        "processes",
+        "jobs",
+        "wrong_codes",
+        "reconciliations",
+        "reconciled_spans",
+    }
 )
 """Tables without data of users."""
 

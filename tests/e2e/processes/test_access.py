@@ -35,7 +35,7 @@ TRANSLATIONS = Translations.load(strict=True)
 SECRET_TEXT = "only between us"
 TICKET = re.compile("T-[0-9A-Z]{5}")
 NOBODY = "999"
-OPERATORS_BUTTONS = re.compile("^(?:bc|bd|st|al|au):")
+OPERATORS_BUTTONS = re.compile("^(?:bc|bd|st|al|au|rc|dn):")
 NONE = re.compile("(?!)")
 PICTURE = png(8, 8)
 
