@@ -39,6 +39,7 @@ from bot.infra.telegram.outbound.sender import Messenger
 from bot.infra.telegram.transport import TelegramRequest
 from bot.infra.workers import Wakeup
 from bot.operations.feature import Operations
+from bot.operations.rules import OperationRules
 from bot.orders.feature import Orders
 from bot.orders.limits import Limits
 from bot.orders.notification_kinds import ORDER_SUBJECT
@@ -46,6 +47,7 @@ from bot.orders.rules import OrderRules
 from bot.rates.feature import Rates
 from bot.recipients.feature import Recipients
 from bot.settlement import metrics as settlement_metrics
+from bot.settlement.access import SettlementAccess
 from bot.settlement.adapter import SettlementAdapter
 from bot.settlement.budget import LEAST_PER_SECOND, AdaptiveBudget
 from bot.settlement.catalogue import ServiceCatalogue
@@ -130,6 +132,9 @@ def build(settings: Settings, process_id: str | None = None) -> App:
         wake_bulk=wake_bulk,
         chat_jobs=ChatJobs(database, clock),
     )
+    access = SettlementAccess(
+        settlement=settlement, catalogue=catalogue, budget=budget, health=health, health_changed=health_changed
+    )
     provider = create_provider(settings)
     users = Users(
         infra,
@@ -177,21 +182,7 @@ def build(settings: Settings, process_id: str | None = None) -> App:
         remind_after=timedelta(seconds=settings.ticket_reminder_seconds),
     )
     operations = Operations(
-        infra,
-        bot=application.bot,
-        settlement=settlement,
-        budget=budget,
-        catalogue=catalogue,
-        health=health,
-        health_changed=health_changed,
-        staff=staff,
-        poller=orders.poller,
-        destinations=orders.destinations,
-        show_orders=orders.show_open_orders,
-        operator_ids=settings.operator_ids,
-        backlog_after=timedelta(seconds=settings.outbox_backlog_seconds),
-        shrink_percent=Decimal(str(settings.methods_shrink_percent)),
-        poller_silence=compute_poller_silence(settings),
+        infra, access, bot=application.bot, staff=staff, orders=orders, rules=create_operation_rules(settings)
     )
     # This is the order in which a user's data is shown and exported, and in which handlers of one phase are tried.
     built = (users, recipients, orders, checkout, rates, staff, broadcasts, support, operations)
@@ -326,6 +317,16 @@ def create_broadcast_rules(settings: Settings) -> BroadcastRules:
         jump_percent=Decimal(str(settings.broadcast_jump_percent)),
         messages_per_second=settings.broadcast_messages_per_second,
         operator_ids=settings.operator_ids,
+    )
+
+
+def create_operation_rules(settings: Settings) -> OperationRules:
+    """Return the rules by which the bot is monitored."""
+    return OperationRules(
+        operator_ids=settings.operator_ids,
+        backlog_after=timedelta(seconds=settings.outbox_backlog_seconds),
+        shrink_percent=Decimal(str(settings.methods_shrink_percent)),
+        poller_silence=compute_poller_silence(settings),
     )
 
 

@@ -12,9 +12,8 @@ from telegram import Bot, BotCommand, BotCommandScope, BotCommandScopeAllPrivate
 from telegram.error import TelegramError
 
 from bot.core.locales import FALLBACK
-from bot.infra.db.database import Database
-from bot.infra.feature import Feature
-from bot.infra.i18n import LOCALES, Translations, Translator
+from bot.infra.feature import Feature, Infra
+from bot.infra.i18n import LOCALES, Translator
 from bot.infra.telegram.ui.router import Menu
 from bot.staff.staff_chat import StaffChat
 
@@ -49,16 +48,15 @@ class CommandMenus:
     def __init__(
         self,
         bot: Bot,
+        infra: Infra,
         *,
-        database: Database,
-        translations: Translations,
         operator_ids: frozenset[int],
         staff_chat: StaffChat,
         list_menus: Callable[[], Menus],
     ) -> None:
         self._bot = bot
-        self._database = database
-        self._translations = translations
+        self._database = infra.database
+        self._translations = infra.translations
         self._operator_ids = operator_ids
         self._staff_chat = staff_chat
         self._list_menus = list_menus

@@ -3,13 +3,13 @@
 from collections.abc import Awaitable, Callable, Mapping
 from typing import ClassVar
 
-from bot.infra.db.database import Database
-from bot.infra.telegram.outbound.sender import Messenger
+from bot.infra.feature import Infra
 from bot.infra.telegram.ui.router import Audience, Menu, Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.operations.live_figures import LiveFigureReader
 from bot.operations.monitor import Monitor
 from bot.operations.screens import status as screens
+from bot.orders.handlers import OrderHandlers
 from bot.staff.alarm_model import AlarmKind
 from bot.staff.alarm_repository import AlarmRepository
 from bot.staff.buttons import AlarmAction, AlarmButton
@@ -18,29 +18,18 @@ from bot.users.session import Session
 
 KINDS = {str(kind): kind for kind in AlarmKind}
 
-ShowOrders = Callable[[Session], Awaitable[Screen]]
-"""Returns the screen of the user's own orders that haven't ended."""
-
 _Action = Callable[["StatusHandlers", Session, str, str], Awaitable[bool]]
 
 
 class StatusHandlers:
     """Show operators the monitored status, and other users their orders. Let operators resolve alarms."""
 
-    def __init__(
-        self,
-        *,
-        database: Database,
-        messenger: Messenger,
-        monitor: Monitor,
-        figures: LiveFigureReader,
-        show_orders: ShowOrders,
-    ) -> None:
-        self._database = database
-        self._messenger = messenger
+    def __init__(self, infra: Infra, *, monitor: Monitor, figures: LiveFigureReader, orders: OrderHandlers) -> None:
+        self._database = infra.database
+        self._messenger = infra.messenger
         self._monitor = monitor
         self._figures = figures
-        self._show_orders = show_orders
+        self._orders = orders
 
     def routes(self) -> tuple[Routes[Session], ...]:
         """Return the command for everyone, and the buttons for operators."""
@@ -51,7 +40,7 @@ class StatusHandlers:
 
     async def show_status(self, session: Session, _: str) -> None:
         """Show operators the monitored status, and other users their own orders."""
-        screen = await (self._status(session) if session.is_operator else self._show_orders(session))
+        screen = await (self._status(session) if session.is_operator else self._orders.show_open_orders(session))
         await session.show_new(session.with_resume(screen))
 
     async def alarm_button(self, session: Session, button: AlarmButton) -> None:
@@ -74,7 +63,7 @@ class StatusHandlers:
 
     async def _show_own_orders(self, session: Session, _: str, __: str) -> bool:
         await session.acknowledge()
-        await session.show(session.with_resume(await self._show_orders(session)))
+        await session.show(session.with_resume(await self._orders.show_open_orders(session)))
         return True
 
     async def _resolve_in_alarm(self, session: Session, kind: str, subject: str) -> bool:

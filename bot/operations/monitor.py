@@ -3,21 +3,20 @@
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from decimal import Decimal
 from itertools import takewhile
 
 import structlog
 
-from bot.core.clock import Clock
-from bot.infra.db.database import Database
+from bot.infra.feature import Infra
 from bot.infra.outbox.model import Backlog
 from bot.infra.outbox.repository import OutboxRepository
+from bot.operations.rules import OperationRules
 from bot.orders.destinations.health import DestinationHealthService
 from bot.orders.destinations.model import DestinationHealth, Trouble
 from bot.orders.repository import OrderRepository
 from bot.recipients.formatting import format_method
-from bot.settlement.catalogue import ServiceCatalogue
-from bot.settlement.health import FAILURES, Health, has_shrunk
+from bot.settlement.access import SettlementAccess
+from bot.settlement.health import FAILURES, has_shrunk
 from bot.settlement.model import SettlementFailure, SlowDown
 from bot.staff.alarm_model import DESTINATION_ALARMS, RESOLVABLE_ALARMS, Alarm, AlarmKind
 from bot.staff.alarm_repository import AlarmRepository
@@ -61,33 +60,24 @@ class HealthSummary:
 
 
 class Monitor:
-    """Turn the state of the bot and of the service into alarms.
-
-    `backlog_after` is how long notifications can wait. `shrink_percent` is how much shorter the list of payout methods
-    can become.
-    """
+    """Turn the state of the bot and of the service into alarms."""
 
     def __init__(
         self,
-        *,
-        database: Database,
-        clock: Clock,
-        health: Health,
+        infra: Infra,
+        access: SettlementAccess,
         alarms: AlarmService,
-        catalogue: ServiceCatalogue,
         destinations: DestinationHealthService,
-        backlog_after: timedelta = timedelta(seconds=60),
-        shrink_percent: Decimal = Decimal(50),
+        rules: OperationRules,
     ) -> None:
-        self._database = database
-        self._clock = clock
-        self._health = health
+        self._database = infra.database
+        self._clock = infra.clock
+        self._health = access.health
+        self._catalogue = access.catalogue
         self._alarms = alarms
-        self._catalogue = catalogue
         self._destinations = destinations
-        self._backlog_after = backlog_after
-        self._shrink_percent = shrink_percent
-        self._paused_until = clock.now()
+        self._rules = rules
+        self._paused_until = infra.clock.now()
 
     async def check_service(self) -> int:
         """Raise and clear alarms about the service. Return how many were raised or cleared."""
@@ -235,12 +225,12 @@ class Monitor:
         """
         raised = await self._find_alarm(AlarmKind.METHODS_SHRUNK)
         before = int(str(raised.facts["before"])) if raised else self._health.find_max_methods(since=None)
-        if raised is None and has_shrunk(before, now, self._shrink_percent):
+        if raised is None and has_shrunk(before, now, self._rules.shrink_percent):
             accepted = await self._find_accepted_methods()
             if accepted is not None:
                 counted = self._health.find_max_methods(accepted.cleared_at)
                 before = max(counted, int(str(accepted.facts["now"])))
-        is_wrong = has_shrunk(before, now, self._shrink_percent)
+        is_wrong = has_shrunk(before, now, self._rules.shrink_percent)
         return Finding(AlarmKind.METHODS_SHRUNK, is_wrong, {"before": before, "now": now})
 
     async def _find_alarm(self, kind: AlarmKind) -> Alarm | None:
@@ -276,7 +266,7 @@ class Monitor:
 
     async def _get_outbox_finding(self) -> Finding:
         async with self._database.reading() as tx:
-            backlog = await OutboxRepository(tx).get_backlog(self._clock.now() - self._backlog_after)
+            backlog = await OutboxRepository(tx).get_backlog(self._clock.now() - self._rules.backlog_after)
         found = _build_finding(AlarmKind.OUTBOX_BACKLOG, backlog.since)
         return replace(found, facts={**found.facts, "count": backlog.count}) if found.is_wrong else found
 

@@ -94,15 +94,13 @@ class Orders:
         )
         receipt_service = ReceiptService(database, clock)
         receipts = ReceiptHandlers(database=database, messenger=messenger, receipts=receipt_service)
-        self._handlers = OrderHandlers(
+        self.handlers = OrderHandlers(
             database=database,
             service=self.service,
             order_history=OrderHistory(database),
             status_messages=self.status_messages,
             contacts=contacts,
         )
-        self.show_open_orders = self._handlers.show_open_orders
-        """Returns the screen with the user's open orders."""
         self.add_action(OrderAction.RECEIPT, receipts.send_receipt)
         missed = MissedMessages(database, self.status_messages.send_status_message)
         users.settings_sections.append(preferences.SECTION)
@@ -117,7 +115,7 @@ class Orders:
             unreadable_rows={"orders": "orders.chat.order_unreadable"},
             user_data=USER_DATA,
             routes=(
-                self._handlers.routes(),
+                self.handlers.routes(),
                 receipts.routes(),
                 PreferenceHandlers().routes(),
                 DestinationHandlers(self.destinations).routes(),
@@ -157,9 +155,9 @@ class Orders:
         Raises:
             ValueError: the action has a handler already.
         """
-        self._handlers.add_action(action, handler)
+        self.handlers.add_action(action, handler)
 
     @property
     def actions(self) -> frozenset[OrderAction]:
         """The actions that have a handler."""
-        return self._handlers.actions
+        return self.handlers.actions

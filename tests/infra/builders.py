@@ -6,12 +6,12 @@ from typing import Any, cast
 from bot.core.clock import Clock
 from bot.infra.db.database import Database
 from bot.infra.feature import Infra
-from bot.infra.i18n import Translations
 from bot.infra.jobs.chat_jobs import ChatJobs
 from bot.infra.outbox.model import Notification, StoredNotification
 from bot.infra.outbox.payload import pack
 from bot.infra.telegram.inbound.model import InboxItem
 from bot.infra.workers import Wakeup
+from tests.texts import TRANSLATIONS
 from tests.times import NOW
 
 
@@ -39,7 +39,7 @@ def an_infra(database: Database, clock: Clock, messenger: Any = None) -> Infra:
         clock=clock,
         database=database,
         messenger=messenger,
-        translations=Translations.load(),
+        translations=TRANSLATIONS,
         default_locale="en",
         wake_outbox=Wakeup(),
         chat_jobs=ChatJobs(database, clock),

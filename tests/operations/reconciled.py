@@ -8,24 +8,17 @@ from bot.operations.reconciliation.model import ALARM_OF, DifferenceKind, Run
 from bot.operations.reconciliation.service import ReconciliationService
 from bot.orders.order import Order
 from bot.orders.repository import OrderRepository
-from bot.settlement.budget import Budget
 from bot.settlement.model import OrderReport, OrderRequest
 from bot.staff.alarm_model import AlarmKind
 from tests.orders.order_system import OSCAR, REQUEST, OrderSystem
 
 
-async def skip_sleep(_: float) -> None:
-    return
-
-
 def reconciliation_of(system: OrderSystem, settlement: Any = None) -> ReconciliationService:
     """Return the reconciliation of a process."""
     return ReconciliationService(
-        database=system.store,
-        settlement=settlement or system.settlement,
-        clock=system.clock,
-        budget=Budget(1000, clock=lambda: 0.0, sleep=skip_sleep),
-        operator_ids=frozenset({OSCAR}),
+        system.infra,
+        replace(system.access, settlement=settlement or system.settlement),
+        frozenset({OSCAR}),
     )
 
 

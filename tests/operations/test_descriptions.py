@@ -3,8 +3,9 @@
 from typing import Any, cast
 
 from bot.operations.command_menus import CommandMenus
+from tests.infra.builders import an_infra
 from tests.sandbox.telegram_sandbox import running
-from tests.texts import TRANSLATIONS, text
+from tests.texts import text
 
 
 async def test_both_descriptions_are_set_in_each_language_and_in_english_for_all_others() -> None:
@@ -12,8 +13,7 @@ async def test_both_descriptions_are_set_in_each_language_and_in_english_for_all
     async with running() as server:
         menus = CommandMenus(
             server.bot,
-            database=nothing,
-            translations=TRANSLATIONS,
+            an_infra(nothing, nothing),
             operator_ids=frozenset(),
             staff_chat=nothing,
             list_menus=nothing,

@@ -17,7 +17,9 @@ from bot.core.money import Amount
 from bot.infra.db.database import Database
 from bot.infra.outbox.delivery import OutboxDelivery
 from bot.infra.outbox.model import Queue, RetryLater, Sent, StoredNotification, Undeliverable
+from bot.infra.workers import Wakeup
 from bot.operations.monitor import Monitor
+from bot.operations.rules import OperationRules
 from bot.operations.workers import MonitorWorker
 from bot.orders.destinations.health import DestinationHealthService
 from bot.orders.events import OrderEvents
@@ -32,6 +34,7 @@ from bot.orders.tracking.observer import Observer
 from bot.orders.tracking.poller import Poller
 from bot.orders.tracking.viewed_orders import ViewedOrders
 from bot.rates.subscription_service import end_subscription
+from bot.settlement.access import SettlementAccess
 from bot.settlement.budget import Budget
 from bot.settlement.catalogue import ServiceCatalogue
 from bot.settlement.health import Health
@@ -41,6 +44,7 @@ from bot.staff.alarm_subjects import AlarmSubjects
 from bot.staff.alarms import AlarmService
 from bot.staff.staff_chat import StaffChat
 from bot.support.tickets.order_tickets import OrderTicketListener
+from tests.infra.builders import an_infra
 from tests.infra.keys import VAULT
 from tests.settlement.builders import BCA
 from tests.settlement.fake_settlement import FakeSettlement, MovedClock
@@ -140,6 +144,14 @@ class OrderSystem:
         self.sender = sender or RecordingSender(self.clock)
         self.sender.store = self.store
         self.catalogue = ServiceCatalogue(self.settlement, self.clock)
+        self.infra = an_infra(self.store, self.clock)
+        self.access = SettlementAccess(
+            settlement=self.settlement,
+            catalogue=self.catalogue,
+            budget=Budget(1000, clock=lambda: 0.0, sleep=_skip_sleep),
+            health=self.health,
+            health_changed=Wakeup(),
+        )
         self.drafts = DraftService(self.store, self.clock)
         self.staff_chat, events = StaffChat(0, rules.support_ids), OrderEvents()
         events.subscribe(OrderTicketListener(self.staff_chat))
@@ -164,20 +176,13 @@ class OrderSystem:
         subjects.add(ALARM_SUBJECTS)
         self.alarms = AlarmService(self.store, self.clock, rules.operator_ids, subjects=subjects)
         self.destinations = DestinationHealthService(self.store, self.clock)
-        self.monitor = Monitor(
-            database=self.store,
-            clock=self.clock,
-            health=self.health,
-            alarms=self.alarms,
-            catalogue=self.catalogue,
-            destinations=self.destinations,
-        )
+        self.monitor = Monitor(self.infra, self.access, self.alarms, self.destinations, OperationRules())
         self.poller = Poller(
             database=self.store,
             settlement=self.settlement,
             observer=self.observer,
             clock=self.clock,
-            budget=Budget(1000, clock=lambda: 0.0, sleep=_skip_sleep),
+            budget=self.access.budget,
             viewed=self.viewed,
             interval=rules.poll_interval,
         )

@@ -5,17 +5,16 @@ service and our rows. If two overlap, the one whose list is older isn't saved.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final, TypeVar
 
 import structlog
 
-from bot.core.clock import Clock
 from bot.core.date_ranges import Span
-from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
+from bot.infra.feature import Infra
 from bot.operations.reconciliation.books import Books
 from bot.operations.reconciliation.comparison import (
     are_both_unpaid,
@@ -46,13 +45,12 @@ from bot.orders.deposits import LONGEST_LIST
 from bot.orders.order import Order
 from bot.orders.placement.matching import OrderListing, read_list
 from bot.orders.repository import OrderRepository
-from bot.settlement.budget import Budget
+from bot.settlement.access import SettlementAccess
 from bot.settlement.model import (
     KeyRefused,
     OrderNotFound,
     OrderReport,
     ServiceDown,
-    Settlement,
     SettlementFailure,
     SlowDown,
 )
@@ -127,27 +125,15 @@ class _Findings:
 
 
 class ReconciliationService:
-    """Run reconciliations, and write the books.
+    """Run reconciliations, and write the books. The budget of the leader limits the requests."""
 
-    `budget` limits the requests. `on_notification` is called after notifications were queued.
-    """
-
-    def __init__(
-        self,
-        *,
-        database: Database,
-        settlement: Settlement,
-        clock: Clock,
-        budget: Budget,
-        operator_ids: frozenset[int],
-        on_notification: Callable[[], None] = lambda: None,
-    ) -> None:
-        self._database = database
-        self._settlement = settlement
-        self._clock = clock
-        self._budget = budget
+    def __init__(self, infra: Infra, access: SettlementAccess, operator_ids: frozenset[int]) -> None:
+        self._database = infra.database
+        self._clock = infra.clock
+        self._wake_outbox = infra.wake_outbox
+        self._settlement = access.settlement
+        self._budget = access.budget
         self._operators = operator_ids
-        self._on_notification = on_notification
 
     async def find_due(self) -> datetime:
         """Return when the next run is due."""
@@ -392,7 +378,7 @@ class ReconciliationService:
                 before = await repository.find_spans()
                 await repository.replace_spans(before, merge_spans(before, run.shown), now - KEEP_FOR)
             if await self._change_alarms(tx, run, now):
-                tx.on_commit.append(self._on_notification)
+                tx.on_commit.append(self._wake_outbox)
         return run
 
     async def _change_alarms(self, tx: Transaction, run: Run, now: datetime) -> bool:

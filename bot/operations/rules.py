@@ -1,0 +1,20 @@
+"""The settings by which the bot is monitored."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from decimal import Decimal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperationRules:
+    """The settings of operations."""
+
+    operator_ids: frozenset[int] = frozenset()
+    backlog_after: timedelta = timedelta(seconds=60)
+    """How long notifications can wait without an alarm."""
+
+    shrink_percent: Decimal = Decimal(50)
+    """How much of the list of payout methods may disappear without an alarm."""
+
+    poller_silence: timedelta = timedelta(seconds=60)
+    """How much later than announced the poller may be."""
