@@ -56,11 +56,13 @@ from bot.settlement.health import Health
 from bot.settlement.model import Settlement
 from bot.settlement.monitored import MonitoredSettlement
 from bot.staff.feature import Staff
+from bot.staff.rules import StaffRules
 from bot.support.feature import Support
 from bot.support.notifications.queueing import TICKET_SUBJECT
 from bot.users.feature import Users
 from bot.users.provider import Provider
 from bot.users.readers import RenderContext, RenderContexts
+from bot.users.rules import UserRules
 from bot.users.session_loader import SessionLoader
 
 
@@ -121,7 +123,7 @@ def build(settings: Settings, process_id: str | None = None) -> App:
     application = create_telegram_application(settings, limiter)
     messenger = Messenger(application.bot)
     translations = Translations.load()
-    catalogue, rules = ServiceCatalogue(settlement, clock), create_order_rules(settings)
+    catalogue = ServiceCatalogue(settlement, clock)
     infra = Infra(
         clock=clock,
         database=database,
@@ -138,35 +140,13 @@ def build(settings: Settings, process_id: str | None = None) -> App:
     provider = create_provider(settings)
     users = Users(
         infra,
-        provider=provider,
-        operator_ids=settings.operator_ids,
-        retention_days=settings.retention_days,
+        UserRules(provider=provider, operator_ids=settings.operator_ids, retention_days=settings.retention_days),
     )
     recipients = Recipients(infra, users)
-    rates = Rates(infra, users, settlement, catalogue, record_seconds=settings.quote_record_seconds)
-    staff = Staff(
-        infra,
-        operator_ids=settings.operator_ids,
-        agent_ids=rules.agent_ids,
-        chat_id=settings.support_chat_id,
-        contact=settings.support_contact,
-        failed_payout_policy_url=settings.failed_payout_policy_url,
-        remind_after=timedelta(seconds=settings.alarm_reminder_seconds),
-    )
-    broadcasts = Broadcasts(
-        infra, catalogue, rates.charts, rules=create_broadcast_rules(settings), paid=settings.allow_paid_broadcast
-    )
-    orders = Orders(
-        infra,
-        users,
-        settlement,
-        catalogue,
-        rules=rules,
-        budget=budget,
-        contacts=staff.contacts,
-        public_url=settings.public_url,
-        is_alone=database.is_sqlite,
-    )
+    rates = Rates(infra, access, users=users, record_seconds=settings.quote_record_seconds)
+    staff = Staff(infra, create_staff_rules(settings))
+    broadcasts = Broadcasts(infra, access, rates=rates, rules=create_broadcast_rules(settings))
+    orders = Orders(infra, access, users=users, staff=staff, rules=create_order_rules(settings))
     checkout = Checkout(infra, catalogue, users=users, recipients=recipients, orders=orders)
     support = Support(
         infra,
@@ -308,6 +288,7 @@ def create_order_rules(settings: Settings) -> OrderRules:
             idr_per_day=settings.max_idr_per_day,
         ),
         overdue_after=timedelta(seconds=settings.stuck_seconds),
+        public_url=settings.public_url,
     )
 
 
@@ -317,6 +298,19 @@ def create_broadcast_rules(settings: Settings) -> BroadcastRules:
         jump_percent=Decimal(str(settings.broadcast_jump_percent)),
         messages_per_second=settings.broadcast_messages_per_second,
         operator_ids=settings.operator_ids,
+        pays_telegram=settings.allow_paid_broadcast,
+    )
+
+
+def create_staff_rules(settings: Settings) -> StaffRules:
+    """Return the settings of staff."""
+    return StaffRules(
+        operator_ids=settings.operator_ids,
+        agent_ids=settings.support_ids or settings.operator_ids,
+        chat_id=settings.support_chat_id,
+        contact=settings.support_contact,
+        failed_payout_policy_url=settings.failed_payout_policy_url,
+        remind_after=timedelta(seconds=settings.alarm_reminder_seconds),
     )
 
 

@@ -19,9 +19,8 @@ from bot.broadcasts.delivery_repository import DeliveryRepository
 from bot.broadcasts.model import Broadcast, BroadcastSender, BroadcastStatus, DeliveryStatus
 from bot.broadcasts.repository import BroadcastRepository
 from bot.broadcasts.run import BroadcastRun, Progress
-from bot.core.clock import Clock
 from bot.core.shutdown import finish_tasks
-from bot.infra.db.database import Database
+from bot.infra.feature import Infra
 
 log = structlog.get_logger(__name__)
 
@@ -43,8 +42,7 @@ class DeliveryService:
     """Start, pause, resume, stop and retry broadcasts.
 
     Args:
-        database: the database with broadcasts and their deliveries.
-        clock: the time.
+        infra: the database with broadcasts and their deliveries, and the time.
         sender: sends one delivery.
         per_second: the expected deliveries a second.
         on_change: is called when the progress of a broadcast has changed.
@@ -53,15 +51,14 @@ class DeliveryService:
 
     def __init__(
         self,
+        infra: Infra,
         *,
-        database: Database,
-        clock: Clock,
         sender: BroadcastSender,
         per_second: float,
         on_change: Callable[[], None] = lambda: None,
         on_decision: Callable[[], None] = lambda: None,
     ) -> None:
-        self._database, self._clock, self._sender = database, clock, sender
+        self._database, self._clock, self._sender = infra.database, infra.clock, sender
         self._per_second = per_second
         self._on_change = on_change
         self._on_decision = on_decision

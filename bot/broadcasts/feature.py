@@ -13,40 +13,22 @@ from bot.broadcasts.user_data import USER_DATA
 from bot.broadcasts.workers import BroadcastWorker, LiveMessageWorker
 from bot.infra.feature import Feature, Infra, Worker
 from bot.infra.workers import Wakeup
-from bot.rates.charts import Charts
-from bot.settlement.catalogue import ServiceCatalogue
+from bot.rates.feature import Rates
+from bot.settlement.access import SettlementAccess
 
 
 class Broadcasts:
-    """Build the feature.
+    """Build the feature."""
 
-    Args:
-        infra: what every feature is built on.
-        catalogue: provides the rate that a broadcast shows.
-        charts: draws the rate.
-        rules: the settings of broadcasts.
-        paid: whether to pay Telegram for messages above its free rate.
-    """
-
-    def __init__(
-        self, infra: Infra, catalogue: ServiceCatalogue, charts: Charts, *, rules: BroadcastRules, paid: bool
-    ) -> None:
+    def __init__(self, infra: Infra, access: SettlementAccess, *, rates: Rates, rules: BroadcastRules) -> None:
         database, clock, messenger = infra.database, infra.clock, infra.messenger
-        translations = infra.translations
+        translations, charts = infra.translations, rates.charts
         confirmed, has_changed = Wakeup(), Wakeup()
         drafts = BroadcastDrafts(database, clock)
-        service = BroadcastService(
-            database=database,
-            catalogue=catalogue,
-            clock=clock,
-            rules=rules,
-            on_confirmed=confirmed,
-            on_notification=infra.wake_outbox,
-        )
+        service = BroadcastService(infra, access.catalogue, rules, on_confirmed=confirmed)
         self.deliveries = DeliveryService(
-            database=database,
-            clock=clock,
-            sender=ChatBroadcastSender(messenger, translations, charts, paid=paid),
+            infra,
+            sender=ChatBroadcastSender(messenger, translations, charts, paid=rules.pays_telegram),
             per_second=rules.messages_per_second,
             on_change=has_changed,
             on_decision=confirmed,

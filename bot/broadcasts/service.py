@@ -24,12 +24,11 @@ from bot.broadcasts.model import (
 )
 from bot.broadcasts.notifications import waiting_notifications
 from bot.broadcasts.repository import BroadcastRepository
-from bot.core.clock import Clock
 from bot.core.errors import Rejection
 from bot.core.time_of_day import next_at
 from bot.core.zones import PRESUMED
-from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
+from bot.infra.feature import Infra
 from bot.infra.outbox.repository import OutboxRepository
 from bot.rates.repository import QuoteRepository
 from bot.settlement.catalogue import ServiceCatalogue
@@ -44,31 +43,30 @@ class BroadcastRules:
     jump_percent: Decimal
     messages_per_second: float
     operator_ids: frozenset[int] = frozenset()
+    pays_telegram: bool = False
+    """Whether to pay Telegram for messages above its free rate."""
 
 
 class BroadcastService:
     """Preview, confirm and cancel broadcasts, and prepare those that are due.
 
-    `on_confirmed` wakes the worker that starts due broadcasts. `on_notification` is called after a notification is
-    added.
+    `on_confirmed` wakes the worker that starts due broadcasts.
     """
 
     def __init__(
         self,
-        *,
-        database: Database,
+        infra: Infra,
         catalogue: ServiceCatalogue,
-        clock: Clock,
         rules: BroadcastRules,
+        *,
         on_confirmed: Callable[[], None] = lambda: None,
-        on_notification: Callable[[], None] = lambda: None,
     ) -> None:
-        self._database = database
+        self._database = infra.database
+        self._clock = infra.clock
+        self._wake_outbox = infra.wake_outbox
         self._catalogue = catalogue
-        self._clock = clock
         self._rules = rules
         self._on_confirmed = on_confirmed
-        self._on_notification = on_notification
 
     async def count_readers(self, audience: Audience) -> Mapping[str, int]:
         """Return how many readers the audience has now, by their language."""
@@ -211,7 +209,7 @@ class BroadcastService:
             paused = await BroadcastRepository(tx).save(replace(broadcast, status=BroadcastStatus.PAUSED, quote=None))
             if paused is not None:
                 await OutboxRepository(tx).add(waiting_notifications(paused, self._rules.operator_ids, warnings, now))
-        self._on_notification()
+        self._wake_outbox()
 
     async def _build_preview(self, tx: Transaction, broadcast: Broadcast) -> Preview:
         now, rules = self._clock.now(), self._rules

@@ -29,66 +29,28 @@ from bot.orders.tracking.poller import Poller
 from bot.orders.tracking.viewed_orders import ViewedOrders
 from bot.orders.user_data import USER_DATA
 from bot.orders.workers import MalformedOrderFinder, OrderWorkers
-from bot.settlement.budget import Budget
-from bot.settlement.catalogue import ServiceCatalogue
-from bot.settlement.model import Settlement
-from bot.staff.staff_chat import SupportContacts
+from bot.settlement.access import SettlementAccess
+from bot.staff.feature import Staff
 from bot.users.feature import Users
 from bot.users.session import Session
 
 
 class Orders:
-    """Build the feature.
-
-    `public_url` is the address of the payment pages, or "" if there are none. `is_alone` says that no other process can
-    work on the database.
-    """
+    """Build the feature."""
 
     def __init__(
-        self,
-        infra: Infra,
-        users: Users,
-        settlement: Settlement,
-        catalogue: ServiceCatalogue,
-        *,
-        rules: OrderRules,
-        budget: Budget,
-        contacts: SupportContacts,
-        public_url: str,
-        is_alone: bool,
+        self, infra: Infra, access: SettlementAccess, *, users: Users, staff: Staff, rules: OrderRules
     ) -> None:
         database, clock, messenger = infra.database, infra.clock, infra.messenger
+        contacts = staff.contacts
         self.events = OrderEvents()
         self.viewed = ViewedOrders(clock)
         self.payout_times = PayoutTimeMeasurement(database, clock)
         self.destinations = DestinationHealthService(database, clock)
-        self.service = OrderService(
-            database=database,
-            settlement=settlement,
-            catalogue=catalogue,
-            clock=clock,
-            rules=rules,
-            events=self.events,
-            on_notification=infra.wake_outbox,
-        )
-        self.observer = Observer(database, clock, rules, self.service.reports)
-        self.poller = Poller(
-            database=database,
-            settlement=settlement,
-            observer=self.observer,
-            clock=clock,
-            budget=budget,
-            viewed=self.viewed,
-            interval=rules.poll_interval,
-        )
-        self.status_messages = StatusMessages(
-            database=database,
-            messenger=messenger,
-            settlement=settlement,
-            observer=self.observer,
-            contacts=contacts,
-            on_notification=infra.wake_outbox,
-        )
+        self.service = OrderService(infra, access, rules, self.events)
+        self.observer = Observer(infra, rules, self.service.reports)
+        self.poller = Poller(infra, access, self.observer, self.viewed, rules.poll_interval)
+        self.status_messages = StatusMessages(infra, access.settlement, self.observer, contacts)
         self.status_questions = StatusQuestionHandlers(
             database=database, status_messages=self.status_messages, contacts=contacts
         )
@@ -106,9 +68,16 @@ class Orders:
         users.settings_sections.append(preferences.SECTION)
         users.sessions.on_load += [self._record_active_user, missed.load]
         users.sessions.after_update.append(missed.show)
-        self.messages = OrderMessages(contacts=contacts, receipts=receipt_service, public_url=public_url)
-        alone_since = clock.now() if is_alone else None
-        self._lost_orders = LostOrders(self.service, settlement, alone_since)
+        self.messages = OrderMessages(contacts=contacts, receipts=receipt_service, public_url=rules.public_url)
+        self._lost_orders = LostOrders(
+            infra,
+            access.settlement,
+            rules,
+            submission=self.service.submission,
+            results=self.service.results,
+            # On SQLite, no other process can work on the database.
+            alone_since=clock.now() if database.is_sqlite else None,
+        )
         workers = OrderWorkers(self.observer, self._lost_orders)
         self.feature = Feature(
             name="orders",

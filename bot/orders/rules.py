@@ -34,16 +34,13 @@ class OrderRules:
     support_ids: frozenset[int] = frozenset()
     limits: Limits = field(default_factory=Limits)
     overdue_after: timedelta = timedelta(minutes=30)
+    public_url: str = ""
+    """The address of the payment pages; empty if there are none."""
 
     @property
     def staff_ids(self) -> frozenset[int]:
         """The operators and the support agents."""
         return self.operator_ids | self.support_ids
-
-    @property
-    def agent_ids(self) -> frozenset[int]:
-        """The support agents, or the operators if there are none."""
-        return self.support_ids or self.operator_ids
 
     def amounts_for(self, method: PayoutMethod | None) -> AmountLimits:
         """Return the limits of one order to `method`, in rupiah. None is a destination that isn't chosen yet."""

@@ -1,13 +1,12 @@
 """Refresh the status of an order, and send it again as a message."""
 
-from collections.abc import Callable
 from datetime import timedelta
 from typing import Final
 
-from bot.infra.db.database import Database
+from bot.infra.feature import Infra
 from bot.infra.outbox.model import format_mark
 from bot.infra.outbox.repository import OutboxRepository
-from bot.infra.telegram.outbound.sender import Delivered, Messenger, Outcome
+from bot.infra.telegram.outbound.sender import Delivered, Outcome
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.buttons import OrderAction, OrderButton
 from bot.orders.notification_kinds import OUTCOMES, STATUS_MESSAGES, OrderNotification
@@ -32,22 +31,13 @@ SHOWN_ELSEWHERE: Final = frozenset({Phase.INTENDED, Phase.NEEDS_CONFIRMATION, Ph
 class StatusMessages:
     """Show users the status of their orders."""
 
-    def __init__(
-        self,
-        *,
-        database: Database,
-        messenger: Messenger,
-        settlement: Settlement,
-        observer: Observer,
-        contacts: SupportContacts,
-        on_notification: Callable[[], None] = lambda: None,
-    ) -> None:
-        self._database = database
-        self._messenger = messenger
+    def __init__(self, infra: Infra, settlement: Settlement, observer: Observer, contacts: SupportContacts) -> None:
+        self._database = infra.database
+        self._messenger = infra.messenger
+        self._wake_outbox = infra.wake_outbox
         self._settlement = settlement
         self._observer = observer
         self._contacts = contacts
-        self._on_notification = on_notification
 
     def build_screen(self, session: Session, order: Order) -> Screen:
         """Return the status message of an order, or the question or result that takes its place."""
@@ -96,7 +86,7 @@ class StatusMessages:
         kinds = (*payment_notifications(order), OrderNotification.TAKE_DOWN)
         async with self._database.transaction() as tx:
             await OutboxRepository(tx).add(order_notifications(order, kinds, session.now, mark))
-        self._on_notification()
+        self._wake_outbox()
         session.record_tap(button)
 
     async def send_status_message(self, session: Session, order: Order, screen: Screen | None = None) -> Outcome:

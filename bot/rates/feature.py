@@ -12,8 +12,7 @@ from bot.rates.subscription_handlers import SubscriptionHandlers
 from bot.rates.subscription_service import SubscriptionService, end_subscription
 from bot.rates.user_data import USER_DATA
 from bot.rates.workers import QuoteRecorder, SubscriptionWorker
-from bot.settlement.catalogue import ServiceCatalogue
-from bot.settlement.model import Settlement
+from bot.settlement.access import SettlementAccess
 from bot.users.feature import Users
 
 
@@ -23,12 +22,10 @@ class Rates:
     `record_seconds` is the time between two recorded quotes.
     """
 
-    def __init__(
-        self, infra: Infra, users: Users, settlement: Settlement, catalogue: ServiceCatalogue, *, record_seconds: float
-    ) -> None:
-        database, clock = infra.database, infra.clock
+    def __init__(self, infra: Infra, access: SettlementAccess, *, users: Users, record_seconds: float) -> None:
+        database, clock, catalogue = infra.database, infra.clock, access.catalogue
         recorded = Wakeup()
-        self.quotes = QuoteService(database, settlement, clock, on_recorded=recorded)
+        self.quotes = QuoteService(database, access.settlement, clock, on_recorded=recorded)
         self.charts = Charts(self.quotes)
         subscriptions = SubscriptionService(database, clock)
         users.service.on_zone_changed.append(subscriptions.move_daily_quote)

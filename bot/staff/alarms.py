@@ -4,16 +4,15 @@ An alarm is a row. It is raised and cleared in the transaction that queues the m
 repeat an alarm, and its end is always reported.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final
 
 import structlog
 
-from bot.core.clock import Clock
-from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
+from bot.infra.feature import Infra
 from bot.infra.outbox.model import format_subject
 from bot.infra.outbox.repository import OutboxRepository
 from bot.staff.alarm_model import ORDER_ALARMS, Alarm, AlarmKind
@@ -22,6 +21,7 @@ from bot.staff.alarm_subjects import AlarmSubjects, Subjects
 from bot.staff.audit import record_audit
 from bot.staff.model import AuditAction
 from bot.staff.notifications import AlarmNotification, alarm_notifications, reminder_notifications
+from bot.staff.rules import StaffRules
 
 log = structlog.get_logger(__name__)
 
@@ -54,26 +54,14 @@ class Finding:
 
 
 class AlarmService:
-    """Raise alarms, remind operators of them, and clear them.
+    """Raise alarms, remind operators of them, and clear them."""
 
-    `on_notification` is called after notifications are added.
-    """
-
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        operator_ids: frozenset[int],
-        remind_after: timedelta = timedelta(hours=1),
-        on_notification: Callable[[], None] = lambda: None,
-        *,
-        subjects: AlarmSubjects,
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._operators = operator_ids
-        self._remind_after = remind_after
-        self._on_notification = on_notification
+    def __init__(self, infra: Infra, rules: StaffRules, subjects: AlarmSubjects) -> None:
+        self._database = infra.database
+        self._clock = infra.clock
+        self._wake_outbox = infra.wake_outbox
+        self._operators = rules.operator_ids
+        self._remind_after = rules.remind_after
         self._subjects = subjects
         self._since: datetime | None = None
 
@@ -108,7 +96,7 @@ class AlarmService:
             for alarm in await AlarmRepository(tx).open():
                 await AlarmRepository(tx).save(replace(alarm, reminded_at=now))
             await OutboxRepository(tx).add(reminder_notifications(self._operators, now))
-        self._on_notification()
+        self._wake_outbox()
         return True
 
     async def resolve(self, kind: AlarmKind, subject: str, by: int) -> bool:
@@ -124,7 +112,7 @@ class AlarmService:
                 whom, about = known.user_id if known else 0, format_subject("alarm", kind, subject)
                 await record_audit(tx, by, AuditAction.CHANGED, about, now, user_id=whom, detail="settled")
         if is_resolved:
-            self._on_notification()
+            self._wake_outbox()
         return is_resolved
 
     async def _record_finding(self, finding: Finding, known: Alarm | None) -> bool:
@@ -147,14 +135,14 @@ class AlarmService:
         async with self._database.transaction() as tx:
             raised = await raise_alarm(tx, alarm, self._operators)
         if raised:
-            self._on_notification()
+            self._wake_outbox()
         return raised
 
     async def _clear(self, kind: AlarmKind, subject: str) -> bool:
         async with self._database.transaction() as tx:
             cleared = await clear_alarm(tx, kind, subject, self._clock.now(), self._operators)
         if cleared:
-            self._on_notification()
+            self._wake_outbox()
         return cleared
 
     def _is_any_due(self, alarms: Iterable[Alarm], now: datetime) -> bool:

@@ -1,7 +1,6 @@
 """The feature of staff: operators and support agents, alarms, and the audit log."""
 
 from collections.abc import Mapping
-from datetime import timedelta
 from functools import partial
 
 from bot.infra.feature import Feature, Infra
@@ -13,45 +12,19 @@ from bot.staff.audit_terms import AuditTerms
 from bot.staff.handlers import AuditHandlers
 from bot.staff.metrics import refresh_gauges
 from bot.staff.notifications import AlarmMessages
+from bot.staff.rules import StaffRules
 from bot.staff.staff_chat import StaffChat, SupportContacts
 from bot.staff.user_data import USER_DATA
 
 
 class Staff:
-    """Build the feature.
+    """Build the feature."""
 
-    Args:
-        infra: what every feature is built on.
-        operator_ids: the operators.
-        agent_ids: the support agents.
-        chat_id: the group where support agents work; 0 if each works in their private chat.
-        contact: an address outside the bot to which users can write; empty for none.
-        failed_payout_policy_url: where users can read what happens after a failed payout; empty for none.
-        remind_after: the time after which operators are reminded of an alarm.
-    """
-
-    def __init__(
-        self,
-        infra: Infra,
-        *,
-        operator_ids: frozenset[int],
-        agent_ids: frozenset[int],
-        chat_id: int,
-        contact: str,
-        failed_payout_policy_url: str,
-        remind_after: timedelta,
-    ) -> None:
-        self.chat = StaffChat(chat_id, agent_ids)
-        self.contacts = SupportContacts(self.chat, contact, failed_payout_policy_url)
+    def __init__(self, infra: Infra, rules: StaffRules) -> None:
+        self.chat = StaffChat(rules.chat_id, rules.agent_ids)
+        self.contacts = SupportContacts(self.chat, rules.contact, rules.failed_payout_policy_url)
         self._alarm_subjects = AlarmSubjects()
-        self.alarms = AlarmService(
-            infra.database,
-            infra.clock,
-            operator_ids,
-            remind_after,
-            infra.wake_outbox,
-            subjects=self._alarm_subjects,
-        )
+        self.alarms = AlarmService(infra, rules, self._alarm_subjects)
         self._audit_handlers = AuditHandlers(audit_log=AuditLog(infra.database, infra.clock), messenger=infra.messenger)
         self.feature = Feature(
             name="staff",

@@ -8,7 +8,7 @@ from bot.users.notifications import DeletionMessage
 from bot.users.phrase_handlers import PhraseHandlers
 from bot.users.privacy import PrivacyService
 from bot.users.privacy_handlers import PrivacyHandlers
-from bot.users.provider import Provider
+from bot.users.rules import UserRules
 from bot.users.screens.settings import SECTIONS
 from bot.users.service import UserService
 from bot.users.session_loader import SessionLoader
@@ -17,41 +17,22 @@ from bot.users.workers import DeletionWorkers, Retention
 
 
 class Users:
-    """Build the feature.
+    """Build the feature."""
 
-    Args:
-        infra: what every feature is built on.
-        provider: who runs the bot.
-        operator_ids: the Telegram users who operate the bot.
-        retention_days: days to keep personal data after its last use. 0 means forever.
-    """
-
-    def __init__(
-        self,
-        infra: Infra,
-        *,
-        provider: Provider,
-        operator_ids: frozenset[int],
-        retention_days: int,
-    ) -> None:
+    def __init__(self, infra: Infra, rules: UserRules) -> None:
         database, clock = infra.database, infra.clock
         self.service = UserService(database, clock)
-        self.sessions = SessionLoader(infra, operator_ids=operator_ids)
+        self.sessions = SessionLoader(infra, operator_ids=rules.operator_ids)
         self.user_data = list[UserData]()
         """What each feature does with a user's data. Features append to it, and `/privacy` shows it in this order."""
-        privacy = PrivacyService(database, clock, retention_days, self.user_data)
+        privacy = PrivacyService(database, clock, rules.retention_days, self.user_data)
         self.settings_sections = list(SECTIONS)
         """The sections of the settings. Features append to them."""
         settings = SettingsHandlers(
             users=self.service, sections=self.settings_sections, translations=infra.translations
         )
         phrases = PhraseHandlers()
-        deletion = DeletionWorkers(
-            privacy=privacy,
-            retention=Retention(database, clock, retention_days, self.user_data),
-            chat_jobs=infra.chat_jobs,
-            on_notification=infra.wake_outbox,
-        )
+        deletion = DeletionWorkers(infra, privacy, Retention(database, clock, rules.retention_days, self.user_data))
         chats = ChatHandlers(users=self.service, messenger=infra.messenger).handlers()
         commands = settings.handlers()
         self.feature = Feature(
@@ -60,7 +41,7 @@ class Users:
             routes=(
                 settings.routes(),
                 phrases.routes(),
-                PrivacyHandlers(privacy_service=privacy, messenger=infra.messenger, provider=provider).routes(),
+                PrivacyHandlers(privacy_service=privacy, messenger=infra.messenger, provider=rules.provider).routes(),
             ),
             answers={**settings.answers(), **phrases.answers()},
             handlers={phase: (*chats.get(phase, ()), *commands.get(phase, ())) for phase in HandlerPhase},

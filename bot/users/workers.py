@@ -7,7 +7,7 @@ from typing import Final
 
 from bot.core.clock import Clock
 from bot.infra.db.database import Database
-from bot.infra.jobs.chat_jobs import ChatJobs
+from bot.infra.feature import Infra
 from bot.infra.jobs.repository import Job, JobHandler
 from bot.users.privacy import PrivacyService
 from bot.users.repository import UserEventRepository
@@ -69,18 +69,16 @@ class Retention:
 
 
 class DeletionWorkers:
-    """Delete users and old rows. `on_notification` is called when a message was queued.
+    """Delete users and old rows.
 
     `delete_users` and `prune` return the seconds until their next call.
     """
 
-    def __init__(
-        self, *, privacy: PrivacyService, retention: Retention, chat_jobs: ChatJobs, on_notification: Callable[[], None]
-    ) -> None:
+    def __init__(self, infra: Infra, privacy: PrivacyService, retention: Retention) -> None:
         self._privacy = privacy
         self._retention = retention
-        self._chat_jobs = chat_jobs
-        self._on_notification = on_notification
+        self._chat_jobs = infra.chat_jobs
+        self._wake_outbox = infra.wake_outbox
 
     async def delete_users(self) -> float:
         """Add a job for each user who asked for deletion and has nothing open."""
@@ -102,7 +100,7 @@ class DeletionWorkers:
 
     async def _delete_on_request(self, job: Job) -> None:
         if await self._privacy.delete_as_requested(job.chat_id, job.finish):
-            self._on_notification()
+            self._wake_outbox()
 
     async def _delete_absent(self, job: Job) -> None:
         await self._privacy.delete_long_blocked(job.chat_id, job.finish)

@@ -25,6 +25,7 @@ from bot.rates.model import Subscription
 from bot.rates.repository import SubscriptionRepository
 from bot.users.model import User
 from bot.users.repository import UserRepository
+from tests.infra.builders import an_infra
 from tests.infra.keys import VAULT
 from tests.settlement.fake_settlement import MovedClock
 from tests.waiting import TIMEOUT_SECONDS
@@ -123,8 +124,7 @@ class BotProcess:
         self.sender = sender or FakeSender()
         self.failing = FailingDatabase(self.store)
         self.deliveries = DeliveryService(
-            database=cast("Database", self.failing),
-            clock=self.clock,
+            an_infra(cast("Database", self.failing), self.clock),
             sender=self.sender,
             per_second=40,
         )

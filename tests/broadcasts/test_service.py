@@ -28,6 +28,7 @@ from bot.settlement.model import OutOfReach
 from bot.staff.repository import AuditRepository
 from bot.users.model import User
 from bot.users.repository import UserRepository
+from tests.infra.builders import an_infra
 from tests.infra.keys import VAULT
 from tests.settlement.fake_settlement import RATE, FakeSettlement
 
@@ -49,10 +50,9 @@ class BroadcastSystem:
         self.wakeups = 0
         self.drafts = BroadcastDrafts(self.store, self.clock)
         self.broadcasts = BroadcastService(
-            database=self.store,
-            catalogue=ServiceCatalogue(service, self.clock),
-            clock=self.clock,
-            rules=BroadcastRules(
+            an_infra(self.store, self.clock),
+            ServiceCatalogue(service, self.clock),
+            BroadcastRules(
                 jump_percent=Decimal(2),
                 messages_per_second=30,
                 operator_ids=frozenset({OSCAR, OLGA}),

@@ -8,12 +8,15 @@ from itertools import islice, pairwise, takewhile
 from typing import Any, cast
 from unittest import mock
 
+from bot.infra.workers import Wakeup
 from bot.orders.order import Order, Phase
 from bot.orders.tracking.poller import Poller
 from bot.orders.tracking.viewed_orders import ViewedOrders
+from bot.settlement.access import SettlementAccess
 from bot.settlement.budget import Budget
 from bot.settlement.model import NewestOrders, OrderReport
 from bot.settlement.steps import OrderStep
+from tests.infra.builders import an_infra
 from tests.orders.builders import an_order
 from tests.virtual_time import now
 
@@ -47,15 +50,8 @@ class FakeOrders:
 
     def poller(self, budget: Budget) -> Poller:
         mine = cast("Any", self)
-        return Poller(
-            database=mine,
-            settlement=mine,
-            observer=mine,
-            clock=LoopClock(),
-            budget=budget,
-            viewed=self.viewed,
-            interval=INTERVAL,
-        )
+        access = SettlementAccess(settlement=mine, catalogue=mine, budget=budget, health=mine, health_changed=Wakeup())
+        return Poller(an_infra(mine, LoopClock()), access, mine, self.viewed, INTERVAL)
 
     async def watch(
         self, seconds: float, budget: Budget, meanwhile: Callable[["FakeOrders"], None] = lambda _: None

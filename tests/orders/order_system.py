@@ -7,7 +7,7 @@ Pass the same `sql` to share compiled statements. The new system still opens its
 from collections import defaultdict, deque
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from bot.checkout.confirmation import place_draft
@@ -42,6 +42,7 @@ from bot.settlement.model import OrderReport, OrderRequest, Settlement
 from bot.settlement.monitored import MonitoredSettlement
 from bot.staff.alarm_subjects import AlarmSubjects
 from bot.staff.alarms import AlarmService
+from bot.staff.rules import StaffRules
 from bot.staff.staff_chat import StaffChat
 from bot.support.tickets.order_tickets import OrderTicketListener
 from tests.infra.builders import an_infra
@@ -155,16 +156,9 @@ class OrderSystem:
         self.drafts = DraftService(self.store, self.clock)
         self.staff_chat, events = StaffChat(0, rules.support_ids), OrderEvents()
         events.subscribe(OrderTicketListener(self.staff_chat))
-        self.orders = OrderService(
-            database=self.store,
-            settlement=self.settlement,
-            catalogue=self.catalogue,
-            clock=self.clock,
-            rules=rules,
-            events=events,
-        )
-        self.observer = Observer(self.orders.database, self.orders.clock, self.orders.rules, self.orders.reports)
-        self.lost_orders = LostOrders(self.orders, self.settlement)
+        self.orders = OrderService(self.infra, self.access, rules, events)
+        self.observer = Observer(self.infra, rules, self.orders.reports)
+        self.lost_orders = self.build_lost_orders()
         self.delivery = OutboxDelivery(
             self.store,
             self.sender,
@@ -174,19 +168,22 @@ class OrderSystem:
         )
         subjects = AlarmSubjects()
         subjects.add(ALARM_SUBJECTS)
-        self.alarms = AlarmService(self.store, self.clock, rules.operator_ids, subjects=subjects)
+        self.alarms = AlarmService(self.infra, StaffRules(operator_ids=rules.operator_ids), subjects)
         self.destinations = DestinationHealthService(self.store, self.clock)
         self.monitor = Monitor(self.infra, self.access, self.alarms, self.destinations, OperationRules())
-        self.poller = Poller(
-            database=self.store,
-            settlement=self.settlement,
-            observer=self.observer,
-            clock=self.clock,
-            budget=self.access.budget,
-            viewed=self.viewed,
-            interval=rules.poll_interval,
-        )
+        self.poller = Poller(self.infra, self.access, self.observer, self.viewed, rules.poll_interval)
         self.monitor_worker = MonitorWorker(self.monitor, self.poller, self.clock, seconds(60))
+
+    def build_lost_orders(self, alone_since: datetime | None = None) -> LostOrders:
+        """Return a search for the lost orders."""
+        return LostOrders(
+            self.infra,
+            self.settlement,
+            self.orders.rules,
+            submission=self.orders.submission,
+            results=self.orders.results,
+            alone_since=alone_since,
+        )
 
     async def close(self) -> None:
         await self.orders.submission.close(0)

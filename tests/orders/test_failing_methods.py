@@ -91,13 +91,10 @@ class World:
         sql = Database(f"sqlite:///{folder / 'kirim.db'}", VAULT)
         self.bot = Bot(KillableProcess("bot", []), sql, self.service, self.telegram, rules(), messenger=messenger)
         self.events: list[tuple[datetime, Do]] = []
-        self.sessions = SessionLoader(an_infra(self.bot.store, self.clock, messenger))
+        infra = an_infra(self.bot.store, self.clock, messenger)
+        self.sessions = SessionLoader(infra)
         self.status_messages = StatusMessages(
-            database=self.bot.store,
-            messenger=messenger,
-            settlement=self.bot.settlement,
-            observer=self.bot.observer,
-            contacts=SupportContacts(self.bot.staff_chat),
+            infra, self.bot.settlement, self.bot.observer, SupportContacts(self.bot.staff_chat)
         )
         self.presses: list[Any] = []
 

@@ -60,14 +60,9 @@ class World:
 
     def __init__(self, sqlite_store: Database, clock: MovedClock) -> None:
         self.store, self.clock, self.telegram = sqlite_store, clock, Telegram()
-        status_messages = StatusMessages(
-            database=sqlite_store,
-            messenger=cast("Any", self.telegram),
-            settlement=cast("Any", None),
-            observer=cast("Any", None),
-            contacts=SupportContacts(StaffChat(0, frozenset())),
-        )
-        self.sessions = SessionLoader(an_infra(sqlite_store, clock, self.telegram))
+        infra, none = an_infra(sqlite_store, clock, self.telegram), cast("Any", None)
+        status_messages = StatusMessages(infra, none, none, SupportContacts(StaffChat(0, frozenset())))
+        self.sessions = SessionLoader(infra)
         missed = MissedMessages(sqlite_store, status_messages.send_status_message)
         self.sessions.on_load.append(missed.load)
         self.sessions.after_update.append(missed.show)

@@ -447,10 +447,8 @@ class OrderLifeMachine(RuleBasedStateMachine):
         return bool(self.telegram.messages_about(order_subject(order), *notices))
 
     async def refresh_order(self, bot: Bot, order: Order) -> None:
-        none: Any = None  # refreshing uses neither the database nor Telegram
-        messages = StatusMessages(
-            database=none, messenger=none, settlement=bot.settlement, observer=bot.observer, contacts=none
-        )
+        none: Any = None  # refreshing uses no contacts
+        messages = StatusMessages(bot.infra, bot.settlement, bot.observer, none)
         session = SimpleNamespace(now=self.clock.now(), t=lambda key: key)
         await messages.refresh_order(session, order)  # type: ignore[arg-type]
 

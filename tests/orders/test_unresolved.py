@@ -5,7 +5,6 @@ from dataclasses import replace
 
 from bot.orders.notification_kinds import OrderNotification
 from bot.orders.order import EventNote, Phase
-from bot.orders.placement.lost_orders import LostOrders
 from bot.orders.repository import OrderRepository
 from tests.orders.order_system import EMMA, OrderSystem, place_unresolved, rules, seconds
 from tests.settlement.builders import BRI
@@ -145,7 +144,7 @@ async def test_a_process_that_is_alone_looks_at_once_for_the_orders_of_the_proce
     service.gate = asyncio.Event()
     order = await system.begin()
     system.clock.passes(seconds=1)
-    alone = LostOrders(other_system.orders, other_system.settlement, alone_since=system.clock.now())
+    alone = other_system.build_lost_orders(system.clock.now())
     await alone.run_once()
     assert (await system.order(order.reference)).phase is Phase.OPEN
 
@@ -155,7 +154,7 @@ async def test_a_process_that_is_alone_notifies_after_a_few_seconds_that_it_chec
 ) -> None:
     service.gate, service.listed = asyncio.Event(), False
     order = await system.begin()
-    alone = LostOrders(other_system.orders, other_system.settlement, alone_since=system.clock.now() + seconds(0.1))
+    alone = other_system.build_lost_orders(system.clock.now() + seconds(0.1))
     system.clock.passes(seconds=4.9)
     await alone.run_once()
     assert (await system.order(order.reference)).phase is Phase.INTENDED

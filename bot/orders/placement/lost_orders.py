@@ -7,11 +7,11 @@ the user is asked, and no request is ever repeated automatically.
 
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
 
 import structlog
 
 from bot.core.error_location import find_location
+from bot.infra.feature import Infra
 from bot.infra.log_context import bind_fields
 from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.notification_kinds import OrderNotification
@@ -27,13 +27,12 @@ from bot.orders.placement.matching import (
     read_rivals,
 )
 from bot.orders.placement.request_time import may_be_in_progress
-from bot.orders.placement.service import OrderService
+from bot.orders.placement.results import ResultRecorder
+from bot.orders.placement.submission import OrderSubmission
 from bot.orders.repository import OrderRepository
+from bot.orders.rules import OrderRules
 from bot.payments.tokens import LIGHTNING
 from bot.settlement.model import KeyRefused, OrderReport, Placed, Settlement, SettlementFailure, SlowDown
-
-if TYPE_CHECKING:
-    from bot.infra.db.database import Database
 
 log = structlog.get_logger(__name__)
 
@@ -59,11 +58,23 @@ class LostOrders:
     work. Without others, no request for an older intent is in progress, so its order is looked for at once.
     """
 
-    def __init__(self, orders: OrderService, settlement: Settlement, alone_since: datetime | None = None) -> None:
-        self._orders = orders
-        self._database: Database = orders.database
-        self._clock = orders.clock
+    def __init__(
+        self,
+        infra: Infra,
+        settlement: Settlement,
+        rules: OrderRules,
+        *,
+        submission: OrderSubmission,
+        results: ResultRecorder,
+        alone_since: datetime | None = None,
+    ) -> None:
+        self._database = infra.database
+        self._clock = infra.clock
+        self._wake_outbox = infra.wake_outbox
         self._settlement = settlement
+        self._rules = rules
+        self._submission = submission
+        self._results = results
         self._alone_since = alone_since
         self._not_before: datetime | None = None
         self._is_own_pause = True
@@ -104,11 +115,11 @@ class LostOrders:
         An order isn't searched for while its request can still create it: a similar one could be taken for it. Every
         process judges by the row. Only this process also knows whether it has an answer that it couldn't save in time.
         """
-        if self._orders.submission.is_submitting(order.reference):
+        if self._submission.is_submitting(order.reference):
             return False
         if self._alone_since is not None and order.created_at < self._alone_since:
             return True
-        return not may_be_in_progress(order, now, self._orders.rules)
+        return not may_be_in_progress(order, now, self._rules)
 
     def _is_search_due(self, lost: list[Order]) -> bool:
         now = self._clock.now()
@@ -182,9 +193,9 @@ class LostOrders:
             return
         placed, is_masked = _as_placed(order, full), compare_recipients(order, full) == "masked"
         if placed is not None and placed.deposit is not None:
-            rivals = await self._orders.results.find_rivals(order, placed.sats)
+            rivals = await self._results.find_rivals(order, placed.sats)
             listing = await read_rivals(self._settlement, listing, rivals)
-        record_created = self._orders.results.record_created
+        record_created = self._results.record_created
         if placed is not None and await record_created(order.reference, placed, is_masked=is_masked, listing=listing):
             log.info("order_found", order_id=placed.service_id, masked=is_masked)
 
@@ -205,10 +216,10 @@ class LostOrders:
             if saved is not None:
                 await OrderRepository(tx).record_event(saved, now)
                 await OutboxRepository(tx).add(order_notifications(saved, NOTIFICATIONS_OF.get(phase, ()), now))
-        self._orders.on_notification()
+        self._wake_outbox()
 
     def _next_phase(self, order: Order, now: datetime) -> Phase:
-        rules = self._orders.rules
+        rules = self._rules
         known_since = order.last_polled_at or order.created_at
         if order.phase is Phase.UNRESOLVED:
             return Phase.ABANDONED if now - known_since >= SEARCH_FOR else order.phase

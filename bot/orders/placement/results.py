@@ -4,15 +4,13 @@ Each result is saved with its notifications in one transaction. The request's ta
 result, even in two processes. The version of the row lets only the first of them save it.
 """
 
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 
 import structlog
 
-from bot.core.clock import Clock
-from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
+from bot.infra.feature import Infra
 from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.deposits import MAY_BE_PAID_FOR, find_earlier_deposits
 from bot.orders.notification_kinds import OrderNotification, OrderWarning
@@ -32,15 +30,13 @@ log = structlog.get_logger(__name__)
 
 
 class ResultRecorder:
-    """Save the results of intents. `on_notification` is called after notifications are saved."""
+    """Save the results of intents."""
 
-    def __init__(
-        self, database: Database, clock: Clock, rules: OrderRules, on_notification: Callable[[], None]
-    ) -> None:
-        self._database = database
-        self._clock = clock
+    def __init__(self, infra: Infra, rules: OrderRules) -> None:
+        self._database = infra.database
+        self._clock = infra.clock
+        self._wake_outbox = infra.wake_outbox
         self._rules = rules
-        self._on_notification = on_notification
 
     async def may_request(self, reference: str) -> bool:
         """Return whether the one request for this intent may begin now, by the row of the intent."""
@@ -79,7 +75,7 @@ class ResultRecorder:
             check = await self._check(tx, intent, placed, listing, now, is_masked=is_masked)
             saved = await self._save(tx, intent, check, now)
         if saved is not None:
-            self._on_notification()
+            self._wake_outbox()
         return saved
 
     async def record_refused(self, reference: str, reason: str | None = None) -> None:
@@ -165,7 +161,7 @@ class ResultRecorder:
             if saved:
                 await OrderRepository(tx).record_event(saved, now)
                 await OutboxRepository(tx).add(order_notifications(saved, (kind,), now))
-        self._on_notification()
+        self._wake_outbox()
 
     async def _warn_staff(self, tx: Transaction, order: Order, complaint: str, now: datetime) -> None:
         tx.on_commit.append(lambda: log.error("order_withheld", reason=complaint))

@@ -8,11 +8,10 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from bot.core.clock import Clock
 from bot.core.errors import Rejection
 from bot.core.money import Amount
-from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
+from bot.infra.feature import Infra
 from bot.infra.outbox.repository import OutboxRepository
 from bot.orders import limits
 from bot.orders.deposits import is_list_conclusive, is_settled
@@ -33,14 +32,13 @@ from bot.payments.tokens import LIGHTNING
 from bot.rates.quote import Estimate, estimate
 from bot.recipients.model import Recipient
 from bot.recipients.service import save_recipient
-from bot.settlement.catalogue import ServiceCatalogue
+from bot.settlement.access import SettlementAccess
 from bot.settlement.model import (
     OrderReport,
     OrderRequest,
     PayoutMethod,
     Quote,
     ServiceDown,
-    Settlement,
     SettlementFailure,
     SlowDown,
 )
@@ -81,29 +79,19 @@ Confirm = Callable[[Transaction], Awaitable[bool]]
 
 
 class OrderService:
-    """Place orders, and apply the users' answers about them. `on_notification` is called after each notification."""
+    """Place orders, and apply the users' answers about them."""
 
-    def __init__(
-        self,
-        *,
-        database: Database,
-        settlement: Settlement,
-        catalogue: ServiceCatalogue,
-        clock: Clock,
-        rules: OrderRules,
-        events: OrderEvents,
-        on_notification: Callable[[], None] = lambda: None,
-    ) -> None:
-        self.database = database
-        self.catalogue = catalogue
-        self.clock = clock
+    def __init__(self, infra: Infra, access: SettlementAccess, rules: OrderRules, events: OrderEvents) -> None:
+        self.catalogue = access.catalogue
         self.rules = rules
-        self.on_notification = on_notification
-        self.results = ResultRecorder(database, clock, rules, on_notification)
-        self.reports = ReportRecorder(rules, events, on_notification)
-        self.submission = OrderSubmission(settlement, self.results, clock, rules)
-        self._settlement = settlement
-        self._sums = DepositSums(database, clock, rules)
+        self.results = ResultRecorder(infra, rules)
+        self.reports = ReportRecorder(infra, rules, events)
+        self.submission = OrderSubmission(access.settlement, self.results, infra.clock, rules)
+        self._database = infra.database
+        self._clock = infra.clock
+        self._wake_outbox = infra.wake_outbox
+        self._settlement = access.settlement
+        self._sums = DepositSums(infra.database, infra.clock, rules)
 
     async def estimate_order(
         self, user_id: int, method: PayoutMethod | None, amount: Amount, channel: str = LIGHTNING
@@ -173,9 +161,9 @@ class OrderService:
             user_id=request.user_id,
             chat_id=request.chat_id,
             draft_id=request.draft_id,
-            now=self.clock.now(),
+            now=self._clock.now(),
         )
-        async with self.database.transaction() as tx:
+        async with self._database.transaction() as tx:
             is_confirmed = await confirm(tx)
             if is_confirmed:
                 order = await self._add_intent(tx, order, quote, request.message_id)
@@ -191,7 +179,7 @@ class OrderService:
         Raises:
             ConfirmationOutdated: there is none.
         """
-        async with self.database.reading() as tx:
+        async with self._database.reading() as tx:
             order = await OrderRepository(tx).of_draft(draft_id)
         if order is None:
             raise ConfirmationOutdated
@@ -205,28 +193,28 @@ class OrderService:
 
         Raises `MethodVanished`, `Rejection` and `SettlementFailure` as `place` does. Then the question stays open.
         """
-        async with self.database.reading() as tx:
+        async with self._database.reading() as tx:
             lost = await OrderRepository(tx).get(reference)
         if lost is None or lost.phase is not Phase.UNRESOLVED:
             return None
         method = await self._find_method(lost.method)
         self.rules.check_amount(method, idr=lost.expected_idr, sats=lost.expected_sats)
         quote = None if lost.channel == LIGHTNING else await self.catalogue.quote(fresh=True)
-        async with self.database.transaction() as tx:
+        async with self._database.transaction() as tx:
             lost = await OrderRepository(tx).get(reference)
             if lost is None or lost.phase is not Phase.UNRESOLVED:
                 return None
             abandoned = await OrderRepository(tx).save(replace(lost, phase=Phase.ABANDONED))
             if abandoned is None:
                 return None
-            await OrderRepository(tx).record_event(abandoned, self.clock.now(), EventNote.TRIED_AGAIN)
+            await OrderRepository(tx).record_event(abandoned, self._clock.now(), EventNote.TRIED_AGAIN)
             new_attempt = replace(
                 lost,
                 reference=new_reference(),
                 attempt=lost.attempt + 1,
                 method=method,
                 phase=Phase.INTENDED,
-                created_at=self.clock.now(),
+                created_at=self._clock.now(),
                 last_polled_at=None,
                 page_token=new_page_token(),
                 version=0,
@@ -237,13 +225,13 @@ class OrderService:
 
     async def drop(self, reference: str) -> bool:
         """Abandon an order that its user no longer wants. Return False if it no longer waits for an answer."""
-        async with self.database.transaction() as tx:
+        async with self._database.transaction() as tx:
             order = await OrderRepository(tx).get(reference)
             if order is None or order.phase not in {Phase.UNRESOLVED, Phase.NEEDS_CONFIRMATION}:
                 return False
             saved = await OrderRepository(tx).save(replace(order, phase=Phase.ABANDONED))
             if saved:
-                await OrderRepository(tx).record_event(saved, self.clock.now(), EventNote.DROPPED)
+                await OrderRepository(tx).record_event(saved, self._clock.now(), EventNote.DROPPED)
             return saved is not None
 
     async def accept_price(self, reference: str) -> Order | None:
@@ -256,16 +244,16 @@ class OrderService:
 
         Raises `SettlementFailure` if the order or the list of orders can't be read. Then the question stays open.
         """
-        async with self.database.reading() as tx:
+        async with self._database.reading() as tx:
             asked = await OrderRepository(tx).get(reference)
-        if asked is None or asked.phase is not Phase.NEEDS_CONFIRMATION or asked.is_offer_over(self.clock.now()):
+        if asked is None or asked.phase is not Phase.NEEDS_CONFIRMATION or asked.is_offer_over(self._clock.now()):
             return None
-        asked_at = self.clock.now()
+        asked_at = self._clock.now()
         listing = await self._read_list_with(asked)
         report = await self._read_report(asked, listing)
         methods = await self._methods_by_pair()
-        now = self.clock.now()
-        async with self.database.transaction() as tx:
+        now = self._clock.now()
+        async with self._database.transaction() as tx:
             order = await OrderRepository(tx).get(reference)
             if order is None or order.phase is not Phase.NEEDS_CONFIRMATION or order.is_offer_over(now):
                 return None
@@ -282,7 +270,7 @@ class OrderService:
             if saved:
                 await OrderRepository(tx).record_event(saved, now, check.note)
                 await OutboxRepository(tx).add(order_notifications(saved, check.notifications, now))
-        self.on_notification()
+        self._wake_outbox()
         return saved
 
     async def _read_list_with(self, order: Order) -> OrderListing | None:
@@ -290,7 +278,7 @@ class OrderService:
         if order.deposit is None or order.service_id is None:
             return None
         rivals = await self.results.find_rivals(order, order.sats or 0)
-        listing = await read_list(self._settlement, self.clock)
+        listing = await read_list(self._settlement, self._clock)
         if not is_list_conclusive(listing.reports, order.service_id, is_new=False):
             raise ServiceDown
         return await read_rivals(self._settlement, listing, rivals)
@@ -305,7 +293,7 @@ class OrderService:
             except SlowDown:
                 # The search that found the order read it a moment ago, and the service allows one read of an order a
                 # second (settlement API, 8). The list has no such limit.
-                report = (await read_list(self._settlement, self.clock)).find(service_id)
+                report = (await read_list(self._settlement, self._clock)).find(service_id)
         if report is None or report.service_id != service_id:
             raise ServiceDown
         return report
@@ -356,8 +344,8 @@ class OrderService:
         """Return the user's orders that may count for their limits. Without limits none is read."""
         if self.rules.limits.is_unlimited:
             return ()
-        async with self.database.reading() as tx:
-            return await OrderRepository(tx).counted_by_limits(user_id, self.clock.now() - limits.DAY)
+        async with self._database.reading() as tx:
+            return await OrderRepository(tx).counted_by_limits(user_id, self._clock.now() - limits.DAY)
 
     def _check_limits(self, placed: Sequence[Order], idr: int) -> None:
         """Raise `Rejection` if an order of `idr` rupiah is above the user's limits now.
@@ -365,7 +353,7 @@ class OrderService:
         This warns the user before they type everything. `_enforce_user_limits` decides.
         """
         if not self.rules.limits.is_unlimited:
-            limits.check(self.rules.limits, placed, idr, self.clock.now(), smallest=self.rules.min_order_idr)
+            limits.check(self.rules.limits, placed, idr, self._clock.now(), smallest=self.rules.min_order_idr)
 
     async def _enforce_user_limits(self, tx: Transaction, intent: Order) -> None:
         """Raise `Rejection` if an intent that is being added in `tx` is above its user's limits.

@@ -5,10 +5,9 @@ from datetime import datetime, timedelta
 
 import structlog
 
-from bot.core.clock import Clock
-from bot.infra.db.database import Database
 from bot.infra.db.errors import RowUnreadable
 from bot.infra.db.transaction import Transaction
+from bot.infra.feature import Infra
 from bot.infra.log_context import bind_fields
 from bot.orders.events import OrderProblem
 from bot.orders.evidence import add_evidence
@@ -38,12 +37,13 @@ class Observer:
     If an order fails after the payment or takes too long, operators get an alarm, and listeners are notified.
     """
 
-    def __init__(self, database: Database, clock: Clock, rules: OrderRules, reports: ReportRecorder) -> None:
-        self._database = database
-        self._clock = clock
+    def __init__(self, infra: Infra, rules: OrderRules, reports: ReportRecorder) -> None:
+        self._database = infra.database
+        self._clock = infra.clock
+        self._wake_outbox = infra.wake_outbox
         self._rules = rules
         self._reports = reports
-        self._started_at = clock.now()
+        self._started_at = infra.clock.now()
         self._tried: dict[str, datetime] = {}
 
     def begin_to_lead(self) -> None:
@@ -150,7 +150,7 @@ class Observer:
             if saved is None:
                 return
             await queue_notifications(tx, saved, kinds, now, has_expired=OrderNotification.EXPIRED in kinds)
-        self._reports.on_notification()
+        self._wake_outbox()
 
     async def close_offers(self) -> int:
         """Abandon the orders that were not accepted in time. Return how many."""
@@ -196,7 +196,7 @@ class Observer:
             await OrderRepository(tx).record_event(saved, now, EventNote.OVERDUE)
             await queue_order_notifications(tx, saved, kinds, now)
             await self._reports.warn_staff(tx, saved, OrderProblem.OVERDUE, now)
-        self._reports.on_notification()
+        self._wake_outbox()
         return True
 
     async def _close_offer(self, reference: str, now: datetime) -> None:

@@ -13,18 +13,17 @@ from datetime import datetime, timedelta
 import structlog
 
 from bot.core.backoff import Backoff
-from bot.core.clock import Clock
-from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreDown
 from bot.infra.db.transaction import Transaction
+from bot.infra.feature import Infra
 from bot.infra.log_context import bind_fields
 from bot.orders.order import Order, Phase
 from bot.orders.repository import OrderRepository
 from bot.orders.tracking.observer import Observer
 from bot.orders.tracking.schedule import MIN_REQUESTS, DueOrders, paid_interval, select_orders
 from bot.orders.tracking.viewed_orders import ViewedOrders
-from bot.settlement.budget import Budget
-from bot.settlement.model import KeyRefused, OrderNotFound, OrderReport, Settlement, SettlementFailure, SlowDown
+from bot.settlement.access import SettlementAccess
+from bot.settlement.model import KeyRefused, OrderNotFound, OrderReport, SettlementFailure, SlowDown
 
 log = structlog.get_logger(__name__)
 
@@ -73,26 +72,23 @@ class Poller:
 
     def __init__(
         self,
-        *,
-        database: Database,
-        settlement: Settlement,
+        infra: Infra,
+        access: SettlementAccess,
         observer: Observer,
-        clock: Clock,
-        budget: Budget,
         viewed: ViewedOrders,
         interval: timedelta,
     ) -> None:
-        self._database = database
-        self._settlement = settlement
+        self._database = infra.database
+        self._clock = infra.clock
+        self._settlement = access.settlement
+        self._budget = access.budget
         self._observer = observer
-        self._clock = clock
-        self._budget = budget
         self._viewed = viewed
         self._interval = interval
         self._interval_seconds = interval.total_seconds()
         self._listed = Counter[bool]()
         self._backoff, self._pause = Backoff(first=self._interval_seconds, longest=MAX_BACKOFF_SECONDS), 0.0
-        self._expected_at = clock.now()
+        self._expected_at = infra.clock.now()
 
     @property
     def expected_at(self) -> datetime:

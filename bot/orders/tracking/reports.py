@@ -1,6 +1,5 @@
 """Record what a report of the service changes about an order, in the transaction that reads the order."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -8,6 +7,7 @@ from functools import partial
 import structlog
 
 from bot.infra.db.transaction import Transaction
+from bot.infra.feature import Infra
 from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.events import OrderEvents, OrderProblem
 from bot.orders.metrics import record_payment_noticed
@@ -31,15 +31,12 @@ WARNING_OF = {OrderProblem.OVERDUE: OrderWarning.STUCK, OrderProblem.FAILED: Ord
 
 
 class ReportRecorder:
-    """Save orders with what a report changes: their notifications, their timeline, alarms, and events.
+    """Save orders with what a report changes: their notifications, their timeline, alarms, and events."""
 
-    `on_notification` is called after notifications are saved.
-    """
-
-    def __init__(self, rules: OrderRules, events: OrderEvents, on_notification: Callable[[], None]) -> None:
+    def __init__(self, infra: Infra, rules: OrderRules, events: OrderEvents) -> None:
+        self._wake_outbox = infra.wake_outbox
         self._rules = rules
         self._events = events
-        self.on_notification = on_notification
 
     async def record(
         self,
@@ -78,7 +75,7 @@ class ReportRecorder:
         if saved.is_paid and not before.is_paid and report.paid_at is not None:
             tx.on_commit.append(partial(record_payment_noticed, report.paid_at, now))
         if kinds:
-            tx.on_commit.append(self.on_notification)
+            tx.on_commit.append(self._wake_outbox)
         return saved
 
     async def warn_staff(self, tx: Transaction, order: Order, problem: OrderProblem, now: datetime) -> None:
