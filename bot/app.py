@@ -24,7 +24,6 @@ from bot.infra.i18n import Translations
 from bot.infra.jobs.chat_jobs import ChatJobs
 from bot.infra.leases.chat_leases import ChatLeases
 from bot.infra.leases.leader import Leadership
-from bot.infra.metrics import RefreshGauges
 from bot.infra.outbox import metrics as outbox_metrics
 from bot.infra.outbox.delivery import OutboxDelivery
 from bot.infra.outbox.follow_ups import chain_follow_ups
@@ -82,7 +81,6 @@ class App:
     sessions: SessionLoader
     recipients: Recipients
     features: Sequence[Feature]
-    gauges: Sequence[RefreshGauges]
     orders: Orders
     delivery: OutboxDelivery
     bulk_delivery: OutboxDelivery
@@ -142,15 +140,14 @@ def build(settings: Settings, process_id: str | None = None) -> App:
         infra,
         UserRules(provider=provider, operator_ids=settings.operator_ids, retention_days=settings.retention_days),
     )
-    recipients = Recipients(infra, users)
-    rates = Rates(infra, access, users=users, record_seconds=settings.quote_record_seconds)
+    recipients = Recipients(infra)
+    rates = Rates(infra, access, record_seconds=settings.quote_record_seconds)
     staff = Staff(infra, create_staff_rules(settings))
     broadcasts = Broadcasts(infra, access, rates=rates, rules=create_broadcast_rules(settings))
-    orders = Orders(infra, access, users=users, staff=staff, rules=create_order_rules(settings))
+    orders = Orders(infra, access, staff=staff, rules=create_order_rules(settings))
     checkout = Checkout(infra, catalogue, users=users, recipients=recipients, orders=orders)
     support = Support(
         infra,
-        users,
         settlement=settlement,
         catalogue=catalogue,
         staff=staff,
@@ -166,15 +163,8 @@ def build(settings: Settings, process_id: str | None = None) -> App:
     )
     # This is the order in which a user's data is shown and exported, and in which handlers of one phase are tried.
     built = (users, recipients, orders, checkout, rates, staff, broadcasts, support, operations)
-    features = [each.feature for each in built]
-    operations.all_features = features
-    operations.all_gauges = [
-        database.refresh_gauges,
-        limiter.refresh_gauges,
-        partial(inbox_metrics.refresh_gauges, database, clock),
-        partial(outbox_metrics.refresh_gauges, database, clock),
-        *(refresh for feature in features for refresh in feature.gauges),
-    ]
+    features = [declare_infra(infra, limiter), *(each.feature for each in built)]
+    infra.features.connect(features)
     for feature in features:
         staff.add_alarm_subjects(feature.alarm_subjects)
         if feature.audit_terms is not None:
@@ -209,7 +199,6 @@ def build(settings: Settings, process_id: str | None = None) -> App:
         sessions=users.sessions,
         recipients=recipients,
         features=features,
-        gauges=operations.all_gauges,
         orders=orders,
         delivery=create_delivery(
             holder=leases, queues=(Queue.URGENT, Queue.EDITS, Queue.EXTRA), on_slot_free=wake_outbox.wake_here
@@ -224,6 +213,19 @@ def build(settings: Settings, process_id: str | None = None) -> App:
         wake_bulk=wake_bulk,
         wake_chats=Wakeup(),
         clock=clock,
+    )
+
+
+def declare_infra(infra: Infra, limiter: SendLimiter) -> Feature:
+    """Return what the infrastructure itself declares, as a feature does."""
+    return Feature(
+        name="infra",
+        gauges=(
+            infra.database.refresh_gauges,
+            limiter.refresh_gauges,
+            partial(inbox_metrics.refresh_gauges, infra.database, infra.clock),
+            partial(outbox_metrics.refresh_gauges, infra.database, infra.clock),
+        ),
     )
 
 

@@ -86,8 +86,6 @@ class Checkout:
         orders.add_action(OrderAction.REQUOTE, repeating.get_new_quote)
         orders.add_action(OrderAction.RESEND, repeating.resend)
         recipients.handlers.add_action(RecipientAction.SEND, repeating.send_to_recipient)
-        users.sessions.on_load.append(load_draft)
-        users.sessions.connect_conversation(draft_handlers.hooks)
         expiry = DraftWorker(self.drafts, infra.chat_jobs, infra.wake_outbox)
         waiting = WaitingDraftWorker(self.drafts, catalogue, users.sessions, draft_handlers, infra.chat_jobs)
         self.feature = Feature(
@@ -95,6 +93,8 @@ class Checkout:
             menu={"send": {Menu.EVERYONE: 10}, "cancel": {Menu.EVERYONE: 70}},
             unreadable_rows={"drafts": "checkout.draft.unreadable"},
             user_data=USER_DATA,
+            on_load=(load_draft,),
+            conversation=draft_handlers,
             routes=(self.conversation.routes(), self.conversation.fallback_routes()),
             handlers={HandlerPhase.CONVERSATION: self.conversation.handlers()},
             renderers=(RENDERERS,),

@@ -29,7 +29,7 @@ from bot.orders.repository import OrderRepository
 from bot.orders.status_messages import StatusMessages
 from bot.settlement.model import SettlementFailure
 from bot.users.screens.buttons import send_row
-from bot.users.session import ConversationHooks, Session
+from bot.users.session import Session
 
 STALE = "users.stale.button"
 
@@ -55,17 +55,6 @@ class DraftHandlers:
         self._status_messages = status_messages
         self._review = review
         self._steps = steps
-
-    @property
-    def hooks(self) -> ConversationHooks:
-        """Return what other features call when a user opens them in the middle of a draft."""
-        return ConversationHooks(
-            add_resume_button=_add_resume_button,
-            explain=self.explain,
-            show_question=self._show_if_open,
-            is_open=lambda session: session[DRAFT] is not None,
-            report_damage=self._report_damage,
-        )
 
     def actions_of(self, step: Step) -> frozenset[DraftAction]:
         """Return what the buttons of a question can do."""
@@ -185,14 +174,23 @@ class DraftHandlers:
             return session.t("checkout.limits.foretold", again=again) if again else None
         return None
 
-    async def _show_if_open(self, session: Session) -> bool:
+    def add_resume_button(self, session: Session, screen: Screen) -> Screen:
+        """Return the screen with a button back to the open question, if an answer of it is known."""
+        draft = session[DRAFT]
+        return screen if draft is None or not draft.has_answers else screens.with_resume(session.t, screen, draft)
+
+    def is_open(self, session: Session) -> bool:
+        """Return whether a question is open."""
+        return session[DRAFT] is not None
+
+    async def show_question(self, session: Session) -> bool:
         """Show the question that is open again, and return whether there is one."""
         if session[DRAFT] is None:
             return False
         await self.show(session)
         return True
 
-    async def _report_damage(self, session: Session) -> None:
+    async def report_damage(self, session: Session) -> None:
         """Report that the open draft can't be read, and close it."""
         await session.show_new(screens.damaged(session.t))
         await self._drafts.close_damaged(session.chat_id)
@@ -280,8 +278,3 @@ class DraftHandlers:
         DraftAction.SHOW: _show_again,
     }
     """The buttons that every question has."""
-
-
-def _add_resume_button(session: Session, screen: Screen) -> Screen:
-    draft = session[DRAFT]
-    return screen if draft is None or not draft.has_answers else screens.with_resume(session.t, screen, draft)

@@ -7,16 +7,26 @@ A feature's module `feature.py` builds the feature from lower packages and decla
             handlers = RateHandlers(infra, catalogue)
             self.feature = Feature(name="rates", routes=(handlers.routes(),), ...)
 
-The parts that other features need are attributes of that class.
+The parts that features above need are attributes of that class. Those are called plainly. What a feature does for the
+features below it is declared in `Feature`, too: the one below calls it for each of `infra.features`.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
 from bot.core.clock import Clock
 from bot.infra.db.database import Database
+from bot.infra.hooks import (
+    AfterUpdate,
+    LoadUpdate,
+    OnBlocked,
+    OnZoneChanged,
+    OpenConversation,
+    ReadWelcomeFacts,
+    SettingsPart,
+)
 from bot.infra.i18n import Translations
 from bot.infra.jobs.chat_jobs import ChatJobs
 from bot.infra.jobs.repository import JobHandler
@@ -46,6 +56,9 @@ class Infra:
 
     wake_bulk: Wakeup = field(default_factory=Wakeup)
     """Call it after a transaction that added a rate, which the leader sends in bulk."""
+
+    features: "Features" = field(default_factory=lambda: Features())  # noqa: PLW0108  defined below
+    """All features, for what those below call in those above."""
 
 
 class HandlerPhase(Enum):
@@ -126,6 +139,27 @@ class Feature:
     close: Callable[[float], Awaitable[None]] | None = None
     """Called after the last update, to finish work before the process ends. The argument is the time in seconds."""
 
+    on_load: Sequence[LoadUpdate[Any]] = ()
+    """Called for each update, in the transaction that reads its user."""
+
+    after_update: Sequence[AfterUpdate[Any]] = ()
+    """Called after each update."""
+
+    conversation: OpenConversation[Any] | None = None
+    """The conversation that other screens lead back to. One feature has it."""
+
+    read_welcome_facts: ReadWelcomeFacts[Any] | None = None
+    """Reads what the welcome adds. One feature has it."""
+
+    settings_sections: Sequence[SettingsPart[Any]] = ()
+    """The feature's sections of the settings."""
+
+    on_zone_changed: Sequence[OnZoneChanged[Any]] = ()
+    """Called in the transaction that saves a user's new time zone."""
+
+    on_blocked: Sequence[OnBlocked] = ()
+    """Called in the transaction that saves that a user has blocked the bot."""
+
     alarm_subjects: Mapping[Any, Callable[..., Awaitable[Any]]] = field(default_factory=dict)
     """Kind of alarm -> the function that reads the subject of such alarms (`staff.alarm_subjects`)."""
 
@@ -134,3 +168,35 @@ class Feature:
 
     user_data: Any = None
     """The feature's `UserData`: how it shows, exports and deletes data about a user (`users.user_data`)."""
+
+
+ONLY_ONE = ("conversation", "read_welcome_facts")
+"""What only one feature can have."""
+
+
+class Features:
+    """All features of the bot, in the order of `bot/app.py`. It connects them when all are built."""
+
+    def __init__(self, *features: Feature) -> None:
+        self._features: tuple[Feature, ...] = ()
+        self.connect(features)
+
+    def connect(self, features: Sequence[Feature]) -> None:
+        """Set the features.
+
+        Raises:
+            ValueError: two features have what only one can have.
+        """
+        for slot in ONLY_ONE:
+            owners = [feature.name for feature in features if getattr(feature, slot) is not None]
+            if len(owners) > 1:
+                raise ValueError(f"{' and '.join(owners)} both have {slot}")
+        self._features = tuple(features)
+
+    def __iter__(self) -> Iterator[Feature]:
+        """Iterate over the features in their order."""
+        return iter(self._features)
+
+    def list_gauges(self) -> Sequence[RefreshGauges]:
+        """Return what refreshes the gauges that are read from the database."""
+        return [refresh for feature in self for refresh in feature.gauges]

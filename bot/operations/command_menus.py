@@ -4,7 +4,7 @@ All users see the general commands. Operators and support agents see their own c
 agents has its own menu.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 
 import structlog
@@ -27,7 +27,7 @@ Menus = Mapping[Menu, Sequence[str]]
 """The commands of each menu, in their order."""
 
 
-def collect_menus(features: Sequence[Feature]) -> Menus:
+def collect_menus(features: Iterable[Feature]) -> Menus:
     """Return the menus that the features declare. The group of support agents has their commands first."""
     places = [item for feature in features for routes in feature.routes for item in routes.menu.items()]
     places += [item for feature in features for item in feature.menu.items()]
@@ -52,21 +52,20 @@ class CommandMenus:
         *,
         operator_ids: frozenset[int],
         staff_chat: StaffChat,
-        list_menus: Callable[[], Menus],
     ) -> None:
         self._bot = bot
         self._database = infra.database
         self._translations = infra.translations
         self._operator_ids = operator_ids
         self._staff_chat = staff_chat
-        self._list_menus = list_menus
+        self._features = infra.features
 
     async def set_menus(self) -> float:
         """Set the menus in all languages, and return the seconds until the next time.
 
         Telegram rejects a menu for staff who haven't started the bot. Then the next time is soon.
         """
-        by_menu = self._list_menus()
+        by_menu = collect_menus(self._features)
         await self._set_menu(BotCommandScopeAllPrivateChats(), by_menu[Menu.EVERYONE])
         async with self._database.reading() as tx:
             group = await self._staff_chat.group(tx)

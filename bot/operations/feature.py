@@ -5,8 +5,7 @@ from functools import partial
 from telegram import Bot
 
 from bot.infra.feature import Feature, Infra, Worker
-from bot.infra.metrics import RefreshGauges
-from bot.operations.command_menus import CommandMenus, collect_menus
+from bot.operations.command_menus import CommandMenus
 from bot.operations.handlers import StatusHandlers
 from bot.operations.live_figures import LiveFigureReader
 from bot.operations.monitor import Monitor
@@ -41,25 +40,18 @@ class Operations:
     ) -> None:
         database, clock, messenger = infra.database, infra.clock, infra.messenger
         monitor = Monitor(infra, access, staff.alarms, orders.destinations, rules)
-        figures = LiveFigureReader(lambda: self.all_gauges)
+        figures = LiveFigureReader(infra.features)
         status = StatusHandlers(infra, monitor=monitor, figures=figures, orders=orders.handlers)
         service = StatisticsService(database, access.settlement, clock)
         statistics = StatisticsHandlers(statistics=service, messenger=messenger)
         self.reconciliation = ReconciliationService(infra, access, rules.operator_ids)
         reconcile = ReconciliationHandlers(reconciliation=self.reconciliation, messenger=messenger)
         self._reconciling = ReconciliationWorker(self.reconciliation, clock)
-        self.all_features = list[Feature]()
-        """All features of the bot, whose commands are in the menus. `bot/app.py` sets them."""
-
-        self.all_gauges = list[RefreshGauges]()
-        """What refreshes the gauges that `/status` shows. `bot/app.py` sets it."""
-
         menus = CommandMenus(
             bot,
             infra,
             operator_ids=rules.operator_ids,
             staff_chat=staff.chat,
-            list_menus=lambda: collect_menus(self.all_features),
         )
         worker = self._watcher = MonitorWorker(monitor, orders.poller, clock, rules.poller_silence)
         self.feature = Feature(

@@ -1,10 +1,10 @@
 """What `/status` shows about the last hour. It is read from the metrics, so both show the same."""
 
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from bot.infra import metrics
-from bot.infra.metrics import History, RefreshGauges
+from bot.infra.feature import Features
+from bot.infra.metrics import History
 from bot.infra.outbox.model import BACKLOG_QUEUES
 from bot.infra.telegram.inbound.metrics import ANSWER_SECONDS
 from bot.infra.telegram.metrics import CALLS
@@ -33,14 +33,10 @@ class LiveFigures:
 
 
 class LiveFigureReader:
-    """Reads the figures.
+    """Reads the figures."""
 
-    Args:
-        list_gauges: returns the functions that refresh gauges.
-    """
-
-    def __init__(self, list_gauges: Callable[[], Iterable[RefreshGauges]]) -> None:
-        self._list_gauges = list_gauges
+    def __init__(self, features: Features) -> None:
+        self._features = features
         self._history = History(ANSWER_SECONDS, CALLS)
 
     async def record(self) -> float:
@@ -53,7 +49,7 @@ class LiveFigureReader:
         Raises:
             StoreDown: the database failed.
         """
-        await metrics.refresh(self._list_gauges())
+        await metrics.refresh(self._features.list_gauges())
         history = self._history
         waiting = [
             _read("kirim_notifications_oldest_seconds", queue=queue)

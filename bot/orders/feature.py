@@ -31,16 +31,13 @@ from bot.orders.user_data import USER_DATA
 from bot.orders.workers import MalformedOrderFinder, OrderWorkers
 from bot.settlement.access import SettlementAccess
 from bot.staff.feature import Staff
-from bot.users.feature import Users
 from bot.users.session import Session
 
 
 class Orders:
     """Build the feature."""
 
-    def __init__(
-        self, infra: Infra, access: SettlementAccess, *, users: Users, staff: Staff, rules: OrderRules
-    ) -> None:
+    def __init__(self, infra: Infra, access: SettlementAccess, *, staff: Staff, rules: OrderRules) -> None:
         database, clock, messenger = infra.database, infra.clock, infra.messenger
         contacts = staff.contacts
         self.events = OrderEvents()
@@ -65,9 +62,6 @@ class Orders:
         )
         self.add_action(OrderAction.RECEIPT, receipts.send_receipt)
         missed = MissedMessages(database, self.status_messages.send_status_message)
-        users.settings_sections.append(preferences.SECTION)
-        users.sessions.on_load += [self._record_active_user, missed.load]
-        users.sessions.after_update.append(missed.show)
         self.messages = OrderMessages(contacts=contacts, receipts=receipt_service, public_url=rules.public_url)
         self._lost_orders = LostOrders(
             infra,
@@ -83,6 +77,9 @@ class Orders:
             name="orders",
             unreadable_rows={"orders": "orders.chat.order_unreadable"},
             user_data=USER_DATA,
+            settings_sections=(preferences.SECTION,),
+            on_load=(self._record_active_user, missed.load),
+            after_update=(missed.show,),
             routes=(
                 self.handlers.routes(),
                 receipts.routes(),

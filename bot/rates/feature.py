@@ -13,7 +13,6 @@ from bot.rates.subscription_service import SubscriptionService, end_subscription
 from bot.rates.user_data import USER_DATA
 from bot.rates.workers import QuoteRecorder, SubscriptionWorker
 from bot.settlement.access import SettlementAccess
-from bot.users.feature import Users
 
 
 class Rates:
@@ -22,15 +21,12 @@ class Rates:
     `record_seconds` is the time between two recorded quotes.
     """
 
-    def __init__(self, infra: Infra, access: SettlementAccess, *, users: Users, record_seconds: float) -> None:
+    def __init__(self, infra: Infra, access: SettlementAccess, *, record_seconds: float) -> None:
         database, clock, catalogue = infra.database, infra.clock, access.catalogue
         recorded = Wakeup()
         self.quotes = QuoteService(database, access.settlement, clock, on_recorded=recorded)
         self.charts = Charts(self.quotes)
         subscriptions = SubscriptionService(database, clock)
-        users.service.on_zone_changed.append(subscriptions.move_daily_quote)
-        users.service.on_blocked.append(end_subscription)
-        users.settings_sections.append(SECTION)
         rates = RateHandlers(catalogue=catalogue, charts=self.charts, subscriptions=subscriptions)
         subscription_handlers = SubscriptionHandlers(
             database=database, catalogue=catalogue, subscriptions=subscriptions
@@ -39,6 +35,9 @@ class Rates:
         self.feature = Feature(
             name="rates",
             user_data=USER_DATA,
+            settings_sections=(SECTION,),
+            on_zone_changed=(subscriptions.move_daily_quote,),
+            on_blocked=(end_subscription,),
             routes=(rates.routes(), subscription_handlers.routes()),
             answers=subscription_handlers.answers(),
             on_chat_unreachable=(end_subscription,),

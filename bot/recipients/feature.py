@@ -5,14 +5,12 @@ from bot.recipients.handlers import RecipientHandlers
 from bot.recipients.screens import SECTION
 from bot.recipients.service import RecipientService
 from bot.recipients.user_data import USER_DATA
-from bot.users.feature import Users
 
 
 class Recipients:
     """Build the feature."""
 
-    def __init__(self, infra: Infra, users: Users) -> None:
-        users.settings_sections.append(SECTION)
+    def __init__(self, infra: Infra) -> None:
         self.service = RecipientService(infra.database)
         self.handlers = RecipientHandlers(service=self.service)
         """Higher features register the handlers of their actions here."""
@@ -20,6 +18,7 @@ class Recipients:
             name="recipients",
             unreadable_rows={"recipients": "recipients.unreadable"},
             user_data=USER_DATA,
+            settings_sections=(SECTION,),
             routes=(self.handlers.routes(),),
             answers=self.handlers.answers(),
         )

@@ -34,7 +34,6 @@ from bot.support.user_chat.handlers import UserTicketHandlers
 from bot.support.user_chat.help_handlers import HelpHandlers
 from bot.support.user_chat.message_handlers import UserMessageHandlers
 from bot.support.user_data import USER_DATA
-from bot.users.feature import Users
 from bot.users.provider import Provider
 
 
@@ -43,7 +42,6 @@ class Support:
 
     Args:
         infra: what every feature is built on.
-        users: whose welcome answers what newcomers ask.
         settlement: reads the state of a ticket's order.
         catalogue: lists the payout methods that a lookup can name.
         staff: the chats in which agents work, and the contacts that users can ask.
@@ -58,7 +56,6 @@ class Support:
     def __init__(
         self,
         infra: Infra,
-        users: Users,
         *,
         settlement: Settlement,
         catalogue: ServiceCatalogue,
@@ -95,7 +92,6 @@ class Support:
             contacts=contacts,
             catalogue=catalogue,
         )
-        users.sessions.connect_welcome(FirstContact(facts=facts, provider=provider, clock=clock).read)
         help_handlers = HelpHandlers(database=database, facts=facts, contacts=contacts, provider=provider)
         messages = UserMessageHandlers(
             database=database, messenger=messenger, tickets=user_tickets, reply_time=reply_time, contacts=contacts
@@ -116,6 +112,7 @@ class Support:
         self.feature = Feature(
             name="support",
             user_data=USER_DATA,
+            read_welcome_facts=FirstContact(facts=facts, provider=provider, clock=clock).read,
             routes=(handlers.routes(), help_handlers.routes(), *agents.routes),
             answers={**messages.answers(), **agents.answers},
             handlers={

@@ -21,22 +21,19 @@ class Users:
 
     def __init__(self, infra: Infra, rules: UserRules) -> None:
         database, clock = infra.database, infra.clock
-        self.service = UserService(database, clock)
+        self.service = UserService(infra)
         self.sessions = SessionLoader(infra, operator_ids=rules.operator_ids)
         self.user_data = list[UserData]()
         """What each feature does with a user's data. Features append to it, and `/privacy` shows it in this order."""
         privacy = PrivacyService(database, clock, rules.retention_days, self.user_data)
-        self.settings_sections = list(SECTIONS)
-        """The sections of the settings. Features append to them."""
-        settings = SettingsHandlers(
-            users=self.service, sections=self.settings_sections, translations=infra.translations
-        )
+        settings = SettingsHandlers(infra, self.service)
         phrases = PhraseHandlers()
         deletion = DeletionWorkers(infra, privacy, Retention(database, clock, rules.retention_days, self.user_data))
         chats = ChatHandlers(users=self.service, messenger=infra.messenger).handlers()
         commands = settings.handlers()
         self.feature = Feature(
             name="users",
+            settings_sections=SECTIONS,
             menu={"start": {Menu.EVERYONE: 130}},
             routes=(
                 settings.routes(),

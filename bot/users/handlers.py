@@ -9,8 +9,8 @@ from telegram import Update
 from telegram.ext import CommandHandler
 
 from bot.core.zones import find_zones, offered_zone
-from bot.infra.feature import HandlerPhase
-from bot.infra.i18n import LOCALES, Translations
+from bot.infra.feature import HandlerPhase, Infra
+from bot.infra.i18n import LOCALES
 from bot.infra.i18n.cities import list_zone_names
 from bot.infra.telegram.ui.questions import OpenQuestion
 from bot.infra.telegram.ui.router import PRIVATE, Handler, Menu, Routes
@@ -18,7 +18,6 @@ from bot.infra.telegram.ui.screen import Screen
 from bot.users import questions
 from bot.users.buttons import LanguageButton, SettingsAction, SettingsButton
 from bot.users.screens import settings
-from bot.users.screens.settings import SettingsSection
 from bot.users.service import UserService
 from bot.users.session import Session, as_handler
 from bot.users.welcome import make_welcome
@@ -31,10 +30,10 @@ _Action = Callable[["SettingsHandlers", Session, str], Awaitable[bool]]
 class SettingsHandlers:
     """Welcome users, and let them choose their language and time zone."""
 
-    def __init__(self, *, users: UserService, sections: Sequence[SettingsSection], translations: Translations) -> None:
+    def __init__(self, infra: Infra, users: UserService) -> None:
         self._users = users
-        self._sections = sections
-        self._translations = translations
+        self._features = infra.features
+        self._translations = infra.translations
 
     def routes(self) -> Routes[Session]:
         """Return the commands and the buttons."""
@@ -88,7 +87,8 @@ class SettingsHandlers:
         await session.show(session.with_resume(settings.ask_place(session.t)))
 
     async def _show(self, session: Session, _: str = "") -> bool:
-        return await _show_in_place(session, settings.show_settings(session.reader, session.user, self._sections))
+        sections = [section for feature in self._features for section in feature.settings_sections]
+        return await _show_in_place(session, settings.show_settings(session.reader, session.user, sections))
 
     async def _show_zones(self, session: Session, _: str) -> bool:
         # Whoever is asked for a time zone may type the place instead of pressing a button.

@@ -61,7 +61,7 @@ async def save_question_of(session: Session, user_id: int, question: OpenQuestio
     """
     if session.user.id == user_id:
         session.user = replace(session.user, open_question=str(question))
-    async with session.services.database.transaction() as tx:
+    async with session.infra.database.transaction() as tx:
         await UserRepository(tx).save_question(user_id, str(question))
 
 

@@ -6,28 +6,29 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 from itertools import islice
-from typing import Any, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from telegram import Message, Update
 from telegram.ext import ApplicationHandlerStop
 
 from bot.core.backoff import Backoff
-from bot.core.clock import Clock
 from bot.core.errors import Rejection
-from bot.infra.db.database import Database
 from bot.infra.db.errors import RowUnreadable
+from bot.infra.feature import Infra
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.inbound.attempts import Attempt
 from bot.infra.telegram.inbound.model import ChatState
 from bot.infra.telegram.inbound.repository import InboxRepository
-from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Messenger, NotModified, Outcome, TryLater
+from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, NotModified, Outcome, TryLater
 from bot.infra.telegram.ui.formatting import format_arguments
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.router import Context
 from bot.infra.telegram.ui.screen import Keyboard, Screen
 from bot.users.model import HANDLED_BY_QUESTION, User
 from bot.users.repository import UserRepository
-from bot.users.screens.start import NO_FACTS, WelcomeFacts
+
+if TYPE_CHECKING:
+    from bot.infra.hooks import OpenConversation
 
 V = TypeVar("V")
 
@@ -41,68 +42,31 @@ waiting.
 RETRIES: Final = 2
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConversationHooks:
-    """What the conversation registers for features that can be opened in the middle of it.
+class NoConversation:
+    """What a bot without a conversation answers."""
 
-    Attributes:
-        add_resume_button: returns the screen with a button back to the open question, if there is one.
-        explain: answers a button that no longer works with the text of a key, and shows the open question.
-        show_question: shows the open question, and returns whether there is one.
-        is_open: returns whether a question is open.
-        report_damage: says that the open draft can't be read, and closes it.
-    """
+    def add_resume_button(self, _: "Session", screen: Screen) -> Screen:
+        """Return the screen as it is."""
+        return screen
 
-    add_resume_button: "Callable[[Session, Screen], Screen]"
-    explain: "Callable[[Session, str], Awaitable[None]]"
-    show_question: "Callable[[Session], Awaitable[bool]]"
-    is_open: "Callable[[Session], bool]"
-    report_damage: "Callable[[Session], Awaitable[None]]"
+    async def explain(self, session: "Session", key: str) -> None:
+        """Answer the button with the text of the key."""
+        await session.acknowledge(session.t.plain(key))
 
+    async def show_question(self, _: "Session") -> bool:
+        """Return that no question is open."""
+        return False
 
-def _keep_screen(_: "Session", screen: Screen) -> Screen:
-    return screen
+    def is_open(self, _: "Session") -> bool:
+        """Return that no question is open."""
+        return False
 
-
-async def _explain_with_text(session: "Session", key: str) -> None:
-    await session.acknowledge(session.t.plain(key))
+    async def report_damage(self, session: "Session") -> None:
+        """Say that the update can't be handled."""
+        await session.show_new(Screen(session.t("users.chat.broken")))
 
 
-async def _show_nothing(_: "Session") -> bool:
-    return False
-
-
-async def _explain_damage(session: "Session") -> None:
-    await session.show_new(Screen(session.t("users.chat.broken")))
-
-
-NO_CONVERSATION: Final = ConversationHooks(
-    add_resume_button=_keep_screen,
-    explain=_explain_with_text,
-    show_question=_show_nothing,
-    is_open=lambda _: False,
-    report_damage=_explain_damage,
-)
-"""The hooks of a bot without a conversation."""
-
-
-WelcomeHook = Callable[[Translator], Awaitable[WelcomeFacts]]
-"""Reads what the welcome says beyond what Kirim is."""
-
-
-async def _read_no_facts(_: Translator) -> WelcomeFacts:
-    return NO_FACTS
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionServices:
-    """What all sessions share."""
-
-    clock: Clock
-    database: Database
-    messenger: Messenger
-    conversation: ConversationHooks = NO_CONVERSATION
-    read_welcome_facts: WelcomeHook = _read_no_facts
+NO_CONVERSATION: Final = NoConversation()
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +84,7 @@ class SessionKey(Generic[V]):
 class Session:
     """One update of one user, and the ways to answer it."""
 
-    services: SessionServices
+    infra: Infra
     user: User
     t: Translator
     update_id: int
@@ -153,7 +117,7 @@ class Session:
     @property
     def now(self) -> datetime:
         """The current time in UTC."""
-        return self.services.clock.now()
+        return self.infra.clock.now()
 
     def __getitem__(self, key: "SessionKey[V]") -> V:
         """Return the value that a feature has loaded for this update, or the default."""
@@ -186,7 +150,7 @@ class Session:
     async def save_user(self, user: User) -> None:
         """Save `user`, and make them the user of this session."""
         self.user = user
-        async with self.services.database.transaction() as tx:
+        async with self.infra.database.transaction() as tx:
             await UserRepository(tx).save(user)
 
     @property
@@ -205,9 +169,15 @@ class Session:
         return Reader(self.t, self.zone, self.now)
 
     @property
+    def conversation(self) -> "OpenConversation[Session]":
+        """The conversation that the screens of other features lead back to."""
+        declared = (feature.conversation for feature in self.infra.features)
+        return next((each for each in declared if each is not None), NO_CONVERSATION)
+
+    @property
     def is_in_conversation(self) -> bool:
         """Whether a question of the conversation is open."""
-        return self.services.conversation.is_open(self)
+        return self.conversation.is_open(self)
 
     @property
     def is_answered(self) -> bool:
@@ -218,28 +188,28 @@ class Session:
         """Return whether a later update of this chat was received before this one."""
         if self.attempt is None:
             return False
-        async with self.services.database.reading() as tx:
+        async with self.infra.database.reading() as tx:
             return await InboxRepository(tx).is_overtaken(self.attempt.item)
 
     def format_rejection(self, rejection: Rejection) -> Html:
         """Return the reason of a rejection, in the user's language and time zone."""
-        return self.t(rejection.key, **format_arguments(self.t, rejection, self.services.clock.now(), self.zone))
+        return self.t(rejection.key, **format_arguments(self.t, rejection, self.infra.clock.now(), self.zone))
 
     def with_resume(self, screen: Screen) -> Screen:
         """Return `screen` with a button back to the conversation's open question, if there is one."""
-        return self.services.conversation.add_resume_button(self, screen)
+        return self.conversation.add_resume_button(self, screen)
 
     async def report_damage(self) -> None:
         """Say that the open question of the conversation can't be read, and close it."""
-        await self.services.conversation.report_damage(self)
+        await self.conversation.report_damage(self)
 
     async def show_question(self) -> bool:
         """Show the conversation's open question, and return whether there is one."""
-        return await self.services.conversation.show_question(self)
+        return await self.conversation.show_question(self)
 
     async def explain(self, key: str) -> None:
         """Answer a button that no longer works, and show the open question, or how to begin."""
-        await self.services.conversation.explain(self, key)
+        await self.conversation.explain(self, key)
 
     def discard(self) -> None:
         """Discard what was loaded for this update, so that no data of a deleted user is saved again."""
@@ -250,7 +220,7 @@ class Session:
         """Answer the button press, unless it was answered. Call it before any work."""
         if self.query_id is not None:
             query_id, self.query_id = self.query_id, None
-            await self.services.messenger.answer_press(query_id, text, alert=alert)
+            await self.infra.messenger.answer_press(query_id, text, alert=alert)
 
     async def show(self, screen: Screen, *, in_question: bool = False) -> None:
         """Show a question. It replaces the pressed message, and after typed text it is a new message.
@@ -267,7 +237,7 @@ class Session:
         stale = self.chat.question_message_id
         self._change_chat(replace(self.chat, question_message_id=message_id if screen.keyboard else None))
         if stale not in {None, message_id}:
-            await self.services.messenger.edit_keyboard(self.chat_id, stale, (), priority="talk")
+            await self.infra.messenger.edit_keyboard(self.chat_id, stale, (), priority="talk")
 
     async def show_new(self, screen: Screen) -> None:
         """Show a question as a new message, and remove the buttons of the question before it."""
@@ -279,7 +249,7 @@ class Session:
         stale = self.chat.question_message_id
         self._change_chat(replace(self.chat, question_message_id=None))
         if stale is not None:
-            await self.services.messenger.edit_keyboard(self.chat_id, stale, (), priority="talk")
+            await self.infra.messenger.edit_keyboard(self.chat_id, stale, (), priority="talk")
 
     async def update(self, screen: Screen) -> None:
         """Edit an order's message. It isn't a question, so its buttons stay."""
@@ -297,7 +267,7 @@ class Session:
 
     async def post_picture(self, png: bytes, caption: str, keyboard: Keyboard) -> bool:
         """Send a picture as a new message, and return whether it was certainly sent."""
-        messenger = self.services.messenger
+        messenger = self.infra.messenger
         sent = await _with_retries(lambda: messenger.send_photo(self.chat_id, png, caption, keyboard, priority="talk"))
         return isinstance(sent, Delivered)
 
@@ -327,13 +297,13 @@ class Session:
         return await _with_retries(lambda: self._sent(screen))
 
     def _edited(self, message_id: int, screen: Screen) -> Awaitable[Outcome]:
-        messenger, photo, shown = self.services.messenger, screen.photo, (screen.text, screen.keyboard)
+        messenger, photo, shown = self.infra.messenger, screen.photo, (screen.text, screen.keyboard)
         if photo is not None:
             return messenger.edit_photo(self.chat_id, message_id, photo, *shown, priority="talk")
         return messenger.edit_text(self.chat_id, message_id, *shown, priority="talk")
 
     def _sent(self, screen: Screen) -> Awaitable[Outcome]:
-        messenger, photo, shown = self.services.messenger, screen.photo, (screen.text, screen.keyboard)
+        messenger, photo, shown = self.infra.messenger, screen.photo, (screen.text, screen.keyboard)
         if photo is not None:
             return messenger.send_photo(self.chat_id, photo, *shown, priority="talk")
         return messenger.send_text(self.chat_id, *shown, priority="talk")

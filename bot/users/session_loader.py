@@ -1,6 +1,5 @@
 """Load the session of each update, and finish it after the update was handled."""
 
-from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
@@ -8,46 +7,24 @@ from typing import Final
 from telegram import Chat, Message, Update
 from telegram import User as TelegramUser
 
-from bot.infra.db.transaction import Transaction
 from bot.infra.feature import Infra
 from bot.infra.i18n import translator_for
 from bot.infra.telegram.inbound.attempts import CURRENT_ATTEMPT
 from bot.infra.telegram.inbound.model import ChatState
 from bot.users.model import User, UserEvent
 from bot.users.repository import UserRepository, record_user_event
-from bot.users.session import ConversationHooks, Session, SessionServices, WelcomeHook
+from bot.users.session import Session
 
 SAVE_SEEN_EVERY: Final = timedelta(days=1)
 """How often the time a user was last seen is saved. Once a day is enough to count active users."""
 
-LoadHook = Callable[[Transaction, Session], Awaitable[None]]
-"""Loads what a feature needs for each update into `session[KEY]`."""
-
-FinishHook = Callable[[Session], Awaitable[None]]
-"""Runs after an update was handled."""
-
 
 class SessionLoader:
-    """Load and finish sessions. Features add their hooks when they are built.
-
-    Hooks in `on_load` run in the transaction that reads the user. Hooks in `after_update` run after the update was
-    handled, in the chat's own queue.
-    """
+    """Load and finish sessions, with what features declare for it (`Feature.on_load`, `Feature.after_update`)."""
 
     def __init__(self, infra: Infra, *, operator_ids: frozenset[int] = frozenset()) -> None:
         self._infra = infra
         self._operator_ids = operator_ids
-        self._services = SessionServices(clock=infra.clock, database=infra.database, messenger=infra.messenger)
-        self.on_load: list[LoadHook] = []
-        self.after_update: list[FinishHook] = []
-
-    def connect_conversation(self, conversation: ConversationHooks) -> None:
-        """Set the hooks of the conversation, for all later sessions."""
-        self._services = replace(self._services, conversation=conversation)
-
-    def connect_welcome(self, read_facts: WelcomeHook) -> None:
-        """Set what reads the facts of the welcome, for all later sessions."""
-        self._services = replace(self._services, read_welcome_facts=read_facts)
 
     async def load(self, update: Update) -> Session | None:
         """Return the session of an update, or None if no user caused it."""
@@ -58,8 +35,9 @@ class SessionLoader:
             known = await UserRepository(tx).get(sender.id)
             current = _with_profile(known, sender, self._infra.clock.now())
             session = self._session(update, current, chat)
-            for hook in self.on_load:
-                await hook(tx, session)
+            for feature in self._infra.features:
+                for load in feature.on_load:
+                    await load(tx, session)
         if session.is_private and current != known:
             await session.save_user(current)
         return session
@@ -74,7 +52,7 @@ class SessionLoader:
         if user is None or user.blocked_at is not None:
             return None
         return Session(
-            services=self._services,
+            infra=self._infra,
             user=user,
             t=translator_for(self._infra.translations, user),
             update_id=update_id,
@@ -92,8 +70,9 @@ class SessionLoader:
     async def finish(self, session: Session) -> None:
         """Run the hooks after an update was handled, and save that a user who had blocked the bot is back."""
         now = session.now
-        for hook in self.after_update:
-            await hook(session)
+        for feature in self._infra.features:
+            for finish in feature.after_update:
+                await finish(session)
         if session.blocked_since is None:
             return
         session.user = replace(session.user, blocked_at=None)
@@ -107,7 +86,7 @@ class SessionLoader:
         is_private, attempt = chat.type == Chat.PRIVATE, CURRENT_ATTEMPT.get()
         shown_before = None if attempt is None else attempt.chat
         return Session(
-            services=self._services,
+            infra=self._infra,
             user=user,
             t=translator_for(self._infra.translations, user),
             update_id=update.update_id,

@@ -7,4 +7,7 @@ from bot.users.session import Session
 
 async def make_welcome(session: Session) -> Screen:
     """Return the welcome."""
-    return start.show_welcome(session.t, await session.services.read_welcome_facts(session.t))
+    for feature in session.infra.features:
+        if feature.read_welcome_facts is not None:
+            return start.show_welcome(session.t, await feature.read_welcome_facts(session.t))
+    return start.show_welcome(session.t)

@@ -122,14 +122,14 @@ async def answer_a_thousand_chats(app: App) -> None:
 
 
 async def test_a_thousand_chats_add_no_series_and_nothing_of_theirs(app: App) -> None:
-    await metrics.refresh(app.gauges)
+    await metrics.refresh(app.infra.features.list_gauges())
     before, answers, sent = (
         series(),
         value("kirim_answer_seconds_count"),
         value("kirim_notifications_total", queue="money", result="sent"),
     )
     await answer_a_thousand_chats(app)
-    await metrics.refresh(app.gauges)
+    await metrics.refresh(app.infra.features.list_gauges())
     assert value("kirim_answer_seconds_count") == answers + len(CHATS)
     assert value("kirim_notifications_total", queue="money", result="sent") == sent + len(CHATS)
     assert series() == before
@@ -161,7 +161,7 @@ async def test_the_gauges_show_what_is_in_the_database(app: App) -> None:
                 )
             ]
         )
-    await metrics.refresh(app.gauges)
+    await metrics.refresh(app.infra.features.list_gauges())
     assert value("kirim_orders", phase="unpaid") == 1
     assert value("kirim_orders", phase="paid") == 0
     assert value("kirim_order_reads_late", paid="no") == 1
@@ -181,12 +181,12 @@ async def test_an_order_that_was_paid_long_ago_is_overdue(app: App) -> None:
     paid_at = now - timedelta(seconds=app.settings.stuck_seconds + 60)
     async with app.database.transaction() as tx:
         assert await OrderRepository(tx).add(an_open_order(paid_at=paid_at))
-    await metrics.refresh(app.gauges)
+    await metrics.refresh(app.infra.features.list_gauges())
     assert (value("kirim_orders", phase="paid"), value("kirim_orders_overdue")) == (1, 1)
 
 
 async def test_status_shows_the_numbers_of_the_metrics(app: App) -> None:
-    reader = LiveFigureReader(lambda: app.gauges)
+    reader = LiveFigureReader(app.infra.features)
     now = datetime.now(UTC)
     await answer_a_thousand_chats(app)
     assert (await reader.read()).oldest_notification is None

@@ -16,7 +16,6 @@ async def test_both_descriptions_are_set_in_each_language_and_in_english_for_all
             an_infra(nothing, nothing),
             operator_ids=frozenset(),
             staff_chat=nothing,
-            list_menus=nothing,
         )
         await menus.set_descriptions()
         for code, locale in (("en", "en"), ("id", "id"), ("de", "en"), (None, "en")):

@@ -10,6 +10,7 @@ from telegram import Update
 
 from bot.core.backoff import Backoff
 from bot.infra.db.database import Database
+from bot.infra.feature import Feature
 from bot.infra.i18n import LOCALES
 from bot.infra.outbox.model import Notification, Undeliverable
 from bot.infra.telegram.outbound.sender import Delivered, Invalid, Outcome, TryLater, Unreachable
@@ -64,8 +65,7 @@ class World:
         status_messages = StatusMessages(infra, none, none, SupportContacts(StaffChat(0, frozenset())))
         self.sessions = SessionLoader(infra)
         missed = MissedMessages(sqlite_store, status_messages.send_status_message)
-        self.sessions.on_load.append(missed.load)
-        self.sessions.after_update.append(missed.show)
+        infra.features.connect([Feature(name="orders", on_load=(missed.load,), after_update=(missed.show,))])
 
     async def orders(self, *references: str) -> None:
         """Place some orders of Emma."""

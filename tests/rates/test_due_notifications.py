@@ -7,6 +7,7 @@ from decimal import Decimal
 import pytest
 
 from bot.infra.db.errors import StoreDown
+from bot.infra.feature import Feature, Features
 from bot.infra.outbox.model import Queue, Undeliverable
 from bot.infra.outbox.payload import unpack
 from bot.infra.outbox.repository import OutboxRepository
@@ -156,8 +157,8 @@ async def test_another_hour_or_another_zone_moves_it(rates: RateSystem) -> None:
     rates.set_time(BEGINNING.replace(hour=11))
     await rates.run_worker()
     assert rates.count_sent(RateNotification.DAILY_QUOTE) == 1
-    users = UserService(rates.system.sql, rates.system.clock)
-    users.on_zone_changed.append(rates.subscribing.move_daily_quote)
+    system, feature = rates.system, Feature(name="rates", on_zone_changed=(rates.subscribing.move_daily_quote,))
+    users = UserService(replace(system.infra, features=Features(feature)))
     await users.change_zone(replace(user, time_zone="Asia/Tokyo"))
     rates.set_time(BEGINNING.replace(hour=9) + timedelta(days=1))
     await rates.run_worker()

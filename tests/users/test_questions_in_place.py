@@ -8,7 +8,8 @@ from bot.core.backoff import Backoff
 from bot.infra.telegram.inbound.model import ChatState
 from bot.infra.telegram.outbound.sender import Delivered, Gone, NotModified, Outcome, TryLater
 from bot.infra.telegram.ui.screen import Button, Screen
-from bot.users.session import Session, SessionServices
+from bot.users.session import Session
+from tests.infra.builders import an_infra
 from tests.settlement.fake_settlement import MovedClock
 from tests.texts import TRANSLATIONS
 from tests.users.builders import EMMA, a_user
@@ -53,7 +54,7 @@ async def test_a_question_is_replaced_or_asked_in_a_new_message(
     monkeypatch.setattr("bot.users.session.RETRY_PAUSES", Backoff(first=0.0))
     telegram = Telegram(*edits)
     session = Session(
-        services=SessionServices(clock=MovedClock(), database=cast("Any", None), messenger=cast("Any", telegram)),
+        infra=an_infra(cast("Any", None), MovedClock(), telegram),
         user=a_user(EMMA),
         t=TRANSLATIONS.get("en"),
         update_id=3,

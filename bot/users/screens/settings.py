@@ -7,6 +7,7 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 from bot.core.zones import INDONESIAN, PRESUMED, zone_of
+from bot.infra.hooks import SettingsPart
 from bot.infra.i18n import LOCALES, Html, Translator, other_locales
 from bot.infra.i18n.cities import find_city
 from bot.infra.telegram.ui.formatting import quote_input
@@ -49,7 +50,7 @@ SECTIONS: Final = (
 """The sections of this package."""
 
 
-def show_settings(reader: Reader, user: User, sections: Sequence[SettingsSection]) -> Screen:
+def show_settings(reader: Reader, user: User, sections: Sequence[SettingsPart[User]]) -> Screen:
     """Return the settings with all sections."""
     t = reader.t
     summaries = {name: text for section in sections for name, text in section.summary(t, user).items()}

@@ -1,0 +1,90 @@
+"""What a feature does for the features below it: the type of each such slot of `Feature` (`feature.py`).
+
+The values in these calls belong to the features below: a session, an order. So the types here leave them open, and the
+feature that calls a hook names them.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Protocol, TypeVar
+
+from bot.infra.db.transaction import Transaction
+from bot.infra.i18n import Translator
+from bot.infra.telegram.ui.screen import Screen
+
+SessionT = TypeVar("SessionT", contravariant=True)  # noqa: PLC0105
+UserT = TypeVar("UserT", contravariant=True)  # noqa: PLC0105
+FactsT = TypeVar("FactsT", covariant=True)  # noqa: PLC0105
+
+
+class LoadUpdate(Protocol[SessionT]):
+    """Loads what the feature needs for an update into `session[KEY]`, in the transaction that reads the user."""
+
+    async def __call__(self, tx: Transaction, session: SessionT, /) -> None:
+        """Load it for this update."""
+
+
+class AfterUpdate(Protocol[SessionT]):
+    """Runs after an update was handled, in the chat's own queue."""
+
+    async def __call__(self, session: SessionT, /) -> None:
+        """Do it for this update."""
+
+
+class OpenConversation(Protocol[SessionT]):
+    """The conversation, for features that can be opened in the middle of it."""
+
+    def add_resume_button(self, session: SessionT, screen: Screen) -> Screen:
+        """Return the screen with a button back to the open question, if there is one."""
+
+    async def explain(self, session: SessionT, key: str) -> None:
+        """Answer a button that no longer works with the text of a key, and show the open question."""
+
+    async def show_question(self, session: SessionT) -> bool:
+        """Show the open question, and return whether there is one."""
+
+    def is_open(self, session: SessionT) -> bool:
+        """Return whether a question is open."""
+
+    async def report_damage(self, session: SessionT) -> None:
+        """Say that the open draft can't be read, and close it."""
+
+
+class ReadWelcomeFacts(Protocol[FactsT]):
+    """Reads what the welcome says beyond what Kirim is."""
+
+    async def __call__(self, t: Translator, /) -> FactsT:
+        """Return the facts in the user's language."""
+
+
+class SettingsPart(Protocol[UserT]):
+    """A section of the settings."""
+
+    @property
+    def position(self) -> int:
+        """The place of its button. The lowest comes first."""
+
+    @property
+    def label(self) -> str:
+        """The key of the button's text."""
+
+    @property
+    def data(self) -> str:
+        """The button's data."""
+
+    def summary(self, t: Translator, user: UserT, /) -> Mapping[str, Any]:
+        """Return its texts in `users.settings.text`: placeholder -> text."""
+
+
+class OnZoneChanged(Protocol[UserT]):
+    """Adapts what a feature has planned for a user, in the transaction that saves their new time zone."""
+
+    async def __call__(self, tx: Transaction, user: UserT, /) -> None:
+        """Adapt it to the user's new time zone."""
+
+
+class OnBlocked(Protocol):
+    """Ends subscriptions of a user, in the transaction that saves that they have blocked the bot."""
+
+    async def __call__(self, tx: Transaction, user_id: int, now: datetime, /) -> None:
+        """End what the user has subscribed to."""
