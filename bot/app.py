@@ -152,7 +152,6 @@ def build(settings: Settings, process_id: str | None = None) -> App:
         catalogue=catalogue,
         staff=staff,
         orders=orders,
-        checkout=checkout,
         provider=provider,
         operator_ids=settings.operator_ids,
         reopen_within=timedelta(seconds=settings.ticket_reopen_seconds),

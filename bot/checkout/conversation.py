@@ -38,9 +38,6 @@ from bot.users.questions import TYPED
 from bot.users.session import SESSION, Session, as_handler, current_session
 from bot.users.welcome import make_welcome
 
-IdleHook = Callable[[Session, Message], Awaitable[bool]]
-"""Takes a message that answers no question. Returns whether it did."""
-
 
 class DraftConversation(ConversationHandler[Context]):
     """PTB's handler without its memory: the state is the step of the chat's draft, read for each update."""
@@ -109,8 +106,6 @@ class Conversation:
         self._contacts = contacts
         self._status_questions = status_questions
         self._questions = Questions(_find_question, dict.fromkeys(STEPS, self._answer), self._show_taken)
-        self.on_idle_message: list[IdleHook] = []
-        """Features add theirs."""
 
     def routes(self) -> Routes[Session]:
         """Return the buttons that work at any point."""
@@ -272,9 +267,10 @@ class Conversation:
             return
         is_command = text is not None and text.startswith("/")
         if not is_command and message is not None:
-            for hook in self.on_idle_message:
-                if await hook(session, message):
-                    return
+            for feature in session.infra.features:
+                for take in feature.on_idle_message:
+                    if await take(session, message):
+                        return
             if session[DRAFT] is None and await self._status_questions.answer(session, message):
                 return
         if is_command:

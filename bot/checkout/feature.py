@@ -83,9 +83,6 @@ class Checkout:
             status_messages=orders.status_messages,
             draft_handlers=draft_handlers,
         )
-        orders.add_action(OrderAction.REQUOTE, repeating.get_new_quote)
-        orders.add_action(OrderAction.RESEND, repeating.resend)
-        recipients.handlers.add_action(RecipientAction.SEND, repeating.send_to_recipient)
         expiry = DraftWorker(self.drafts, infra.chat_jobs, infra.wake_outbox)
         waiting = WaitingDraftWorker(self.drafts, catalogue, users.sessions, draft_handlers, infra.chat_jobs)
         self.feature = Feature(
@@ -94,6 +91,8 @@ class Checkout:
             unreadable_rows={"drafts": "checkout.draft.unreadable"},
             user_data=USER_DATA,
             on_load=(load_draft,),
+            order_actions={OrderAction.REQUOTE: repeating.get_new_quote, OrderAction.RESEND: repeating.resend},
+            recipient_actions={RecipientAction.SEND: repeating.send_to_recipient},
             conversation=draft_handlers,
             routes=(self.conversation.routes(), self.conversation.fallback_routes()),
             handlers={HandlerPhase.CONVERSATION: self.conversation.handlers()},

@@ -20,12 +20,16 @@ from bot.core.clock import Clock
 from bot.infra.db.database import Database
 from bot.infra.hooks import (
     AfterUpdate,
+    ButtonAction,
+    DescribeTicket,
     LoadUpdate,
     OnBlocked,
     OnZoneChanged,
     OpenConversation,
+    OrderListener,
     ReadWelcomeFacts,
     SettingsPart,
+    TakeIdleMessage,
 )
 from bot.infra.i18n import Translations
 from bot.infra.jobs.chat_jobs import ChatJobs
@@ -151,6 +155,21 @@ class Feature:
     read_welcome_facts: ReadWelcomeFacts[Any] | None = None
     """Reads what the welcome adds. One feature has it."""
 
+    on_idle_message: Sequence[TakeIdleMessage[Any]] = ()
+    """Called for a message that answers no question of the conversation, until one takes it."""
+
+    order_actions: Mapping[Enum, ButtonAction[Any, Any]] = field(default_factory=dict)
+    """Action of an order's button -> the function that does it. Orders do the others themselves."""
+
+    recipient_actions: Mapping[Enum, ButtonAction[Any, Any]] = field(default_factory=dict)
+    """Action of a saved recipient's button -> the function that does it. Recipients do the others themselves."""
+
+    order_listeners: Sequence[OrderListener[Any, Any]] = ()
+    """Called in the transaction that changes an order."""
+
+    describe_ticket: DescribeTicket[Any, Any] | None = None
+    """Describes the ticket about an order with a problem. One feature has it."""
+
     settings_sections: Sequence[SettingsPart[Any]] = ()
     """The feature's sections of the settings."""
 
@@ -170,8 +189,11 @@ class Feature:
     """The feature's `UserData`: how it shows, exports and deletes data about a user (`users.user_data`)."""
 
 
-ONLY_ONE = ("conversation", "read_welcome_facts")
+ONLY_ONE = ("conversation", "read_welcome_facts", "describe_ticket")
 """What only one feature can have."""
+
+ONE_EACH = ("order_actions", "recipient_actions")
+"""What only one feature can have for each key."""
 
 
 class Features:
@@ -191,6 +213,10 @@ class Features:
             owners = [feature.name for feature in features if getattr(feature, slot) is not None]
             if len(owners) > 1:
                 raise ValueError(f"{' and '.join(owners)} both have {slot}")
+        for slot in ONE_EACH:
+            keys = [key for feature in features for key in getattr(feature, slot)]
+            if twice := {key.name for key in keys if keys.count(key) > 1}:
+                raise ValueError(f"two features have {slot} for {', '.join(sorted(twice))}")
         self._features = tuple(features)
 
     def __iter__(self) -> Iterator[Feature]:

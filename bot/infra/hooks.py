@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Protocol, TypeVar
 
+from telegram import Message
+
 from bot.infra.db.transaction import Transaction
 from bot.infra.i18n import Translator
 from bot.infra.telegram.ui.screen import Screen
@@ -15,6 +17,9 @@ from bot.infra.telegram.ui.screen import Screen
 SessionT = TypeVar("SessionT", contravariant=True)  # noqa: PLC0105
 UserT = TypeVar("UserT", contravariant=True)  # noqa: PLC0105
 FactsT = TypeVar("FactsT", covariant=True)  # noqa: PLC0105
+SubjectT = TypeVar("SubjectT", contravariant=True)  # noqa: PLC0105
+ProblemT = TypeVar("ProblemT", contravariant=True)  # noqa: PLC0105
+ContextT = TypeVar("ContextT", contravariant=True)  # noqa: PLC0105
 
 
 class LoadUpdate(Protocol[SessionT]):
@@ -88,3 +93,37 @@ class OnBlocked(Protocol):
 
     async def __call__(self, tx: Transaction, user_id: int, now: datetime, /) -> None:
         """End what the user has subscribed to."""
+
+
+class ButtonAction(Protocol[SessionT, SubjectT]):
+    """Does what a button of a feature below does, with the session and what the button is about."""
+
+    async def __call__(self, session: SessionT, subject: SubjectT, /) -> object:
+        """Do it."""
+
+
+class OrderListener(Protocol[SubjectT, ProblemT]):
+    """Reacts to events of orders, in the transaction that changes the order.
+
+    So the listener's own changes are saved together with the change of the order.
+    """
+
+    async def order_needs_staff(self, tx: Transaction, order: SubjectT, problem: ProblemT, now: datetime) -> None:
+        """React to an order that needs the staff. Operators have been notified already."""
+
+    async def order_changed(self, tx: Transaction, order: SubjectT, now: datetime) -> None:
+        """React to any other change of an order's status."""
+
+
+class DescribeTicket(Protocol[ContextT, SubjectT]):
+    """Describes the open ticket about an order for the message about its problem, so that both are one message."""
+
+    async def __call__(self, context: ContextT, order: SubjectT, /) -> Screen | None:
+        """Return what the message says about the ticket, or None if there is none."""
+
+
+class TakeIdleMessage(Protocol[SessionT]):
+    """Takes a message that answers no question of the conversation."""
+
+    async def __call__(self, session: SessionT, message: Message, /) -> bool:
+        """Take the message. Return False to leave it to others."""

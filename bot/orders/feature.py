@@ -4,12 +4,10 @@ from functools import partial
 
 from bot.infra.db.transaction import Transaction
 from bot.infra.feature import Feature, Infra, Worker
-from bot.orders.buttons import OrderAction
 from bot.orders.destinations import metrics as destination_metrics
 from bot.orders.destinations.handlers import DestinationHandlers
 from bot.orders.destinations.health import DestinationHealthService, PayoutTimeMeasurement
-from bot.orders.events import OrderEvents
-from bot.orders.handlers import ActionHandler, OrderHandlers
+from bot.orders.handlers import OrderHandlers
 from bot.orders.history import OrderHistory
 from bot.orders.metrics import refresh_gauges
 from bot.orders.missed_messages import MissedMessages, follow_ups
@@ -40,11 +38,10 @@ class Orders:
     def __init__(self, infra: Infra, access: SettlementAccess, *, staff: Staff, rules: OrderRules) -> None:
         database, clock, messenger = infra.database, infra.clock, infra.messenger
         contacts = staff.contacts
-        self.events = OrderEvents()
         self.viewed = ViewedOrders(clock)
         self.payout_times = PayoutTimeMeasurement(database, clock)
         self.destinations = DestinationHealthService(database, clock)
-        self.service = OrderService(infra, access, rules, self.events)
+        self.service = OrderService(infra, access, rules)
         self.observer = Observer(infra, rules, self.service.reports)
         self.poller = Poller(infra, access, self.observer, self.viewed, rules.poll_interval)
         self.status_messages = StatusMessages(infra, access.settlement, self.observer, contacts)
@@ -58,11 +55,13 @@ class Orders:
             service=self.service,
             order_history=OrderHistory(database),
             status_messages=self.status_messages,
+            receipts=receipts,
             contacts=contacts,
         )
-        self.add_action(OrderAction.RECEIPT, receipts.send_receipt)
         missed = MissedMessages(database, self.status_messages.send_status_message)
-        self.messages = OrderMessages(contacts=contacts, receipts=receipt_service, public_url=rules.public_url)
+        messages = OrderMessages(
+            features=infra.features, contacts=contacts, receipts=receipt_service, public_url=rules.public_url
+        )
         self._lost_orders = LostOrders(
             infra,
             access.settlement,
@@ -88,7 +87,7 @@ class Orders:
             ),
             answers=receipts.answers(),
             handlers=receipts.handlers(),
-            renderers=(self.messages.renderers(), OrderWarnings(rules.operator_ids).renderers()),
+            renderers=(messages.renderers(), OrderWarnings(rules.operator_ids).renderers()),
             alarm_subjects=ALARM_SUBJECTS,
             follow_ups=follow_ups(rules.operator_ids),
             workers=(
@@ -114,16 +113,3 @@ class Orders:
     async def _record_active_user(self, _: Transaction, session: Session) -> None:
         """Poll the orders of an active user first."""
         self.viewed.record_active_user(session.user.id)
-
-    def add_action(self, action: OrderAction, handler: ActionHandler) -> None:
-        """Register the handler of the buttons of orders with this action.
-
-        Raises:
-            ValueError: the action has a handler already.
-        """
-        self.handlers.add_action(action, handler)
-
-    @property
-    def actions(self) -> frozenset[OrderAction]:
-        """The actions that have a handler."""
-        return self.handlers.actions

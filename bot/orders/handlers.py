@@ -1,12 +1,12 @@
 """Handle `/orders`, the list of orders, the page of an order, and the buttons of its messages."""
 
-from collections.abc import Awaitable, Callable
 from typing import Final
 
 import structlog
 
 from bot.core.errors import Rejection
 from bot.infra.db.database import Database
+from bot.infra.hooks import ButtonAction
 from bot.infra.i18n import Html
 from bot.infra.log_context import bind_fields
 from bot.infra.telegram.ui.router import Menu, Routes
@@ -15,6 +15,7 @@ from bot.orders.buttons import HistoryButton, OrderAction, OrderButton
 from bot.orders.history import HistoryPage, OrderHistory
 from bot.orders.order import Order
 from bot.orders.placement.service import MethodVanished, OrderService
+from bot.orders.receipts.handlers import ReceiptHandlers
 from bot.orders.repository import OrderRepository
 from bot.orders.screens import history, open_orders, order_page
 from bot.orders.screens.formatting import format_order_line
@@ -31,8 +32,6 @@ log = structlog.get_logger(__name__)
 
 OPEN_ORDERS_SHOWN: Final = 8
 
-ActionHandler = Callable[[Session, Order], Awaitable[object]]
-
 
 class OrderHandlers:
     """Handle the list of orders and the buttons of an order. A button works only for the order's own user."""
@@ -44,6 +43,7 @@ class OrderHandlers:
         service: OrderService,
         order_history: OrderHistory,
         status_messages: StatusMessages,
+        receipts: ReceiptHandlers,
         contacts: SupportContacts,
     ) -> None:
         self._database = database
@@ -51,7 +51,7 @@ class OrderHandlers:
         self._history = order_history
         self._status_messages = status_messages
         self._contacts = contacts
-        self._actions: dict[OrderAction, ActionHandler] = {
+        self._actions: dict[OrderAction, ButtonAction[Session, Order]] = {
             OrderAction.REFRESH_STATUS: self._refresh_status,
             OrderAction.RESEND_STATUS: status_messages.resend_status_message,
             OrderAction.ACCEPT: self._accept,
@@ -60,6 +60,7 @@ class OrderHandlers:
             OrderAction.SHOW_PAGE: self._show_page,
             OrderAction.REFRESH_PAGE: self._refresh_page,
             OrderAction.SHOW_LIST: self._show_list_with,
+            OrderAction.RECEIPT: receipts.send_receipt,
         }
 
     def routes(self) -> Routes[Session]:
@@ -72,18 +73,8 @@ class OrderHandlers:
 
     @property
     def actions(self) -> frozenset[OrderAction]:
-        """The actions that have a handler."""
+        """The actions that this package does. Features above declare the others (`Feature.order_actions`)."""
         return frozenset(self._actions)
-
-    def add_action(self, action: OrderAction, handler: ActionHandler) -> None:
-        """Register the handler of the buttons with this action.
-
-        Raises:
-            ValueError: the action has a handler already.
-        """
-        if action in self._actions:
-            raise ValueError(f"{action} has two handlers")
-        self._actions[action] = handler
 
     async def order_button(self, session: Session, button: OrderButton) -> None:
         """Handle a button of the user's own order, and record the press for support."""
@@ -94,14 +85,19 @@ class OrderHandlers:
             return
         with bind_fields(order=order.reference):
             log.info("order_button_pressed", action=button.action.name.lower())
-            await self._handler_of(button.action)(session, order)
+            await self._action_of(session, button.action)(session, order)
             async with self._database.transaction() as tx:
                 await record_user_event(tx, session.user.id, press_event(button.action), session.now, order.reference)
 
-    def _handler_of(self, action: OrderAction) -> ActionHandler:
+    def _action_of(self, session: Session, action: OrderAction) -> ButtonAction[Session, Order]:
         if action is OrderAction.HELP and not self._contacts.is_offered:
             return self._status_messages.reject_outdated_button
-        return self._actions.get(action, self._status_messages.reject_outdated_button)
+        if action in self._actions:
+            return self._actions[action]
+        for feature in session.infra.features:
+            if action in feature.order_actions:
+                return feature.order_actions[action]
+        return self._status_messages.reject_outdated_button
 
     async def _refresh_status(self, session: Session, order: Order) -> None:
         """Poll the order, unless that just happened, and update the status message.

@@ -13,7 +13,6 @@ class Recipients:
     def __init__(self, infra: Infra) -> None:
         self.service = RecipientService(infra.database)
         self.handlers = RecipientHandlers(service=self.service)
-        """Higher features register the handlers of their actions here."""
         self.feature = Feature(
             name="recipients",
             unreadable_rows={"recipients": "recipients.unreadable"},

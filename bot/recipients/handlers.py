@@ -4,10 +4,11 @@ A button carries the recipient's id, which can't be guessed. It works only for t
 stays open.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from bot.core.errors import Rejection
+from bot.infra.hooks import ButtonAction
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.router import Menu, Routes
 from bot.infra.telegram.ui.screen import Screen
@@ -22,15 +23,13 @@ from bot.users.session import Session
 NAME: Final = "recipient_name"
 HOLDER: Final = "recipient_holder"
 
-ActionHandler = Callable[[Session, SavedRecipient], Awaitable[None]]
-
 
 class RecipientHandlers:
     """Show saved recipients, and let users name, correct and delete theirs."""
 
     def __init__(self, *, service: RecipientService) -> None:
         self._service = service
-        self._actions: dict[RecipientAction, ActionHandler] = {
+        self._actions: dict[RecipientAction, ButtonAction[Session, SavedRecipient]] = {
             RecipientAction.PAGE: self._show,
             RecipientAction.SAVE: self._save,
             RecipientAction.EDIT_NAME: self._ask_name,
@@ -55,18 +54,8 @@ class RecipientHandlers:
 
     @property
     def actions(self) -> frozenset[RecipientAction]:
-        """The actions that have a handler."""
+        """The actions that this package does. Features above declare the others (`Feature.recipient_actions`)."""
         return frozenset(self._actions)
-
-    def add_action(self, action: RecipientAction, handler: ActionHandler) -> None:
-        """Register the handler of an action.
-
-        Raises:
-            ValueError: the action has a handler already.
-        """
-        if action in self._actions:
-            raise ValueError(f"{action} has two handlers")
-        self._actions[action] = handler
 
     async def show_recipients(self, session: Session, _: str) -> None:
         """Show the first page of the list."""
@@ -85,7 +74,13 @@ class RecipientHandlers:
             await self._explain_gone(session)
             return
         await session.acknowledge()
-        await self._actions[button.action](session, recipient)
+        await self._action_of(session, button.action)(session, recipient)
+
+    def _action_of(self, session: Session, action: RecipientAction) -> ButtonAction[Session, SavedRecipient]:
+        for feature in session.infra.features:
+            if action in feature.recipient_actions:
+                return feature.recipient_actions[action]
+        return self._actions[action]
 
     async def name_typed(self, session: Session, recipient_id: str, text: str) -> None:
         """Save the typed name of a recipient. If it can't be used, say why and ask again."""

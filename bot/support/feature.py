@@ -3,7 +3,6 @@
 from datetime import timedelta
 from functools import partial
 
-from bot.checkout.feature import Checkout
 from bot.infra.feature import Feature, HandlerPhase, Infra, Worker
 from bot.infra.outbox.follow_ups import chain_follow_ups
 from bot.orders.buttons import OrderAction
@@ -46,7 +45,6 @@ class Support:
         catalogue: lists the payout methods that a lookup can name.
         staff: the chats in which agents work, and the contacts that users can ask.
         orders: what tickets are about. Support opens tickets about orders that need help.
-        checkout: passes on messages that answer no question. Support offers to add them to a ticket.
         provider: who runs the bot.
         operator_ids: the operators. They are reminded if support doesn't reply after its reminder.
         reopen_within: how long after a ticket was closed its user can reopen it.
@@ -61,7 +59,6 @@ class Support:
         catalogue: ServiceCatalogue,
         staff: Staff,
         orders: Orders,
-        checkout: Checkout,
         provider: Provider,
         operator_ids: frozenset[int],
         reopen_within: timedelta,
@@ -104,14 +101,14 @@ class Support:
             messages=messages,
             help_handlers=help_handlers,
         )
-        orders.add_action(OrderAction.HELP, handlers.ask_about)
-        orders.events.subscribe(OrderTicketListener(staff_chat))
         user_chat = UserChatMessages(reopen_within=reopen_within, reply_time=reply_time)
-        orders.messages.describe_ticket = user_chat.describe_ticket
-        checkout.conversation.on_idle_message.append(handlers.offer_to_forward)
         self.feature = Feature(
             name="support",
             user_data=USER_DATA,
+            order_actions={OrderAction.HELP: handlers.ask_about},
+            order_listeners=(OrderTicketListener(staff_chat),),
+            describe_ticket=user_chat.describe_ticket,
+            on_idle_message=(handlers.offer_to_forward,),
             read_welcome_facts=FirstContact(facts=facts, provider=provider, clock=clock).read,
             routes=(handlers.routes(), help_handlers.routes(), *agents.routes),
             answers={**messages.answers(), **agents.answers},

@@ -12,6 +12,7 @@ from sqlalchemy import text
 from bot.broadcasts.model import Broadcast
 from bot.broadcasts.notifications import waiting_notifications
 from bot.checkout.notifications import draft_expired_notification
+from bot.infra.feature import Features
 from bot.infra.outbox.delivery import OutboxDelivery
 from bot.infra.outbox.model import (
     MAX_TRIES,
@@ -225,7 +226,9 @@ async def test_an_invoice_without_its_picture_is_an_alarm(system: OrderSystem) -
 
 def create_renderers(system: OrderSystem, telegram: object) -> Renderers[RenderContext]:
     readers = RenderContexts(system.store, cast("Messenger", telegram), system.clock, TRANSLATIONS, "en")
-    messages = OrderMessages(contacts=SupportContacts(StaffChat(0, frozenset())), receipts=cast("Any", None))
+    messages = OrderMessages(
+        features=Features(), contacts=SupportContacts(StaffChat(0, frozenset())), receipts=cast("Any", None)
+    )
     return Renderers(readers.context, messages.renderers())
 
 

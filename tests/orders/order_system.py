@@ -15,6 +15,7 @@ from bot.checkout.draft import OrderDraft, Step
 from bot.checkout.service import DraftService
 from bot.core.money import Amount
 from bot.infra.db.database import Database
+from bot.infra.feature import Feature
 from bot.infra.outbox.delivery import OutboxDelivery
 from bot.infra.outbox.model import Queue, RetryLater, Sent, StoredNotification, Undeliverable
 from bot.infra.workers import Wakeup
@@ -22,7 +23,6 @@ from bot.operations.monitor import Monitor
 from bot.operations.rules import OperationRules
 from bot.operations.workers import MonitorWorker
 from bot.orders.destinations.health import DestinationHealthService
-from bot.orders.events import OrderEvents
 from bot.orders.notification_kinds import ORDER_SUBJECT, OrderNotification
 from bot.orders.notification_queue import QUEUES
 from bot.orders.notifications.warnings import ALARM_SUBJECTS
@@ -154,9 +154,9 @@ class OrderSystem:
             health_changed=Wakeup(),
         )
         self.drafts = DraftService(self.store, self.clock)
-        self.staff_chat, events = StaffChat(0, rules.support_ids), OrderEvents()
-        events.subscribe(OrderTicketListener(self.staff_chat))
-        self.orders = OrderService(self.infra, self.access, rules, events)
+        self.staff_chat = StaffChat(0, rules.support_ids)
+        self.infra.features.connect([Feature(name="support", order_listeners=(OrderTicketListener(self.staff_chat),))])
+        self.orders = OrderService(self.infra, self.access, rules)
         self.observer = Observer(self.infra, rules, self.orders.reports)
         self.lost_orders = self.build_lost_orders()
         self.delivery = OutboxDelivery(

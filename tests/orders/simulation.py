@@ -17,6 +17,7 @@ from unittest.mock import patch
 from bot.checkout import notifications as draft_notifications
 from bot.core.money import Amount
 from bot.infra.db.database import Database
+from bot.infra.feature import Features
 from bot.infra.outbox.delivery import OutboxDelivery
 from bot.infra.outbox.model import Notification, StoredNotification
 from bot.infra.outbox.rendering import Renderers, delivery_outcome
@@ -412,7 +413,9 @@ class Bot(OrderSystem):
             DeletionMessage(TRANSLATIONS).renderers(),
             draft_notifications.RENDERERS,
             OrderMessages(
-                contacts=SupportContacts(self.staff_chat), receipts=ReceiptService(self.store, self.clock)
+                features=Features(),
+                contacts=SupportContacts(self.staff_chat),
+                receipts=ReceiptService(self.store, self.clock),
             ).renderers(),
             OrderWarnings(rules.operator_ids).renderers(),
             AlarmMessages(subjects).renderers(),

@@ -8,6 +8,7 @@ from typing import Any, cast
 import pytest
 
 from bot.infra.db.database import Database
+from bot.infra.feature import Features
 from bot.infra.outbox.model import DeliveryOutcome, NotificationStatus, Queue, RetryLater, Sent, Undeliverable
 from bot.infra.outbox.rendering import Renderers
 from bot.infra.outbox.repository import OutboxRepository
@@ -117,7 +118,9 @@ class Chat:
         self.clock.at = NOW
         readers = RenderContexts(store, cast("Messenger", self.telegram), self.clock, TRANSLATIONS, "en")
         messages = OrderMessages(
-            contacts=SupportContacts(StaffChat(0, frozenset())), receipts=ReceiptService(store, self.clock)
+            features=Features(),
+            contacts=SupportContacts(StaffChat(0, frozenset())),
+            receipts=ReceiptService(store, self.clock),
         )
         self.sender: Renderers[RenderContext] = Renderers(readers.context, messages.renderers())
 

@@ -6,6 +6,7 @@ from typing import Any, cast
 import pytest
 
 from bot.infra.db.database import Database
+from bot.infra.feature import Features
 from bot.infra.outbox.model import RetryLater, Sent, Undeliverable
 from bot.infra.outbox.rendering import Renderers
 from bot.infra.telegram.errors import SlowDown, Unanswered, Unsent
@@ -71,7 +72,7 @@ async def send_notification(
 
 def messages_of(public_url: str = "https://pay.example") -> OrderMessages:
     contacts = SupportContacts(StaffChat(0, frozenset()))
-    return OrderMessages(contacts=contacts, receipts=cast("Any", None), public_url=public_url)
+    return OrderMessages(features=Features(), contacts=contacts, receipts=cast("Any", None), public_url=public_url)
 
 
 def renderers_of(store: Database, telegram: object, messages: OrderMessages) -> Renderers[RenderContext]:

@@ -7,6 +7,7 @@ from typing import Any, cast
 import pytest
 
 from bot.infra.db.database import Database
+from bot.infra.feature import Feature, Features
 from bot.infra.i18n import LOCALES
 from bot.infra.outbox.model import Notification, Sent, StoredNotification
 from bot.infra.outbox.rendering import Renderers
@@ -58,9 +59,9 @@ class Telegram:
 def sender_of(store: Database, telegram: Telegram) -> Renderers[RenderContext]:
     clock = MovedClock()
     clock.at = NOW
-    messages = OrderMessages(contacts=SupportContacts(STAFF_CHAT), receipts=cast("Any", None))
     user_chat = UserChatMessages(reopen_within=timedelta(days=7), reply_time=ReplyTime(store, clock))
-    messages.describe_ticket = user_chat.describe_ticket
+    features = Features(Feature(name="support", describe_ticket=user_chat.describe_ticket))
+    messages = OrderMessages(features=features, contacts=SupportContacts(STAFF_CHAT), receipts=cast("Any", None))
     readers = RenderContexts(store, cast("Messenger", telegram), clock, TRANSLATIONS, "en")
     return Renderers(readers.context, messages.renderers())
 

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from bot.infra.feature import Features
 from bot.infra.i18n import Html, Translator
 from bot.infra.outbox.model import (
     DeliveryOutcome,
@@ -58,14 +59,6 @@ OrderMessage = Notification[AboutOrder]
 
 RenderOrder = Callable[[OrderMessage, Order, RenderContext], Awaitable[DeliveryOutcome]]
 
-DescribeTicket = Callable[[RenderContext, Order], Awaitable[Screen | None]]
-"""Returns what a message about a payment problem says about the order's open ticket, or None if there is none."""
-
-
-async def _describe_no_ticket(_: RenderContext, __: Order) -> Screen | None:
-    return None
-
-
 STILL_APPLIES: dict[OrderNotification, Callable[[Order], bool]] = {
     OrderNotification.CHECKING: lambda order: order.phase in {Phase.INTENDED, Phase.UNKNOWN},
     OrderNotification.UNRESOLVED: lambda order: order.phase is Phase.UNRESOLVED,
@@ -80,17 +73,16 @@ STILL_APPLIES: dict[OrderNotification, Callable[[Order], bool]] = {
 
 
 class OrderMessages:
-    """Send, edit and delete messages to users about their orders.
+    """Send, edit and delete messages to users about their orders."""
 
-    Support sets `describe_ticket`, so that a problem and its ticket are one message.
-    """
-
-    def __init__(self, *, contacts: SupportContacts, receipts: ReceiptService, public_url: str = "") -> None:
+    def __init__(
+        self, *, features: Features, contacts: SupportContacts, receipts: ReceiptService, public_url: str = ""
+    ) -> None:
+        self._features = features
         self._contacts = contacts
         self._receipts = receipts
         self._public_url = public_url
         self._unsent = Counter[int]()
-        self.describe_ticket: DescribeTicket = _describe_no_ticket
 
     def renderers(self) -> Mapping[NotificationKind, Renderer]:
         """Return the renderer of each kind of notification."""
@@ -113,6 +105,13 @@ class OrderMessages:
         }
         return {kind: _in_its_queue(renderer) if kind in QUEUES else renderer for kind, renderer in renderers.items()}
 
+    async def _describe_ticket(self, context: RenderContext, order: Order) -> Screen | None:
+        """Return what the message about an order's problem says about its ticket, or None if it has none."""
+        for feature in self._features:
+            if feature.describe_ticket is not None:
+                return await feature.describe_ticket(context, order)
+        return None
+
     async def _send_message(self, notification: OrderMessage, order: Order, context: RenderContext) -> DeliveryOutcome:
         kind = OrderNotification(notification.kind)
         mode = _mode(kind, context)
@@ -120,7 +119,7 @@ class OrderMessages:
             return Sent()
         offered, notified = self._contacts.is_offered, self._contacts.has_staff
         is_problem = order_messages.is_payment_problem(kind, order)
-        ticket = await self.describe_ticket(context, order) if is_problem else None
+        ticket = await self._describe_ticket(context, order) if is_problem else None
         screen = order_messages.screen(
             kind,
             context.reader,

@@ -15,7 +15,6 @@ from bot.infra.feature import Infra
 from bot.infra.outbox.repository import OutboxRepository
 from bot.orders import limits
 from bot.orders.deposits import is_list_conclusive, is_settled
-from bot.orders.events import OrderEvents
 from bot.orders.notification_kinds import OrderNotification
 from bot.orders.notification_queue import order_notifications, review_notification
 from bot.orders.order import EventNote, Order, Phase, make_payable, new_intent, new_page_token, new_reference
@@ -81,11 +80,11 @@ Confirm = Callable[[Transaction], Awaitable[bool]]
 class OrderService:
     """Place orders, and apply the users' answers about them."""
 
-    def __init__(self, infra: Infra, access: SettlementAccess, rules: OrderRules, events: OrderEvents) -> None:
+    def __init__(self, infra: Infra, access: SettlementAccess, rules: OrderRules) -> None:
         self.catalogue = access.catalogue
         self.rules = rules
         self.results = ResultRecorder(infra, rules)
-        self.reports = ReportRecorder(infra, rules, events)
+        self.reports = ReportRecorder(infra, rules)
         self.submission = OrderSubmission(access.settlement, self.results, infra.clock, rules)
         self._database = infra.database
         self._clock = infra.clock

@@ -9,7 +9,7 @@ import structlog
 from bot.infra.db.transaction import Transaction
 from bot.infra.feature import Infra
 from bot.infra.outbox.repository import OutboxRepository
-from bot.orders.events import OrderEvents, OrderProblem
+from bot.orders.events import OrderProblem
 from bot.orders.metrics import record_payment_noticed
 from bot.orders.notification_kinds import OrderNotification, OrderWarning
 from bot.orders.notification_queue import ALARM_OF, operator_notifications, queue_order_notifications
@@ -33,10 +33,10 @@ WARNING_OF = {OrderProblem.OVERDUE: OrderWarning.STUCK, OrderProblem.FAILED: Ord
 class ReportRecorder:
     """Save orders with what a report changes: their notifications, their timeline, alarms, and events."""
 
-    def __init__(self, infra: Infra, rules: OrderRules, events: OrderEvents) -> None:
+    def __init__(self, infra: Infra, rules: OrderRules) -> None:
         self._wake_outbox = infra.wake_outbox
         self._rules = rules
-        self._events = events
+        self._features = infra.features
 
     async def record(
         self,
@@ -69,7 +69,9 @@ class ReportRecorder:
         if OrderNotification.FAILED in kinds and saved.failure is not Failure.UNPAID:
             await self.warn_staff(tx, saved, OrderProblem.FAILED, now)
         elif kinds or saved.state != before.state:
-            await self._events.report_change(tx, saved, now)
+            for feature in self._features:
+                for listener in feature.order_listeners:
+                    await listener.order_changed(tx, saved, now)
         if saved.is_ended and before.is_overdue:
             await self._clear_overdue(tx, saved, now)
         if saved.is_paid and not before.is_paid and report.paid_at is not None:
@@ -83,7 +85,9 @@ class ReportRecorder:
         operators, warning = self._rules.operator_ids, WARNING_OF[problem]
         await add_order_alarm(tx, ALARM_OF[warning], order.reference, now)
         await OutboxRepository(tx).add(operator_notifications(operators, warning, order, now))
-        await self._events.report_problem(tx, order, problem, now)
+        for feature in self._features:
+            for listener in feature.order_listeners:
+                await listener.order_needs_staff(tx, order, problem, now)
 
     async def _clear_overdue(self, tx: Transaction, order: Order, now: datetime) -> None:
         """Clear the alarm. Operators are notified, unless the order failed: then they get another alarm."""

@@ -28,7 +28,7 @@ CAUSE_OF: Final[Mapping[OrderProblem, Cause]] = {
 
 
 class OrderTicketListener:
-    """Listen to the events of orders (`orders.events.OrderListener`)."""
+    """Listen to the events of orders (`Feature.order_listeners`)."""
 
     def __init__(self, staff_chat: StaffChat) -> None:
         self._staff_chat = staff_chat
