@@ -17,13 +17,11 @@ from bot.checkout.feature import Checkout
 from bot.config import INTERACTIVE_START, Settings
 from bot.core.clock import SystemClock
 from bot.infra.db.database import Database
-from bot.infra.db.fence import is_lease_held
 from bot.infra.db.vault import Vault, generate_key
 from bot.infra.feature import Feature, Infra
 from bot.infra.i18n import Translations
 from bot.infra.jobs.chat_jobs import ChatJobs
-from bot.infra.leases.chat_leases import ChatLeases
-from bot.infra.leases.leader import Leadership
+from bot.infra.leases.process import ProcessLeases
 from bot.infra.outbox import metrics as outbox_metrics
 from bot.infra.outbox.delivery import OutboxDelivery
 from bot.infra.outbox.follow_ups import chain_follow_ups
@@ -87,9 +85,7 @@ class App:
     wake_outbox: Wakeup
     wake_bulk: Wakeup
     wake_chats: Wakeup
-    leases: ChatLeases
-    leadership: Leadership
-    lead_freed: Wakeup
+    leases: ProcessLeases
     broadcasts: Broadcasts
     clock: SystemClock
 
@@ -100,12 +96,9 @@ def build(settings: Settings, process_id: str | None = None) -> App:
     `process_id` is the random id by which other processes know this one. One is drawn if it is missing.
     """
     clock = SystemClock()
-    owner, lead_freed = process_id or secrets.token_hex(4), Wakeup()
+    owner = process_id or secrets.token_hex(4)
     database = create_database(settings, owner)
-    leases = ChatLeases(database, owner, is_alone=database.is_sqlite)
-    leadership = Leadership(
-        database, owner, is_alone=database.is_sqlite, freed=lead_freed, stands_aside=lambda: leases.stands_aside
-    )
+    leases = ProcessLeases.create(database, owner)
     wake_outbox, wake_bulk, health_changed = Wakeup(), Wakeup(), Wakeup()
     client = SettlementClient(
         settings.service_base_url,
@@ -200,13 +193,11 @@ def build(settings: Settings, process_id: str | None = None) -> App:
         features=features,
         orders=orders,
         delivery=create_delivery(
-            holder=leases, queues=(Queue.URGENT, Queue.EDITS, Queue.EXTRA), on_slot_free=wake_outbox.wake_here
+            leases=leases.chats, queues=(Queue.URGENT, Queue.EDITS, Queue.EXTRA), on_slot_free=wake_outbox.wake_here
         ),
         # Rates are sent in bulk, by the leader alone.
         bulk_delivery=create_delivery(queues=(Queue.BULK,), on_slot_free=wake_bulk.wake_here),
         leases=leases,
-        leadership=leadership,
-        lead_freed=lead_freed,
         broadcasts=broadcasts,
         wake_outbox=wake_outbox,
         wake_bulk=wake_bulk,
@@ -265,8 +256,8 @@ def create_telegram_application(settings: Settings, limiter: SendLimiter | None 
         .token(settings.telegram_bot_token.get_secret_value())
         .base_url(f"{settings.telegram_api_url}/bot")
         .base_file_url(f"{settings.telegram_api_url}/file/bot")
-        .request(TelegramRequest(may_call=is_lease_held))
-        .get_updates_request(TelegramRequest(connections=2, may_call=is_lease_held))
+        .request(TelegramRequest())
+        .get_updates_request(TelegramRequest(connections=2))
         .rate_limiter(limiter or SendLimiter(create_send_limits(settings)))
         .updater(None)
         .build()

@@ -59,9 +59,6 @@ FINISH_FEATURES = 1.0
 LOCKED_WITHIN = 10.0
 """Seconds that a migration waits for another process to leave a SQLite database."""
 
-RELEASED_WITHIN = 1.0
-"""Seconds to give leases back at shutdown. If that fails, they end by themselves."""
-
 PORT_RETRY_SECONDS = 3.0
 """How long to try to open the web server's port after another process had it: that can still be shutting down."""
 
@@ -114,7 +111,7 @@ async def run(settings: Settings, stop: asyncio.Event, process_id: str | None = 
         key_id=settings.key_id,
         service=settings.service_base_url,
     )
-    metrics.LEADING.set_function(lambda: float(app.leadership.is_leading))
+    metrics.LEADING.set_function(lambda: float(app.leases.lead.is_leading))
     async with AsyncExitStack() as stack:
         stack.push_async_callback(app.database.close)
         stack.push_async_callback(app.client.aclose)
@@ -200,7 +197,7 @@ async def _prepare_database(app: App) -> str:
     await app.database.register_first_key()
     if app.database.is_sqlite:
         # No other process has the database, so these leases are those of former processes.
-        await app.leases.expire_all()
+        await app.leases.chats.expire_all()
     return revision
 
 
@@ -258,14 +255,14 @@ async def _serve(app: App, servers: "WebServers | None", state: ProcessState, st
         bot,
         save_chats=save_chats,
         jobs={kind: handler for feature in app.features for kind, handler in feature.jobs.items()},
-        holder=app.leases,
+        leases=app.leases.chats,
         on_waiting=app.wake_chats.wake_here,
         on_elsewhere=partial(_share_work, app),
     )
     app.infra.chat_jobs.on_added = partial(_look_for_jobs, app, queues)
-    app.leases.on_lost(queues.abandon)
-    app.leases.on_lost(app.delivery.abandon)
-    polls = TelegramRequest(connections=1, may_call=is_lease_held)
+    app.leases.chats.on_lost(queues.abandon)
+    app.leases.chats.on_lost(app.delivery.abandon)
+    polls = TelegramRequest(connections=1)
     intake = UpdateIntake(app.database, queues, app.clock, name_source(bot.base_url))
     receiver = Receiver(UpdatePoller(bot.base_url, polls), intake)
     workers = WorkerGroup()
@@ -274,13 +271,13 @@ async def _serve(app: App, servers: "WebServers | None", state: ProcessState, st
             await app.delivery.recover()
         for name, loop in create_loops(app, queues):
             workers.start(name, loop)
-        workers.start("leader", app.leadership.run(partial(_lead, app, receiver)))
+        workers.start("leader", app.leases.lead.run(partial(_lead, app, receiver)))
         if servers is not None:
             servers.show_pages(intake)
             for task in servers.tasks:
                 workers.add(task)
         state.are_workers_alive = lambda: workers.all_alive
-        state.are_leases_kept = lambda: app.leases.is_kept
+        state.are_leases_kept = lambda: app.leases.chats.is_kept
         log.info("bot_started", bot=bot.username)
         ended = await _run_unless_stopped(stop, workers.wait_for_first_end())
         return 0 if ended is None else _log_ended_worker(ended)
@@ -375,20 +372,14 @@ async def _shut_down(app: App, queues: ChatQueues, workers: WorkerGroup) -> None
     # Updates use features, so features close after them.
     closing = [feature.close for feature in app.features if feature.close is not None]
     await asyncio.gather(*(close(FINISH_FEATURES) for close in closing))
-    try:
-        async with asyncio.timeout(RELEASED_WITHIN):
-            await app.leadership.release()
-            app.lead_freed.share()
-            await app.leases.release_all()
-    except (StoreDown, TimeoutError) as error:
-        log.warning("leases_not_released", error=type(error).__name__)  # they end by themselves
+    await app.leases.release()
     log.info("bot_stopped")
 
 
 def create_loops(app: App, queues: ChatQueues) -> list[tuple[str, Coroutine[Any, Any, None]]]:
     """Return the loop of each worker that every process has, with the worker's name."""
     wakeups = _list_wakeups(app)
-    shared = app.database.create_wakeups(app.leases.owner, wake=partial(_wake_here, app, queues, wakeups))
+    shared = app.database.create_wakeups(app.leases.chats.owner, wake=partial(_wake_here, app, queues, wakeups))
     if shared is not None:
         for name, wakeup in wakeups.items():
             wakeup.share = partial(shared.send, name)
@@ -397,7 +388,7 @@ def create_loops(app: App, queues: ChatQueues) -> list[tuple[str, Coroutine[Any,
     ticks: list[tuple[str, Callable[[], Awaitable[float]], Wakeup]] = [
         ("chats", queues.claim_waiting, app.wake_chats),
         ("outbox", OutboxWorker(app.delivery, app.clock, longest).tick, app.wake_outbox),
-        ("leases", app.leases.keep, Wakeup()),
+        ("leases", app.leases.chats.keep, Wakeup()),
     ]
     ticks += [(each.name, each.tick, each.wakeup) for feature in app.features for each in feature.local_workers]
     loops = [(name, run_forever(name, tick, wake)) for name, tick, wake in ticks]
@@ -417,7 +408,8 @@ def create_leader_loops(app: App) -> list[tuple[str, Coroutine[Any, Any, None]]]
         ("bulk-outbox", OutboxWorker(app.bulk_delivery, app.clock).tick, app.wake_bulk),
         ("outbox-cleanup", cleanup.tick, Wakeup()),
         ("webhook", app.webhook_registration.tick, Wakeup()),
-        ("inbox-cleanup", InboxCleanupWorker(app.database, app.clock, app.leases).tick, Wakeup()),
+        ("inbox-cleanup", InboxCleanupWorker(app.database, app.clock).tick, Wakeup()),
+        ("lease-cleanup", app.leases.chats.delete_ended, Wakeup()),
     ]
     ticks += [(worker.name, worker.tick, worker.wakeup) for feature in app.features for worker in feature.workers]
     return [(name, run_forever(name, tick, wake)) for name, tick, wake in ticks]
@@ -428,7 +420,7 @@ def _list_wakeups(app: App) -> dict[str, Wakeup]:
     return {
         "chats": app.wake_chats,
         "outbox": app.wake_outbox,
-        "lead": app.lead_freed,
+        "lead": app.leases.lead_freed,
         **{worker.name: worker.wakeup for feature in app.features for worker in feature.workers},
     }
 

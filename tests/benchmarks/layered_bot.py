@@ -35,7 +35,7 @@ async def main(address: str, database: str, leases: str = "with-leases") -> None
         holder = ChatLeases(store, "bot", is_alone=True) if leases == "with-leases" else None
         wakeup = Wakeup()
         queues = ChatQueues(
-            store, application.process_update, clock, application.bot, holder=holder, on_waiting=wakeup.wake_here
+            store, application.process_update, clock, application.bot, leases=holder, on_waiting=wakeup.wake_here
         )
         chats = asyncio.create_task(run_forever("chats", queues.claim_waiting, wakeup))
         receiver = Receiver(UpdatePoller(application.bot.base_url, polls), UpdateIntake(store, queues, clock))

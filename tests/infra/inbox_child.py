@@ -49,7 +49,7 @@ async def receive(base_url: str, database: str, notes: Path, limit: int) -> None
     leases = ChatLeases(store, secrets.token_hex(4), is_alone=True)
     await leases.expire_all()
     wakeup = Wakeup()
-    queues = ChatQueues(store, process, UtcClock(), holder=leases, on_waiting=wakeup)
+    queues = ChatQueues(store, process, UtcClock(), leases=leases, on_waiting=wakeup)
     chats = asyncio.create_task(run_forever("chats", queues.claim_waiting, wakeup))
     await Receiver(UpdatePoller(base_url, TelegramRequest()), UpdateIntake(store, queues, UtcClock())).run()
     await chats

@@ -14,7 +14,7 @@ from telegram import Update
 
 from bot.infra.db.errors import RowForOthers, StoreDown
 from bot.infra.jobs.repository import Job, JobHandler
-from bot.infra.leases.chat_leases import ChatHolder, ChatLease, SoleHolder
+from bot.infra.leases.chat_leases import ChatLease, Leases, UnsharedLeases
 from bot.infra.telegram.inbound.attempts import CURRENT_ATTEMPT, TURN_SECONDS
 from bot.infra.telegram.inbound.chat_queues import ChatQueues
 from bot.infra.telegram.inbound.model import ChatState, InboxItem
@@ -32,7 +32,7 @@ class RecordingQueues:
         seconds: float = 0.0,
         max_chats: int = 64,
         max_in_memory: int = 30,
-        holder: ChatHolder | None = None,
+        leases: Leases | None = None,
     ) -> None:
         self.store = store or FakeStore()
         self.seconds: dict[int, float] = defaultdict(lambda: seconds)
@@ -47,7 +47,7 @@ class RecordingQueues:
             self.process,
             LoopClock(),
             jobs=self.jobs,
-            holder=holder,
+            leases=leases,
             max_chats=max_chats,
             max_in_memory=max_in_memory,
         )
@@ -178,7 +178,7 @@ async def test_what_a_former_process_left_is_handled_in_order_before_what_comes_
     assert set(chats.handled) == set(range(1, 100)) - {4, 5, 6} | {200}
 
 
-class TakenOver(SoleHolder):
+class TakenOver(UnsharedLeases):
     """Grants every chat as if another process had died with it."""
 
     def get(self, chat_id: int) -> ChatLease:
@@ -189,7 +189,7 @@ async def kill_processes_of(store: FakeStore, *chat_ids: int) -> None:
     """Start five processes, and kill each while it handles updates in these chats."""
     for _ in range(5):
         await asyncio.sleep(1)
-        chats = RecordingQueues(store, holder=TakenOver())
+        chats = RecordingQueues(store, leases=TakenOver())
         chats.seconds.update(dict.fromkeys(chat_ids, 1000.0))
         await chats.look()
         await asyncio.sleep(1)
@@ -203,7 +203,7 @@ async def test_an_update_that_ends_the_process_each_time_is_dropped_at_last() ->
     await kill_processes_of(store, 1)
     assert store.inbox.rows[1].attempts == 5
     assert store.inbox.rows[2].attempts == 0, "who waits behind it bears no blame"
-    survivor = RecordingQueues(store, holder=TakenOver())
+    survivor = RecordingQueues(store, leases=TakenOver())
     with capture_logs() as logs:
         await survivor.look()
         await survivor.wait_until_finished()
@@ -218,7 +218,7 @@ async def test_an_update_of_another_chat_is_not_dropped_with_one_that_ends_the_p
     await kill_processes_of(store, 1, 2)
     assert store.inbox.rows[1].attempts == 5
     assert store.inbox.rows[2].attempts == 1, "it was handled beside the other one only once"
-    survivor = RecordingQueues(store, holder=TakenOver())
+    survivor = RecordingQueues(store, leases=TakenOver())
     await survivor.look()
     await survivor.wait_until_finished()
     assert survivor.handled == [2]
@@ -228,7 +228,7 @@ async def test_an_update_of_another_chat_is_not_dropped_with_one_that_ends_the_p
 async def test_a_suspect_that_takes_long_holds_the_others_up_for_a_while_only() -> None:
     store = FakeStore()
     await store.inbox.add([item(1, 1, attempts=1), item(2, 2, attempts=1), item(3, 3)])
-    chats = RecordingQueues(store, holder=TakenOver())
+    chats = RecordingQueues(store, leases=TakenOver())
     chats.seconds[1] = 60.0
     begin = now()
     await chats.look()
@@ -243,7 +243,7 @@ async def test_a_job_that_ends_the_process_each_time_is_dropped_at_last() -> Non
     store.jobs.add(1, "hangs")
     for _ in range(6):
         await asyncio.sleep(1)
-        chats = RecordingQueues(store, holder=TakenOver())
+        chats = RecordingQueues(store, leases=TakenOver())
         chats.jobs["hangs"] = lambda _: asyncio.sleep(1000.0)
         with capture_logs() as logs:
             await chats.look()
@@ -464,7 +464,7 @@ async def test_a_job_that_nobody_knows_for_a_month_is_dropped() -> None:
     assert not chats.store.jobs.waiting
 
 
-class SharedHolder(SoleHolder):
+class SharedLeases(UnsharedLeases):
     """Grants every chat to a process that isn't alone."""
 
     is_alone = False
@@ -479,8 +479,8 @@ class SharedHolder(SoleHolder):
 
 @in_virtual_time
 async def test_an_update_that_only_others_can_read_keeps_none_behind_it_waiting_and_no_process_busy() -> None:
-    holder = SharedHolder()
-    chats = RecordingQueues(holder=holder, max_in_memory=2)
+    leases = SharedLeases()
+    chats = RecordingQueues(leases=leases, max_in_memory=2)
     async with chats.store.transaction() as tx:
         await tx.inbox.add([item(key, 1, body=FOR_OTHERS) for key in (1, 2, 3)] + [item(key, 1) for key in (4, 5)])
     for _ in range(100):
@@ -488,21 +488,21 @@ async def test_an_update_that_only_others_can_read_keeps_none_behind_it_waiting_
         await asyncio.sleep(0.5)
     assert chats.handled == [4, 5]
     assert chats.store.inbox.unfinished() == {1, 2, 3}
-    assert holder.get(1).is_wanted, "the chat is given back"
+    assert leases.get(1).is_wanted, "the chat is given back"
     assert chats.store.reads <= 100 + 6, "a look reads once, and the chat is read when it is new"
 
 
 @in_virtual_time
 async def test_a_chat_in_which_an_update_needs_a_row_of_others_is_left_to_them_for_a_while() -> None:
-    holder = SharedHolder()
-    chats = RecordingQueues(holder=holder)
+    leases = SharedLeases()
+    chats = RecordingQueues(leases=leases)
     chats.errors[1] = [RowForOthers("")] * 2
     begin = now()
     await chats.receive((1, 1), (2, 1), (3, 2))
     await chats.look()
     await asyncio.sleep(4.5)
     assert chats.handled == [3], "the chat is left with all that waits in it"
-    assert holder.get(1).is_wanted
+    assert leases.get(1).is_wanted
     while len(chats.handled) < 2:
         await chats.look()
         await asyncio.sleep(0.5)

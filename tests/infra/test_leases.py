@@ -82,7 +82,7 @@ async def changes(store: Database) -> list[str]:
         return list((await tx.connection.execute(text("SELECT argument FROM jobs ORDER BY id"))).scalars())
 
 
-async def test_a_chat_has_one_holder(first: Replica, second: Replica) -> None:
+async def test_a_chat_has_one_owner(first: Replica, second: Replica) -> None:
     assert await first.claim(1, 2) == [1, 2]
     assert await second.claim(2, 3, 4) == [3, 4]
     assert await first.claim(1, 2, 3) == [1, 2]
@@ -228,7 +228,7 @@ async def test_a_process_that_is_alone_takes_over_what_the_last_one_had(store: D
 
 
 @on_postgresql
-async def test_the_holder_of_a_chat_is_not_kept_waiting_by_what_others_write(first: Replica, second: Replica) -> None:
+async def test_the_owner_of_a_chat_is_not_kept_waiting_by_what_others_write(first: Replica, second: Replica) -> None:
     """Whoever adds an update or a notification never touches the lease."""
     await first.leases.claim([1])
     async with second.store.transaction() as tx:
@@ -409,7 +409,7 @@ async def test_a_process_whose_machine_slept_knows_that_its_leases_are_over_befo
     assert not lead.is_held
     assert not leases.is_kept
     with leases.work_in(lease):
-        async with TelegramRequest(may_call=is_lease_held) as telegram:
+        async with TelegramRequest() as telegram:
             with pytest.raises(Unsent, match="no longer acts"):
                 await telegram.post("http://127.0.0.1:1/bot1:a/sendMessage")
         with pytest.raises(LeaseLost):

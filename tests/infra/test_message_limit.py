@@ -241,7 +241,7 @@ async def test_the_queues_say_when_an_update_came_in_unless_it_is_taken_up_again
         if update.update_id == 3 and len(seen) == 3:
             raise FirstAttemptFailed
 
-    queues = ChatQueues(store.port, process, clock, holder=TakenOver())
+    queues = ChatQueues(store.port, process, clock, leases=TakenOver())
     await queues.claim_waiting()
     await asyncio.sleep(1)
     received = [item(2, EMMA), item(3, EMMA)]

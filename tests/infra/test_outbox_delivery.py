@@ -11,7 +11,7 @@ import pytest
 from bot.infra.db.database import Database
 from bot.infra.db.errors import RowUnreadable, StoreDown
 from bot.infra.db.transaction import Transaction
-from bot.infra.leases.chat_leases import ChatLease, SoleHolder
+from bot.infra.leases.chat_leases import ChatLease, UnsharedLeases
 from bot.infra.outbox.delivery import MAX_ERRORS, OutboxDelivery
 from bot.infra.outbox.model import (
     Notification,
@@ -224,7 +224,7 @@ async def test_what_a_crash_left_half_told_is_told_again_and_says_so(
     assert list_sent(other_system) == [(EMMA, "paid", True), (EMMA, "sent", False)]
 
 
-class ForgetfulHolder(SoleHolder):
+class ForgetfulLeases(UnsharedLeases):
     """Grants every chat, and has lost these when they are to be locked."""
 
     def __init__(self, *lost: int) -> None:
@@ -244,12 +244,12 @@ async def test_what_was_being_sent_in_several_chats_is_queued_again_at_once_or_n
         outbox = OutboxRepository(tx)
         for notification in (*await outbox.find_unsent(EMMA), *await outbox.find_unsent(SARI)):
             assert await outbox.mark_sending(notification.id)
-    holder, store = ForgetfulHolder(SARI), CountingDatabase(other_system.store)
-    delivery = OutboxDelivery(cast("Database", store), other_system.sender, other_system.clock, holder=holder)
+    leases, store = ForgetfulLeases(SARI), CountingDatabase(other_system.store)
+    delivery = OutboxDelivery(cast("Database", store), other_system.sender, other_system.clock, leases=leases)
     assert await delivery.recover() == 0
     await other_system.deliver()
     assert other_system.sender.sent == []
-    holder.lost, store.writes = (), 0
+    leases.lost, store.writes = (), 0
     assert await delivery.recover() == 2
     assert store.writes == 1
     await other_system.deliver()

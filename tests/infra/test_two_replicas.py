@@ -58,7 +58,7 @@ async def replica(store: Database, owner: str, work: Work) -> AsyncIterator[Chat
         await work.does(owner, job.chat_id, job.argument)
 
     leases, wakeup = ChatLeases(store, owner, is_alone=False), Wakeup()
-    queues = ChatQueues(store, process, LoopClock(), jobs={"job": do_job}, holder=leases, on_waiting=wakeup.wake_here)
+    queues = ChatQueues(store, process, LoopClock(), jobs={"job": do_job}, leases=leases, on_waiting=wakeup.wake_here)
     tasks = [
         asyncio.create_task(run_forever("chats", queues.claim_waiting, wakeup)),
         asyncio.create_task(run_forever("leases", leases.keep, Wakeup())),

@@ -13,7 +13,7 @@ from bot.infra.db.database import Database
 from bot.infra.db.errors import RowUnreadable
 from bot.infra.db.vault import LeftRows, Vault
 from bot.infra.i18n import Translations
-from bot.infra.leases.chat_leases import ChatLease, SoleHolder
+from bot.infra.leases.chat_leases import ChatLease, UnsharedLeases
 from bot.infra.outbox.delivery import OutboxDelivery
 from bot.infra.outbox.left import FOLLOWS_FOR, LEFT_FOR, TRY_AGAIN
 from bot.infra.outbox.model import (
@@ -49,7 +49,7 @@ class Replica(OrderSystem):
     def __init__(self, database: str, service: FakeSettlement, *keys: bytes) -> None:
         super().__init__(database, service, sql=Database(database, Vault(keys)))
         self.renders = OrderReader(self)
-        self.delivery = OutboxDelivery(self.store, self.renders, self.clock, holder=OneOfSeveral())
+        self.delivery = OutboxDelivery(self.store, self.renders, self.clock, leases=OneOfSeveral())
         self.sql._vault.left = LeftRows(lambda: self.clock.now().timestamp())
 
     async def works(self) -> None:
@@ -75,7 +75,7 @@ class OrderReader(RecordingSender):
         return await super().send(notification)
 
 
-class OneOfSeveral(SoleHolder):
+class OneOfSeveral(UnsharedLeases):
     """Grants every chat to a process that isn't alone."""
 
     is_alone = False
@@ -181,7 +181,7 @@ async def test_a_process_that_cannot_read_a_message_tries_once_a_minute_and_give
     passed = sum(pauses)
     assert len([pause for pause in pauses if pause <= SHORTEST_WAIT]) <= 3 * (passed / TRY_AGAIN.total_seconds() + 1)
     assert old.renders.tries <= 2 * (passed / TRY_AGAIN.total_seconds() + 1)
-    assert old.delivery._holder.get(EMMA).is_wanted  # type: ignore[union-attr]  # it is held
+    assert old.delivery._leases.get(EMMA).is_wanted  # type: ignore[union-attr]  # it is held
 
 
 async def add_messages(system: OrderSystem, *kinds: str) -> None:

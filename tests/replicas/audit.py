@@ -87,7 +87,7 @@ async def _count_posted_twice(cluster: Cluster, journeys: Sequence[Journey]) -> 
 
 def find_calls_without_lease(recorded: Recorded, chats: frozenset[int]) -> list[str]:
     """Return each call to one of these chats that a replica made while another one, or none, had the chat."""
-    owners, held_by = recorded.owners(), Holders(recorded.history)
+    owners, held_by = recorded.owners(), Owners(recorded.history)
     found: list[str] = []
     for replica, calls in recorded.calls.items():
         own = {owners[backend] for start in replica.starts for backend in start if backend in owners}
@@ -98,8 +98,8 @@ def find_calls_without_lease(recorded: Recorded, chats: frozenset[int]) -> list[
     return found
 
 
-class Holders:
-    """Who held which chat when."""
+class Owners:
+    """Who had which chat when."""
 
     def __init__(self, recorded: History) -> None:
         self._changes: dict[int, list[LeaseChange]] = recorded.changes_of(CHAT)

@@ -60,23 +60,23 @@ class Cluster:
             await self._connection.close()
         await self.system.close()
 
-    async def holder_of(self, chat_id: int) -> Replica:
+    async def owner_of(self, chat_id: int) -> Replica:
         """Wait until a replica holds the chat, and return it."""
-        return await self._holder(f"SELECT owner FROM {CHAT} WHERE chat_id = $1", chat_id)  # noqa: S608  our own name
+        return await self._owner(f"SELECT owner FROM {CHAT} WHERE chat_id = $1", chat_id)  # noqa: S608  our own name
 
     async def leader(self) -> Replica:
         """Wait until a replica is the leader, and return it."""
-        return await self._holder(f"SELECT owner FROM {LEADER} WHERE expires_at > clock_timestamp()")  # noqa: S608
+        return await self._owner(f"SELECT owner FROM {LEADER} WHERE expires_at > clock_timestamp()")  # noqa: S608
 
-    async def _holder(self, question: str, *values: object) -> Replica:
+    async def _owner(self, question: str, *values: object) -> Replica:
         async def look() -> Replica | None:
             rows = await self.query(question, *values)
             owners = await self.owners()
             return next((each for row in rows for each in self.replicas if owners.get(each.name) == row["owner"]), None)
 
-        holder = await found(look, lambda each: each is not None, what="a replica with the lease")
-        assert holder is not None
-        return holder
+        owner = await found(look, lambda each: each is not None, what="a replica with the lease")
+        assert owner is not None
+        return owner
 
     async def owners(self) -> dict[str, str]:
         """Return the owner's id of each replica's last start, as its leases name it."""

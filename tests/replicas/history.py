@@ -193,11 +193,11 @@ class History:
         for step in self.work:
             of_chat = changes.get(step.chat_id, [])
             before = bisect_right(of_chat, step.at, key=lambda change: change.at)
-            holder = of_chat[before - 1].owner if before else None
-            if owners.get(step.backend) != holder:
+            owner = of_chat[before - 1].owner if before else None
+            if owners.get(step.backend) != owner:
                 yield (
                     f"chat {step.chat_id}: {owners.get(step.backend)} saved {step.kind} work at"
-                    f" {step.at:%H:%M:%S.%f}, while {holder or 'nobody'} had the chat"
+                    f" {step.at:%H:%M:%S.%f}, while {owner or 'nobody'} had the chat"
                 )
 
 

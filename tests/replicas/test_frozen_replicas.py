@@ -35,7 +35,7 @@ async def test_a_frozen_replica_does_not_turn_a_conversation_back_when_it_wakes(
     await journey.chat.says("bca")
     await journey.chat.sees(QUESTIONS[1])
     leader = await cluster.leader()
-    frozen = await cluster.holder_of(journey.chat.id)
+    frozen = await cluster.owner_of(journey.chat.id)
     lost = len(frozen.lines("chat_leases_lost"))
     for each in {leader, frozen}:
         each.freeze()
@@ -61,12 +61,12 @@ async def test_an_order_is_posted_once_although_its_replica_freezes_during_the_r
     await cluster.system.service.fails_with("delay_after", path=ORDERS, seconds=ANSWERED_AFTER, times=1)
     await journey.confirms()
     await journey.sender.has_order()
-    frozen = await cluster.holder_of(journey.chat.id)
+    frozen = await cluster.owner_of(journey.chat.id)
     frozen.freeze()
     # Another replica handles the next message. It can't know the answer, and must not ask the service again.
     await journey.chat.says("/help")
     await journey.chat.sees(like("support.help.text"))
-    assert await cluster.holder_of(journey.chat.id) is not frozen
+    assert await cluster.owner_of(journey.chat.id) is not frozen
     frozen.thaw()
     await journey.gets_invoice()
     await journey.pays()
@@ -79,12 +79,12 @@ async def test_a_replica_without_answers_from_postgresql_stops_until_they_come(c
     journey = await new_journey(cluster.system)
     await journey.chat.says("/send")
     await journey.chat.sees(QUESTIONS[0])
-    stalled = await cluster.holder_of(journey.chat.id)
+    stalled = await cluster.owner_of(journey.chat.id)
     await cluster.becomes_ready(stalled, ready=True)
     stalled.relay.stall()
     await journey.chat.says("bca")
     await journey.chat.sees(QUESTIONS[1])
-    assert await cluster.holder_of(journey.chat.id) is not stalled
+    assert await cluster.owner_of(journey.chat.id) is not stalled
     await cluster.becomes_ready(stalled, ready=False)
     stalled.relay.resume()
     await cluster.becomes_ready(stalled, ready=True)

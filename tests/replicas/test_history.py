@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tests.replicas.audit import Holders
+from tests.replicas.audit import Owners
 from tests.replicas.history import CHAT, LEADER, History, LeaseChange, Work, owners_of
 from tests.replicas.relay import Call
 from tests.replicas.soak import most_within
@@ -81,12 +81,12 @@ def test_work_in_a_released_chat_is_noticed() -> None:
     assert len(broken(TAKEN, released, work=(Work(at(3), 1, "update", 7),))) == 1
 
 
-def test_a_call_belongs_to_the_holder_of_its_chat_also_if_it_arrives_a_moment_late() -> None:
-    holders = Holders(History([TAKEN, TAKEN_OVER], []))
+def test_a_call_belongs_to_the_owner_of_its_chat_also_if_it_arrives_a_moment_late() -> None:
+    owners = Owners(History([TAKEN, TAKEN_OVER], []))
     calls = {seconds: Call(at(seconds).timestamp(), "sendMessage", 7) for seconds in (1, 5.5, 6)}
-    assert {seconds: holders.has_any(call, {"a"}) for seconds, call in calls.items()} == {1: True, 5.5: True, 6: False}
-    assert {seconds: holders.has_any(call, {"b"}) for seconds, call in calls.items()} == {1: False, 5.5: True, 6: True}
-    assert not holders.has_any(Call(at(1).timestamp(), "sendMessage", 8), {"a", "b"})
+    assert {seconds: owners.has_any(call, {"a"}) for seconds, call in calls.items()} == {1: True, 5.5: True, 6: False}
+    assert {seconds: owners.has_any(call, {"b"}) for seconds, call in calls.items()} == {1: False, 5.5: True, 6: True}
+    assert not owners.has_any(Call(at(1).timestamp(), "sendMessage", 8), {"a", "b"})
 
 
 def test_the_owner_of_a_process_is_known_by_the_leases_that_it_took() -> None:

@@ -20,11 +20,11 @@ async def test_a_payment_is_reported_after_the_replica_that_was_reporting_it_is_
     order = await journey.gets_invoice()
     async with hold_call(calls_of(cluster.system, "sendMessage"), journey.chat, "delay_after"):
         await cluster.system.service.pays(order)
-    killed = await cluster.holder_of(journey.chat.id)
+    killed = await cluster.owner_of(journey.chat.id)
     await killed.kill()
     await clear_faults(cluster.system)
     await journey.chat.sees_times(2, like(PAID))
-    assert await cluster.holder_of(journey.chat.id) is not killed
+    assert await cluster.owner_of(journey.chat.id) is not killed
     await journey.gets_rupiah_sent()
     seen = await check_chat(journey, cluster.record)
     assert seen.notifications == {"invoice": 1, "paid": 2, "sent": 1}

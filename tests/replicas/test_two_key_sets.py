@@ -80,7 +80,7 @@ async def test_a_replica_that_comes_back_without_the_others_key_leaves_the_work_
         journey = await new_journey(cluster.system)
         await journey.walks()
         assert await cluster.leader() in others
-        assert await cluster.holder_of(journey.chat.id) in others
+        assert await cluster.owner_of(journey.chat.id) in others
         assert await lacking.stop() == 0
         await lacking.start(NEXT_VERSION, **settings)
     assert all(each.has_ended for each in journeys)

@@ -41,6 +41,8 @@ ENDLESS_SECONDS: Final = 100 * 365 * 24 * 3600
 DELETE_AFTER_SECONDS: Final = 3600
 """How long the row of an ended lease stays, so that whoever takes the chat over knows that its process was lost."""
 
+CLEANUP_SECONDS: Final = 60.0
+
 
 @dataclass(slots=True, eq=False)
 class ChatLease(Lease):
@@ -72,7 +74,7 @@ class ChatLease(Lease):
         return (await repository.lock([self.chat_id])).get(self.chat_id) == self.epoch
 
 
-class ChatHolder(Protocol):
+class Leases(Protocol):
     """Grants chats to this process, one process a chat."""
 
     owner: str
@@ -100,7 +102,7 @@ class ChatHolder(Protocol):
         ...
 
 
-class SoleHolder:
+class UnsharedLeases:
     """Grants every chat, without rows: to the leader for what only it sends, and to tests."""
 
     owner = "alone"
@@ -322,10 +324,11 @@ class ChatLeases:
         async with self._database.transaction() as tx:
             await LeaseRepository(tx, self.owner).expire_all()
 
-    async def delete_ended(self) -> None:
-        """Delete the rows of leases that ended long ago."""
+    async def delete_ended(self) -> float:
+        """Delete the rows of leases that ended long ago, and return the seconds until the next call."""
         async with self._database.transaction() as tx:
             await LeaseRepository(tx, self.owner).delete_ended(DELETE_AFTER_SECONDS)
+        return CLEANUP_SECONDS
 
     async def release_all(self) -> None:
         """Release every lease without work in progress, so that other processes go on with the chats at once.

@@ -24,7 +24,7 @@ from bot.infra.db.errors import LASTING, RowUnreadable, StoreDown
 from bot.infra.db.fence import LeaseLost
 from bot.infra.db.retry import Sleep, retry_forever
 from bot.infra.db.transaction import Transaction
-from bot.infra.leases.chat_leases import ChatHolder, ChatLease, SoleHolder
+from bot.infra.leases.chat_leases import ChatLease, Leases, UnsharedLeases
 from bot.infra.log_context import bind_fields
 from bot.infra.outbox.follow_ups import FinalResult, FollowUp, OnChatMoved, OnChatUnreachable
 from bot.infra.outbox.left import LEFT_FOR, LeftNotifications
@@ -82,7 +82,7 @@ class OutboxDelivery:
         follow_ups: called when a notification of their kind was sent or given up. They must be harmless to repeat.
         on_chat_unreachable: called in the transaction that saves that outcome.
         on_chat_moved: called in the transaction that saves that outcome.
-        holder: grants chats to this process. A notification is only sent in a chat that it holds.
+        leases: grants chats to this process. A notification is only sent in a chat that it holds.
         queues: the queues that are sent.
         log_fields: for prefixes of subjects, the log field that gets the rest of the subject. Other subjects, which can
             name a user, aren't logged.
@@ -99,7 +99,7 @@ class OutboxDelivery:
         follow_ups: Mapping[NotificationKind, FollowUp] | None = None,
         on_chat_unreachable: Sequence[OnChatUnreachable] = (),
         on_chat_moved: Sequence[OnChatMoved] = (),
-        holder: ChatHolder | None = None,
+        leases: Leases | None = None,
         queues: Collection[Queue] = tuple(Queue),
         log_fields: Mapping[str, str] = MappingProxyType({}),
         sleep: Sleep = asyncio.sleep,
@@ -111,16 +111,16 @@ class OutboxDelivery:
         self._follow_ups = {kind.value: (kind, follow_up) for kind, follow_up in (follow_ups or {}).items()}
         self._on_chat_unreachable = on_chat_unreachable
         self._on_chat_moved = on_chat_moved
-        self._holder = holder or SoleHolder()
+        self._leases = leases or UnsharedLeases()
         self._queues = tuple(queues)
         self._log_fields = log_fields
         self._sleep = sleep
         self._slots = {queue: asyncio.Semaphore(count) for queue, count in SLOTS.items()}
         self._tasks: dict[int, asyncio.Task[None]] = {}
-        self._leases: dict[asyncio.Task[None], ChatLease] = {}
+        self._lease_of: dict[asyncio.Task[None], ChatLease] = {}
         self._errors: Counter[int] = Counter()
         self._given_up = set[str]()
-        self._left = LeftNotifications(clock, is_alone=self._holder.is_alone)
+        self._left = LeftNotifications(clock, is_alone=self._leases.is_alone)
         self._is_closing = False
         self.next_due: datetime | None = None
         """When the next notification was due, as `start_due` found it. In the past if it has just been started."""
@@ -132,12 +132,12 @@ class OutboxDelivery:
         return await self._recover(interrupted)
 
     async def _find_interrupted(self, tx: Transaction) -> Sequence[StoredNotification]:
-        found = await OutboxRepository(tx, self._holder.owner).find_interrupted(self._queues)
+        found = await OutboxRepository(tx, self._leases.owner).find_interrupted(self._queues)
         return [notification for notification in found if notification.id not in self._tasks]
 
     def _may_be_left(self, notification: StoredNotification) -> bool:
         """Return whether another process was sending a notification, and this one hasn't dealt with that yet."""
-        lease = self._holder.get(notification.chat_id)
+        lease = self._leases.get(notification.chat_id)
         return lease is None or (lease.taken_over_at is not None and not lease.is_recovered)
 
     async def _recover(self, interrupted: Sequence[StoredNotification]) -> int:
@@ -158,7 +158,7 @@ class OutboxDelivery:
             for notification_id in ids:
                 await OutboxRepository(tx).postpone(notification_id, self._clock.now(), maybe_sent=True)
             # Last, as in all transactions that need a lease. Otherwise two of them could wait for each other.
-            if len(await self._holder.lock(tx, leases)) < len(leases):
+            if len(await self._leases.lock(tx, leases)) < len(leases):
                 raise LeaseLost
 
     async def _claim(self, notifications: Sequence[StoredNotification]) -> Mapping[int, ChatLease]:
@@ -166,14 +166,14 @@ class OutboxDelivery:
         if not notifications:
             return {}
         chats = dict.fromkeys(notification.chat_id for notification in notifications)
-        return {lease.chat_id: lease for lease in await self._holder.claim(chats)}
+        return {lease.chat_id: lease for lease in await self._leases.claim(chats)}
 
     async def start_due(self) -> int:
         """Start to send the first notification of each chat if it is due. Return how many."""
         interrupted: Sequence[StoredNotification] = ()
         async with self._database.reading() as tx:
             dues, heads = await self._find_heads(tx)
-            if not self._holder.is_alone:
+            if not self._leases.is_alone:
                 # Of a process that died. Its chats are free as soon as its leases have ended.
                 interrupted = await self._find_interrupted(tx)
         self.next_due = min((due for due in dues.values() if due is not MALFORMED), default=None)
@@ -208,14 +208,14 @@ class OutboxDelivery:
             task = asyncio.create_task(
                 self._deliver(notification, lease, edit, is_marked=is_marked), name=f"notification-{notification.id}"
             )
-        self._leases[task] = lease
+        self._lease_of[task] = lease
         for each in (notification, *([edit] if edit else [])):
             self._tasks[each.id] = task
         task.add_done_callback(self._on_task_done)
 
     async def _find_heads(self, tx: Transaction) -> tuple[Mapping[Queue, Any], Sequence[StoredNotification]]:
         """Return when the next head of each queue is due, and the heads that are due now."""
-        now, repository = self._clock.now(), OutboxRepository(tx, self._holder.owner)
+        now, repository = self._clock.now(), OutboxRepository(tx, self._leases.owner)
         for _ in range(MAX_FOLLOWING):
             left = self._left.list_ids()
             dues = {
@@ -257,7 +257,7 @@ class OutboxDelivery:
         ids = [notification_id for notification_id, each in self._tasks.items() if each is task]
         for notification_id in ids:
             del self._tasks[notification_id]
-        del self._leases[task]
+        del self._lease_of[task]
         error = None if task.cancelled() else task.exception()
         if isinstance(error, LeaseLost):
             log.info("message_left_to_another_process", message_id=min(ids, default=None))
@@ -274,7 +274,7 @@ class OutboxDelivery:
         The next one is marked in the transaction that saves the outcome of the one before. That saves a transaction
         and a search for heads for each of them. `edit` is marked with the first one, and then has its own task.
         """
-        with self._holder.work_in(lease):
+        with self._leases.work_in(lease):
             async with self._slots[notification.queue]:
                 if not is_marked:
                     is_marked = await self._mark(notification, edit, lease)
@@ -295,7 +295,7 @@ class OutboxDelivery:
 
     def abandon(self, lease: ChatLease) -> None:
         """End the deliveries in a chat whose lease was lost. Another process repeats them as perhaps sent."""
-        for task, held in self._leases.items():
+        for task, held in self._lease_of.items():
             if held is lease:
                 task.cancel()
 
@@ -439,7 +439,7 @@ class OutboxDelivery:
         """Leave a notification to others, and give its chat back, so that one of them can take it."""
         self._left.add(notification)
         self._database.record_left("outbox", notification.id)
-        lease = self._holder.get(notification.chat_id)
+        lease = self._leases.get(notification.chat_id)
         if lease is not None:
             lease.is_wanted = True
         log.warning("message_left_to_others", reason=reason)

@@ -26,6 +26,7 @@ from telegram.request import BaseRequest, RequestData
 from yarl import URL
 
 from bot.infra.checked_requests import create_request_class
+from bot.infra.db.fence import is_lease_held
 from bot.infra.telegram.errors import ServerError, SlowDown, Unanswered, Unsent
 from bot.infra.telegram.metrics import CALL_SECONDS, CALLS, METHODS
 
@@ -63,8 +64,8 @@ class TelegramRequest(BaseRequest):
         connect_timeout: the time to connect, with the TLS handshake.
         pool_timeout: the time to wait for one of the `connections`.
         uses_proxy: whether to use HTTPS_PROXY and similar variables. Addresses on this machine never use them.
-        may_call: returns whether this process may call Telegram. It is called before each request, and again when the
-            request is about to be written, because connecting can take longer than a lease lasts.
+        may_call: returns whether the current work may call Telegram. It is called before each request, and again when
+            the request is about to be written, because connecting can take longer than a lease lasts.
     """
 
     def __init__(
@@ -77,7 +78,7 @@ class TelegramRequest(BaseRequest):
         connect_timeout: float = 5.0,
         pool_timeout: float = 5.0,
         uses_proxy: bool = True,
-        may_call: Callable[[], bool] = lambda: True,
+        may_call: Callable[[], bool] = is_lease_held,
     ) -> None:
         self._connections = connections
         self._read = read_timeout

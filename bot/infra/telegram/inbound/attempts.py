@@ -20,7 +20,7 @@ from bot.infra.db.errors import RowUnreadable
 from bot.infra.db.fence import LeaseLost
 from bot.infra.db.retry import retry_forever
 from bot.infra.db.transaction import Transaction
-from bot.infra.leases.chat_leases import ChatHolder, ChatLease
+from bot.infra.leases.chat_leases import ChatLease, Leases
 from bot.infra.log_context import bind_fields, shared_task_context
 from bot.infra.telegram.inbound.metrics import ANSWER_SECONDS, UPDATES_HANDLED
 from bot.infra.telegram.inbound.model import ChatState, InboxItem
@@ -76,10 +76,10 @@ class Attempts:
         bot: Bot | None,
         *,
         save_chats: SaveChats | None,
-        holder: ChatHolder,
+        leases: Leases,
     ) -> None:
         self._database = database
-        self._holder = holder
+        self._leases = leases
         self._process = process
         self._save_chats = save_chats
         self._clock = clock
@@ -218,7 +218,7 @@ class Attempts:
         async with self._database.transaction() as tx:
             leases = {id(attempt.lease): attempt.lease for attempt in self._saving.values()}
             # Updates of chats that this process has lost are handled again by another one.
-            held = {id(lease) for lease in await self._holder.lock(tx, leases.values())}
+            held = {id(lease) for lease in await self._leases.lock(tx, leases.values())}
             attempts = [attempt for attempt in self._saving.values() if id(attempt.lease) in held]
             await InboxRepository(tx).finish([attempt.item.update_id for attempt in attempts], self._clock.now())
             chats = [attempt.chat for attempt in attempts if attempt.chat is not None]

@@ -23,7 +23,7 @@ from bot.infra.db.errors import RowUnreadable, StoreDown
 from bot.infra.db.fence import LeaseLost
 from bot.infra.db.retry import retry_forever
 from bot.infra.jobs.repository import Job, JobHandler, JobRepository
-from bot.infra.leases.chat_leases import ChatHolder, ChatLease, SoleHolder
+from bot.infra.leases.chat_leases import ChatLease, Leases, UnsharedLeases
 from bot.infra.log_context import bind_fields, shared_task_context
 from bot.infra.telegram.inbound.attempts import Attempt, Attempts, Process, SaveChats, catch_exception
 from bot.infra.telegram.inbound.model import InboxItem
@@ -101,7 +101,7 @@ class ChatQueues:
         save_chats: saves the states of chats that updates changed, in the transaction that finishes the updates. The
             next update of the chat waits for that.
         jobs: kind of job -> the function that does it.
-        holder: grants chats to this process.
+        leases: grants chats to this process.
         on_waiting: called when `claim_waiting` has something to do.
         on_elsewhere: called when there is work for other processes.
         max_chats: how many chats are handled at once.
@@ -117,7 +117,7 @@ class ChatQueues:
         *,
         save_chats: SaveChats | None = None,
         jobs: Mapping[str, JobHandler] = MappingProxyType({}),
-        holder: ChatHolder | None = None,
+        leases: Leases | None = None,
         on_waiting: Callable[[], None] = lambda: None,
         on_elsewhere: Callable[[], None] = lambda: None,
         max_chats: int = MAX_CHATS,
@@ -125,8 +125,8 @@ class ChatQueues:
     ) -> None:
         self._database = database
         self._clock = clock
-        self._holder = holder or SoleHolder()
-        self._attempts = Attempts(database, process, clock, bot, save_chats=save_chats, holder=self._holder)
+        self._leases = leases or UnsharedLeases()
+        self._attempts = Attempts(database, process, clock, bot, save_chats=save_chats, leases=self._leases)
         self._jobs = jobs
         self._on_waiting = on_waiting
         self._on_elsewhere = on_elsewhere
@@ -187,7 +187,7 @@ class ChatQueues:
         try:
             if self._must_look or moment >= self._look_at:
                 self._must_look = False
-                self._look_at = moment + (LOOK_ALONE_SECONDS if self._holder.is_alone else LOOK_SECONDS)
+                self._look_at = moment + (LOOK_ALONE_SECONDS if self._leases.is_alone else LOOK_SECONDS)
                 await self._look()
             await self._claim()
         except StoreDown as error:
@@ -199,7 +199,7 @@ class ChatQueues:
     async def _look(self) -> None:
         """Find chats with more work than this process knows of."""
         self._forget_left()
-        owner, limit = self._holder.owner, 2 * self._max_chats
+        owner, limit = self._leases.owner, 2 * self._max_chats
         async with self._database.reading() as tx:
             updates = await InboxRepository(tx).find_waiting(owner, limit)
             jobs = await JobRepository(tx).find_waiting(owner, limit)
@@ -224,7 +224,7 @@ class ChatQueues:
         if not self._unclaimed or self._closing:
             return
         wanted = list(islice(self._unclaimed, max(min(free, CLAIMED_AT_ONCE), 0)))
-        leases = await self._holder.claim(wanted)
+        leases = await self._leases.claim(wanted)
         if len(leases) < len(self._unclaimed):
             # Another process holds the others, or has room for them.
             self._on_elsewhere()
@@ -263,7 +263,7 @@ class ChatQueues:
     def _find_queue(self, chat_id: int) -> _ChatQueue | None:
         """Return the queue of a chat. Start it if this process holds the chat, else return None."""
         if chat_id not in self._queues:
-            lease = self._holder.get(chat_id)
+            lease = self._leases.get(chat_id)
             if lease is None or chat_id in self._avoided:
                 return None
             self._start(_ChatQueue(chat_id, lease))
@@ -296,7 +296,7 @@ class ChatQueues:
         self._start(queue)
 
     async def _run_queue(self, queue: _ChatQueue) -> None:
-        with self._holder.work_in(queue.lease):
+        with self._leases.work_in(queue.lease):
             while not self._closing and queue.lease.is_held:
                 async with self._slots:
                     await self._fill(queue)
@@ -320,7 +320,7 @@ class ChatQueues:
 
     def _create_attempt(self, item: InboxItem, queue: _ChatQueue) -> Attempt:
         attempt = self._attempts.create(item, queue.lease)
-        attempt.may_be_left = not self._holder.is_alone and queue.chat_id not in self._avoided
+        attempt.may_be_left = not self._leases.is_alone and queue.chat_id not in self._avoided
         return attempt
 
     def _leave_chat(self, queue: _ChatQueue, work: Attempt | Job) -> bool:

@@ -1,11 +1,10 @@
-"""The worker that deletes old updates from the inbox, and old leases of chats."""
+"""The worker that deletes old updates from the inbox."""
 
 from datetime import timedelta
 from typing import Final
 
 from bot.core.clock import Clock
 from bot.infra.db.database import Database
-from bot.infra.leases.chat_leases import ChatLeases
 from bot.infra.telegram.inbound.repository import InboxRepository
 
 KEEP_FINISHED: Final = timedelta(hours=48)
@@ -15,16 +14,14 @@ EVERY_SECONDS: Final = 60.0
 
 
 class InboxCleanupWorker:
-    """Deletes updates that were finished long ago, and leases of chats that ended long ago."""
+    """Deletes updates that were finished long ago."""
 
-    def __init__(self, database: Database, clock: Clock, leases: ChatLeases) -> None:
+    def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
         self._clock = clock
-        self._leases = leases
 
     async def tick(self) -> float:
         """Delete once, and return the seconds until the next tick."""
         async with self._database.transaction() as tx:
             await InboxRepository(tx).delete_finished(self._clock.now() - KEEP_FINISHED)
-        await self._leases.delete_ended()
         return EVERY_SECONDS
