@@ -1,4 +1,4 @@
-"""The table of jobs."""
+"""The table of jobs. A job is due when it is added: the row that it is about has the time (docs/decisions)."""
 
 from sqlalchemy import BigInteger, Column, Table, Text, UniqueConstraint
 
