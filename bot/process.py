@@ -51,7 +51,7 @@ WORKER_ENDED = 1
 RECEIVER = "receiver"
 CONNECT_RETRIES = FixedWaits((0.5, 1.0, 2.0, 5.0, 10.0))
 FINISH_UPDATES = 1.5
-FINISH_POSTS = 1.5
+FINISH_ORDER_REQUESTS = 1.5
 FINISH_NOTIFICATIONS = 1.0
 FINISH_FEATURES = 1.0
 """Seconds for each kind of work at shutdown, which must end within five seconds. The next start does the rest."""
@@ -366,7 +366,7 @@ async def _shut_down(app: App, queues: ChatQueues, workers: WorkerGroup) -> None
     await workers.cancel()
     await asyncio.gather(
         queues.drain(FINISH_UPDATES),
-        app.orders.service.submission.close(FINISH_POSTS),
+        app.orders.service.submission.close(FINISH_ORDER_REQUESTS),
         app.delivery.close(FINISH_NOTIFICATIONS),
     )
     # Updates use features, so features close after them.

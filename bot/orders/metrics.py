@@ -14,12 +14,12 @@ PHASES: Final = ("intended", "unknown", "unresolved", "needs_confirmation", "unp
 """The phases of an order that hasn't ended. `Phase.OPEN` is divided by whether the order is paid."""
 
 ORDERS: Final = gauge("kirim_orders", "Orders that haven't ended.", phase=PHASES)
-POSTS: Final = counter(
+ORDER_REQUESTS: Final = counter(
     "kirim_order_posts",
     "Requests that create an order. Each order has one. After `unknown` the bot looks for the order.",
     result=("placed", "refused", "not_created", "unknown"),
 )
-POST_SECONDS: Final = histogram(
+ORDER_REQUEST_SECONDS: Final = histogram(
     "kirim_order_post_seconds",
     "How long the request that creates an order took.",
     (0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60),

@@ -17,8 +17,8 @@ class OrderRules:
     """The settings of orders.
 
     `longest_request` is how long the request that creates an order can take: the client's total time-out.
-    `longest_post` is how long after its intent that request can be in progress. So it has to begin within the
-    difference of both, and after `longest_post` no process can still be waiting for the answer.
+    `longest_placement` is how long after its intent that request can be in progress. So it has to begin within the
+    difference of both, and after `longest_placement` no process can still be waiting for the answer.
     `longest_answer` is how long before that its first byte must be sent. Connecting takes time, too.
     """
 
@@ -28,7 +28,7 @@ class OrderRules:
     reconcile_for: timedelta = timedelta(seconds=60)
     poll_interval: timedelta = timedelta(seconds=5)
     longest_request: timedelta = timedelta(seconds=30)
-    longest_post: timedelta = timedelta(seconds=35)
+    longest_placement: timedelta = timedelta(seconds=35)
     longest_answer: timedelta = timedelta(seconds=20)
     operator_ids: frozenset[int] = frozenset()
     support_ids: frozenset[int] = frozenset()

@@ -37,7 +37,7 @@ def alarm_notifications(
     return [
         Notification(
             chat_id=operator_id,
-            subject=format_subject("alarm", alarm.kind, alarm.subject, _stamp(alarm.raised_at)),
+            subject=format_subject("alarm", alarm.kind, alarm.subject, _format_time(alarm.raised_at)),
             kind=kind,
             payload=AlarmPayload(alarm, by_hand),
             due_at=now,
@@ -52,7 +52,7 @@ def reminder_notifications(operator_ids: Iterable[int], now: datetime) -> list[N
     return [
         Notification(
             chat_id=operator_id,
-            subject=format_subject("alarm", AlarmNotification.REMINDER, _stamp(now)),
+            subject=format_subject("alarm", AlarmNotification.REMINDER, _format_time(now)),
             kind=AlarmNotification.REMINDER,
             payload=NoPayload(),
             due_at=now,
@@ -116,5 +116,5 @@ async def render_key_works(notification: Notification[AlarmPayload], context: Re
     return await context.send_text(notification, screens.show_key_works(context.t), priority="money")
 
 
-def _stamp(moment: datetime) -> str:
+def _format_time(moment: datetime) -> str:
     return f"{moment:%Y%m%dT%H%M%S%f}"

@@ -74,7 +74,7 @@ class PrivacyButton(Callback, prefix="pv"):
 
 @dataclass(frozen=True)
 class DeletionButton(Callback, prefix="pv:yes"):
-    """The button that confirms the deletion of a user's data. `asked_at` is the question's time (`format_stamp`)."""
+    """The button that confirms the deletion of a user's data. `asked_at` is the question's time (`format_asked_at`)."""
 
     user_id: int
     asked_at: Annotated[str, Pattern("[0-9]{1,17}")]

@@ -58,7 +58,7 @@ class PrivacyHandlers:
             await session.acknowledge(session.t.plain("users.privacy.not_yours"), alert=True)
             return
         await session.acknowledge()
-        asked_at = privacy.parse_stamp(button.asked_at)
+        asked_at = privacy.parse_asked_at(button.asked_at)
         if session.user.created_at > asked_at:
             await self._explain_deleted(session)
         elif session.now - asked_at > CONFIRMATION_VALID_FOR:

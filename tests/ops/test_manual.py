@@ -33,6 +33,6 @@ def test_the_manual_says_how_long_a_failover_takes() -> None:
     assert f"A lease ends after {LEASE_SECONDS:.0f} seconds" in text
     assert LOOK_SECONDS <= 1
     assert f"Within {LEASE_SECONDS + 1:.0f} seconds" in text
-    (longest_post,) = (field.default for field in fields(OrderRules) if field.name == "longest_post")
-    assert isinstance(longest_post, timedelta)
-    assert f"After {longest_post.total_seconds():.0f} seconds the leader searches" in text
+    (longest_placement,) = (field.default for field in fields(OrderRules) if field.name == "longest_placement")
+    assert isinstance(longest_placement, timedelta)
+    assert f"After {longest_placement.total_seconds():.0f} seconds the leader searches" in text

@@ -194,7 +194,7 @@ async def test_an_intent_says_until_when_its_request_can_be_in_progress_and_an_o
 ) -> None:
     service.gate = asyncio.Event()
     order = await system.begin()
-    assert order.posting_until == order.created_at + RULES.longest_post
+    assert order.posting_until == order.created_at + RULES.longest_placement
     assert (await system.order(order.reference)).posting_until == order.posting_until
     service.gate.set()
     await system.orders.submission.wait()
@@ -216,7 +216,7 @@ async def test_a_second_attempt_has_a_time_of_its_own(system: OrderSystem, servi
     lost = await place_unresolved(system, service)
     again = await system.orders.try_again(lost.reference)
     assert again is not None
-    assert again.posting_until == system.clock.now() + RULES.longest_post
+    assert again.posting_until == system.clock.now() + RULES.longest_placement
     system.clock.passes(seconds=6)
     await system.orders.submission.wait()
     assert service.times("place") == 1
@@ -252,9 +252,9 @@ async def test_an_intent_that_cannot_be_read_before_the_request_is_not_asked_for
 
 def test_the_time_of_a_request_covers_the_time_out_of_the_client() -> None:
     assert RULES.longest_request >= timedelta(seconds=Timeouts().total)
-    assert RULES.longest_post - RULES.longest_request >= timedelta(seconds=LIST_SECONDS)
+    assert RULES.longest_placement - RULES.longest_request >= timedelta(seconds=LIST_SECONDS)
     assert RULES.longest_answer >= timedelta(seconds=max(Timeouts().read, DELIVERED_WITHIN_SECONDS))
-    assert RULES.longest_post - RULES.longest_answer >= timedelta(seconds=Timeouts().pool + Timeouts().connect)
+    assert RULES.longest_placement - RULES.longest_answer >= timedelta(seconds=Timeouts().pool + Timeouts().connect)
 
 
 async def test_shutting_down_leaves_a_request_under_way_to_the_search(

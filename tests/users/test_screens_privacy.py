@@ -130,14 +130,14 @@ def test_every_button_is_one_that_is_answered(locale: str) -> None:
 
 def test_the_confirmation_bears_its_user_and_its_moment() -> None:
     shown = ScreenCase("asked", privacy.ask_confirmation(TRANSLATIONS.get("en"), stored(), DeletionBlockers(), NOW))
-    kind, action, user, stamped = (shown.buttons[0].data or "").split(":")
+    kind, action, user, asked_at = (shown.buttons[0].data or "").split(":")
     assert (kind, action, int(user)) == ("pv", "yes", 2**52)
-    assert privacy.parse_stamp(stamped) == NOW
+    assert privacy.parse_asked_at(asked_at) == NOW
 
 
 def test_who_has_come_within_the_same_second_may_go() -> None:
     come = NOW.replace(microsecond=1)
-    assert come < privacy.parse_stamp(privacy.format_stamp(come.replace(microsecond=2)))
+    assert come < privacy.parse_asked_at(privacy.format_asked_at(come.replace(microsecond=2)))
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ class Canvas:
         """Fill a rectangle (left, top, right, bottom; right and bottom are exclusive)."""
         self._image.paste(self._palette.index(colour), box)
 
-    def stamp(self, shape: Image.Image, at: tuple[int, int], ink: str, ground: str) -> None:
+    def draw_shape(self, shape: Image.Image, at: tuple[int, int], ink: str, ground: str) -> None:
         """Draw a shape with its upper left corner at `at`. Black parts of the shape are transparent."""
         self._image.paste(shape.point(self._palette.ramp(ink, ground)), at, shape.point(_SOLID))
 
@@ -44,7 +44,7 @@ class Canvas:
         for x, part_x in ((left, 0), (right - radius, radius)):
             for y, part_y in ((top, 0), (bottom - radius, radius)):
                 corner = disc.crop((part_x, part_y, part_x + radius, part_y + radius))
-                self.stamp(corner, (x, y), ink, ground)
+                self.draw_shape(corner, (x, y), ink, ground)
 
     def write(
         self,

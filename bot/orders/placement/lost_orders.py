@@ -224,7 +224,7 @@ class LostOrders:
         if order.phase is Phase.UNRESOLVED:
             return Phase.ABANDONED if now - known_since >= SEARCH_FOR else order.phase
         # Until its result is saved, the service can still be creating the order, even if our process has ended.
-        wait = rules.reconcile_for if order.last_polled_at else max(rules.reconcile_for, rules.longest_post)
+        wait = rules.reconcile_for if order.last_polled_at else max(rules.reconcile_for, rules.longest_placement)
         if now - known_since >= wait:
             return Phase.UNRESOLVED
         if now - order.created_at >= NOTIFY_AFTER:

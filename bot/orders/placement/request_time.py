@@ -15,7 +15,7 @@ def ends_at(intent: Order, rules: OrderRules) -> datetime:
 
     Intents of older programs have no such time of their own.
     """
-    return intent.posting_until or intent.created_at + rules.longest_post
+    return intent.posting_until or intent.created_at + rules.longest_placement
 
 
 def may_begin(intent: Order, now: datetime, rules: OrderRules) -> bool:

@@ -375,7 +375,7 @@ class OrderService:
         if quote is not None:
             order = await self._sums.reserve(tx, order, quote)
         await self._enforce_user_limits(tx, order)
-        order = replace(order, posting_until=order.created_at + self.rules.longest_post)
+        order = replace(order, posting_until=order.created_at + self.rules.longest_placement)
         if not await OrderRepository(tx).add(order):
             raise ConfirmationOutdated
         if order.has_recipient:

@@ -23,7 +23,7 @@ from bot.infra.db.retry import Sleep, retry_forever
 from bot.infra.log_context import bind_fields
 from bot.infra.metrics import Measurement
 from bot.orders.deposits import is_list_conclusive
-from bot.orders.metrics import POST_SECONDS, POSTS
+from bot.orders.metrics import ORDER_REQUEST_SECONDS, ORDER_REQUESTS
 from bot.orders.order import Order
 from bot.orders.placement.matching import OrderListing, read_list, read_rivals
 from bot.orders.placement.request_time import sent_by
@@ -45,7 +45,7 @@ log = structlog.get_logger(__name__)
 T = TypeVar("T")
 
 LIST_SECONDS = 4.0
-"""How long reading the list may take after the request. `OrderRules.longest_post` covers both."""
+"""How long reading the list may take after the request. `OrderRules.longest_placement` covers both."""
 
 ANSWER_SECONDS: Final = 0.3
 """How long a request goes on after its task was cancelled, so that an answer that has just arrived is read."""
@@ -84,7 +84,7 @@ class OrderSubmission:
     def submit(self, order: Order) -> None:
         """Start the one request for a saved intent (settlement API, 4.5), without waiting for its answer."""
         with bind_fields(order=order.reference):
-            longest = self._rules.longest_post - self._rules.longest_answer
+            longest = self._rules.longest_placement - self._rules.longest_answer
             deadline = Deadline.create(sent_by(order, self._rules), self._clock, self._seconds, longest)
             task = asyncio.create_task(self._submit(order, deadline), context=without_lease())
             self._tasks[order.reference] = task
@@ -136,22 +136,22 @@ class OrderSubmission:
         try:
             await self._check_time(order)
             log.info("order_submitted")
-            with Measurement(POST_SECONDS):
+            with Measurement(ORDER_REQUEST_SECONDS):
                 placed = await self._settlement.place(order.request, may_send)
         except OutcomeUnknown:
-            POSTS.labels("unknown").inc()
+            ORDER_REQUESTS.labels("unknown").inc()
             log.warning("order_in_doubt")
             return partial(self._results.record_unknown, order.reference)
         except Refused as refusal:
-            POSTS.labels("refused").inc()
+            ORDER_REQUESTS.labels("refused").inc()
             # Without the reason, which may quote the recipient.
             log.info("order_rejected", error="Refused")
             return partial(self._results.record_refused, order.reference, refusal.reason)
         except (NotCreated, KeyRefused) as failure:
-            POSTS.labels("refused" if isinstance(failure, KeyRefused) else "not_created").inc()
+            ORDER_REQUESTS.labels("refused" if isinstance(failure, KeyRefused) else "not_created").inc()
             log.warning("order_rejected", error=type(failure).__name__)
             return partial(self._results.record_refused, order.reference)
-        POSTS.labels("placed").inc()
+        ORDER_REQUESTS.labels("placed").inc()
         log.info("order_created", order_id=placed.service_id)
         return await self._compare(order, placed)
 

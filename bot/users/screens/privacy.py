@@ -11,14 +11,14 @@ from bot.users.provider import UNNAMED, Provider, format_provider
 EPOCH, TICK = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
 
 
-def format_stamp(moment: datetime) -> str:
+def format_asked_at(moment: datetime) -> str:
     """Return a time for a button's data, in microseconds: a user can start and ask for deletion in the same second."""
     return str((moment - EPOCH) // TICK)
 
 
-def parse_stamp(stamped: str) -> datetime:
-    """Return the time that `format_stamp` wrote."""
-    return EPOCH + int(stamped) * TICK
+def parse_asked_at(packed: str) -> datetime:
+    """Return the time that `format_asked_at` wrote."""
+    return EPOCH + int(packed) * TICK
 
 
 def show_privacy(
@@ -73,7 +73,7 @@ def ask_confirmation(t: Translator, overview: Overview, blockers: DeletionBlocke
         *(part for each in overview.stored for part in each.warnings(t)),
         *(blocker.notice(t) for blocker in blockers.blockers),
     ]
-    confirmed = DeletionButton(overview.user.id, format_stamp(asked_at))
+    confirmed = DeletionButton(overview.user.id, format_asked_at(asked_at))
     yes = Button(t.plain("users.privacy.yes"), data=confirmed.pack(), style="danger")
     return Screen("\n\n".join(parts), ((yes,), (_button(t, "users.privacy.no", PrivacyAction.SHOW),)))
 

@@ -49,8 +49,8 @@ def build_brand(facts: SheetFacts) -> Block:
 
     def draw(canvas: Canvas, top: int) -> None:
         below = top + (_PILL_HEIGHT - _MARK) // 2
-        canvas.stamp(shapes.draw_rounded_square(_MARK, _MARK_RADIUS), (LEFT, below), ACCENT, CARD)
-        canvas.stamp(shapes.draw_bolt(_MARK), (LEFT, below), CARD, ACCENT)
+        canvas.draw_shape(shapes.draw_rounded_square(_MARK, _MARK_RADIUS), (LEFT, below), ACCENT, CARD)
+        canvas.draw_shape(shapes.draw_bolt(_MARK), (LEFT, below), CARD, ACCENT)
         canvas.write_lines(name, (LEFT + _MARK + _MARK_GAP, below), INK, CARD)
         _draw_pill(canvas, pill, RIGHT - _measure_pill(pill), top, (ACCENT, SOFT))
 

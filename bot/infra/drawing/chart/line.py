@@ -50,7 +50,9 @@ def _draw_area(canvas: Canvas, plot: Plot, runs: Sequence[_Points]) -> None:
         outline = [(run[0][0], bottom), *run, (run[-1][0], bottom)]
         draw.polygon([_enlarge(plot, point) for point in outline], fill=255)
     small = _shrink(mask)
-    canvas.stamp(ImageChops.multiply(small, _create_gradient(small.width, small.height)), _get_corner(plot), AREA, CARD)
+    canvas.draw_shape(
+        ImageChops.multiply(small, _create_gradient(small.width, small.height)), _get_corner(plot), AREA, CARD
+    )
 
 
 def _draw_runs(canvas: Canvas, plot: Plot, runs: Sequence[_Points]) -> None:
@@ -63,12 +65,12 @@ def _draw_runs(canvas: Canvas, plot: Plot, runs: Sequence[_Points]) -> None:
         draw.line(points, fill=255, width=_THICKNESS * _FINER, joint="curve")
         for point in (points[0], points[-1]):
             _draw_dot(draw, point, (_THICKNESS if len(run) > 1 else _POINT) * _FINER / 2)
-    canvas.stamp(_shrink(dashes), _get_corner(plot), LINE, CARD)
-    canvas.stamp(_shrink(mask), _get_corner(plot), ACCENT, CARD)
+    canvas.draw_shape(_shrink(dashes), _get_corner(plot), LINE, CARD)
+    canvas.draw_shape(_shrink(mask), _get_corner(plot), ACCENT, CARD)
     if runs:
         x, y = runs[-1][-1]
-        canvas.stamp(shapes.draw_disc(_RING), (x - _RING // 2, y - _RING // 2), CARD, SOFT)
-        canvas.stamp(shapes.draw_disc(_DOT), (x - _DOT // 2, y - _DOT // 2), ACCENT, CARD)
+        canvas.draw_shape(shapes.draw_disc(_RING), (x - _RING // 2, y - _RING // 2), CARD, SOFT)
+        canvas.draw_shape(shapes.draw_disc(_DOT), (x - _DOT // 2, y - _DOT // 2), ACCENT, CARD)
 
 
 def _draw_dashes(draw: ImageDraw.ImageDraw, begin: tuple[int, int], end: tuple[int, int]) -> None:

@@ -61,8 +61,8 @@ def draw_brand(facts: ReceiptFacts) -> Block:
 
     def draw(canvas: Canvas, top: int) -> None:
         left = MIDDLE - round(_MARK + _MARK_GAP + name.width) // 2
-        canvas.stamp(shapes.draw_rounded_square(_MARK, _MARK_RADIUS), (left, top), ACCENT, PAGE)
-        canvas.stamp(shapes.draw_bolt(_MARK), (left, top), CARD, ACCENT)
+        canvas.draw_shape(shapes.draw_rounded_square(_MARK, _MARK_RADIUS), (left, top), ACCENT, PAGE)
+        canvas.draw_shape(shapes.draw_bolt(_MARK), (left, top), CARD, ACCENT)
         below = top + (_MARK - name.height) // 2
         canvas.write_lines(name, (left + _MARK + _MARK_GAP, below), INK, PAGE, is_fixed=True)
 
@@ -75,10 +75,10 @@ def draw_badge() -> Block:
 
     def draw(canvas: Canvas, top: int) -> None:
         above = shapes.draw_disc(ring).crop((0, 0, ring, ring // 2))
-        canvas.stamp(above, (MIDDLE - ring // 2, top - ring // 2), CARD, PAGE)
+        canvas.draw_shape(above, (MIDDLE - ring // 2, top - ring // 2), CARD, PAGE)
         at = (MIDDLE - _BADGE // 2, top - _BADGE // 2)
-        canvas.stamp(shapes.draw_disc(_BADGE), at, SENT, CARD)
-        canvas.stamp(shapes.draw_check(_BADGE, _TICK), at, CARD, SENT)
+        canvas.draw_shape(shapes.draw_disc(_BADGE), at, SENT, CARD)
+        canvas.draw_shape(shapes.draw_check(_BADGE, _TICK), at, CARD, SENT)
 
     return Block(_BADGE_BELOW, draw)
 
@@ -104,8 +104,8 @@ def draw_perforation() -> Block:
 
     def draw(canvas: Canvas, top: int) -> None:
         notch = shapes.draw_disc(2 * _NOTCH)
-        canvas.stamp(notch.crop((_NOTCH, 0, 2 * _NOTCH, 2 * _NOTCH)), (CARD_LEFT, top), PAGE, CARD)
-        canvas.stamp(notch.crop((0, 0, _NOTCH, 2 * _NOTCH)), (CARD_RIGHT - _NOTCH, top), PAGE, CARD)
+        canvas.draw_shape(notch.crop((_NOTCH, 0, 2 * _NOTCH, 2 * _NOTCH)), (CARD_LEFT, top), PAGE, CARD)
+        canvas.draw_shape(notch.crop((0, 0, _NOTCH, 2 * _NOTCH)), (CARD_RIGHT - _NOTCH, top), PAGE, CARD)
         line = top + _NOTCH - _DASH_THICKNESS // 2
         for x in range(LEFT, RIGHT - _DASH + 1, _DASH + _DASH_GAP):
             canvas.fill((x, line, x + _DASH, line + _DASH_THICKNESS), LINE)
