@@ -157,12 +157,6 @@ def build(settings: Settings, process_id: str | None = None) -> App:
     built = (users, recipients, orders, checkout, rates, staff, broadcasts, support, operations)
     features = [declare_infra(infra, limiter), *(each.feature for each in built)]
     infra.features.connect(features)
-    for feature in features:
-        staff.add_alarm_subjects(feature.alarm_subjects)
-        if feature.audit_terms is not None:
-            staff.add_audit_terms(feature.audit_terms)
-        if feature.user_data is not None:
-            users.user_data.append(feature.user_data)
     readers = RenderContexts(database, messenger, clock, translations, settings.default_locale)
     renderers = Renderers(
         readers.context,

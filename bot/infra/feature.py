@@ -22,6 +22,7 @@ from bot.infra.hooks import (
     AfterUpdate,
     ButtonAction,
     DescribeTicket,
+    LoadAlarmSubject,
     LoadUpdate,
     OnBlocked,
     OnZoneChanged,
@@ -158,10 +159,10 @@ class Feature:
     on_idle_message: Sequence[TakeIdleMessage[Any]] = ()
     """Called for a message that answers no question of the conversation, until one takes it."""
 
-    order_actions: Mapping[Enum, ButtonAction[Any, Any]] = field(default_factory=dict)
+    order_actions: Mapping[Any, ButtonAction[Any, Any]] = field(default_factory=dict)
     """Action of an order's button -> the function that does it. Orders do the others themselves."""
 
-    recipient_actions: Mapping[Enum, ButtonAction[Any, Any]] = field(default_factory=dict)
+    recipient_actions: Mapping[Any, ButtonAction[Any, Any]] = field(default_factory=dict)
     """Action of a saved recipient's button -> the function that does it. Recipients do the others themselves."""
 
     order_listeners: Sequence[OrderListener[Any, Any]] = ()
@@ -179,7 +180,7 @@ class Feature:
     on_blocked: Sequence[OnBlocked] = ()
     """Called in the transaction that saves that a user has blocked the bot."""
 
-    alarm_subjects: Mapping[Any, Callable[..., Awaitable[Any]]] = field(default_factory=dict)
+    alarm_subjects: Mapping[Any, LoadAlarmSubject[Any]] = field(default_factory=dict)
     """Kind of alarm -> the function that reads the subject of such alarms (`staff.alarm_subjects`)."""
 
     audit_terms: Any = None
@@ -192,7 +193,7 @@ class Feature:
 ONLY_ONE = ("conversation", "read_welcome_facts", "describe_ticket")
 """What only one feature can have."""
 
-ONE_EACH = ("order_actions", "recipient_actions")
+ONE_EACH = ("order_actions", "recipient_actions", "alarm_subjects")
 """What only one feature can have for each key."""
 
 

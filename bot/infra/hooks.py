@@ -127,3 +127,10 @@ class TakeIdleMessage(Protocol[SessionT]):
 
     async def __call__(self, session: SessionT, message: Message, /) -> bool:
         """Take the message. Return False to leave it to others."""
+
+
+class LoadAlarmSubject(Protocol[FactsT]):
+    """Loads the subject that an alarm names."""
+
+    async def __call__(self, tx: Transaction, subject: str, /) -> FactsT | None:
+        """Return the subject, or None if it was deleted or can't be read."""

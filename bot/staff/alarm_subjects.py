@@ -1,10 +1,11 @@
-"""What alarms are about. Features register how operators' messages read and show their subjects."""
+"""What alarms are about. Features declare how operators' messages read and show their subjects."""
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Final, Protocol
 
 from bot.infra.db.transaction import Transaction
+from bot.infra.feature import Features
 from bot.infra.i18n import Html, Translator
 from bot.staff.alarm_model import Alarm, AlarmKind
 
@@ -30,33 +31,23 @@ class AlarmSubject(Protocol):
         """Return the subject's status in one line."""
 
 
-LoadAlarmSubject = Callable[[Transaction, str], Awaitable[AlarmSubject | None]]
-"""Loads the subject that `Alarm.subject` names. Returns None if it was deleted or can't be read."""
-
 Subjects = Mapping[str, AlarmSubject]
 """`Alarm.subject` -> the loaded subject."""
 
 
 class AlarmSubjects:
-    """How the subjects of each kind of alarm are loaded."""
+    """Load the subject of an alarm, as the feature that owns it declares (`Feature.alarm_subjects`)."""
 
-    def __init__(self) -> None:
-        self._loaders: dict[AlarmKind, LoadAlarmSubject] = {}
-
-    def add(self, loaders: Mapping[AlarmKind, LoadAlarmSubject]) -> None:
-        """Register a feature's loaders for these kinds of alarm.
-
-        Raises:
-            ValueError: another feature has registered one of these kinds.
-        """
-        if twice := self._loaders.keys() & loaders.keys():
-            raise ValueError(f"two features read the subjects of {', '.join(sorted(twice))}")
-        self._loaders.update(loaders)
+    def __init__(self, features: Features) -> None:
+        self._features = features
 
     async def load(self, tx: Transaction, kind: AlarmKind, subject: str) -> AlarmSubject | None:
         """Return the subject of an alarm; None if it has none, or it can't be read."""
-        load = self._loaders.get(kind)
-        return None if load is None or not subject else await load(tx, subject)
+        for feature in self._features:
+            if subject and kind in feature.alarm_subjects:
+                found: AlarmSubject | None = await feature.alarm_subjects[kind](tx, subject)
+                return found
+        return None
 
     async def load_all(self, tx: Transaction, alarms: Iterable[Alarm]) -> Subjects:
         """Return the subjects of the alarms that one message shows."""

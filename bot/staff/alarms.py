@@ -56,13 +56,13 @@ class Finding:
 class AlarmService:
     """Raise alarms, remind operators of them, and clear them."""
 
-    def __init__(self, infra: Infra, rules: StaffRules, subjects: AlarmSubjects) -> None:
+    def __init__(self, infra: Infra, rules: StaffRules) -> None:
         self._database = infra.database
         self._clock = infra.clock
         self._wake_outbox = infra.wake_outbox
         self._operators = rules.operator_ids
         self._remind_after = rules.remind_after
-        self._subjects = subjects
+        self._subjects = AlarmSubjects(infra.features)
         self._since: datetime | None = None
 
     async def open(self) -> tuple[Alarm, ...]:

@@ -4,13 +4,16 @@ Other users get the same answer as for an unknown command or an old button.
 """
 
 import re
+from functools import reduce
+from operator import or_
 
 from bot.core import csv
 from bot.core.date_ranges import NAMED_SPANS
-from bot.infra.telegram.outbound.sender import Delivered, Messenger
+from bot.infra.feature import Infra
+from bot.infra.telegram.outbound.sender import Delivered
 from bot.infra.telegram.ui.router import Audience, Menu, Routes
 from bot.staff.audit import AuditLog
-from bot.staff.audit_terms import STAFF_TERMS, AuditTerms
+from bot.staff.audit_terms import AuditTerms
 from bot.staff.buttons import AuditExportButton, AuditFileButton, AuditPageButton
 from bot.staff.screens import audit as screens
 from bot.users.session import Session
@@ -19,14 +22,10 @@ from bot.users.session import Session
 class AuditHandlers:
     """Show the audit log to operators."""
 
-    def __init__(self, *, audit_log: AuditLog, messenger: Messenger) -> None:
+    def __init__(self, infra: Infra, audit_log: AuditLog) -> None:
         self._audit_log = audit_log
-        self._messenger = messenger
-        self._terms = STAFF_TERMS
-
-    def add_terms(self, terms: AuditTerms) -> None:
-        """Show another feature's entries with its terms."""
-        self._terms |= terms
+        self._messenger = infra.messenger
+        self._features = infra.features
 
     def routes(self) -> Routes[Session]:
         """Return the command and the buttons."""
@@ -79,4 +78,5 @@ class AuditHandlers:
 
     async def _show(self, session: Session, before: str, actor_id: int) -> None:
         page = await self._audit_log.get_page(before, actor_id)
-        await session.show(screens.show_page(session.reader, page, self._terms))
+        declared = [feature.audit_terms for feature in self._features if feature.audit_terms is not None]
+        await session.show(screens.show_page(session.reader, page, reduce(or_, declared, AuditTerms())))

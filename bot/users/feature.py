@@ -12,7 +12,6 @@ from bot.users.rules import UserRules
 from bot.users.screens.settings import SECTIONS
 from bot.users.service import UserService
 from bot.users.session_loader import SessionLoader
-from bot.users.user_data import UserData
 from bot.users.workers import DeletionWorkers, Retention
 
 
@@ -20,15 +19,12 @@ class Users:
     """Build the feature."""
 
     def __init__(self, infra: Infra, rules: UserRules) -> None:
-        database, clock = infra.database, infra.clock
         self.service = UserService(infra)
         self.sessions = SessionLoader(infra, operator_ids=rules.operator_ids)
-        self.user_data = list[UserData]()
-        """What each feature does with a user's data. Features append to it, and `/privacy` shows it in this order."""
-        privacy = PrivacyService(database, clock, rules.retention_days, self.user_data)
+        privacy = PrivacyService(infra, rules.retention_days)
         settings = SettingsHandlers(infra, self.service)
         phrases = PhraseHandlers()
-        deletion = DeletionWorkers(infra, privacy, Retention(database, clock, rules.retention_days, self.user_data))
+        deletion = DeletionWorkers(infra, privacy, Retention(infra, rules.retention_days))
         chats = ChatHandlers(users=self.service, messenger=infra.messenger).handlers()
         commands = settings.handlers()
         self.feature = Feature(

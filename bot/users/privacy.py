@@ -5,21 +5,20 @@ user, and is carried out in the queue of their chat. Each feature knows its own 
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import count
 
-from bot.core.clock import Clock
-from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
+from bot.infra.feature import Infra
 from bot.infra.jobs.repository import Finish, no_job
 from bot.infra.outbox.model import Notification, format_subject
 from bot.infra.outbox.repository import OutboxRepository
 from bot.users.deletion_repository import DeletionRepository, delete_user
 from bot.users.model import DeletedUser, User, UserNotification
 from bot.users.repository import UserRepository
-from bot.users.user_data import Blocker, JsonObject, StoredData, UserData, format_time
+from bot.users.user_data import Blocker, JsonObject, StoredData, format_time, list_user_data
 
 BATCH_USERS = 100
 
@@ -49,18 +48,19 @@ class DeletionBlockers:
 class PrivacyService:
     """Show, export and delete users' data. With `retention_days` 0 nothing is deleted automatically."""
 
-    def __init__(self, database: Database, clock: Clock, retention_days: int, features: Sequence[UserData]) -> None:
+    def __init__(self, infra: Infra, retention_days: int) -> None:
         self.retention_days = retention_days
-        self._database = database
-        self._clock = clock
-        self._features = features
+        self._database = infra.database
+        self._clock = infra.clock
+        self._features = infra.features
         self._to_erase = False
 
     async def get_overview(self, user: User) -> Overview:
         """Return what `/privacy` shows about `user`. The exported file has more."""
         async with self._database.reading() as tx:
             known = await UserRepository(tx).get(user.id) or user
-            found = [await each.stored(tx, user.id) for each in self._features if each.stored is not None]
+            declared = [each.stored for each in list_user_data(self._features)]
+            found = [await stored(tx, user.id) for stored in declared if stored is not None]
             return Overview(known, tuple(found))
 
     async def export(self, user: User) -> bytes:
@@ -68,7 +68,7 @@ class PrivacyService:
         sections: JsonObject = {}
         async with self._database.reading() as tx:
             known = await UserRepository(tx).get(user.id) or user
-            for each in self._features:
+            for each in list_user_data(self._features):
                 if each.export_user is not None:
                     sections |= await each.export_user(tx, user.id)
         return make_file(known, sections, self._clock.now())
@@ -104,7 +104,7 @@ class PrivacyService:
     async def has_nothing(self, user_id: int) -> bool:
         """Return whether no feature stores anything about the user, as after a deletion."""
         async with self._database.reading() as tx:
-            for each in self._features:
+            for each in list_user_data(self._features):
                 if each.has_any is not None and await each.has_any(tx, user_id):
                     return False
         return True
@@ -168,10 +168,10 @@ class PrivacyService:
             await self._erase()
 
     async def _delete(self, tx: Transaction, user_id: int) -> None:
-        await delete_user(tx, user_id, self._clock.now(), self._features)
+        await delete_user(tx, user_id, self._clock.now(), list_user_data(self._features))
 
     async def _blockers(self, tx: Transaction, user_id: int) -> DeletionBlockers:
-        asked = [each.blocks_deletion for each in self._features if each.blocks_deletion is not None]
+        asked = [each.blocks_deletion for each in list_user_data(self._features) if each.blocks_deletion is not None]
         found = [await blocks(tx, user_id) for blocks in asked]
         return DeletionBlockers(
             blockers=tuple(each for each in found if each is not None),
@@ -182,7 +182,7 @@ class PrivacyService:
         """Return whether a user can be deleted now: nothing is open, and they aren't in a conversation."""
         if not (await self._blockers(tx, user_id)).is_empty:
             return False
-        for each in self._features:
+        for each in list_user_data(self._features):
             if each.is_busy is not None and await each.is_busy(tx, user_id):
                 return False
         return True

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from typing import Final, Protocol
 
 from bot.infra.db.transaction import Transaction
+from bot.infra.feature import Features
 from bot.infra.i18n import Html, Translator
 
 JsonObject = dict[str, object]
@@ -91,6 +92,11 @@ class UserData:
     """Returns whether the user is in a conversation. Then only the user can start the deletion."""
 
     prune: Prune | None = None
+
+
+def list_user_data(features: Features) -> list[UserData]:
+    """Return what each feature does with a user's data, in their order."""
+    return [feature.user_data for feature in features if feature.user_data is not None]
 
 
 def list_first(lines: Sequence[str]) -> list[str]:

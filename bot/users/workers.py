@@ -1,17 +1,15 @@
 """Delete users who asked for deletion, and rows that are too old."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Final
 
-from bot.core.clock import Clock
-from bot.infra.db.database import Database
 from bot.infra.feature import Infra
 from bot.infra.jobs.repository import Job, JobHandler
 from bot.users.privacy import PrivacyService
 from bot.users.repository import UserEventRepository
-from bot.users.user_data import Prune, UserData
+from bot.users.user_data import Prune, list_user_data
 
 DELETION_SECONDS: Final = 2.0
 DAY_SECONDS: Final = timedelta(days=1).total_seconds()
@@ -29,27 +27,20 @@ PAUSE_SECONDS = 0.05
 class Retention:
     """Delete rows that are too old. Personal data is kept for `days` after its last use (0: forever)."""
 
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        days: int,
-        features: Sequence[UserData],
-        rest: Callable[[float], Awaitable[None]] = asyncio.sleep,
-    ) -> None:
-        self._database = database
-        self._clock = clock
+    def __init__(self, infra: Infra, days: int, rest: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
+        self._database = infra.database
+        self._clock = infra.clock
         self._kept = timedelta(days=days) if days else None
-        self._features = features
+        self._features = infra.features
         self._rest = rest
 
     async def run_once(self) -> int:
         """Delete all rows that are too old, and return how many."""
         now = self._clock.now()
         deleted = 0
-        for feature in self._features:
-            if feature.prune is not None:
-                deleted += await self._in_batches(feature.prune, now)
+        for each in list_user_data(self._features):
+            if each.prune is not None:
+                deleted += await self._in_batches(each.prune, now)
         if self._kept is not None:
             async with self._database.transaction() as tx:
                 deleted += await UserEventRepository(tx).delete_before(now - self._kept)

@@ -27,9 +27,10 @@ from bot.staff.alarms import add_order_alarm
 from bot.users.model import User
 from bot.users.privacy import PrivacyService
 from bot.users.repository import UserRepository
+from tests.infra.builders import an_infra
 from tests.orders.order_system import EMMA, OSCAR, SARI, OrderSystem
 from tests.settlement.fake_settlement import FakeSettlement
-from tests.users.stored_data import USER_DATA
+from tests.users.stored_data import FEATURES
 
 BREAKS = {
     "number": "UPDATE orders SET number = 's1.no.key' WHERE reference = :key",
@@ -229,7 +230,7 @@ async def test_a_damaged_draft_keeps_no_other_from_being_put_away(system: OrderS
 
 
 async def test_a_damaged_draft_keeps_no_other_user_from_being_forgotten(system: OrderSystem) -> None:
-    bad, privacy = await system.draft(), PrivacyService(system.store, system.clock, 365, USER_DATA)
+    bad, privacy = await system.draft(), PrivacyService(an_infra(system.store, system.clock, features=FEATURES), 365)
     now = system.clock.now()
     async with system.store.transaction() as tx:
         for user_id in (EMMA, SARI):

@@ -5,7 +5,7 @@ from typing import Any, cast
 
 from bot.core.clock import Clock
 from bot.infra.db.database import Database
-from bot.infra.feature import Infra
+from bot.infra.feature import Features, Infra
 from bot.infra.jobs.chat_jobs import ChatJobs
 from bot.infra.outbox.model import Notification, StoredNotification
 from bot.infra.outbox.payload import pack
@@ -33,7 +33,7 @@ def an_update(update_id: int, **changes: Any) -> InboxItem:
     return InboxItem(**{**values, "update_id": update_id, **changes})
 
 
-def an_infra(database: Database, clock: Clock, messenger: Any = None) -> Infra:
+def an_infra(database: Database, clock: Clock, messenger: Any = None, features: Features | None = None) -> Infra:
     """Return an infrastructure that writes English to users who haven't chosen a language."""
     return Infra(
         clock=clock,
@@ -43,4 +43,5 @@ def an_infra(database: Database, clock: Clock, messenger: Any = None) -> Infra:
         default_locale="en",
         wake_outbox=Wakeup(),
         chat_jobs=ChatJobs(database, clock),
+        features=features or Features(),
     )

@@ -40,7 +40,6 @@ from bot.settlement.catalogue import ServiceCatalogue
 from bot.settlement.health import Health
 from bot.settlement.model import OrderReport, OrderRequest, Settlement
 from bot.settlement.monitored import MonitoredSettlement
-from bot.staff.alarm_subjects import AlarmSubjects
 from bot.staff.alarms import AlarmService
 from bot.staff.rules import StaffRules
 from bot.staff.staff_chat import StaffChat
@@ -155,7 +154,12 @@ class OrderSystem:
         )
         self.drafts = DraftService(self.store, self.clock)
         self.staff_chat = StaffChat(0, rules.support_ids)
-        self.infra.features.connect([Feature(name="support", order_listeners=(OrderTicketListener(self.staff_chat),))])
+        self.infra.features.connect(
+            [
+                Feature(name="orders", alarm_subjects=ALARM_SUBJECTS),
+                Feature(name="support", order_listeners=(OrderTicketListener(self.staff_chat),)),
+            ]
+        )
         self.orders = OrderService(self.infra, self.access, rules)
         self.observer = Observer(self.infra, rules, self.orders.reports)
         self.lost_orders = self.build_lost_orders()
@@ -166,9 +170,7 @@ class OrderSystem:
             on_chat_unreachable=(end_subscription,),
             log_fields={ORDER_SUBJECT: "order"},
         )
-        subjects = AlarmSubjects()
-        subjects.add(ALARM_SUBJECTS)
-        self.alarms = AlarmService(self.infra, StaffRules(operator_ids=rules.operator_ids), subjects)
+        self.alarms = AlarmService(self.infra, StaffRules(operator_ids=rules.operator_ids))
         self.destinations = DestinationHealthService(self.store, self.clock)
         self.monitor = Monitor(self.infra, self.access, self.alarms, self.destinations, OperationRules())
         self.poller = Poller(self.infra, self.access, self.observer, self.viewed, rules.poll_interval)

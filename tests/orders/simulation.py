@@ -28,7 +28,7 @@ from bot.mcp_server.tools.arguments import MOST_LISTED
 from bot.orders import order as order_module
 from bot.orders.missed_messages import follow_ups
 from bot.orders.notifications.rendering import OrderMessages
-from bot.orders.notifications.warnings import ALARM_SUBJECTS, OrderWarnings
+from bot.orders.notifications.warnings import OrderWarnings
 from bot.orders.placement import service as ordering
 from bot.orders.receipts import handlers as receipts
 from bot.orders.receipts.service import ReceiptService
@@ -406,8 +406,6 @@ class Bot(OrderSystem):
                 await messenger.send_photo(notification.chat_id, b"a file", "from support", priority="talk")
             )
 
-        subjects = AlarmSubjects()
-        subjects.add(ALARM_SUBJECTS)
         renderers = Renderers(
             RenderContexts(self.store, messenger, self.clock, TRANSLATIONS, "en").context,
             DeletionMessage(TRANSLATIONS).renderers(),
@@ -418,7 +416,7 @@ class Bot(OrderSystem):
                 receipts=ReceiptService(self.store, self.clock),
             ).renderers(),
             OrderWarnings(rules.operator_ids).renderers(),
-            AlarmMessages(subjects).renderers(),
+            AlarmMessages(AlarmSubjects(self.infra.features)).renderers(),
             {TicketNotification.REPLY: render_support_file},
         )
         self.delivery = OutboxDelivery(

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from bot.infra.feature import Feature, Features
 from bot.infra.outbox.model import DeliveryOutcome, Sent, StoredNotification
 from bot.infra.outbox.rendering import Renderers
 from bot.infra.outbox.repository import OutboxRepository
@@ -65,9 +66,7 @@ def alarm_renderers(
     chat_id = notification.chat_id
     reader = User(id=chat_id, created_at=notification.created_at, locale="id" if chat_id == OLGA else "en")
     context = context_for(reader, store=system.store, messenger=sent_messages, now=system.clock.now())
-    subjects = AlarmSubjects()
-    subjects.add(ALARM_SUBJECTS)
-    messages = AlarmMessages(subjects)
+    messages = AlarmMessages(AlarmSubjects(Features(Feature(name="orders", alarm_subjects=ALARM_SUBJECTS))))
     return renderers_for(context, messages.renderers(), OrderWarnings(operators).renderers())
 
 

@@ -10,7 +10,6 @@ from bot.settlement.health import Health
 from bot.settlement.model import KeyRefused, OrderNotFound, OutcomeUnknown, OutOfReach, Refused, ServiceDown, SlowDown
 from bot.settlement.monitored import MonitoredSettlement
 from bot.staff.alarm_model import AlarmKind
-from bot.staff.alarm_subjects import AlarmSubjects
 from bot.staff.alarms import AlarmService, Finding
 from bot.staff.notifications import AlarmNotification
 from bot.staff.rules import StaffRules
@@ -99,7 +98,7 @@ async def test_an_alarm_that_could_not_be_saved_is_raised_by_the_next_check(
 
 
 async def test_every_operator_is_notified(system: OrderSystem) -> None:
-    alarms = AlarmService(system.infra, StaffRules(operator_ids=frozenset({OSCAR, 2002})), AlarmSubjects())
+    alarms = AlarmService(system.infra, StaffRules(operator_ids=frozenset({OSCAR, 2002})))
     await alarms.record_findings([REFUSED])
     await system.deliver()
     assert {each.chat_id for each in system.sender.sent} == {OSCAR, 2002}

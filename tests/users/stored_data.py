@@ -13,6 +13,7 @@ from bot.checkout.repository import DraftRepository
 from bot.core.clock import SystemClock
 from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
+from bot.infra.feature import Features
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.inbound.repository import InboxRepository
 from bot.orders.evidence import Evidence
@@ -38,7 +39,7 @@ from bot.tables import metadata
 from bot.users import deletion_repository
 from bot.users.model import RecordedEvent
 from bot.users.repository import UserEventRepository, UserRepository
-from bot.users.user_data import UserData
+from bot.users.user_data import UserData, list_user_data
 from tests.checkout.builders import a_draft
 from tests.infra.builders import a_notification, an_update
 from tests.orders.builders import an_order
@@ -46,9 +47,8 @@ from tests.recipients.builders import a_recipient
 from tests.times import DAY, NOW
 from tests.users.builders import a_user
 
-USER_DATA: Final[tuple[UserData, ...]] = tuple(
-    feature.user_data for feature in build_declared_features() if feature.user_data is not None
-)
+FEATURES: Final = Features(*build_declared_features())
+USER_DATA: Final[tuple[UserData, ...]] = tuple(list_user_data(FEATURES))
 """What all features declare that they do with the data of a user."""
 
 RINA, GROUP = 3001, -100_3001

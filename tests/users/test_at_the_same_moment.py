@@ -13,9 +13,10 @@ from bot.orders.screens.privacy import OpenOrders
 from bot.users.model import User
 from bot.users.privacy import PrivacyService
 from bot.users.repository import UserRepository
+from tests.infra.builders import an_infra
 from tests.orders.order_system import EMMA, SARI, OrderSystem, place_unresolved
 from tests.settlement.fake_settlement import FakeSettlement
-from tests.users.stored_data import USER_DATA
+from tests.users.stored_data import FEATURES
 
 WORSE = Decimal(1_600_000_000)
 SAT = Amount("SAT", 25_000)
@@ -115,7 +116,7 @@ async def test_nobody_is_deleted_in_the_middle_of_an_order(
 ) -> None:
     order = await in_phase(system, service, phase)
     await system.deliver()
-    privacy = PrivacyService(system.store, system.clock, 0, USER_DATA)
+    privacy = PrivacyService(an_infra(system.store, system.clock, features=FEATURES), 0)
     user = await emma(system)
     waits = await privacy.delete(user)
     (open_orders,) = waits.blockers
@@ -145,7 +146,7 @@ async def test_an_answer_after_the_sender_declined_and_was_deleted_shows_nothing
     await other_system.find_lost_orders(after=61)
     assert await other_system.orders.drop(order.reference)
     await other_system.deliver()
-    privacy = PrivacyService(system.store, system.clock, 0, USER_DATA)
+    privacy = PrivacyService(an_infra(system.store, system.clock, features=FEATURES), 0)
     user = await emma(system)
     assert (await privacy.delete(user)).is_empty
     service.gate.set()

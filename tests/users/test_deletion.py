@@ -28,18 +28,18 @@ from bot.users.repository import UserRepository
 from tests.checkout.builders import a_draft
 from tests.examples import examples
 from tests.harness.databases import on_sqlite
-from tests.infra.builders import a_notification, an_update
+from tests.infra.builders import a_notification, an_infra, an_update
 from tests.infra.on_disk import find_texts, read_all_values
 from tests.orders.builders import an_order
 from tests.settlement.fake_settlement import MovedClock
 from tests.times import DAY, NOW
 from tests.users.builders import EMMA, SARI, a_user
-from tests.users.stored_data import GROUP, RINA, USER_DATA, fill_every_table, tables_that_name
+from tests.users.stored_data import FEATURES, GROUP, RINA, fill_every_table, tables_that_name
 
 
 @pytest.fixture
 def privacy(store: Database) -> PrivacyService:
-    return PrivacyService(store, MovedClock(), 365, USER_DATA)
+    return PrivacyService(an_infra(store, MovedClock(), features=FEATURES), 365)
 
 
 async def test_nothing_leads_to_a_forgotten_user_and_everybody_else_keeps_theirs(

@@ -15,11 +15,12 @@ from bot.users.model import User, UserNotification
 from bot.users.privacy import PrivacyService
 from bot.users.repository import UserRepository
 from tests.examples import kill_every
+from tests.infra.builders import an_infra
 from tests.infra.on_disk import find_texts
 from tests.orders.crashes import Crash, CrashCountdown, CrashingSender, CrashingStore
 from tests.orders.order_system import EMMA, NUMBER, OrderSystem, SentMessage
 from tests.settlement.fake_settlement import FakeSettlement, MovedClock
-from tests.users.stored_data import USER_DATA
+from tests.users.stored_data import FEATURES
 
 pytestmark = pytest.mark.usefixtures("sqlite_in_the_loop")
 
@@ -51,12 +52,14 @@ class RequestedDeletion:
         async with system.store.reading() as tx:
             emma = await UserRepository(tx).get(EMMA)
         assert emma is not None
-        assert not (await PrivacyService(system.store, system.clock, 365, USER_DATA).delete(emma)).is_empty
+        assert not (
+            await PrivacyService(an_infra(system.store, system.clock, features=FEATURES), 365).delete(emma)
+        ).is_empty
         self.service.becomes(order.service_id or "", "COMPLETED")
         await system.close()
 
     async def run(self, system: OrderSystem) -> None:
-        privacy = PrivacyService(system.store, system.clock, 365, USER_DATA)
+        privacy = PrivacyService(an_infra(system.store, system.clock, features=FEATURES), 365)
         await system.delivery.recover()
         for _ in range(6):
             system.clock.passes(seconds=20)

@@ -29,12 +29,13 @@ from bot.users.privacy import PrivacyService
 from bot.users.repository import UserEventRepository, UserRepository
 from bot.users.workers import BATCH_ROWS, Retention
 from tests.checkout.builders import a_draft
+from tests.infra.builders import an_infra
 from tests.orders.builders import an_order
 from tests.recipients.builders import a_recipient
 from tests.settlement.fake_settlement import MovedClock
 from tests.times import DAY, NOW, SECOND
 from tests.users.builders import EMMA, SARI, a_user
-from tests.users.stored_data import DONE, USER_DATA, fill_every_table, tables_that_name
+from tests.users.stored_data import DONE, FEATURES, fill_every_table, tables_that_name
 
 
 async def aged(store: Database, reference: str, days: float, **changes: object) -> None:
@@ -56,7 +57,7 @@ async def retention(store: Database, days: int) -> int:
     async def rests(seconds: float) -> None:
         rested.append(seconds)
 
-    return await Retention(store, clock, days, USER_DATA, rests).run_once()
+    return await Retention(an_infra(store, clock, features=FEATURES), days, rests).run_once()
 
 
 async def test_recipients_delete_themselves_after_the_set_time(store: Database) -> None:
@@ -166,14 +167,14 @@ async def test_no_transaction_deletes_more_rows_than_its_limit(store: Database) 
 async def test_whoever_blocked_the_bot_that_long_ago_is_forgotten_without_a_word(store: Database) -> None:
     clock = MovedClock()
     clock.at = NOW
-    privacy = PrivacyService(store, clock, 30, USER_DATA)
+    privacy = PrivacyService(an_infra(store, clock, features=FEATURES), 30)
     await fill_every_table(store, EMMA)
     await fill_every_table(store, SARI)
     async with store.transaction() as tx:
         await UserRepository(tx).save(a_user(EMMA, blocked_at=NOW - DAY * 31))
         await UserRepository(tx).save(a_user(SARI, blocked_at=NOW - DAY * 29))
     assert await privacy.find_long_blocked() == (EMMA,)
-    assert await PrivacyService(store, clock, 0, USER_DATA).find_long_blocked() == ()
+    assert await PrivacyService(an_infra(store, clock, features=FEATURES), 0).find_long_blocked() == ()
     assert await privacy.delete_long_blocked(EMMA)
     assert await tables_that_name(store, EMMA) == []
     async with store.transaction() as tx:
@@ -230,4 +231,4 @@ async def test_a_hundred_who_have_to_wait_keep_nobody_else_from_being_forgotten(
                 )
     clock = MovedClock()
     clock.at = NOW + DAY
-    assert await PrivacyService(store, clock, 365, USER_DATA).find_deletable() == (5_100,)
+    assert await PrivacyService(an_infra(store, clock, features=FEATURES), 365).find_deletable() == (5_100,)

@@ -22,11 +22,12 @@ from bot.support.tickets.repository import TicketRepository
 from bot.tables import metadata
 from bot.users.privacy import PrivacyService
 from bot.users.workers import Retention
+from tests.infra.builders import an_infra
 from tests.infra.keys import VAULT
 from tests.settlement.fake_settlement import MovedClock
 from tests.times import DAY, NOW
 from tests.users.builders import EMMA, SARI, a_user
-from tests.users.stored_data import USER_DATA, delete_user, fill_every_table
+from tests.users.stored_data import FEATURES, USER_DATA, delete_user, fill_every_table
 
 SOMEBODY = re.compile(r"(person|user|chat|customer|sender|author|staff|actor|operator)_id$|_by$")
 OF_THE_KERNEL = {"inbox", "outbox"}
@@ -145,7 +146,7 @@ async def test_a_deletion_touches_nobody_else_s(store: Database) -> None:
 
 async def test_the_exported_file_has_everything_personal(store: Database) -> None:
     await fill_every_table(store, EMMA)
-    exported = (await PrivacyService(store, MovedClock(), 365, USER_DATA).export(a_user())).decode()
+    exported = (await PrivacyService(an_infra(store, MovedClock(), features=FEATURES), 365).export(a_user())).decode()
     assert isinstance(json.loads(exported), dict)
     async with store._reader.connect() as connection:
         for table in {column.table for column in PERSONAL}:
@@ -164,7 +165,7 @@ async def test_what_is_old_is_pruned_but_for_what_says_why_it_stays(store: Datab
         await TicketRepository(tx).save(replace(ticket, status=TicketStatus.CLOSED, closed_at=NOW))
     clock = MovedClock()
     clock.at = LATER
-    await Retention(store, clock, 30, USER_DATA).run_once()
+    await Retention(an_infra(store, clock, features=FEATURES), 30).run_once()
     async with store.transaction() as tx:
         await InboxRepository(tx).delete_finished(LATER)
         await OutboxRepository(tx).delete_old(LATER, ())

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Final
 
 from bot.infra.db.transaction import Transaction
+from bot.infra.hooks import LoadAlarmSubject
 from bot.infra.i18n import Html, Translator
 from bot.infra.outbox.model import DeliveryOutcome, Notification, NotificationKind
 from bot.infra.telegram.ui.screen import Screen
@@ -17,7 +18,7 @@ from bot.orders.screens import warnings as screens
 from bot.orders.screens.formatting import format_order_line
 from bot.orders.screens.open_orders import staff_status_key
 from bot.staff.alarm_model import ORDER_ALARMS, Alarm, AlarmKind
-from bot.staff.alarm_subjects import LoadAlarmSubject
+from bot.staff.alarm_subjects import AlarmSubject
 from bot.staff.screens import alarms
 from bot.users.readers import RenderContext, Renderer
 
@@ -53,7 +54,7 @@ async def load_order(tx: Transaction, reference: str) -> OrderInAlarm | None:
     return None if order is None else OrderInAlarm(order)
 
 
-ALARM_SUBJECTS: Final[Mapping[AlarmKind, LoadAlarmSubject]] = dict.fromkeys(ORDER_ALARMS, load_order)
+ALARM_SUBJECTS: Final[Mapping[AlarmKind, LoadAlarmSubject[AlarmSubject]]] = dict.fromkeys(ORDER_ALARMS, load_order)
 """How alarms load the orders that they are about."""
 
 
