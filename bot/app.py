@@ -157,7 +157,7 @@ def build(settings: Settings, process_id: str | None = None) -> App:
     built = (users, recipients, orders, checkout, rates, staff, broadcasts, support, operations)
     features = [declare_infra(infra, limiter), *(each.feature for each in built)]
     infra.features.connect(features)
-    readers = RenderContexts(database, messenger, clock, translations, settings.default_locale)
+    readers = RenderContexts(infra)
     renderers = Renderers(
         readers.context,
         *(renderers for feature in features for renderers in feature.renderers),

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from bot.core.clock import Clock
 from bot.core.zones import PRESUMED
 from bot.infra.db.database import Database
 from bot.infra.db.errors import RowUnreadable
-from bot.infra.i18n import Translations, Translator, translator_for
+from bot.infra.feature import Infra
+from bot.infra.i18n import Translator, translator_for
 from bot.infra.outbox.model import DeliveryOutcome, Notification
 from bot.infra.outbox.rendering import Render, delivery_outcome, with_repeat_note
 from bot.infra.telegram.outbound.sender import Messenger, Priority
@@ -65,21 +65,10 @@ Renderer = Render[RenderContext]
 
 
 class RenderContexts:
-    """Build the contexts in which notifications are rendered. Groups read in `default_locale`."""
+    """Build the contexts in which notifications are rendered. Groups read in the default locale."""
 
-    def __init__(
-        self,
-        database: Database,
-        messenger: Messenger,
-        clock: Clock,
-        translations: Translations,
-        default_locale: str,
-    ) -> None:
-        self._database = database
-        self._messenger = messenger
-        self._clock = clock
-        self._translations = translations
-        self._default_locale = default_locale
+    def __init__(self, infra: Infra) -> None:
+        self._infra = infra
 
     async def context(self, chat_id: int) -> RenderContext:
         """Return the context for messages to a chat. A private chat has the id of its user.
@@ -97,22 +86,24 @@ class RenderContexts:
             user=user,
             t=self._translator(chat_id, user),
             zone=user.zone if user else PRESUMED,
-            now=self._clock.now(),
-            database=self._database,
-            messenger=self._messenger,
+            now=self._infra.clock.now(),
+            database=self._infra.database,
+            messenger=self._infra.messenger,
         )
 
     async def translator_for(self, chat_id: int) -> Translator:
         """Return the translator for the language of a chat."""
-        async with self._database.reading() as tx:
+        async with self._infra.database.reading() as tx:
             user = await UserRepository(tx).get_if_readable(chat_id)
         return self._translator(chat_id, user)
 
     def _translator(self, chat_id: int, user: User | None) -> Translator:
         """Return the translator for a user, or for a group, whose id is negative."""
-        is_group = user is None and chat_id < 0
-        return self._translations.get(self._default_locale) if is_group else translator_for(self._translations, user)
+        translations = self._infra.translations
+        if user is None and chat_id < 0:
+            return translations.get(self._infra.default_locale)
+        return translator_for(translations, user)
 
     async def _user(self, chat_id: int) -> User | None:
-        async with self._database.reading() as tx:
+        async with self._infra.database.reading() as tx:
             return await UserRepository(tx).get(chat_id)

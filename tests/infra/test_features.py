@@ -24,8 +24,9 @@ def test_only_one_feature_can_have_some_parts(slot: str) -> None:
 
 @pytest.mark.parametrize("slot", ["order_actions", "recipient_actions", "alarm_subjects"])
 def test_two_features_cannot_do_the_same_action(slot: str) -> None:
-    one = Feature(name="checkout", **{slot: {Action.SHOW: ANY, Action.HIDE: ANY}})
-    other = Feature(name="support", **{slot: {Action.SHOW: ANY}})
+    both: dict[str, Any] = {slot: {Action.SHOW: ANY, Action.HIDE: ANY}}
+    show: dict[str, Any] = {slot: {Action.SHOW: ANY}}
+    one, other = Feature(name="checkout", **both), Feature(name="support", **show)
     with pytest.raises(ValueError, match=f"two features have {slot} for SHOW"):
         Features(one, other)
 

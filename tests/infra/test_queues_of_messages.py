@@ -27,7 +27,7 @@ from bot.infra.outbox.model import (
 )
 from bot.infra.outbox.rendering import Renderers
 from bot.infra.outbox.repository import OutboxRepository
-from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Messenger, Outcome, TryLater
+from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Outcome, TryLater
 from bot.orders.missed_messages import follow_ups
 from bot.orders.missed_order_repository import MissedOrderRepository
 from bot.orders.notification_kinds import AboutOrder, OrderNotification, OrderWarning
@@ -51,11 +51,10 @@ from bot.users.privacy import _deletion_notification
 from bot.users.readers import RenderContext, RenderContexts
 from bot.users.repository import UserRepository
 from tests.checkout.builders import a_draft_at_review
-from tests.infra.builders import as_stored
+from tests.infra.builders import an_infra, as_stored
 from tests.orders.builders import an_open_order
 from tests.orders.order_system import EMMA, OSCAR, OrderSystem
 from tests.screens import NOW
-from tests.texts import TRANSLATIONS
 
 BOT = Path(__file__).parents[2] / "bot"
 
@@ -225,7 +224,7 @@ async def test_an_invoice_without_its_picture_is_an_alarm(system: OrderSystem) -
 
 
 def create_renderers(system: OrderSystem, telegram: object) -> Renderers[RenderContext]:
-    readers = RenderContexts(system.store, cast("Messenger", telegram), system.clock, TRANSLATIONS, "en")
+    readers = RenderContexts(an_infra(system.store, system.clock, telegram))
     messages = OrderMessages(
         features=Features(), contacts=SupportContacts(StaffChat(0, frozenset())), receipts=cast("Any", None)
     )

@@ -55,6 +55,7 @@ from bot.staff.staff_chat import SupportContacts
 from bot.support.notifications.kinds import AboutEntry, TicketNotification
 from bot.users.notifications import DeletionMessage
 from bot.users.readers import RenderContext, RenderContexts
+from tests.infra.builders import an_infra
 from tests.orders.faults import Fault, HangingCall, KillableProcess, KillableStore
 from tests.orders.order_system import OrderSystem
 from tests.settlement.fake_settlement import FakeSettlement
@@ -407,7 +408,7 @@ class Bot(OrderSystem):
             )
 
         renderers = Renderers(
-            RenderContexts(self.store, messenger, self.clock, TRANSLATIONS, "en").context,
+            RenderContexts(an_infra(self.store, self.clock, messenger)).context,
             DeletionMessage(TRANSLATIONS).renderers(),
             draft_notifications.RENDERERS,
             OrderMessages(

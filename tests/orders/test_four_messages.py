@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
@@ -12,7 +12,7 @@ from bot.infra.feature import Features
 from bot.infra.outbox.model import DeliveryOutcome, NotificationStatus, Queue, RetryLater, Sent, Undeliverable
 from bot.infra.outbox.rendering import Renderers
 from bot.infra.outbox.repository import OutboxRepository
-from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Messenger, Outcome, TryLater
+from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Outcome, TryLater
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Keyboard
 from bot.orders.missed_messages import follow_ups
@@ -35,7 +35,7 @@ from bot.staff.alarm_repository import AlarmRepository
 from bot.staff.staff_chat import StaffChat, SupportContacts
 from bot.users.readers import RenderContext, RenderContexts
 from bot.users.repository import UserRepository
-from tests.infra.builders import as_stored
+from tests.infra.builders import an_infra, as_stored
 from tests.orders.builders import a_deposit_order, an_open_order, as_sent
 from tests.screens import NOW
 from tests.settlement.fake_settlement import MovedClock
@@ -116,7 +116,7 @@ class Chat:
     def __init__(self, store: Database) -> None:
         self.store, self.telegram, self.clock = store, Telegram(), MovedClock()
         self.clock.at = NOW
-        readers = RenderContexts(store, cast("Messenger", self.telegram), self.clock, TRANSLATIONS, "en")
+        readers = RenderContexts(an_infra(store, self.clock, self.telegram))
         messages = OrderMessages(
             features=Features(),
             contacts=SupportContacts(StaffChat(0, frozenset())),

@@ -12,7 +12,6 @@ from bot.core.clock import Clock
 from bot.infra.db.database import Database
 from bot.infra.db.errors import RowUnreadable
 from bot.infra.db.vault import LeftRows, Vault
-from bot.infra.i18n import Translations
 from bot.infra.leases.chat_leases import ChatLease, UnsharedLeases
 from bot.infra.outbox.delivery import OutboxDelivery
 from bot.infra.outbox.left import FOLLOWS_FOR, LEFT_FOR, TRY_AGAIN
@@ -38,6 +37,7 @@ from bot.staff.alarm_model import AlarmKind
 from bot.users.model import User
 from bot.users.readers import RenderContexts
 from bot.users.repository import UserRepository
+from tests.infra.builders import an_infra
 from tests.infra.keys import KEY, OLDER_KEY
 from tests.orders.order_system import EMMA, SARI, OrderSystem, RecordingSender
 from tests.settlement.fake_settlement import FakeSettlement
@@ -307,7 +307,7 @@ async def test_a_drafts_time_ends_where_it_can_be_read(old: Replica, new: Replic
         await DraftService(old.store, old.clock).expire(draft.id)
     assert caught.value.is_for_others
     assert await new.drafts.expire(draft.id)
-    contexts = RenderContexts(old.store, None, old.clock, Translations.load(), "en")  # type: ignore[arg-type]  # not used
+    contexts = RenderContexts(an_infra(old.store, old.clock))
     about = draft_expired_notification(draft, old.clock.now())
     with pytest.raises(RowUnreadable):
         await render_expired(about, await contexts.context(EMMA))
@@ -322,7 +322,7 @@ async def test_no_invoice_is_shown_without_the_phrase_of_a_user_whom_others_can_
     old: Replica, new: Replica
 ) -> None:
     await a_user_with_a_phrase(new, SARI, new.clock)
-    contexts = RenderContexts(old.store, None, old.clock, Translations.load(), "en")  # type: ignore[arg-type]  # not used
+    contexts = RenderContexts(an_infra(old.store, old.clock))
     with pytest.raises(RowUnreadable) as caught:
         await contexts.context(SARI)
     assert caught.value.is_for_others

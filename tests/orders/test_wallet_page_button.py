@@ -10,7 +10,7 @@ from bot.infra.feature import Features
 from bot.infra.outbox.model import RetryLater, Sent, Undeliverable
 from bot.infra.outbox.rendering import Renderers
 from bot.infra.telegram.errors import SlowDown, Unanswered, Unsent
-from bot.infra.telegram.outbound.sender import Delivered, Invalid, Messenger, Outcome
+from bot.infra.telegram.outbound.sender import Delivered, Invalid, Outcome
 from bot.infra.telegram.outcomes import to_outcome
 from bot.infra.telegram.ui.screen import Keyboard
 from bot.orders.notification_kinds import OrderNotification
@@ -20,11 +20,11 @@ from bot.orders.order import Order
 from bot.orders.repository import OrderRepository
 from bot.staff.staff_chat import StaffChat, SupportContacts
 from bot.users.readers import RenderContext, RenderContexts
-from tests.infra.builders import as_stored
+from tests.infra.builders import an_infra, as_stored
 from tests.orders.builders import INVOICE, a_deposit_order, an_open_order
 from tests.screens import NOW
 from tests.settlement.fake_settlement import MovedClock
-from tests.texts import TRANSLATIONS, label
+from tests.texts import label
 
 TOKEN = "abcdefghijklmnopqrstuvwxyz_-0123"
 URL = f"https://pay.example/p/{TOKEN}?l=en"
@@ -78,7 +78,7 @@ def messages_of(public_url: str = "https://pay.example") -> OrderMessages:
 def renderers_of(store: Database, telegram: object, messages: OrderMessages) -> Renderers[RenderContext]:
     clock = MovedClock()
     clock.at = NOW
-    readers = RenderContexts(store, cast("Messenger", telegram), clock, TRANSLATIONS, "en")
+    readers = RenderContexts(an_infra(store, clock, telegram))
     return Renderers(readers.context, messages.renderers())
 
 

@@ -12,7 +12,7 @@ from bot.infra.i18n import LOCALES
 from bot.infra.outbox.model import Notification, Sent, StoredNotification
 from bot.infra.outbox.rendering import Renderers
 from bot.infra.outbox.repository import OutboxRepository
-from bot.infra.telegram.outbound.sender import Delivered, Messenger, Outcome
+from bot.infra.telegram.outbound.sender import Delivered, Outcome
 from bot.orders.notification_kinds import OrderNotification
 from bot.orders.notification_queue import order_notifications
 from bot.orders.notifications.rendering import OrderMessages
@@ -30,11 +30,11 @@ from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.repository import TicketRepository
 from bot.users.readers import RenderContext, RenderContexts
 from bot.users.repository import UserRepository
-from tests.infra.builders import as_stored
+from tests.infra.builders import an_infra, as_stored
 from tests.orders.builders import an_open_order
 from tests.screens import NOW
 from tests.settlement.fake_settlement import MovedClock
-from tests.texts import TRANSLATIONS, label, like, readable, says
+from tests.texts import label, like, readable, says
 from tests.users.builders import EMMA, a_user
 
 RINA = 3001
@@ -62,7 +62,7 @@ def sender_of(store: Database, telegram: Telegram) -> Renderers[RenderContext]:
     user_chat = UserChatMessages(reopen_within=timedelta(days=7), reply_time=ReplyTime(store, clock))
     features = Features(Feature(name="support", describe_ticket=user_chat.describe_ticket))
     messages = OrderMessages(features=features, contacts=SupportContacts(STAFF_CHAT), receipts=cast("Any", None))
-    readers = RenderContexts(store, cast("Messenger", telegram), clock, TRANSLATIONS, "en")
+    readers = RenderContexts(an_infra(store, clock, telegram))
     return Renderers(readers.context, messages.renderers())
 
 

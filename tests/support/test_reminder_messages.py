@@ -17,6 +17,7 @@ from bot.support.ticket import Ticket
 from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.reminders import TicketReminderService
 from bot.users.readers import RenderContexts
+from tests.infra.builders import an_infra
 from tests.infra.test_messenger_against_sandbox import messenger
 from tests.rendering import PartialSender
 from tests.sandbox.telegram_sandbox import OSCAR, RINA, Running, running
@@ -54,7 +55,7 @@ async def scene(file: str, request: pytest.FixtureRequest) -> AsyncIterator[Scen
     async with running() as server, messenger(server.url, server.settings.bot_token) as telegram:
         for staff in (OSCAR, RINA):
             await server.says(staff, "/start")
-        readers = RenderContexts(system.store, telegram, system.clock, TRANSLATIONS, "en")
+        readers = RenderContexts(an_infra(system.store, system.clock, telegram))
         reminders = PartialSender(Renderers(readers.context, ReminderMessages(system.staff_chat).renderers()))
         delivery = OutboxDelivery(system.store, reminders, system.clock, follow_ups=posts.FOLLOW_UPS)
         waiting = TicketReminderService(

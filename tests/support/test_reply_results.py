@@ -22,13 +22,14 @@ from bot.users.model import User
 from bot.users.readers import RenderContexts
 from bot.users.repository import UserRepository
 from tests.e2e.chat_user import as_base64
+from tests.infra.builders import an_infra
 from tests.infra.test_messenger_against_sandbox import messenger
 from tests.pictures import png
 from tests.rendering import PartialSender
 from tests.sandbox.telegram_sandbox import Running, running
 from tests.settlement.fake_settlement import MovedClock
 from tests.support.ticket_system import EMMA, RINA, TicketSystem
-from tests.texts import TRANSLATIONS, says, text
+from tests.texts import says, text
 
 FILES: dict[str, dict[str, Any]] = {
     "photo": {"picture": as_base64(png(40, 30))},
@@ -38,7 +39,7 @@ FILES: dict[str, dict[str, Any]] = {
 
 def reply_sender(system: TicketSystem, telegram: Messenger) -> PartialSender:
     """Return a sender of replies and remarks."""
-    readers = RenderContexts(system.store, telegram, system.clock, TRANSLATIONS, "en")
+    readers = RenderContexts(an_infra(system.store, system.clock, telegram))
     remarks = RemarkMessages(TicketTopics(system.store, telegram, system.clock))
     return PartialSender(Renderers(readers.context, RENDERERS, remarks.renderers()))
 

@@ -1,5 +1,6 @@
 """The language of a notification: that of its reader, and `DEFAULT_LOCALE` only in groups."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -8,8 +9,8 @@ from bot.infra.db.database import Database
 from bot.users.model import User
 from bot.users.readers import RenderContexts
 from bot.users.repository import UserRepository
+from tests.infra.builders import an_infra
 from tests.settlement.fake_settlement import MovedClock
-from tests.texts import TRANSLATIONS
 
 EMMA, NOBODY, GROUP = 1001, 1002, -1_002_000_000_001
 
@@ -20,7 +21,7 @@ async def test_the_default_language_is_for_groups_and_a_user_of_an_unknown_langu
 ) -> None:
     async with sqlite_store.transaction() as tx:
         await UserRepository(tx).save(User(id=EMMA, created_at=datetime(2026, 1, 1, tzinfo=UTC), language_code=app))
-    readers = RenderContexts(sqlite_store, None, MovedClock(), TRANSLATIONS, "id")  # type: ignore[arg-type]  # not used
+    readers = RenderContexts(replace(an_infra(sqlite_store, MovedClock()), default_locale="id"))
     expected = {EMMA: locale, NOBODY: "en", GROUP: "id"}
     assert {chat: (await readers.context(chat)).t.locale for chat in expected} == expected
     assert {chat: (await readers.translator_for(chat)).locale for chat in expected} == expected
