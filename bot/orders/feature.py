@@ -58,7 +58,7 @@ class Orders:
             receipts=receipts,
             contacts=contacts,
         )
-        missed = MissedMessages(database, self.status_messages.send_status_message)
+        missed = MissedMessages(database, self.status_messages)
         messages = OrderMessages(
             features=infra.features, contacts=contacts, receipts=receipt_service, public_url=rules.public_url
         )

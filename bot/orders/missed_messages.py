@@ -5,7 +5,7 @@ money also raises an alarm. At the user's next visit the bot shows the missed or
 first, each with its status. Of the others, the newest are shown, and a message counts the rest.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -22,6 +22,7 @@ from bot.orders.notification_kinds import AboutOrder, OrderNotification
 from bot.orders.order import Order
 from bot.orders.repository import OrderRepository
 from bot.orders.screens import missed_orders as screens
+from bot.orders.status_messages import StatusMessages
 from bot.staff.alarm_model import AlarmKind
 from bot.staff.alarms import raise_order_alarm
 from bot.users.session import Session, SessionKey
@@ -94,11 +95,11 @@ class _Known:
 
 
 class MissedMessages:
-    """Hooks of the session loader. `show_status` sends the status message of an order."""
+    """Show users what they missed. `load` and `show` are slots of `Feature`."""
 
-    def __init__(self, database: Database, show_status: Callable[[Session, Order], Awaitable[Outcome]]) -> None:
+    def __init__(self, database: Database, status_messages: StatusMessages) -> None:
         self._database = database
-        self._show_status = show_status
+        self._status_messages = status_messages
 
     async def load(self, tx: Transaction, session: Session) -> None:
         """Save in the session whether the user missed a message."""
@@ -181,7 +182,7 @@ class MissedMessages:
             session.notice = session.t(
                 "orders.chat.missed" if session.blocked_since is None else "orders.chat.meanwhile"
             )
-            sent = await self._show_status(session, each.order)
+            sent = await self._status_messages.send_status_message(session, each.order)
             # Telegram may never accept this status message either. It must not hold up the other missed orders.
             if not await self._finish(session, sent, (each.missed,)):
                 return False

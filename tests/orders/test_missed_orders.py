@@ -64,7 +64,7 @@ class World:
         infra, none = an_infra(sqlite_store, clock, self.telegram), cast("Any", None)
         status_messages = StatusMessages(infra, none, none, SupportContacts(StaffChat(0, frozenset())))
         self.sessions = SessionLoader(infra)
-        missed = MissedMessages(sqlite_store, status_messages.send_status_message)
+        missed = MissedMessages(sqlite_store, status_messages)
         infra.features.connect([Feature(name="orders", on_load=(missed.load,), after_update=(missed.show,))])
 
     async def orders(self, *references: str) -> None:
