@@ -15,14 +15,15 @@ from bot.checkout.open_draft import DRAFT, open_draft
 from bot.checkout.screens import draft as screens
 from bot.checkout.screens import limit_warning
 from bot.checkout.service import DraftService
-from bot.checkout.steps.handler import StepHandler, TakeAnswer
+from bot.checkout.steps.handler import OutOfDate, StepHandler, TakeAnswer
 from bot.checkout.steps.review import ReviewStep
 from bot.core.errors import Rejection
+from bot.core.money import AmountRejected
 from bot.infra.db.database import Database
 from bot.infra.i18n import Html
-from bot.infra.telegram.ui.formatting import format_arguments
+from bot.infra.telegram.ui.formatting import format_time
 from bot.infra.telegram.ui.screen import Screen
-from bot.orders.limits import is_about_time
+from bot.orders.limits import LimitReached, TooManyOrders
 from bot.orders.order import Phase
 from bot.orders.placement.service import OrderService
 from bot.orders.repository import OrderRepository
@@ -162,16 +163,18 @@ class DraftHandlers:
     async def record_refusal(self, session: Session, rejection: Rejection) -> None:
         """Record for support why an answer to the open question was refused. An old button is no answer."""
         draft = session[DRAFT]
-        if draft is not None and draft.status is DraftStatus.OPEN and rejection.key != STALE:
+        if draft is not None and draft.status is DraftStatus.OPEN and not isinstance(rejection, OutOfDate):
             session[DRAFT] = await self._drafts.record_refusal(draft, rejection)
 
     async def warn_of_limit(self, session: Session) -> Html | None:
         """Return the warning for a user who can't order anything now, or None."""
         try:
             await self._orders.check_user(session.user.id)
-        except Rejection as rejection:
-            again = format_arguments(session.t, rejection, session.now, session.zone).get("again")
-            return session.t("checkout.limits.foretold", again=again) if again else None
+        except LimitReached as reached:
+            again = format_time(session.t, reached.again, session.now, session.zone)
+            return session.t("checkout.limits.foretold", again=again)
+        except Rejection:
+            return None
         return None
 
     def add_resume_button(self, session: Session, screen: Screen) -> Screen:
@@ -232,11 +235,11 @@ class DraftHandlers:
         """Report the reason and ask the same question again. If the amount no longer fits, ask for the amount."""
         await self.record_refusal(session, rejection)
         draft = open_draft(session)
-        if is_about_time(rejection):
+        if isinstance(rejection, TooManyOrders):
             await session.show(limit_warning.screen(session.t, draft, session.format_rejection(rejection)))
             return
         session.notice = Html("\n".join(filter(None, (session.notice, session.format_rejection(rejection)))))
-        if ".amount." in rejection.key and draft.step is Step.REVIEW:
+        if isinstance(rejection, AmountRejected) and draft.step is Step.REVIEW:
             await self._save(session, replace(draft, step=Step.AMOUNT))
             return
         if draft.step is Step.REVIEW:

@@ -21,14 +21,10 @@ from bot.checkout.parser import (
     words_of,
 )
 from bot.core.errors import Rejection
-from bot.core.money import Ambiguous, parse_amount
+from bot.core.money import Ambiguous, AmountRejected, AmountUnreadable, ForeignCurrency, parse_amount
 from bot.recipients.model import SavedRecipient, find_by_beginning, find_current_method, recipient_title
 from bot.recipients.numbers import clean_number
 from bot.settlement.model import PayoutMethod
-
-FOREIGN: Final = "core.amount.foreign"
-UNREADABLE: Final = "core.amount.unreadable"
-
 
 NO_SUM_ASKED: Final = frozenset({Step.HOLDER, Step.CHANNEL, Step.REVIEW})
 """Steps whose own answers are never a sum, although their readers may take one for an answer."""
@@ -73,7 +69,8 @@ class LineReading:
     @property
     def asks_sum(self) -> bool:
         """Whether the user has to be asked which sum is meant, or what their dollars are in rupiah."""
-        return bool(self.line.amount_readings) or any(each.key == FOREIGN for each in self.line.rejections)
+        is_foreign = any(isinstance(each, ForeignCurrency) for each in self.line.rejections)
+        return bool(self.line.amount_readings) or is_foreign
 
     @property
     def has_number(self) -> bool:
@@ -90,8 +87,10 @@ def read_sum_alone(text: str) -> LineReading | None:
     """Return the reading of a text that is nothing but a sum, or None. A number without digits may be a name."""
     try:
         amount = parse_amount(text)
-    except Rejection as rejection:
-        is_sum = rejection.key != UNREADABLE and any(map(str.isdecimal, text))
+    except AmountUnreadable:
+        return None
+    except AmountRejected as rejection:
+        is_sum = any(map(str.isdecimal, text))
         return LineReading(OneLine(rejections=(rejection,), amount_text=text)) if is_sum else None
     if isinstance(amount, Ambiguous):
         is_sum = any(map(str.isdecimal, text))

@@ -19,6 +19,7 @@ from bot.checkout.service import DraftService
 from bot.checkout.steps.amount import AmountStep
 from bot.checkout.steps.destination import list_methods
 from bot.core.errors import Rejection
+from bot.core.money import ForeignCurrency
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.formatting import quote_input
 from bot.infra.telegram.ui.screen import Screen
@@ -199,7 +200,7 @@ def _list_not_taken(
     """Yield what was understood but can't be taken. `is_asked`: the sum is being asked about."""
     line = reading.line
     for rejection in line.rejections:
-        if rejection.key != lines.FOREIGN or not is_asked:
+        if not (is_asked and isinstance(rejection, ForeignCurrency)):
             yield t.translate(rejection)
     if reading.recipient is not None and lines.has_vanished(reading, methods):
         yield t("checkout.recipient.vanished", name=format_method(reading.recipient.method))

@@ -2,6 +2,9 @@
 
 Rejection            the input can't be accepted, and why
 Remark               accepted, but the user has to confirm it ("BCA numbers usually have 10 digits")
+
+A key only chooses the text. A reason that decides what happens next is a class in the package that raises it, such as
+`AmountRejected` or `LimitReached`.
 """
 
 from collections.abc import Mapping

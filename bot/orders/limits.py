@@ -19,12 +19,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from bot.core.errors import Rejection
+from bot.core.money import AmountRejected
 from bot.orders.order import Order, Phase
 from bot.orders.poll_intervals import payable_until
 
 HOUR = timedelta(hours=1)
 DAY = timedelta(days=1)
-_OF_TIME = "orders.limits."
 MAY_BE_PAID = frozenset({Phase.INTENDED, Phase.UNKNOWN, Phase.UNRESOLVED, Phase.NEEDS_CONFIRMATION, Phase.OPEN})
 
 
@@ -65,9 +65,24 @@ class Limits:
         return not (self.open_orders or self.orders_per_hour or self.idr_per_day)
 
 
-def is_about_time(rejection: Rejection) -> bool:
-    """Return whether only time can lift the rejection, and no other amount."""
-    return rejection.key.startswith(_OF_TIME)
+class LimitReached(Rejection):
+    """One of the user's own limits doesn't allow the order now.
+
+    Attributes:
+        again: when the order is possible, if no other order changes until then.
+    """
+
+    def __init__(self, key: str, /, *, again: datetime, **arguments: object) -> None:
+        super().__init__(key, **arguments, again=again)
+        self.again = again
+
+
+class TooManyOrders(LimitReached):
+    """The user has too many orders. Only time can lift this, and no other amount."""
+
+
+class DailyLimitReached(LimitReached, AmountRejected):
+    """The amount is above what is left of the user's day."""
 
 
 def can_still_be_paid(order: Order, now: datetime) -> bool:
@@ -77,9 +92,7 @@ def can_still_be_paid(order: Order, now: datetime) -> bool:
 
 
 def check_order_count(limits: Limits, orders: Sequence[Order], now: datetime) -> None:
-    """Raise `Rejection` if no further order is possible now, whatever its amount.
-
-    The rejection's argument `again` is when an order will be possible, if no order changes until then.
+    """Raise `TooManyOrders` if no further order is possible now, whatever its amount.
 
     Args:
         limits: the user's limits.
@@ -92,11 +105,14 @@ def check_order_count(limits: Limits, orders: Sequence[Order], now: datetime) ->
 
 
 def check(limits: Limits, orders: Sequence[Order], idr: int, now: datetime, *, smallest: int) -> None:
-    """Raise `Rejection` if an order of `idr` rupiah is not possible now.
+    """Check whether an order of `idr` rupiah is possible now.
 
-    The rejection has these arguments: `limit`; `remaining`, the largest amount possible now; and `again`, when this
-    amount will be possible if no order changes until then. An amount above the daily limit is never possible. Its
-    rejection has the largest amount that is possible now, or else `again`, when any amount will be possible.
+    An amount above the daily limit is never possible. Its rejection has the largest amount that is possible now
+    (`remaining`), or else says when any amount will be possible.
+
+    Raises:
+        LimitReached: not now. If another amount is possible, the rejection has the largest one (`remaining`).
+        AmountRejected: the amount is above the daily limit.
 
     Args:
         limits: the user's limits.
@@ -105,7 +121,7 @@ def check(limits: Limits, orders: Sequence[Order], idr: int, now: datetime, *, s
         now: the current time.
         smallest: the minimum of any order, in rupiah.
     """
-    rejections = _rejections_of_count(limits, orders, now)
+    rejections: list[LimitReached] = [*_rejections_of_count(limits, orders, now)]
     limit = limits.idr_per_day
     if limit and idr > limit:
         raise _above_daily_limit(limit, _spent(orders, now), rejections, smallest)
@@ -117,7 +133,7 @@ def check(limits: Limits, orders: Sequence[Order], idr: int, now: datetime, *, s
         raise max(rejections, key=_available_at)
 
 
-def _rejections_of_count(limits: Limits, orders: Sequence[Order], now: datetime) -> list[Rejection]:
+def _rejections_of_count(limits: Limits, orders: Sequence[Order], now: datetime) -> list[TooManyOrders]:
     unpaid_until = [order.offer_ends_at for order in orders if can_still_be_paid(order, now)]
     counted_until = [order.created_at + HOUR for order in orders if now < order.created_at + HOUR]
     found = (
@@ -127,35 +143,35 @@ def _rejections_of_count(limits: Limits, orders: Sequence[Order], now: datetime)
     return [rejection for rejection in found if rejection is not None]
 
 
-def _rejection_of_count(key: str, limit: int, ends: list[datetime]) -> Rejection | None:
+def _rejection_of_count(key: str, limit: int, ends: list[datetime]) -> TooManyOrders | None:
     """Return the rejection if there are `limit` orders, which stop counting at `ends`, and None otherwise."""
     if not limit or len(ends) < limit:
         return None
-    return Rejection(key, count=len(ends), again=sorted(ends)[len(ends) - limit])
+    return TooManyOrders(key, count=len(ends), again=sorted(ends)[len(ends) - limit])
 
 
 def _rejection_of_sum(
     limit: int, spent: list[tuple[datetime, int]], idr: int, smallest: int, *, is_less_possible: bool
-) -> Rejection | None:
+) -> DailyLimitReached | None:
     remaining = limit - sum(rupiah for _, rupiah in spent)
     if idr <= remaining:
         return None
     again = _time_when_possible(limit, spent, idr)
     if is_less_possible and remaining >= smallest:
-        return Rejection("orders.amount.day_remaining", limit=limit, remaining=remaining, again=again)
-    return Rejection("orders.amount.day_full", limit=limit, again=again)
+        return DailyLimitReached("orders.amount.day_remaining", limit=limit, remaining=remaining, again=again)
+    return DailyLimitReached("orders.amount.day_full", limit=limit, again=again)
 
 
 def _above_daily_limit(
-    limit: int, spent: list[tuple[datetime, int]], rejections: list[Rejection], smallest: int
-) -> Rejection:
+    limit: int, spent: list[tuple[datetime, int]], rejections: list[LimitReached], smallest: int
+) -> AmountRejected:
     remaining = limit - sum(rupiah for _, rupiah in spent)
     if remaining >= smallest and not rejections:
-        return Rejection("orders.amount.above_day", limit=limit, remaining=remaining)
+        return AmountRejected("orders.amount.above_day", limit=limit, remaining=remaining)
     times = [_available_at(rejection) for rejection in rejections]
     if remaining < smallest:
         times.append(_time_when_possible(limit, spent, smallest))
-    return Rejection("orders.amount.above_day_later", limit=limit, again=max(times))
+    return DailyLimitReached("orders.amount.above_day_later", limit=limit, again=max(times))
 
 
 def _spent(orders: Sequence[Order], now: datetime) -> list[tuple[datetime, int]]:
@@ -182,8 +198,5 @@ def _time_when_possible(limit: int, spent: list[tuple[datetime, int]], idr: int)
     raise ValueError("the amount is above the daily limit")
 
 
-def _available_at(rejection: Rejection) -> datetime:
-    again = rejection.arguments["again"]
-    if not isinstance(again, datetime):
-        raise TypeError("a rejection without a time")
-    return again
+def _available_at(rejection: LimitReached) -> datetime:
+    return rejection.again

@@ -4,8 +4,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from decimal import Decimal
 
-from bot.core.errors import Rejection
-from bot.core.money import MAX_SATS
+from bot.core.money import MAX_SATS, AmountRejected
 from bot.orders.limits import AmountLimits, Limits
 from bot.rates.quote import Estimate
 from bot.recipients.banks import display_name
@@ -47,15 +46,15 @@ class OrderRules:
         return AmountLimits(self.min_order_idr, method.cap if method else None)
 
     def check_limits(self, method: PayoutMethod | None, worth: Estimate) -> None:
-        """Raise `Rejection` if an amount is below the minimum or above the destination's cap."""
+        """Raise `AmountRejected` if an amount is below the minimum or above the destination's cap."""
         self.check_amount(method, idr=worth.idr, sats=worth.sats)
 
     def check_amount(self, method: PayoutMethod | None, *, idr: int, sats: int) -> None:
-        """Raise `Rejection` as `check_limits` does, for the amounts of an earlier quote."""
+        """Raise `AmountRejected` as `check_limits` does, for the amounts of an earlier quote."""
         allowed = self.amounts_for(method)
         if allowed.is_below(idr):
-            raise Rejection("orders.amount.below_minimum", minimum=allowed.minimum)
+            raise AmountRejected("orders.amount.below_minimum", minimum=allowed.minimum)
         if method is not None and allowed.is_above(idr):
-            raise Rejection("orders.amount.above_cap", cap=allowed.maximum, name=display_name(method))
+            raise AmountRejected("orders.amount.above_cap", cap=allowed.maximum, name=display_name(method))
         if sats > MAX_SATS:
-            raise Rejection("core.amount.too_large_sats", maximum=MAX_SATS)
+            raise AmountRejected("core.amount.too_large_sats", maximum=MAX_SATS)

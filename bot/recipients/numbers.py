@@ -26,8 +26,14 @@ _SPACING: Final = str.maketrans("", "", " .-'")
 _MOBILE_SPACING: Final = str.maketrans("", "", " .-'()")
 _COUNTRY: Final = 62
 
-LIKE_MOBILE: Final = "recipients.number.like_mobile"
-"""The key of the remark on an account number that can be a mobile number. The user may mean an e-wallet."""
+
+class NumberRejected(Rejection):
+    """The number can't be one of this destination's numbers, or of a contact with an e-wallet."""
+
+
+@dataclass(frozen=True, slots=True)
+class LikeMobile(Remark):
+    """The account number can be a mobile number. The user may mean an e-wallet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +51,14 @@ def clean_number(method: PayoutMethod, text: str) -> CleanNumber:
     The API accepts it as well as E.164.
 
     Raises:
-        Rejection: `recipients.number.missing`, `recipients.number.not_digits`, `recipients.number.too_short`
+        NumberRejected: `recipients.number.missing`, `recipients.number.not_digits`, `recipients.number.too_short`
             (`shortest`, `actual`), `recipients.number.too_long` (`longest`, `actual`). For banks
             `recipients.number.phone_at_bank`. For e-wallets `recipients.number.landline`, `recipients.number.foreign`
             (`code`), `recipients.number.not_mobile`.
     """
     typed = plain(text)
     if not any(character.isdecimal() for character in typed):
-        raise Rejection("recipients.number.missing")
+        raise NumberRejected("recipients.number.missing")
     return _clean_mobile(typed) if method.kind == EWALLET else _clean_account(method, typed)
 
 
@@ -63,12 +69,12 @@ def clean_contact(text: str) -> CleanNumber:
     Japanese, although it looks like an Indonesian number without its zero.
 
     Raises:
-        Rejection: `recipients.number.contact_without` (no number), `recipients.number.contact_unclear` (`number`), and
-            those of `clean_number` for an e-wallet.
+        NumberRejected: `recipients.number.contact_without` (no number), `recipients.number.contact_unclear` (`number`),
+            and those of `clean_number` for an e-wallet.
     """
     typed = plain(text)
     if not any(character.isdecimal() for character in typed):
-        raise Rejection("recipients.number.contact_without")
+        raise NumberRejected("recipients.number.contact_without")
     squeezed = typed.translate(_MOBILE_SPACING)
     if squeezed.startswith(("+", "0", "62")):
         return _clean_mobile(typed)
@@ -76,8 +82,8 @@ def clean_contact(text: str) -> CleanNumber:
     if code is None:
         return _clean_mobile(typed)
     if squeezed.startswith("8"):
-        raise Rejection("recipients.number.contact_unclear", number=squeezed)
-    raise Rejection("recipients.number.foreign", code=f"+{code}")
+        raise NumberRejected("recipients.number.contact_unclear", number=squeezed)
+    raise NumberRejected("recipients.number.foreign", code=f"+{code}")
 
 
 def _find_country(digits: str) -> int | None:
@@ -95,13 +101,13 @@ def to_international(text: str) -> str | None:
     """Return the Indonesian mobile number in `text` as `+628…`, or None. No bank accepts this form."""
     try:
         return f"+{_COUNTRY}{_clean_mobile(plain(text)).number.removeprefix('0')}"
-    except Rejection:
+    except NumberRejected:
         return None
 
 
 def _clean_account(method: PayoutMethod, typed: str) -> CleanNumber:
     if re.fullmatch(r"\+[0-9]+", typed.translate(_MOBILE_SPACING)):
-        raise Rejection("recipients.number.phone_at_bank")
+        raise NumberRejected("recipients.number.phone_at_bank")
     number = _check_digits(typed.translate(_SPACING))
     _check_length(number, MIN_ACCOUNT_DIGITS, MAX_ACCOUNT_DIGITS)
     return CleanNumber(number, _remark_on_length(method, len(number)) or _remark_like_mobile(method, number))
@@ -109,15 +115,15 @@ def _clean_account(method: PayoutMethod, typed: str) -> CleanNumber:
 
 def _check_digits(text: str) -> str:
     if not re.fullmatch(r"[0-9]+", text):
-        raise Rejection("recipients.number.not_digits")
+        raise NumberRejected("recipients.number.not_digits")
     return text
 
 
 def _check_length(number: str, minimum: int, maximum: int) -> None:
     if len(number) < minimum:
-        raise Rejection("recipients.number.too_short", shortest=minimum, actual=len(number))
+        raise NumberRejected("recipients.number.too_short", shortest=minimum, actual=len(number))
     if len(number) > maximum:
-        raise Rejection("recipients.number.too_long", longest=maximum, actual=len(number))
+        raise NumberRejected("recipients.number.too_long", longest=maximum, actual=len(number))
 
 
 def _remark_on_length(method: PayoutMethod, actual: int) -> Remark | None:
@@ -137,24 +143,24 @@ def _remark_like_mobile(method: PayoutMethod, number: str) -> Remark | None:
         return None
     try:
         is_mobile = _clean_mobile(number).remark is None
-    except Rejection:
+    except NumberRejected:
         is_mobile = False
-    return Remark(LIKE_MOBILE, {"method": display_name(method)}) if is_mobile else None
+    return LikeMobile("recipients.number.like_mobile", {"method": display_name(method)}) if is_mobile else None
 
 
 def _clean_mobile(typed: str) -> CleanNumber:
     parsed = _parse_mobile(_with_country_code(typed))
     if parsed.country_code != _COUNTRY:
-        raise Rejection("recipients.number.foreign", code=f"+{parsed.country_code}")
+        raise NumberRejected("recipients.number.foreign", code=f"+{parsed.country_code}")
     number = f"0{parsed.national_number}"
     kind = phonenumbers.number_type(parsed)
     if kind == PhoneNumberType.MOBILE:
         _check_length(number, MOBILE_DIGITS.start, MOBILE_DIGITS.stop - 1)
         return CleanNumber(number)
     if kind == PhoneNumberType.FIXED_LINE:
-        raise Rejection("recipients.number.landline")
+        raise NumberRejected("recipients.number.landline")
     if kind != PhoneNumberType.UNKNOWN or not number.startswith("08"):
-        raise Rejection("recipients.number.not_mobile")
+        raise NumberRejected("recipients.number.not_mobile")
     return _accept_unlisted_mobile(number)
 
 
@@ -172,7 +178,7 @@ def _parse_mobile(dialled: str) -> PhoneNumber:
         return phonenumbers.parse(dialled, "ID")
     except NumberParseException:
         _check_length(dialled.removeprefix("+"), MOBILE_DIGITS.start, MOBILE_DIGITS.stop - 1)
-        raise Rejection("recipients.number.not_mobile") from None
+        raise NumberRejected("recipients.number.not_mobile") from None
 
 
 def _accept_unlisted_mobile(number: str) -> CleanNumber:

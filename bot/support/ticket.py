@@ -48,6 +48,20 @@ class Rating(StrEnum):
     BAD = "bad"
 
 
+class TicketClosed(Rejection):
+    """The ticket is closed, so nothing can be added to it."""
+
+    def __init__(self) -> None:
+        super().__init__("support.ticket.closed")
+
+
+class TicketHeldByAnother(Rejection):
+    """Another agent holds the ticket."""
+
+    def __init__(self) -> None:
+        super().__init__("support.ticket.held_by_another")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ticket:
     """One subject of one user with support.
@@ -111,7 +125,7 @@ class Ticket:
         A user who already waits keeps waiting since their first message.
 
         Raises:
-            Rejection: the ticket is closed.
+            TicketClosed: it has to be reopened first.
         """
         self._check_is_open()
         return self if self.waiting_since else replace(self, waiting_since=now, reminded_at=None, escalated_at=None)
@@ -120,18 +134,19 @@ class Ticket:
         """Return the ticket claimed by the agent `by`, who may hold it already.
 
         Raises:
-            Rejection: the ticket is closed, or another agent holds it.
+            TicketClosed: it can't be claimed.
+            TicketHeldByAnother: another agent was faster.
         """
         self._check_is_open()
         if self.claimed_by is not None and self.claimed_by != by:
-            raise Rejection("support.ticket.held_by_another")
+            raise TicketHeldByAnother
         return self if self.claimed_by == by else replace(self, claimed_by=by, claimed_at=now)
 
     def take_over(self, by: int, now: datetime) -> Self:
         """Return the ticket after `by` has taken it over from another agent.
 
         Raises:
-            Rejection: the ticket is closed.
+            TicketClosed: it has to be reopened first.
         """
         self._check_is_open()
         return replace(self, claimed_by=by, claimed_at=now)
@@ -187,7 +202,7 @@ class Ticket:
 
     def _check_is_open(self) -> None:
         if not self.is_open:
-            raise Rejection("support.ticket.closed")
+            raise TicketClosed
 
 
 def new_ticket_reference() -> str:

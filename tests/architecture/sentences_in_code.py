@@ -8,9 +8,22 @@ from pathlib import Path
 
 from tests.architecture.source import nodes
 
-SPEAKERS = frozenset({"t", "plural", "plain", "translator", "Rejection", "Remark"})
+
+def _rejections() -> frozenset[str]:
+    """Return the names of `Rejection`, `Remark` and the classes that are built on them."""
+    names, bases = {"Rejection", "Remark"}, [node for _, node in nodes() if isinstance(node, ast.ClassDef)]
+    for _ in bases:
+        found = {each.name for each in bases if any(isinstance(b, ast.Name) and b.id in names for b in each.bases)}
+        if found <= names:
+            break
+        names |= found
+    return frozenset(names)
+
+
+SPEAKERS = frozenset({"t", "plural", "plain", "translator"}) | _rejections()
 """Names of what takes a key first, as `session.t(…)`, `t.plural(…)` and `Rejection(…)` do."""
 
+KEY = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)+")
 UNFORMATTED = frozenset({"Button", "acknowledge", "plain", "BotCommand"})
 
 
@@ -60,6 +73,8 @@ def _in_call(node: ast.AST, path: Path) -> Iterator[Spoken]:
     if not isinstance(node, ast.Call) or not node.args:
         return
     name = _name(node)
+    if name == "__init__" and any(KEY.fullmatch(key) for key in _keys(node.args[0])):
+        name = "Rejection"  # a class that always has the same key
     if name not in SPEAKERS:
         return
     for key in _keys(node.args[0]):
@@ -76,7 +91,7 @@ def _keys(node: ast.expr) -> Iterator[str]:
 
 def _arguments(call: ast.Call, name: str) -> frozenset[str] | None:
     names = [keyword.arg for keyword in call.keywords]
-    if None in names or name == "Remark":
+    if None in names or name in {"Remark", "LikeMobile"}:
         return None
     counted = {"count"} if name == "plural" else set()
     return frozenset({each for each in names if each} | counted)

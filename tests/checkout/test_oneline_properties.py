@@ -13,7 +13,7 @@ from bot.checkout.flow import missing
 from bot.checkout.parser import looks_like_order, read_line
 from bot.core.money import Amount
 from bot.core.text import plain
-from bot.recipients.numbers import LIKE_MOBILE, clean_number
+from bot.recipients.numbers import LikeMobile, clean_number
 from bot.settlement.model import PayoutMethod
 
 BCA = PayoutMethod("014", "BANK CENTRAL ASIA", "bank", 100_000_000)
@@ -89,7 +89,7 @@ def test_an_account_that_looks_like_a_mobile_number_is_asked_about_in_any_order_
         line = read_line(" ".join(parts), METHODS)
         assert (line.method, line.number, line.doubtful_number) == (JAGO, None, "628100000000")
         assert line.number_remark is not None
-        assert line.number_remark.key == LIKE_MOBILE
+        assert isinstance(line.number_remark, LikeMobile)
         assert (line.amount, line.holder, line.leftover) == (Amount("IDR", 500_000), "Budi", ())
         assert looks_like_order(" ".join(parts), METHODS)
 

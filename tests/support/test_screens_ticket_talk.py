@@ -16,7 +16,7 @@ from bot.support.notifications.replies import FILE_STAYS, MAYBE_ARRIVED
 from bot.support.staff.entries import OWN_UNITS, count_excess_units
 from bot.support.staff.screens import remarks as staff_remarks
 from bot.support.staff.screens import talk as staff_talk
-from bot.support.ticket import CloseReason, Ticket
+from bot.support.ticket import CloseReason, Ticket, TicketClosed, TicketHeldByAnother
 from bot.support.user_chat.screens import reply as ticket_reply
 from tests.orders.builders import an_open_order
 from tests.screens import HOSTILE_NAMES, NOW
@@ -43,8 +43,8 @@ WHYS = (
     "Bad Request: <b>anything</b> & more",
 )
 REJECTIONS = (
-    Rejection("support.ticket.closed"),
-    Rejection("support.ticket.held_by_another"),
+    TicketClosed(),
+    TicketHeldByAnother(),
     Rejection(staff_talk.KIND),
     Rejection(staff_talk.COMMAND),
     Rejection(staff_talk.STRANGER),

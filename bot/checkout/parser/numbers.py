@@ -45,7 +45,13 @@ from bot.checkout.parser.vocabulary import (
 from bot.checkout.parser.words import WHOLE_NUMBER, Word, meant_digits
 from bot.core.errors import Rejection, Remark
 from bot.recipients.banks import find_known
-from bot.recipients.numbers import LIKE_MOBILE, MAX_ACCOUNT_DIGITS, TYPICAL_ACCOUNT_DIGITS, clean_number
+from bot.recipients.numbers import (
+    MAX_ACCOUNT_DIGITS,
+    TYPICAL_ACCOUNT_DIGITS,
+    LikeMobile,
+    NumberRejected,
+    clean_number,
+)
 from bot.settlement.model import BANK, PayoutMethod
 
 MOST_PIECES: Final = 7
@@ -454,7 +460,7 @@ def is_usual(method: PayoutMethod, number: str) -> bool:
     except Rejection:
         return False
     # The user is asked about a number that may be a phone's. It makes no other reading of the line likelier.
-    return remark is None or remark.key == LIKE_MOBILE
+    return remark is None or isinstance(remark, LikeMobile)
 
 
 def as_sent(number: str, method: PayoutMethod | None) -> str:
@@ -470,7 +476,9 @@ def as_sent(number: str, method: PayoutMethod | None) -> str:
 def _checked(number: str, method: PayoutMethod | None, *, is_certain: bool) -> Number:
     if len(digits_of(number)) > MAX_ACCOUNT_DIGITS:
         return Number(
-            rejection=Rejection("recipients.number.too_long", longest=MAX_ACCOUNT_DIGITS, actual=len(digits_of(number)))
+            rejection=NumberRejected(
+                "recipients.number.too_long", longest=MAX_ACCOUNT_DIGITS, actual=len(digits_of(number))
+            )
         )
     if method is None:
         return Number(number=number) if is_certain else Number(doubtful=number)

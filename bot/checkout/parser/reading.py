@@ -40,7 +40,7 @@ from bot.checkout.parser.vocabulary import COUNTED, EACH, LEADS_TO_DESTINATION, 
 from bot.checkout.parser.words import WHOLE_NUMBER, Word, begins_as_digits, words_of
 from bot.core.errors import Rejection, Remark
 from bot.core.money import Amount
-from bot.recipients.numbers import to_international
+from bot.recipients.numbers import NumberRejected, to_international
 from bot.recipients.search import MAX_CANDIDATES
 from bot.settlement.model import PayoutMethod
 
@@ -319,5 +319,5 @@ def looks_like_order(text: str, methods: Sequence[PayoutMethod]) -> bool:
         return False
     if line.number is not None:
         return line.method is not None or line.amount is not None
-    is_number_asked = line.number_remark is not None or any(".number." in each.key for each in line.rejections)
-    return is_number_asked and line.method is not None and line.amount is not None
+    is_rejected = any(isinstance(each, NumberRejected) for each in line.rejections)
+    return (line.number_remark is not None or is_rejected) and line.method is not None and line.amount is not None

@@ -31,8 +31,7 @@ from bot.checkout.parser.vocabulary import (
     SUM_OF_ELSE,
 )
 from bot.checkout.parser.words import Word, begins_as_digits
-from bot.core.errors import Rejection
-from bot.core.money import Ambiguous, Amount, parse_amount
+from bot.core.money import Ambiguous, Amount, AmountRejected, AmountUnreadable, ForeignCurrency, parse_amount
 from bot.core.money.foreign import is_foreign_sum
 from bot.core.money.vocabulary import (
     CURRENCIES,
@@ -87,7 +86,7 @@ _PART_BEGINS: Final = tuple(word for word in (*FRACTIONS, *PARTS, *ONE_OF) if le
 _ARTICLES: Final = frozenset({"a", "se"})
 _SMALL_THEN_COMMA: Final = re.compile(r"\d{1,3},\d")
 _MOST_FILLERS: Final = 3
-Reading = Amount | Ambiguous | Rejection
+Reading = Amount | Ambiguous | AmountRejected
 """What a text means if it is read as a sum."""
 
 
@@ -270,8 +269,10 @@ def read_sum(text: str) -> Reading | None:
     """Return the sum in `text`, or None if there is none."""
     try:
         return parse_amount(text)
-    except Rejection as refused:
-        return None if refused.key == "core.amount.unreadable" else refused
+    except AmountUnreadable:
+        return None
+    except AmountRejected as refused:
+        return refused
 
 
 def _readings(words: Sequence[Word], start: int) -> Iterator[Sum]:
@@ -464,7 +465,7 @@ class Money:
     amount: Amount | None = None
     readings: tuple[Amount, ...] = ()
     text: str = ""
-    rejection: Rejection | None = None
+    rejection: AmountRejected | None = None
 
     @property
     def ambiguous(self) -> "Money":
@@ -476,7 +477,7 @@ class Money:
     @property
     def foreign(self) -> "Money":
         """A sum in another currency: none of its readings is offered."""
-        return Money(text=self.text, rejection=Rejection("core.amount.foreign"))
+        return Money(text=self.text, rejection=ForeignCurrency())
 
 
 def decide_money(
@@ -510,7 +511,7 @@ def _combine(found: Sequence[tuple[str, Reading]]) -> Money:
     """Return the one sum that the line names, or all that it can be."""
     texts = " / ".join(dict.fromkeys(text for text, _ in found))
     values = list(dict.fromkeys(list_amounts(value) for _, value in found))
-    rejection = next((value for _, value in found if isinstance(value, Rejection)), None)
+    rejection = next((value for _, value in found if isinstance(value, AmountRejected)), None)
     certain = next((value for _, value in found if isinstance(value, Amount)), None)
     if len(values) == 1 and certain is not None and all(isinstance(value, Amount) for _, value in found):
         return Money(amount=certain, text=texts)
@@ -522,6 +523,6 @@ def _combine(found: Sequence[tuple[str, Reading]]) -> Money:
 
 def _ask_amount(text: str, value: Reading) -> Money:
     """Return readings to confirm, even if there is only one: the digits may not be a sum at all."""
-    if isinstance(value, Rejection):
+    if isinstance(value, AmountRejected):
         return Money(text=text, rejection=value)
     return Money(readings=list_amounts(value), text=text)

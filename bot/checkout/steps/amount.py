@@ -2,23 +2,22 @@
 
 import asyncio
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 
 from bot.checkout.buttons import DraftAction
 from bot.checkout.draft import OrderDraft
 from bot.checkout.flow import missing
 from bot.checkout.screens import amount as screens
-from bot.checkout.steps.handler import TakeAnswer
-from bot.core.errors import Rejection
-from bot.core.money import Ambiguous, Amount, parse_amount
+from bot.checkout.steps.handler import OutOfDate, TakeAnswer
+from bot.core.money import Ambiguous, Amount, ForeignCurrency, parse_amount
 from bot.core.money.dollars import convert_dollars, find_dollars
 from bot.infra.telegram.ui.screen import Screen
-from bot.orders.limits import is_about_time
+from bot.orders.limits import TooManyOrders
 from bot.orders.placement.service import OrderService
 from bot.settlement.model import SettlementFailure
 from bot.users.session import Session
 
-FOREIGN = "core.amount.foreign"
 LONGEST_WAIT = 2.0
 """Seconds until a question is shown without prices."""
 
@@ -43,8 +42,8 @@ class AmountStep:
         """Take the typed amount, or ask which reading of it is meant."""
         try:
             amount = parse_amount(text)
-        except Rejection as rejection:
-            asked = await self.ask_dollars(session, draft, text) if rejection.key == FOREIGN else None
+        except ForeignCurrency:
+            asked = await self.ask_dollars(session, draft, text)
             if asked is None:
                 raise
             return asked
@@ -90,7 +89,7 @@ class AmountStep:
         """Take the amount of a button."""
         currency, _slash, value = argument.partition("/")
         if currency not in {"IDR", "SAT"} or not value.isdigit():
-            raise Rejection("users.stale.button")
+            raise OutOfDate
         return await self._with(draft, Amount("SAT" if currency == "SAT" else "IDR", int(value)))
 
     async def _with(self, draft: OrderDraft, amount: Amount) -> OrderDraft:
@@ -100,13 +99,9 @@ class AmountStep:
             Rejection: the amount is outside the limits. The rejection names a possible amount.
         """
         draft = replace(draft, amount=amount)
-        try:
+        # Without a quote, or before the user can order again, the answer is kept: the review checks it again.
+        with suppress(SettlementFailure, TooManyOrders):
             await self._orders.estimate_order(draft.user_id, draft.method, amount)
-        except SettlementFailure:
-            pass  # the answer is kept anyway: the review checks the amount again
-        except Rejection as rejection:
-            if not is_about_time(rejection):
-                raise
         return replace(draft, step=missing(draft))
 
 

@@ -5,6 +5,7 @@ from typing import Protocol
 
 from bot.checkout.buttons import DraftAction
 from bot.checkout.draft import OrderDraft
+from bot.core.errors import Rejection
 from bot.infra.telegram.ui.screen import Screen
 from bot.users.session import Session
 
@@ -13,6 +14,13 @@ TakeAnswer = Callable[[Session, OrderDraft, str], Awaitable[OrderDraft | Screen]
 
 Raises `Rejection` if the answer isn't valid. Then the question is shown again with the reason.
 """
+
+
+class OutOfDate(Rejection):
+    """The pressed button no longer fits the draft. It is no answer."""
+
+    def __init__(self) -> None:
+        super().__init__("users.stale.button")
 
 
 class StepHandler(Protocol):

@@ -9,7 +9,7 @@ from bot.checkout.flow import missing
 from bot.checkout.screens import holder as screens
 from bot.checkout.steps.handler import TakeAnswer
 from bot.core.errors import Rejection
-from bot.core.money import Amount, parse_amount
+from bot.core.money import Amount, AmountRejected, ForeignCurrency, parse_amount
 from bot.infra.telegram.ui.screen import Screen
 from bot.recipients.holders import read_holder
 from bot.users.session import Session
@@ -53,8 +53,10 @@ def _is_sum(word: str) -> bool:
     """Return whether the word is clearly a sum ("750rb"). A small number may be part of a name ("Toko 88")."""
     try:
         return any(map(str.isdecimal, word)) and isinstance(parse_amount(word), Amount)
-    except Rejection as rejection:
-        return rejection.key == "core.amount.foreign"
+    except ForeignCurrency:
+        return True
+    except AmountRejected:
+        return False
 
 
 def _with(draft: OrderDraft, holder: str | None) -> OrderDraft:

@@ -11,7 +11,7 @@ from bot.checkout.flow import EDITS
 from bot.checkout.screens import review as screens
 from bot.checkout.service import DraftService
 from bot.checkout.steps.channel import list_channels
-from bot.checkout.steps.handler import TakeAnswer
+from bot.checkout.steps.handler import OutOfDate, TakeAnswer
 from bot.core.errors import Rejection
 from bot.infra.db.database import Database
 from bot.infra.telegram.ui.screen import Screen
@@ -71,7 +71,7 @@ class ReviewStep:
         if reviewed != draft:
             saved = await self._drafts.save(reviewed, session.update_id)
             if saved is None:
-                raise Rejection("users.stale.button")
+                raise OutOfDate
             reviewed = saved
         async with self._database.reading() as tx:
             is_first = not await OrderRepository(tx).of_user(session.user.id, limit=1)
@@ -107,7 +107,7 @@ class ReviewStep:
     async def _edit(self, _: Session, draft: OrderDraft, name: str) -> OrderDraft:
         """Go to the question whose answer the user wants to change."""
         if name not in EDITS:
-            raise Rejection("users.stale.button")
+            raise OutOfDate
         return replace(draft, step=EDITS[name])
 
     async def _confirm(self, session: Session, draft: OrderDraft, argument: str) -> OrderDraft | Screen:
@@ -122,7 +122,7 @@ class ReviewStep:
         try:
             order = await place_draft(self._orders, draft, new_phrase, reviewed_sats)
         except ConfirmationOutdated:
-            raise Rejection("users.stale.button") from None
+            raise OutOfDate from None
         except MethodVanished:
             if not await self._catalogue.methods():  # an empty list says nothing about this destination
                 raise ServiceDown from None

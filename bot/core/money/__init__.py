@@ -12,6 +12,7 @@ from bot.core.money.exact import (
     rupiah_for_sats,
     sats_for_rupiah,
 )
+from bot.core.money.rejections import AmountRejected, AmountUnreadable, ForeignCurrency
 from bot.core.money.typed import Ambiguous, parse_amount
 
 __all__ = [
@@ -21,7 +22,10 @@ __all__ = [
     "SETTLEMENT_FEE_IDR",
     "Ambiguous",
     "Amount",
+    "AmountRejected",
+    "AmountUnreadable",
     "Currency",
+    "ForeignCurrency",
     "Rupiah",
     "Sats",
     "parse_amount",

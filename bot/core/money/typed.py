@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final
 
-from bot.core.errors import Rejection
 from bot.core.money.exact import MAX_RUPIAH, MAX_SATS, SATS_PER_BITCOIN, Amount, Currency
 from bot.core.money.foreign import FOREIGN, names_foreign
+from bot.core.money.rejections import AmountRejected, AmountUnreadable, ForeignCurrency
 from bot.core.money.vocabulary import CURRENCIES, FRACTIONS, MILLION, SCALES, SLANG, THOUSAND, words_in
 from bot.core.money.words import UnknownWords, read_words
 from bot.core.text import BULLET, has_odd_numerals, plain, remove_pictures, with_plain_marks
@@ -123,16 +123,16 @@ def parse_amount(text: str) -> Amount | Ambiguous:
     The currency is rupiah if none is named. The user decides about ambiguous text ("1.500", "1m", "50.00", ".5jt").
 
     Raises:
-        Rejection: `core.amount.unreadable`, `core.amount.not_positive`, `core.amount.fraction` (of a rupiah),
-            `core.amount.fraction_sats`, `core.amount.too_large` (with `maximum`), `core.amount.too_large_sats`,
-            `core.amount.foreign` (another currency).
+        AmountUnreadable: the text isn't an amount.
+        ForeignCurrency: it is an amount in another currency.
+        AmountRejected: it is less than one rupiah or sat, has a fraction of one, or is more than anybody sends.
     """
     try:
         typed = _split(text)
         return _read(typed) if typed.parts[0][0].isalnum() else _read_marked(typed)
-    except Rejection as refused:
-        if refused.key == "core.amount.unreadable" and len(text) <= LONGEST and names_foreign(with_plain_marks(text)):
-            raise Rejection("core.amount.foreign") from None
+    except AmountUnreadable:
+        if len(text) <= LONGEST and names_foreign(with_plain_marks(text)):
+            raise ForeignCurrency from None
         raise
 
 
@@ -165,7 +165,7 @@ def _read_marked(typed: _Typed) -> Amount | Ambiguous:
 def _list_readings(typed: _Typed) -> tuple[Amount, ...]:
     try:
         found = _read(typed)
-    except Rejection:
+    except AmountRejected:
         return ()
     return found.readings if isinstance(found, Ambiguous) else (found,)
 
@@ -173,14 +173,14 @@ def _list_readings(typed: _Typed) -> tuple[Amount, ...]:
 def _split(text: str) -> _Typed:
     folded = plain(remove_pictures(with_plain_marks(text))).casefold()
     if has_odd_numerals(text) or len(folded) > LONGEST:
-        raise Rejection("core.amount.unreadable")
+        raise AmountUnreadable
     if _BELOW_ZERO.match(folded):
-        raise Rejection("core.amount.not_positive")
+        raise AmountRejected("core.amount.not_positive")
     tokens = _tokens(_CLOSING.sub("", folded))
     named = {CURRENCIES[token] for token in (tokens[:1] + tokens[-1:]) if token in CURRENCIES}
     parts = tuple(_without_ends(tokens))
     if not parts or len(named) > 1 or any(part in CURRENCIES for part in parts):
-        raise Rejection("core.amount.unreadable")
+        raise AmountUnreadable
     return _Typed(named.pop() if named else "IDR", parts, _ABBREVIATED.match(folded) is not None)
 
 
@@ -190,7 +190,7 @@ def _tokens(text: str) -> list[str]:
         match = _TOKEN.match(text, position)
         found = _words_of(match) if match else None
         if match is None or found is None:
-            raise Rejection("core.amount.unreadable")
+            raise AmountUnreadable
         tokens.extend(found)
         position = match.end()
     return tokens
@@ -215,7 +215,7 @@ def _from_words(typed: _Typed) -> Amount | Ambiguous:
     try:
         number = read_words(typed.parts)
     except UnknownWords:
-        raise Rejection("core.amount.unreadable") from None
+        raise AmountUnreadable from None
     first = number.values[0]
     if typed.currency == "IDR" and first < SMALLEST_AMOUNT and first.denominator == 1:
         return _from_bare_number(WrittenNumber(int(first), None, int(first)))
@@ -272,7 +272,7 @@ def _amount_or_choice(
     """Return one certain amount, or the readings that make sense.
 
     Raises:
-        Rejection: no reading makes sense. The reason is the first reading's.
+        AmountRejected: no reading makes sense. The reason is the first reading's.
     """
     unit: Currency = "IDR" if currency == "IDR" else "SAT"
     sums = {reading * factor for reading in readings for factor in _UNITS[currency]}
@@ -285,11 +285,11 @@ def _amount_or_choice(
     return amounts[0] if len(amounts) == 1 and not must_ask else Ambiguous(amounts)
 
 
-def _reason(sums: set[Fraction], whole: list[int], unit: Currency) -> Rejection:
+def _reason(sums: set[Fraction], whole: list[int], unit: Currency) -> AmountRejected:
     if all(each <= 0 for each in sums):
-        return Rejection("core.amount.not_positive")
+        return AmountRejected("core.amount.not_positive")
     if not whole:
-        return Rejection("core.amount.fraction" if unit == "IDR" else "core.amount.fraction_sats")
+        return AmountRejected("core.amount.fraction" if unit == "IDR" else "core.amount.fraction_sats")
     if unit == "IDR":
-        return Rejection("core.amount.too_large", maximum=int(MAX_RUPIAH))
-    return Rejection("core.amount.too_large_sats", maximum=int(MAX_SATS))
+        return AmountRejected("core.amount.too_large", maximum=int(MAX_RUPIAH))
+    return AmountRejected("core.amount.too_large_sats", maximum=int(MAX_SATS))

@@ -11,7 +11,7 @@ from datetime import datetime
 
 from bot.core.clock import Clock
 from bot.core.errors import Rejection
-from bot.core.money import MAX_SATS, Amount
+from bot.core.money import MAX_SATS, Amount, AmountRejected
 from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
 from bot.orders.deposits import MAY_BE_PAID_FOR, choose_sum, last_sum_preferred
@@ -74,11 +74,11 @@ class DepositSums:
         worth = estimate(Amount("SAT", sats), quote)
         allowed = self._rules.amounts_for(method)
         if method is not None and allowed.is_above(worth.idr):
-            raise Rejection(
+            raise AmountRejected(
                 "orders.amount.deposit_above_cap", idr=worth.idr, cap=allowed.maximum, name=display_name(method)
             )
         if sats > MAX_SATS:
-            raise Rejection("core.amount.too_large_sats", maximum=MAX_SATS)
+            raise AmountRejected("core.amount.too_large_sats", maximum=MAX_SATS)
         return worth
 
 

@@ -124,9 +124,10 @@ class OrderService:
                 continue
             try:
                 self._check_limits(placed, worth.idr)
-            except Rejection as rejection:
-                if not limits.is_about_time(rejection):
-                    continue
+            except limits.TooManyOrders:
+                pass
+            except Rejection:
+                continue
             prices[amount] = worth
         return prices
 

@@ -2,10 +2,22 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from enum import StrEnum
 
 from bot.infra.telegram.ui.reader import Reader
 from bot.orders.order import EventNote, Order, OrderEvent, Phase
 from bot.settlement.steps import FAILED, OrderStep, step_after
+
+
+class Entry(StrEnum):
+    """The entries that decide how later ones are shown. Their values are the keys of their texts."""
+
+    CREATED = "orders.step.created"
+    PAID = "orders.step.paid"
+    PAID_LATE = "orders.timeline.paid_late"
+    EXPIRED = "orders.step.expired"
+    HELD = "orders.timeline.held"
+
 
 TEXT_OF_NOTE: Mapping[EventNote, str | None] = {
     EventNote.INTENDED: "orders.timeline.confirmed",
@@ -16,7 +28,7 @@ TEXT_OF_NOTE: Mapping[EventNote, str | None] = {
     EventNote.OUTSIDE_LIMITS: "orders.timeline.outside_limits",
     EventNote.SUPERSEDED: "orders.timeline.superseded",
     EventNote.DEPOSIT_TAKEN: "orders.timeline.deposit_taken",
-    EventNote.EXPIRED: "orders.step.expired",
+    EventNote.EXPIRED: Entry.EXPIRED,
     EventNote.OVERDUE: "orders.timeline.stuck",
     EventNote.PAYMENT: None,
     EventNote.INVOICE_REPLACED: None,
@@ -28,9 +40,8 @@ TEXT_OF_PHASE = {
     Phase.UNKNOWN: "orders.timeline.checking",
     Phase.UNRESOLVED: "orders.timeline.unresolved",
     Phase.REFUSED: "orders.timeline.refused",
-    Phase.NEEDS_CONFIRMATION: "orders.timeline.held",
+    Phase.NEEDS_CONFIRMATION: Entry.HELD,
 }
-CREATED, PAID, EXPIRED = "orders.step.created", "orders.step.paid", "orders.step.expired"
 
 TimelineEntry = tuple[datetime, str]
 """The time of an entry, and the key of its text."""
@@ -78,16 +89,16 @@ def _key(order: Order, event: OrderEvent, step: OrderStep, found: dict[str, date
         # Only an order that the service has created has a locked price.
         return "orders.timeline.given_up" if order.sats is None else "orders.timeline.not_agreed"
     if event.state == FAILED:
-        return "orders.step.failed" if order.has_failed else EXPIRED
+        return "orders.step.failed" if order.has_failed else Entry.EXPIRED
     if step is OrderStep.CREATED:
-        return None if "orders.timeline.held" in found else CREATED
+        return None if Entry.HELD in found else Entry.CREATED
     return _payment(found) if step is OrderStep.PAID else f"orders.step.{step.name.lower()}"
 
 
 def _payment(found: dict[str, datetime]) -> str:
-    """Return the key of the payment. A payment after the expiry has another key, the same in all entries."""
-    late = "orders.timeline.paid_late"
-    return late if late in found or (EXPIRED in found and PAID not in found) else PAID
+    """Return the entry of the payment. A payment after the expiry is another one, the same in all entries."""
+    is_late = Entry.PAID_LATE in found or (Entry.EXPIRED in found and Entry.PAID not in found)
+    return Entry.PAID_LATE if is_late else Entry.PAID
 
 
 def _is_after_shown(event: OrderEvent) -> bool:

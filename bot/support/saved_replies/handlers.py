@@ -31,7 +31,7 @@ from bot.support.saved_replies.service import SavedReplyService
 from bot.support.staff.entries import count_excess_units
 from bot.support.staff.messages import TicketMessages
 from bot.support.staff.session import StaffSession, StaffSessions, alert_on_rejection
-from bot.support.ticket import Ticket
+from bot.support.ticket import Ticket, TicketClosed, TicketHeldByAnother
 from bot.support.tickets.repository import TicketRepository
 from bot.support.tickets.staff_service import StaffTicketService
 from bot.users import questions
@@ -270,9 +270,9 @@ class SendSavedReplyHandlers:
         if ticket is None:
             raise Rejection("support.staff.gone")
         if not ticket.is_open:
-            raise Rejection("support.ticket.closed")
+            raise TicketClosed
         if ticket.claimed_by not in {None, staff.user.id}:
-            raise Rejection("support.ticket.held_by_another")
+            raise TicketHeldByAnother
         return ticket, order, translator_for(self._translations, user)
 
 

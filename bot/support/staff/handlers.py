@@ -20,7 +20,7 @@ from bot.support.staff.replies import read_reply
 from bot.support.staff.screens import talk as staff_talk
 from bot.support.staff.session import StaffSession, StaffSessions, alert_on_rejection
 from bot.support.staff.topics import TicketTopics
-from bot.support.ticket import CloseReason, Ticket
+from bot.support.ticket import CloseReason, Ticket, TicketClosed
 from bot.support.tickets.repository import TicketRepository
 from bot.support.tickets.staff_service import StaffTicketService
 from bot.users.session import Session, as_handler, current_session
@@ -106,7 +106,7 @@ class StaffTicketHandlers:
     async def _close(self, staff: StaffSession, ticket: Ticket, _: str) -> None:
         """Ask for the reason to close the ticket."""
         if not ticket.is_open:
-            raise Rejection("support.ticket.closed")
+            raise TicketClosed
         await staff.session.acknowledge()
         await ask_agent(self._messages, staff, ticket, CLOSE, staff_talk.ask_close_reason(staff.t, ticket))
 
@@ -116,7 +116,7 @@ class StaffTicketHandlers:
         if ticket.is_open:
             await ask_agent(self._messages, staff, ticket, CLOSE, staff_talk.ask_close_reason(staff.t, ticket))
         else:
-            screen = staff_talk.explain_not_passed_on(staff.t, ticket, Rejection("support.ticket.closed"))
+            screen = staff_talk.explain_not_passed_on(staff.t, ticket, TicketClosed())
             await self._messages.say(staff, ticket, screen)
 
     async def _close_as(self, staff: StaffSession, ticket: Ticket, argument: str) -> None:

@@ -4,7 +4,7 @@ from bot.core.errors import Rejection
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.support.staff.buttons import StaffTicketAction, StaffTicketButton
-from bot.support.ticket import CloseReason, Ticket
+from bot.support.ticket import CloseReason, Ticket, TicketClosed, TicketHeldByAnother
 
 KIND, COMMAND, STRANGER, TOO_LONG, UNKNOWN = (
     "support.staff.refusal.kind",
@@ -78,9 +78,9 @@ def mention(staff_id: int) -> Html:
 
 
 def _helping_buttons(t: Translator, ticket: Ticket, why: Rejection) -> Keyboard:
-    if why.key == "support.ticket.closed":
+    if isinstance(why, TicketClosed):
         return (reopen_row(t, ticket),)
-    if why.key == "support.ticket.held_by_another":
+    if isinstance(why, TicketHeldByAnother):
         over = StaffTicketButton(ticket.reference, StaffTicketAction.TAKE_OVER).pack()
         return ((Button(t.plain("support.staff_ticket.take"), data=over),),)
     return ()
