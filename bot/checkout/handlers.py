@@ -13,7 +13,6 @@ from bot.checkout.draft import DraftStatus, OrderDraft, Step
 from bot.checkout.flow import step_back
 from bot.checkout.open_draft import DRAFT, open_draft
 from bot.checkout.screens import draft as screens
-from bot.checkout.screens import limit_warning
 from bot.checkout.service import DraftService
 from bot.checkout.steps.handler import OutOfDate, StepHandler, TakeAnswer
 from bot.checkout.steps.review import ReviewStep
@@ -236,7 +235,7 @@ class DraftHandlers:
         await self.record_refusal(session, rejection)
         draft = open_draft(session)
         if isinstance(rejection, TooManyOrders):
-            await session.show(limit_warning.screen(session.t, draft, session.format_rejection(rejection)))
+            await session.show(screens.limit_reached(session.t, draft, session.format_rejection(rejection)))
             return
         session.notice = Html("\n".join(filter(None, (session.notice, session.format_rejection(rejection)))))
         if isinstance(rejection, AmountRejected) and draft.step is Step.REVIEW:

@@ -13,11 +13,10 @@ from bot.checkout.handlers import DraftHandlers
 from bot.checkout.one_line import LineReading
 from bot.checkout.open_draft import DRAFT, is_replayed, open_draft
 from bot.checkout.parser import OneLine, unknown_person, unsent_note
-from bot.checkout.screens import destination
 from bot.checkout.screens.formatting import format_amount
 from bot.checkout.service import DraftService
 from bot.checkout.steps.amount import AmountStep
-from bot.checkout.steps.destination import list_methods
+from bot.checkout.steps.destination import list_methods, show_candidates
 from bot.core.errors import Rejection
 from bot.core.money import ForeignCurrency
 from bot.infra.i18n import Html, Translator
@@ -168,9 +167,7 @@ class OneLineHandlers:
         """
         line = reading.line
         if draft.step is Step.DESTINATION and reading.has_choice:
-            return destination.candidates(
-                session.t, draft, reading.beginning, line.method_candidates, reading.recipients
-            )
+            return show_candidates(session.t, draft, reading.beginning, line.method_candidates, reading.recipients)
         if draft.step is not Step.AMOUNT or not reading.asks_sum:
             return None
         if line.amount_readings:

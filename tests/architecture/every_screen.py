@@ -7,9 +7,9 @@ from decimal import Decimal
 from itertools import product
 
 from bot.checkout.draft import Step
-from bot.checkout.screens import amount, channel, destination, holder, number, requote, review
 from bot.checkout.screens import draft as draft_screens
-from bot.checkout.screens import limit_warning as too_many
+from bot.checkout.screens import requote
+from bot.checkout.steps import amount, channel, destination, holder, number, review
 from bot.core.errors import Remark
 from bot.core.money import Amount
 from bot.core.text import plain
@@ -114,52 +114,54 @@ def _of_questions(t: Translator, method: PayoutMethod, typed: str) -> Iterator[S
         facts = HelpFacts(minimum=20_000, a_day=0, times=times if quote else None, contacts=contacts)
         run_by = Provider(name=plain(typed)[:100], terms_url="https://kirim.example/terms")
         yield ScreenCase("start of a newcomer", start.show_welcome(t, answer_newcomer(t, facts, quote, run_by)))
-    first = review.screen(t, draft, estimate(Amount("IDR", 500_000), QUOTE), JAKARTA, is_first=True, phrase=PHRASE)
+    first = review.show_review(t, draft, estimate(Amount("IDR", 500_000), QUOTE), JAKARTA, is_first=True, phrase=PHRASE)
     yield ScreenCase("review of a first order", first, (PHRASE, LONG_NUMBER))
     yield from _of_the_rate(t, typed)
-    yield ScreenCase("no destinations", destination.screen(t, fresh, ()))
+    yield ScreenCase("no destinations", destination.show_question(t, fresh, ()))
     for page in (0, 1, 2, 99):
-        yield ScreenCase("destinations", destination.screen(t, fresh, (method, *others, LISTED_GOPAY), 0, page))
+        yield ScreenCase("destinations", destination.show_question(t, fresh, (method, *others, LISTED_GOPAY), 0, page))
     yield ScreenCase(
-        "e-wallets", destination.screen(t, fresh, (*others, LISTED_GOPAY, replace(method, kind="🐖" * 40)), 99)
+        "e-wallets", destination.show_question(t, fresh, (*others, LISTED_GOPAY, replace(method, kind="🐖" * 40)), 99)
     )
-    yield ScreenCase("candidates", destination.candidates(t, fresh, typed, (method, LISTED_BCA, LISTED_GOPAY)))
-    yield ScreenCase("number", number.screen(t, replace(draft, step=Step.NUMBER), method))
+    yield ScreenCase("candidates", destination.show_candidates(t, fresh, typed, (method, LISTED_BCA, LISTED_GOPAY)))
+    yield ScreenCase("number", number.show_question(t, replace(draft, step=Step.NUMBER), method))
     remark = Remark("recipients.number.unusual_length", {"method": method.name[:60], "expected": 10, "actual": 20})
-    yield ScreenCase("doubt", number.doubt(t, draft, "1" * 20, remark), ("1" * 20,))
-    yield ScreenCase("holder", holder.screen(t, draft), ("12345678901234567890",))
+    yield ScreenCase("doubt", number.show_doubt(t, draft, "1" * 20, remark), ("1" * 20,))
+    yield ScreenCase("holder", holder.show_question(t, draft), ("12345678901234567890",))
     common = {each: estimate(each, QUOTE) for each in (Amount("IDR", idr) for idr in amount.COMMON)}
     for channel_code in ("lightning", "cbbtc"):
-        yield ScreenCase("amount", amount.screen(t, replace(draft, channel=channel_code), 20_000, common))
-    yield ScreenCase("amount without prices", amount.screen(t, draft, 20_000, dict.fromkeys(common)))
-    yield ScreenCase("amount first", amount.screen(t, replace(fresh, step=Step.AMOUNT), 20_000, common))
+        yield ScreenCase("amount", amount.show_question(t, replace(draft, channel=channel_code), 20_000, common))
+    yield ScreenCase("amount without prices", amount.show_question(t, draft, 20_000, dict.fromkeys(common)))
+    yield ScreenCase("amount first", amount.show_question(t, replace(fresh, step=Step.AMOUNT), 20_000, common))
     several = (Amount("IDR", 1_500), Amount("IDR", 1_500_000), Amount("SAT", 10**15))
     readings = {each: estimate(each, QUOTE) for each in several}
-    yield ScreenCase("readings", amount.readings(t, draft, typed, readings))
-    yield ScreenCase("one reading", amount.readings(t, draft, typed, {several[1]: readings[several[1]]}))
-    yield ScreenCase("dollars", amount.dollars(t, draft, typed, {several[1]: None}, Decimal("16251.3")))
+    yield ScreenCase("readings", amount.show_readings(t, draft, typed, readings))
+    yield ScreenCase("one reading", amount.show_readings(t, draft, typed, {several[1]: readings[several[1]]}))
+    yield ScreenCase("dollars", amount.show_dollars(t, draft, typed, {several[1]: None}, Decimal("16251.3")))
     price = amount.show_price(t, fresh, {several[1]: readings[several[1]]})
-    yield ScreenCase("destinations and a price", destination.screen(t, fresh, (method,), price=price))
-    yield ScreenCase("several of a line", destination.candidates(t, fresh, "", (method, LISTED_BCA)))
-    yield ScreenCase("channel", channel.screen(t, draft, CODES))
+    yield ScreenCase("destinations and a price", destination.show_question(t, fresh, (method,), price=price))
+    yield ScreenCase("several of a line", destination.show_candidates(t, fresh, "", (method, LISTED_BCA)))
+    yield ScreenCase("channel", channel.show_question(t, draft, CODES))
     for wish in (Amount("IDR", 500_000), Amount("SAT", 25_000)):
         wished = replace(draft, amount=wish, channel="cbbtc")
-        shown = review.screen(t, wished, estimate(wish, QUOTE), JAKARTA)
+        shown = review.show_review(t, wished, estimate(wish, QUOTE), JAKARTA)
         for said in what_senders_are_told(t, method):
-            longer = review.screen(t, wished, estimate(wish, QUOTE), JAKARTA, is_first=True, time_needed=said)
+            longer = review.show_review(t, wished, estimate(wish, QUOTE), JAKARTA, is_first=True, time_needed=said)
             yield ScreenCase("review with a time", longer, (LONG_NUMBER,))
         yield ScreenCase("review", shown, (LONG_NUMBER, "0.00025 cbBTC" if wish.currency == "SAT" else "0.00029"))
         for sats in (29_411, 29_412):
             worth = estimate(Amount("SAT", sats), QUOTE)
-            other = review.screen(t, wished, worth, JAKARTA)
+            other = review.show_review(t, wished, worth, JAKARTA)
             yield ScreenCase("review of a deposit", other, (LONG_NUMBER, f"0.000{sats} cbBTC"))
-        yield ScreenCase("what to change", review.choose_change(t, wished, other_ways=True))
-        yield ScreenCase("confirmed", review.confirmed(t, an_open_order(method)), ("ABC2345",))
+        yield ScreenCase("what to change", review.show_changes(t, wished, other_ways=True))
+        yield ScreenCase("confirmed", review.show_confirmed(t, an_open_order(method)), ("ABC2345",))
     for known in (draft, fresh, replace(fresh, method=method), replace(fresh, amount=Amount("SAT", 1))):
         yield ScreenCase("expired", draft_screens.expired(t, known))
         yield ScreenCase("service down", draft_screens.service_down(t, known))
         yield ScreenCase(
-            "too many", too_many.screen(t, known, t("orders.limits.open", count=5, again="14:05 WIB")), ("14:05 WIB",)
+            "too many",
+            draft_screens.limit_reached(t, known, t("orders.limits.open", count=5, again="14:05 WIB")),
+            ("14:05 WIB",),
         )
 
 
@@ -189,9 +191,9 @@ def _of_recipients(t: Translator, method: PayoutMethod, typed: str) -> Iterator[
         replace(full, label=typed[:40]),
     )
     yield ScreenCase(
-        "destinations with recents", destination.screen(t, fresh, (method, LISTED_GOPAY), recents=every * 3)
+        "destinations with recents", destination.show_question(t, fresh, (method, LISTED_GOPAY), recents=every * 3)
     )
-    yield ScreenCase("people and banks", destination.candidates(t, fresh, typed, (method, LISTED_GOPAY), every))
+    yield ScreenCase("people and banks", destination.show_candidates(t, fresh, typed, (method, LISTED_GOPAY), every))
     yield ScreenCase("no recipients", recipients.show_list(t, ()))
     for page in (0, 1, 9_999):
         yield ScreenCase("recipients", recipients.show_list(t, every * 3, page))
@@ -312,7 +314,7 @@ def _of_settings(t: Translator, typed: str) -> Iterator[ScreenCase]:
     for own in (PHRASE, SUGGESTION.text, phrase_typed or "ab & <c>"):
         yield ScreenCase("phrase shown", phrase.show_phrase(t, own), (own,))
         yield ScreenCase("phrase kept", phrase.confirm_saved(t, own), (own,))
-        confirmed = review.confirmed(t, an_open_order(), phrase=own)
+        confirmed = review.show_confirmed(t, an_open_order(), phrase=own)
         yield ScreenCase("confirmed, with the phrase", confirmed, ("ABC2345", own))
     everything = {topic.name: str(topic.modes[-1]) for topic in CHOOSABLE}
     for zone in ("", "Asia/Jakarta", "Asia/Makassar", "America/Argentina/Buenos_Aires", "Etc/GMT-2", "Asia/Kathmandu"):

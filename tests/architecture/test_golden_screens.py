@@ -18,7 +18,7 @@ from bot.broadcasts.drafts import Preview
 from bot.broadcasts.model import Broadcast
 from bot.broadcasts.screens import confirm as broadcast_confirm
 from bot.checkout.draft import Step, refuse
-from bot.checkout.screens import review
+from bot.checkout.steps import review
 from bot.core.errors import Rejection
 from bot.infra.i18n import LOCALES, Html, Translator
 from bot.infra.telegram.ui.reader import Reader
@@ -83,7 +83,7 @@ def _start(t: Translator) -> Screen:
 def _review(t: Translator, **how: Any) -> Screen:
     draft = a_draft_at_review(number="1234567890")
     assert draft.amount is not None
-    return review.screen(t, draft, estimate(draft.amount, QUOTE), JAKARTA, **how)
+    return review.show_review(t, draft, estimate(draft.amount, QUOTE), JAKARTA, **how)
 
 
 def _invoice(t: Translator) -> Screen:

@@ -5,7 +5,7 @@ from itertools import product
 import pytest
 
 from bot.checkout.buttons import LightningButton
-from bot.checkout.screens import review
+from bot.checkout.steps import review
 from bot.infra.i18n import LOCALES
 from bot.rates.quote import estimate
 from bot.recipients.formatting import group_digits
@@ -39,11 +39,11 @@ def test_the_review_shows_the_number_in_groups_and_copies_it_without_spaces(loca
     assert draft.amount is not None
     worth = estimate(draft.amount, QUOTE)
     t = TRANSLATIONS.get(locale)
-    seen = ScreenCase("review", review.screen(t, draft, worth, JAKARTA))
+    seen = ScreenCase("review", review.show_review(t, draft, worth, JAKARTA))
     assert says(seen.text, "checkout.review.recipient", locale, number="1234 5678 90")
     # Tapping Telegram's <code> would copy the spaces as well.
     assert "<code>" not in seen.screen.text
-    seen = ScreenCase("change", review.choose_change(t, draft, other_ways=True))
+    seen = ScreenCase("change", review.show_changes(t, draft, other_ways=True))
     assert [(button.label, button.copy) for button in seen.buttons if button.copy] == [
         (label("checkout.review.copy_number", locale), "1234567890")
     ]
@@ -53,7 +53,7 @@ def test_the_review_shows_the_number_in_groups_and_copies_it_without_spaces(loca
 def test_the_review_warns_above_its_buttons_that_a_wrong_number_cannot_be_taken_back(locale: str) -> None:
     t, draft = TRANSLATIONS.get(locale), a_draft_at_review()
     assert draft.amount is not None
-    shown = ScreenCase("", review.screen(t, draft, estimate(draft.amount, QUOTE), JAKARTA)).text
+    shown = ScreenCase("", review.show_review(t, draft, estimate(draft.amount, QUOTE), JAKARTA)).text
     *_, recipient, warning = shown.split("\n\n")
     assert warning == text("checkout.review.irreversible", locale)
     assert group_digits(draft.number or "") in recipient.split("\n")[-1], "the number is last"
@@ -65,11 +65,11 @@ def test_the_review_has_three_rows_and_the_other_buttons_are_behind_one(locale: 
     assert draft.amount is not None
     worth = estimate(draft.amount, QUOTE)
     for is_first, phrase in product((False, True), (None, "purple coffee boat")):
-        screen = review.screen(t, draft, worth, JAKARTA, is_first=is_first, phrase=phrase)
+        screen = review.show_review(t, draft, worth, JAKARTA, is_first=is_first, phrase=phrase)
         assert [row[0].label for row in screen.keyboard] == [
             label(f"checkout.{key}", locale) for key in ("review.confirm", "review.change", "button.cancel")
         ]
-    shown = ScreenCase("", review.choose_change(t, draft, other_ways=True))
+    shown = ScreenCase("", review.show_changes(t, draft, other_ways=True))
     fields = ("amount", "method", "number", "holder", "channel")
     assert {label(f"checkout.review.edit.{field}", locale) for field in fields} < {b.label for b in shown.buttons}
     assert label("users.button.back", locale) == shown.buttons[-1].label
@@ -80,7 +80,7 @@ def test_the_review_offers_a_phrase_to_a_user_who_has_none_above_the_number(loca
     t, draft = TRANSLATIONS.get(locale), a_draft_at_review(channel="lightning")
     assert draft.amount is not None
     worth = estimate(draft.amount, QUOTE)
-    offered = ScreenCase("", review.screen(t, draft, worth, JAKARTA, phrase="purple coffee boat"))
+    offered = ScreenCase("", review.show_review(t, draft, worth, JAKARTA, phrase="purple coffee boat"))
     *_, confirming, recipient, warning = offered.text.split("\n\n")
     assert confirming.split("\n") == [
         text("checkout.review.locks", locale),
@@ -90,7 +90,7 @@ def test_the_review_offers_a_phrase_to_a_user_who_has_none_above_the_number(loca
     change = PhraseButton(PhraseAction.SHOW).pack()
     name = label("checkout.button.other_words", locale)
     assert [button.label for button in offered.buttons if button.data == change] == [name]
-    usual = ScreenCase("", review.screen(t, draft, worth, JAKARTA))
+    usual = ScreenCase("", review.show_review(t, draft, worth, JAKARTA))
     assert usual.text.split("\n\n")[-2:] == [recipient, warning]
     assert change not in [button.data for button in usual.buttons]
 
@@ -98,7 +98,7 @@ def test_the_review_offers_a_phrase_to_a_user_who_has_none_above_the_number(loca
 @pytest.mark.parametrize("locale", LOCALES)
 def test_a_confirmed_review_is_one_line_with_the_reference(locale: str) -> None:
     t, order = TRANSLATIONS.get(locale), an_open_order()
-    shown = ScreenCase("", review.confirmed(t, order))
+    shown = ScreenCase("", review.show_confirmed(t, order))
     assert shown.text.split("\n")[0].endswith(f"BCA ••••7890 · {order.reference}")
     assert len(shown.text.split("\n")) == 2
     assert shown.screen.keyboard == ()
@@ -116,7 +116,7 @@ def test_who_pays_over_lightning_for_the_first_time_can_read_what_it_is(
     draft = a_draft_at_review(channel=channel)
     assert draft.amount is not None
     worth = estimate(draft.amount, QUOTE)
-    shown = ScreenCase("", review.screen(EN, draft, worth, JAKARTA, is_first=is_first))
+    shown = ScreenCase("", review.show_review(EN, draft, worth, JAKARTA, is_first=is_first))
     buttons = [button.label for button in shown.buttons if button.data == LightningButton().pack()]
     assert buttons == ([label("checkout.button.help_lightning")] if explains else [])
 
@@ -126,7 +126,7 @@ def test_the_review_says_how_long_it_takes_before_it_says_what_confirming_does()
     assert draft.amount is not None
     worth = estimate(draft.amount, QUOTE)
     said = text("orders.destinations.usual", name="BCA", length="4 minutes")
-    shown = ScreenCase("", review.screen(EN, draft, worth, JAKARTA, time_needed=said)).text.split("\n\n")
+    shown = ScreenCase("", review.show_review(EN, draft, worth, JAKARTA, time_needed=said)).text.split("\n\n")
     assert shown.index(said) == shown.index(text("checkout.review.locks")) - 1
-    without = ScreenCase("", review.screen(EN, draft, worth, JAKARTA)).text.split("\n\n")
+    without = ScreenCase("", review.show_review(EN, draft, worth, JAKARTA)).text.split("\n\n")
     assert [part for part in shown if part != said] == without

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from bot.checkout.screens import limit_warning as too_many
+from bot.checkout.screens import draft as draft_screens
 from bot.infra.telegram.ui.formatting import format_time
 from bot.infra.telegram.ui.reader import Reader
 from bot.orders.notification_kinds import OrderNotification
@@ -89,7 +89,7 @@ def test_the_card_says_it_too_and_no_longer_once_the_order_has_ended() -> None:
 
 def test_a_limit_keeps_the_draft_with_its_ways_on() -> None:
     draft = a_draft_at_review()
-    seen = ScreenCase("", too_many.screen(EN, draft, EN("orders.limits.open", count=5, again="14:05 WIB")))
+    seen = ScreenCase("", draft_screens.limit_reached(EN, draft, EN("orders.limits.open", count=5, again="14:05 WIB")))
     assert seen.text.endswith(
         f"{text('orders.limits.open', count=5, again='14:05 WIB')} {text('checkout.limits.kept')}"
     )

@@ -1,4 +1,4 @@
-"""A draft as a whole: unfinished, cancelled, expired or damaged, and while the service can't be reached."""
+"""A draft as a whole: unfinished, cancelled, expired or damaged, and while it can't become an order."""
 
 from dataclasses import replace
 
@@ -41,6 +41,14 @@ def service_down(t: Translator, draft: OrderDraft) -> Screen:
     again = Button(t.plain("orders.button.try_again"), data=draft_data(draft, DraftAction.SHOW), style="primary")
     about = format_draft_line(t, draft)
     text = t("checkout.service.down")
+    return Screen(f"{about}\n\n{text}" if about else text, ((again,), leave_row(t, draft)))
+
+
+def limit_reached(t: Translator, draft: OrderDraft, reason: Html) -> Screen:
+    """Return why and until when the user can't order, with a button that shows the review once they can."""
+    again = Button(t.plain("orders.button.try_again"), data=draft_data(draft, DraftAction.SHOW), style="primary")
+    about = format_draft_line(t, draft)
+    text = f"{reason} {t('checkout.limits.kept')}"
     return Screen(f"{about}\n\n{text}" if about else text, ((again,), leave_row(t, draft)))
 
 

@@ -3,13 +3,15 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from bot.checkout.buttons import DraftAction
+from bot.checkout.buttons import DraftAction, draft_data
 from bot.checkout.draft import OrderDraft
 from bot.checkout.flow import missing
-from bot.checkout.screens import channel as screens
+from bot.checkout.screens.parts import leave_row
 from bot.checkout.steps.handler import TakeAnswer
 from bot.core.errors import Rejection
-from bot.infra.telegram.ui.screen import Screen
+from bot.infra.i18n import Translator
+from bot.infra.telegram.ui.screen import Button, Screen
+from bot.orders.screens.formatting import format_channel
 from bot.payments.tokens import LIGHTNING
 from bot.settlement.catalogue import ServiceCatalogue
 from bot.settlement.model import SettlementFailure
@@ -29,7 +31,7 @@ class ChannelStep:
 
     async def show(self, session: Session, draft: OrderDraft) -> Screen:
         """Return the question, with the ways that the service offers now."""
-        return screens.screen(session.t, draft, await list_channels(self._catalogue))
+        return show_question(session.t, draft, await list_channels(self._catalogue))
 
     async def take_typed(self, _: Session, __: OrderDraft, ___: str) -> OrderDraft:
         """Point to the buttons."""
@@ -49,3 +51,17 @@ async def list_channels(catalogue: ServiceCatalogue) -> Sequence[str]:
         return await catalogue.channels()
     except SettlementFailure:
         return (LIGHTNING,)
+
+
+def show_question(t: Translator, draft: OrderDraft, channels: Sequence[str]) -> Screen:
+    """Return the ways to pay, with the chosen one marked."""
+    rows = tuple(
+        (
+            Button(
+                ("● " if name == draft.channel else "") + format_channel(t, name),
+                data=draft_data(draft, DraftAction.CHANNEL, name),
+            ),
+        )
+        for name in channels
+    )
+    return Screen(t("payments.channel.ask"), (*rows, leave_row(t, draft)))

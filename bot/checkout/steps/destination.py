@@ -3,24 +3,29 @@
 from collections.abc import Mapping, Sequence
 
 from bot.checkout.answers import find_rejection, take_destination, with_known_holder, with_recipient
-from bot.checkout.buttons import DraftAction
+from bot.checkout.buttons import DraftAction, draft_data
 from bot.checkout.draft import OrderDraft
-from bot.checkout.screens import destination as screens
-from bot.checkout.screens.amount import EXAMPLE, show_price
-from bot.checkout.steps.amount import price_choices
+from bot.checkout.screens.parts import leave_row
+from bot.checkout.steps.amount import EXAMPLE, price_choices, show_price
 from bot.checkout.steps.handler import TakeAnswer
 from bot.core.errors import Rejection
 from bot.core.money import Amount
+from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.formatting import quote_input
-from bot.infra.telegram.ui.screen import Screen
+from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.orders.placement.service import OrderService
-from bot.recipients.formatting import format_method
+from bot.recipients.formatting import format_method, format_recipient
 from bot.recipients.model import SavedRecipient, find_by_beginning, find_by_name, find_current_method
 from bot.recipients.search import SearchResult, search
 from bot.recipients.service import RecipientService
 from bot.settlement.catalogue import ServiceCatalogue
-from bot.settlement.model import EWALLET, PayoutMethod, ServiceDown
+from bot.settlement.model import BANK, EWALLET, PayoutMethod, ServiceDown
 from bot.users.session import Session
+
+PAGE = 8
+COLUMNS = 2
+TABS = 4
+RECENTS = 5
 
 MIN_LETTERS = 3
 """A shorter beginning fits too many names by chance."""
@@ -49,8 +54,8 @@ class DestinationStep:
         choices = await price_choices(self._orders, draft, (draft.amount or Amount("IDR", EXAMPLE),))
         price = show_price(session.t, draft, choices)
         recents = await self._known(session)
-        tab = screens.tab_of(methods, EWALLET) if _is_mobile(draft.doubtful_number) else 0
-        return screens.screen(session.t, draft, methods, tab, recents=recents, price=price)
+        tab = tab_of(methods, EWALLET) if _is_mobile(draft.doubtful_number) else 0
+        return show_question(session.t, draft, methods, tab, recents=recents, price=price)
 
     async def take_typed(self, session: Session, draft: OrderDraft, text: str) -> OrderDraft | Screen:
         """Look for the typed name among the user's saved recipients and in the live list."""
@@ -60,18 +65,18 @@ class DestinationStep:
         if _is_clear(people, text, result):
             return _take_recipient(draft, people[0], methods)
         if people:
-            return screens.candidates(session.t, draft, text, _found(result), people)
+            return show_candidates(session.t, draft, text, _found(result), people)
         if result.hit is not None:
             return _take_method(session, draft, result.hit, known)
         if result.candidates:
-            return screens.candidates(session.t, draft, text, result.candidates)
+            return show_candidates(session.t, draft, text, result.candidates)
         raise Rejection("checkout.destination.unknown", query=quote_input(text))
 
     async def _turn_page(self, session: Session, draft: OrderDraft, argument: str) -> Screen:
         """Show another page of the list, or another kind of destination."""
         tab, _, page = argument.partition("/")
         methods, known = await list_methods(self._catalogue), await self._known(session)
-        return screens.screen(session.t, draft, methods, _whole(tab), _whole(page), recents=known)
+        return show_question(session.t, draft, methods, _whole(tab), _whole(page), recents=known)
 
     async def _take_saved(self, session: Session, draft: OrderDraft, recipient_id: str) -> OrderDraft:
         """Take a saved recipient, with destination, number and holder."""
@@ -137,3 +142,105 @@ def _found(result: SearchResult) -> Sequence[PayoutMethod]:
 
 def _whole(text: str) -> int:
     return int(text) if text.isascii() and text.isdigit() else 0
+
+
+def show_question(
+    t: Translator,
+    draft: OrderDraft,
+    methods: Sequence[PayoutMethod],
+    tab: int = 0,
+    page: int = 0,
+    *,
+    recents: Sequence[SavedRecipient] = (),
+    price: Html | None = None,
+) -> Screen:
+    """Return the question, with one page of the banks, or of another kind (`tab`).
+
+    Saved recipients come first, unless the user has turned pages. `price` is the line with the price of an amount.
+    """
+    if not methods:
+        return Screen(t("checkout.destination.none"), (_again_row(t, draft), leave_row(t, draft)))
+    kinds = _kinds(methods)
+    tab = min(tab, len(kinds) - 1)
+    here = [method for method in methods if method.kind == kinds[tab]]
+    pages = -(-len(here) // PAGE)
+    page = min(page, pages - 1)
+    shown = here[page * PAGE : (page + 1) * PAGE]
+    first = _saved(draft, recents[:RECENTS]) if tab == page == 0 else ()
+    rows = (*first, *_tabs(t, draft, kinds, tab), *_choices(draft, shown), *_turns(t, draft, tab, page, pages))
+    key = "checkout.destination.ask_again" if first else "checkout.destination.ask"
+    return Screen("\n\n".join(filter(None, (t(key), price))), (*rows, leave_row(t, draft)))
+
+
+def show_candidates(
+    t: Translator,
+    draft: OrderDraft,
+    query: str,
+    found: Sequence[PayoutMethod],
+    saved: Sequence[SavedRecipient] = (),
+) -> Screen:
+    """Return the question which entry or recipient `query` means, each a button. `query` is empty for a line."""
+    return Screen(
+        t("checkout.destination.several", query=quote_input(query)) if query else t("checkout.destination.which"),
+        (
+            *_saved(draft, saved[:RECENTS]),
+            *_choices(draft, found),
+            (Button(t.plain("checkout.destination.all"), data=draft_data(draft, DraftAction.SHOW)),),
+            leave_row(t, draft),
+        ),
+    )
+
+
+def _choices(draft: OrderDraft, methods: Sequence[PayoutMethod]) -> Keyboard:
+    buttons = [Button(format_method(m), data=draft_data(draft, DraftAction.DESTINATION, m.key())) for m in methods]
+    return tuple(tuple(buttons[i : i + COLUMNS]) for i in range(0, len(buttons), COLUMNS))
+
+
+def _saved(draft: OrderDraft, recipients: Sequence[SavedRecipient]) -> Keyboard:
+    return tuple(
+        (Button(format_recipient(each), data=draft_data(draft, DraftAction.RECIPIENT, each.id)),) for each in recipients
+    )
+
+
+def tab_of(methods: Sequence[PayoutMethod], kind: str) -> int:
+    """Return the place of the list's tab with this kind of destination. It is the first if there is none."""
+    kinds = _kinds(methods)
+    return kinds.index(kind) if kind in kinds else 0
+
+
+def _kinds(methods: Sequence[PayoutMethod]) -> list[str]:
+    """Return the kinds of destination in the list, also unknown ones."""
+    return list(dict.fromkeys(method.kind for method in methods))
+
+
+def _tabs(t: Translator, draft: OrderDraft, kinds: Sequence[str], chosen: int) -> Keyboard:
+    if len(kinds) == 1:
+        return ()
+    row = [
+        Button(
+            ("● " if tab == chosen else "") + _kind_name(t, kind), data=draft_data(draft, DraftAction.PAGE, f"{tab}/0")
+        )
+        for tab, kind in enumerate(kinds[:TABS])
+    ]
+    return (tuple(row),)
+
+
+def _kind_name(t: Translator, kind: str) -> str:
+    return t.plain(f"checkout.destination.kind.{kind}") if kind in {BANK, EWALLET} else quote_input(kind)
+
+
+def _turns(t: Translator, draft: OrderDraft, tab: int, page: int, pages: int) -> Keyboard:
+    if pages == 1:
+        return ()
+
+    def turn(label: str, to: int) -> Button:
+        return Button(label, data=draft_data(draft, DraftAction.PAGE, f"{tab}/{to}"))
+
+    here = turn(f"{page + 1} / {pages}", page)
+    before = (turn(t.plain("recipients.destination.previous"), page - 1),) if page else ()
+    after = (turn(t.plain("recipients.destination.next"), page + 1),) if page < pages - 1 else ()
+    return ((*before, here, *after),)
+
+
+def _again_row(t: Translator, draft: OrderDraft) -> tuple[Button, ...]:
+    return (Button(t.plain("orders.button.try_again"), data=draft_data(draft, DraftAction.SHOW)),)

@@ -1,4 +1,8 @@
-"""The interface of every step of the conversation."""
+"""The interface of every step of the conversation.
+
+A step is one file: the class that asks its question and takes the answers, then the functions that build its screens.
+These get the draft and other values, never a session or a service (`tests/architecture/test_steps.py`).
+"""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Protocol

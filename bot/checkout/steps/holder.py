@@ -3,14 +3,16 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from bot.checkout.buttons import DraftAction
+from bot.checkout.buttons import DraftAction, draft_data
 from bot.checkout.draft import OrderDraft
 from bot.checkout.flow import missing
-from bot.checkout.screens import holder as screens
+from bot.checkout.screens.formatting import format_recipient_line
+from bot.checkout.screens.parts import leave_row
 from bot.checkout.steps.handler import TakeAnswer
 from bot.core.errors import Rejection
 from bot.core.money import Amount, AmountRejected, ForeignCurrency, parse_amount
-from bot.infra.telegram.ui.screen import Screen
+from bot.infra.i18n import Translator
+from bot.infra.telegram.ui.screen import Button, Screen
 from bot.recipients.holders import read_holder
 from bot.users.session import Session
 
@@ -25,7 +27,7 @@ class HolderStep:
 
     async def show(self, session: Session, draft: OrderDraft) -> Screen:
         """Return the question."""
-        return screens.screen(session.t, draft)
+        return show_question(session.t, draft)
 
     async def take_typed(self, session: Session, draft: OrderDraft, text: str) -> OrderDraft:
         """Take the typed name, or that there is none.
@@ -62,3 +64,10 @@ def _is_sum(word: str) -> bool:
 def _with(draft: OrderDraft, holder: str | None) -> OrderDraft:
     asked = replace(draft, holder=holder, holder_asked=True)
     return replace(asked, step=missing(asked))
+
+
+def show_question(t: Translator, draft: OrderDraft) -> Screen:
+    """Return the question, with the cleaned number."""
+    skip = Button(t.plain("checkout.holder.skip"), data=draft_data(draft, DraftAction.SKIP))
+    known = replace(draft, holder=None)
+    return Screen(t("checkout.holder.ask", recipient=format_recipient_line(t, known)), ((skip,), leave_row(t, draft)))
