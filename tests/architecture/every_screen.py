@@ -158,11 +158,8 @@ def _of_questions(t: Translator, method: PayoutMethod, typed: str) -> Iterator[S
     for known in (draft, fresh, replace(fresh, method=method), replace(fresh, amount=Amount("SAT", 1))):
         yield ScreenCase("expired", draft_screens.expired(t, known))
         yield ScreenCase("service down", draft_screens.service_down(t, known))
-        yield ScreenCase(
-            "too many",
-            draft_screens.limit_reached(t, known, t("orders.limits.open", count=5, again="14:05 WIB")),
-            ("14:05 WIB",),
-        )
+        reason = t("orders.limits.open", count=5, again="14:05 WIB")
+        yield ScreenCase("too many", draft_screens.limit_reached(t, known, reason), ("14:05 WIB",))
 
 
 def _of_the_rate(t: Translator, typed: str) -> Iterator[ScreenCase]:

@@ -1,1 +1,1 @@
-"""What users see on the way to the review."""
+"""Messages about a draft, and what the screens of the steps share."""
