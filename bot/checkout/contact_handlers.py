@@ -8,7 +8,7 @@ from bot.checkout.answers import confirm_number, with_known_holder
 from bot.checkout.draft import OrderDraft, Step
 from bot.checkout.flow import missing
 from bot.checkout.handlers import DraftHandlers
-from bot.checkout.open_draft import DRAFT, is_replayed
+from bot.checkout.open_draft import DRAFT, is_replayed, open_draft
 from bot.checkout.service import DraftService
 from bot.core.errors import Rejection
 from bot.infra.i18n import Html
@@ -53,11 +53,7 @@ class ContactHandlers:
 
     async def take(self, session: Session, contact: Contact) -> None:
         """Take the contact as the answer to the open question, or say why it can't be one."""
-
-        async def answer(session: Session, draft: OrderDraft, _: str) -> OrderDraft:
-            return await self._answer(session, draft, contact)
-
-        await self._draft_handlers.take_answer(session, answer)
+        await self._draft_handlers.take_answer(session, self._answer(session, open_draft(session), contact))
 
     async def _answer(self, session: Session, draft: OrderDraft, contact: Contact) -> OrderDraft:
         if draft.step is Step.DESTINATION:

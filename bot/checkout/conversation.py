@@ -4,7 +4,7 @@ PTB's `ConversationHandler` picks the handler, but keeps no state. Draft and ste
 update, so a crash, a second process or a change elsewhere can't leave the state behind.
 """
 
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from telegram import Message, Update
@@ -28,7 +28,6 @@ from bot.checkout.screens import draft as screens
 from bot.checkout.screens.lightning import explain_lightning
 from bot.checkout.service import DraftService
 from bot.core.errors import Rejection
-from bot.infra.telegram.ui.questions import OpenQuestion, Questions
 from bot.infra.telegram.ui.router import PRIVATE, Context, Handler, Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.status_questions.handlers import StatusQuestionHandlers
@@ -71,11 +70,10 @@ class DraftConversation(ConversationHandler[Context]):
 class QuestionButtons(BaseHandler[Update, Context, object]):
     """Takes the buttons of one question, as long as the draft is as it was when they were shown."""
 
-    def __init__(
-        self, actions: Collection[DraftAction], take: Callable[[Session, DraftButton], Awaitable[None]]
-    ) -> None:
-        super().__init__(_press(take))
-        self.actions = frozenset(actions)
+    def __init__(self, step: Step, draft_handlers: DraftHandlers) -> None:
+        super().__init__(self._press)
+        self.actions = draft_handlers.actions_of(step)
+        self._draft_handlers = draft_handlers
 
     def check_update(self, update: object) -> DraftButton | None:
         """Return the pressed button if it is one of these."""
@@ -86,6 +84,13 @@ class QuestionButtons(BaseHandler[Update, Context, object]):
             return None
         is_current = (button.draft_id, button.revision) == (draft.id, draft.revision)
         return button if is_current and not is_replayed(session) else None
+
+    async def _press(self, update: Update, _: Context) -> None:
+        session, button = current_session(), _button_in(update)
+        await session.acknowledge()
+        if button is not None:
+            await self._draft_handlers.take_button(session, button)
+        raise ApplicationHandlerStop
 
 
 class Conversation:
@@ -105,7 +110,6 @@ class Conversation:
         self._one_line = one_line
         self._contacts = contacts
         self._status_questions = status_questions
-        self._questions = Questions(_find_question, dict.fromkeys(STEPS, self._answer), self._show_taken)
 
     def routes(self) -> Routes[Session]:
         """Return the buttons that work at any point."""
@@ -175,7 +179,7 @@ class Conversation:
     def _state(self, step: Step) -> list[Handler]:
         return [
             MessageHandler(TYPED, as_handler(self._take_typed)),
-            QuestionButtons(self._draft_handlers.actions_of(step), self._draft_handlers.take_button),
+            QuestionButtons(step, self._draft_handlers),
         ]
 
     async def _send(self, session: Session, update: Update) -> None:
@@ -201,20 +205,16 @@ class Conversation:
         await self._draft_handlers.show(session)
 
     async def _take_typed(self, session: Session, update: Update) -> None:
-        if is_late(session) and not is_replayed(session):
-            await self._draft_handlers.show_late(session)
-        elif update.effective_message is not None:
-            await self._questions.take(session, update.effective_message)
-
-    async def _show_taken(self, session: Session) -> bool:
-        """Show the next question after an answer that an earlier attempt has saved."""
-        if not is_replayed(session):
-            return False
-        await self._draft_handlers.show(session, in_question=True)
-        return True
-
-    async def _answer(self, session: Session, _: str, message: Message) -> None:
         """Take an answer to the draft's question, or a whole line in place of a destination."""
+        message = update.effective_message
+        if is_replayed(session):  # an earlier attempt has saved the answer
+            await self._draft_handlers.show(session, in_question=True)
+        elif is_late(session):
+            await self._draft_handlers.show_late(session)
+        elif message is not None:
+            await self._answer(session, message)
+
+    async def _answer(self, session: Session, message: Message) -> None:
         if message.contact is not None:
             await self._contacts.take(session, message.contact)
         elif message.text is None:
@@ -287,24 +287,6 @@ class Conversation:
         if find_invoice(text) is not None:
             return False
         return await self._one_line.is_order(session, text)
-
-
-def _find_question(session: Session) -> OpenQuestion | None:
-    draft = session[DRAFT]
-    return None if draft is None else OpenQuestion(draft.step)
-
-
-def _press(
-    take: Callable[[Session, DraftButton], Awaitable[None]],
-) -> Callable[[Update, Context], Any]:
-    async def pressed(update: Update, _: Context) -> None:
-        session, button = current_session(), _button_in(update)
-        await session.acknowledge()
-        if button is not None:
-            await take(session, button)
-        raise ApplicationHandlerStop
-
-    return pressed
 
 
 def _button_in(update: Update) -> DraftButton | None:

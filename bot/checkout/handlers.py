@@ -4,9 +4,9 @@ A button of a question that was answered, or of an order that was placed, explai
 question.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Mapping
 from dataclasses import replace
-from typing import ClassVar
+from typing import Final
 
 from bot.checkout.buttons import DraftAction, DraftButton
 from bot.checkout.draft import DraftStatus, OrderDraft, Step
@@ -14,7 +14,7 @@ from bot.checkout.flow import step_back
 from bot.checkout.open_draft import DRAFT, open_draft
 from bot.checkout.screens import draft as screens
 from bot.checkout.service import DraftService
-from bot.checkout.steps.handler import OutOfDate, StepHandler, TakeAnswer
+from bot.checkout.steps.handler import OutOfDate, StepHandler
 from bot.checkout.steps.review import ReviewStep
 from bot.core.errors import Rejection
 from bot.core.money import AmountRejected
@@ -33,7 +33,8 @@ from bot.users.session import Session
 
 STALE = "users.stale.button"
 
-_CommonAction = Callable[["DraftHandlers", Session, OrderDraft], Awaitable[None]]
+COMMON: Final = frozenset({DraftAction.BACK, DraftAction.CANCEL, DraftAction.SHOW})
+"""The buttons that every question has."""
 
 
 class DraftHandlers:
@@ -58,7 +59,7 @@ class DraftHandlers:
 
     def actions_of(self, step: Step) -> frozenset[DraftAction]:
         """Return what the buttons of a question can do."""
-        return frozenset((*self._steps[step].buttons, *self.COMMON))
+        return frozenset((*self._steps[step].buttons, *COMMON))
 
     def has_button(self, session: Session, action: DraftAction) -> bool:
         """Return whether the open question has a button for this, other than the ones that all questions share."""
@@ -107,22 +108,41 @@ class DraftHandlers:
 
     async def take_typed(self, session: Session, text: str) -> None:
         """Pass typed text to the handler of the open question."""
-        await self._take(session, self._steps[open_draft(session).step].take_typed, text)
-
-    async def take_answer(self, session: Session, answer: TakeAnswer) -> None:
-        """Take an answer that was neither typed nor pressed."""
-        await self._take(session, answer, "")
+        draft = open_draft(session)
+        await self.take_answer(session, self._steps[draft.step].take_typed(session, draft, text))
 
     async def take_button(self, session: Session, button: DraftButton) -> None:
         """Handle a button of the open question: its own button, or one that all questions share."""
         draft = open_draft(session)
-        common = self.COMMON.get(button.action)
-        if common is not None:
-            await common(self, session, draft)
+        match button.action:
+            case DraftAction.BACK:
+                await self._save(session, step_back(draft))
+            case DraftAction.CANCEL:
+                await self.leave(session, draft)
+            case DraftAction.SHOW:
+                await self.show(session)
+            case action:
+                answer = self._steps[draft.step].buttons[action]
+                await self.take_answer(session, answer(session, draft, button.argument))
+                if action is DraftAction.CONFIRM:
+                    await self._show_outcome(session, draft)
+
+    async def take_answer(self, session: Session, answer: Awaitable[OrderDraft | Screen]) -> None:
+        """Save the draft with an answer and ask the next question, or show the question to ask first.
+
+        `answer` may raise `Rejection` and `SettlementFailure`. Then the reason is shown with the same question.
+        """
+        try:
+            result = await answer
+        except Rejection as rejection:
+            await self._reject(session, rejection)
+        except SettlementFailure:
+            await self._show_service_down(session)
         else:
-            await self._take(session, self._steps[draft.step].buttons[button.action], button.argument)
-            if button.action is DraftAction.CONFIRM:
-                await self._show_outcome(session, draft)
+            if isinstance(result, Screen):
+                await session.show(result)
+            else:
+                await self._save(session, replace(result, refusal=None), in_question=True)
 
     async def leave(self, session: Session, draft: OrderDraft) -> None:
         """Cancel the draft."""
@@ -210,20 +230,6 @@ class DraftHandlers:
         if draft.message_id is not None:
             await self._drafts.stop_waiting(draft)
 
-    async def _take(self, session: Session, answer: TakeAnswer, given: str) -> None:
-        draft = open_draft(session)
-        try:
-            result = await answer(session, draft, given)
-        except Rejection as rejection:
-            await self._reject(session, rejection)
-        except SettlementFailure:
-            await self._show_service_down(session)
-        else:
-            if isinstance(result, Screen):
-                await session.show(result)
-            else:
-                await self._save(session, replace(result, refusal=None), in_question=True)
-
     async def _save(self, session: Session, draft: OrderDraft, *, in_question: bool = False) -> None:
         """Save an answer and ask the next question. If the draft has changed since, show it as it is now."""
         saved = await self._drafts.save(draft, session.update_id)
@@ -250,12 +256,6 @@ class DraftHandlers:
         except SettlementFailure:
             await self._show_service_down(session)
 
-    async def _go_back(self, session: Session, draft: OrderDraft) -> None:
-        await self._save(session, step_back(draft))
-
-    async def _show_again(self, session: Session, _: OrderDraft) -> None:
-        await self.show(session)
-
     async def _show_order(self, session: Session, draft: OrderDraft) -> None:
         """Show the order of a draft. A second tap on Confirm changes nothing; an older button shows its status."""
         await session.acknowledge(session.t.plain("checkout.stale.placed"))
@@ -274,9 +274,3 @@ class DraftHandlers:
         if order is not None and order.phase is not Phase.INTENDED:
             await self._status_messages.show_outcome(session, order)
 
-    COMMON: ClassVar[Mapping[DraftAction, "_CommonAction"]] = {
-        DraftAction.BACK: _go_back,
-        DraftAction.CANCEL: leave,
-        DraftAction.SHOW: _show_again,
-    }
-    """The buttons that every question has."""

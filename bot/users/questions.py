@@ -15,7 +15,7 @@ from telegram import Message, Update
 from telegram.ext import ApplicationHandlerStop, MessageHandler, TypeHandler, filters
 
 from bot.infra.telegram.ui.questions import AnswerHandler as AnyAnswerHandler
-from bot.infra.telegram.ui.questions import OpenQuestion, Questions
+from bot.infra.telegram.ui.questions import OpenQuestion
 from bot.infra.telegram.ui.router import PRIVATE, Context, Handler
 from bot.infra.telegram.ui.screen import Screen
 from bot.users.model import User
@@ -100,26 +100,20 @@ def make_closing_handler(answers: Collection[str]) -> Handler:
 
 def make_answer_handler(answers: Mapping[str, AnswerHandler]) -> Handler:
     """Return the handler of text that is typed while a question is open. It runs before the conversation."""
-    of_users = Questions(get_open_question, answers, _explain_already_answered)
 
     async def typed(update: Update, _: Context) -> None:
         session, message = current_session(), update.effective_message
         if message is None:
             return
         question = get_open_question(session)
-        is_asked = question is not None and question.name in answers and not session.is_answered
-        if is_asked and await session.is_overtaken():
+        if session.is_answered:  # before a crash, so the draft doesn't take it for its own
+            await session.show(Screen(session.t("users.question.taken")))
+        elif question is None or question.name not in answers:
+            return
+        elif await session.is_overtaken():
             await session.post(Screen(session.t("users.chat.late")))
-            raise ApplicationHandlerStop
-        if await of_users.take(session, message):
-            raise ApplicationHandlerStop
+        else:
+            await answers[question.name](session, question.argument, message)
+        raise ApplicationHandlerStop
 
     return MessageHandler(TYPED, typed)
-
-
-async def _explain_already_answered(session: Session) -> bool:
-    """Say that this update was an answer already, so that the draft doesn't take it for its own."""
-    if not session.is_answered:
-        return False
-    await session.show(Screen(session.t("users.question.taken")))
-    return True

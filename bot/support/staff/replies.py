@@ -16,7 +16,6 @@ from telegram.ext import ApplicationHandlerStop, MessageHandler, filters
 from bot.core.errors import Rejection
 from bot.infra.db.database import Database
 from bot.infra.telegram.outbound.sender import Messenger
-from bot.infra.telegram.ui.questions import Questions
 from bot.infra.telegram.ui.router import Context, Handler, Menu, Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.support.incoming_messages import read_message
@@ -74,11 +73,10 @@ class ReplyHandlers:
 
     def handler(self, answers: Mapping[str, TakeReply]) -> Handler:
         """Return the handler of replies. `answers` are the handlers of replies to questions."""
-        questions = Questions[TicketReply](lambda reply: reply.question, answers)
 
         async def reply(update: Update, _: Context) -> None:
             message = update.effective_message
-            if message is not None and await self._take_reply(update, message, questions):
+            if message is not None and await self._take_reply(update, message, answers):
                 raise ApplicationHandlerStop
 
         return MessageHandler(NEW_MESSAGES & filters.REPLY & ~filters.COMMAND, reply)
@@ -107,7 +105,7 @@ class ReplyHandlers:
             if not has_changed:
                 await staff.say(Screen(staff.t("support.ticket.taken_back_already")))
 
-    async def _take_reply(self, update: Update, message: Message, questions: Questions[TicketReply]) -> bool:
+    async def _take_reply(self, update: Update, message: Message, answers: Mapping[str, TakeReply]) -> bool:
         """Handle a reply to a ticket's message. Return False for any other message, and for the ticket's own user."""
         session = current_session()
         post, ticket = await self._find_post(message)
@@ -119,7 +117,9 @@ class ReplyHandlers:
         if staff is None:
             await self._refuse(session, message, ticket)
         elif post.role is PostRole.QUESTION:
-            await questions.take(TicketReply(staff, ticket, post), message)
+            reply = TicketReply(staff, ticket, post)
+            if (answer := answers.get(reply.question.name)) is not None:
+                await answer(reply, reply.question.argument, message)
         elif post.role in CAN_BE_REPLIED_TO:
             await self._reply(staff, ticket, message)
         return True
