@@ -4,7 +4,6 @@ A second press does nothing, because each action needs the status in which its b
 """
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import ClassVar
 
 from bot.broadcasts.buttons import DeliveryAction, DeliveryButton
 from bot.broadcasts.deliveries import DeliveryService
@@ -12,7 +11,8 @@ from bot.broadcasts.screens import progress as progress_screens
 from bot.infra.telegram.ui.router import Audience, Routes
 from bot.users.session import Session
 
-_Action = Callable[["DeliveryHandlers", Session, str], Awaitable[bool]]
+_Action = Callable[[Session, str], Awaitable[bool]]
+"""Returns False if the status no longer allows the action."""
 
 
 class DeliveryHandlers:
@@ -24,19 +24,26 @@ class DeliveryHandlers:
     def routes(self) -> Routes[Session]:
         """Return the buttons."""
         routes = Routes[Session](Audience.OPERATORS)
-        routes.add_button(DeliveryButton, self.delivery_button)
+        actions: Mapping[DeliveryAction, _Action] = {
+            DeliveryAction.SHOW: self._show,
+            DeliveryAction.PAUSE: self._pause,
+            DeliveryAction.RESUME: self._resume,
+            DeliveryAction.STOP: self._stop,
+            DeliveryAction.RETRY_UNKNOWN: self._retry_unknown,
+        }
+        routes.add_actions(DeliveryButton, self.delivery_button, actions)
         return routes
 
-    async def delivery_button(self, session: Session, button: DeliveryButton) -> None:
+    async def delivery_button(self, session: Session, button: DeliveryButton, act: _Action) -> None:
         """Run the action of a button of a started broadcast, and show the progress."""
-        if not await self._act_and_show(session, button.broadcast_id, self.ACTIONS[button.action]):
+        if not await self._act_and_show(session, button.broadcast_id, act):
             await session.explain("users.stale.button")
 
     async def _act_and_show(self, session: Session, broadcast_id: str, act: _Action) -> bool:
         """Run an action and show the progress. Return False if the broadcast doesn't exist or hasn't started."""
         if await self._deliveries.get_progress(broadcast_id) is None:
             return False
-        was_done = await act(self, session, broadcast_id)
+        was_done = await act(session, broadcast_id)
         progress = await self._deliveries.get_progress(broadcast_id)
         if progress is None:
             return False
@@ -58,12 +65,3 @@ class DeliveryHandlers:
 
     async def _retry_unknown(self, session: Session, broadcast_id: str) -> bool:
         return await self._deliveries.retry_unknown(broadcast_id, session.user.id) > 0
-
-    ACTIONS: ClassVar[Mapping[DeliveryAction, "_Action"]] = {
-        DeliveryAction.SHOW: _show,
-        DeliveryAction.PAUSE: _pause,
-        DeliveryAction.RESUME: _resume,
-        DeliveryAction.STOP: _stop,
-        DeliveryAction.RETRY_UNKNOWN: _retry_unknown,
-    }
-    """Action of a button -> handler. The handler returns False if the status no longer allows the action."""

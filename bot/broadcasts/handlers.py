@@ -6,7 +6,7 @@ was shown for. If the broadcast has changed since then, its current state is sho
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
-from typing import ClassVar, Final
+from typing import Final
 
 from bot.broadcasts.buttons import BroadcastAction, BroadcastButton, BroadcastListButton, NewBroadcastButton
 from bot.broadcasts.compose_handlers import ComposeHandlers
@@ -29,7 +29,8 @@ from bot.users.session import Session
 READ_ONLY_ACTIONS: Final = frozenset({BroadcastAction.PAGE, BroadcastAction.SHOW_MESSAGES, BroadcastAction.COPY})
 """Actions that change nothing, so they also work in old messages."""
 
-_Action = Callable[["BroadcastHandlers", Session, Broadcast, str], Awaitable[bool]]
+_Action = Callable[[Session, Broadcast, str], Awaitable[bool]]
+"""Returns False if the broadcast no longer allows the action."""
 
 
 class BroadcastHandlers:
@@ -55,7 +56,25 @@ class BroadcastHandlers:
         routes.add_command("broadcasts", self.list_broadcasts, menu={Menu.OPERATORS: 30})
         routes.add_button(NewBroadcastButton, self.new_broadcast_button)
         routes.add_button(BroadcastListButton, self.list_button)
-        routes.add_button(BroadcastButton, self.broadcast_button)
+        actions: Mapping[BroadcastAction, _Action] = {
+            BroadcastAction.PAGE: self._show_page,
+            BroadcastAction.EDIT: self._edit,
+            BroadcastAction.TEXT: self._ask_text,
+            BroadcastAction.DEFAULT_TEXT: self._use_default_text,
+            BroadcastAction.PICTURE: self._choose_picture,
+            BroadcastAction.AUDIENCE: self._choose_audience,
+            BroadcastAction.DAYS: self._choose_days,
+            BroadcastAction.WHEN: self._choose_start,
+            BroadcastAction.DAILY: self._choose_daily,
+            BroadcastAction.DISCARD: self._discard,
+            BroadcastAction.COPY: self._copy,
+            BroadcastAction.SHOW_MESSAGES: self._show_messages,
+            BroadcastAction.PREVIEW: self._preview,
+            BroadcastAction.CONFIRM: self._confirm,
+            BroadcastAction.CONFIRM_ANYWAY: self._confirm,
+            BroadcastAction.CANCEL: self._cancel,
+        }
+        routes.add_actions(BroadcastButton, self.broadcast_button, actions)
         return routes
 
     async def write_broadcast(self, session: Session, _: str) -> None:
@@ -78,14 +97,14 @@ class BroadcastHandlers:
         await session.acknowledge()
         await self._show_list(session, button.offset)
 
-    async def broadcast_button(self, session: Session, button: BroadcastButton) -> None:
+    async def broadcast_button(self, session: Session, button: BroadcastButton, act: _Action) -> None:
         """Run the button's action, unless the broadcast has changed since the button was shown."""
         broadcast = await self._drafts.get(button.broadcast_id)
         if broadcast is None:
             await session.explain("users.stale.button")
         elif button.action not in READ_ONLY_ACTIONS and button.revision != broadcast.revision:
             await self._show_current(session, broadcast)
-        elif not await self.ACTIONS[button.action](self, session, broadcast, button.argument):
+        elif not await act(session, broadcast, button.argument):
             await self._show_current(session, await self._drafts.get(broadcast.id) or broadcast)
 
     async def _show_current(self, session: Session, broadcast: Broadcast) -> None:
@@ -246,23 +265,3 @@ class BroadcastHandlers:
             return await self._compose.show_draft(session, broadcast)
         await session.show_new(Screen(reason, confirm_screens.waiting_rows(session.t, broadcast)))
         return True
-
-    ACTIONS: ClassVar[Mapping[BroadcastAction, "_Action"]] = {
-        BroadcastAction.PAGE: _show_page,
-        BroadcastAction.EDIT: _edit,
-        BroadcastAction.TEXT: _ask_text,
-        BroadcastAction.DEFAULT_TEXT: _use_default_text,
-        BroadcastAction.PICTURE: _choose_picture,
-        BroadcastAction.AUDIENCE: _choose_audience,
-        BroadcastAction.DAYS: _choose_days,
-        BroadcastAction.WHEN: _choose_start,
-        BroadcastAction.DAILY: _choose_daily,
-        BroadcastAction.DISCARD: _discard,
-        BroadcastAction.COPY: _copy,
-        BroadcastAction.SHOW_MESSAGES: _show_messages,
-        BroadcastAction.PREVIEW: _preview,
-        BroadcastAction.CONFIRM: _confirm,
-        BroadcastAction.CONFIRM_ANYWAY: _confirm,
-        BroadcastAction.CANCEL: _cancel,
-    }
-    """Action of a button -> handler. The handler returns False if the broadcast no longer allows the action."""

@@ -4,7 +4,6 @@ PTB's `ConversationHandler` picks the handler, but keeps no state. Draft and ste
 update, so a crash, a second process or a change elsewhere can't leave the state behind.
 """
 
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 from telegram import Message, Update

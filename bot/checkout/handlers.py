@@ -273,4 +273,3 @@ class DraftHandlers:
             order = await OrderRepository(tx).of_draft(draft.id)
         if order is not None and order.phase is not Phase.INTENDED:
             await self._status_messages.show_outcome(session, order)
-

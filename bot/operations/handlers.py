@@ -1,7 +1,6 @@
 """Handlers of `/status` and of the buttons about alarms."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import ClassVar
 
 from bot.infra.feature import Infra
 from bot.infra.telegram.ui.router import Audience, Menu, Routes
@@ -18,7 +17,8 @@ from bot.users.session import Session
 
 KINDS = {str(kind): kind for kind in AlarmKind}
 
-_Action = Callable[["StatusHandlers", Session, str, str], Awaitable[bool]]
+_Action = Callable[[Session, str, str], Awaitable[bool]]
+"""Returns False if the button is out of date."""
 
 
 class StatusHandlers:
@@ -35,7 +35,14 @@ class StatusHandlers:
         """Return the command for everyone, and the buttons for operators."""
         everyones_routes, operators_routes = Routes[Session](), Routes[Session](Audience.OPERATORS)
         everyones_routes.add_command("status", self.show_status, menu={Menu.EVERYONE: 40, Menu.OPERATORS: 10})
-        operators_routes.add_button(AlarmButton, self.alarm_button)
+        actions: Mapping[AlarmAction, _Action] = {
+            AlarmAction.STATUS: self._show_status,
+            AlarmAction.OWN_ORDERS: self._show_own_orders,
+            AlarmAction.RESOLVE_IN_ALARM: self._resolve_in_alarm,
+            AlarmAction.RESOLVE_IN_STATUS: self._resolve_in_status,
+            AlarmAction.RESOLVE_IN_REMINDER: self._resolve_in_reminder,
+        }
+        operators_routes.add_actions(AlarmButton, self.alarm_button, actions)
         return everyones_routes, operators_routes
 
     async def show_status(self, session: Session, _: str) -> None:
@@ -43,9 +50,9 @@ class StatusHandlers:
         screen = await (self._status(session) if session.is_operator else self._orders.show_open_orders(session))
         await session.show_new(session.with_resume(screen))
 
-    async def alarm_button(self, session: Session, button: AlarmButton) -> None:
+    async def alarm_button(self, session: Session, button: AlarmButton, act: _Action) -> None:
         """Run the action of an alarm's button."""
-        if not await self.ACTIONS[button.action](self, session, button.kind, button.subject):
+        if not await act(session, button.kind, button.subject):
             await session.explain("users.stale.button")
 
     async def _status(self, session: Session) -> Screen:
@@ -104,12 +111,3 @@ class StatusHandlers:
         is_resolved = await self._monitor.resolve(known, subject, session.user.id)
         await session.acknowledge(session.t.plain("staff.alarm.noted" if is_resolved else "staff.alarm.over_already"))
         return True
-
-    ACTIONS: ClassVar[Mapping[AlarmAction, "_Action"]] = {
-        AlarmAction.STATUS: _show_status,
-        AlarmAction.OWN_ORDERS: _show_own_orders,
-        AlarmAction.RESOLVE_IN_ALARM: _resolve_in_alarm,
-        AlarmAction.RESOLVE_IN_STATUS: _resolve_in_status,
-        AlarmAction.RESOLVE_IN_REMINDER: _resolve_in_reminder,
-    }
-    """Action of a button -> handler. The handler returns False if the button is out of date."""

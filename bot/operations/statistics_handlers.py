@@ -5,7 +5,7 @@ Other users get the same answer as for an unknown command or an old button.
 
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import date
-from typing import ClassVar, Final
+from typing import Final
 
 from bot.core import csv
 from bot.core import date_ranges as spans
@@ -28,7 +28,8 @@ EXPORT_PERIOD: Final = "export"
 
 DEFAULT_PERIOD: Final = Period.WEEK
 
-_Action = Callable[["StatisticsHandlers", Session, str], Awaitable[bool]]
+_Action = Callable[[Session, str], Awaitable[bool]]
+"""Returns False if the button is out of date."""
 
 
 class StatisticsHandlers:
@@ -43,7 +44,12 @@ class StatisticsHandlers:
         routes = Routes[Session](Audience.OPERATORS)
         routes.add_command("stats", self.show_statistics, menu={Menu.OPERATORS: 40})
         routes.add_command("export", self.export_orders, menu={Menu.OPERATORS: 50})
-        routes.add_button(StatisticsButton, self.statistics_button)
+        actions: Mapping[StatisticsAction, _Action] = {
+            StatisticsAction.SHOW: self._show_period,
+            StatisticsAction.EXPORT: self._ask_span,
+            StatisticsAction.CSV: self._send_named_span,
+        }
+        routes.add_actions(StatisticsButton, self.statistics_button, actions)
         return routes
 
     def answers(self) -> Mapping[str, questions.AnswerHandler]:
@@ -68,9 +74,9 @@ class StatisticsHandlers:
                 session.notice = session.t("staff.export.unclear")
             await questions.ask(session, EXPORT_PERIOD, export_screens.ask_period(session.t))
 
-    async def statistics_button(self, session: Session, button: StatisticsButton) -> None:
+    async def statistics_button(self, session: Session, button: StatisticsButton, act: _Action) -> None:
         """Run the action of a button under the statistics."""
-        if not await self.ACTIONS[button.action](self, session, button.period):
+        if not await act(session, button.period):
             await session.explain("users.stale.button")
 
     async def send_typed_period(self, session: Session, _: str, text: str) -> None:
@@ -133,13 +139,6 @@ class StatisticsHandlers:
             await session.show_new(
                 Screen(session.t("staff.export.not_sent"), export_screens.other_period_row(session.t))
             )
-
-    ACTIONS: ClassVar[Mapping[StatisticsAction, "_Action"]] = {
-        StatisticsAction.SHOW: _show_period,
-        StatisticsAction.EXPORT: _ask_span,
-        StatisticsAction.CSV: _send_named_span,
-    }
-    """Action of a button -> handler. The handler returns False if the button is out of date."""
 
 
 def _today(session: Session) -> date:

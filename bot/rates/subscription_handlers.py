@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from decimal import Decimal
-from typing import ClassVar, Final
+from typing import Final
 
 from bot.core.errors import Rejection
 from bot.core.time_of_day import MINUTES, read_span, read_time
@@ -29,7 +29,8 @@ NEW_MESSAGE_ACTIONS: Final = frozenset({SubscriptionAction.OPEN, SubscriptionAct
 _ALERT_PARTS: Final = 4
 _MAX_DIGITS: Final = 15
 
-_Action = Callable[["SubscriptionHandlers", Session, str], Awaitable[bool]]
+_Action = Callable[[Session, str], Awaitable[bool]]
+"""Returns False for an argument that it can't read."""
 
 
 class SubscriptionHandlers:
@@ -43,7 +44,21 @@ class SubscriptionHandlers:
     def routes(self) -> Routes[Session]:
         """Return the buttons."""
         routes = Routes[Session]()
-        routes.add_button(SubscriptionButton, self.subscription_button)
+        actions: Mapping[SubscriptionAction, _Action] = {
+            SubscriptionAction.SHOW: self._show,
+            SubscriptionAction.OPEN: self._show,
+            SubscriptionAction.ASK_DAILY: self._ask_daily_time,
+            SubscriptionAction.SET_DAILY: self._set_daily_time,
+            SubscriptionAction.ASK_QUIET: self._ask_quiet_hours,
+            SubscriptionAction.SET_QUIET: self._set_quiet_hours,
+            SubscriptionAction.STOP: self._end,
+            SubscriptionAction.END: self._end,
+            SubscriptionAction.ASK_PRICE: self._ask_price,
+            SubscriptionAction.SET_PRICE: self._set_price,
+            SubscriptionAction.SET_ALERT: self._set_alert,
+            SubscriptionAction.DELETE_ALERT: self._delete_alert,
+        }
+        routes.add_actions(SubscriptionButton, self.subscription_button, actions)
         return routes
 
     def answers(self) -> Mapping[str, questions.AnswerHandler]:
@@ -54,7 +69,7 @@ class SubscriptionHandlers:
             ALERT_PRICE: questions.accept_text(self.price_typed),
         }
 
-    async def subscription_button(self, session: Session, button: SubscriptionButton) -> None:
+    async def subscription_button(self, session: Session, button: SubscriptionButton, act: _Action) -> None:
         """Do the action of a button of rate updates."""
         # A picture has no text to replace.
         if button.action in NEW_MESSAGE_ACTIONS or not session.has_text:
@@ -63,7 +78,7 @@ class SubscriptionHandlers:
         if session.message_id is None and session.is_double_tap(pressed):
             await session.acknowledge()
             return
-        if not await self.ACTIONS[button.action](self, session, button.argument):
+        if not await act(session, button.argument):
             await session.explain("users.stale.button")
         session.record_tap(pressed)
 
@@ -207,22 +222,6 @@ class SubscriptionHandlers:
         except SettlementFailure:
             async with self._database.reading() as tx:
                 return await QuoteRepository(tx).get_latest()
-
-    ACTIONS: ClassVar[Mapping[SubscriptionAction, _Action]] = {
-        SubscriptionAction.SHOW: _show,
-        SubscriptionAction.OPEN: _show,
-        SubscriptionAction.ASK_DAILY: _ask_daily_time,
-        SubscriptionAction.SET_DAILY: _set_daily_time,
-        SubscriptionAction.ASK_QUIET: _ask_quiet_hours,
-        SubscriptionAction.SET_QUIET: _set_quiet_hours,
-        SubscriptionAction.STOP: _end,
-        SubscriptionAction.END: _end,
-        SubscriptionAction.ASK_PRICE: _ask_price,
-        SubscriptionAction.SET_PRICE: _set_price,
-        SubscriptionAction.SET_ALERT: _set_alert,
-        SubscriptionAction.DELETE_ALERT: _delete_alert,
-    }
-    """The handler of each action. It returns False for an argument that it can't read."""
 
 
 def _parse_minute(text: str) -> int | None:

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import ClassVar, Final
+from typing import Final
 
 from telegram import Update
 from telegram.ext import CommandHandler
@@ -24,7 +24,8 @@ from bot.users.welcome import make_welcome
 
 PLACE: Final = "place"
 
-_Action = Callable[["SettingsHandlers", Session, str], Awaitable[bool]]
+_Action = Callable[[Session, str], Awaitable[bool]]
+"""Returns False for an argument that it can't read."""
 
 
 class SettingsHandlers:
@@ -41,7 +42,14 @@ class SettingsHandlers:
         routes.add_command("settings", self.show_settings, menu={Menu.EVERYONE: 80})
         routes.add_command("language", self.show_languages, menu={Menu.EVERYONE: 110})
         routes.add_button(LanguageButton, self.language_button)
-        routes.add_button(SettingsButton, self.settings_button)
+        actions: Mapping[SettingsAction, _Action] = {
+            SettingsAction.SHOW: self._show,
+            SettingsAction.LANG: self._choose_language,
+            SettingsAction.ZONES: self._show_zones,
+            SettingsAction.ZONE: self._choose_zone,
+            SettingsAction.PLACE: self._ask_place,
+        }
+        routes.add_actions(SettingsButton, self.settings_button, actions)
         return routes
 
     def handlers(self) -> Mapping[HandlerPhase, Sequence[Handler]]:
@@ -71,9 +79,9 @@ class SettingsHandlers:
         if not await session.show_question():
             await session.show(await make_welcome(session))
 
-    async def settings_button(self, session: Session, button: SettingsButton) -> None:
+    async def settings_button(self, session: Session, button: SettingsButton, act: _Action) -> None:
         """Do the action of a button of the settings."""
-        if not await self.ACTIONS[button.action](self, session, button.argument):
+        if not await act(session, button.argument):
             await session.explain("users.stale.button")
 
     async def place_typed(self, session: Session, _: str, text: str) -> None:
@@ -119,15 +127,6 @@ class SettingsHandlers:
         await session.save_user(replace(session.user, locale=locale))
         session.t = self._translations.get(locale)
         await session.acknowledge(session.t.plain("users.language.changed"))
-
-    ACTIONS: ClassVar[Mapping[SettingsAction, _Action]] = {
-        SettingsAction.SHOW: _show,
-        SettingsAction.LANG: _choose_language,
-        SettingsAction.ZONES: _show_zones,
-        SettingsAction.ZONE: _choose_zone,
-        SettingsAction.PLACE: _ask_place,
-    }
-    """The handler of each action. It returns False for an argument that it can't read."""
 
 
 async def _show_in_place(session: Session, screen: Screen) -> bool:

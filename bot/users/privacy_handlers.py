@@ -6,7 +6,7 @@ the question. If it is too old, or from before an earlier deletion, the bot asks
 
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import timedelta
-from typing import ClassVar, Final
+from typing import Final
 
 from bot.infra.telegram.outbound.sender import Delivered, Messenger
 from bot.infra.telegram.ui.router import Menu, Routes
@@ -23,7 +23,7 @@ FILE_NAME: Final = "kirim-data.json"
 CONFIRMATION_VALID_FOR: Final = timedelta(minutes=15)
 """How long a confirmation is valid. Later the question could list too little."""
 
-_Action = Callable[["PrivacyHandlers", Session], Awaitable[None]]
+_Action = Callable[[Session], Awaitable[None]]
 
 
 class PrivacyHandlers:
@@ -38,7 +38,14 @@ class PrivacyHandlers:
         """Return the command and the buttons."""
         routes = Routes[Session]()
         routes.add_command("privacy", self.show_privacy, menu={Menu.EVERYONE: 100})
-        routes.add_button(PrivacyButton, self.privacy_button)
+        actions: Mapping[PrivacyAction, _Action] = {
+            PrivacyAction.SHOW: self._show,
+            PrivacyAction.SEE: self._show_data,
+            PrivacyAction.FILE: self._send_file,
+            PrivacyAction.DELETE: self._confirm,
+            PrivacyAction.CANCEL_DELETION: self._keep,
+        }
+        routes.add_actions(PrivacyButton, self.privacy_button, actions)
         routes.add_button(DeletionButton, self.deletion_button, belongs_to="user")
         return routes
 
@@ -47,10 +54,10 @@ class PrivacyHandlers:
         session.message_id = None
         await self._show(session)
 
-    async def privacy_button(self, session: Session, button: PrivacyButton) -> None:
+    async def privacy_button(self, session: Session, _: PrivacyButton, act: _Action) -> None:
         """Do the action of a button of `/privacy`."""
         await session.acknowledge()
-        await self.ACTIONS[button.action](self, session)
+        await act(session)
 
     async def deletion_button(self, session: Session, button: DeletionButton) -> None:
         """Delete the user's data, if the confirmation is theirs and still valid."""
@@ -113,11 +120,3 @@ class PrivacyHandlers:
             session.user = await self._privacy.cancel_deletion(session.user)
             session.notice = session.t("users.privacy.kept")
         await self._show(session)
-
-    ACTIONS: ClassVar[Mapping[PrivacyAction, _Action]] = {
-        PrivacyAction.SHOW: _show,
-        PrivacyAction.SEE: _show_data,
-        PrivacyAction.FILE: _send_file,
-        PrivacyAction.DELETE: _confirm,
-        PrivacyAction.CANCEL_DELETION: _keep,
-    }

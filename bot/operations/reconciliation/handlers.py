@@ -1,7 +1,6 @@
 """Handlers of `/reconcile` and its buttons, for operators."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import ClassVar
 
 from bot.core import csv
 from bot.core.date_ranges import Span, parse_span
@@ -15,7 +14,8 @@ from bot.operations.reconciliation.service import ReconciliationService
 from bot.settlement.model import SettlementFailure
 from bot.users.session import Session
 
-_Action = Callable[["ReconciliationHandlers", Session, str], Awaitable[bool]]
+_Action = Callable[[Session, str], Awaitable[bool]]
+"""Returns False if the button is out of date."""
 
 
 class ReconciliationHandlers:
@@ -29,7 +29,13 @@ class ReconciliationHandlers:
         """Return the command and the buttons."""
         routes = Routes[Session](Audience.OPERATORS)
         routes.add_command("reconcile", self.reconcile, menu={Menu.OPERATORS: 55})
-        routes.add_button(ReconciliationButton, self.press)
+        actions: Mapping[ReconciliationAction, _Action] = {
+            ReconciliationAction.REFRESH: self._refresh,
+            ReconciliationAction.BOOKS: self._ask_period,
+            ReconciliationAction.CSV: self._send_named_period,
+            ReconciliationAction.BACK: self._go_back,
+        }
+        routes.add_actions(ReconciliationButton, self.press, actions)
         return routes
 
     async def reconcile(self, session: Session, typed: str) -> None:
@@ -45,9 +51,9 @@ class ReconciliationHandlers:
         else:
             await session.show_new(session.with_resume(await self._reconcile(session)))
 
-    async def press(self, session: Session, button: ReconciliationButton) -> None:
+    async def press(self, session: Session, button: ReconciliationButton, act: _Action) -> None:
         """Run the action of a button."""
-        if not await self.ACTIONS[button.action](self, session, button.period):
+        if not await act(session, button.period):
             await session.explain("users.stale.button")
 
     async def _refresh(self, session: Session, _: str) -> bool:
@@ -100,11 +106,3 @@ class ReconciliationHandlers:
         )
         if not isinstance(sent, Delivered):
             await session.show_new(screens.explain_not_sent(session.t))
-
-    ACTIONS: ClassVar[Mapping[ReconciliationAction, "_Action"]] = {
-        ReconciliationAction.REFRESH: _refresh,
-        ReconciliationAction.BOOKS: _ask_period,
-        ReconciliationAction.CSV: _send_named_period,
-        ReconciliationAction.BACK: _go_back,
-    }
-    """Action of a button -> handler. The handler returns False if the button is out of date."""

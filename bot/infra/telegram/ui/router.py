@@ -6,6 +6,7 @@ A feature declares its routes where their handlers are:
         routes = Routes[Session]()
         routes.add_command("orders", self.list_orders)
         routes.add_button(OrderButton, self.order_button, belongs_to="order")
+        routes.add_actions(PrivacyButton, self.privacy_button, {PrivacyAction.SHOW: self._show, …})
         return routes
 
 `python -m bot routes` prints them all. A test tries each of them with users who may not use it.
@@ -14,7 +15,8 @@ A feature declares its routes where their handlers are:
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Generic, TypeVar
+from operator import attrgetter
+from typing import Any, Generic, TypeVar, get_type_hints
 
 from telegram import Update
 from telegram.ext import (
@@ -35,6 +37,8 @@ PRIVATE = filters.ChatType.PRIVATE & filters.UpdateType.MESSAGE
 
 S = TypeVar("S")
 B = TypeVar("B", bound=Callback)
+E = TypeVar("E", bound=StrEnum)
+A = TypeVar("A")
 
 ButtonHandler = Callable[[S, B], Awaitable[object]]
 CommandAction = Callable[[S, str], Awaitable[object]]
@@ -113,6 +117,29 @@ class Routes(Generic[S]):
         if kind in self._buttons:
             raise ValueError(f"{kind.__qualname__} has two handlers")
         self._buttons[kind] = handler, belongs_to
+
+    def add_actions(
+        self,
+        kind: type[B],
+        handler: Callable[[S, B, A], Awaitable[object]],
+        actions: Mapping[E, A],
+        *,
+        belongs_to: str = "",
+    ) -> None:
+        """Make `handler` the handler of this kind of button, which also gets the function of the button's action.
+
+        Raises:
+            ValueError: the kind already has a handler, or one of its actions has no function.
+        """
+        missing = [str(action) for action in get_type_hints(kind)["action"] if action not in actions]
+        if missing:
+            raise ValueError(f"{kind.__qualname__} has no function for {', '.join(missing)}")
+        find_action = attrgetter("action")
+
+        async def handle(session: S, button: B) -> None:
+            await handler(session, button, actions[find_action(button)])
+
+        self.add_button(kind, handle, belongs_to=belongs_to)
 
     def add_command(self, name: str, action: CommandAction[S], *, menu: Places) -> None:
         """Make `action` the handler of this command, which has these places in the menus.
