@@ -55,7 +55,7 @@ from bot.settlement.monitored import MonitoredSettlement
 from bot.staff.feature import Staff
 from bot.staff.rules import StaffRules
 from bot.support.feature import Support
-from bot.support.notifications.queueing import TICKET_SUBJECT
+from bot.support.notification_queue import TICKET_SUBJECT
 from bot.users.feature import Users
 from bot.users.provider import Provider
 from bot.users.readers import RenderContext, RenderContexts

@@ -10,6 +10,7 @@ from bot.orders.feature import Orders
 from bot.settlement.catalogue import ServiceCatalogue
 from bot.settlement.model import Settlement
 from bot.staff.feature import Staff
+from bot.support.agents import SupportAgents
 from bot.support.audit_terms import AUDIT_TERMS
 from bot.support.metrics import refresh_gauges
 from bot.support.notifications import posts, replies
@@ -17,16 +18,15 @@ from bot.support.notifications.remarks import RemarkMessages
 from bot.support.notifications.reminders import ReminderMessages
 from bot.support.notifications.staff_chat import StaffChatMessages
 from bot.support.notifications.staff_chat_results import StaffChatResults, save_moved_chat
+from bot.support.notifications.topics import TicketTopics
 from bot.support.notifications.user_chat import UserChatMessages
 from bot.support.reply_time import ReplyTime
-from bot.support.staff.feature import SupportAgents
-from bot.support.staff.topics import TicketTopics
+from bot.support.staff.edit_handlers import EditHandlers
 from bot.support.tickets.corrections import TicketCorrectionService
 from bot.support.tickets.order_tickets import OrderTicketListener
 from bot.support.tickets.reminders import TicketReminderService
 from bot.support.tickets.staff_service import StaffTicketService
 from bot.support.tickets.user_service import UserTicketService
-from bot.support.user_chat.edit_handlers import EditHandlers
 from bot.support.user_chat.facts import FactReader
 from bot.support.user_chat.first_contact import FirstContact
 from bot.support.user_chat.handlers import UserTicketHandlers

@@ -17,8 +17,8 @@ from bot.infra.outbox.model import Notification
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.outbox.tables import outbox
 from bot.support.model import EntryKind, TicketEntry, TicketPost
-from bot.support.notifications.kinds import AboutTicket, DeletedTicket, StaffNotification
-from bot.support.notifications.queueing import TICKET_SUBJECT, ticket_notification
+from bot.support.notification_kinds import AboutTicket, DeletedTicket, StaffNotification
+from bot.support.notification_queue import TICKET_SUBJECT, ticket_notification
 from bot.support.ticket import Ticket
 from bot.support.tickets.entry_repository import TicketEntryRepository
 from bot.support.tickets.post_repository import TicketPostRepository

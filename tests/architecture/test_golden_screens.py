@@ -32,11 +32,11 @@ from bot.orders.screens import payment as pay
 from bot.rates.quote import estimate
 from bot.settlement.model import OrderReport, ServiceRecord
 from bot.settlement.steps import FAILED
-from bot.support.cases import Case
+from bot.support.cases.reader import Case
 from bot.support.lookup.screens.evidence import show_evidence
 from bot.support.lookup.screens.service_orders import show_service_order
+from bot.support.notifications.screens import card as card_screens
 from bot.support.service_orders import ServiceOrder
-from bot.support.staff.screens import ticket as staff_ticket
 from bot.support.ticket import Cause
 from bot.support.user_chat.screens import help as help_screens
 from bot.support.user_chat.screens.welcome import answer_newcomer
@@ -114,7 +114,7 @@ def _staff_ticket(t: Translator) -> Screen:
     user = User(id=1001, language_code="en", created_at=began)
     order = replace(MOMENTS["failed paid"], evidence=some_evidence())
     case = Case(user_id=1001, user=user, order=order, events=events, tickets=(ticket,))
-    return staff_ticket.show_card(Reader(t, JAKARTA, NOW), ticket, case)
+    return card_screens.show_card(Reader(t, JAKARTA, NOW), ticket, case)
 
 
 def _evidence(t: Translator) -> Screen:
@@ -149,7 +149,7 @@ def _stuck_ticket(t: Translator) -> Screen:
     draft = a_draft_at_review(number="1234567890", step=Step.AMOUNT, amount=None, refusal=refusal)
     user = User(id=1001, language_code="en", created_at=NOW)
     case = Case(user_id=1001, user=user, tickets=(ticket,), draft=draft)
-    return staff_ticket.show_card(Reader(t, JAKARTA, NOW), ticket, case)
+    return card_screens.show_card(Reader(t, JAKARTA, NOW), ticket, case)
 
 
 def _broadcast(t: Translator) -> Screen:

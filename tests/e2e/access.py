@@ -43,14 +43,24 @@ from bot.rates.history import ChartPeriod
 from bot.recipients.buttons import RecipientAction, RecipientButton, RecipientsButton
 from bot.staff.alarm_model import AlarmKind
 from bot.staff.buttons import AlarmAction, AlarmButton, AuditExportButton, AuditFileButton, AuditPageButton
-from bot.support.lookup.buttons import LookupButton, LookupPage
+from bot.support.buttons import (
+    LookupButton,
+    LookupPage,
+    OtherSavedRepliesButton,
+    PreviewSavedReplyButton,
+    RevealAction,
+    RevealButton,
+    SavedRepliesForTicketButton,
+    SavedReplyAction,
+    SavedReplyButton,
+    SendSavedReplyButton,
+    StaffTicketAction,
+    StaffTicketButton,
+    WriteSavedReplyButton,
+)
 from bot.support.model import TicketFilter
-from bot.support.reveal.buttons import RevealAction, RevealButton
 from bot.support.reveal.model import Reason
-from bot.support.saved_replies import buttons as saved_replies
-from bot.support.saved_replies.buttons import SavedReplyAction, SavedReplyButton
 from bot.support.service_orders import MARK
-from bot.support.staff.buttons import StaffTicketAction, StaffTicketButton
 from bot.support.ticket import CloseReason, Rating
 from bot.support.user_chat.buttons import (
     HelpButton,
@@ -291,13 +301,13 @@ def _made_up(matters: PrivateData) -> Iterator[str]:
         yield f"tk:{ticket}:nothing"
         yield from (UserTicketButton(ticket, action).pack() for action in (*UserTicketAction, "nothing"))
         yield from (UserTicketButton(ticket, UserTicketAction.RATE, rating).pack() for rating in Rating)
-        yield saved_replies.SavedRepliesForTicketButton(ticket).pack()
-        yield saved_replies.OtherSavedRepliesButton(ticket).pack()
-        yield saved_replies.PreviewSavedReplyButton(ticket, "thanks").pack()
-        yield saved_replies.SendSavedReplyButton(ticket, "thanks", "0" * 8).pack()
+        yield SavedRepliesForTicketButton(ticket).pack()
+        yield OtherSavedRepliesButton(ticket).pack()
+        yield PreviewSavedReplyButton(ticket, "thanks").pack()
+        yield SendSavedReplyButton(ticket, "thanks", "0" * 8).pack()
         yield from (f"sa:{word}:{ticket}" for word in ("pick", "send"))
     yield from (SavedReplyButton(action, name).pack() for action in SavedReplyAction for name in ("", "thanks"))
-    yield from (saved_replies.WriteSavedReplyButton("thanks", locale).pack() for locale in LOCALES)
+    yield from (WriteSavedReplyButton("thanks", locale).pack() for locale in LOCALES)
     yield from ("sa:text", "sa:nothing")
     yield from _looked_up(matters)
     yield from (RecipientButton("0" * 32, action).pack() for action in RecipientAction)

@@ -34,7 +34,7 @@ from bot.rates.notifications import DailyQuote, PriceReached
 from bot.settlement.model import Quote
 from bot.staff.alarm_model import Alarm, AlarmKind
 from bot.staff.notifications import AlarmPayload
-from bot.support.notifications.kinds import (
+from bot.support.notification_kinds import (
     AboutEntry,
     AboutTicket,
     DeletedTicket,

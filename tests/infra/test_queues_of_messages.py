@@ -42,8 +42,8 @@ from bot.staff.alarm_model import Alarm, AlarmKind
 from bot.staff.alarm_repository import AlarmRepository
 from bot.staff.notifications import AlarmNotification, alarm_notifications, reminder_notifications
 from bot.staff.staff_chat import StaffChat, SupportContacts
-from bot.support.notifications.kinds import AboutTicket, StaffNotification, TicketNotification
-from bot.support.notifications.queueing import ticket_notification
+from bot.support.notification_kinds import AboutTicket, StaffNotification, TicketNotification
+from bot.support.notification_queue import ticket_notification
 from bot.support.notifications.staff_chat_results import _copy_for
 from bot.support.user_data import _removal
 from bot.users.model import User
@@ -134,7 +134,7 @@ def test_the_queues_of_all_that_creates_messages_are_tested() -> None:
         "orders/notification_queue.py",
         "rates/notifications.py",
         "staff/notifications.py",
-        "support/notifications/queueing.py",
+        "support/notification_queue.py",
         "support/notifications/staff_chat_results.py",
         "users/privacy.py",
     }

@@ -52,7 +52,7 @@ from bot.settlement.model import (
 from bot.staff.alarm_subjects import AlarmSubjects
 from bot.staff.notifications import AlarmMessages
 from bot.staff.staff_chat import SupportContacts
-from bot.support.notifications.kinds import AboutEntry, TicketNotification
+from bot.support.notification_kinds import AboutEntry, TicketNotification
 from bot.users.notifications import DeletionMessage
 from bot.users.readers import RenderContext, RenderContexts
 from tests.infra.builders import an_infra

@@ -52,8 +52,8 @@ from bot.orders.workers import MalformedOrderFinder, OrderWorkers
 from bot.payments import bolt11
 from bot.payments.tokens import LIGHTNING
 from bot.settlement.model import OrderReport, OrderRequest, SettlementFailure
-from bot.support.notifications.kinds import AboutEntry, TicketNotification
-from bot.support.notifications.queueing import ticket_notification
+from bot.support.notification_kinds import AboutEntry, TicketNotification
+from bot.support.notification_queue import ticket_notification
 from bot.users.model import User
 from bot.users.repository import UserRepository
 from tests.infra.keys import VAULT

@@ -13,7 +13,7 @@ from bot.orders.repository import OrderRepository
 from bot.settlement.model import KeyRefused, OrderReport
 from bot.staff.alarm_model import AlarmKind
 from bot.staff.notifications import AlarmNotification
-from bot.support.notifications.kinds import StaffNotification
+from bot.support.notification_kinds import StaffNotification
 from tests.orders.crashes import Crash, CrashCountdown, CrashingSender, CrashingStore
 from tests.orders.order_system import EMMA, OSCAR, OrderSystem, SentMessage, rules
 from tests.settlement.fake_settlement import FakeSettlement, failing

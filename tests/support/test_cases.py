@@ -10,9 +10,9 @@ from bot.orders.notification_queue import order_notifications
 from bot.orders.order import EventNote, Order, Phase
 from bot.orders.repository import OrderRepository
 from bot.settlement.model import OrderReport
-from bot.support.cases import Anomaly, Case, CaseReader, DeliveryState, get_delivery_state
-from bot.support.notifications.kinds import AboutTicket, TicketNotification
-from bot.support.notifications.queueing import notify_user
+from bot.support.cases.reader import Anomaly, Case, CaseReader, DeliveryState, get_delivery_state
+from bot.support.notification_kinds import AboutTicket, TicketNotification
+from bot.support.notification_queue import notify_user
 from bot.support.ticket import CloseReason, Ticket
 from bot.support.tickets.repository import TicketRepository
 from bot.users.model import press_event

@@ -3,8 +3,8 @@
 import pytest
 
 from bot.sandbox.bot_api.text import html
+from bot.support.entries import count_excess_units, format_quote, with_quote
 from bot.support.model import IncomingMessage, MediaKind
-from bot.support.staff.entries import count_excess_units, format_quote, with_quote
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """The audit log records every lookup that showed something, and no other."""
 
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -14,9 +15,12 @@ from bot.settlement.catalogue import ServiceCatalogue
 from bot.settlement.model import OutOfReach, PayoutMethod
 from bot.staff.model import AuditAction
 from bot.staff.repository import AuditRepository
+from bot.support.cases.reader import Case
 from bot.support.lookup.model import PAGE_SIZE, OrderFilter
 from bot.support.lookup.service import LookupService
 from bot.support.model import TicketFilter
+from bot.support.staff.messages import TicketMessages
+from bot.support.staff.ticket_pages import TicketPages
 from bot.support.ticket import CloseReason, Ticket
 from bot.support.tickets.repository import TicketRepository
 from bot.users.model import User
@@ -50,6 +54,10 @@ async def keep(sqlite_store: Database, *rows: Order | Ticket | User) -> None:
                 await UserRepository(tx).save(row)
 
 
+async def view_ticket(sqlite_store: Database, ticket: Ticket, now: datetime) -> Case:
+    return await TicketPages(sqlite_store, TicketMessages(sqlite_store)).view(RINA, ticket, now)
+
+
 async def trail(sqlite_store: Database) -> list[tuple[int, AuditAction, str, int]]:
     async with sqlite_store.reading() as tx:
         entries = await AuditRepository(tx).page(limit=50)
@@ -72,7 +80,7 @@ async def test_pages_of_an_order_a_ticket_and_a_user_are_written_down_and_lists_
     service.clock.passes(seconds=1)
     assert case is not None
     assert case.tickets == (ticket,)
-    assert (await lookups.view_ticket(RINA, ticket)).order == case.order
+    assert (await view_ticket(sqlite_store, ticket, service.clock.now())).order == case.order
     service.clock.passes(seconds=1)
     about = await lookups.view_user(RINA, EMMA)
     assert about is not None
@@ -216,11 +224,11 @@ async def test_a_draft_is_part_of_a_ticket_and_of_its_customers_page(
 ) -> None:
     ticket = Ticket.open(EMMA, service.clock.now())
     await keep(sqlite_store, ticket, User(id=EMMA, created_at=service.clock.now()))
-    assert (await lookups.view_ticket(RINA, ticket)).draft is None
+    assert (await view_ticket(sqlite_store, ticket, service.clock.now())).draft is None
     draft = a_draft(chat_id=EMMA, user_id=EMMA)
     async with sqlite_store.transaction() as tx:
         assert await DraftRepository(tx).add(draft)
-    assert (await lookups.view_ticket(RINA, ticket)).draft == draft
+    assert (await view_ticket(sqlite_store, ticket, service.clock.now())).draft == draft
     about = await lookups.view_user(RINA, EMMA)
     assert about is not None
     assert about.draft == draft

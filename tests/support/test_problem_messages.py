@@ -20,7 +20,7 @@ from bot.orders.order import Order, Phase
 from bot.orders.repository import OrderRepository
 from bot.settlement.steps import OrderStep
 from bot.staff.staff_chat import StaffChat, SupportContacts
-from bot.support.notifications.kinds import StaffNotification
+from bot.support.notification_kinds import StaffNotification
 from bot.support.notifications.posts import FOLLOW_UPS
 from bot.support.notifications.staff_chat_results import StaffChatResults
 from bot.support.notifications.user_chat import UserChatMessages

@@ -11,11 +11,11 @@ from bot.infra.outbox.rendering import Renderers
 from bot.infra.telegram.outbound.sender import Messenger
 from bot.sandbox.telegram import SUPPORT_GROUP_ID as GROUP
 from bot.support.model import IncomingMessage, MediaKind, PostRole, TicketEntry, TicketPost
+from bot.support.notification_kinds import Remark
 from bot.support.notifications import posts
-from bot.support.notifications.kinds import Remark
 from bot.support.notifications.remarks import RemarkMessages
 from bot.support.notifications.replies import RENDERERS, ReplyResults
-from bot.support.staff.topics import TicketTopics
+from bot.support.notifications.topics import TicketTopics
 from bot.support.ticket import Ticket
 from bot.support.tickets.post_repository import TicketPostRepository
 from bot.users.model import User

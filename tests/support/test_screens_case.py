@@ -15,9 +15,9 @@ from bot.orders.buttons import OrderAction
 from bot.orders.notification_kinds import OrderNotification
 from bot.orders.order import EventNote, Order, OrderEvent, Phase
 from bot.settlement.steps import OrderStep
-from bot.support.cases import Anomaly, Case, DeliveryState, get_delivery_state
-from bot.support.staff.screens import case as staff_case
-from bot.support.staff.screens import timeline as staff_timeline
+from bot.support.cases.reader import Anomaly, Case, DeliveryState, get_delivery_state
+from bot.support.cases.screens import case as case_screens
+from bot.support.cases.screens import timeline as staff_timeline
 from bot.support.ticket import Cause, Ticket
 from bot.users.model import RecordedEvent, User, UserEvent, press_event
 from tests.examples import some
@@ -52,7 +52,7 @@ def a_case(order: Order | None = None, **more: Any) -> Case:
 
 def shown(case: Case, locale: str = "en", before: str = "") -> ScreenCase:
     t = TRANSLATIONS.get(locale)
-    return ScreenCase("case", Screen(staff_case.format_case(Reader(t, JAKARTA, NOW), case, before=before)))
+    return ScreenCase("case", Screen(case_screens.format_case(Reader(t, JAKARTA, NOW), case, before=before)))
 
 
 def line(at: str, what: str) -> str:
@@ -190,7 +190,7 @@ def test_what_is_unusual_is_said_once_at_the_head(
     case = replace(a_case(an_open_order(**changes)), **more)
     assert case.anomalies == (anomaly,)
     for t in (EN, ID):
-        assert staff_case.format_anomalies(t, case).split("\n")[1:] == [f"• {t(f'support.case.unusual.{anomaly}')}"]
+        assert case_screens.format_anomalies(t, case).split("\n")[1:] == [f"• {t(f'support.case.unusual.{anomaly}')}"]
 
 
 def test_an_order_that_went_its_way_has_nothing_unusual() -> None:
@@ -249,12 +249,12 @@ def test_other_orders_and_tickets_of_the_user_are_named_and_more_of_them_are_not
     mine = replace(Ticket.open(1001, NOW, order_reference="ABC2345"), reference="T-22222")
     claimed = replace(Ticket.open(1001, NOW, cause=Cause.STUCK), reference="T-33333", claimed_by=3001)
     case = a_case(others=others, tickets=(mine, claimed))
-    said = staff_case.format_others(Reader(EN, JAKARTA, NOW), case, but="T-22222")
+    said = case_screens.format_others(Reader(EN, JAKARTA, NOW), case, but="T-22222")
     assert "T-22222" not in said
     assert EN("support.case.ticket", reference="T-33333", status=EN("support.case.ticket.claimed", by="3001")) in said
-    assert said.count("DEF234") == staff_case.SHOWN
+    assert said.count("DEF234") == case_screens.SHOWN
     assert said.endswith(EN("support.case.others_more"))
-    assert staff_case.format_others(Reader(EN, JAKARTA, NOW), a_case()) == ""
+    assert case_screens.format_others(Reader(EN, JAKARTA, NOW), a_case()) == ""
 
 
 def test_a_user_without_an_order_and_an_order_without_a_user_are_cases_too() -> None:

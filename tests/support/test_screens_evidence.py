@@ -13,8 +13,9 @@ from bot.orders.order import Order
 from bot.orders.screens import order_messages, order_page
 from bot.payments.tokens import ARBITRUM
 from bot.settlement.client.fields import LONGEST_DETAIL, LONGEST_INVOICE
-from bot.support.lookup.buttons import LookupButton, LookupPage
-from bot.support.lookup.screens.evidence import evidence_button, show_evidence
+from bot.support.buttons import LookupButton, LookupPage
+from bot.support.cases.screens.case import evidence_button
+from bot.support.lookup.screens.evidence import show_evidence
 from tests.orders.builders import an_open_order, orders_in_each_state, some_evidence
 from tests.screens import HOSTILE_NAMES, JAKARTA, NOW, ScreenCase, check_screen
 from tests.texts import TRANSLATIONS, label, text

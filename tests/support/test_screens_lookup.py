@@ -11,13 +11,15 @@ from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.order import Phase
 from bot.settlement.model import PayoutMethod
-from bot.support.cases import Case
-from bot.support.lookup.buttons import LookupButton, LookupPage, format_page, format_search, parse_page, parse_search
+from bot.support.buttons import LookupButton, LookupPage
+from bot.support.cases.reader import Case
+from bot.support.lookup.button_queries import format_page, format_search, parse_page, parse_search
 from bot.support.lookup.model import PAGE_SIZE, OrderCounts, OrderFilter, Page, TicketPage, UserOverview
 from bot.support.lookup.screens import orders as staff_lookup
 from bot.support.lookup.screens import tickets as staff_lookup_tickets
 from bot.support.lookup.screens import user as staff_lookup_user
 from bot.support.model import TicketFilter
+from bot.support.staff.screens.ticket_page import show_ticket
 from bot.support.ticket import Cause, CloseReason, Ticket
 from bot.support.ticket_statistics import TicketStatistics
 from bot.support.tickets.screens import format_ticket_times
@@ -157,7 +159,7 @@ def test_a_tickets_page_leads_to_where_it_is_answered() -> None:
     link = "https://t.me/c/2000000001/7/8"
     seen = ScreenCase(
         "ticket",
-        staff_lookup_tickets.show_ticket(READER, shown, case, link=link),
+        show_ticket(READER, shown, case, link=link),
     )
     assert [button.url for button in seen.buttons if button.url] == [link]
     assert [button.data for button in seen.buttons][-3:] == [

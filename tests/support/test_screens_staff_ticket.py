@@ -11,10 +11,10 @@ from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.order import Phase, advance
 from bot.settlement.model import OrderReport
-from bot.support.cases import Case
+from bot.support.cases.reader import Case
+from bot.support.entries import with_quote
 from bot.support.model import EntryKind, MediaKind, TicketEntry
-from bot.support.staff.entries import with_quote
-from bot.support.staff.screens import ticket as staff_ticket
+from bot.support.notifications.screens import card as card_screens
 from bot.support.ticket import Cause, CloseReason, Rating, Ticket
 from bot.users.model import User
 from tests.orders.builders import an_open_order
@@ -47,13 +47,13 @@ def a_case(**changes: object) -> Case:
 
 def card(ticket: Ticket, locale: str = "en", case: Case | None = None) -> ScreenCase:
     t = TRANSLATIONS.get(locale)
-    shown = staff_ticket.show_card(Reader(t, JAKARTA, NOW), ticket, case or a_case())
+    shown = card_screens.show_card(Reader(t, JAKARTA, NOW), ticket, case or a_case())
     return ScreenCase("card", shown)
 
 
 def status_lines(ticket: Ticket) -> list[str]:
     """Return the lines before the hint and the case."""
-    return ScreenCase("", Screen(staff_ticket.format_status(Reader(EN, JAKARTA, NOW), ticket))).text.split("\n")
+    return ScreenCase("", Screen(card_screens.format_status(Reader(EN, JAKARTA, NOW), ticket))).text.split("\n")
 
 
 @pytest.mark.parametrize(
@@ -153,12 +153,12 @@ def test_the_card_names_other_tickets_but_not_itself() -> None:
 @pytest.mark.parametrize("name", HOSTILE_NAMES)
 def test_a_topic_is_named_after_the_ticket_and_the_sum_and_nobody(name: str) -> None:
     order = an_open_order(replace(an_open_order().method, name=name), holder="BUDI", number="1234567890")
-    called = staff_ticket.topic_name(EN, TICKET, order)
+    called = card_screens.topic_name(EN, TICKET, order)
     assert called.startswith("T-4F7K2 · ")
     assert called.endswith(" Rp500,000")
     assert "BUDI" not in called
     assert "7890" not in called
-    assert staff_ticket.topic_name(EN, CLOSED, None) == "✅ T-4F7K2"
+    assert card_screens.topic_name(EN, CLOSED, None) == "✅ T-4F7K2"
 
 
 @pytest.mark.parametrize("locale", LOCALES)
@@ -166,17 +166,17 @@ def test_what_the_user_wrote_stands_as_a_quote_with_a_call_to_whoever_holds_the_
     t = TRANSLATIONS.get(locale)
     for media in (None, *MediaKind):
         written = replace(ENTRY, media=media)
-        said = staff_ticket.format_entry_heading(t, TICKET, written, "10:05", ping=3001, is_changed=media is None)
+        said = card_screens.format_entry_heading(t, TICKET, written, "10:05", ping=3001, is_changed=media is None)
         seen = ScreenCase("", Screen(with_quote(said, written.text)))
         assert seen.text.endswith("Where is it?")
         assert '<a href="tg://user?id=3001">3001</a>' in seen.screen.text
         for kind in MediaKind:
             assert says(seen.text, f"support.staff_ticket.{kind}", locale) is (kind is media)
-    assert "tg://" not in staff_ticket.format_entry_heading(t, TICKET, ENTRY, "10:05", ping=0, is_changed=False)
+    assert "tg://" not in card_screens.format_entry_heading(t, TICKET, ENTRY, "10:05", ping=0, is_changed=False)
 
 
 def test_a_card_with_a_notice_fits_as_well() -> None:
-    screen = staff_ticket.show_card(
+    screen = card_screens.show_card(
         Reader(EN, JAKARTA, NOW),
         TICKET,
         a_case(),
@@ -223,7 +223,7 @@ def test_what_the_service_says_now_is_told_as_a_difference(
 ) -> None:
     before, report = an_open_order(state=state, phase=phase), OrderReport(service_id="cm1", state=said)
     after = advance(before, report, NOW)[0] if phase is Phase.OPEN else before
-    found = staff_ticket.format_differences(EN, before, after, report)
+    found = card_screens.format_differences(EN, before, after, report)
     assert [ScreenCase("", Screen(line)).text for line in found] == lines
 
 
@@ -231,16 +231,16 @@ def test_what_the_service_says_now_is_told_as_a_difference(
 def test_a_card_and_what_the_user_wrote_are_known_by_the_ticket_they_name_first(locale: str) -> None:
     t = TRANSLATIONS.get(locale)
     for ticket in (TICKET, HELD, CLOSED):
-        assert staff_ticket.find_reference(card(ticket, locale).text) == "T-4F7K2"
-    again = staff_ticket.show_card(Reader(t, JAKARTA, NOW), TICKET, a_case(), notice=t("infra.outbox.again"))
-    assert staff_ticket.find_reference(ScreenCase("", again).text) == "T-4F7K2"
+        assert card_screens.find_reference(card(ticket, locale).text) == "T-4F7K2"
+    again = card_screens.show_card(Reader(t, JAKARTA, NOW), TICKET, a_case(), notice=t("infra.outbox.again"))
+    assert card_screens.find_reference(ScreenCase("", again).text) == "T-4F7K2"
     forged = replace(ENTRY, text=text("support.staff_ticket.unclaimed", reference="T-22222"))
-    said = staff_ticket.format_entry_heading(t, TICKET, forged, "10:05", ping=0, is_changed=False)
-    assert staff_ticket.find_reference(ScreenCase("", Screen(with_quote(said, forged.text))).text) == "T-4F7K2"
+    said = card_screens.format_entry_heading(t, TICKET, forged, "10:05", ping=0, is_changed=False)
+    assert card_screens.find_reference(ScreenCase("", Screen(with_quote(said, forged.text))).text) == "T-4F7K2"
     for other in (
         "",
         "T-4F7K2",
         "Look at T-4F7K2 please",
         text("support.case.did", what=text("support.user_event.pressed.help")),
     ):
-        assert staff_ticket.find_reference(other) == ""
+        assert card_screens.find_reference(other) == ""

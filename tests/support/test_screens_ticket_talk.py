@@ -10,11 +10,11 @@ from bot.infra.i18n import LOCALES, Translator
 from bot.infra.telegram.outbound.truncate import CAPTION_UNITS, TEXT_UNITS
 from bot.infra.telegram.ui.screen import Screen
 from bot.sandbox.bot_api.text import html, utf16
+from bot.support.entries import OWN_UNITS, count_excess_units
 from bot.support.model import EntryKind, IncomingMessage, MediaKind, TicketEntry
-from bot.support.notifications.kinds import EntryRemark, Remark
+from bot.support.notification_kinds import EntryRemark, Remark
 from bot.support.notifications.replies import FILE_STAYS, MAYBE_ARRIVED
-from bot.support.staff.entries import OWN_UNITS, count_excess_units
-from bot.support.staff.screens import remarks as staff_remarks
+from bot.support.notifications.screens import staff_lines
 from bot.support.staff.screens import talk as staff_talk
 from bot.support.ticket import CloseReason, Ticket, TicketClosed, TicketHeldByAnother
 from bot.support.user_chat.screens import reply as ticket_reply
@@ -64,8 +64,8 @@ def every(t: Translator) -> Iterator[Screen]:
         yield staff_talk.confirm_closed(t, TICKET, reason)
     for what in Remark:
         for why in WHYS:
-            yield staff_remarks.show_remark(t, a_remark(what, why), ENTRY)
-    yield staff_remarks.show_remark(t, replace(a_remark(Remark.TAKEN_OVER), before=0), ENTRY)
+            yield staff_lines.show_remark(t, a_remark(what, why), ENTRY)
+    yield staff_lines.show_remark(t, replace(a_remark(Remark.TAKEN_OVER), before=0), ENTRY)
     for entry in (ENTRY, replace(ENTRY, text=None, media=MediaKind.PHOTO), replace(ENTRY, edited_at=NOW)):
         yield ticket_reply.show_reply(t, entry, an_open_order())
         yield ticket_reply.show_reply(t, entry, None)
@@ -123,10 +123,10 @@ def test_a_refusal_offers_the_way_where_there_is_one(rejection: Rejection, data:
     ],
 )
 def test_why_an_answer_did_not_arrive_is_said_in_plain_words(why: str, said: str) -> None:
-    assert html.parse(staff_remarks.format_failure(TRANSLATIONS.get("en"), why), lambda _: None)[0] == said
+    assert html.parse(staff_lines.format_failure(TRANSLATIONS.get("en"), why), lambda _: None)[0] == said
 
 
 def test_only_what_failed_can_be_sent_again() -> None:
     t = TRANSLATIONS.get("en")
-    with_buttons = [what for what in Remark if staff_remarks.show_remark(t, a_remark(what), ENTRY).keyboard]
+    with_buttons = [what for what in Remark if staff_lines.show_remark(t, a_remark(what), ENTRY).keyboard]
     assert with_buttons == [Remark.FAILED]

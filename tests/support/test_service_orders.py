@@ -22,8 +22,7 @@ from bot.settlement.model import (
 )
 from bot.staff.model import AuditAction
 from bot.staff.repository import AuditRepository
-from bot.support.lookup.buttons import LookupButton, LookupPage
-from bot.support.reveal.buttons import RevealAction, RevealButton
+from bot.support.buttons import LookupButton, LookupPage, RevealAction, RevealButton
 from bot.support.service_orders import MARK, ServiceOrder, ServiceOrders, find_subject, is_service_id
 from tests.orders.builders import an_order
 from tests.orders.order_system import EMMA

@@ -12,9 +12,9 @@ from bot.staff.alarm_model import AlarmKind
 from bot.staff.alarm_repository import AlarmRepository
 from bot.staff.notifications import AlarmNotification
 from bot.support.model import EntryKind, PostRole, TicketEntry
+from bot.support.notification_kinds import AboutTicket, StaffNotification, UserEntry
+from bot.support.notification_queue import notify_staff
 from bot.support.notifications import posts
-from bot.support.notifications.kinds import AboutTicket, StaffNotification, UserEntry
-from bot.support.notifications.queueing import notify_staff
 from bot.support.notifications.staff_chat_results import StaffChatResults, save_moved_chat
 from bot.support.ticket import Ticket
 from bot.support.tickets.entry_repository import TicketEntryRepository

@@ -7,8 +7,8 @@ import pytest
 
 from bot.infra.outbox.model import RetryLater, Sent
 from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Outcome, TryLater
-from bot.support.notifications.kinds import DeletedTicket, StaffNotification
-from bot.support.notifications.queueing import ticket_notification
+from bot.support.notification_kinds import DeletedTicket, StaffNotification
+from bot.support.notification_queue import ticket_notification
 from bot.support.notifications.user_chat import remove_deleted
 from tests.infra.builders import as_stored
 from tests.rendering import context_for, renderers_for

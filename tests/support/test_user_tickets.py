@@ -12,7 +12,7 @@ from bot.orders.notification_kinds import OrderNotification
 from bot.settlement.model import OrderReport
 from bot.staff.staff_chat import StaffChat
 from bot.support.model import EntryKind, IncomingMessage, MediaKind
-from bot.support.notifications.kinds import StaffNotification, TicketNotification
+from bot.support.notification_kinds import StaffNotification, TicketNotification
 from bot.support.ticket import Cause, CloseReason, Rating, Ticket, TicketStatus
 from bot.support.tickets.entry_repository import TicketEntryRepository
 from bot.support.tickets.order_tickets import open_order_ticket

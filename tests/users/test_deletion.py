@@ -18,7 +18,7 @@ from bot.orders.repository import OrderRepository
 from bot.orders.screens.privacy import OpenOrders
 from bot.recipients.repository import RecipientRepository
 from bot.staff.repository import AuditRepository
-from bot.support.notifications.kinds import StaffNotification
+from bot.support.notification_kinds import StaffNotification
 from bot.support.ticket import Ticket
 from bot.support.tickets.repository import TicketRepository
 from bot.support.user_data import StoredTickets

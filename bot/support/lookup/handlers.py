@@ -15,7 +15,8 @@ from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.router import PRIVATE, Context, Handler, Menu, Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.settlement.model import SettlementFailure
-from bot.support.lookup.buttons import LookupButton, LookupPage, format_page, format_search, parse_page, parse_search
+from bot.support.buttons import LookupButton, LookupPage
+from bot.support.lookup.button_queries import format_page, format_search, parse_page, parse_search
 from bot.support.lookup.model import OrderFilter, parse_user_id
 from bot.support.lookup.screens import evidence as evidence_screens
 from bot.support.lookup.screens import orders as order_screens
@@ -27,8 +28,8 @@ from bot.support.model import TicketFilter
 from bot.support.service_orders import ServiceOrder, ServiceOrders, is_service_id
 from bot.support.staff.messages import TicketMessages
 from bot.support.staff.session import StaffSession, StaffSessions
+from bot.support.staff.ticket_pages import TicketPages
 from bot.support.ticket import Ticket
-from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.repository import TicketRepository
 
 TICKET: Final = re.compile(r"T-?[0-9A-Z]{5}")
@@ -53,12 +54,14 @@ class LookupHandlers:
         lookups: LookupService,
         service_orders: ServiceOrders,
         messages: TicketMessages,
+        ticket_pages: TicketPages,
     ) -> None:
         self._sessions = sessions
         self._database = database
         self._lookups = lookups
         self._service_orders = service_orders
         self._messages = messages
+        self._ticket_pages = ticket_pages
 
     def routes(self) -> Routes[StaffSession]:
         """Return the commands and the buttons."""
@@ -85,7 +88,7 @@ class LookupHandlers:
         if ticket is not None and ticket.order_reference:
             await self._show_order(staff, ticket.order_reference)
         elif ticket is not None:
-            await self.show_ticket(staff, ticket)
+            await self._ticket_pages.show(staff, ticket)
         elif not wanted:
             await self._show(staff, Screen(staff.t("support.lookup.how_order")))
         elif (found := await self._lookups.find_order(wanted)) is not None:
@@ -143,19 +146,6 @@ class LookupHandlers:
         """Show the page that a button names."""
         if not await self.PAGES[button.page](self, staff, button.query):
             await staff.toast("support.staff.gone", alert=True)
-
-    async def show_ticket(self, staff: StaffSession, ticket: Ticket, argument: str = "") -> None:
-        """Show a ticket's page as a new message of the ticket, or in place of the pressed message (`HERE`)."""
-        case = await self._lookups.view_ticket(staff.user.id, ticket)
-        async with self._database.reading() as tx:
-            cards = await TicketPostRepository(tx).cards(ticket.reference)
-        link = next((card.link for card in cards if card.link), None)
-        screen = ticket_screens.show_ticket(staff.reader, ticket, case, link=link)
-        await staff.session.acknowledge()
-        if argument == ticket_screens.HERE:
-            await staff.update(screen)
-        else:
-            await self._messages.say(staff, ticket, screen)
 
     async def _forwarded(self, update: Update, _: Context) -> None:
         """Show the author of a message that an agent forwards to the bot, unless it answers an open question."""

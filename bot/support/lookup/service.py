@@ -15,7 +15,7 @@ from bot.settlement.catalogue import ServiceCatalogue
 from bot.settlement.model import PayoutMethod, SettlementFailure
 from bot.staff.audit import record_audit
 from bot.staff.model import AuditAction
-from bot.support.cases import Case, read_case
+from bot.support.cases.reader import Case, read_case
 from bot.support.lookup.model import PAGE_SIZE, OrderFilter, Page, TicketPage, UserOverview, parse_user_id
 from bot.support.lookup.query import ParsedQuery, parse_query
 from bot.support.lookup.repository import LookupRepository
@@ -122,12 +122,6 @@ class LookupService:
                 return None
             await self._record(tx, staff_id, f"evidence:{order.reference}", order.user_id)
             return order
-
-    async def view_ticket(self, staff_id: int, ticket: Ticket) -> Case:
-        """Return the case that a ticket is about."""
-        async with self._database.transaction() as tx:
-            await self._record(tx, staff_id, f"ticket:{ticket.reference}", ticket.user_id)
-            return await read_case(tx, ticket.user_id, ticket.order_reference)
 
     async def view_user(self, staff_id: int, user_id: int) -> UserOverview | None:
         """Return an overview of a user, or None if the bot doesn't know them."""

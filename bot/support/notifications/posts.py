@@ -10,7 +10,7 @@ from bot.infra.outbox.model import Notification, NotificationKind, Sent
 from bot.infra.telegram.ui.questions import OpenQuestion
 from bot.orders.notification_kinds import AboutOrder, OrderNotification
 from bot.support.model import NOTE, PostRole, TicketEntry, TicketPost
-from bot.support.notifications.kinds import (
+from bot.support.notification_kinds import (
     AboutEntry,
     AboutTicket,
     EntryRemark,

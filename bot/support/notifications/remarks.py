@@ -7,12 +7,12 @@ from bot.infra.outbox.model import DeliveryOutcome, Notification, NotificationKi
 from bot.infra.outbox.rendering import with_repeat_note
 from bot.infra.telegram.outbound.sender import Gone, Invalid, Messenger, Outcome
 from bot.infra.telegram.ui.screen import Screen
+from bot.support.entries import Place, send_entry
 from bot.support.model import TicketEntry, TicketPost
-from bot.support.notifications.kinds import EntryRemark, Remark, StaffNotification
+from bot.support.notification_kinds import EntryRemark, Remark, StaffNotification
 from bot.support.notifications.posts import find_entry
-from bot.support.staff.entries import Place, send_entry
-from bot.support.staff.screens import remarks as screens
-from bot.support.staff.topics import TicketTopics
+from bot.support.notifications.screens import staff_lines as screens
+from bot.support.notifications.topics import TicketTopics
 from bot.support.tickets.post_repository import TicketPostRepository
 from bot.users.readers import RenderContext, Renderer
 

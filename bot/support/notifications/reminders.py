@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from bot.infra.outbox.model import DeliveryOutcome, Notification, NotificationKind, Sent
 from bot.staff.staff_chat import StaffChat
 from bot.support.model import TicketPost
-from bot.support.notifications.kinds import StaffNotification, TicketWait
-from bot.support.staff.screens import reminders as screens
+from bot.support.notification_kinds import StaffNotification, TicketWait
+from bot.support.notifications.screens import staff_lines as screens
 from bot.support.ticket import Ticket
 from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.repository import TicketRepository

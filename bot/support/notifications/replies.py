@@ -18,11 +18,11 @@ from bot.infra.telegram.ui.screen import Screen
 from bot.orders.order import Order
 from bot.orders.repository import OrderRepository
 from bot.staff.staff_chat import StaffChat
+from bot.support.entries import Place, edit_entry, send_entry
 from bot.support.model import PostRole, TicketEntry
-from bot.support.notifications.kinds import AboutEntry, Remark, TicketNotification
+from bot.support.notification_kinds import AboutEntry, Remark, TicketNotification
+from bot.support.notification_queue import notify_of_remark, source_chat, staff_chats_with_source, update_card
 from bot.support.notifications.posts import find_entry, save_post
-from bot.support.notifications.queueing import notify_of_remark, source_chat, staff_chats_with_source, update_card
-from bot.support.staff.entries import Place, edit_entry, send_entry
 from bot.support.tickets.entry_repository import TicketEntryRepository
 from bot.support.tickets.repository import TicketRepository
 from bot.support.user_chat.screens import reply as screens

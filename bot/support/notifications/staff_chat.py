@@ -15,12 +15,12 @@ from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.outbound.sender import Delivered, Outcome
 from bot.infra.telegram.outbound.truncate import CAPTION_UNITS, TEXT_UNITS, count_visible_units
 from bot.infra.telegram.ui.screen import Screen
+from bot.support.entries import Place, send_entry, with_quote
 from bot.support.model import PostRole, TicketEntry, TicketPost
-from bot.support.notifications.kinds import AboutTicket, StaffNotification, TicketStep, UserEntry
+from bot.support.notification_kinds import AboutTicket, StaffNotification, TicketStep, UserEntry
 from bot.support.notifications.posts import find_entry
-from bot.support.staff.entries import Place, send_entry, with_quote
-from bot.support.staff.screens import ticket as staff_ticket
-from bot.support.staff.topics import TicketTopics
+from bot.support.notifications.screens import card as card_screens
+from bot.support.notifications.topics import TicketTopics
 from bot.support.ticket import Ticket
 from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.repository import TicketRepository
@@ -83,7 +83,7 @@ class StaffChatMessages:
         if not isinstance(card, TicketPost):
             return card
         step = notification.payload
-        heading = staff_ticket.format_step(context.t, ticket, step.what, ping=step.ping)
+        heading = card_screens.format_step(context.t, ticket, step.what, ping=step.ping)
         place = self._topics.place_for(card)
         sent = await context.messenger.send_text(
             place.chat_id,
@@ -109,7 +109,7 @@ class StaffChatMessages:
 def _heading(notification: Notification[UserEntry], context: RenderContext, ticket: Ticket, entry: TicketEntry) -> Html:
     is_changed = notification.kind == StaffNotification.EDITED
     at = entry.edited_at if is_changed and entry.edited_at else entry.at
-    heading = staff_ticket.format_entry_heading(
+    heading = card_screens.format_entry_heading(
         context.t,
         ticket,
         entry,

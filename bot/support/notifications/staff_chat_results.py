@@ -15,8 +15,8 @@ from bot.staff.alarm_model import Alarm, AlarmKind
 from bot.staff.alarms import clear_alarm, raise_alarm
 from bot.staff.repository import MovedChatRepository
 from bot.staff.staff_chat import StaffChat
-from bot.support.notifications.kinds import AboutTicket, StaffNotification, TicketNotification
-from bot.support.notifications.queueing import update_card
+from bot.support.notification_kinds import AboutTicket, StaffNotification, TicketNotification
+from bot.support.notification_queue import update_card
 from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.repository import TicketRepository
 

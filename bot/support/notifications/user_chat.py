@@ -12,7 +12,7 @@ from bot.infra.telegram.outbound.sender import Invalid, Outcome, TryLater
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.order import Order
 from bot.orders.repository import OrderRepository
-from bot.support.notifications.kinds import AboutTicket, DeletedTicket, StaffNotification, TicketNotification
+from bot.support.notification_kinds import AboutTicket, DeletedTicket, StaffNotification, TicketNotification
 from bot.support.reply_time import ReplyTime
 from bot.support.ticket import Ticket
 from bot.support.tickets.repository import TicketRepository

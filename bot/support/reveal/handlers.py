@@ -13,8 +13,8 @@ from bot.infra.telegram.outbound.sender import Delivered, Messenger, Unreachable
 from bot.infra.telegram.ui.questions import OpenQuestion
 from bot.infra.telegram.ui.router import Routes
 from bot.infra.telegram.ui.screen import Screen
+from bot.support.buttons import RevealAction, RevealButton
 from bot.support.reveal import screens
-from bot.support.reveal.buttons import RevealAction, RevealButton
 from bot.support.reveal.model import Reason, read_reason
 from bot.support.reveal.service import RevealService
 from bot.support.staff.session import StaffSession, StaffSessions

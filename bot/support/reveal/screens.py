@@ -5,16 +5,11 @@ from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.formatting import format_clock
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.recipients.formatting import format_full_method
+from bot.support.buttons import RevealAction, RevealButton
 from bot.support.order_line import format_subject_line
-from bot.support.reveal.buttons import RevealAction, RevealButton
 from bot.support.reveal.model import Reason, Reveal
 from bot.support.service_orders import MARK, ServiceOrder, Subject
 from bot.users.model import User
-
-
-def reveal_button(t: Translator, reference: str) -> Button:
-    """Return the button that starts a reveal."""
-    return Button(t.plain("support.reveal.button"), data=RevealButton(reference, RevealAction.ASK).pack())
 
 
 def ask_reason(t: Translator, order: Subject) -> Screen:

@@ -15,9 +15,7 @@ from bot.infra.telegram.outbound.truncate import count_visible_units
 from bot.infra.telegram.ui.router import Menu, Routes
 from bot.orders.order import Order
 from bot.orders.repository import OrderRepository
-from bot.support.model import IncomingMessage
-from bot.support.saved_replies import screens
-from bot.support.saved_replies.buttons import (
+from bot.support.buttons import (
     OtherSavedRepliesButton,
     PreviewSavedReplyButton,
     SavedRepliesForTicketButton,
@@ -26,9 +24,11 @@ from bot.support.saved_replies.buttons import (
     SendSavedReplyButton,
     WriteSavedReplyButton,
 )
+from bot.support.entries import count_excess_units
+from bot.support.model import IncomingMessage
+from bot.support.saved_replies import screens
 from bot.support.saved_replies.model import MAX_UNITS, SavedReply, compute_stamp, needs_order, read_name, read_text
 from bot.support.saved_replies.service import SavedReplyService
-from bot.support.staff.entries import count_excess_units
 from bot.support.staff.messages import TicketMessages
 from bot.support.staff.session import StaffSession, StaffSessions, alert_on_rejection
 from bot.support.ticket import Ticket, TicketClosed, TicketHeldByAnother

@@ -8,8 +8,7 @@ from bot.infra.i18n import LOCALES, Html, Translator, as_html
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.orders.order import Order
 from bot.recipients.formatting import format_destination
-from bot.support.reveal.screens import private_chat_row
-from bot.support.saved_replies.buttons import (
+from bot.support.buttons import (
     OtherSavedRepliesButton,
     PreviewSavedReplyButton,
     SavedReplyAction,
@@ -17,8 +16,9 @@ from bot.support.saved_replies.buttons import (
     SendSavedReplyButton,
     WriteSavedReplyButton,
 )
+from bot.support.entries import with_quote
+from bot.support.reveal.screens import private_chat_row
 from bot.support.saved_replies.model import VARIABLES, SavedReply, compute_stamp
-from bot.support.staff.entries import with_quote
 from bot.support.ticket import Ticket
 
 COLUMNS: Final = 2

@@ -12,14 +12,14 @@ from bot.infra.db.database import Database
 from bot.infra.log_context import bind_fields
 from bot.infra.telegram.ui.callbacks import Callback
 from bot.infra.telegram.ui.router import Context, Handler, Routes
-from bot.support.lookup.handlers import LookupHandlers
-from bot.support.staff.buttons import StaffTicketAction, StaffTicketButton
+from bot.support.buttons import StaffTicketAction, StaffTicketButton
+from bot.support.notifications.topics import TicketTopics
 from bot.support.staff.messages import TakeReply, TicketMessages, TicketReply, ask_agent
 from bot.support.staff.refresh import OrderRefresh
 from bot.support.staff.replies import read_reply
 from bot.support.staff.screens import talk as staff_talk
 from bot.support.staff.session import StaffSession, StaffSessions, alert_on_rejection
-from bot.support.staff.topics import TicketTopics
+from bot.support.staff.ticket_pages import TicketPages
 from bot.support.ticket import CloseReason, Ticket, TicketClosed
 from bot.support.tickets.repository import TicketRepository
 from bot.support.tickets.staff_service import StaffTicketService
@@ -42,14 +42,14 @@ class StaffTicketHandlers:
         database: Database,
         messages: TicketMessages,
         tickets: StaffTicketService,
-        lookups: LookupHandlers,
+        ticket_pages: TicketPages,
         order_refresh: OrderRefresh,
     ) -> None:
         self._sessions = sessions
         self._database = database
         self._messages = messages
         self._tickets = tickets
-        self._lookups = lookups
+        self._ticket_pages = ticket_pages
         self._order_refresh = order_refresh
 
     def routes(self) -> Routes[StaffSession]:
@@ -77,7 +77,7 @@ class StaffTicketHandlers:
                 await self.ACTIONS[button.action](self, staff, ticket, button.argument)
 
     async def _show(self, staff: StaffSession, ticket: Ticket, argument: str) -> None:
-        await self._lookups.show_ticket(staff, ticket, argument)
+        await self._ticket_pages.show(staff, ticket, argument)
 
     async def _refresh(self, staff: StaffSession, ticket: Ticket, _: str) -> None:
         await self._order_refresh.refresh(staff, ticket)

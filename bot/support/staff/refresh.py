@@ -15,9 +15,9 @@ from bot.orders.tracking.observer import Observer
 from bot.settlement.model import OrderReport, Settlement, SettlementFailure, SlowDown
 from bot.staff.audit import record_audit
 from bot.staff.model import AuditAction
-from bot.support.staff.screens import ticket as staff_ticket
+from bot.support.notifications.screens import card as card_screens
+from bot.support.notifications.topics import TicketTopics
 from bot.support.staff.session import StaffSession
-from bot.support.staff.topics import TicketTopics
 from bot.support.ticket import Ticket
 from bot.support.tickets.repository import TicketRepository
 
@@ -63,7 +63,7 @@ class OrderRefresh:
         after = await self._observer.apply_report(order.reference, report, asked_at=asked_at) or order
         self._wake_outbox()
         await self._show(staff, ticket)
-        lines = staff_ticket.format_differences(staff.t, order, after, report)
+        lines = card_screens.format_differences(staff.t, order, after, report)
         heading = "support.staff_ticket.has_changed" if lines else "support.staff_ticket.unchanged"
         # Send it as a new message, since the next update of the card would replace it within a second.
         await staff.say(Screen("\n".join([staff.t(heading, at=_time(staff)), *lines])))

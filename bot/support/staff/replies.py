@@ -18,12 +18,12 @@ from bot.infra.db.database import Database
 from bot.infra.telegram.outbound.sender import Messenger
 from bot.infra.telegram.ui.router import Context, Handler, Menu, Routes
 from bot.infra.telegram.ui.screen import Screen
+from bot.support.entries import count_excess_units
 from bot.support.incoming_messages import read_message
 from bot.support.model import NOTE, IncomingMessage, PostRole, TicketEntry, TicketPost
-from bot.support.staff.entries import count_excess_units
+from bot.support.notifications.screens import card as card_screens
 from bot.support.staff.messages import TakeReply, TicketMessages, TicketReply, ask_agent
 from bot.support.staff.screens import talk as staff_talk
-from bot.support.staff.screens import ticket as staff_ticket
 from bot.support.staff.session import NEW_MESSAGES, StaffSession, StaffSessions, replied_message_id, topic_id_of
 from bot.support.ticket import Ticket
 from bot.support.tickets.corrections import TicketCorrectionService
@@ -151,7 +151,7 @@ class ReplyHandlers:
         author = answered.from_user if answered is not None else None
         if answered is None or author is None or author.username != self._messenger.username:
             return False
-        reference = staff_ticket.find_reference(answered.text or answered.caption or "")
+        reference = card_screens.find_reference(answered.text or answered.caption or "")
         staff = await self._sessions.open(update) if reference else None
         async with self._database.reading() as tx:
             ticket = await TicketRepository(tx).get(reference)

@@ -11,8 +11,8 @@ from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.model import format_mark
 from bot.staff.model import AuditAction
 from bot.support.model import EntryKind, IncomingMessage, TicketEntry
-from bot.support.notifications.kinds import AboutEntry, StaffNotification, TicketNotification, UserEntry
-from bot.support.notifications.queueing import notify_staff, notify_user
+from bot.support.notification_kinds import AboutEntry, StaffNotification, TicketNotification, UserEntry
+from bot.support.notification_queue import notify_staff, notify_user
 from bot.support.ticket import Ticket
 from bot.support.tickets.entry_repository import TicketEntryRepository
 from bot.support.tickets.service import TicketService, audit_ticket

@@ -11,8 +11,8 @@ from bot.infra.db.transaction import Transaction
 from bot.orders.events import OrderProblem
 from bot.orders.order import Order
 from bot.staff.staff_chat import StaffChat
-from bot.support.notifications.kinds import AboutTicket, StaffNotification
-from bot.support.notifications.queueing import notify_of_step, notify_staff, update_card
+from bot.support.notification_kinds import AboutTicket, StaffNotification
+from bot.support.notification_queue import notify_of_step, notify_staff, update_card
 from bot.support.ticket import Cause, Ticket
 from bot.support.tickets.repository import TicketRepository
 

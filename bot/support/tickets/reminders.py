@@ -13,8 +13,8 @@ from bot.core.clock import Clock
 from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
 from bot.staff.staff_chat import StaffChat
-from bot.support.notifications.kinds import StaffNotification, TicketWait
-from bot.support.notifications.queueing import notify_chats
+from bot.support.notification_kinds import StaffNotification, TicketWait
+from bot.support.notification_queue import notify_chats
 from bot.support.ticket import Ticket
 from bot.support.tickets.repository import TicketRepository
 from bot.support.tickets.service import TicketService

@@ -16,7 +16,7 @@ from bot.staff.audit import record_audit
 from bot.staff.model import AuditAction
 from bot.staff.staff_chat import StaffChat
 from bot.support.model import EntryKind, IncomingMessage, TicketEntry
-from bot.support.notifications.queueing import ticket_subject, update_card
+from bot.support.notification_queue import ticket_subject, update_card
 from bot.support.ticket import Ticket
 from bot.support.tickets.entry_repository import TicketEntryRepository
 from bot.support.tickets.repository import TicketRepository

@@ -12,8 +12,8 @@ from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.model import format_mark
 from bot.staff.model import AuditAction
 from bot.support.model import EntryKind, IncomingMessage, TicketEntry
-from bot.support.notifications.kinds import AboutEntry, AboutTicket, Remark, TicketNotification
-from bot.support.notifications.queueing import notify_of_remark, notify_user, other_staff_chats, staff_chats_with_source
+from bot.support.notification_kinds import AboutEntry, AboutTicket, Remark, TicketNotification
+from bot.support.notification_queue import notify_of_remark, notify_user, other_staff_chats, staff_chats_with_source
 from bot.support.ticket import CloseReason, Ticket
 from bot.support.tickets.entry_repository import TicketEntryRepository
 from bot.support.tickets.service import TicketService, add_entry, audit_ticket, check_none_open

@@ -16,8 +16,8 @@ from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.model import format_mark
 from bot.staff.staff_chat import StaffChat
 from bot.support.model import EntryKind, IncomingMessage
-from bot.support.notifications.kinds import AboutTicket, StaffNotification, UserEntry
-from bot.support.notifications.queueing import notify_of_step, notify_staff
+from bot.support.notification_kinds import AboutTicket, StaffNotification, UserEntry
+from bot.support.notification_queue import notify_of_step, notify_staff
 from bot.support.ticket import Rating, Ticket
 from bot.support.tickets.entry_repository import TicketEntryRepository
 from bot.support.tickets.repository import TicketRepository

@@ -16,7 +16,7 @@ from bot.infra.telegram.ui.router import Audience, Menu
 from bot.operations.command_menus import collect_menus
 from bot.orders.buttons import OrderButton
 from bot.sandbox.telegram import SUPPORT_GROUP_ID
-from bot.support.staff.buttons import StaffTicketAction, StaffTicketButton
+from bot.support.buttons import StaffTicketAction, StaffTicketButton
 from bot.support.user_chat.buttons import UserTicketButton
 from tests.e2e import access
 from tests.e2e.access import PrivateData

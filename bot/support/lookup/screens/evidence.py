@@ -17,7 +17,7 @@ from bot.orders.order import Order
 from bot.orders.screens.formatting import format_order_line
 from bot.payments.tokens import ARBITRUM
 from bot.recipients.holders import mask_name
-from bot.support.lookup.buttons import LookupButton, LookupPage
+from bot.support.buttons import LookupButton, LookupPage
 from bot.support.order_line import format_service_order_line
 from bot.support.service_orders import ServiceOrder
 
@@ -31,14 +31,6 @@ name the chain of what it does with them after that."""
 
 HIDDEN: Final = "•••"
 """Shown for a person's name that has no letter to show."""
-
-
-def evidence_button(t: Translator, order: Order | None) -> tuple[Button, ...]:
-    """Return the button to the evidence of an order, or no button if there is none."""
-    if order is None or not order.evidence:
-        return ()
-    data = LookupButton(LookupPage.EVIDENCE, order.reference).pack()
-    return (Button(t.plain("support.evidence.button"), data=data),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

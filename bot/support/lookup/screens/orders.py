@@ -11,13 +11,11 @@ from bot.orders.order import Order
 from bot.orders.screens.open_orders import staff_status_key, status_emoji
 from bot.recipients.formatting import format_destination, format_method
 from bot.settlement.model import PayoutMethod
-from bot.support.cases import Case
-from bot.support.lookup.buttons import LookupButton, LookupPage
+from bot.support.buttons import LookupButton, LookupPage, StaffTicketAction, StaffTicketButton
+from bot.support.cases.reader import Case
+from bot.support.cases.screens import case as case_screens
+from bot.support.cases.screens.case import evidence_button, reveal_button, user_row
 from bot.support.lookup.model import PAGE_SIZE, OrderFilter, Page
-from bot.support.lookup.screens.evidence import evidence_button
-from bot.support.reveal import screens as staff_reveal
-from bot.support.staff.buttons import StaffTicketAction, StaffTicketButton
-from bot.support.staff.screens import case as staff_case
 
 COLUMNS = 3
 OPEN_TICKETS = 3
@@ -87,7 +85,7 @@ def page_buttons(t: Translator, page: Page[object], turn: GetPageData) -> Keyboa
 def show_order(reader: Reader, case: Case) -> Screen:
     """Return an order's page: its case, and the buttons to its user and its tickets."""
     t = reader.t
-    text = staff_case.format_case(reader, case)
+    text = case_screens.format_case(reader, case)
     about = [ticket for ticket in case.tickets if case.order and ticket.order_reference == case.order.reference]
     tickets = tuple(
         Button(ticket.reference, data=StaffTicketButton(ticket.reference, StaffTicketAction.SHOW).pack())
@@ -95,18 +93,11 @@ def show_order(reader: Reader, case: Case) -> Screen:
     )
     refresh = LookupButton(LookupPage.ORDER, case.order.reference if case.order else "").pack()
     has_recipient = case.order is not None and case.order.has_recipient
-    reveal = (staff_reveal.reveal_button(t, case.order.reference),) if case.order and has_recipient else ()
+    reveal = (reveal_button(t, case.order.reference),) if case.order and has_recipient else ()
     ways = (*user_row(t, case.user_id), *reveal)
     last_row = (*evidence_button(t, case.order), Button(t.plain("orders.button.refresh"), data=refresh))
     rows = [row for row in (tickets, ways, last_row) if row]
     return Screen(text, tuple(rows))
-
-
-def user_row(t: Translator, user_id: int) -> tuple[Button, ...]:
-    """Return the button to a user's page, or no button for a deleted user."""
-    if not user_id:
-        return ()
-    return (Button(t.plain("support.lookup.person"), data=LookupButton(LookupPage.USER, str(user_id)).pack()),)
 
 
 def format_search(reader: Reader, wanted: OrderFilter, method: PayoutMethod | None) -> Html:

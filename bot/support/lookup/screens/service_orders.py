@@ -16,10 +16,10 @@ from bot.payments.tokens import LIGHTNING, TOKENS
 from bot.recipients.formatting import format_destination
 from bot.settlement.model import KeyRefused, OrderNotFound, OrderReport, SettlementFailure, SlowDown
 from bot.settlement.steps import FAILED, STEP_OF_STATE, OrderStep
-from bot.support.lookup.buttons import LookupButton, LookupPage
+from bot.support.buttons import LookupButton, LookupPage
+from bot.support.cases.screens.case import reveal_button
 from bot.support.lookup.screens.orders import COLUMNS, order_buttons
 from bot.support.order_line import format_service_order_line
-from bot.support.reveal import screens as staff_reveal
 from bot.support.service_orders import ServiceOrder
 
 STATUS_KEYS = {
@@ -138,7 +138,7 @@ def _channel(t: Translator, channel: str) -> str:
 def _keyboard(t: Translator, order: ServiceOrder) -> Keyboard:
     evidence = LookupButton(LookupPage.SERVICE_EVIDENCE, order.service_id).pack()
     refresh = LookupButton(LookupPage.SERVICE_ORDER, order.service_id).pack()
-    reveal = (staff_reveal.reveal_button(t, order.reference),) if order.has_recipient else ()
+    reveal = (reveal_button(t, order.reference),) if order.has_recipient else ()
     last_row = (
         *((Button(t.plain("support.evidence.button"), data=evidence),) if order.evidence else ()),
         Button(t.plain("orders.button.refresh"), data=refresh),

@@ -1,4 +1,4 @@
-"""The screens of tickets: lists with their counts, and the page of one ticket."""
+"""The lists of tickets, with their counts."""
 
 from dataclasses import replace
 
@@ -7,23 +7,19 @@ from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.orders.order import Order
 from bot.orders.screens.formatting import format_order_line
-from bot.support.cases import Case
-from bot.support.lookup.buttons import LookupButton, LookupPage, format_page
+from bot.support.buttons import LookupButton, LookupPage, StaffTicketAction, StaffTicketButton
+from bot.support.cases.screens import case as case_screens
+from bot.support.cases.screens.case import user_row
+from bot.support.lookup.button_queries import format_page
 from bot.support.lookup.model import Page, TicketPage
-from bot.support.lookup.screens.orders import COLUMNS, GetPageData, page_buttons, user_row
+from bot.support.lookup.screens.orders import COLUMNS, GetPageData, page_buttons
 from bot.support.model import TicketFilter
-from bot.support.staff.buttons import StaffTicketAction, StaffTicketButton
-from bot.support.staff.screens import case as staff_case
-from bot.support.staff.screens import ticket as staff_ticket
 from bot.support.ticket import Ticket
 from bot.support.ticket_statistics import TicketStatistics
 from bot.support.tickets.screens import format_ticket_times
 
 TicketAndOrder = tuple[Ticket, Order | None]
 """A ticket, and the order that it is about."""
-
-HERE = "here"
-"""The argument of a button that shows the ticket's page in place of the pressed message."""
 
 FILTERS_IN_ROWS = ((TicketFilter.OPEN, TicketFilter.MINE), (TicketFilter.UNCLAIMED, TicketFilter.CLOSED))
 
@@ -46,26 +42,6 @@ def list_tickets_of(reader: Reader, user_id: int, page: Page[TicketAndOrder], tu
     t = reader.t
     title = t("support.lookup.tickets_of", user=str(user_id))
     return _list(reader, title, page, turn, more=(user_row(t, user_id),))
-
-
-def show_ticket(reader: Reader, ticket: Ticket, case: Case, *, link: str | None) -> Screen:
-    """Return a ticket's page, with buttons to its order and its user. `link` opens the ticket in the staff's group."""
-    t = reader.t
-    card = staff_ticket.show_card(reader, ticket, case)
-    ways = (
-        *(
-            [Button(case.order.reference, data=LookupButton(LookupPage.ORDER, case.order.reference).pack())]
-            if case.order
-            else []
-        ),
-        *user_row(t, case.user_id),
-    )
-    there = (Button(t.plain("support.lookup.go_there"), url=link),) if link else ()
-    refresh = Button(
-        t.plain("orders.button.refresh"), data=StaffTicketButton(ticket.reference, StaffTicketAction.SHOW, HERE).pack()
-    )
-    rows = [row for row in (*card.keyboard, there, (*ways, refresh)) if row]
-    return Screen(card.text, tuple(rows))
 
 
 def _list(reader: Reader, title: Html, page: Page[TicketAndOrder], turn: GetPageData, *, more: Keyboard) -> Screen:
@@ -91,7 +67,7 @@ def _status(reader: Reader, ticket: Ticket) -> str:
     lines = [
         t(
             "support.lookup.ticket",
-            line=staff_case.format_ticket_line(t, ticket),
+            line=case_screens.format_ticket_line(t, ticket),
             cause=t(f"support.lookup.cause.{ticket.cause}"),
             at=reader.format_time(ticket.created_at, round_up=False),
         )

@@ -6,12 +6,12 @@ from bot.core.locales import FALLBACK
 from bot.infra.i18n import Html, Translator, choose_locale, get_zone_name
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
-from bot.support.lookup.buttons import LookupButton, LookupPage, format_page
+from bot.support.buttons import LookupButton, LookupPage, StaffTicketAction, StaffTicketButton
+from bot.support.cases.screens import case as case_screens
+from bot.support.cases.screens.draft import format_draft
+from bot.support.lookup.button_queries import format_page
 from bot.support.lookup.model import UserOverview
 from bot.support.lookup.screens import orders as staff_lookup
-from bot.support.staff.buttons import StaffTicketAction, StaffTicketButton
-from bot.support.staff.screens import case as staff_case
-from bot.support.staff.screens.draft import format_draft
 from bot.users.model import User
 
 
@@ -25,7 +25,7 @@ def show_user(reader: Reader, about: UserOverview) -> Screen:
         "\n".join(
             [
                 t("support.lookup.tickets_of_person"),
-                *(f"• {staff_case.format_ticket_line(t, each)}" for each in about.tickets),
+                *(f"• {case_screens.format_ticket_line(t, each)}" for each in about.tickets),
             ]
         )
         if about.tickets
@@ -103,7 +103,7 @@ def _tickets(t: Translator, about: UserOverview) -> Iterator[str]:
     if about.tickets:
         yield t("support.lookup.tickets_of_person")
     for ticket in about.tickets:
-        yield f"• {staff_case.format_ticket_line(t, ticket)}"
+        yield f"• {case_screens.format_ticket_line(t, ticket)}"
 
 
 def _button(t: Translator, label: str, page: LookupPage, user_id: int) -> Button:

@@ -1,9 +1,10 @@
 """The answers to agents who write in a ticket or change it: what was saved, and why a reply wasn't passed on."""
 
 from bot.core.errors import Rejection
-from bot.infra.i18n import Html, Translator
+from bot.infra.i18n import Translator
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
-from bot.support.staff.buttons import StaffTicketAction, StaffTicketButton
+from bot.support.buttons import StaffTicketAction, StaffTicketButton
+from bot.support.notifications.screens.staff_lines import mention
 from bot.support.ticket import CloseReason, Ticket, TicketClosed, TicketHeldByAnother
 
 KIND, COMMAND, STRANGER, TOO_LONG, UNKNOWN = (
@@ -70,11 +71,6 @@ def reopen_row(t: Translator, ticket: Ticket) -> tuple[Button, ...]:
             data=StaffTicketButton(ticket.reference, StaffTicketAction.REOPEN).pack(),
         ),
     )
-
-
-def mention(staff_id: int) -> Html:
-    """Return a mention of an agent. It notifies them, and shows their id instead of a name."""
-    return Html(f'<a href="tg://user?id={staff_id}">{staff_id}</a>')
 
 
 def _helping_buttons(t: Translator, ticket: Ticket, why: Rejection) -> Keyboard:

@@ -4,8 +4,8 @@ from bot.infra.i18n import Translator
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.orders.order import Order
 from bot.orders.screens.formatting import format_order_line
+from bot.support.entries import with_quote
 from bot.support.model import TicketEntry
-from bot.support.staff.entries import with_quote
 from bot.support.user_chat.buttons import UserTicketAction, UserTicketButton
 
 

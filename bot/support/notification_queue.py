@@ -13,7 +13,7 @@ from bot.infra.outbox.repository import OutboxRepository
 from bot.staff.repository import MovedChatRepository
 from bot.staff.staff_chat import StaffChat
 from bot.support.model import TicketEntry
-from bot.support.notifications.kinds import (
+from bot.support.notification_kinds import (
     AboutTicket,
     EntryRemark,
     Remark,

@@ -12,13 +12,11 @@ from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.orders.order import Order, Phase
 from bot.recipients.formatting import format_method
 from bot.settlement.model import OrderReport
-from bot.support.cases import Case
-from bot.support.lookup.screens.evidence import evidence_button
+from bot.support.buttons import SavedRepliesForTicketButton, StaffTicketAction, StaffTicketButton
+from bot.support.cases.reader import Case
+from bot.support.cases.screens import case as case_screens
+from bot.support.cases.screens.case import evidence_button, reveal_button
 from bot.support.model import TicketEntry
-from bot.support.reveal import screens as staff_reveal
-from bot.support.saved_replies.buttons import SavedRepliesForTicketButton
-from bot.support.staff.buttons import StaffTicketAction, StaffTicketButton
-from bot.support.staff.screens import case as staff_case
 from bot.support.ticket import Rating, Ticket
 
 THUMBS = {Rating.GOOD: "👍", Rating.BAD: "👎"}
@@ -33,7 +31,7 @@ def show_card(reader: Reader, ticket: Ticket, case: Case, *, notice: str = "") -
     """Return the card of a ticket: its status, the whole case, and the buttons."""
     before = "\n\n".join(part for part in (notice, format_status(reader, ticket), _hint(reader.t, ticket)) if part)
     others = replace(case, tickets=tuple(other for other in case.tickets if other.reference != ticket.reference))
-    text = staff_case.format_case(reader, others, before=before)
+    text = case_screens.format_case(reader, others, before=before)
     return Screen(text, keyboard(reader.t, ticket, case.order))
 
 
@@ -53,7 +51,7 @@ def keyboard(t: Translator, ticket: Ticket, order: Order | None) -> Keyboard:
         if order is not None and order.service_id
         else ()
     )
-    reveal = (staff_reveal.reveal_button(t, order.reference),) if order is not None and order.has_recipient else ()
+    reveal = (reveal_button(t, order.reference),) if order is not None and order.has_recipient else ()
     if not ticket.is_open:
         return tuple(
             row

@@ -14,8 +14,8 @@ from bot.orders.buttons import OrderAction
 from bot.orders.notification_kinds import OrderNotification
 from bot.orders.order import EventNote, Order, OrderEvent, Phase
 from bot.settlement.steps import FAILED, STEP_OF_STATE
-from bot.support.cases import UNDELIVERED, Case, DeliveryState, get_delivery_state, is_not_agreed
-from bot.support.notifications.kinds import TicketNotification
+from bot.support.cases.reader import UNDELIVERED, Case, DeliveryState, get_delivery_state, is_not_agreed
+from bot.support.notification_kinds import TicketNotification
 from bot.users.model import RecordedEvent, UserEvent, press_event
 
 KEY_OF_NOTE: Mapping[str, str] = {

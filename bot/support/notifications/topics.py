@@ -26,10 +26,10 @@ from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.repository import OrderRepository
 from bot.staff.repository import MovedChatRepository
-from bot.support.cases import CaseReader
+from bot.support.cases.reader import CaseReader
+from bot.support.entries import Place
 from bot.support.model import PostRole, TicketPost
-from bot.support.staff.entries import Place
-from bot.support.staff.screens import ticket as staff_ticket
+from bot.support.notifications.screens import card as card_screens
 from bot.support.ticket import Ticket, TicketStatus
 from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.repository import TicketRepository
@@ -49,7 +49,7 @@ class TicketTopics:
     async def render_card(self, reader: Reader, ticket: Ticket, notice: str = "") -> Screen:
         """Return the ticket's card, with `notice` above it."""
         case = await self._cases.of_ticket(ticket)
-        return staff_ticket.show_card(reader, ticket, case, notice=notice)
+        return card_screens.show_card(reader, ticket, case, notice=notice)
 
     async def find_or_send_card(
         self, chat_id: int, reader: Reader, ticket: Ticket, notice: str = ""
@@ -152,7 +152,7 @@ class TicketTopics:
     async def _topic_name(self, reader: Reader, ticket: Ticket) -> str:
         async with self._database.reading() as tx:
             order = await OrderRepository(tx).get(ticket.order_reference) if ticket.order_reference else None
-        return staff_ticket.topic_name(reader.t, ticket, order)
+        return card_screens.topic_name(reader.t, ticket, order)
 
     async def _save_post(
         self, chat_id: int, ticket: Ticket, role: PostRole, message_id: int, topic_id: int | None

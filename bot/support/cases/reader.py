@@ -16,7 +16,7 @@ from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.notification_queue import order_subject
 from bot.orders.order import UNCERTAIN_PHASES, EventNote, Failure, Order, OrderEvent, Phase
 from bot.orders.repository import OrderRepository
-from bot.support.notifications.queueing import ticket_subject
+from bot.support.notification_queue import ticket_subject
 from bot.support.ticket import Ticket
 from bot.support.tickets.repository import TicketRepository
 from bot.users.model import RecordedEvent, User

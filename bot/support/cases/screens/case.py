@@ -1,6 +1,6 @@
 """A case as support sees it: the facts, what is unusual, the user's other orders and tickets, and the timeline.
 
-It always fits one message, because the timeline is shortened.
+The buttons of all pages about cases are here, too. The text always fits one message, because the timeline is shortened.
 """
 
 from collections.abc import Iterator
@@ -11,13 +11,15 @@ from bot.infra.outbox.workers import KEEP_SENT
 from bot.infra.telegram.outbound.truncate import TEXT_UNITS, count_visible_units
 from bot.infra.telegram.ui.formatting import quote_input
 from bot.infra.telegram.ui.reader import Reader
+from bot.infra.telegram.ui.screen import Button
 from bot.orders.order import Order
 from bot.orders.screens.formatting import format_channel, format_order_line, format_payout_reference
 from bot.orders.screens.open_orders import staff_status_key, status_emoji
 from bot.recipients.formatting import format_destination
-from bot.support.cases import MAX_OTHERS, Case
-from bot.support.staff.screens import timeline as staff_timeline
-from bot.support.staff.screens.draft import format_draft
+from bot.support.buttons import LookupButton, LookupPage, RevealAction, RevealButton
+from bot.support.cases.reader import MAX_OTHERS, Case
+from bot.support.cases.screens import timeline as staff_timeline
+from bot.support.cases.screens.draft import format_draft
 from bot.support.ticket import Ticket
 
 SHOWN = MAX_OTHERS - 1
@@ -86,6 +88,26 @@ def format_language(t: Translator, case: Case) -> str:
     user = case.user
     locale = choose_locale(user.locale, user.language_code) if user else FALLBACK
     return t.language(locale)
+
+
+def user_row(t: Translator, user_id: int) -> tuple[Button, ...]:
+    """Return the button to a user's page, or no button for a deleted user."""
+    if not user_id:
+        return ()
+    return (Button(t.plain("support.lookup.person"), data=LookupButton(LookupPage.USER, str(user_id)).pack()),)
+
+
+def reveal_button(t: Translator, reference: str) -> Button:
+    """Return the button that starts a reveal."""
+    return Button(t.plain("support.reveal.button"), data=RevealButton(reference, RevealAction.ASK).pack())
+
+
+def evidence_button(t: Translator, order: Order | None) -> tuple[Button, ...]:
+    """Return the button to the evidence of an order, or no button if there is none."""
+    if order is None or not order.evidence:
+        return ()
+    data = LookupButton(LookupPage.EVIDENCE, order.reference).pack()
+    return (Button(t.plain("support.evidence.button"), data=data),)
 
 
 def _order_lines(reader: Reader, order: Order) -> Iterator[str]:

@@ -9,6 +9,7 @@ from bot.settlement.model import Settlement
 from bot.staff.staff_chat import StaffChat
 from bot.support.lookup.handlers import LookupHandlers
 from bot.support.lookup.service import LookupService
+from bot.support.notifications.topics import TicketTopics
 from bot.support.reveal.handlers import RevealHandlers
 from bot.support.reveal.masking import MaskingService
 from bot.support.reveal.messages import RevealMessages
@@ -21,7 +22,7 @@ from bot.support.staff.messages import TicketMessages
 from bot.support.staff.refresh import OrderRefresh
 from bot.support.staff.replies import ReplyHandlers
 from bot.support.staff.session import StaffSessions
-from bot.support.staff.topics import TicketTopics
+from bot.support.staff.ticket_pages import TicketPages
 from bot.support.tickets.corrections import TicketCorrectionService
 from bot.support.tickets.staff_service import StaffTicketService
 
@@ -65,6 +66,7 @@ class SupportAgents:
             staff_chat=staff_chat,
         )
         messages = TicketMessages(database)
+        ticket_pages = TicketPages(database, messages)
         service_orders = ServiceOrders(database, settlement, clock, Budget(LOOKUPS_PER_SECOND))
         lookups = LookupHandlers(
             sessions=self.sessions,
@@ -72,6 +74,7 @@ class SupportAgents:
             lookups=LookupService(database, catalogue, clock),
             service_orders=service_orders,
             messages=messages,
+            ticket_pages=ticket_pages,
         )
         to_mask = Wakeup()
         reveal_messages = RevealMessages(database, messenger, translations)
@@ -113,7 +116,7 @@ class SupportAgents:
             database=database,
             messages=messages,
             tickets=tickets,
-            lookups=lookups,
+            ticket_pages=ticket_pages,
             order_refresh=OrderRefresh(
                 database=database,
                 settlement=settlement,

@@ -1,41 +1,15 @@
-"""The buttons of lookups, and the query in a button: what to list, and from which offset on."""
+"""The query in a button of a lookup: what to list, and from which offset on."""
 
 import string
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from enum import StrEnum
-from typing import Annotated, Final
+from typing import Final
 
-from bot.infra.telegram.ui.callbacks import Callback, Pattern
+from bot.support.buttons import MAX_QUERY_BYTES
 from bot.support.lookup.model import OrderFilter
 
-MAX_QUERY_BYTES: Final = 50
 FIELD, VALUE = "~", ","
 DIGITS: Final = string.digits + string.ascii_lowercase
 MINUTE: Final = 60
-
-
-class LookupPage(StrEnum):
-    """What a button of a lookup shows."""
-
-    ORDER = "order"
-    EVIDENCE = "proof"
-    SERVICE_ORDER = "svc"
-    SERVICE_EVIDENCE = "svcproof"
-    ORDERS_BY_FRAGMENT = "like"
-    ORDERS_FOUND = "find"
-    ORDERS_OF_USER = "orders"
-    USER = "person"
-    TICKETS_OF_USER = "matters"
-    TICKETS = "tickets"
-
-
-@dataclass(frozen=True)
-class LookupButton(Callback, prefix="lu"):
-    """A button to a page. `query` is a reference, an id, or the result of `format_page` or `format_search`."""
-
-    page: LookupPage
-    query: Annotated[str, Pattern(rf"[^\n]{{0,{MAX_QUERY_BYTES}}}")]
 
 
 def format_page(subject: object, offset: int = 0) -> str:

@@ -1,0 +1,1 @@
+"""Cases: all that support sees of an order and its user."""

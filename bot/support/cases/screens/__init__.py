@@ -1,0 +1,1 @@
+"""The parts of a page about a case."""

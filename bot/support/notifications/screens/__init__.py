@@ -1,0 +1,1 @@
+"""What is sent to support: a ticket's card, and the lines under it."""
