@@ -56,6 +56,7 @@ from bot.staff.feature import Staff
 from bot.staff.rules import StaffRules
 from bot.support.feature import Support
 from bot.support.notification_queue import TICKET_SUBJECT
+from bot.support.rules import SupportRules
 from bot.users.feature import Users
 from bot.users.provider import Provider
 from bot.users.readers import RenderContext, RenderContexts
@@ -141,14 +142,11 @@ def build(settings: Settings, process_id: str | None = None) -> App:
     checkout = Checkout(infra, catalogue, users=users, recipients=recipients, orders=orders)
     support = Support(
         infra,
-        settlement=settlement,
-        catalogue=catalogue,
+        settlement,
+        catalogue,
         staff=staff,
         orders=orders,
-        provider=provider,
-        operator_ids=settings.operator_ids,
-        reopen_within=timedelta(seconds=settings.ticket_reopen_seconds),
-        remind_after=timedelta(seconds=settings.ticket_reminder_seconds),
+        rules=create_support_rules(settings),
     )
     operations = Operations(
         infra, access, bot=application.bot, staff=staff, orders=orders, rules=create_operation_rules(settings)
@@ -307,6 +305,16 @@ def create_operation_rules(settings: Settings) -> OperationRules:
         backlog_after=timedelta(seconds=settings.outbox_backlog_seconds),
         shrink_percent=Decimal(str(settings.methods_shrink_percent)),
         poller_silence=compute_poller_silence(settings),
+    )
+
+
+def create_support_rules(settings: Settings) -> SupportRules:
+    """Return the rules for support."""
+    return SupportRules(
+        provider=create_provider(settings),
+        operator_ids=settings.operator_ids,
+        reopen_within=timedelta(seconds=settings.ticket_reopen_seconds),
+        remind_after=timedelta(seconds=settings.ticket_reminder_seconds),
     )
 
 

@@ -2,11 +2,11 @@
 
 from bot.infra.feature import Infra, Worker
 from bot.infra.workers import Wakeup
-from bot.orders.tracking.observer import Observer
+from bot.orders.feature import Orders
 from bot.settlement.budget import Budget
 from bot.settlement.catalogue import ServiceCatalogue
 from bot.settlement.model import Settlement
-from bot.staff.staff_chat import StaffChat
+from bot.staff.feature import Staff
 from bot.support.lookup.handlers import LookupHandlers
 from bot.support.lookup.service import LookupService
 from bot.support.notifications.topics import TicketTopics
@@ -17,6 +17,7 @@ from bot.support.reveal.service import RevealService
 from bot.support.saved_replies.handlers import SavedReplyHandlers, SendSavedReplyHandlers
 from bot.support.saved_replies.service import SavedReplyService
 from bot.support.service_orders import ServiceOrders
+from bot.support.staff.edit_handlers import EditHandlers
 from bot.support.staff.handlers import StaffChatHandlers, StaffTicketHandlers
 from bot.support.staff.messages import TicketMessages
 from bot.support.staff.refresh import OrderRefresh
@@ -37,39 +38,25 @@ class SupportAgents:
         infra: what every feature is built on.
         settlement: reads the state of a ticket's order, and orders of our key that aren't ours.
         catalogue: lists the payout methods that a lookup can name.
-        observer: saves what the service reports of an order.
-        staff_chat: the chats in which support agents work.
-        topics: the topics of tickets.
-        tickets: what agents do with tickets.
-        corrections: edits and withdraws the messages of tickets.
+        staff: the chats in which support agents work.
+        orders: saves what the service reports of an order.
     """
 
     def __init__(
-        self,
-        infra: Infra,
-        *,
-        settlement: Settlement,
-        catalogue: ServiceCatalogue,
-        observer: Observer,
-        staff_chat: StaffChat,
-        topics: TicketTopics,
-        tickets: StaffTicketService,
-        corrections: TicketCorrectionService,
+        self, infra: Infra, settlement: Settlement, catalogue: ServiceCatalogue, *, staff: Staff, orders: Orders
     ) -> None:
         database, clock, messenger = infra.database, infra.clock, infra.messenger
-        translations, default_locale = infra.translations, infra.default_locale
-        self.sessions = StaffSessions(
-            database=database,
-            messenger=messenger,
-            translations=translations,
-            default_locale=default_locale,
-            staff_chat=staff_chat,
-        )
+        self.topics = TicketTopics(infra)
+        """The cards and topics of tickets, which notifications update."""
+
+        tickets = StaffTicketService(database, clock, staff.chat, infra.wake_outbox)
+        corrections = TicketCorrectionService(database, clock, staff.chat, infra.wake_outbox)
+        sessions = StaffSessions(infra, staff.chat)
         messages = TicketMessages(database)
         ticket_pages = TicketPages(database, messages)
         service_orders = ServiceOrders(database, settlement, clock, Budget(LOOKUPS_PER_SECOND))
         lookups = LookupHandlers(
-            sessions=self.sessions,
+            sessions=sessions,
             database=database,
             lookups=LookupService(database, catalogue, clock),
             service_orders=service_orders,
@@ -77,63 +64,42 @@ class SupportAgents:
             ticket_pages=ticket_pages,
         )
         to_mask = Wakeup()
-        reveal_messages = RevealMessages(database, messenger, translations)
+        reveal_messages = RevealMessages(infra)
         masking = MaskingService(
             database=database,
             clock=clock,
-            staff_chat=staff_chat,
+            staff_chat=staff.chat,
             screen=reveal_messages,
             add_job=infra.chat_jobs.add,
             on_change=to_mask,
         )
         reveals = RevealHandlers(
-            sessions=self.sessions,
+            sessions=sessions,
             messenger=messenger,
             reveals=RevealService(
                 database=database,
                 clock=clock,
-                staff_chat=staff_chat,
+                staff_chat=staff.chat,
                 screen=reveal_messages,
                 masking=masking,
                 service_orders=service_orders,
             ),
         )
         known_replies = SavedReplyService(database, clock)
-        saved_replies = SavedReplyHandlers(
-            sessions=self.sessions, messenger=messenger, saved_replies=known_replies, default_locale=default_locale
-        )
+        saved_replies = SavedReplyHandlers(infra, sessions=sessions, saved_replies=known_replies)
         sending = SendSavedReplyHandlers(
-            sessions=self.sessions,
-            database=database,
-            messenger=messenger,
-            messages=messages,
-            saved_replies=known_replies,
-            tickets=tickets,
-            translations=translations,
+            infra, sessions=sessions, messages=messages, saved_replies=known_replies, tickets=tickets
         )
         buttons = StaffTicketHandlers(
-            sessions=self.sessions,
+            sessions=sessions,
             database=database,
             messages=messages,
             tickets=tickets,
             ticket_pages=ticket_pages,
-            order_refresh=OrderRefresh(
-                database=database,
-                settlement=settlement,
-                observer=observer,
-                topics=topics,
-                wake_outbox=infra.wake_outbox,
-            ),
+            order_refresh=OrderRefresh(infra, settlement=settlement, observer=orders.observer, topics=self.topics),
         )
-        written = ReplyHandlers(
-            sessions=self.sessions,
-            database=database,
-            messenger=messenger,
-            messages=messages,
-            tickets=tickets,
-            corrections=corrections,
-        )
-        group = StaffChatHandlers(sessions=self.sessions, topics=topics)
+        written = ReplyHandlers(infra, sessions=sessions, messages=messages, tickets=tickets, corrections=corrections)
+        group = StaffChatHandlers(sessions=sessions, topics=self.topics)
         self.routes = (
             buttons.routes(),
             written.routes(),
@@ -142,6 +108,7 @@ class SupportAgents:
             sending.routes(),
             lookups.routes(),
         )
+        self.edit_handler = EditHandlers(corrections=corrections, staff_sessions=sessions).handler()
         self.answers = {**reveals.answers(), **saved_replies.answers()}
         self.handlers = (
             written.handler({**buttons.questions(), **written.questions()}),

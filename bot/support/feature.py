@@ -1,6 +1,5 @@
 """Support: tickets, lookups, full recipients and saved replies."""
 
-from datetime import timedelta
 from functools import partial
 
 from bot.infra.feature import Feature, HandlerPhase, Infra, Worker
@@ -18,14 +17,11 @@ from bot.support.notifications.remarks import RemarkMessages
 from bot.support.notifications.reminders import ReminderMessages
 from bot.support.notifications.staff_chat import StaffChatMessages
 from bot.support.notifications.staff_chat_results import StaffChatResults, save_moved_chat
-from bot.support.notifications.topics import TicketTopics
 from bot.support.notifications.user_chat import UserChatMessages
 from bot.support.reply_time import ReplyTime
-from bot.support.staff.edit_handlers import EditHandlers
-from bot.support.tickets.corrections import TicketCorrectionService
+from bot.support.rules import SupportRules
 from bot.support.tickets.order_tickets import OrderTicketListener
 from bot.support.tickets.reminders import TicketReminderService
-from bot.support.tickets.staff_service import StaffTicketService
 from bot.support.tickets.user_service import UserTicketService
 from bot.support.user_chat.facts import FactReader
 from bot.support.user_chat.first_contact import FirstContact
@@ -33,7 +29,6 @@ from bot.support.user_chat.handlers import UserTicketHandlers
 from bot.support.user_chat.help_handlers import HelpHandlers
 from bot.support.user_chat.message_handlers import UserMessageHandlers
 from bot.support.user_data import USER_DATA
-from bot.users.provider import Provider
 
 
 class Support:
@@ -45,96 +40,70 @@ class Support:
         catalogue: lists the payout methods that a lookup can name.
         staff: the chats in which agents work, and the contacts that users can ask.
         orders: what tickets are about. Support opens tickets about orders that need help.
-        provider: who runs the bot.
-        operator_ids: the operators. They are reminded if support doesn't reply after its reminder.
-        reopen_within: how long after a ticket was closed its user can reopen it.
-        remind_after: how long a ticket waits for a reply before support is reminded.
+        rules: the settings of support.
     """
 
     def __init__(
         self,
         infra: Infra,
-        *,
         settlement: Settlement,
         catalogue: ServiceCatalogue,
+        *,
         staff: Staff,
         orders: Orders,
-        provider: Provider,
-        operator_ids: frozenset[int],
-        reopen_within: timedelta,
-        remind_after: timedelta,
+        rules: SupportRules,
     ) -> None:
-        database, messenger, clock = infra.database, infra.messenger, infra.clock
-        staff_chat, contacts, wake = staff.chat, staff.contacts, infra.wake_outbox
-        topics = TicketTopics(database, messenger, clock)
-        user_tickets = UserTicketService(database, clock, staff_chat, wake, reopen_within=reopen_within)
-        corrections = TicketCorrectionService(database, clock, staff_chat, wake)
+        database, clock, wake = infra.database, infra.clock, infra.wake_outbox
+        agents = SupportAgents(infra, settlement, catalogue, staff=staff, orders=orders)
         reply_time = ReplyTime(database, clock)
-        agents = SupportAgents(
-            infra,
-            settlement=settlement,
-            catalogue=catalogue,
-            observer=orders.observer,
-            staff_chat=staff_chat,
-            topics=topics,
-            tickets=StaffTicketService(database, clock, staff_chat, wake),
-            corrections=corrections,
-        )
+        user_tickets = UserTicketService(database, clock, staff.chat, wake, reopen_within=rules.reopen_within)
         reminders = TicketReminderService(
-            database, clock, staff_chat, wake, operator_ids=operator_ids, remind_after=remind_after
+            database, clock, staff.chat, wake, operator_ids=rules.operator_ids, remind_after=rules.remind_after
         )
         facts = FactReader(
             rules=orders.service.rules,
             payout_times=orders.payout_times,
-            contacts=contacts,
+            contacts=staff.contacts,
             catalogue=catalogue,
         )
-        help_handlers = HelpHandlers(database=database, facts=facts, contacts=contacts, provider=provider)
-        messages = UserMessageHandlers(
-            database=database, messenger=messenger, tickets=user_tickets, reply_time=reply_time, contacts=contacts
-        )
+        first_contact = FirstContact(facts=facts, provider=rules.provider, clock=clock)
+        help_handlers = HelpHandlers(database=database, facts=facts, contacts=staff.contacts, provider=rules.provider)
+        messages = UserMessageHandlers(infra, tickets=user_tickets, reply_time=reply_time, contacts=staff.contacts)
         handlers = UserTicketHandlers(
-            database=database,
-            messenger=messenger,
-            contacts=contacts,
-            tickets=user_tickets,
-            messages=messages,
-            help_handlers=help_handlers,
+            infra, tickets=user_tickets, messages=messages, help_handlers=help_handlers, contacts=staff.contacts
         )
-        user_chat = UserChatMessages(reopen_within=reopen_within, reply_time=reply_time)
+        user_chat = UserChatMessages(reopen_within=rules.reopen_within, reply_time=reply_time)
         self.feature = Feature(
             name="support",
             user_data=USER_DATA,
             order_actions={OrderAction.HELP: handlers.ask_about},
-            order_listeners=(OrderTicketListener(staff_chat),),
+            order_listeners=(OrderTicketListener(staff.chat),),
             describe_ticket=user_chat.describe_ticket,
             on_idle_message=(handlers.offer_to_forward,),
-            read_welcome_facts=FirstContact(facts=facts, provider=provider, clock=clock).read,
+            read_welcome_facts=first_contact.read,
             routes=(handlers.routes(), help_handlers.routes(), *agents.routes),
             answers={**messages.answers(), **agents.answers},
             handlers={
-                HandlerPhase.CORRECTIONS: (
-                    EditHandlers(corrections=corrections, staff_sessions=agents.sessions).handler(),
-                ),
+                HandlerPhase.CORRECTIONS: (agents.edit_handler,),
                 HandlerPhase.QUESTIONS: (*agents.handlers, messages.handler()),
             },
             renderers=(
                 replies.RENDERERS,
-                RemarkMessages(topics).renderers(),
-                ReminderMessages(staff_chat).renderers(),
-                StaffChatMessages(topics).renderers(),
+                RemarkMessages(agents.topics).renderers(),
+                ReminderMessages(staff.chat).renderers(),
+                StaffChatMessages(agents.topics).renderers(),
                 user_chat.renderers(),
             ),
             follow_ups=chain_follow_ups(
                 posts.FOLLOW_UPS,
-                replies.ReplyResults(staff_chat).follow_ups(),
-                StaffChatResults(staff_chat, operator_ids).follow_ups(),
+                replies.ReplyResults(staff.chat).follow_ups(),
+                StaffChatResults(staff.chat, rules.operator_ids).follow_ups(),
             ),
             on_chat_moved=(save_moved_chat,),
             workers=(Worker("tickets", reminders.tick), agents.worker),
             jobs=agents.jobs,
             on_lead=agents.begin_to_lead,
-            gauges=(partial(refresh_gauges, infra.database, infra.clock),),
+            gauges=(partial(refresh_gauges, database, clock),),
             close=agents.close,
             audit_terms=AUDIT_TERMS,
         )

@@ -39,8 +39,9 @@ FILES: dict[str, dict[str, Any]] = {
 
 def reply_sender(system: TicketSystem, telegram: Messenger) -> PartialSender:
     """Return a sender of replies and remarks."""
-    readers = RenderContexts(an_infra(system.store, system.clock, telegram))
-    remarks = RemarkMessages(TicketTopics(system.store, telegram, system.clock))
+    infra = an_infra(system.store, system.clock, telegram)
+    readers = RenderContexts(infra)
+    remarks = RemarkMessages(TicketTopics(infra))
     return PartialSender(Renderers(readers.context, RENDERERS, remarks.renderers()))
 
 

@@ -7,8 +7,7 @@ deleted topic or card is created again.
 
 from dataclasses import replace
 
-from bot.core.clock import Clock
-from bot.infra.db.database import Database
+from bot.infra.feature import Infra
 from bot.infra.outbox.model import DeliveryOutcome, RetryLater, Sent
 from bot.infra.outbox.rendering import delivery_outcome
 from bot.infra.outbox.repository import OutboxRepository
@@ -16,7 +15,6 @@ from bot.infra.telegram.outbound.sender import (
     Delivered,
     Gone,
     Invalid,
-    Messenger,
     Moved,
     NotModified,
     Outcome,
@@ -40,11 +38,11 @@ TOPIC_GONE = ("thread not found", "topic_deleted", "topic_id_invalid")
 class TicketTopics:
     """Create and update the cards and topics of tickets."""
 
-    def __init__(self, database: Database, messenger: Messenger, clock: Clock) -> None:
-        self._database = database
-        self._messenger = messenger
-        self._clock = clock
-        self._cases = CaseReader(database)
+    def __init__(self, infra: Infra) -> None:
+        self._database = infra.database
+        self._messenger = infra.messenger
+        self._clock = infra.clock
+        self._cases = CaseReader(infra.database)
 
     async def render_card(self, reader: Reader, ticket: Ticket, notice: str = "") -> Screen:
         """Return the ticket's card, with `notice` above it."""

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 
-from bot.infra.db.database import Database
-from bot.infra.i18n import Translations, Translator, translator_for
+from bot.infra.feature import Infra
+from bot.infra.i18n import Translator, translator_for
 from bot.infra.outbox.model import DeliveryOutcome, Sent, Undeliverable
 from bot.infra.outbox.rendering import delivery_outcome
-from bot.infra.telegram.outbound.sender import Gone, Invalid, Messenger
+from bot.infra.telegram.outbound.sender import Gone, Invalid
 from bot.infra.telegram.outbound.sender import Outcome as CallOutcome
 from bot.infra.telegram.ui.screen import Screen
 from bot.support.reveal import screens
@@ -21,10 +21,10 @@ Show = Callable[[Translator, User | None], Screen]
 class RevealMessages:
     """Show and mask a full recipient in Telegram. The calls have one priority, so they arrive in order."""
 
-    def __init__(self, database: Database, messenger: Messenger, translations: Translations) -> None:
-        self._database = database
-        self._messenger = messenger
-        self._translations = translations
+    def __init__(self, infra: Infra) -> None:
+        self._database = infra.database
+        self._messenger = infra.messenger
+        self._translations = infra.translations
 
     async def open(self, staff_id: int, order: Subject) -> DeliveryOutcome:
         """Send the message without the recipient. It can't be forwarded or copied."""

@@ -8,9 +8,8 @@ from telegram import Message
 from bot.core import templates
 from bot.core.errors import Rejection
 from bot.core.text import plain
-from bot.infra.db.database import Database
-from bot.infra.i18n import LOCALES, Translations, Translator, translator_for
-from bot.infra.telegram.outbound.sender import Messenger
+from bot.infra.feature import Infra
+from bot.infra.i18n import LOCALES, Translator, translator_for
 from bot.infra.telegram.outbound.truncate import count_visible_units
 from bot.infra.telegram.ui.router import Menu, Routes
 from bot.orders.order import Order
@@ -48,13 +47,11 @@ _Action = Callable[["SavedReplyHandlers", StaffSession, str], Awaitable[None]]
 class SavedReplyHandlers:
     """Let agents read and change the saved replies."""
 
-    def __init__(
-        self, *, sessions: StaffSessions, messenger: Messenger, saved_replies: SavedReplyService, default_locale: str
-    ) -> None:
+    def __init__(self, infra: Infra, *, sessions: StaffSessions, saved_replies: SavedReplyService) -> None:
         self._sessions = sessions
-        self._messenger = messenger
+        self._messenger = infra.messenger
         self._saved_replies = saved_replies
-        self._default_locale = default_locale
+        self._default_locale = infra.default_locale
 
     def routes(self) -> Routes[StaffSession]:
         """Return the command and the buttons."""
@@ -185,22 +182,20 @@ class SendSavedReplyHandlers:
 
     def __init__(
         self,
+        infra: Infra,
         *,
         sessions: StaffSessions,
-        database: Database,
-        messenger: Messenger,
         messages: TicketMessages,
         saved_replies: SavedReplyService,
         tickets: StaffTicketService,
-        translations: Translations,
     ) -> None:
         self._sessions = sessions
-        self._database = database
-        self._messenger = messenger
+        self._database = infra.database
+        self._messenger = infra.messenger
         self._messages = messages
         self._saved_replies = saved_replies
         self._tickets = tickets
-        self._translations = translations
+        self._translations = infra.translations
 
     def routes(self) -> Routes[StaffSession]:
         """Return the buttons."""

@@ -1,12 +1,11 @@
 """Read a ticket's order from the service at once, and show what has changed."""
 
 import asyncio
-from collections.abc import Callable
 from datetime import tzinfo
 from typing import Final
 
 from bot.core.zones import PRESUMED
-from bot.infra.db.database import Database
+from bot.infra.feature import Infra
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.notification_queue import order_subject
@@ -28,20 +27,12 @@ LONGEST_WAIT: Final = 2.0
 class OrderRefresh:
     """Refresh the order of a ticket for a support agent. The audit log records the agent."""
 
-    def __init__(
-        self,
-        *,
-        database: Database,
-        settlement: Settlement,
-        observer: Observer,
-        topics: TicketTopics,
-        wake_outbox: Callable[[], None],
-    ) -> None:
-        self._database = database
+    def __init__(self, infra: Infra, *, settlement: Settlement, observer: Observer, topics: TicketTopics) -> None:
+        self._database = infra.database
         self._settlement = settlement
         self._observer = observer
         self._topics = topics
-        self._wake_outbox = wake_outbox
+        self._wake_outbox = infra.wake_outbox
 
     async def refresh(self, staff: StaffSession, ticket: Ticket) -> None:
         """Read the order from the service, save it, and show the difference."""

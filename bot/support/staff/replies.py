@@ -14,8 +14,7 @@ from telegram import Message, Update
 from telegram.ext import ApplicationHandlerStop, MessageHandler, filters
 
 from bot.core.errors import Rejection
-from bot.infra.db.database import Database
-from bot.infra.telegram.outbound.sender import Messenger
+from bot.infra.feature import Infra
 from bot.infra.telegram.ui.router import Context, Handler, Menu, Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.support.entries import count_excess_units
@@ -45,17 +44,16 @@ class ReplyHandlers:
 
     def __init__(
         self,
+        infra: Infra,
         *,
         sessions: StaffSessions,
-        database: Database,
-        messenger: Messenger,
         messages: TicketMessages,
         tickets: StaffTicketService,
         corrections: TicketCorrectionService,
     ) -> None:
         self._sessions = sessions
-        self._database = database
-        self._messenger = messenger
+        self._database = infra.database
+        self._messenger = infra.messenger
         self._messages = messages
         self._tickets = tickets
         self._corrections = corrections

@@ -13,8 +13,8 @@ from telegram import Chat, Message, Update
 from telegram.ext import filters
 
 from bot.core.errors import Rejection
-from bot.infra.db.database import Database
-from bot.infra.i18n import Translations, Translator
+from bot.infra.feature import Infra
+from bot.infra.i18n import Translator
 from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Messenger
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.router import Audience, Routes
@@ -93,19 +93,8 @@ class StaffSession:
 class StaffSessions:
     """Open sessions of support agents, and refuse other users."""
 
-    def __init__(
-        self,
-        *,
-        database: Database,
-        messenger: Messenger,
-        translations: Translations,
-        default_locale: str,
-        staff_chat: StaffChat,
-    ) -> None:
-        self._database = database
-        self._messenger = messenger
-        self._translations = translations
-        self._default_locale = default_locale
+    def __init__(self, infra: Infra, staff_chat: StaffChat) -> None:
+        self._infra = infra
         self._staff_chat = staff_chat
 
     def routes(self) -> Routes[StaffSession]:
@@ -125,12 +114,12 @@ class StaffSessions:
             return None
         return StaffSession(
             session=session,
-            messenger=self._messenger,
+            messenger=self._infra.messenger,
             chat_id=chat.id,
             topic_id=topic_id_of(message),
             message_id=message.message_id if message is not None else None,
             message=message,
-            t=session.t if chat.type == Chat.PRIVATE else self._translations.get(self._default_locale),
+            t=session.t if chat.type == Chat.PRIVATE else self._infra.translations.get(self._infra.default_locale),
         )
 
     async def refuse(self, _: Update) -> None:
@@ -140,7 +129,7 @@ class StaffSessions:
 
     async def is_group(self, chat_id: int) -> bool:
         """Return whether this chat is the staff's group."""
-        async with self._database.reading() as tx:
+        async with self._infra.database.reading() as tx:
             return chat_id == await self._staff_chat.group(tx)
 
 

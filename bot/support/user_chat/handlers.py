@@ -9,8 +9,7 @@ from typing import ClassVar
 from telegram import Message
 
 from bot.core.errors import Rejection
-from bot.infra.db.database import Database
-from bot.infra.telegram.outbound.sender import Messenger
+from bot.infra.feature import Infra
 from bot.infra.telegram.ui.router import Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.order import Order
@@ -42,16 +41,15 @@ class UserTicketHandlers:
 
     def __init__(
         self,
+        infra: Infra,
         *,
-        database: Database,
-        messenger: Messenger,
-        contacts: SupportContacts,
         tickets: UserTicketService,
         messages: UserMessageHandlers,
         help_handlers: HelpHandlers,
+        contacts: SupportContacts,
     ) -> None:
-        self._database = database
-        self._messenger = messenger
+        self._database = infra.database
+        self._messenger = infra.messenger
         self._contacts = contacts
         self._tickets = tickets
         self._messages = messages

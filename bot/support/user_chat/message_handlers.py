@@ -12,8 +12,8 @@ from telegram import Message, Update
 from telegram.ext import ApplicationHandlerStop, MessageHandler
 
 from bot.core.errors import Rejection
-from bot.infra.db.database import Database
-from bot.infra.telegram.outbound.sender import Delivered, Messenger
+from bot.infra.feature import Infra
+from bot.infra.telegram.outbound.sender import Delivered
 from bot.infra.telegram.ui.questions import OpenQuestion
 from bot.infra.telegram.ui.router import Context, Handler
 from bot.infra.telegram.ui.screen import Screen
@@ -51,16 +51,10 @@ class UserMessageHandlers:
     """Ask users what is wrong, and save what they write."""
 
     def __init__(
-        self,
-        *,
-        database: Database,
-        messenger: Messenger,
-        tickets: UserTicketService,
-        reply_time: ReplyTime,
-        contacts: SupportContacts,
+        self, infra: Infra, *, tickets: UserTicketService, reply_time: ReplyTime, contacts: SupportContacts
     ) -> None:
-        self._database = database
-        self._messenger = messenger
+        self._database = infra.database
+        self._messenger = infra.messenger
         self._tickets = tickets
         self._reply_time = reply_time
         self._contacts = contacts
