@@ -1,16 +1,19 @@
 """Support: tickets, lookups, full recipients and saved replies."""
 
 from functools import partial
+from typing import Final
 
 from bot.infra.feature import Feature, HandlerPhase, Infra, Worker
+from bot.infra.i18n import Translator
 from bot.infra.outbox.follow_ups import chain_follow_ups
 from bot.orders.buttons import OrderAction
 from bot.orders.feature import Orders
 from bot.settlement.catalogue import ServiceCatalogue
 from bot.settlement.model import Settlement
+from bot.staff.audit_terms import AuditTerms, name_as_written
 from bot.staff.feature import Staff
+from bot.staff.model import AuditEntry
 from bot.support.agents import SupportAgents
-from bot.support.audit_terms import AUDIT_TERMS
 from bot.support.metrics import refresh_gauges
 from bot.support.notifications import posts, replies
 from bot.support.notifications.remarks import RemarkMessages
@@ -19,16 +22,35 @@ from bot.support.notifications.staff_chat import StaffChatMessages
 from bot.support.notifications.staff_chat_results import StaffChatResults, save_moved_chat
 from bot.support.notifications.user_chat import UserChatMessages
 from bot.support.reply_time import ReplyTime
+from bot.support.reveal.model import Reason
 from bot.support.rules import SupportRules
+from bot.support.ticket import CloseReason
 from bot.support.tickets.order_tickets import OrderTicketListener
 from bot.support.tickets.reminders import TicketReminderService
 from bot.support.tickets.user_service import UserTicketService
-from bot.support.user_chat.facts import FactReader
-from bot.support.user_chat.first_contact import FirstContact
+from bot.support.user_chat.facts import FactReader, FirstContact
 from bot.support.user_chat.handlers import UserTicketHandlers
 from bot.support.user_chat.help_handlers import HelpHandlers
 from bot.support.user_chat.message_handlers import UserMessageHandlers
 from bot.support.user_data import USER_DATA
+
+
+def _user_id(_: Translator, entry: AuditEntry, __: str) -> str:
+    return str(entry.user_id or "…")
+
+
+AUDIT_TERMS: Final = AuditTerms(
+    subjects={
+        "order": name_as_written,
+        "evidence": name_as_written,
+        "service_order": name_as_written,
+        "ticket": name_as_written,
+        "person": _user_id,
+        "answer": name_as_written,
+    },
+    details=frozenset({*Reason, *CloseReason, "added", "deleted"}),
+)
+"""What support writes to the audit log."""
 
 
 class Support:

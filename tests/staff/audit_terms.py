@@ -6,6 +6,6 @@ from bot.broadcasts.audit import AUDIT_TERMS as BROADCASTS
 from bot.operations.reconciliation.service import AUDIT_TERMS as RECONCILIATION
 from bot.operations.statistics_service import AUDIT_TERMS as OPERATIONS
 from bot.staff.audit_terms import STAFF_TERMS
-from bot.support.audit_terms import AUDIT_TERMS as SUPPORT
+from bot.support.feature import AUDIT_TERMS as SUPPORT
 
 TERMS: Final = STAFF_TERMS | BROADCASTS | OPERATIONS | RECONCILIATION | SUPPORT

@@ -15,8 +15,7 @@ from bot.settlement.model import OutOfReach, Quote
 from bot.staff.staff_chat import SupportContacts
 from bot.support.user_chat import facts as fact_reading
 from bot.support.user_chat.buttons import HelpButton, HelpPage
-from bot.support.user_chat.facts import FactReader
-from bot.support.user_chat.first_contact import FirstContact
+from bot.support.user_chat.facts import FactReader, FirstContact
 from bot.support.user_chat.screens.help import HelpFacts
 from bot.support.user_chat.screens.welcome import answer_newcomer
 from bot.users.provider import UNNAMED, Provider

@@ -155,14 +155,10 @@ async def _notifications(
         return ()
     subjects = [
         order_subject(order),
-        *(ticket_subject(ticket.reference) for ticket in tickets if _is_about(ticket, order)),
+        *(ticket_subject(ticket.reference) for ticket in tickets if ticket.order_reference == order.reference),
     ]
     found = [each for subject in subjects for each in await OutboxRepository(tx).find_by_subject(subject)]
     return tuple(sorted((each for each in found if each.chat_id == user_id), key=lambda each: each.id))
-
-
-def _is_about(ticket: Ticket, order: Order) -> bool:
-    return ticket.order_reference == order.reference
 
 
 async def _user_events(tx: Transaction, user_id: int, order: Order | None) -> tuple[RecordedEvent, ...]:

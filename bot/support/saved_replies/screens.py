@@ -40,7 +40,13 @@ def list_names(t: Translator, replies: Sequence[SavedReply], username: str) -> S
 
 def show_reply(t: Translator, reply: SavedReply) -> Screen:
     """Show a saved reply in both languages, with its variables."""
-    texts = [with_quote(_language(t, locale), _text_or_note(t, reply.texts.get(locale))) for locale in LOCALES]
+    texts = [
+        with_quote(
+            t("support.saved_reply.language", language=t.language(locale)),
+            reply.texts.get(locale) or t("support.saved_reply.no_text"),
+        )
+        for locale in LOCALES
+    ]
     change = tuple(
         Button(
             t.plain("support.saved_reply.change", language=t.language(locale)),
@@ -121,14 +127,6 @@ def variable_values(t: Translator, ticket: Ticket, order: Order | None) -> Mappi
             "destination": format_destination(order.method, order.number),
         }
     return {key: as_html(value) for key, value in known.items()}
-
-
-def _language(t: Translator, locale: str) -> str:
-    return t("support.saved_reply.language", language=t.language(locale))
-
-
-def _text_or_note(t: Translator, template: str | None) -> str:
-    return template or t("support.saved_reply.no_text")
 
 
 def _button(label: str, action: SavedReplyAction, name: str = "") -> Button:

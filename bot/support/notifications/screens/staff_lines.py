@@ -36,7 +36,10 @@ def show_remark(t: Translator, remark: EntryRemark, entry: TicketEntry) -> Scree
     text = t(key, why=why, by=mention(remark.by), before=mention(remark.before))
     line = t("support.staff.remark", ticket=entry.ticket, said=text)
     body = with_quote(line, entry.text) if what in QUOTED else line
-    return Screen(body, (_send_again_row(t, entry),) if what is Remark.FAILED else ())
+    if what is not Remark.FAILED:
+        return Screen(body)
+    again = StaffTicketButton(entry.ticket, StaffTicketAction.SEND_AGAIN, str(entry.number)).pack()
+    return Screen(body, ((Button(t.plain("support.staff.button.again"), data=again),),))
 
 
 def format_failure(t: Translator, reason: str) -> Html:
@@ -71,11 +74,6 @@ def remind_operator(t: Translator, ticket: Ticket, now: datetime, link: str | No
 def mention(staff_id: int) -> Html:
     """Return a mention of an agent. It notifies them, and shows their id instead of a name."""
     return Html(f'<a href="tg://user?id={staff_id}">{staff_id}</a>')
-
-
-def _send_again_row(t: Translator, entry: TicketEntry) -> tuple[Button, ...]:
-    again = StaffTicketButton(entry.ticket, StaffTicketAction.SEND_AGAIN, str(entry.number)).pack()
-    return (Button(t.plain("support.staff.button.again"), data=again),)
 
 
 def _reminder_text(t: Translator, key: str, ticket: Ticket, now: datetime) -> Html:
