@@ -138,8 +138,8 @@ class PreviewSavedReplyButton(Callback, prefix="sa:pick"):
 
 @dataclass(frozen=True)
 class SendSavedReplyButton(Callback, prefix="sa:send"):
-    """A preview's button that sends the saved reply. `stamp` is a hash of the previewed text."""
+    """A preview's button that sends the saved reply. `text_hash` is of the previewed text."""
 
     ticket: Annotated[str, TICKET]
     name: Annotated[str, NAME]
-    stamp: Annotated[str, Pattern("[0-9a-f]{8}")]
+    text_hash: Annotated[str, Pattern("[0-9a-f]{8}")]

@@ -15,7 +15,7 @@ from bot.staff.feature import Staff
 from bot.staff.model import AuditEntry
 from bot.support.agents import SupportAgents
 from bot.support.metrics import refresh_gauges
-from bot.support.notifications import posts, replies
+from bot.support.notifications import bot_messages, replies
 from bot.support.notifications.remarks import RemarkMessages
 from bot.support.notifications.reminders import ReminderMessages
 from bot.support.notifications.staff_chat import StaffChatMessages
@@ -117,7 +117,7 @@ class Support:
                 user_chat.renderers(),
             ),
             follow_ups=chain_follow_ups(
-                posts.FOLLOW_UPS,
+                bot_messages.FOLLOW_UPS,
                 replies.ReplyResults(staff.chat).follow_ups(),
                 StaffChatResults(staff.chat, rules.operator_ids).follow_ups(),
             ),

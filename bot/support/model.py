@@ -69,7 +69,7 @@ class TicketEntry:
         return f"{self.ticket}.{self.number}"
 
 
-class PostRole(StrEnum):
+class BotMessageRole(StrEnum):
     """What a message of the bot is for in a ticket."""
 
     TOPIC = "topic"  # opened the topic and has its id; `argument` is the status that the topic shows
@@ -84,13 +84,13 @@ NOTE: Final = "note"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TicketPost:
+class BotMessage:
     """A message of the bot that belongs to a ticket. A reply to it belongs to the ticket, too."""
 
     chat_id: int
     message_id: int
     ticket: str
-    role: PostRole
+    role: BotMessageRole
     topic_id: int | None = None
     entry: int = 0
     argument: str = ""

@@ -16,12 +16,12 @@ from bot.infra.i18n import Html, Translator, as_html
 from bot.infra.outbox.model import Notification
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.outbox.tables import outbox
-from bot.support.model import EntryKind, TicketEntry, TicketPost
+from bot.support.model import BotMessage, EntryKind, TicketEntry
 from bot.support.notification_kinds import AboutTicket, DeletedTicket, StaffNotification
 from bot.support.notification_queue import TICKET_SUBJECT, ticket_notification
 from bot.support.ticket import Ticket
+from bot.support.tickets.bot_message_repository import BotMessageRepository
 from bot.support.tickets.entry_repository import TicketEntryRepository
-from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.repository import TicketRepository
 from bot.support.tickets.tables import ticket_entries, tickets
 from bot.users.user_data import MAX_LISTED, JsonObject, StoredData, UserData, format_time
@@ -31,7 +31,7 @@ USER = bindparam("user", type_=tickets.c.user_id.type)
 SUBJECTS = select(literal(TICKET_SUBJECT) + tickets.c.reference).where(tickets.c.user_id == USER)
 DELETE = (
     delete(outbox).where(outbox.c.subject.in_(SUBJECTS)),
-    # Their entries and posts are deleted with them.
+    # Their entries and the bot's messages are deleted with them.
     delete(tickets).where(tickets.c.user_id == USER),
 )
 OLD_ENTRIES = (
@@ -89,12 +89,12 @@ async def export_user(tx: Transaction, user_id: int) -> JsonObject:
 
 async def delete_user(tx: Transaction, user_id: int, now: datetime) -> None:
     """Delete the user's tickets, and queue the deletion of their messages in support's chats."""
-    posts = await TicketPostRepository(tx).in_staff_chats(user_id)
+    bot_messages = await BotMessageRepository(tx).in_staff_chats(user_id)
     for statement in DELETE:
         await tx.connection.execute(statement, {"user": user_id})
-    of_chat: dict[tuple[int, str], list[TicketPost]] = defaultdict(list)
-    for post in posts:
-        of_chat[post.chat_id, post.ticket].append(post)
+    of_chat: dict[tuple[int, str], list[BotMessage]] = defaultdict(list)
+    for bot_message in bot_messages:
+        of_chat[bot_message.chat_id, bot_message.ticket].append(bot_message)
     await OutboxRepository(tx).add(
         [_removal(chat_id, ticket, found, now) for (chat_id, ticket), found in of_chat.items()]
     )
@@ -110,10 +110,10 @@ async def delete_entries(tx: Transaction, closed_before: datetime, limit: int) -
     return (await tx.connection.execute(DELETE_ENTRIES, {"before": closed_before, "limit": limit})).rowcount
 
 
-def _removal(chat_id: int, ticket: str, posts: list[TicketPost], now: datetime) -> Notification[AboutTicket]:
-    """Return a notification that lists all messages to delete. The posts themselves are gone when it is sent."""
-    topics = tuple(sorted({post.topic_id for post in posts if post.topic_id is not None}))
-    deleted = DeletedTicket(ticket, chat_id, topics, tuple(post.message_id for post in posts))
+def _removal(chat_id: int, ticket: str, bot_messages: list[BotMessage], now: datetime) -> Notification[AboutTicket]:
+    """Return a notification that lists all messages to delete. Their rows are gone when it is sent."""
+    topics = tuple(sorted({each.topic_id for each in bot_messages if each.topic_id is not None}))
+    deleted = DeletedTicket(ticket, chat_id, topics, tuple(each.message_id for each in bot_messages))
     return ticket_notification(chat_id, StaffNotification.DELETED, deleted, now)
 
 

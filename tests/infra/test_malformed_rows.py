@@ -27,15 +27,15 @@ from bot.support.lookup.repository import LookupRepository
 from bot.support.model import TicketFilter
 from bot.support.saved_replies.model import SavedReply
 from bot.support.saved_replies.repository import SavedReplyRepository
+from bot.support.tickets.bot_message_repository import BotMessageRepository
 from bot.support.tickets.entry_repository import TicketEntryRepository
-from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.repository import TicketRepository
 from bot.users.repository import UserRepository
 from tests.harness.databases import on_sqlite
 from tests.infra.builders import a_notification, an_update
 from tests.orders.builders import an_order
 from tests.rates.builders import a_subscription, an_alert
-from tests.support.builders import a_post, a_ticket, an_entry
+from tests.support.builders import a_bot_message, a_ticket, an_entry
 from tests.times import DAY, NOW, SECOND
 from tests.users.builders import EMMA, SARI, a_user
 
@@ -92,10 +92,10 @@ async def two_entries(tx: Transaction) -> None:
         await TicketEntryRepository(tx).add(an_entry("T-GOOD", source))
 
 
-async def two_posts(tx: Transaction) -> None:
+async def two_bot_messages(tx: Transaction) -> None:
     await two_tickets(tx)
     for chat_id in (-1, -2):
-        await TicketPostRepository(tx).add(a_post(1, "T-GOOD", chat_id=chat_id))
+        await BotMessageRepository(tx).add(a_bot_message(1, "T-GOOD", chat_id=chat_id))
 
 
 async def two_broadcasts(tx: Transaction) -> None:
@@ -246,10 +246,10 @@ ON_SQLITE = {
         lambda tx: TicketEntryRepository(tx).of_ticket("T-GOOD"),
         "ticket_entries T-GOOD.1",
     ),
-    "post's time": Case(
-        two_posts,
+    "time of a message of the bot": Case(
+        two_bot_messages,
         "UPDATE ticket_posts SET at = 'today' WHERE chat_id = -1",
-        lambda tx: TicketPostRepository(tx).cards("T-GOOD"),
+        lambda tx: BotMessageRepository(tx).cards("T-GOOD"),
         "ticket_posts -1.1",
     ),
     "message's time": Case(

@@ -36,8 +36,8 @@ from bot.support.lookup.model import OrderFilter
 from bot.support.lookup.repository import LookupRepository
 from bot.support.model import TicketFilter
 from bot.support.reveal.repository import RevealRepository
+from bot.support.tickets.bot_message_repository import BotMessageRepository
 from bot.support.tickets.entry_repository import TicketEntryRepository
-from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.repository import TicketRepository
 from bot.users.deletion_repository import DeletionRepository
 from bot.users.repository import UserEventRepository
@@ -176,16 +176,19 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
     "closed tickets": (lambda tx: listed(tx, TicketFilter.CLOSED), "ix_tickets_closed_at"),
     "entries of_ticket": (lambda tx: TicketEntryRepository(tx).of_ticket("T-2345A"), "uq_ticket_entries_ticket_number"),
     "entries of_source": (lambda tx: TicketEntryRepository(tx).of_source(1001, 1), "uq_ticket_entries_source"),
-    "posts": (lambda tx: TicketPostRepository(tx).get(-1001, 1), "pk_ticket_posts"),
-    "heads of a ticket": (lambda tx: TicketPostRepository(tx).cards("T-2345A"), "ix_ticket_posts_ticket_entry"),
-    "posts of an entry": (
-        lambda tx: TicketPostRepository(tx).of_entry("T-2345A", 1, -1001),
+    "posts": (lambda tx: BotMessageRepository(tx).get(-1001, 1), "pk_ticket_posts"),
+    "heads of a ticket": (lambda tx: BotMessageRepository(tx).cards("T-2345A"), "ix_ticket_posts_ticket_entry"),
+    "messages of an entry": (
+        lambda tx: BotMessageRepository(tx).of_entry("T-2345A", 1, -1001),
         "ix_ticket_posts_ticket_entry",
     ),
-    "posts of_topic": (lambda tx: TicketPostRepository(tx).of_topic(-1001, 5), "ix_ticket_posts_chat_id_topic_id"),
-    "topic of a ticket": (lambda tx: TicketPostRepository(tx).topic("T-2345A", -1001), "ix_ticket_posts_ticket_entry"),
-    "delete_topic": (lambda tx: TicketPostRepository(tx).delete_topic(-1001, 5), "ix_ticket_posts_chat_id_topic_id"),
-    "posts in_staff_chats": (lambda tx: TicketPostRepository(tx).in_staff_chats(1001), "ix_tickets_user_id_created_at"),
+    "posts of_topic": (lambda tx: BotMessageRepository(tx).of_topic(-1001, 5), "ix_ticket_posts_chat_id_topic_id"),
+    "topic of a ticket": (lambda tx: BotMessageRepository(tx).topic("T-2345A", -1001), "ix_ticket_posts_ticket_entry"),
+    "delete_topic": (lambda tx: BotMessageRepository(tx).delete_topic(-1001, 5), "ix_ticket_posts_chat_id_topic_id"),
+    "messages in_staff_chats": (
+        lambda tx: BotMessageRepository(tx).in_staff_chats(1001),
+        "ix_tickets_user_id_created_at",
+    ),
     "where a chat is now": (lambda tx: MovedChatRepository(tx).current(-1001), "pk_moved_chats"),
     "acts of_order": (lambda tx: UserEventRepository(tx).find_by_order(1001, "R1", NOW), "ix_user_events_user_id_at"),
     "acts of_person": (lambda tx: UserEventRepository(tx).find_by_user(1001), "ix_user_events_user_id_at"),

@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from bot.support.model import EntryKind, PostRole, TicketEntry, TicketPost
+from bot.support.model import BotMessage, BotMessageRole, EntryKind, TicketEntry
 from bot.support.ticket import CloseReason, Ticket, TicketStatus
 from tests.times import NOW
 
@@ -47,7 +47,7 @@ def an_entry(ticket: str = "T-2345A", source: int = 1, **changes: Any) -> Ticket
     return TicketEntry(**{**values, "ticket": ticket, **changes})
 
 
-def a_post(message_id: int = 1, ticket: str = "T-2345A", **changes: Any) -> TicketPost:
+def a_bot_message(message_id: int = 1, ticket: str = "T-2345A", **changes: Any) -> BotMessage:
     """Return the first message of a ticket in a group."""
-    values: dict[str, Any] = {"chat_id": -1001, "role": PostRole.CARD, "at": NOW}
-    return TicketPost(**{**values, "message_id": message_id, "ticket": ticket, **changes})
+    values: dict[str, Any] = {"chat_id": -1001, "role": BotMessageRole.CARD, "at": NOW}
+    return BotMessage(**{**values, "message_id": message_id, "ticket": ticket, **changes})

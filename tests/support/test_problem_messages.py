@@ -21,12 +21,12 @@ from bot.orders.repository import OrderRepository
 from bot.settlement.steps import OrderStep
 from bot.staff.staff_chat import StaffChat, SupportContacts
 from bot.support.notification_kinds import StaffNotification
-from bot.support.notifications.posts import FOLLOW_UPS
+from bot.support.notifications.bot_messages import FOLLOW_UPS
 from bot.support.notifications.staff_chat_results import StaffChatResults
 from bot.support.notifications.user_chat import UserChatMessages
 from bot.support.reply_time import ReplyTime
 from bot.support.ticket import Cause, Ticket
-from bot.support.tickets.post_repository import TicketPostRepository
+from bot.support.tickets.bot_message_repository import BotMessageRepository
 from bot.support.tickets.repository import TicketRepository
 from bot.users.readers import RenderContext, RenderContexts
 from bot.users.repository import UserRepository
@@ -135,8 +135,8 @@ async def test_the_message_belongs_to_the_ticket_and_the_staff_see_that_it_arriv
     async with sqlite_store.transaction() as tx:
         for follow_ups in (FOLLOW_UPS, StaffChatResults(STAFF_CHAT, frozenset()).follow_ups()):
             await follow_ups[OrderNotification.FAILED](tx, notification, Sent(71), NOW)
-        post = await TicketPostRepository(tx).get(EMMA, 71)
+        bot_message = await BotMessageRepository(tx).get(EMMA, 71)
         cards = await OutboxRepository(tx).find_by_subject(f"ticket:{ticket.reference}")
-    assert post is not None
-    assert post.ticket == ticket.reference
+    assert bot_message is not None
+    assert bot_message.ticket == ticket.reference
     assert [(each.kind, each.chat_id) for each in cards] == [(StaffNotification.CARD, RINA)]

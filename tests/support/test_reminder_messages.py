@@ -10,11 +10,11 @@ import pytest
 from bot.infra.outbox.delivery import OutboxDelivery
 from bot.infra.outbox.rendering import Renderers
 from bot.sandbox.telegram import SUPPORT_GROUP_ID
-from bot.support.model import PostRole, TicketPost
-from bot.support.notifications import posts
+from bot.support.model import BotMessage, BotMessageRole
+from bot.support.notifications import bot_messages
 from bot.support.notifications.reminders import ReminderMessages
 from bot.support.ticket import Ticket
-from bot.support.tickets.post_repository import TicketPostRepository
+from bot.support.tickets.bot_message_repository import BotMessageRepository
 from bot.support.tickets.reminders import TicketReminderService
 from bot.users.readers import RenderContexts
 from tests.infra.builders import an_infra
@@ -57,7 +57,7 @@ async def scene(file: str, request: pytest.FixtureRequest) -> AsyncIterator[Scen
             await server.says(staff, "/start")
         readers = RenderContexts(an_infra(system.store, system.clock, telegram))
         reminders = PartialSender(Renderers(readers.context, ReminderMessages(system.staff_chat).renderers()))
-        delivery = OutboxDelivery(system.store, reminders, system.clock, follow_ups=posts.FOLLOW_UPS)
+        delivery = OutboxDelivery(system.store, reminders, system.clock, follow_ups=bot_messages.FOLLOW_UPS)
         waiting = TicketReminderService(
             system.store, system.clock, system.staff_chat, operator_ids=frozenset({OSCAR}), remind_after=REMIND_AFTER
         )
@@ -65,22 +65,22 @@ async def scene(file: str, request: pytest.FixtureRequest) -> AsyncIterator[Scen
     await system.store.close()
 
 
-async def send_card(scene: Scene, ticket: Ticket) -> TicketPost:
-    """Send the ticket's card in a new topic, and save its post."""
+async def send_card(scene: Scene, ticket: Ticket) -> BotMessage:
+    """Send the ticket's card in a new topic, and save its message."""
     topic = await scene.server.bot.create_forum_topic(SUPPORT_GROUP_ID, ticket.reference)
     place = topic.message_thread_id
     card = await scene.server.bot.send_message(SUPPORT_GROUP_ID, "the case", message_thread_id=place)
-    post = TicketPost(
+    bot_message = BotMessage(
         chat_id=SUPPORT_GROUP_ID,
         message_id=card.message_id,
         ticket=ticket.reference,
-        role=PostRole.CARD,
+        role=BotMessageRole.CARD,
         topic_id=place,
         at=scene.system.clock.now(),
     )
     async with scene.system.store.transaction() as tx:
-        await TicketPostRepository(tx).add(post)
-    return post
+        await BotMessageRepository(tx).add(bot_message)
+    return bot_message
 
 
 def labels(message: dict[str, Any]) -> dict[str, str]:
@@ -103,9 +103,13 @@ async def test_the_reminder_stands_in_the_topic_under_the_card_and_may_be_replie
     assert says(reminder["text"], "support.waiting.unclaimed")
     assert labels(reminder) == {label("support.waiting.claim"): f"tk:{ticket.reference}:claim"}
     async with scene.system.store.reading() as tx:
-        post = await TicketPostRepository(tx).get(SUPPORT_GROUP_ID, reminder["message_id"])
-    assert post is not None
-    assert (post.ticket, post.role, post.topic_id) == (ticket.reference, PostRole.REMARK, head.topic_id)
+        bot_message = await BotMessageRepository(tx).get(SUPPORT_GROUP_ID, reminder["message_id"])
+    assert bot_message is not None
+    assert (bot_message.ticket, bot_message.role, bot_message.topic_id) == (
+        ticket.reference,
+        BotMessageRole.REMARK,
+        head.topic_id,
+    )
 
 
 async def test_whoever_holds_it_is_named_so_that_their_phone_tells_them(scene: Scene) -> None:

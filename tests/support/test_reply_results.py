@@ -10,14 +10,14 @@ from bot.infra.outbox.follow_ups import chain_follow_ups
 from bot.infra.outbox.rendering import Renderers
 from bot.infra.telegram.outbound.sender import Messenger
 from bot.sandbox.telegram import SUPPORT_GROUP_ID as GROUP
-from bot.support.model import IncomingMessage, MediaKind, PostRole, TicketEntry, TicketPost
+from bot.support.model import BotMessage, BotMessageRole, IncomingMessage, MediaKind, TicketEntry
 from bot.support.notification_kinds import Remark
-from bot.support.notifications import posts
+from bot.support.notifications import bot_messages
 from bot.support.notifications.remarks import RemarkMessages
 from bot.support.notifications.replies import RENDERERS, ReplyResults
 from bot.support.notifications.topics import TicketTopics
 from bot.support.ticket import Ticket
-from bot.support.tickets.post_repository import TicketPostRepository
+from bot.support.tickets.bot_message_repository import BotMessageRepository
 from bot.users.model import User
 from bot.users.readers import RenderContexts
 from bot.users.repository import UserRepository
@@ -56,7 +56,7 @@ class ReplySystem(TicketSystem):
             self.store,
             sender,
             self.clock,
-            follow_ups=chain_follow_ups(posts.FOLLOW_UPS, ReplyResults(self.staff_chat).follow_ups()),
+            follow_ups=chain_follow_ups(bot_messages.FOLLOW_UPS, ReplyResults(self.staff_chat).follow_ups()),
         )
 
     async def open_with_card(self) -> Ticket:
@@ -66,9 +66,9 @@ class ReplySystem(TicketSystem):
         now = self.clock.now()
         async with self.store.transaction() as tx:
             await UserRepository(tx).save(User(id=EMMA, created_at=now, language_code="en"))
-            await TicketPostRepository(tx).add(
-                TicketPost(
-                    chat_id=GROUP, message_id=card.message_id, ticket=ticket.reference, role=PostRole.CARD, at=now
+            await BotMessageRepository(tx).add(
+                BotMessage(
+                    chat_id=GROUP, message_id=card.message_id, ticket=ticket.reference, role=BotMessageRole.CARD, at=now
                 )
             )
         return ticket

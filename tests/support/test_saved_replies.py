@@ -7,7 +7,7 @@ import pytest
 from bot.core import templates
 from bot.core.errors import Rejection
 from bot.support.saved_replies import screens
-from bot.support.saved_replies.model import MAX_COUNT, SavedReply, compute_stamp, needs_order, read_name, read_text
+from bot.support.saved_replies.model import MAX_COUNT, SavedReply, hash_text, needs_order, read_name, read_text
 from bot.support.ticket import Ticket
 from tests.orders.builders import an_open_order
 from tests.screens import HOSTILE_NAMES, NOW, ScreenCase
@@ -50,9 +50,9 @@ def test_what_names_an_order_needs_one(template: str, *, needs: bool) -> None:
     assert needs_order(template) is needs
 
 
-def test_what_reads_differently_has_another_stamp() -> None:
-    assert compute_stamp("Rp500,000") != compute_stamp("Rp500.000")
-    assert compute_stamp("a") == compute_stamp("a")
+def test_what_reads_differently_has_another_hash() -> None:
+    assert hash_text("Rp500,000") != hash_text("Rp500.000")
+    assert hash_text("a") == hash_text("a")
 
 
 @pytest.mark.parametrize("called", HOSTILE_NAMES)

@@ -1,4 +1,4 @@
-"""Messages in the staff's group are saved as posts. If the group is lost, its notifications go to each agent."""
+"""Messages in the staff's group are saved. If the group is lost, its notifications go to each agent."""
 
 from collections import deque
 from collections.abc import AsyncIterator
@@ -11,28 +11,30 @@ from bot.infra.outbox.model import ChatMoved, Sent, Undeliverable
 from bot.staff.alarm_model import AlarmKind
 from bot.staff.alarm_repository import AlarmRepository
 from bot.staff.notifications import AlarmNotification
-from bot.support.model import EntryKind, PostRole, TicketEntry
+from bot.support.model import BotMessageRole, EntryKind, TicketEntry
 from bot.support.notification_kinds import AboutTicket, StaffNotification, UserEntry
 from bot.support.notification_queue import notify_staff
-from bot.support.notifications import posts
+from bot.support.notifications import bot_messages
 from bot.support.notifications.staff_chat_results import StaffChatResults, save_moved_chat
 from bot.support.ticket import Ticket
+from bot.support.tickets.bot_message_repository import BotMessageRepository
 from bot.support.tickets.entry_repository import TicketEntryRepository
-from bot.support.tickets.post_repository import TicketPostRepository
 from tests.settlement.fake_settlement import MovedClock
 from tests.support.ticket_system import EMMA, GROUP, OSCAR, RINA, TicketSystem
 
 KICKED = Undeliverable("Forbidden: bot was kicked from the supergroup chat", whole_chat=True)
 BOSS, NEW_GROUP = 2002, -1_002_000
-Posts = list[tuple[int, PostRole, int, int | None]]
+Saved = list[tuple[int, BotMessageRole, int, int | None]]
 
 
 @pytest.fixture
 async def system(file: str) -> AsyncIterator[TicketSystem]:
-    """A system with a group, whose messages are saved as posts."""
+    """A system with a group, whose messages are saved with their tickets."""
     clock = MovedClock()
     made = TicketSystem(file, clock)
-    follow_ups = chain_follow_ups(posts.FOLLOW_UPS, StaffChatResults(made.staff_chat, frozenset({BOSS})).follow_ups())
+    follow_ups = chain_follow_ups(
+        bot_messages.FOLLOW_UPS, StaffChatResults(made.staff_chat, frozenset({BOSS})).follow_ups()
+    )
     made.delivery = OutboxDelivery(
         made.store, made.sender, clock, follow_ups=follow_ups, on_chat_moved=(save_moved_chat,)
     )
@@ -60,11 +62,11 @@ async def add_user_entry(system: TicketSystem, ticket: Ticket, number: int = 1) 
         await notify_staff(tx, system.staff_chat, StaffNotification.ENTRY, entry, now, mark=str(number))
 
 
-async def saved_posts(system: TicketSystem, *messages: tuple[int, int]) -> Posts:
-    """Return the posts of these messages."""
+async def saved_messages(system: TicketSystem, *messages: tuple[int, int]) -> Saved:
+    """Return what is saved of these messages."""
     async with system.store.reading() as tx:
-        posts = [await TicketPostRepository(tx).get(*message) for message in messages]
-    return [(post.chat_id, post.role, post.entry, post.topic_id) for post in posts if post is not None]
+        found = [await BotMessageRepository(tx).get(*message) for message in messages]
+    return [(each.chat_id, each.role, each.entry, each.topic_id) for each in found if each is not None]
 
 
 async def alarms(system: TicketSystem) -> list[AlarmKind]:
@@ -78,7 +80,7 @@ async def test_what_the_user_wrote_can_be_answered_where_it_stands(system: Ticke
     system.sender.outcomes[GROUP] = deque([Sent(77, topic_id=5)])
     await add_user_entry(system, ticket)
     await system.deliver()
-    assert await saved_posts(system, (GROUP, 77)) == [(GROUP, PostRole.ENTRY, 1, 5)]
+    assert await saved_messages(system, (GROUP, 77)) == [(GROUP, BotMessageRole.ENTRY, 1, 5)]
 
 
 async def test_a_group_that_is_lost_notifies_each_agent_and_raises_one_alarm(system: TicketSystem) -> None:
@@ -151,4 +153,4 @@ async def test_what_stands_there_of_a_ticket_that_is_gone_is_not_remembered(syst
     await add_user_entry(system, ticket)
     await system.deliver()
     assert system.kinds_sent_to(GROUP) == ["ticket_entry:1", "ticket_entry:1"]
-    assert await saved_posts(system, (GROUP, 1), (GROUP, 2)) == [(GROUP, PostRole.ENTRY, 1, None)]
+    assert await saved_messages(system, (GROUP, 1), (GROUP, 2)) == [(GROUP, BotMessageRole.ENTRY, 1, None)]

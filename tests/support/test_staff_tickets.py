@@ -9,7 +9,7 @@ from bot.core.errors import Rejection
 from bot.infra.outbox.model import Sent, Undeliverable
 from bot.staff.model import AuditAction
 from bot.support.ticket import CloseReason, Ticket, TicketStatus
-from bot.support.tickets.post_repository import TicketPostRepository
+from bot.support.tickets.bot_message_repository import BotMessageRepository
 from tests.settlement.fake_settlement import MovedClock
 from tests.support.ticket_system import EMMA, GROUP, OSCAR, RINA, TicketSystem
 
@@ -85,9 +85,9 @@ async def test_an_answer_is_known_as_delivered_once_it_was_and_not_before(system
     assert system.kinds_sent_to(GROUP, "ticket_remark") == ["ticket_remark:delivered.1.1"]
     assert system.kinds_sent_to(GROUP)[-1] == "ticket_card:reply.1", "its timeline said that it was on its way"
     async with system.store.reading() as tx:
-        post = await TicketPostRepository(tx).get(EMMA, delivered.message_id or 0)
-    assert post is not None
-    assert (post.ticket, post.role, post.entry) == (ticket.reference, "entry", 1)
+        bot_message = await BotMessageRepository(tx).get(EMMA, delivered.message_id or 0)
+    assert bot_message is not None
+    assert (bot_message.ticket, bot_message.role, bot_message.entry) == (ticket.reference, "entry", 1)
 
 
 async def test_the_same_message_met_again_is_one_answer_even_after_the_ticket_was_closed(
@@ -209,9 +209,14 @@ async def test_a_line_about_an_answer_can_be_replied_to_like_the_rest_of_the_tic
     await system.reply(ticket)
     await system.deliver()
     async with system.store.reading() as tx:
-        post = await TicketPostRepository(tx).get(GROUP, 71)
-    assert post is not None
-    assert (post.ticket, post.role, post.topic_id, post.entry) == (ticket.reference, "remark", 9, 1)
+        bot_message = await BotMessageRepository(tx).get(GROUP, 71)
+    assert bot_message is not None
+    assert (bot_message.ticket, bot_message.role, bot_message.topic_id, bot_message.entry) == (
+        ticket.reference,
+        "remark",
+        9,
+        1,
+    )
 
 
 async def test_a_reply_to_what_is_among_support_is_never_an_answer_to_the_user(systems: TicketSystem) -> None:
@@ -222,6 +227,6 @@ async def test_a_reply_to_what_is_among_support_is_never_an_answer_to_the_user(s
     systems.sender.outcomes[RINA].extend([Sent(70), Sent(71), Sent(72), Sent(73)])
     await systems.deliver()
     async with systems.store.reading() as tx:
-        posts = [await TicketPostRepository(tx).get(RINA, message_id) for message_id in range(70, 74)]
-    told = [(post.role, post.argument, post.entry) for post in posts if post]
+        bot_messages = [await BotMessageRepository(tx).get(RINA, message_id) for message_id in range(70, 74)]
+    told = [(each.role, each.argument, each.entry) for each in bot_messages if each]
     assert told == [("question", "note:", 1), ("question", "note:", 2)]

@@ -9,7 +9,7 @@ from bot.staff.model import AuditEntry
 from bot.staff.repository import AuditRepository
 from bot.staff.staff_chat import StaffChat
 from bot.support.model import IncomingMessage, MediaKind, TicketEntry
-from bot.support.notifications import posts
+from bot.support.notifications import bot_messages
 from bot.support.notifications.replies import ReplyResults
 from bot.support.ticket import Ticket
 from bot.support.tickets.corrections import TicketCorrectionService
@@ -37,7 +37,7 @@ class TicketSystem:
             self.store,
             self.sender,
             clock,
-            follow_ups=chain_follow_ups(posts.FOLLOW_UPS, ReplyResults(self.staff_chat).follow_ups()),
+            follow_ups=chain_follow_ups(bot_messages.FOLLOW_UPS, ReplyResults(self.staff_chat).follow_ups()),
         )
         self._numbers = itertools.count(500)
 

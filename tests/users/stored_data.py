@@ -30,10 +30,10 @@ from bot.recipients.repository import RecipientRepository
 from bot.settlement.model import Deposit
 from bot.staff.model import AuditAction, AuditEntry
 from bot.staff.repository import AuditRepository
-from bot.support.model import EntryKind, PostRole, TicketEntry, TicketPost
+from bot.support.model import BotMessage, BotMessageRole, EntryKind, TicketEntry
 from bot.support.ticket import Ticket
+from bot.support.tickets.bot_message_repository import BotMessageRepository
 from bot.support.tickets.entry_repository import TicketEntryRepository
-from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.repository import TicketRepository
 from bot.tables import metadata
 from bot.users import deletion_repository
@@ -141,8 +141,10 @@ async def _add_ticket(tx: Transaction, order: Order, n: int) -> None:
         )
         assert await TicketEntryRepository(tx).add(entry)
     for chat_id, message_id in ((user_id, 900 + n), (GROUP, user_id * 10_000 + n)):
-        await TicketPostRepository(tx).add(
-            TicketPost(chat_id=chat_id, message_id=message_id, ticket=name, role=PostRole.REMARK, topic_id=n, at=NOW)
+        await BotMessageRepository(tx).add(
+            BotMessage(
+                chat_id=chat_id, message_id=message_id, ticket=name, role=BotMessageRole.REMARK, topic_id=n, at=NOW
+            )
         )
     await OutboxRepository(tx).add([a_notification(f"ticket:{name}", chat_id=GROUP)])
     await UserEventRepository(tx).add(

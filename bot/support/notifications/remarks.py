@@ -8,12 +8,12 @@ from bot.infra.outbox.rendering import with_repeat_note
 from bot.infra.telegram.outbound.sender import Gone, Invalid, Messenger, Outcome
 from bot.infra.telegram.ui.screen import Screen
 from bot.support.entries import Place, send_entry
-from bot.support.model import TicketEntry, TicketPost
+from bot.support.model import BotMessage, TicketEntry
 from bot.support.notification_kinds import EntryRemark, Remark, StaffNotification
-from bot.support.notifications.posts import find_entry
+from bot.support.notifications.bot_messages import find_entry
 from bot.support.notifications.screens import staff_lines as screens
 from bot.support.notifications.topics import TicketTopics
-from bot.support.tickets.post_repository import TicketPostRepository
+from bot.support.tickets.bot_message_repository import BotMessageRepository
 from bot.users.readers import RenderContext, Renderer
 
 REACTIONS: Final[Mapping[Remark, str]] = {Remark.DELIVERED: "👌", Remark.CORRECTED: "✍"}
@@ -38,7 +38,7 @@ class RemarkMessages:
         remark, chat_id = notification.payload, notification.chat_id
         async with context.database.reading() as tx:
             entry = await find_entry(tx, notification)
-            card = await TicketPostRepository(tx).card(remark.ticket, chat_id)
+            card = await BotMessageRepository(tx).card(remark.ticket, chat_id)
         if entry is None:
             return Undeliverable("the entry is gone")
         is_here = entry.source_chat_id == chat_id
@@ -63,7 +63,7 @@ async def _send_line(messenger: Messenger, place: Place, shown: Screen) -> Outco
     )
 
 
-def _place(chat_id: int, entry: TicketEntry, card: TicketPost | None, *, is_here: bool) -> Place:
+def _place(chat_id: int, entry: TicketEntry, card: BotMessage | None, *, is_here: bool) -> Place:
     """Return the ticket's topic, and the message to reply to: the original one if it is here, else the card."""
     topic_id, card_id = (card.topic_id, card.message_id) if card else (None, None)
     return Place(chat_id, topic_id, entry.source_message_id if is_here else card_id)

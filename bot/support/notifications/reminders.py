@@ -4,11 +4,11 @@ from collections.abc import Mapping
 
 from bot.infra.outbox.model import DeliveryOutcome, Notification, NotificationKind, Sent
 from bot.staff.staff_chat import StaffChat
-from bot.support.model import TicketPost
+from bot.support.model import BotMessage
 from bot.support.notification_kinds import StaffNotification, TicketWait
 from bot.support.notifications.screens import staff_lines as screens
 from bot.support.ticket import Ticket
-from bot.support.tickets.post_repository import TicketPostRepository
+from bot.support.tickets.bot_message_repository import BotMessageRepository
 from bot.support.tickets.repository import TicketRepository
 from bot.users.readers import RenderContext, Renderer
 
@@ -51,10 +51,10 @@ async def render_for_staff(notification: Notification[TicketWait], context: Rend
 
 async def _read(
     wait: TicketWait, context: RenderContext, chat_id: int | None
-) -> tuple[Ticket | None, TicketPost | None]:
+) -> tuple[Ticket | None, BotMessage | None]:
     """Return the ticket, if it is still the same wait, and its card in a chat."""
     async with context.database.reading() as tx:
         ticket = await TicketRepository(tx).get(wait.ticket)
-        card = await TicketPostRepository(tx).card(wait.ticket, chat_id) if chat_id else None
+        card = await BotMessageRepository(tx).card(wait.ticket, chat_id) if chat_id else None
     still_waits = ticket is not None and ticket.is_open and ticket.waiting_since == wait.since
     return (ticket if still_waits else None), card

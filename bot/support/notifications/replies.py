@@ -19,10 +19,10 @@ from bot.orders.order import Order
 from bot.orders.repository import OrderRepository
 from bot.staff.staff_chat import StaffChat
 from bot.support.entries import Place, edit_entry, send_entry
-from bot.support.model import PostRole, TicketEntry
+from bot.support.model import BotMessageRole, TicketEntry
 from bot.support.notification_kinds import AboutEntry, Remark, TicketNotification
 from bot.support.notification_queue import notify_of_remark, source_chat, staff_chats_with_source, update_card
-from bot.support.notifications.posts import find_entry, save_post
+from bot.support.notifications.bot_messages import find_entry, save_bot_message
 from bot.support.tickets.entry_repository import TicketEntryRepository
 from bot.support.tickets.repository import TicketRepository
 from bot.support.user_chat.screens import reply as screens
@@ -177,7 +177,7 @@ class ReplyResults:
         if isinstance(result, Undeliverable):
             await self._report(tx, notification, entry, Remark.TAKING_BACK_FAILED, now, why=result.reason)
             return
-        await save_post(tx, notification, result, now, PostRole.ENTRY)
+        await save_bot_message(tx, notification, result, now, BotMessageRole.ENTRY)
         await self._report(tx, notification, entry, _withdrawal_remark(entry, result), now)
 
     async def _report(
@@ -221,4 +221,4 @@ async def _save_copy(
     await TicketEntryRepository(tx).save(
         replace(entry, message_id=result.message_id, delivered_at=delivered_at, failure=None)
     )
-    await save_post(tx, notification, result, now, PostRole.ENTRY)
+    await save_bot_message(tx, notification, result, now, BotMessageRole.ENTRY)

@@ -16,13 +16,13 @@ from bot.infra.telegram.outbound.sender import Delivered, Outcome
 from bot.infra.telegram.outbound.truncate import CAPTION_UNITS, TEXT_UNITS, count_visible_units
 from bot.infra.telegram.ui.screen import Screen
 from bot.support.entries import Place, send_entry, with_quote
-from bot.support.model import PostRole, TicketEntry, TicketPost
+from bot.support.model import BotMessage, BotMessageRole, TicketEntry
 from bot.support.notification_kinds import AboutTicket, StaffNotification, TicketStep, UserEntry
-from bot.support.notifications.posts import find_entry
+from bot.support.notifications.bot_messages import find_entry
 from bot.support.notifications.screens import card as card_screens
 from bot.support.notifications.topics import TicketTopics
 from bot.support.ticket import Ticket
-from bot.support.tickets.post_repository import TicketPostRepository
+from bot.support.tickets.bot_message_repository import BotMessageRepository
 from bot.support.tickets.repository import TicketRepository
 from bot.users.readers import RenderContext, Renderer
 
@@ -50,7 +50,7 @@ class StaffChatMessages:
             return Sent()
         again = context.t("infra.outbox.again") if notification.maybe_sent else ""
         card = await self._topics.find_or_send_card(notification.chat_id, context.reader, ticket, again)
-        return Sent(card.message_id, card.topic_id) if isinstance(card, TicketPost) else card
+        return Sent(card.message_id, card.topic_id) if isinstance(card, BotMessage) else card
 
     async def render_card(self, notification: Notification[AboutTicket], context: RenderContext) -> DeliveryOutcome:
         """Update the card, unless a later update waits."""
@@ -67,7 +67,7 @@ class StaffChatMessages:
         if ticket is None or entry is None:
             return Sent()
         card = await self._topics.find_or_send_card(notification.chat_id, context.reader, ticket)
-        if not isinstance(card, TicketPost):
+        if not isinstance(card, BotMessage):
             return card
         heading = _heading(notification, context, ticket, entry)
         place = await self._place(notification, context, card, entry)
@@ -80,7 +80,7 @@ class StaffChatMessages:
         if ticket is None:
             return Sent()
         card = await self._topics.find_or_send_card(notification.chat_id, context.reader, ticket)
-        if not isinstance(card, TicketPost):
+        if not isinstance(card, BotMessage):
             return card
         step = notification.payload
         heading = card_screens.format_step(context.t, ticket, step.what, ping=step.ping)
@@ -96,13 +96,13 @@ class StaffChatMessages:
         return await self._topics.handle_outcome(notification.chat_id, place.topic_id, sent)
 
     async def _place(
-        self, notification: Notification[UserEntry], context: RenderContext, card: TicketPost, entry: TicketEntry
+        self, notification: Notification[UserEntry], context: RenderContext, card: BotMessage, entry: TicketEntry
     ) -> Place:
         """Return where to send the entry. An edit replies to the message with the earlier text, which stays."""
         if notification.kind != StaffNotification.EDITED:
             return self._topics.place_for(card)
         async with context.database.reading() as tx:
-            before = await TicketPostRepository(tx).of_entry(entry.ticket, entry.number, notification.chat_id)
+            before = await BotMessageRepository(tx).of_entry(entry.ticket, entry.number, notification.chat_id)
         return self._topics.place_for(card, before.message_id if before else None)
 
 
@@ -135,23 +135,23 @@ async def _send_entry(context: RenderContext, place: Place, entry: TicketEntry, 
     )
     if not isinstance(rest, Delivered) or rest.message_id is None:
         return rest
-    await _save_post(context, place, entry, rest.message_id)
+    await _save_bot_message(context, place, entry, rest.message_id)
     return first
 
 
-async def _save_post(context: RenderContext, place: Place, entry: TicketEntry, message_id: int) -> None:
+async def _save_bot_message(context: RenderContext, place: Place, entry: TicketEntry, message_id: int) -> None:
     """Save the second message of a long entry, so that agents can reply to it, too."""
-    post = TicketPost(
+    bot_message = BotMessage(
         chat_id=place.chat_id,
         message_id=message_id,
         ticket=entry.ticket,
-        role=PostRole.ENTRY,
+        role=BotMessageRole.ENTRY,
         topic_id=place.topic_id,
         entry=entry.number,
         at=context.now,
     )
     async with context.database.transaction() as tx:
-        await TicketPostRepository(tx).add(post)
+        await BotMessageRepository(tx).add(bot_message)
 
 
 async def _is_superseded(notification: Notification[AboutTicket], context: RenderContext) -> bool:

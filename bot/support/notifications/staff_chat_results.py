@@ -17,7 +17,7 @@ from bot.staff.repository import MovedChatRepository
 from bot.staff.staff_chat import StaffChat
 from bot.support.notification_kinds import AboutTicket, StaffNotification, TicketNotification
 from bot.support.notification_queue import update_card
-from bot.support.tickets.post_repository import TicketPostRepository
+from bot.support.tickets.bot_message_repository import BotMessageRepository
 from bot.support.tickets.repository import TicketRepository
 
 
@@ -86,4 +86,4 @@ def _copy_for(agent: int, notification: Notification[AboutTicket], now: datetime
 async def save_moved_chat(tx: Transaction, old: int, new: int) -> None:
     """Save the new id of the staff's group. The outbox calls this."""
     await MovedChatRepository(tx).save(old, new)
-    await TicketPostRepository(tx).delete_in_chat(old)
+    await BotMessageRepository(tx).delete_in_chat(old)

@@ -26,10 +26,10 @@ from bot.orders.repository import OrderRepository
 from bot.staff.repository import MovedChatRepository
 from bot.support.cases.reader import CaseReader
 from bot.support.entries import Place
-from bot.support.model import PostRole, TicketPost
+from bot.support.model import BotMessage, BotMessageRole
 from bot.support.notifications.screens import card as card_screens
 from bot.support.ticket import Ticket, TicketStatus
-from bot.support.tickets.post_repository import TicketPostRepository
+from bot.support.tickets.bot_message_repository import BotMessageRepository
 from bot.support.tickets.repository import TicketRepository
 
 TOPIC_GONE = ("thread not found", "topic_deleted", "topic_id_invalid")
@@ -51,13 +51,13 @@ class TicketTopics:
 
     async def find_or_send_card(
         self, chat_id: int, reader: Reader, ticket: Ticket, notice: str = ""
-    ) -> TicketPost | DeliveryOutcome:
+    ) -> BotMessage | DeliveryOutcome:
         """Return the ticket's card in this chat. If there is none, send one with `notice`.
 
         If the card can't be sent now, return the outcome for the outbox.
         """
         async with self._database.reading() as tx:
-            known = await TicketPostRepository(tx).card(ticket.reference, chat_id)
+            known = await BotMessageRepository(tx).card(ticket.reference, chat_id)
         if known is not None:
             return known
         topic = await self._find_or_open_topic(chat_id, reader, ticket)
@@ -66,7 +66,7 @@ class TicketTopics:
     async def update(self, chat_id: int, reader: Reader, ticket: Ticket) -> DeliveryOutcome:
         """Update the card and its topic. Send a deleted card again."""
         card = await self.find_or_send_card(chat_id, reader, ticket)
-        if not isinstance(card, TicketPost):
+        if not isinstance(card, BotMessage):
             return card
         screen = await self.render_card(reader, ticket)
         edited = await self._messenger.edit_text(
@@ -74,13 +74,13 @@ class TicketTopics:
         )
         if isinstance(edited, Gone | Invalid):
             sent = await self._send_card(chat_id, reader, ticket, card.topic_id)
-            if not isinstance(sent, TicketPost):
+            if not isinstance(sent, BotMessage):
                 return sent
         elif not isinstance(edited, Delivered | NotModified):
             return await self.handle_outcome(chat_id, None, edited)
         return await self._update_topic(chat_id, reader, ticket)
 
-    def place_for(self, card: TicketPost, reply_to: int | None = None) -> Place:
+    def place_for(self, card: BotMessage, reply_to: int | None = None) -> Place:
         """Return where to send a message of the ticket. Without a topic, it replies to `reply_to` or to the card."""
         replies_to = reply_to if card.topic_id is not None else reply_to or card.message_id
         return Place(card.chat_id, card.topic_id, replies_to)
@@ -89,7 +89,7 @@ class TicketTopics:
         """Return the outcome of a call, for the outbox. If the topic was deleted, the next attempt creates it again."""
         if topic_id is not None and _is_without_topic(outcome):
             async with self._database.transaction() as tx:
-                await TicketPostRepository(tx).delete_topic(chat_id, topic_id)
+                await BotMessageRepository(tx).delete_topic(chat_id, topic_id)
             return RetryLater(0)
         delivered = delivery_outcome(outcome)
         return replace(delivered, topic_id=topic_id) if isinstance(delivered, Sent) else delivered
@@ -98,13 +98,13 @@ class TicketTopics:
         """Save the new id of the group."""
         async with self._database.transaction() as tx:
             await MovedChatRepository(tx).save(old, new)
-            await TicketPostRepository(tx).delete_in_chat(old)
+            await BotMessageRepository(tx).delete_in_chat(old)
             await OutboxRepository(tx).move_chat(old, new)
 
     async def _find_or_open_topic(self, chat_id: int, reader: Reader, ticket: Ticket) -> int | DeliveryOutcome | None:
         """Return the id of the ticket's topic. Return None if the chat has no topics, or we may not open one."""
         async with self._database.reading() as tx:
-            known = await TicketPostRepository(tx).topic(ticket.reference, chat_id)
+            known = await BotMessageRepository(tx).topic(ticket.reference, chat_id)
         if known is not None:
             return known.topic_id
         has_topics = await self._messenger.topics.has_topics(chat_id)
@@ -117,24 +117,24 @@ class TicketTopics:
             return None
         if not isinstance(opened, Delivered) or opened.message_id is None:
             return await self.handle_outcome(chat_id, None, opened)
-        await self._save_post(chat_id, ticket, PostRole.TOPIC, opened.message_id, opened.message_id)
+        await self._save_bot_message(chat_id, ticket, BotMessageRole.TOPIC, opened.message_id, opened.message_id)
         return opened.message_id
 
     async def _send_card(
         self, chat_id: int, reader: Reader, ticket: Ticket, topic_id: int | None, notice: str = ""
-    ) -> TicketPost | DeliveryOutcome:
+    ) -> BotMessage | DeliveryOutcome:
         screen = await self.render_card(reader, ticket, notice)
         sent = await self._messenger.send_text(
             chat_id, screen.text, screen.keyboard, priority="talk", topic_id=topic_id
         )
         if not isinstance(sent, Delivered) or sent.message_id is None:
             return await self.handle_outcome(chat_id, topic_id, sent)
-        return await self._save_post(chat_id, ticket, PostRole.CARD, sent.message_id, topic_id)
+        return await self._save_bot_message(chat_id, ticket, BotMessageRole.CARD, sent.message_id, topic_id)
 
     async def _update_topic(self, chat_id: int, reader: Reader, ticket: Ticket) -> DeliveryOutcome:
         """Rename the topic, and close or reopen it, if the ticket's status has changed."""
         async with self._database.reading() as tx:
-            topic = await TicketPostRepository(tx).topic(ticket.reference, chat_id)
+            topic = await BotMessageRepository(tx).topic(ticket.reference, chat_id)
         if topic is None or topic.topic_id is None or (topic.argument or TicketStatus.OPEN) == ticket.status:
             return Sent()
         topics, where = self._messenger.topics, (chat_id, topic.topic_id)
@@ -144,7 +144,7 @@ class TicketTopics:
             if isinstance(outcome, TryLater | Moved):
                 return await self.handle_outcome(*where, outcome)
         async with self._database.transaction() as tx:
-            await TicketPostRepository(tx).add(replace(topic, argument=str(ticket.status)))
+            await BotMessageRepository(tx).add(replace(topic, argument=str(ticket.status)))
         return Sent()
 
     async def _topic_name(self, reader: Reader, ticket: Ticket) -> str:
@@ -152,10 +152,10 @@ class TicketTopics:
             order = await OrderRepository(tx).get(ticket.order_reference) if ticket.order_reference else None
         return card_screens.topic_name(reader.t, ticket, order)
 
-    async def _save_post(
-        self, chat_id: int, ticket: Ticket, role: PostRole, message_id: int, topic_id: int | None
-    ) -> TicketPost:
-        post = TicketPost(
+    async def _save_bot_message(
+        self, chat_id: int, ticket: Ticket, role: BotMessageRole, message_id: int, topic_id: int | None
+    ) -> BotMessage:
+        bot_message = BotMessage(
             chat_id=chat_id,
             message_id=message_id,
             ticket=ticket.reference,
@@ -165,8 +165,8 @@ class TicketTopics:
         )
         async with self._database.transaction() as tx:
             if await TicketRepository(tx).get(ticket.reference) is not None:
-                await TicketPostRepository(tx).add(post)
-        return post
+                await BotMessageRepository(tx).add(bot_message)
+        return bot_message
 
 
 def _is_without_topic(outcome: Outcome) -> bool:

@@ -26,7 +26,7 @@ from bot.support.buttons import (
 from bot.support.entries import count_excess_units
 from bot.support.model import IncomingMessage
 from bot.support.saved_replies import screens
-from bot.support.saved_replies.model import MAX_UNITS, SavedReply, compute_stamp, needs_order, read_name, read_text
+from bot.support.saved_replies.model import MAX_UNITS, SavedReply, hash_text, needs_order, read_name, read_text
 from bot.support.saved_replies.service import SavedReplyService
 from bot.support.staff.messages import TicketMessages
 from bot.support.staff.session import StaffSession, StaffSessions, alert_on_rejection
@@ -238,7 +238,7 @@ class SendSavedReplyHandlers:
     async def _send(self, staff: StaffSession, button: SendSavedReplyButton) -> None:
         ticket, order, t = await self._case(staff, button.ticket)
         filled = _fill(await self._saved_replies.get(button.name), ticket, order, t)
-        if compute_stamp(filled) != button.stamp:
+        if hash_text(filled) != button.text_hash:
             await staff.toast("support.saved_reply.changed", alert=True)
             await staff.update(screens.show_preview(staff.t, ticket, button.name, filled, t.locale))
             return

@@ -48,7 +48,7 @@ def needs_order(template: str) -> bool:
     return bool(templates.find_variables(template) & OF_ORDERS)
 
 
-def compute_stamp(filled: str) -> str:
+def hash_text(filled: str) -> str:
     """Return a short hash of a text, to notice if it has changed since its preview."""
     return sha256(filled.encode()).hexdigest()[:8]
 

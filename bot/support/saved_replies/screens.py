@@ -18,7 +18,7 @@ from bot.support.buttons import (
 )
 from bot.support.entries import with_quote
 from bot.support.reveal.screens import private_chat_row
-from bot.support.saved_replies.model import VARIABLES, SavedReply, compute_stamp
+from bot.support.saved_replies.model import VARIABLES, SavedReply, hash_text
 from bot.support.ticket import Ticket
 
 COLUMNS: Final = 2
@@ -103,7 +103,7 @@ def show_preview(t: Translator, ticket: Ticket, called: str, filled: str, locale
     text = t("support.saved_reply.preview", ticket=ticket.reference, name=called, language=t.language(locale))
     send = Button(
         t.plain("support.saved_reply.send"),
-        data=SendSavedReplyButton(ticket.reference, called, compute_stamp(filled)).pack(),
+        data=SendSavedReplyButton(ticket.reference, called, hash_text(filled)).pack(),
         style="primary",
     )
     others = Button(t.plain("support.saved_reply.others"), data=OtherSavedRepliesButton(ticket.reference).pack())

@@ -11,10 +11,10 @@ from telegram import Message
 from bot.infra.db.database import Database
 from bot.infra.telegram.ui.questions import AnswerHandler, OpenQuestion
 from bot.infra.telegram.ui.screen import Screen
-from bot.support.model import PostRole, TicketPost
+from bot.support.model import BotMessage, BotMessageRole
 from bot.support.staff.session import StaffSession, replied_message_id
 from bot.support.ticket import Ticket
-from bot.support.tickets.post_repository import TicketPostRepository
+from bot.support.tickets.bot_message_repository import BotMessageRepository
 from bot.support.tickets.repository import TicketRepository
 
 
@@ -29,16 +29,16 @@ class TicketMessages:
         staff: StaffSession,
         ticket: Ticket,
         screen: Screen,
-        role: PostRole = PostRole.REMARK,
+        role: BotMessageRole = BotMessageRole.REMARK,
         argument: str = "",
     ) -> None:
-        """Send a message of a ticket, and save it as a post."""
+        """Send a message of a ticket, and save which ticket it belongs to."""
         message_id = await staff.say(screen)
         if message_id is None:
             return
         async with self._database.transaction() as tx:
-            await TicketPostRepository(tx).add(
-                TicketPost(
+            await BotMessageRepository(tx).add(
+                BotMessage(
                     chat_id=staff.chat_id,
                     message_id=message_id,
                     ticket=ticket.reference,
@@ -53,10 +53,10 @@ class TicketMessages:
         """Return the ticket that the message replies to, or the ticket of its topic."""
         answered = replied_message_id(message) if message is not None else None
         async with self._database.reading() as tx:
-            post = await TicketPostRepository(tx).get(staff.chat_id, answered) if answered else None
-            reference = post.ticket if post else None
+            bot_message = await BotMessageRepository(tx).get(staff.chat_id, answered) if answered else None
+            reference = bot_message.ticket if bot_message else None
             if reference is None and staff.topic_id is not None:
-                reference = await TicketPostRepository(tx).of_topic(staff.chat_id, staff.topic_id)
+                reference = await BotMessageRepository(tx).of_topic(staff.chat_id, staff.topic_id)
             return await TicketRepository(tx).get(reference) if reference else None
 
     async def is_of_ticket(self, staff: StaffSession) -> bool:
@@ -64,7 +64,7 @@ class TicketMessages:
         if staff.message_id is None:
             return False
         async with self._database.reading() as tx:
-            return await TicketPostRepository(tx).get(staff.chat_id, staff.message_id) is not None
+            return await BotMessageRepository(tx).get(staff.chat_id, staff.message_id) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +73,13 @@ class TicketReply:
 
     staff: StaffSession
     ticket: Ticket
-    post: TicketPost
+    question_message: BotMessage
     """The message with the question."""
 
     @property
     def question(self) -> OpenQuestion:
         """The question that was asked."""
-        return OpenQuestion.read(self.post.argument)
+        return OpenQuestion.read(self.question_message.argument)
 
 
 TakeReply = AnswerHandler[TicketReply]
@@ -89,4 +89,4 @@ async def ask_agent(
     messages: TicketMessages, staff: StaffSession, ticket: Ticket, question: str, screen: Screen
 ) -> None:
     """Ask an agent. Replies go to the handler registered for `question`."""
-    await messages.say(staff, ticket, screen, PostRole.QUESTION, str(OpenQuestion(question)))
+    await messages.say(staff, ticket, screen, BotMessageRole.QUESTION, str(OpenQuestion(question)))

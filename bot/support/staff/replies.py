@@ -19,22 +19,22 @@ from bot.infra.telegram.ui.router import Context, Handler, Menu, Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.support.entries import count_excess_units
 from bot.support.incoming_messages import read_message
-from bot.support.model import NOTE, IncomingMessage, PostRole, TicketEntry, TicketPost
+from bot.support.model import NOTE, BotMessage, BotMessageRole, IncomingMessage, TicketEntry
 from bot.support.notifications.screens import card as card_screens
 from bot.support.staff.messages import TakeReply, TicketMessages, TicketReply, ask_agent
 from bot.support.staff.screens import talk as staff_talk
 from bot.support.staff.session import NEW_MESSAGES, StaffSession, StaffSessions, replied_message_id, topic_id_of
 from bot.support.ticket import Ticket
+from bot.support.tickets.bot_message_repository import BotMessageRepository
 from bot.support.tickets.corrections import TicketCorrectionService
 from bot.support.tickets.entry_repository import TicketEntryRepository
-from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.repository import TicketRepository
 from bot.support.tickets.staff_service import StaffTicketService
 from bot.users.session import Session, current_session
 
 SLASH: Final = "/"
-CAN_BE_REPLIED_TO: Final = frozenset({PostRole.CARD, PostRole.ENTRY, PostRole.REMARK})
-"""The kinds of posts whose replies go to the ticket's user."""
+CAN_BE_REPLIED_TO: Final = frozenset({BotMessageRole.CARD, BotMessageRole.ENTRY, BotMessageRole.REMARK})
+"""The roles of messages whose replies go to the ticket's user."""
 
 _NOTE_COMMAND: Final = re.compile(r"^/note(?:@\w+)?(?:\s+|$)", re.IGNORECASE)
 
@@ -106,19 +106,19 @@ class ReplyHandlers:
     async def _take_reply(self, update: Update, message: Message, answers: Mapping[str, TakeReply]) -> bool:
         """Handle a reply to a ticket's message. Return False for any other message, and for the ticket's own user."""
         session = current_session()
-        post, ticket = await self._find_post(message)
-        if post is None:
+        bot_message, ticket = await self._find_replied(message)
+        if bot_message is None:
             return await self._explain_unknown(update, message)
         if ticket is None or message.chat_id == ticket.user_id:
             return False
         staff = await self._sessions.open(update)
         if staff is None:
             await self._refuse(session, message, ticket)
-        elif post.role is PostRole.QUESTION:
-            reply = TicketReply(staff, ticket, post)
+        elif bot_message.role is BotMessageRole.QUESTION:
+            reply = TicketReply(staff, ticket, bot_message)
             if (answer := answers.get(reply.question.name)) is not None:
                 await answer(reply, reply.question.argument, message)
-        elif post.role in CAN_BE_REPLIED_TO:
+        elif bot_message.role in CAN_BE_REPLIED_TO:
             await self._reply(staff, ticket, message)
         return True
 
@@ -132,13 +132,13 @@ class ReplyHandlers:
         except Rejection as why:
             await self._messages.say(staff, ticket, staff_talk.explain_not_passed_on(staff.t, ticket, why))
 
-    async def _find_post(self, message: Message) -> tuple[TicketPost | None, Ticket | None]:
+    async def _find_replied(self, message: Message) -> tuple[BotMessage | None, Ticket | None]:
         message_id = replied_message_id(message)
         if message_id is None:
             return None, None
         async with self._database.reading() as tx:
-            post = await TicketPostRepository(tx).get(message.chat_id, message_id)
-            return post, await TicketRepository(tx).get(post.ticket) if post else None
+            bot_message = await BotMessageRepository(tx).get(message.chat_id, message_id)
+            return bot_message, await TicketRepository(tx).get(bot_message.ticket) if bot_message else None
 
     async def _explain_unknown(self, update: Update, message: Message) -> bool:
         """Explain that a reply to an unknown message of a ticket wasn't passed on. Return False for other messages.
@@ -195,8 +195,8 @@ class ReplyHandlers:
             return None
         async with self._database.reading() as tx:
             entry = await TicketEntryRepository(tx).of_source(message.chat_id, answered)
-            post = await TicketPostRepository(tx).get(message.chat_id, answered) if entry is None else None
-            return await TicketEntryRepository(tx).get(post.ticket, post.entry) if post else entry
+            bot_message = await BotMessageRepository(tx).get(message.chat_id, answered) if entry is None else None
+            return await TicketEntryRepository(tx).get(bot_message.ticket, bot_message.entry) if bot_message else entry
 
 
 def read_reply(message: Message) -> IncomingMessage:

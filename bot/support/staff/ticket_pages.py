@@ -11,7 +11,7 @@ from bot.support.staff.messages import TicketMessages
 from bot.support.staff.screens.ticket_page import HERE, show_ticket
 from bot.support.staff.session import StaffSession
 from bot.support.ticket import Ticket
-from bot.support.tickets.post_repository import TicketPostRepository
+from bot.support.tickets.bot_message_repository import BotMessageRepository
 
 
 class TicketPages:
@@ -32,7 +32,7 @@ class TicketPages:
         """Show a ticket's page as a new message of the ticket, or in place of the pressed message (`HERE`)."""
         case = await self.view(staff.user.id, ticket, staff.now)
         async with self._database.reading() as tx:
-            cards = await TicketPostRepository(tx).cards(ticket.reference)
+            cards = await BotMessageRepository(tx).cards(ticket.reference)
         link = next((card.link for card in cards if card.link), None)
         screen = show_ticket(staff.reader, ticket, case, link=link)
         await staff.session.acknowledge()

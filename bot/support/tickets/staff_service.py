@@ -33,7 +33,7 @@ class StaffTicketService(TicketService):
         """Claim a ticket, unless another agent holds it."""
 
         async def change(tx: Transaction, ticket: Ticket, now: datetime) -> Ticket:
-            return await self._save_holder(tx, ticket, ticket.claim(by, now), by, now)
+            return await self._save_claim(tx, ticket, ticket.claim(by, now), by, now)
 
         return await self._change(reference, change)
 
@@ -44,7 +44,7 @@ class StaffTicketService(TicketService):
             entry = await add_entry(tx, ticket, note, EntryKind.NOTE, by=by, now=now)
             if entry is None:
                 return None
-            saved = await self._save_holder(tx, ticket, ticket.take_over(by, now), by, now)
+            saved = await self._save_claim(tx, ticket, ticket.take_over(by, now), by, now)
             before = ticket.claimed_by or 0
             chats = await staff_chats_with_source(tx, self._staff_chat, entry)
             await notify_of_remark(
@@ -120,11 +120,11 @@ class StaffTicketService(TicketService):
 
         async def change(tx: Transaction, ticket: Ticket, now: datetime) -> Ticket:
             await check_none_open(tx, ticket)
-            return await self._save_holder(tx, ticket, ticket.reopen(now, ANY_TIME).take_over(by, now), by, now)
+            return await self._save_claim(tx, ticket, ticket.reopen(now, ANY_TIME).take_over(by, now), by, now)
 
         return await self._change(reference, change)
 
-    async def _save_holder(self, tx: Transaction, before: Ticket, after: Ticket, by: int, now: datetime) -> Ticket:
+    async def _save_claim(self, tx: Transaction, before: Ticket, after: Ticket, by: int, now: datetime) -> Ticket:
         if after == before:
             return before
         saved = await self._save(tx, before, after, now)

@@ -87,7 +87,7 @@ ticket_posts = Table(
     Column("entry", Integer, nullable=False),
     Column("argument", Text, nullable=False),
     Column("at", Instant, nullable=False),
-    # With fewer columns, SQLite would read all posts of the group to find an entry's newest post.
+    # With fewer columns, SQLite would read all messages of the group to find an entry's newest one.
     Index("ix_ticket_posts_ticket_entry", "ticket", "entry", "chat_id", "message_id"),
     Index(None, "chat_id", "topic_id"),
 )

@@ -156,7 +156,7 @@ class UserTicketHandlers:
         await session.acknowledge()
         await session.update(session.with_resume(ticket_question.confirm_added(session.t, saved.ticket)))
         if session.message_id is not None:
-            await self._messages.save_post(session, saved.ticket, session.message_id)
+            await self._messages.save_bot_message(session, saved.ticket, session.message_id)
 
     async def _page(self, session: Session, ticket: Ticket) -> Screen:
         order = await self._order_of(ticket)

@@ -21,11 +21,11 @@ from bot.orders.order import REFERENCE_ALPHABET, Order
 from bot.orders.repository import OrderRepository
 from bot.staff.staff_chat import SupportContacts
 from bot.support.incoming_messages import read_message
-from bot.support.model import IncomingMessage, PostRole, TicketPost
+from bot.support.model import BotMessage, BotMessageRole, IncomingMessage
 from bot.support.reply_time import ReplyTime
 from bot.support.ticket import PREFIX, REFERENCE_LENGTH, Ticket
+from bot.support.tickets.bot_message_repository import BotMessageRepository
 from bot.support.tickets.entry_repository import TicketEntryRepository
-from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.repository import TicketRepository
 from bot.support.tickets.user_service import SavedMessage, UserTicketService
 from bot.support.user_chat.screens import question as screens
@@ -43,7 +43,7 @@ SAVED_REACTION: Final = "👌"
 """The reaction to further messages of a ticket. The first message gets an answer."""
 
 TICKET_PATTERN: Final = re.compile(rf"{PREFIX}[{REFERENCE_ALPHABET}]{{{REFERENCE_LENGTH}}}\b")
-REPLY_ROLES: Final = frozenset({PostRole.ENTRY, PostRole.REMARK})
+REPLY_ROLES: Final = frozenset({BotMessageRole.ENTRY, BotMessageRole.REMARK})
 _Save = Callable[[User, IncomingMessage], Awaitable[SavedMessage]]
 
 
@@ -84,17 +84,17 @@ class UserMessageHandlers:
         """Save another message of a ticket. `argument` is the ticket's reference."""
         await self._answer(session, message, lambda user, incoming: self._tickets.write(user, incoming, argument))
 
-    async def save_post(self, session: Session, ticket: Ticket, message_id: int) -> None:
-        """Save our message as a post of a ticket, so that a reply to it belongs to the ticket."""
-        post = TicketPost(
+    async def save_bot_message(self, session: Session, ticket: Ticket, message_id: int) -> None:
+        """Save that our message belongs to a ticket, so that a reply to it belongs to the ticket."""
+        bot_message = BotMessage(
             chat_id=session.chat_id,
             message_id=message_id,
             ticket=ticket.reference,
-            role=PostRole.REMARK,
+            role=BotMessageRole.REMARK,
             at=session.now,
         )
         async with self._database.transaction() as tx:
-            await TicketPostRepository(tx).add(post)
+            await BotMessageRepository(tx).add(bot_message)
 
     async def _typed(self, update: Update, _: Context) -> None:
         session, message = current_session(), update.effective_message
@@ -110,14 +110,18 @@ class UserMessageHandlers:
     async def _ticket_replied_to(self, session: Session, message: Message) -> str | None:
         """Return the reference of the user's own ticket that this message replies to.
 
-        If the bot was killed before it saved our message as a post, the message still names its ticket.
+        If the bot was killed before it saved that our message belongs to a ticket, the message still names its ticket.
         """
         replied = message.reply_to_message
         if replied is None:
             return None
         async with self._database.reading() as tx:
-            post = await TicketPostRepository(tx).get(session.chat_id, replied.message_id)
-            name = post.ticket if post is not None and post.role in REPLY_ROLES else _ticket_named_in(replied)
+            bot_message = await BotMessageRepository(tx).get(session.chat_id, replied.message_id)
+            name = (
+                bot_message.ticket
+                if bot_message is not None and bot_message.role in REPLY_ROLES
+                else _ticket_named_in(replied)
+            )
             ticket = await TicketRepository(tx).get(name) if name else None
         return name if ticket is not None and ticket.user_id == session.user.id else None
 
@@ -185,7 +189,7 @@ class UserMessageHandlers:
                 shown = screens.confirm_added(session.t, ticket)
         message_id = await _show(session, shown)
         if message_id is not None:
-            await self.save_post(session, ticket, message_id)
+            await self.save_bot_message(session, ticket, message_id)
 
 
 def _ticket_named_in(ours: Message) -> str | None:

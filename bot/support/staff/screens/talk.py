@@ -26,9 +26,9 @@ def explain_not_corrected(t: Translator, why: Rejection) -> Screen:
     return Screen(t("support.staff.not_corrected", why=t.translate(why)))
 
 
-def ask_for_note(t: Translator, ticket: Ticket, holder: int) -> Screen:
+def ask_for_note(t: Translator, ticket: Ticket, claimed_by: int) -> Screen:
     """Ask for a note to the agent who holds the ticket."""
-    return Screen(t("support.staff.take_over", ticket=ticket.reference, who=mention(holder)))
+    return Screen(t("support.staff.take_over", ticket=ticket.reference, who=mention(claimed_by)))
 
 
 def ask_close_reason(t: Translator, ticket: Ticket) -> Screen:

@@ -1,4 +1,4 @@
-"""Save the messages of notifications as posts of their tickets, so that replies to them belong to the ticket."""
+"""Save the messages of notifications as messages of their tickets, so that replies to them belong to the ticket."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -9,7 +9,7 @@ from bot.infra.outbox.follow_ups import FinalResult, FollowUp
 from bot.infra.outbox.model import Notification, NotificationKind, Sent
 from bot.infra.telegram.ui.questions import OpenQuestion
 from bot.orders.notification_kinds import AboutOrder, OrderNotification
-from bot.support.model import NOTE, PostRole, TicketEntry, TicketPost
+from bot.support.model import NOTE, BotMessage, BotMessageRole, TicketEntry
 from bot.support.notification_kinds import (
     AboutEntry,
     AboutTicket,
@@ -20,8 +20,8 @@ from bot.support.notification_kinds import (
     TicketWait,
     UserEntry,
 )
+from bot.support.tickets.bot_message_repository import BotMessageRepository
 from bot.support.tickets.entry_repository import TicketEntryRepository
-from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.repository import TicketRepository
 
 INTERNAL: Final = frozenset({Remark.NOTED, Remark.TAKEN_OVER})
@@ -33,18 +33,18 @@ async def find_entry(tx: Transaction, notification: Notification[AboutEntry]) ->
     return await TicketEntryRepository(tx).get(notification.payload.ticket, notification.payload.entry)
 
 
-async def save_post(
+async def save_bot_message(
     tx: Transaction,
     notification: Notification[object],
     result: FinalResult,
     now: datetime,
-    role: PostRole,
+    role: BotMessageRole,
     *,
     ticket: str = "",
     topic_id: int | None = None,
     argument: str = "",
 ) -> None:
-    """Save the message of a notification as a post, if it was sent and the ticket still exists.
+    """Save the message of a notification as a message of the ticket, if it was sent and the ticket still exists.
 
     `ticket` and `topic_id` replace the ticket of the notification, and the topic that it was sent to.
     """
@@ -54,8 +54,8 @@ async def save_post(
         return
     if await TicketRepository(tx).get(reference) is None:
         return
-    await TicketPostRepository(tx).add(
-        TicketPost(
+    await BotMessageRepository(tx).add(
+        BotMessage(
             chat_id=notification.chat_id,
             message_id=result.message_id,
             ticket=reference,
@@ -69,7 +69,7 @@ async def save_post(
 
 
 async def _save(tx: Transaction, notification: Notification[AboutTicket], result: FinalResult, now: datetime) -> None:
-    await save_post(tx, notification, result, now, PostRole.REMARK)
+    await save_bot_message(tx, notification, result, now, BotMessageRole.REMARK)
 
 
 async def _save_of_order(
@@ -78,14 +78,14 @@ async def _save_of_order(
     """Save the message about a problem with an order, if the user has a ticket about the order."""
     ticket = await TicketRepository(tx).open_of(notification.chat_id, notification.payload.reference)
     if ticket is not None:
-        await save_post(tx, notification, result, now, PostRole.REMARK, ticket=ticket.reference)
+        await save_bot_message(tx, notification, result, now, BotMessageRole.REMARK, ticket=ticket.reference)
 
 
 async def _save_entry(
     tx: Transaction, notification: Notification[UserEntry], result: FinalResult, now: datetime
 ) -> None:
     """Save the copy of a user's message. An agent's reply to it goes to the user."""
-    await save_post(tx, notification, result, now, PostRole.ENTRY)
+    await save_bot_message(tx, notification, result, now, BotMessageRole.ENTRY)
 
 
 async def _save_remark(
@@ -93,16 +93,18 @@ async def _save_remark(
 ) -> None:
     """Save a remark. A reply to it goes to the user, unless the remark is internal."""
     if notification.payload.what in INTERNAL:
-        await save_post(tx, notification, result, now, PostRole.QUESTION, argument=str(OpenQuestion(NOTE)))
+        await save_bot_message(tx, notification, result, now, BotMessageRole.QUESTION, argument=str(OpenQuestion(NOTE)))
     else:
-        await save_post(tx, notification, result, now, PostRole.REMARK)
+        await save_bot_message(tx, notification, result, now, BotMessageRole.REMARK)
 
 
 async def _save_reminder(
     tx: Transaction, notification: Notification[TicketWait], result: FinalResult, now: datetime
 ) -> None:
-    card = await TicketPostRepository(tx).card(notification.payload.ticket, notification.chat_id)
-    await save_post(tx, notification, result, now, PostRole.REMARK, topic_id=card.topic_id if card else None)
+    card = await BotMessageRepository(tx).card(notification.payload.ticket, notification.chat_id)
+    await save_bot_message(
+        tx, notification, result, now, BotMessageRole.REMARK, topic_id=card.topic_id if card else None
+    )
 
 
 FOLLOW_UPS: Final[Mapping[NotificationKind, FollowUp]] = {

@@ -8,12 +8,12 @@ from bot.infra.db.database import Database
 from bot.infra.outbox.model import Queue
 from bot.infra.outbox.repository import OutboxRepository
 from bot.staff.repository import MovedChatRepository
-from bot.support.model import PostRole, TicketPost
+from bot.support.model import BotMessage, BotMessageRole
 from bot.support.notifications.staff_chat_results import save_moved_chat
-from bot.support.tickets.post_repository import TicketPostRepository
+from bot.support.tickets.bot_message_repository import BotMessageRepository
 from bot.support.tickets.repository import TicketRepository
 from tests.infra.builders import a_notification
-from tests.support.builders import a_post, a_ticket
+from tests.support.builders import a_bot_message, a_ticket
 from tests.times import NOW, SECOND
 
 GROUP, OTHER, NEW_GROUP = -1001, 3001, -1_002_000_000_009
@@ -27,66 +27,73 @@ async def tickets(store: Database) -> None:
             assert await TicketRepository(tx).add(a_ticket(name))
 
 
-async def adds(store: Database, *posts: TicketPost) -> None:
+async def adds(store: Database, *bot_messages: BotMessage) -> None:
     async with store.transaction() as tx:
-        for post in posts:
-            await TicketPostRepository(tx).add(post)
+        for bot_message in bot_messages:
+            await BotMessageRepository(tx).add(bot_message)
 
 
 @pytest.mark.usefixtures("tickets")
-@pytest.mark.parametrize("role", PostRole)
-async def test_a_post_is_read_as_it_was_added(store: Database, role: PostRole) -> None:
-    post = a_post(2**40, role=role, topic_id=2**33, entry=7, argument="note:3001")
-    await adds(store, post)
+@pytest.mark.parametrize("role", BotMessageRole)
+async def test_a_post_is_read_as_it_was_added(store: Database, role: BotMessageRole) -> None:
+    bot_message = a_bot_message(2**40, role=role, topic_id=2**33, entry=7, argument="note:3001")
+    await adds(store, bot_message)
     async with store.reading() as tx:
-        assert await TicketPostRepository(tx).get(GROUP, 2**40) == post
-        assert await TicketPostRepository(tx).get(OTHER, 2**40) is None
-        assert await TicketPostRepository(tx).get(GROUP, 1) is None
+        assert await BotMessageRepository(tx).get(GROUP, 2**40) == bot_message
+        assert await BotMessageRepository(tx).get(OTHER, 2**40) is None
+        assert await BotMessageRepository(tx).get(GROUP, 1) is None
 
 
 @pytest.mark.usefixtures("tickets")
 async def test_the_newest_card_of_each_chat_is_its_head(store: Database) -> None:
     await adds(
         store,
-        a_post(1),
-        a_post(5, at=NOW + SECOND, topic_id=5),
-        a_post(9, at=NOW + SECOND, role=PostRole.REMARK),
-        a_post(3, chat_id=OTHER),
-        a_post(8, "T-3456B", at=NOW + SECOND * 9),
+        a_bot_message(1),
+        a_bot_message(5, at=NOW + SECOND, topic_id=5),
+        a_bot_message(9, at=NOW + SECOND, role=BotMessageRole.REMARK),
+        a_bot_message(3, chat_id=OTHER),
+        a_bot_message(8, "T-3456B", at=NOW + SECOND * 9),
     )
     async with store.reading() as tx:
-        heads = {post.chat_id: post.message_id for post in await TicketPostRepository(tx).cards("T-2345A")}
+        heads = {each.chat_id: each.message_id for each in await BotMessageRepository(tx).cards("T-2345A")}
         assert heads == {GROUP: 5, OTHER: 3}
-        head = await TicketPostRepository(tx).card("T-2345A", GROUP)
+        head = await BotMessageRepository(tx).card("T-2345A", GROUP)
         assert head is not None
         assert (head.message_id, head.topic_id) == (5, 5)
-        assert await TicketPostRepository(tx).card("T-2345A", 77) is None
+        assert await BotMessageRepository(tx).card("T-2345A", 77) is None
 
 
 @pytest.mark.usefixtures("tickets")
 async def test_an_entry_is_found_where_it_stands_last(store: Database) -> None:
-    entry: dict[str, Any] = {"role": PostRole.ENTRY, "entry": 2}
-    await adds(store, a_post(4, **entry), a_post(6, **entry), a_post(7, role=PostRole.REMARK, entry=2))
-    await adds(store, a_post(8, "T-3456B", **entry), a_post(9, **entry, chat_id=OTHER))
+    entry: dict[str, Any] = {"role": BotMessageRole.ENTRY, "entry": 2}
+    await adds(
+        store,
+        a_bot_message(4, **entry),
+        a_bot_message(6, **entry),
+        a_bot_message(7, role=BotMessageRole.REMARK, entry=2),
+    )
+    await adds(store, a_bot_message(8, "T-3456B", **entry), a_bot_message(9, **entry, chat_id=OTHER))
     async with store.reading() as tx:
-        found = await TicketPostRepository(tx).of_entry("T-2345A", 2, GROUP)
+        found = await BotMessageRepository(tx).of_entry("T-2345A", 2, GROUP)
         assert found is not None
         assert found.message_id == 6
-        assert await TicketPostRepository(tx).of_entry("T-2345A", 1, GROUP) is None
+        assert await BotMessageRepository(tx).of_entry("T-2345A", 1, GROUP) is None
 
 
 @pytest.mark.usefixtures("tickets")
 async def test_a_topic_leads_to_its_ticket(store: Database) -> None:
-    await adds(store, a_post(1, topic_id=70), a_post(2, "T-3456B", topic_id=80), a_post(3, topic_id=70))
+    await adds(
+        store, a_bot_message(1, topic_id=70), a_bot_message(2, "T-3456B", topic_id=80), a_bot_message(3, topic_id=70)
+    )
     async with store.reading() as tx:
-        found = [await TicketPostRepository(tx).of_topic(GROUP, topic) for topic in (70, 80, 90)]
+        found = [await BotMessageRepository(tx).of_topic(GROUP, topic) for topic in (70, 80, 90)]
         assert found == ["T-2345A", "T-3456B", None]
-        assert await TicketPostRepository(tx).of_topic(OTHER, 70) is None
+        assert await BotMessageRepository(tx).of_topic(OTHER, 70) is None
 
 
 @pytest.mark.usefixtures("tickets")
-async def test_a_group_that_moves_takes_what_is_to_be_told_along_and_leaves_its_posts(store: Database) -> None:
-    await adds(store, a_post(1), a_post(2, chat_id=OTHER))
+async def test_a_group_that_moves_takes_what_is_to_be_told_along_and_leaves_its_messages(store: Database) -> None:
+    await adds(store, a_bot_message(1), a_bot_message(2, chat_id=OTHER))
     async with store.transaction() as tx:
         await OutboxRepository(tx).add(
             [
@@ -103,8 +110,8 @@ async def test_a_group_that_moves_takes_what_is_to_be_told_along_and_leaves_its_
     async with store.reading() as tx:
         notifications = await OutboxRepository(tx).find_by_subject("ticket:T-2345A")
         assert sorted(each.chat_id for each in notifications) == [NEW_GROUP, NEW_GROUP, GROUP]
-        assert await TicketPostRepository(tx).get(GROUP, 1) is None
-        assert await TicketPostRepository(tx).get(OTHER, 2) is not None
+        assert await BotMessageRepository(tx).get(GROUP, 1) is None
+        assert await BotMessageRepository(tx).get(OTHER, 2) is not None
         assert await MovedChatRepository(tx).current(GROUP) == NEW_GROUP
         assert await MovedChatRepository(tx).current(OTHER) == OTHER
 
@@ -114,6 +121,6 @@ async def test_being_told_twice_of_a_move_changes_nothing(store: Database) -> No
     for _ in range(2):
         async with store.transaction() as tx:
             await save_moved_chat(tx, GROUP, NEW_GROUP)
-    await adds(store, a_post(1, chat_id=NEW_GROUP))
+    await adds(store, a_bot_message(1, chat_id=NEW_GROUP))
     async with store.reading() as tx:
-        assert await TicketPostRepository(tx).card("T-2345A", NEW_GROUP) is not None
+        assert await BotMessageRepository(tx).card("T-2345A", NEW_GROUP) is not None

@@ -1,4 +1,4 @@
-"""Read and write posts: the bot's messages that belong to tickets."""
+"""Read and write which messages of the bot belong to tickets."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -8,7 +8,7 @@ from sqlalchemy import BigInteger, Select, bindparam, delete, select
 
 from bot.infra.db import encryption, upsert
 from bot.infra.db.transaction import Transaction
-from bot.support.model import PostRole, TicketPost
+from bot.support.model import BotMessage, BotMessageRole
 from bot.support.tickets.tables import ticket_posts, tickets
 
 CHAT = bindparam("chat", type_=BigInteger())
@@ -17,14 +17,14 @@ ONE = select(ticket_posts).where(
 )
 CARDS = (
     select(ticket_posts)
-    .where(ticket_posts.c.ticket == bindparam("of_ticket"), ticket_posts.c.role == PostRole.CARD)
+    .where(ticket_posts.c.ticket == bindparam("of_ticket"), ticket_posts.c.role == BotMessageRole.CARD)
     .order_by(ticket_posts.c.at.desc(), ticket_posts.c.message_id.desc())
 )
 OF_ENTRY = (
     select(ticket_posts)
     .where(
         ticket_posts.c.ticket == bindparam("of_ticket"),
-        ticket_posts.c.role == PostRole.ENTRY,
+        ticket_posts.c.role == BotMessageRole.ENTRY,
         ticket_posts.c.entry == bindparam("number"),
         ticket_posts.c.chat_id == CHAT,
     )
@@ -43,10 +43,10 @@ OF_TOPIC = (
     .where(ticket_posts.c.chat_id == CHAT, ticket_posts.c.topic_id == bindparam("topic", type_=BigInteger()))
     .limit(1)
 )
-# We filter by chat in Python. With a chat in the query, SQLite would read all posts of the chat.
+# We filter by chat in Python. With a chat in the query, SQLite would read all messages of the chat.
 TOPICS = (
     select(ticket_posts)
-    .where(ticket_posts.c.ticket == bindparam("of_ticket"), ticket_posts.c.role == PostRole.TOPIC)
+    .where(ticket_posts.c.ticket == bindparam("of_ticket"), ticket_posts.c.role == BotMessageRole.TOPIC)
     .order_by(ticket_posts.c.message_id.desc())
 )
 DELETE_TOPIC = delete(ticket_posts).where(
@@ -55,39 +55,39 @@ DELETE_TOPIC = delete(ticket_posts).where(
 DELETE_IN_CHAT = delete(ticket_posts).where(ticket_posts.c.chat_id == CHAT)
 
 
-class TicketPostRepository:
-    """Read and write the posts of tickets."""
+class BotMessageRepository:
+    """Read and write the bot's messages of tickets."""
 
     def __init__(self, tx: Transaction) -> None:
         self._connection = tx.connection
         self._vault = tx.vault
 
-    async def add(self, post: TicketPost) -> None:
-        """Insert or replace a post."""
-        await upsert.insert_or_replace(self._connection, ticket_posts, asdict(post))
+    async def add(self, bot_message: BotMessage) -> None:
+        """Insert or replace a message."""
+        await upsert.insert_or_replace(self._connection, ticket_posts, asdict(bot_message))
 
-    async def get(self, chat_id: int, message_id: int) -> TicketPost | None:
-        """Return the post of a message, or None if it belongs to no ticket."""
+    async def get(self, chat_id: int, message_id: int) -> BotMessage | None:
+        """Return a message, or None if it belongs to no ticket."""
         return next(iter(await self._all(ONE, {"chat": chat_id, "message": message_id})), None)
 
-    async def card(self, ticket: str, chat_id: int) -> TicketPost | None:
+    async def card(self, ticket: str, chat_id: int) -> BotMessage | None:
         """Return the newest card of a ticket in a chat."""
         return next((card for card in await self.cards(ticket) if card.chat_id == chat_id), None)
 
-    async def cards(self, ticket: str) -> tuple[TicketPost, ...]:
+    async def cards(self, ticket: str) -> tuple[BotMessage, ...]:
         """Return the newest card of a ticket in each chat."""
-        found: dict[int, TicketPost] = {}
+        found: dict[int, BotMessage] = {}
         for card in await self._all(CARDS, {"of_ticket": ticket}):
             found.setdefault(card.chat_id, card)
         return tuple(found.values())
 
-    async def of_entry(self, ticket: str, entry: int, chat_id: int) -> TicketPost | None:
+    async def of_entry(self, ticket: str, entry: int, chat_id: int) -> BotMessage | None:
         """Return the newest message that shows an entry in a chat."""
         known = {"of_ticket": ticket, "number": entry, "chat": chat_id}
         return next(iter(await self._all(OF_ENTRY, known)), None)
 
-    async def in_staff_chats(self, user_id: int) -> tuple[TicketPost, ...]:
-        """Return the posts of a user's tickets in the chats of staff, oldest first in each."""
+    async def in_staff_chats(self, user_id: int) -> tuple[BotMessage, ...]:
+        """Return the bot's messages of a user's tickets in the chats of staff, oldest first in each."""
         return await self._all(IN_STAFF_CHATS, {"user": user_id})
 
     async def of_topic(self, chat_id: int, topic_id: int) -> str | None:
@@ -95,23 +95,23 @@ class TicketPostRepository:
         found = await self._connection.execute(OF_TOPIC, {"chat": chat_id, "topic": topic_id})
         return found.scalar_one_or_none()
 
-    async def topic(self, ticket: str, chat_id: int) -> TicketPost | None:
+    async def topic(self, ticket: str, chat_id: int) -> BotMessage | None:
         """Return the newest topic of a ticket in a chat."""
         topics = await self._all(TOPICS, {"of_ticket": ticket})
         return next((topic for topic in topics if topic.chat_id == chat_id), None)
 
     async def delete_topic(self, chat_id: int, topic_id: int) -> None:
-        """Delete the posts of a topic that no longer exists in Telegram."""
+        """Delete the messages of a topic that no longer exists in Telegram."""
         await self._connection.execute(DELETE_TOPIC, {"chat": chat_id, "topic": topic_id})
 
     async def delete_in_chat(self, chat_id: int) -> None:
-        """Delete the posts in a group that got a new id. Agents can no longer reply to them."""
+        """Delete the messages in a group that got a new id. Agents can no longer reply to them."""
         await self._connection.execute(DELETE_IN_CHAT, {"chat": chat_id})
 
-    async def _all(self, statement: Select[Any], parameters: Mapping[str, object]) -> tuple[TicketPost, ...]:
+    async def _all(self, statement: Select[Any], parameters: Mapping[str, object]) -> tuple[BotMessage, ...]:
         found = await self._connection.execute(statement, parameters)
-        return encryption.read_rows(self._vault, ticket_posts, found.mappings(), _to_post)
+        return encryption.read_rows(self._vault, ticket_posts, found.mappings(), _to_bot_message)
 
 
-def _to_post(known: dict[str, Any]) -> TicketPost:
-    return TicketPost(**{**known, "role": PostRole(known["role"])})
+def _to_bot_message(known: dict[str, Any]) -> BotMessage:
+    return BotMessage(**{**known, "role": BotMessageRole(known["role"])})
