@@ -143,3 +143,13 @@ async def test_a_process_starts_although_telegram_is_out_of_reach(database: str)
         await asyncio.sleep(0)
         bot.stop.set()
         assert await bot.ends() == 0
+
+
+async def test_the_leader_cleans_up_leases_and_updates_in_loops_of_their_own(bare_database: str) -> None:
+    app = build(create_settings(bare_database))
+    loops = process.create_leader_loops(app)
+    for _, loop in loops:
+        loop.close()
+    await app.database.close()
+    await app.client.aclose()
+    assert {"inbox-cleanup", "lease-cleanup"} <= {name for name, _ in loops}
