@@ -182,7 +182,7 @@ async def _report(error: Exception | None, session: Session | None, texts: Mappi
     log.error("update_failed", error=type(error).__name__, where=list_frames(error, FRAMES_LOGGED) if error else [])
     if session is not None:
         await session.acknowledge()
-        await session.show_new(Screen(session.t("users.chat.broken")))
+        await session.show_below(Screen(session.t("users.chat.broken")))
 
 
 def _check_not_left(session: Session, error: Exception) -> None:
@@ -199,4 +199,4 @@ async def _report_unreadable(session: Session, error: RowUnreadable, texts: Mapp
     if error.table == drafts.name:
         await session.report_damage()
     else:
-        await session.show_new(Screen(session.t(texts[error.table])))
+        await session.show_below(Screen(session.t(texts[error.table])))

@@ -48,7 +48,7 @@ class DeliveryHandlers:
         if progress is None:
             return False
         await session.acknowledge(None if was_done else session.t.plain("broadcasts.delivery.has_changed"))
-        await session.update(progress_screens.show_progress(session.t, progress, session.zone))
+        await session.edit_message(progress_screens.show_progress(session.t, progress, session.zone))
         return True
 
     async def _show(self, _: Session, __: str) -> bool:

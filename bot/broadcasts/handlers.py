@@ -208,10 +208,10 @@ class BroadcastHandlers:
             return False
         sent = await self._send_previews(session, preview)
         if isinstance(sent, Delivered):
-            await session.show_new(confirm_screens.ask_to_confirm(session.reader, preview))
+            await session.show_below(confirm_screens.ask_to_confirm(session.reader, preview))
         else:
             is_refused = isinstance(sent, Invalid)
-            await session.show_new(
+            await session.show_below(
                 confirm_screens.explain_not_shown(session.t, preview.broadcast, is_refused=is_refused)
             )
         return True
@@ -220,7 +220,7 @@ class BroadcastHandlers:
         """Send the message in each language, and return the first outcome that isn't a success, else a success."""
         sent: Outcome = Delivered()
         for locale in preview.broadcast.languages:
-            await session.post(confirm_screens.show_heading(session.t, locale, preview.readers.get(locale, 0)))
+            await session.send_message(confirm_screens.show_heading(session.t, locale, preview.readers.get(locale, 0)))
             sent = await self._messages.send(session.chat_id, preview.broadcast, locale)
             if not isinstance(sent, Delivered):
                 break
@@ -231,7 +231,7 @@ class BroadcastHandlers:
         await session.acknowledge()
         shown = await self._broadcasts.add_quote(broadcast)
         if shown is None:
-            await session.show_new(Screen(session.t("broadcasts.no_quote")))
+            await session.show_below(Screen(session.t("broadcasts.no_quote")))
             return True
         for locale in shown.languages:
             await self._messages.send(session.chat_id, shown, locale)
@@ -263,5 +263,5 @@ class BroadcastHandlers:
         if broadcast.status is BroadcastStatus.DRAFT:
             session.notice = reason
             return await self._compose.show_draft(session, broadcast)
-        await session.show_new(Screen(reason, confirm_screens.waiting_rows(session.t, broadcast)))
+        await session.show_below(Screen(reason, confirm_screens.waiting_rows(session.t, broadcast)))
         return True

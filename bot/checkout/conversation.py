@@ -157,7 +157,7 @@ class Conversation:
     async def lightning_button(self, session: Session, _: LightningButton) -> None:
         """Explain Lightning in a new message. The review stays as it is, with its buttons."""
         await session.acknowledge()
-        await session.post(Screen(explain_lightning(session.t)))
+        await session.send_message(Screen(explain_lightning(session.t)))
 
     async def other_draft_button(self, session: Session, button: DraftButton) -> None:
         """Take a button that the open question doesn't have: resume a draft, or explain an old button."""

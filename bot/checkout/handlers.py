@@ -165,7 +165,7 @@ class DraftHandlers:
             await self._show_order(session, draft)
         elif draft.status is DraftStatus.EXPIRED and session[DRAFT] is None:
             await session.acknowledge(session.t.plain("checkout.stale.expired"))
-            await session.show_new(screens.expired(session.t, draft))
+            await session.show_below(screens.expired(session.t, draft))
         else:
             await self.explain(session, "checkout.stale.cancelled" if draft.status is DraftStatus.CANCELLED else STALE)
 
@@ -214,7 +214,7 @@ class DraftHandlers:
 
     async def report_damage(self, session: Session) -> None:
         """Report that the open draft can't be read, and close it."""
-        await session.show_new(screens.damaged(session.t))
+        await session.show_below(screens.damaged(session.t))
         await self._drafts.close_damaged(session.chat_id)
 
     async def _show_service_down(self, session: Session) -> None:
@@ -262,10 +262,10 @@ class DraftHandlers:
         async with self._database.reading() as tx:
             order = await OrderRepository(tx).of_draft(draft.id)
         if order is not None and session.message_id == draft.message_id:
-            await session.update(await self._review.build_confirmed_screen(session, order))
+            await session.edit_message(await self._review.build_confirmed_screen(session, order))
             await self._status_messages.show_outcome(session, order)
         elif order is not None:
-            await session.post(self._status_messages.build_screen(session, order))
+            await session.send_message(self._status_messages.build_screen(session, order))
 
     async def _show_outcome(self, session: Session, draft: OrderDraft) -> None:
         """Show what has become of the order of a draft that was just confirmed, if that is known already."""

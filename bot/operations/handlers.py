@@ -48,7 +48,7 @@ class StatusHandlers:
     async def show_status(self, session: Session, _: str) -> None:
         """Show operators the monitored status, and other users their own orders."""
         screen = await (self._status(session) if session.is_operator else self._orders.show_open_orders(session))
-        await session.show_new(session.with_resume(screen))
+        await session.show_below(session.with_resume(screen))
 
     async def alarm_button(self, session: Session, button: AlarmButton, act: _Action) -> None:
         """Run the action of an alarm's button."""
@@ -97,7 +97,7 @@ class StatusHandlers:
             if raised
             else alarms.show_none_left(session.t)
         )
-        await session.update(left)
+        await session.edit_message(left)
         return True
 
     async def _resolve(self, session: Session, kind: str, subject: str) -> bool:

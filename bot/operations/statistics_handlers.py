@@ -58,9 +58,9 @@ class StatisticsHandlers:
 
     async def show_statistics(self, session: Session, _: str) -> None:
         """Show the bot's own statistics, then the service's when it has answered."""
-        await session.post(await self._build_screen(session, DEFAULT_PERIOD))
+        await session.send_message(await self._build_screen(session, DEFAULT_PERIOD))
         service = await self._statistics.load_service_statistics()
-        await session.post(platform_screens.show_service_statistics(session.t, service, session.zone))
+        await session.send_message(platform_screens.show_service_statistics(session.t, service, session.zone))
 
     async def export_orders(self, session: Session, typed: str) -> None:
         """Send the orders of the period that was typed after the command. Ask for a period if there is none."""
@@ -97,7 +97,7 @@ class StatisticsHandlers:
         if argument not in set(Period):
             return False
         await session.acknowledge()
-        await session.update(await self._build_screen(session, Period(argument)))
+        await session.edit_message(await self._build_screen(session, Period(argument)))
         return True
 
     async def _ask_span(self, session: Session, _: str) -> bool:
@@ -136,7 +136,7 @@ class StatisticsHandlers:
             priority="talk",
         )
         if not isinstance(sent, Delivered):
-            await session.show_new(
+            await session.show_below(
                 Screen(session.t("staff.export.not_sent"), export_screens.other_period_row(session.t))
             )
 

@@ -110,7 +110,7 @@ class OrderHandlers:
         if not order.awaits_payment(session.now):
             await self._update_status(session, refreshed)
         elif session.notice is not None:
-            await session.send(self._status_messages.build_screen(session, refreshed))
+            await session.send_message(self._status_messages.build_screen(session, refreshed))
 
     async def _accept(self, session: Session, order: Order) -> None:
         try:
@@ -129,7 +129,7 @@ class OrderHandlers:
             # A message of its own says why it can't be paid after all.
             await self._update_status(session, accepted)
             return
-        await session.update(Screen(session.t("orders.accepted", line=format_order_line(session.t, accepted))))
+        await session.edit_message(Screen(session.t("orders.accepted", line=format_order_line(session.t, accepted))))
 
     async def _drop(self, session: Session, order: Order) -> None:
         if not await self._service.drop(order.reference):
@@ -137,7 +137,7 @@ class OrderHandlers:
             return
         await session.acknowledge()
         text = session.t("orders.dropped", line=format_order_line(session.t, order))
-        await session.update(Screen(text, (send_row(session.t),)))
+        await session.edit_message(Screen(text, (send_row(session.t),)))
 
     async def _try_again(self, session: Session, order: Order) -> None:
         try:
@@ -152,11 +152,13 @@ class OrderHandlers:
             await self._status_messages.reject_outdated_button(session, order)
             return
         await session.acknowledge()
-        await session.update(Screen(session.t("orders.trying_again", line=format_order_line(session.t, new_attempt))))
+        await session.edit_message(
+            Screen(session.t("orders.trying_again", line=format_order_line(session.t, new_attempt)))
+        )
         await self._status_messages.show_outcome(session, new_attempt)
 
     async def _update_status(self, session: Session, order: Order) -> None:
-        await session.update(self._status_messages.build_screen(session, order))
+        await session.edit_message(self._status_messages.build_screen(session, order))
 
     async def show_open_orders(self, session: Session) -> Screen:
         """Return the screen with the user's open orders."""

@@ -190,7 +190,7 @@ class MissedMessages:
 
     async def _show_together(self, session: Session, screen: Screen, known: Sequence[_Known]) -> bool:
         """Show one message about several orders. Return whether Telegram has accepted it."""
-        return await self._finish(session, await session.send(screen), [each.missed for each in known])
+        return await self._finish(session, await session.send_message(screen), [each.missed for each in known])
 
     async def _finish(self, session: Session, sent: Outcome, seen: Sequence[MissedOrder]) -> bool:
         """Delete missed orders that a message has shown. If Telegram rejects it for good, name each of them."""
@@ -205,7 +205,7 @@ class MissedMessages:
         """Point to /orders for each order that can't be shown here. Return whether Telegram has accepted all."""
         for missed in missed_orders:
             text = session.t("orders.chat.missed_elsewhere", reference=missed.reference)
-            if not isinstance(await session.send(Screen(text)), Delivered):
+            if not isinstance(await session.send_message(Screen(text)), Delivered):
                 return False
             await self._delete((missed,))
         return True

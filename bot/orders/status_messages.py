@@ -54,7 +54,7 @@ class StatusMessages:
         kinds = [OrderNotification(row.kind) for row in rows if row.kind in OUTCOMES]
         if current is not None and kinds and current.phase not in SHOWN_ELSEWHERE:
             screen = order_messages.screen(kinds[-1], session.reader, current, help_offered=self._contacts.is_offered)
-            await session.update(screen)
+            await session.edit_message(screen)
 
     async def refresh_order(self, session: Session, order: Order) -> Order:
         """Poll the order, unless that just happened, and return it. If polling fails, tell the user."""
@@ -94,7 +94,7 @@ class StatusMessages:
 
         `screen` is the message if it shows more than the status.
         """
-        sent = await session.send(screen or self.build_screen(session, order))
+        sent = await session.send_message(screen or self.build_screen(session, order))
         message_id = sent.message_id if isinstance(sent, Delivered) else None
         if message_id is None or order.phase not in {Phase.OPEN, Phase.DONE}:
             return sent

@@ -34,7 +34,7 @@ class RateHandlers:
             screen = await self._screen(session, ChartPeriod.DAY, quote)
         else:
             screen = rate.explain_no_rate(session.t, subscribed=await self._subscribed(session))
-        await session.show_new(session.with_resume(screen))
+        await session.show_below(session.with_resume(screen))
 
     async def rate_button(self, session: Session, button: RateButton) -> None:
         """Show another period in the same message. Without a current rate the picture isn't changed."""

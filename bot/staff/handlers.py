@@ -73,7 +73,7 @@ class AuditHandlers:
         )
         sent = await self._messenger.send_document(session.chat_id, file.content, name, caption, priority="talk")
         if not isinstance(sent, Delivered):
-            await session.show_new(screens.explain_not_sent(session.t))
+            await session.show_below(screens.explain_not_sent(session.t))
         session.record_tap(pressed)
 
     async def _show(self, session: Session, before: str, actor_id: int) -> None:

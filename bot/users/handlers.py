@@ -62,7 +62,7 @@ class SettingsHandlers:
 
     async def show_start(self, session: Session, _: Update) -> None:
         """Show the welcome."""
-        await session.show_new(session.with_resume(await make_welcome(session)))
+        await session.show_below(session.with_resume(await make_welcome(session)))
 
     async def show_settings(self, session: Session, _: str) -> None:
         """Show the settings."""
@@ -71,7 +71,7 @@ class SettingsHandlers:
 
     async def show_languages(self, session: Session, _: str) -> None:
         """Show the languages to choose from."""
-        await session.show_new(session.with_resume(settings.ask_language(session.t)))
+        await session.show_below(session.with_resume(settings.ask_language(session.t)))
 
     async def language_button(self, session: Session, button: LanguageButton) -> None:
         """Change the language, and repeat the open question in it."""

@@ -36,7 +36,7 @@ class PhraseHandlers:
 
     async def show_phrase(self, session: Session, _: str) -> None:
         """Show the user's phrase, or suggest one."""
-        await session.show_new(session.with_resume(await self._screen(session)))
+        await session.show_below(session.with_resume(await self._screen(session)))
 
     async def phrase_button(self, session: Session, button: PhraseButton) -> None:
         """Do the action of a button of the phrase."""

@@ -90,7 +90,7 @@ class PrivacyHandlers:
             session.chat_id, content, FILE_NAME, session.t("users.privacy.file_caption"), priority="talk"
         )
         if not isinstance(sent, Delivered):
-            await session.show_new(Screen(session.t("users.privacy.file_not_sent"), privacy.file_row(session.t)))
+            await session.show_below(Screen(session.t("users.privacy.file_not_sent"), privacy.file_row(session.t)))
 
     async def _confirm(self, session: Session) -> None:
         """Ask for confirmation. The question lists what is stored now, so its button carries the time."""

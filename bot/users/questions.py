@@ -111,7 +111,7 @@ def make_answer_handler(answers: Mapping[str, AnswerHandler]) -> Handler:
         elif question is None or question.name not in answers:
             return
         elif await session.is_overtaken():
-            await session.post(Screen(session.t("users.chat.late")))
+            await session.send_message(Screen(session.t("users.chat.late")))
         else:
             await answers[question.name](session, question.argument, message)
         raise ApplicationHandlerStop

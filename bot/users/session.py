@@ -63,7 +63,7 @@ class NoConversation:
 
     async def report_damage(self, session: "Session") -> None:
         """Say that the update can't be handled."""
-        await session.show_new(Screen(session.t("users.chat.broken")))
+        await session.show_below(Screen(session.t("users.chat.broken")))
 
 
 NO_CONVERSATION: Final = NoConversation()
@@ -222,8 +222,11 @@ class Session:
             query_id, self.query_id = self.query_id, None
             await self.infra.messenger.answer_press(query_id, text, alert=alert)
 
+    # `show` and `show_below` show the chat's screen: only its buttons work, and the screen before loses its own.
+    # `edit_message` and `send_message` are for messages that stay, such as an order's. They touch no other buttons.
+
     async def show(self, screen: Screen, *, in_question: bool = False) -> None:
-        """Show a question. It replaces the pressed message, and after typed text it is a new message.
+        """Show the chat's screen in place of the pressed message. After typed text, it is a new message.
 
         With `in_question`, it replaces the question that the typed text has answered.
         """
@@ -239,8 +242,8 @@ class Session:
         if stale not in {None, message_id}:
             await self.infra.messenger.edit_keyboard(self.chat_id, stale, (), priority="talk")
 
-    async def show_new(self, screen: Screen) -> None:
-        """Show a question as a new message, and remove the buttons of the question before it."""
+    async def show_below(self, screen: Screen) -> None:
+        """Show the chat's screen as a new message. The one before loses its buttons."""
         self.message_id = None
         await self.show(screen)
 
@@ -251,22 +254,18 @@ class Session:
         if stale is not None:
             await self.infra.messenger.edit_keyboard(self.chat_id, stale, (), priority="talk")
 
-    async def update(self, screen: Screen) -> None:
-        """Edit an order's message. It isn't a question, so its buttons stay."""
+    async def edit_message(self, screen: Screen) -> None:
+        """Edit the pressed message, which stays and isn't a question. If it is gone, send a new one."""
         screen = self._with_notice(screen)
         if self.message_id is None or not await self._edit(self.message_id, screen):
             await self._send(screen)
 
-    async def post(self, screen: Screen) -> int | None:
-        """Send an order's message, and return its id, or None if it may not have been sent. Its buttons stay."""
-        return _message_id(await self.send(screen))
-
-    async def send(self, screen: Screen) -> Outcome:
-        """Send an order's message, and return the outcome. Its buttons stay."""
+    async def send_message(self, screen: Screen) -> Outcome:
+        """Send a message that stays and isn't a question, below all others. Return the outcome."""
         return await self._send(self._with_notice(screen))
 
-    async def post_picture(self, png: bytes, caption: str, keyboard: Keyboard) -> bool:
-        """Send a picture as a new message, and return whether it was certainly sent."""
+    async def send_picture(self, png: bytes, caption: str, keyboard: Keyboard) -> bool:
+        """Send a picture that stays, below all other messages. Return whether it was certainly sent."""
         messenger = self.infra.messenger
         sent = await _with_retries(lambda: messenger.send_photo(self.chat_id, png, caption, keyboard, priority="talk"))
         return isinstance(sent, Delivered)

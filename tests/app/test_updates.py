@@ -40,7 +40,7 @@ class FakeSession:
     async def acknowledge(self, text: str | None = None) -> None:
         self.shown.append(text or "")
 
-    async def show_new(self, screen: Screen) -> None:
+    async def show_below(self, screen: Screen) -> None:
         if self._fails_with is not None:
             raise self._fails_with
         self.shown.append(screen.text)

@@ -49,7 +49,7 @@ class ReconciliationHandlers:
             session.notice = session.t("staff.export.unclear")
             await session.show(screens.ask_period(session.t))
         else:
-            await session.show_new(session.with_resume(await self._reconcile(session)))
+            await session.show_below(session.with_resume(await self._reconcile(session)))
 
     async def press(self, session: Session, button: ReconciliationButton, act: _Action) -> None:
         """Run the action of a button."""
@@ -105,4 +105,4 @@ class ReconciliationHandlers:
             priority="talk",
         )
         if not isinstance(sent, Delivered):
-            await session.show_new(screens.explain_not_sent(session.t))
+            await session.show_below(screens.explain_not_sent(session.t))

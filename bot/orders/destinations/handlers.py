@@ -29,13 +29,13 @@ class DestinationHandlers:
         chart = None if health is None else screens.build_chart(session.t, health, session.zone)
         if health is not None and chart is not None:
             picture = await render_rows_off_loop(chart)
-            await session.post(screens.show_chart(session.t, health, session.zone, picture))
-        await session.post(self._build_list(session, health, 0))
+            await session.send_message(screens.show_chart(session.t, health, session.zone, picture))
+        await session.send_message(self._build_list(session, health, 0))
 
     async def page_button(self, session: Session, button: DestinationsButton) -> None:
         """Show a page in place of the page before, with the newest figures."""
         await session.acknowledge()
-        await session.update(self._build_list(session, await self._destinations.get(), int(button.page)))
+        await session.edit_message(self._build_list(session, await self._destinations.get(), int(button.page)))
 
     def _build_list(self, session: Session, health: DestinationsHealth | None, page: int) -> Screen:
         if health is None:

@@ -110,7 +110,7 @@ class ReceiptHandlers:
             return
         await session.acknowledge()
         picture = await draw_receipt(data, session.t, order, session.zone, self._messenger.username)
-        if await session.post_picture(picture.png, picture.caption, picture.keyboard):
+        if await session.send_picture(picture.png, picture.caption, picture.keyboard):
             session.record_tap(button)
 
     async def verify(self, session: Session, code: str) -> None:
@@ -150,7 +150,7 @@ class ReceiptHandlers:
     async def _show_result(self, session: Session, typed: str) -> None:
         screen = await self._build_result(session, typed)
         offered = Screen(screen.text, (*screen.keyboard, send_row(session.t)))
-        await session.show_new(session.with_resume(offered))
+        await session.show_below(session.with_resume(offered))
 
     async def _build_result(self, session: Session, typed: str) -> Screen:
         """Return the screen with the receipt of this code. It may also say that there is none, or too many attempts."""

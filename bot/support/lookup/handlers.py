@@ -296,7 +296,7 @@ class LookupHandlers:
         is_press = staff.session.message_id is not None
         await staff.session.acknowledge()
         if is_press and not await self._messages.is_of_ticket(staff):
-            await staff.update(screen)
+            await staff.edit_message(screen)
         else:
             await staff.say(screen)
 

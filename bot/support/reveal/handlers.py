@@ -134,7 +134,7 @@ class RevealHandlers:
     ) -> None:
         is_new = await self._reveals.reveal(session.user.id, reference, reason, question=question, answered=answered)
         if not is_new:
-            await session.post(Screen(session.t("support.reveal.shown_already")))
+            await session.send_message(Screen(session.t("support.reveal.shown_already")))
             if answered is not None:
                 await session.save_user(answered)
 
@@ -143,7 +143,7 @@ class RevealHandlers:
         if session.query_id is not None:
             await session.acknowledge(session.t.plain(rejection.key, **rejection.arguments), alert=True)
         else:
-            await session.post(Screen(session.format_rejection(rejection)))
+            await session.send_message(Screen(session.format_rejection(rejection)))
 
     ACTIONS: ClassVar[Mapping[RevealAction, "_Action"]] = {
         RevealAction.ASK: _ask,

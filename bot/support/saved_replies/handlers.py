@@ -120,7 +120,7 @@ class SavedReplyHandlers:
 
     async def _list(self, staff: StaffSession, _: str = "") -> None:
         await staff.session.acknowledge()
-        await staff.update(screens.list_replies(staff.t, await self._saved_replies.all()))
+        await staff.edit_message(screens.list_replies(staff.t, await self._saved_replies.all()))
 
     async def _show(self, staff: StaffSession, name: str) -> None:
         saved = await self._saved_replies.get(name)
@@ -128,7 +128,7 @@ class SavedReplyHandlers:
             await self._list(staff)
             return
         await staff.session.acknowledge()
-        await staff.update(screens.show_reply(staff.t, saved))
+        await staff.edit_message(screens.show_reply(staff.t, saved))
 
     async def _add(self, staff: StaffSession, _: str) -> None:
         await staff.session.acknowledge()
@@ -137,7 +137,7 @@ class SavedReplyHandlers:
     async def _ask_to_delete(self, staff: StaffSession, name: str) -> None:
         await self._check_known(name)
         await staff.session.acknowledge()
-        await staff.update(screens.ask_to_delete(staff.t, name))
+        await staff.edit_message(screens.ask_to_delete(staff.t, name))
 
     async def _delete(self, staff: StaffSession, name: str) -> None:
         if not await self._saved_replies.delete(name, staff.user.id):
@@ -220,7 +220,7 @@ class SendSavedReplyHandlers:
             ticket, _, t = await self._case(staff, button.ticket)
             await staff.session.acknowledge()
             saved = await self._saved_replies.all()
-            await staff.update(screens.ask_which(staff.t, ticket, saved, t.locale))
+            await staff.edit_message(screens.ask_which(staff.t, ticket, saved, t.locale))
 
     async def preview_button(self, staff: StaffSession, button: PreviewSavedReplyButton) -> None:
         """Preview a saved reply as the ticket's user would read it."""
@@ -228,7 +228,7 @@ class SendSavedReplyHandlers:
             ticket, order, t = await self._case(staff, button.ticket)
             filled = _fill(await self._saved_replies.get(button.name), ticket, order, t)
             await staff.session.acknowledge()
-            await staff.update(screens.show_preview(staff.t, ticket, button.name, filled, t.locale))
+            await staff.edit_message(screens.show_preview(staff.t, ticket, button.name, filled, t.locale))
 
     async def send_button(self, staff: StaffSession, button: SendSavedReplyButton) -> None:
         """Send the previewed text. If the text has changed since, show a new preview instead."""
@@ -240,7 +240,7 @@ class SendSavedReplyHandlers:
         filled = _fill(await self._saved_replies.get(button.name), ticket, order, t)
         if hash_text(filled) != button.text_hash:
             await staff.toast("support.saved_reply.changed", alert=True)
-            await staff.update(screens.show_preview(staff.t, ticket, button.name, filled, t.locale))
+            await staff.edit_message(screens.show_preview(staff.t, ticket, button.name, filled, t.locale))
             return
         if staff.message_id is None:
             raise Rejection("support.staff.gone")
@@ -250,7 +250,7 @@ class SendSavedReplyHandlers:
             await self._messenger.edit_keyboard(staff.chat_id, staff.message_id, (), priority="talk")
             return
         await staff.session.acknowledge()
-        await staff.update(screens.show_queued(staff.t, ticket, button.name, filled, staff.user.id))
+        await staff.edit_message(screens.show_queued(staff.t, ticket, button.name, filled, staff.user.id))
 
     async def _case(self, staff: StaffSession, reference: str) -> tuple[Ticket, Order | None, Translator]:
         """Return the ticket, its order, and the translator of its user's language.

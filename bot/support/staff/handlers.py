@@ -125,7 +125,7 @@ class StaffTicketHandlers:
             raise Rejection("support.staff.gone")
         closed = await self._tickets.close(ticket.reference, staff.user.id, reason)
         await staff.session.acknowledge()
-        await staff.update(staff_talk.confirm_closed(staff.t, closed, reason))
+        await staff.edit_message(staff_talk.confirm_closed(staff.t, closed, reason))
 
     async def _reopen(self, staff: StaffSession, ticket: Ticket, _: str) -> None:
         await self._tickets.reopen(ticket.reference, staff.user.id)

@@ -75,7 +75,7 @@ class StaffSession:
         )
         return sent.message_id if isinstance(sent, Delivered) else None
 
-    async def update(self, screen: Screen) -> None:
+    async def edit_message(self, screen: Screen) -> None:
         """Replace the content of the pressed message. If it can't be edited, send a new one."""
         if self.message_id is not None:
             edited = await self.messenger.edit_text(

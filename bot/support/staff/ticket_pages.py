@@ -37,6 +37,6 @@ class TicketPages:
         screen = show_ticket(staff.reader, ticket, case, link=link)
         await staff.session.acknowledge()
         if argument == HERE:
-            await staff.update(screen)
+            await staff.edit_message(screen)
         else:
             await self._messages.say(staff, ticket, screen)

@@ -67,7 +67,7 @@ class UserTicketHandlers:
         """Ask what is wrong with an order. If there is no support agent, show the contact."""
         await session.acknowledge()
         if not self._contacts.has_staff:
-            await session.post(ticket_question.show_contact(session.t, order, self._contacts.contact))
+            await session.send_message(ticket_question.show_contact(session.t, order, self._contacts.contact))
             return
         async with self._database.reading() as tx:
             ticket = await TicketRepository(tx).open_of(session.user.id, order.reference)
@@ -135,7 +135,7 @@ class UserTicketHandlers:
         """Reopen the ticket at once, and then ask what is still wrong."""
         ticket = await self._tickets.reopen(ticket)
         await session.acknowledge(session.t.plain("support.ticket.reopened"))
-        await session.update(await self._page(session, ticket))
+        await session.edit_message(await self._page(session, ticket))
         await self._messages.ask(session, await self._order_of(ticket), ticket)
 
     async def _rate(self, session: Session, ticket: Ticket, argument: str) -> None:
@@ -143,7 +143,7 @@ class UserTicketHandlers:
             raise Rejection("users.stale.button")
         ticket = await self._tickets.rate(ticket, Rating(argument))
         await session.acknowledge(session.t.plain("support.ticket.thanks"))
-        await session.update(await self._page(session, ticket))
+        await session.edit_message(await self._page(session, ticket))
 
     async def _forward(self, session: Session, ticket: Ticket, _: str) -> None:
         """Add the message that the offer replies to, if the user wrote it."""
@@ -154,7 +154,7 @@ class UserTicketHandlers:
             raise Rejection("support.ticket.nothing_to_pass_on")
         saved = await self._tickets.write(session.user, incoming, ticket.reference)
         await session.acknowledge()
-        await session.update(session.with_resume(ticket_question.confirm_added(session.t, saved.ticket)))
+        await session.edit_message(session.with_resume(ticket_question.confirm_added(session.t, saved.ticket)))
         if session.message_id is not None:
             await self._messages.save_bot_message(session, saved.ticket, session.message_id)
 

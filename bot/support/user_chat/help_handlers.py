@@ -41,7 +41,7 @@ class HelpHandlers:
 
     async def show_help(self, session: Session, _: str = "") -> None:
         """Show the first page in a new message."""
-        await session.show_new(session.with_resume(await self._first_page(session)))
+        await session.show_below(session.with_resume(await self._first_page(session)))
 
     async def help_button(self, session: Session, button: HelpButton) -> None:
         """Show a page in place of the page before."""

@@ -157,7 +157,7 @@ class UserMessageHandlers:
         """Save a reply. An open question stays open, since the reply doesn't answer it."""
         incoming = read_message(message)
         if incoming is None:
-            await session.post(Screen(session.t("support.ticket.unreadable")))
+            await session.send_message(Screen(session.t("support.ticket.unreadable")))
             return
         try:
             saved = await self._tickets.write(session.user, incoming, ticket)
@@ -216,4 +216,5 @@ async def _expect_rest(session: Session, message: Message, ticket: Ticket) -> No
 async def _show(session: Session, screen: Screen) -> int | None:
     """Send a message, and remove the buttons of the question before it."""
     await session.remove_question_buttons()
-    return await session.post(session.with_resume(screen))
+    sent = await session.send_message(session.with_resume(screen))
+    return sent.message_id if isinstance(sent, Delivered) else None
