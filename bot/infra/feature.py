@@ -156,7 +156,7 @@ class Feature:
     read_welcome_facts: ReadWelcomeFacts[Any] | None = None
     """Reads what the welcome adds. One feature has it."""
 
-    on_idle_message: Sequence[TakeIdleMessage[Any]] = ()
+    on_idle_message: Sequence[TakeIdleMessage[Any, Any]] = ()
     """Called for a message that answers no question of the conversation, until one takes it."""
 
     order_actions: Mapping[Any, ButtonAction[Any, Any]] = field(default_factory=dict)

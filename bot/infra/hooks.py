@@ -1,14 +1,12 @@
 """What a feature does for the features below it: the type of each such slot of `Feature` (`feature.py`).
 
-The values in these calls belong to the features below: a session, an order. So the types here leave them open, and the
-feature that calls a hook names them.
+The values in these calls belong to the features below, such as a session and an order, or to Telegram's library. So the
+types here leave them open, and the feature that calls a hook names them.
 """
 
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Protocol, TypeVar
-
-from telegram import Message
 
 from bot.infra.db.transaction import Transaction
 from bot.infra.i18n import Translator
@@ -122,10 +120,10 @@ class DescribeTicket(Protocol[ContextT, SubjectT]):
         """Return what the message says about the ticket, or None if there is none."""
 
 
-class TakeIdleMessage(Protocol[SessionT]):
+class TakeIdleMessage(Protocol[SessionT, SubjectT]):
     """Takes a message that answers no question of the conversation."""
 
-    async def __call__(self, session: SessionT, message: Message, /) -> bool:
+    async def __call__(self, session: SessionT, message: SubjectT, /) -> bool:
         """Take the message. Return False to leave it to others."""
 
 

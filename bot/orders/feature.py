@@ -8,7 +8,6 @@ from bot.orders.destinations import metrics as destination_metrics
 from bot.orders.destinations.handlers import DestinationHandlers
 from bot.orders.destinations.health import DestinationHealthService, PayoutTimeMeasurement
 from bot.orders.handlers import OrderHandlers
-from bot.orders.history import OrderHistory
 from bot.orders.metrics import refresh_gauges
 from bot.orders.missed_messages import MissedMessages, follow_ups
 from bot.orders.notifications.rendering import OrderMessages
@@ -51,9 +50,8 @@ class Orders:
         receipt_service = ReceiptService(database, clock)
         receipts = ReceiptHandlers(database=database, messenger=messenger, receipts=receipt_service)
         self.handlers = OrderHandlers(
-            database=database,
+            infra,
             service=self.service,
-            order_history=OrderHistory(database),
             status_messages=self.status_messages,
             receipts=receipts,
             contacts=contacts,

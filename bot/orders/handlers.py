@@ -5,7 +5,7 @@ from typing import Final
 import structlog
 
 from bot.core.errors import Rejection
-from bot.infra.db.database import Database
+from bot.infra.feature import Infra
 from bot.infra.hooks import ButtonAction
 from bot.infra.i18n import Html
 from bot.infra.log_context import bind_fields
@@ -38,17 +38,16 @@ class OrderHandlers:
 
     def __init__(
         self,
+        infra: Infra,
         *,
-        database: Database,
         service: OrderService,
-        order_history: OrderHistory,
         status_messages: StatusMessages,
         receipts: ReceiptHandlers,
         contacts: SupportContacts,
     ) -> None:
-        self._database = database
+        self._database = infra.database
         self._service = service
-        self._history = order_history
+        self._history = OrderHistory(infra.database)
         self._status_messages = status_messages
         self._contacts = contacts
         self._actions: dict[OrderAction, ButtonAction[Session, Order]] = {
