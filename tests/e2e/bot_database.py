@@ -1,8 +1,9 @@
 """Read and change the bot's database while the bot runs."""
 
+import asyncio
 import base64
 import sqlite3
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, closing
 from datetime import UTC, datetime
 
@@ -36,14 +37,9 @@ async def expire_order(system: System, order: Json) -> None:
     """Let an order's time to pay end, for the service and for the bot."""
     await system.service.does("expire", orderId=order["id"])
     now = f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S.%f}"
-    with closing(sqlite3.connect(system.state / "kirim.db", timeout=TIMEOUT_SECONDS)) as database:
-        # A new version keeps the bot from overwriting this with what it read before.
-        changed = database.execute(
-            "UPDATE orders SET expires_at = :now, next_poll_at = :now, version = version + 1 WHERE service_id = :id",
-            {"now": now, "id": order["id"]},
-        ).rowcount
-        database.commit()
-    assert changed == 1
+    # A new version keeps the bot from overwriting this with what it read before.
+    expired = "UPDATE orders SET expires_at = :now, next_poll_at = :now, version = version + 1 WHERE service_id = :id"
+    assert await change_rows(system, expired, {"now": now, "id": order["id"]}) == 1
 
 
 async def wait_for_row(system: System, order: Json, **facts: object) -> None:
@@ -75,12 +71,22 @@ async def _notifications_become(system: System, chat_id: int, wished: set[str]) 
     await found(statuses, lambda now: now == wished, what=f"{wished or 'sent'} in the outbox")
 
 
-def expire_drafts(system: System, user: ChatUser) -> None:
+async def expire_drafts(system: System, user: ChatUser) -> None:
     """Make the user's open draft expire."""
-    with closing(sqlite3.connect(system.state / "kirim.db", timeout=TIMEOUT_SECONDS)) as database:
-        changed = database.execute(
-            "UPDATE drafts SET expires_at = '2026-01-01 00:00:00.000000' WHERE chat_id = ? AND status = 'open'",
-            (user.id,),
-        ).rowcount
-        database.commit()
-    assert changed == 1
+    expired = "UPDATE drafts SET expires_at = '2026-01-01 00:00:00.000000' WHERE chat_id = :id AND status = 'open'"
+    assert await change_rows(system, expired, {"id": user.id}) == 1
+
+
+async def change_rows(system: System, statement: str, values: Mapping[str, object] | Sequence[object]) -> int:
+    """Change the bot's database, and return how many rows changed.
+
+    It waits for the bot's own transactions in a thread, because the bot can be in this process.
+    """
+
+    def change() -> int:
+        with closing(sqlite3.connect(system.state / "kirim.db", timeout=TIMEOUT_SECONDS)) as database:
+            changed = database.execute(statement, values).rowcount
+            database.commit()
+        return changed
+
+    return await asyncio.to_thread(change)

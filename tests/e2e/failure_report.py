@@ -84,6 +84,11 @@ def started_program(log: Path) -> None:
     _now.logs.append(log)
 
 
+def logged() -> Sequence[Mapping[str, Any]]:
+    """Return what this process has logged since the test began."""
+    return _now.logged
+
+
 def sections(error: BaseException | None = None) -> list[Section]:
     """Return what to print below the error of the failed test."""
     found = list(_now.closed)

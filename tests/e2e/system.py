@@ -184,8 +184,12 @@ class System:
         assert self.bot.returncode is None, "the bot ended at its start"
         return self._starts() > before
 
+    def read_log(self) -> str:
+        """Return what the bot has logged."""
+        return self.log.read_text() if self.log.exists() else ""
+
     def _starts(self) -> int:
-        return self.log.read_text().count('"event": "bot_started"') if self.log.exists() else 0
+        return self.read_log().count('"event": "bot_started"')
 
 
 @asynccontextmanager
@@ -193,22 +197,28 @@ async def running_system(state: Path, profile: str = "documented", **settings: s
     """Start the servers and the bot. `settings` are added to the bot's environment."""
     options = SandboxOptions(state=state, profile=profile, page_port=0, service_port=0)
     async with servers(options) as addresses:
-        environment = bot_environment(state, addresses) | USUAL
-        if not (state / "kirim.db").exists():
-            shutil.copy(_empty_database(), state / "kirim.db")
-        made = System(addresses, environment | settings, state)
-        failure_report.opened(made)
-        try:
-            (await made.telegram.post("/sandbox/limits", json={"enforce": False})).raise_for_status()
-            await made.service.does("settings", speedSeconds=None)
-            await made.start_bot()
+        made = System(addresses, bot_environment(state, addresses) | USUAL | settings, state)
+        async with started(made):
             yield made
-        except BaseException as error:
-            failure_report.failed(made, error)
-            raise
-        finally:
-            failure_report.closed(made)
-            await made.close()
+
+
+@asynccontextmanager
+async def started(made: System) -> AsyncIterator[None]:
+    """Start the bot of a system whose servers run, and close it after the block. Report it if the block fails."""
+    if not (made.state / "kirim.db").exists():
+        shutil.copy(_empty_database(), made.state / "kirim.db")
+    failure_report.opened(made)
+    try:
+        (await made.telegram.post("/sandbox/limits", json={"enforce": False})).raise_for_status()
+        await made.service.does("settings", speedSeconds=None)
+        await made.start_bot()
+        yield
+    except BaseException as error:
+        failure_report.failed(made, error)
+        raise
+    finally:
+        failure_report.closed(made)
+        await made.close()
 
 
 @cache

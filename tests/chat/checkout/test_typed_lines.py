@@ -4,10 +4,10 @@ import asyncio
 
 import pytest
 
+from tests.chat.recipients.test_recipients import has_sent
 from tests.e2e.chat_user import ChatUser, text_of
 from tests.e2e.new_users import new_user
 from tests.e2e.orders.steps import DESTINATION_QUESTION, order_of, review_pattern, tap_change, tap_to_review
-from tests.e2e.recipients.test_recipients import has_sent
 from tests.e2e.system import System
 from tests.texts import label, like, says
 

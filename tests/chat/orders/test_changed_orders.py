@@ -1,34 +1,29 @@
 """Someone changes a row in the database. The user reads that it is damaged, and nothing can be paid."""
 
-import sqlite3
-from contextlib import closing
-
 from bot.orders.missed_order_repository import MissedOrder, MissedOrderRepository
 from bot.orders.repository import OrderRepository
 from bot.support.tickets.repository import TicketRepository
-from tests.e2e.bot_database import open_transaction
+from tests.e2e.bot_database import change_rows, open_transaction
 from tests.e2e.new_users import new_user
 from tests.e2e.orders.steps import refresh_status, tap_to_invoice, tap_to_review
 from tests.e2e.system import System
 from tests.support.builders import a_ticket
 from tests.texts import label, like
 from tests.times import NOW
-from tests.waiting import TIMEOUT_SECONDS, until
+from tests.waiting import until
 
 TO_A_THIEF = "UPDATE orders SET bolt11 = 'lnbc of a thief' WHERE service_id = ?"
 
 
-def changes(kirim: System, statement: str, *values: object) -> None:
+async def changes(kirim: System, statement: str, *values: object) -> None:
     """Change a row, as someone can who has access to the database but no key."""
-    with closing(sqlite3.connect(kirim.state / "kirim.db", timeout=TIMEOUT_SECONDS)) as database:
-        assert database.execute(statement, values).rowcount == 1
-        database.commit()
+    assert await change_rows(kirim, statement, values) == 1
 
 
 async def test_who_looks_at_an_order_that_was_changed_reads_not_to_pay_it(kirim: System) -> None:
     emma = await new_user(kirim)
     pay, order = await tap_to_invoice(kirim, emma)
-    changes(kirim, TO_A_THIEF, order["id"])
+    await changes(kirim, TO_A_THIEF, order["id"])
     await refresh_status(kirim, emma, pay, order)
     await emma.sees(like("orders.chat.order_unreadable"))
 
@@ -40,7 +35,7 @@ async def test_a_changed_order_keeps_nobody_from_help_or_from_what_follows_a_mis
         ours = (await OrderRepository(tx).by_service_id([order["id"]]))[order["id"]].reference
         assert await TicketRepository(tx).add(a_ticket(user_id=emma.id, order_reference=ours))
         await MissedOrderRepository(tx).save(MissedOrder(user_id=emma.id, reference=ours, at=NOW))
-    changes(kirim, TO_A_THIEF, order["id"])
+    await changes(kirim, TO_A_THIEF, order["id"])
     await emma.says("/help")
     await emma.sees(like("support.help.text"))
 
@@ -54,7 +49,7 @@ async def test_a_changed_order_keeps_nobody_from_help_or_from_what_follows_a_mis
 async def test_who_confirms_a_draft_that_was_changed_since_its_review_orders_nothing(kirim: System) -> None:
     emma = await new_user(kirim)
     await tap_to_review(emma)
-    changes(kirim, "UPDATE drafts SET method = json_set(method, '$.name', 'BANK BRI') WHERE chat_id = ?", emma.id)
+    await changes(kirim, "UPDATE drafts SET method = json_set(method, '$.name', 'BANK BRI') WHERE chat_id = ?", emma.id)
     await emma.taps(label("checkout.review.confirm"))
     await emma.sees(like("checkout.draft.unreadable"))
     await tap_to_review(emma)
@@ -70,6 +65,8 @@ async def test_a_recipient_that_was_changed_is_not_sent_to(kirim: System) -> Non
     await emma.sees(like("orders.card.waiting"))
     await emma.says("/recipients")
     await emma.sees(like("recipients.list.ask"))
-    changes(kirim, "UPDATE recipients SET method = json_set(method, '$.name', 'BANK BRI') WHERE user_id = ?", emma.id)
+    await changes(
+        kirim, "UPDATE recipients SET method = json_set(method, '$.name', 'BANK BRI') WHERE user_id = ?", emma.id
+    )
     await emma.taps("Budi Santoso")
     await emma.sees(like("recipients.unreadable"))

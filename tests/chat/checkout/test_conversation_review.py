@@ -218,7 +218,7 @@ async def of_a_quiet_draft(shared_system: System) -> None:
     emma = await new_user(shared_system)
     await tap_to_review(emma)
     old, change = await emma.button(label("checkout.review.change"))
-    expire_drafts(shared_system, emma)
+    await expire_drafts(shared_system, emma)
     notice = await emma.sees(f"Rp500,000 → BCA ••••7890\n\n{like('checkout.draft.expired')}")
     await emma.presses(old, change, force=True)
     await emma.sees(like("checkout.draft.expired"))

@@ -5,10 +5,10 @@ import re
 
 import pytest
 
+from tests.chat.recipients.test_recipients import has_sent, is_called, its_bank_was
 from tests.e2e.chat_user import ChatUser
 from tests.e2e.new_users import new_user
 from tests.e2e.orders.steps import DESTINATION_QUESTION, review_pattern, tap_change
-from tests.e2e.recipients.test_recipients import has_sent, is_called, its_bank_was
 from tests.e2e.system import System
 from tests.texts import label, like, text
 
@@ -143,13 +143,9 @@ async def test_a_line_takes_the_place_of_an_unfinished_order_and_says_so(shared_
 
 
 async def test_what_is_no_order_starts_none(shared_system: System) -> None:
-    async def greeted(line: str) -> None:
+    async def answered(line: str, key: str = "users.start.text") -> None:
         user = await says(shared_system, line)
-        await user.sees("^" + like("users.start.text"))
-
-    async def asked() -> None:
-        user = await says(shared_system, "did the 500rb to bca 1234567890 arrive?")
-        await user.sees("^" + like("orders.asked.none"))
+        await user.sees("^" + like(key))
 
     async def edited() -> None:
         user = await new_user(shared_system)
@@ -162,10 +158,10 @@ async def test_what_is_no_order_starts_none(shared_system: System) -> None:
 
     await asyncio.gather(
         edited(),
-        asked(),
-        greeted("call me on 081234567890"),
-        greeted("500rb"),
-        greeted("bca 1234567890 " * 250),
+        answered("did the 500rb to bca 1234567890 arrive?", "orders.asked.none"),
+        answered("call me on 081234567890"),
+        answered("500rb"),
+        answered("bca 1234567890 " * 250),
     )
 
 

@@ -94,7 +94,7 @@ async def had_in_one_tap_and_on_the_invoice_alone(shared_system: System) -> None
     await emma.sees(like("orders.notification.sent_bank"))
     stands = await where_it_stands(emma, phrase)
     assert [says(words, "checkout.review.confirmed") for words in stands] == [True]  # not in what says that it was sent
-    assert phrase not in shared_system.log.read_text()
+    assert phrase not in shared_system.read_log()
 
 
 async def given_with_the_first_order_and_explained(shared_system: System) -> None:
