@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
@@ -29,6 +30,20 @@ def part(name: str) -> str:
     if len(marks) != 2 or marks[0][1] != begin or marks[1] != (marks[0][0], end):
         raise ValueError(f"the documents need one line {begin} and after it one line {end}, in the same file")
     return DOCUMENTS[marks[0][0]].partition(f"{begin}\n")[2].partition(f"\n{end}")[0]
+
+
+def check_listed(name: str, listed: Iterable[str], known: Iterable[str]) -> None:
+    """Assert that the documents list in this part what the code has, once each.
+
+    Raises:
+        AssertionError: something is missing or too much. The error says what, and in which document.
+    """
+    there, here = Counter(listed), Counter(dict.fromkeys(known, 1))
+    missing, extra = sorted((here - there).elements()), sorted((there - here).elements())
+    path = next(path for path, text in DOCUMENTS.items() if f"<!-- {name}:begin -->" in text.splitlines())
+    where = f"{path.relative_to(ROOT)}, between <!-- {name}:begin --> and <!-- {name}:end -->"
+    assert not missing, f"add a row for each of {missing} to {where}"
+    assert not extra, f"remove the rows of {extra} from {where}: the code doesn't have them, or they are there twice"
 
 
 def rows(name: str) -> list[list[str]]:

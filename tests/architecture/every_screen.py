@@ -68,6 +68,7 @@ from tests.screens import JAKARTA, NOW, ScreenCase
 from tests.settlement.builders import LISTED_BCA, LISTED_GOPAY, QUOTE
 from tests.staff.alarm_screens import alarm_screens
 from tests.support.reveal_screens import of_seeing_more
+from tests.support.staff_screens import of_staff
 from tests.support.ticket_screens import CONTACTS, of_tickets, some_contacts
 from tests.texts import TRANSLATIONS
 from tests.users.builders import SUGGESTION, a_reader
@@ -99,6 +100,8 @@ def every_screen(locale: str, method: PayoutMethod = LISTED_BCA, typed: str = "1
         yield ScreenCase(name, shown)
     for name, shown, must_say in of_seeing_more(t, an_open_order(method), NOW, JAKARTA, typed):
         yield ScreenCase(name, shown, must_say)
+    for name, shown in of_staff(t, an_open_order(method), NOW, JAKARTA, method=method, typed=typed):
+        yield ScreenCase(name, shown)
     for name, shown in of_tickets(t, an_open_order(method), NOW, JAKARTA):
         yield ScreenCase(name, shown)
 
@@ -157,6 +160,10 @@ def _of_questions(t: Translator, method: PayoutMethod, typed: str) -> Iterator[S
         yield ScreenCase("confirmed", review.show_confirmed(t, an_open_order(method)), ("ABC2345",))
     for known in (draft, fresh, replace(fresh, method=method), replace(fresh, amount=Amount("SAT", 1))):
         yield ScreenCase("expired", draft_screens.expired(t, known))
+        if known.method or known.amount:  # nothing is lost of a draft without answers, so nobody is asked
+            yield ScreenCase("unfinished", draft_screens.unfinished(t, known))
+        resumed = draft_screens.with_resume(t, start.show_welcome(t), known)
+        yield ScreenCase("with the way back", resumed)
         yield ScreenCase("service down", draft_screens.service_down(t, known))
         reason = t("orders.limits.open", count=5, again="14:05 WIB")
         yield ScreenCase("too many", draft_screens.limit_reached(t, known, reason), ("14:05 WIB",))

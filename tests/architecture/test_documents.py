@@ -9,7 +9,7 @@ from pydantic_settings import BaseSettings
 
 from bot.config import Settings
 from bot.mcp_server.config import AgentSettings
-from tests.architecture.documents import DOCUMENTS, ROOT, part, rows
+from tests.architecture.documents import DOCUMENTS, ROOT, check_listed, part, rows
 from tests.architecture.source import read_layers
 
 SETTINGS = (("settings", Settings), ("agent-variables", AgentSettings))
@@ -23,7 +23,7 @@ FOR_OPERATORS = [path for path in DOCUMENTS if path.name != "CONTRIBUTING.md" an
 
 @pytest.mark.parametrize(("table", "settings"), SETTINGS)
 def test_the_documents_list_every_setting_and_no_other(table: str, settings: type[BaseSettings]) -> None:
-    assert sorted(first.strip("`") for first, *_ in rows(table)) == sorted(map(str.upper, settings.model_fields))
+    check_listed(table, (first.strip("`") for first, *_ in rows(table)), map(str.upper, settings.model_fields))
 
 
 @pytest.mark.parametrize(("table", "settings"), SETTINGS)

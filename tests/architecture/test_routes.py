@@ -1,5 +1,6 @@
 """Every route says who may use it, and its button or command can be reached."""
 
+import pytest
 from typer.testing import CliRunner
 
 from bot import updates
@@ -33,14 +34,19 @@ def test_every_command_is_in_the_menu_of_those_who_may_use_it() -> None:
     assert [each.name for each in commands if each.name[1:] not in MENUS[MENU_OF[each.audience]]] == []
 
 
-def test_the_menus_are_in_the_order_that_users_know() -> None:
-    general = "send recipients rate status orders verify cancel settings phrase privacy language help start"
-    assert " ".join(MENUS[Menu.EVERYONE]) == general
-    assert (
-        " ".join(MENUS[Menu.OPERATORS]) == "status broadcast broadcasts stats destinations export reconcile audit rate"
-    )
-    assert " ".join(MENUS[Menu.SUPPORT]) == "tickets order person find answers note unsend"
-    assert " ".join(MENUS[Menu.GROUP]) == "tickets order person find answers note unsend verify"
+KNOWN_ORDER = {
+    Menu.EVERYONE: "send recipients rate status orders verify cancel settings phrase privacy language help start",
+    Menu.OPERATORS: "status broadcast broadcasts stats destinations export reconcile audit rate",
+    Menu.SUPPORT: "tickets order person find answers note unsend",
+    Menu.GROUP: "tickets order person find answers note unsend verify",
+}
+"""Menu -> the commands in the order that users know. A new command's place is a decision, so it is written here."""
+
+
+@pytest.mark.parametrize("menu", Menu)
+def test_the_menus_are_in_the_order_that_users_know(menu: Menu) -> None:
+    now = " ".join(MENUS[menu])
+    assert now == KNOWN_ORDER[menu], f"if you meant this, write it into KNOWN_ORDER[{menu}] in {__file__}: {now}"
 
 
 def test_every_kind_of_button_has_a_handler() -> None:

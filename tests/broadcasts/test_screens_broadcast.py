@@ -23,9 +23,11 @@ from bot.broadcasts.model import (
     DeliveryStatus,
     read_template,
 )
+from bot.broadcasts.run import Progress
 from bot.broadcasts.screens import compose as broadcast_compose
 from bot.broadcasts.screens import confirm as broadcast_confirm
 from bot.broadcasts.screens import list as broadcast_list
+from bot.broadcasts.screens import progress as broadcast_progress
 from bot.broadcasts.screens.text import build_keyboard, check_length, render_text
 from bot.core.errors import Rejection
 from bot.infra.i18n import LOCALES, Translator
@@ -75,6 +77,10 @@ def every_screen(t: Translator) -> Iterator[ScreenCase]:
                 yield ScreenCase("audiences", broadcast_compose.ask_audience(t, draft, readers))
     for broadcast in in_each_status():
         yield from _of(t, broadcast)
+        no_results: dict[DeliveryStatus, int] = {}
+        for results in () if broadcast.started_at is None else (no_results, dict.fromkeys(DeliveryStatus, 10**6)):
+            progress = Progress(broadcast, results, 30.0, is_rate_limited=True)
+            yield ScreenCase("progress", broadcast_progress.show_progress(t, progress, JAKARTA))
     yield ScreenCase("discarded", broadcast_compose.show_discarded(t))
     every = tuple(in_each_status())
     counts = {each.id: each.report or {} for each in every}
