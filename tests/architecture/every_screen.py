@@ -6,7 +6,7 @@ from datetime import timedelta
 from decimal import Decimal
 from itertools import product
 
-from bot.checkout.draft import Step
+from bot.checkout.draft import OrderDraft, Step
 from bot.checkout.screens import draft as draft_screens
 from bot.checkout.screens import requote
 from bot.checkout.steps import amount, channel, destination, holder, number, review
@@ -145,6 +145,19 @@ def _of_questions(t: Translator, method: PayoutMethod, typed: str) -> Iterator[S
     yield ScreenCase("destinations and a price", destination.show_question(t, fresh, (method,), price=price))
     yield ScreenCase("several of a line", destination.show_candidates(t, fresh, "", (method, LISTED_BCA)))
     yield ScreenCase("channel", channel.show_question(t, draft, CODES))
+    yield from _of_reviews(t, method, draft)
+    for known in (draft, fresh, replace(fresh, method=method), replace(fresh, amount=Amount("SAT", 1))):
+        yield ScreenCase("expired", draft_screens.expired(t, known))
+        if known.method or known.amount:  # nothing is lost of a draft without answers, so nobody is asked
+            yield ScreenCase("unfinished", draft_screens.unfinished(t, known))
+        resumed = draft_screens.with_resume(t, start.show_welcome(t), known)
+        yield ScreenCase("with the way back", resumed)
+        yield ScreenCase("service down", draft_screens.service_down(t, known))
+        reason = t("orders.limits.open", count=5, again="14:05 WIB")
+        yield ScreenCase("too many", draft_screens.limit_reached(t, known, reason), ("14:05 WIB",))
+
+
+def _of_reviews(t: Translator, method: PayoutMethod, draft: OrderDraft) -> Iterator[ScreenCase]:
     for wish in (Amount("IDR", 500_000), Amount("SAT", 25_000)):
         wished = replace(draft, amount=wish, channel="cbbtc")
         shown = review.show_review(t, wished, estimate(wish, QUOTE), JAKARTA)
@@ -158,15 +171,6 @@ def _of_questions(t: Translator, method: PayoutMethod, typed: str) -> Iterator[S
             yield ScreenCase("review of a deposit", other, (LONG_NUMBER, f"0.000{sats} cbBTC"))
         yield ScreenCase("what to change", review.show_changes(t, wished, other_ways=True))
         yield ScreenCase("confirmed", review.show_confirmed(t, an_open_order(method)), ("ABC2345",))
-    for known in (draft, fresh, replace(fresh, method=method), replace(fresh, amount=Amount("SAT", 1))):
-        yield ScreenCase("expired", draft_screens.expired(t, known))
-        if known.method or known.amount:  # nothing is lost of a draft without answers, so nobody is asked
-            yield ScreenCase("unfinished", draft_screens.unfinished(t, known))
-        resumed = draft_screens.with_resume(t, start.show_welcome(t), known)
-        yield ScreenCase("with the way back", resumed)
-        yield ScreenCase("service down", draft_screens.service_down(t, known))
-        reason = t("orders.limits.open", count=5, again="14:05 WIB")
-        yield ScreenCase("too many", draft_screens.limit_reached(t, known, reason), ("14:05 WIB",))
 
 
 def _of_the_rate(t: Translator, typed: str) -> Iterator[ScreenCase]:

@@ -11,16 +11,17 @@ from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.order import Order
 from bot.settlement.model import PayoutMethod
-from bot.support.cases import Case
+from bot.support.cases.reader import Case
 from bot.support.lookup.model import Page, TicketPage
 from bot.support.lookup.screens import orders as lookup_orders
 from bot.support.lookup.screens import tickets as lookup_tickets
 from bot.support.lookup.screens import user as lookup_user
 from bot.support.model import TicketFilter
-from bot.support.notifications.kinds import EntryRemark, Remark
+from bot.support.notification_kinds import EntryRemark, Remark
+from bot.support.notifications.screens import staff_lines
 from bot.support.saved_replies import screens as replies
 from bot.support.saved_replies.model import MAX_COUNT, SavedReply
-from bot.support.staff.screens import remarks, reminders, talk
+from bot.support.staff.screens import talk, ticket_page
 from bot.support.ticket import CloseReason
 from bot.support.ticket_statistics import TicketStatistics
 from bot.support.user_chat.screens import question, reply
@@ -40,16 +41,16 @@ def of_staff(
     yield "order for staff", lookup_orders.show_order(reader, case)
     yield "which destination", lookup_orders.ask_destination(t, (method,) * 8, lambda code: f"find:{code}"[:64])
     for known in (ticket, claimed, a_closed_ticket(now, closed_by=3001)):
-        yield "ticket for staff", lookup_tickets.show_ticket(reader, known, case, link="https://t.me/c/1/2")
+        yield "ticket for staff", ticket_page.show_ticket(reader, known, case, link="https://t.me/c/1/2")
         yield "ticket for its user", question.describe_ticket(t, known, timedelta(minutes=5))
-        yield "reminder of staff", reminders.remind_staff(t, known, now + timedelta(hours=1))
-        yield "reminder of an operator", reminders.remind_operator(t, known, now + timedelta(hours=1), None)
+        yield "reminder of staff", staff_lines.remind_staff(t, known, now + timedelta(hours=1))
+        yield "reminder of an operator", staff_lines.remind_operator(t, known, now + timedelta(hours=1), None)
         yield "note asked", talk.ask_for_note(t, known, 3001)
         yield "note confirmed", talk.confirm_note(t, known)
         yield "reason asked", talk.ask_close_reason(t, known)
     for what in Remark:
         remark = EntryRemark("T-2345A", 1, what, by=3001, before=3002, why="support.saved_reply.name")
-        yield f"remark, {what}", remarks.show_remark(t, remark, an_entry(text=typed[:1000] or "-"))
+        yield f"remark, {what}", staff_lines.show_remark(t, remark, an_entry(text=typed[:1000] or "-"))
     for offset in (0, 10):
         orders = Page((order,) * 5, offset, has_more=not offset)
         yield "orders for staff", lookup_orders.list_orders(reader, Html("title"), orders, str)
