@@ -1,1 +1,1 @@
-"""Notifications about tickets: their kinds, the rows of the outbox, and the messages to staff and users."""
+"""Notifications about tickets: cards, messages to staff and users, and what follows from their results."""
