@@ -50,7 +50,7 @@ def of_staff(
         yield "reason asked", talk.ask_close_reason(t, known)
     for what in Remark:
         remark = EntryRemark("T-2345A", 1, what, by=3001, before=3002, why="support.saved_reply.name")
-        yield f"remark, {what}", staff_lines.show_remark(t, remark, an_entry(text=typed[:1000] or "-"))
+        yield f"remark, {what}", staff_lines.show_remark(t, remark, an_entry(text=escape(typed[:1000]) or "-"))
     for offset in (0, 10):
         orders = Page((order,) * 5, offset, has_more=not offset)
         yield "orders for staff", lookup_orders.list_orders(reader, Html("title"), orders, str)
@@ -67,7 +67,7 @@ def of_staff(
     yield "not corrected", talk.explain_not_corrected(t, why)
     yield from _of_saved_replies(t, typed, now)
     for about in (order, None):
-        written = an_entry(text=typed[:1000] or "-")
+        written = an_entry(text=escape(typed[:1000]) or "-")
         yield "reply", reply.show_reply(t, written, about)
         yield "reply withdrawn", reply.show_withdrawn(t, written, about)
 
