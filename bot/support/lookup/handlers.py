@@ -4,7 +4,7 @@ import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import ClassVar, Final
+from typing import Final
 
 from telegram import Message, MessageOriginHiddenUser, MessageOriginUser, Update
 from telegram.ext import ApplicationHandlerStop, MessageHandler, filters
@@ -40,7 +40,8 @@ AROUND_IDS: Final = "#<>"
 PICTURES: Final = filters.PHOTO | filters.Document.ALL
 """A forwarded picture may be a receipt. The bot checks receipts for everyone."""
 
-_ShowPage = Callable[["LookupHandlers", StaffSession, str], Awaitable[bool]]
+_ShowPage = Callable[[StaffSession, str], Awaitable[bool]]
+"""Shows a page. It returns False if the page's subject doesn't exist."""
 
 
 class LookupHandlers:
@@ -62,6 +63,18 @@ class LookupHandlers:
         self._service_orders = service_orders
         self._messages = messages
         self._ticket_pages = ticket_pages
+        self._pages: Mapping[LookupPage, _ShowPage] = {
+            LookupPage.ORDER: self._show_order,
+            LookupPage.EVIDENCE: self._show_evidence,
+            LookupPage.SERVICE_ORDER: self._show_service_order,
+            LookupPage.SERVICE_EVIDENCE: self._show_service_evidence,
+            LookupPage.ORDERS_BY_FRAGMENT: self._show_by_fragment,
+            LookupPage.ORDERS_FOUND: self._show_found_page,
+            LookupPage.USER: self._show_user,
+            LookupPage.ORDERS_OF_USER: self._show_orders_of,
+            LookupPage.TICKETS_OF_USER: self._show_tickets_of,
+            LookupPage.TICKETS: self._show_tickets,
+        }
 
     def routes(self) -> Routes[StaffSession]:
         """Return the commands and the buttons."""
@@ -144,7 +157,7 @@ class LookupHandlers:
 
     async def lookup_button(self, staff: StaffSession, button: LookupButton) -> None:
         """Show the page that a button names."""
-        if not await self.PAGES[button.page](self, staff, button.query):
+        if not await self._pages[button.page](staff, button.query):
             await staff.toast("support.staff.gone", alert=True)
 
     async def _forwarded(self, update: Update, _: Context) -> None:
@@ -306,20 +319,6 @@ class LookupHandlers:
             return None
         async with self._database.reading() as tx:
             return await TicketRepository(tx).get(f"T-{name[1:].removeprefix('-')}")
-
-    PAGES: ClassVar[Mapping[LookupPage, "_ShowPage"]] = {
-        LookupPage.ORDER: _show_order,
-        LookupPage.EVIDENCE: _show_evidence,
-        LookupPage.SERVICE_ORDER: _show_service_order,
-        LookupPage.SERVICE_EVIDENCE: _show_service_evidence,
-        LookupPage.ORDERS_BY_FRAGMENT: _show_by_fragment,
-        LookupPage.ORDERS_FOUND: _show_found_page,
-        LookupPage.USER: _show_user,
-        LookupPage.ORDERS_OF_USER: _show_orders_of,
-        LookupPage.TICKETS_OF_USER: _show_tickets_of,
-        LookupPage.TICKETS: _show_tickets,
-    }
-    """How each page is shown. A method returns False if its subject doesn't exist."""
 
 
 def _read_service_id(typed: str) -> str:

@@ -6,7 +6,7 @@ chat. Each step checks again whether the agent may see the recipient.
 
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import timedelta
-from typing import ClassVar, Final
+from typing import Final
 
 from bot.core.errors import Rejection
 from bot.infra.telegram.outbound.sender import Delivered, Messenger, Unreachable
@@ -30,7 +30,7 @@ ASKED_AT: Final = "@"
 LONGEST_PAUSE: Final = timedelta(minutes=5)
 """A later text isn't taken for the reason, unless typing it was chosen."""
 
-_Action = Callable[["RevealHandlers", StaffSession, str, str], Awaitable[None]]
+_Action = Callable[[StaffSession, str, str], Awaitable[None]]
 
 
 class RevealHandlers:
@@ -44,20 +44,26 @@ class RevealHandlers:
     def routes(self) -> Routes[StaffSession]:
         """Return the buttons."""
         routes = self._sessions.routes()
-        routes.add_button(RevealButton, self.reveal_button)
+        actions: Mapping[RevealAction, _Action] = {
+            RevealAction.ASK: self._ask,
+            RevealAction.FOR_REASON: self._show_for,
+            RevealAction.TYPE_REASON: self._ask_for_reason,
+            RevealAction.HIDE: self._hide,
+        }
+        routes.add_actions(RevealButton, self.reveal_button, actions)
         return routes
 
     def answers(self) -> Mapping[str, questions.AnswerHandler]:
         """Return the handlers of typed answers, by question."""
         return {REASON: questions.accept_text(self.reason_typed)}
 
-    async def reveal_button(self, staff: StaffSession, button: RevealButton) -> None:
-        """Handle a button about a full recipient. In a group, only the first button works."""
+    async def reveal_button(self, staff: StaffSession, button: RevealButton, act: _Action) -> None:
+        """Handle a button about a full recipient. In a group, only the first button works: `ASK`."""
         if button.action is not RevealAction.ASK and not staff.is_private:
             await staff.toast("support.staff.gone", alert=True)
             return
         try:
-            await self.ACTIONS[button.action](self, staff, button.order, button.argument)
+            await act(staff, button.order, button.argument)
         except Rejection as rejection:
             await self._refuse(staff.session, rejection)
 
@@ -144,11 +150,3 @@ class RevealHandlers:
             await session.acknowledge(session.t.plain(rejection.key, **rejection.arguments), alert=True)
         else:
             await session.send_message(Screen(session.format_rejection(rejection)))
-
-    ACTIONS: ClassVar[Mapping[RevealAction, "_Action"]] = {
-        RevealAction.ASK: _ask,
-        RevealAction.FOR_REASON: _show_for,
-        RevealAction.TYPE_REASON: _ask_for_reason,
-        RevealAction.HIDE: _hide,
-    }
-    """What a button does. Only `ASK` works outside the private chat."""

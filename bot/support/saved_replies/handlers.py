@@ -1,7 +1,7 @@
 """Handle saved replies: change their list (`/answers`), and send one in a ticket."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import ClassVar, Final
+from typing import Final
 
 from telegram import Message
 
@@ -41,7 +41,7 @@ from bot.users.welcome import make_welcome
 NAME: Final = "sa_name"
 TEXT: Final = "sa_text"
 
-_Action = Callable[["SavedReplyHandlers", StaffSession, str], Awaitable[None]]
+_Action = Callable[[StaffSession, str], Awaitable[None]]
 
 
 class SavedReplyHandlers:
@@ -57,7 +57,14 @@ class SavedReplyHandlers:
         """Return the command and the buttons."""
         routes = self._sessions.routes()
         routes.add_command("answers", self.list_saved_replies, menu={Menu.SUPPORT: 50})
-        routes.add_button(SavedReplyButton, self.saved_reply_button)
+        actions: Mapping[SavedReplyAction, _Action] = {
+            SavedReplyAction.LIST: self._list,
+            SavedReplyAction.SHOW: self._show,
+            SavedReplyAction.ADD: self._add,
+            SavedReplyAction.ASK_TO_DELETE: self._ask_to_delete,
+            SavedReplyAction.DELETE: self._delete,
+        }
+        routes.add_actions(SavedReplyButton, self.saved_reply_button, actions)
         routes.add_button(WriteSavedReplyButton, self.write_button)
         return routes
 
@@ -73,11 +80,11 @@ class SavedReplyHandlers:
         else:
             await staff.say(screens.list_names(staff.t, saved, self._messenger.username))
 
-    async def saved_reply_button(self, staff: StaffSession, button: SavedReplyButton) -> None:
+    async def saved_reply_button(self, staff: StaffSession, button: SavedReplyButton, act: _Action) -> None:
         """Handle a button of the list. It works only in the private chat."""
         async with alert_on_rejection(staff):
             _check_private(staff)
-            await self.ACTIONS[button.action](self, staff, button.name)
+            await act(staff, button.name)
 
     async def write_button(self, staff: StaffSession, button: WriteSavedReplyButton) -> None:
         """Ask for the text of a saved reply in one language. It works only in the private chat."""
@@ -163,15 +170,6 @@ class SavedReplyHandlers:
         await session.save_user(questions.mark_answered(session))
         await session.show(session.with_resume(await make_welcome(session)))
         return False
-
-    ACTIONS: ClassVar[Mapping[SavedReplyAction, "_Action"]] = {
-        SavedReplyAction.LIST: _list,
-        SavedReplyAction.SHOW: _show,
-        SavedReplyAction.ADD: _add,
-        SavedReplyAction.ASK_TO_DELETE: _ask_to_delete,
-        SavedReplyAction.DELETE: _delete,
-    }
-    """What a button of the list does."""
 
 
 class SendSavedReplyHandlers:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from typing import ClassVar, Final
+from typing import Final
 
 from telegram import Chat, Message, Update
 from telegram.ext import ApplicationHandlerStop, CallbackQueryHandler, MessageHandler, filters
@@ -29,7 +29,7 @@ TAKE_OVER: Final = "take_over"
 CLOSE: Final = "close"
 REASONS: Final = {str(reason): reason for reason in CloseReason}
 
-_Action = Callable[["StaffTicketHandlers", StaffSession, Ticket, str], Awaitable[None]]
+_Action = Callable[[StaffSession, Ticket, str], Awaitable[None]]
 
 
 class StaffTicketHandlers:
@@ -55,14 +55,24 @@ class StaffTicketHandlers:
     def routes(self) -> Routes[StaffSession]:
         """Return the buttons."""
         routes = self._sessions.routes()
-        routes.add_button(StaffTicketButton, self.ticket_button)
+        actions: Mapping[StaffTicketAction, _Action] = {
+            StaffTicketAction.SHOW: self._show,
+            StaffTicketAction.CLAIM: self._claim,
+            StaffTicketAction.TAKE_OVER: self._take_over,
+            StaffTicketAction.CLOSE: self._close,
+            StaffTicketAction.CLOSE_AS: self._close_as,
+            StaffTicketAction.REOPEN: self._reopen,
+            StaffTicketAction.SEND_AGAIN: self._send_again,
+            StaffTicketAction.REFRESH: self._refresh,
+        }
+        routes.add_actions(StaffTicketButton, self.ticket_button, actions)
         return routes
 
     def questions(self) -> Mapping[str, TakeReply]:
         """Return the handlers of replies, by question."""
         return {TAKE_OVER: self._take_over_with_note, CLOSE: self._ask_reason_again}
 
-    async def ticket_button(self, staff: StaffSession, button: StaffTicketButton) -> None:
+    async def ticket_button(self, staff: StaffSession, button: StaffTicketButton, act: _Action) -> None:
         """Handle a button. A `Rejection` is shown to the agent who pressed.
 
         Each action answers the press once. It gets the ticket as it was just read, and saves over that version.
@@ -74,7 +84,7 @@ class StaffTicketHandlers:
             return
         with bind_fields(**ticket.log_fields):
             async with alert_on_rejection(staff):
-                await self.ACTIONS[button.action](self, staff, ticket, button.argument)
+                await act(staff, ticket, button.argument)
 
     async def _show(self, staff: StaffSession, ticket: Ticket, argument: str) -> None:
         await self._ticket_pages.show(staff, ticket, argument)
@@ -136,18 +146,6 @@ class StaffTicketHandlers:
         if not await self._tickets.retry_reply(ticket.reference, staff.user.id, number):
             raise Rejection("support.staff.gone")
         await staff.toast("support.staff.tried_again")
-
-    ACTIONS: ClassVar[Mapping[StaffTicketAction, "_Action"]] = {
-        StaffTicketAction.SHOW: _show,
-        StaffTicketAction.CLAIM: _claim,
-        StaffTicketAction.TAKE_OVER: _take_over,
-        StaffTicketAction.CLOSE: _close,
-        StaffTicketAction.CLOSE_AS: _close_as,
-        StaffTicketAction.REOPEN: _reopen,
-        StaffTicketAction.SEND_AGAIN: _send_again,
-        StaffTicketAction.REFRESH: _refresh,
-    }
-    """What a button does."""
 
 
 class StaffChatHandlers:

@@ -4,7 +4,6 @@ A button works only for the ticket's own user.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import ClassVar
 
 from telegram import Message
 
@@ -33,7 +32,7 @@ from bot.users.session import Session
 
 MAX_OFFERED = 3
 
-_Action = Callable[["UserTicketHandlers", Session, Ticket, str], Awaitable[None]]
+_Action = Callable[[Session, Ticket, str], Awaitable[None]]
 
 
 class UserTicketHandlers:
@@ -54,6 +53,13 @@ class UserTicketHandlers:
         self._tickets = tickets
         self._messages = messages
         self._help = help_handlers
+        self._actions: Mapping[str, _Action] = {
+            UserTicketAction.SHOW: self._show,
+            UserTicketAction.WRITE: self._write,
+            UserTicketAction.REOPEN: self._reopen,
+            UserTicketAction.RATE: self._rate,
+            UserTicketAction.FORWARD: self._forward,
+        }
 
     def routes(self) -> Routes[Session]:
         """Return the buttons."""
@@ -106,7 +112,7 @@ class UserTicketHandlers:
         """Handle a button of the user's own ticket."""
         async with self._database.reading() as tx:
             ticket = await TicketRepository(tx).get(button.ticket)
-        act = self.ACTIONS.get(button.action)
+        act = self._actions.get(button.action)
         if ticket is None or ticket.user_id != session.user.id:
             await session.acknowledge(session.t.plain("support.ticket.gone"), alert=True)
         elif act is None:
@@ -114,7 +120,7 @@ class UserTicketHandlers:
             await self._show(session, ticket)
         else:
             try:
-                await act(self, session, ticket, button.argument)
+                await act(session, ticket, button.argument)
             except Rejection as rejection:
                 await session.acknowledge(session.t.plain(rejection.key, **rejection.arguments), alert=True)
 
@@ -171,12 +177,3 @@ class UserTicketHandlers:
             return None
         async with self._database.reading() as tx:
             return await OrderRepository(tx).get(ticket.order_reference)
-
-    ACTIONS: ClassVar[Mapping[str, _Action]] = {
-        UserTicketAction.SHOW: _show,
-        UserTicketAction.WRITE: _write,
-        UserTicketAction.REOPEN: _reopen,
-        UserTicketAction.RATE: _rate,
-        UserTicketAction.FORWARD: _forward,
-    }
-    """What a button does, by its action."""
