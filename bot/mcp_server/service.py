@@ -18,6 +18,7 @@ from bot.mcp_server.memory import drop_oldest
 from bot.mcp_server.unresolved_orders import Listing, UnresolvedOrders
 from bot.orders.deposits import LONGEST_LIST, has_all_open_deposits
 from bot.orders.limits import AmountLimits
+from bot.orders.placement.invoice_check import TOO_GOOD_PERCENT
 from bot.settlement.adapter import to_report
 from bot.settlement.budget import GAP_SECONDS, Budget, OrderPace
 from bot.settlement.catalogue import KEEP_METHODS, KEEP_QUOTE, KEEP_RAILS, CachedValue
@@ -39,6 +40,14 @@ SENT_WITHIN_SECONDS: Final = 30.0
 """How long after its call an order is sent at the latest."""
 
 
+@dataclass(frozen=True, slots=True)
+class PriceCheck:
+    """What follows from a locked price: why its payment isn't shown, or warnings to read before paying."""
+
+    why_not: str | None = None
+    warnings: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentRules:
     """The limits of an order.
@@ -56,6 +65,20 @@ class AgentRules:
     def amounts_up_to(self, cap: int | None) -> AmountLimits:
         """Return the limits of one order to a destination with this cap, or without one (None)."""
         return AmountLimits(self.min_order_idr, cap)
+
+    def check_price(self, drift: Decimal) -> PriceCheck:
+        """Compare a locked price with the current quote. It is worse by `drift` percent, and better if that is below 0."""
+        worse = f"{drift:.1f}% worse than the current quote"
+        better = f"{-drift:.1f}% better than the current quote"
+        if drift > self.stop_percent:
+            return PriceCheck(f"its price is {worse}")
+        if drift < -self.stop_percent:
+            return PriceCheck(f"its price is {better}, which can be a mistake")
+        if drift < -TOO_GOOD_PERCENT:
+            return PriceCheck(warnings=(f"Its price is {better}. It may be a mistake. Ask your user before paying.",))
+        if drift > self.warn_percent:
+            return PriceCheck(warnings=(f"Its price is {worse}. Ask your user before paying.",))
+        return PriceCheck()
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ class FakeSession:
     async def show(self, screen: Screen) -> None:
         self.shown.append(screen.text)
 
-    post = show
+    send_message = show
 
 
 async def note(session: Any, argument: str, _: object) -> None:

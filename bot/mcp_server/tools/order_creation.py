@@ -34,7 +34,7 @@ from bot.mcp_server.tools.payable import (
 from bot.mcp_server.tools.rates import FEE_INCLUDED, rails_out
 from bot.mcp_server.unresolved_orders import TooManyUnresolved, UnresolvedOrder, request_of
 from bot.orders.deposits import find_earlier_deposits, is_list_conclusive
-from bot.orders.placement.invoice_check import TOO_GOOD_PERCENT, Unpayable
+from bot.orders.placement.invoice_check import Unpayable
 from bot.payments.tokens import LIGHTNING, SYMBOLS, TOKENS
 from bot.rates.quote import Estimate, estimate, price_drift_percent
 from bot.settlement.adapter import to_placed
@@ -111,7 +111,7 @@ class OrderCreation:
         log.info("order_created", order_id=created.order_id, channel=depositChannel)
         payment = self._payment(created, requested, depositChannel, method)
         await self._check_unmistakable(created, payment)
-        warnings = [*([number.remark] if number.remark else []), *self._drift_warnings(created, expected)]
+        warnings = [*([number.remark] if number.remark else []), *self._check_price(created, expected)]
         self._service.mark_verified(created.order_id)
         made = _created_out(created, payment, warnings)
         pictures = [await qr_code(payment.qr_payload)] if includeQr else []
@@ -235,23 +235,18 @@ class OrderCreation:
             f"({reason}). Don't pay this order, wherever its invoice appears, and tell your user."
         )
 
-    def _drift_warnings(self, created: CreatedOrder, expected: Estimate) -> list[str]:
+    def _check_price(self, created: CreatedOrder, expected: Estimate) -> tuple[str, ...]:
+        """Return the warnings about the locked price. Withhold the payment if the price is too far from the quote."""
         drift = price_drift_percent(
             expected_sats=expected.sats,
             expected_idr=expected.idr,
             sats=created.sat_amount,
             idr=created.idr_amount,
         )
-        if drift > self._service.rules.stop_percent:
-            raise self._withhold(created, f"its price is {drift:.1f}% worse than the quote")
-        if drift < -self._service.rules.stop_percent:
-            raise self._withhold(created, f"its price is {-drift:.1f}% better than the quote, which can be a mistake")
-        if drift < -TOO_GOOD_PERCENT:
-            better = f"The locked price is {-drift:.1f}% better than the latest quote. It may be a mistake."
-            return [f"{better} Ask your user before paying."]
-        if drift > self._service.rules.warn_percent:
-            return [f"The locked price is {drift:.1f}% worse than the latest quote. Ask your user before paying."]
-        return []
+        checked = self._service.rules.check_price(drift)
+        if checked.why_not is not None:
+            raise self._withhold(created, checked.why_not)
+        return checked.warnings
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from bot.core.money import Amount
 from bot.mcp_server.service import NewestOrders, Service
 from bot.mcp_server.tools.payable import NOT_ALL_LISTED, USE_LIGHTNING, Payment, check_known_payment, explain_duplicate
 from bot.orders.deposits import find_earlier_deposits, is_list_conclusive
-from bot.orders.placement.invoice_check import TOO_GOOD_PERCENT, Unpayable
+from bot.orders.placement.invoice_check import Unpayable
 from bot.rates.quote import estimate, price_drift_percent
 from bot.settlement.adapter import to_deposit
 from bot.settlement.client import Order, SettlementError
@@ -88,12 +88,10 @@ def _compared(
     why_not = _why_not_alone(service, order, newest)
     if why_not is not None:
         return ShownPayment(why_not=why_not)
-    drift = _drift_percent(order, price)
-    if drift > service.rules.stop_percent:
-        return ShownPayment(why_not=f"its price is {drift:.1f}% worse than the current quote")
-    if drift < -service.rules.stop_percent:
-        return ShownPayment(why_not=f"its price is {-drift:.1f}% better than the current quote, which can be a mistake")
-    return ShownPayment(shown.payment, warnings=(COMPARE, *_price_warnings(drift, service.rules.warn_percent)))
+    checked = service.rules.check_price(_drift_percent(order, price))
+    if checked.why_not is not None:
+        return ShownPayment(why_not=checked.why_not)
+    return ShownPayment(shown.payment, warnings=(COMPARE, *checked.warnings))
 
 
 def _why_not_alone(service: Service, order: Order, newest: NewestOrders) -> str | None:
@@ -115,11 +113,3 @@ def _drift_percent(order: Order, price: Quote) -> Decimal:
     return price_drift_percent(
         expected_sats=expected.sats, expected_idr=expected.idr, sats=order.sat_amount, idr=order.idr_amount
     )
-
-
-def _price_warnings(drift: Decimal, warn_percent: Decimal) -> list[str]:
-    if drift < -TOO_GOOD_PERCENT:
-        return [f"Its price is {-drift:.1f}% better than the current quote. It may be a mistake."]
-    if drift > warn_percent:
-        return [f"Its price is {drift:.1f}% worse than the current quote."]
-    return []
