@@ -67,7 +67,7 @@ class AgentRules:
         return AmountLimits(self.min_order_idr, cap)
 
     def check_price(self, drift: Decimal) -> PriceCheck:
-        """Compare a locked price with the current quote. It is worse by `drift` percent, and better if that is below 0."""
+        """Return what follows from a price that is `drift` percent worse than the current quote (below 0: better)."""
         worse = f"{drift:.1f}% worse than the current quote"
         better = f"{-drift:.1f}% better than the current quote"
         if drift > self.stop_percent:
