@@ -38,14 +38,14 @@ class Operations:
     def __init__(
         self, infra: Infra, access: SettlementAccess, *, bot: Bot, staff: Staff, orders: Orders, rules: OperationRules
     ) -> None:
-        database, clock, messenger = infra.database, infra.clock, infra.messenger
+        database, clock = infra.database, infra.clock
         monitor = Monitor(infra, access, staff.alarms, orders.destinations, rules)
         figures = LiveFigureReader(infra.features)
         status = StatusHandlers(infra, monitor=monitor, figures=figures, orders=orders.handlers)
         service = StatisticsService(database, access.settlement, clock)
-        statistics = StatisticsHandlers(statistics=service, messenger=messenger)
+        statistics = StatisticsHandlers(service)
         self.reconciliation = ReconciliationService(infra, access, rules.operator_ids)
-        reconcile = ReconciliationHandlers(reconciliation=self.reconciliation, messenger=messenger)
+        reconcile = ReconciliationHandlers(self.reconciliation)
         self._reconciling = ReconciliationWorker(self.reconciliation, clock)
         menus = CommandMenus(
             bot,

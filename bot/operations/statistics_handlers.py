@@ -11,7 +11,6 @@ from bot.core import csv
 from bot.core import date_ranges as spans
 from bot.core.date_ranges import Period, Span
 from bot.infra.drawing.chart import render_bars_off_loop
-from bot.infra.telegram.outbound.sender import Delivered, Messenger
 from bot.infra.telegram.ui.router import Audience, Menu, Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.operations.buttons import StatisticsAction, StatisticsButton
@@ -35,9 +34,8 @@ _Action = Callable[[Session, str], Awaitable[bool]]
 class StatisticsHandlers:
     """Show operators the statistics, and send them orders as a file."""
 
-    def __init__(self, *, statistics: StatisticsService, messenger: Messenger) -> None:
+    def __init__(self, statistics: StatisticsService) -> None:
         self._statistics = statistics
-        self._messenger = messenger
 
     def routes(self) -> Routes[Session]:
         """Return the commands and the buttons."""
@@ -128,14 +126,9 @@ class StatisticsHandlers:
         if file.content is None:
             await session.show(export_screens.explain_no_file(session.t, file, span, session.zone))
             return
-        sent = await self._messenger.send_document(
-            session.chat_id,
-            file.content,
-            csv.build_file_name("orders", span, session.zone),
-            export_screens.format_caption(session.t, file, span, session.zone),
-            priority="talk",
-        )
-        if not isinstance(sent, Delivered):
+        name = csv.build_file_name("orders", span, session.zone)
+        caption = export_screens.format_caption(session.t, file, span, session.zone)
+        if not await session.send_file(file.content, name, caption):
             await session.show_below(
                 Screen(session.t("staff.export.not_sent"), export_screens.other_period_row(session.t))
             )

@@ -8,13 +8,16 @@ from typing import Generic, TypeVar
 from bot.core.clock import Clock
 from bot.infra.log_context import shared_task_context
 from bot.payments.tokens import LIGHTNING, TOKENS
-from bot.settlement.model import PayoutMethod, Quote, Settlement
+from bot.settlement.model import PayoutMethod, Quote, Settlement, SettlementFailure
 
 T = TypeVar("T")
 
 KEEP_QUOTE = timedelta(seconds=15)
 KEEP_METHODS = timedelta(seconds=60)
 KEEP_RAILS = timedelta(seconds=60)
+
+LONGEST_WAIT = 2.0
+"""Seconds until a screen that can do without a price is shown without it."""
 
 
 class CachedValue(Generic[T]):
@@ -69,6 +72,14 @@ class ServiceCatalogue:
     async def quote(self, *, fresh: bool = False) -> Quote:
         """Return the rate. Raise `SettlementFailure` if it can't be read."""
         return await self._quote.get(fresh=fresh)
+
+    async def quote_soon(self) -> Quote | None:
+        """Return the rate, or None if there is none within two seconds. For screens that can do without a price."""
+        try:
+            async with asyncio.timeout(LONGEST_WAIT):
+                return await self.quote()
+        except (SettlementFailure, TimeoutError):
+            return None
 
     @property
     def may_offer_tokens(self) -> bool:

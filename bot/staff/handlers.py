@@ -10,7 +10,6 @@ from operator import or_
 from bot.core import csv
 from bot.core.date_ranges import NAMED_SPANS
 from bot.infra.feature import Infra
-from bot.infra.telegram.outbound.sender import Delivered
 from bot.infra.telegram.ui.router import Audience, Menu, Routes
 from bot.staff.audit import AuditLog
 from bot.staff.audit_terms import AuditTerms
@@ -24,7 +23,6 @@ class AuditHandlers:
 
     def __init__(self, infra: Infra, audit_log: AuditLog) -> None:
         self._audit_log = audit_log
-        self._messenger = infra.messenger
         self._features = infra.features
 
     def routes(self) -> Routes[Session]:
@@ -71,8 +69,7 @@ class AuditHandlers:
             csv.build_file_name("audit", span, session.zone),
             screens.format_caption(session.reader, file, span),
         )
-        sent = await self._messenger.send_document(session.chat_id, file.content, name, caption, priority="talk")
-        if not isinstance(sent, Delivered):
+        if not await session.send_file(file.content, name, caption):
             await session.show_below(screens.explain_not_sent(session.t))
         session.record_tap(pressed)
 

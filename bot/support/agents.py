@@ -3,9 +3,8 @@
 from bot.infra.feature import Infra, Worker
 from bot.infra.workers import Wakeup
 from bot.orders.feature import Orders
+from bot.settlement.access import SettlementAccess
 from bot.settlement.budget import Budget
-from bot.settlement.catalogue import ServiceCatalogue
-from bot.settlement.model import Settlement
 from bot.staff.feature import Staff
 from bot.support.lookup.handlers import LookupHandlers
 from bot.support.lookup.service import LookupService
@@ -36,15 +35,12 @@ class SupportAgents:
 
     Args:
         infra: what every feature is built on.
-        settlement: reads the state of a ticket's order, and orders of our key that aren't ours.
-        catalogue: lists the payout methods that a lookup can name.
+        access: the service, which reports orders and lists the payout methods that a lookup can name.
         staff: the chats in which support agents work.
         orders: saves what the service reports of an order.
     """
 
-    def __init__(
-        self, infra: Infra, settlement: Settlement, catalogue: ServiceCatalogue, *, staff: Staff, orders: Orders
-    ) -> None:
+    def __init__(self, infra: Infra, access: SettlementAccess, *, staff: Staff, orders: Orders) -> None:
         database, clock, messenger = infra.database, infra.clock, infra.messenger
         self.topics = TicketTopics(infra)
         """The cards and topics of tickets, which notifications update."""
@@ -54,11 +50,11 @@ class SupportAgents:
         sessions = StaffSessions(infra, staff.chat)
         messages = TicketMessages(database)
         ticket_pages = TicketPages(database, messages)
-        service_orders = ServiceOrders(database, settlement, clock, Budget(LOOKUPS_PER_SECOND))
+        service_orders = ServiceOrders(database, access.settlement, clock, Budget(LOOKUPS_PER_SECOND))
         lookups = LookupHandlers(
             sessions=sessions,
             database=database,
-            lookups=LookupService(database, catalogue, clock),
+            lookups=LookupService(database, access.catalogue, clock),
             service_orders=service_orders,
             messages=messages,
             ticket_pages=ticket_pages,
@@ -96,7 +92,9 @@ class SupportAgents:
             messages=messages,
             tickets=tickets,
             ticket_pages=ticket_pages,
-            order_refresh=OrderRefresh(infra, settlement=settlement, observer=orders.observer, topics=self.topics),
+            order_refresh=OrderRefresh(
+                infra, settlement=access.settlement, observer=orders.observer, topics=self.topics
+            ),
         )
         written = ReplyHandlers(infra, sessions=sessions, messages=messages, tickets=tickets, corrections=corrections)
         group = StaffChatHandlers(sessions=sessions, topics=self.topics)

@@ -8,8 +8,7 @@ from bot.infra.i18n import Translator
 from bot.infra.outbox.follow_ups import chain_follow_ups
 from bot.orders.buttons import OrderAction
 from bot.orders.feature import Orders
-from bot.settlement.catalogue import ServiceCatalogue
-from bot.settlement.model import Settlement
+from bot.settlement.access import SettlementAccess
 from bot.staff.audit_terms import AuditTerms, name_as_written
 from bot.staff.feature import Staff
 from bot.staff.model import AuditEntry
@@ -58,8 +57,7 @@ class Support:
 
     Args:
         infra: what every feature is built on.
-        settlement: reads the state of a ticket's order.
-        catalogue: lists the payout methods that a lookup can name.
+        access: the service, which reports a ticket's order and lists the payout methods that a lookup can name.
         staff: the chats in which agents work, and the contacts that users can ask.
         orders: what tickets are about. Support opens tickets about orders that need help.
         rules: the settings of support.
@@ -68,15 +66,14 @@ class Support:
     def __init__(
         self,
         infra: Infra,
-        settlement: Settlement,
-        catalogue: ServiceCatalogue,
+        access: SettlementAccess,
         *,
         staff: Staff,
         orders: Orders,
         rules: SupportRules,
     ) -> None:
         database, clock, wake = infra.database, infra.clock, infra.wake_outbox
-        agents = SupportAgents(infra, settlement, catalogue, staff=staff, orders=orders)
+        agents = SupportAgents(infra, access, staff=staff, orders=orders)
         reply_time = ReplyTime(database, clock)
         user_tickets = UserTicketService(database, clock, staff.chat, wake, reopen_within=rules.reopen_within)
         reminders = TicketReminderService(
@@ -86,9 +83,9 @@ class Support:
             rules=orders.service.rules,
             payout_times=orders.payout_times,
             contacts=staff.contacts,
-            catalogue=catalogue,
+            catalogue=access.catalogue,
         )
-        first_contact = FirstContact(facts=facts, provider=rules.provider, clock=clock)
+        first_contact = FirstContact(facts=facts, catalogue=access.catalogue, provider=rules.provider, clock=clock)
         help_handlers = HelpHandlers(database=database, facts=facts, contacts=staff.contacts, provider=rules.provider)
         messages = UserMessageHandlers(infra, tickets=user_tickets, reply_time=reply_time, contacts=staff.contacts)
         handlers = UserTicketHandlers(

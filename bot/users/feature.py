@@ -34,7 +34,7 @@ class Users:
             routes=(
                 settings.routes(),
                 phrases.routes(),
-                PrivacyHandlers(privacy_service=privacy, messenger=infra.messenger, provider=rules.provider).routes(),
+                PrivacyHandlers(privacy_service=privacy, provider=rules.provider).routes(),
             ),
             answers={**settings.answers(), **phrases.answers()},
             handlers={phase: (*chats.get(phase, ()), *commands.get(phase, ())) for phase in HandlerPhase},

@@ -8,7 +8,6 @@ from collections.abc import Awaitable, Callable, Mapping
 from datetime import timedelta
 from typing import Final
 
-from bot.infra.telegram.outbound.sender import Delivered, Messenger
 from bot.infra.telegram.ui.router import Menu, Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.users.buttons import DeletionButton, PrivacyAction, PrivacyButton
@@ -29,9 +28,8 @@ _Action = Callable[[Session], Awaitable[None]]
 class PrivacyHandlers:
     """Show, export and delete what is stored about a user."""
 
-    def __init__(self, *, privacy_service: PrivacyService, messenger: Messenger, provider: Provider) -> None:
+    def __init__(self, *, privacy_service: PrivacyService, provider: Provider) -> None:
         self._privacy = privacy_service
-        self._messenger = messenger
         self._provider = provider
 
     def routes(self) -> Routes[Session]:
@@ -86,10 +84,7 @@ class PrivacyHandlers:
 
     async def _send_file(self, session: Session) -> None:
         content = await self._privacy.export(session.user)
-        sent = await self._messenger.send_document(
-            session.chat_id, content, FILE_NAME, session.t("users.privacy.file_caption"), priority="talk"
-        )
-        if not isinstance(sent, Delivered):
+        if not await session.send_file(content, FILE_NAME, session.t("users.privacy.file_caption")):
             await session.show_below(Screen(session.t("users.privacy.file_not_sent"), privacy.file_row(session.t)))
 
     async def _confirm(self, session: Session) -> None:

@@ -270,6 +270,11 @@ class Session:
         sent = await _with_retries(lambda: messenger.send_photo(self.chat_id, png, caption, keyboard, priority="talk"))
         return isinstance(sent, Delivered)
 
+    async def send_file(self, content: bytes, name: str, caption: str) -> bool:
+        """Send a file that stays, below all other messages. Return whether it was certainly sent."""
+        sent = await self.infra.messenger.send_document(self.chat_id, content, name, caption, priority="talk")
+        return isinstance(sent, Delivered)
+
     def _with_notice(self, screen: Screen) -> Screen:
         """Return the screen with the notice before its text, and clear the notice."""
         notice, self.notice = self.notice, None

@@ -11,9 +11,10 @@ import pytest
 from bot.infra.i18n import LOCALES
 from bot.orders.destinations.model import PayoutTimes
 from bot.payments.wallets import LIGHTNING_WALLETS
+from bot.settlement import catalogue as catalogues
+from bot.settlement.catalogue import ServiceCatalogue
 from bot.settlement.model import OutOfReach, Quote
 from bot.staff.staff_chat import SupportContacts
-from bot.support.user_chat import facts as fact_reading
 from bot.support.user_chat.buttons import HelpButton, HelpPage
 from bot.support.user_chat.facts import FactReader, FirstContact
 from bot.support.user_chat.screens.help import HelpFacts
@@ -23,7 +24,7 @@ from bot.users.screens.start import show_welcome
 from tests.architecture.source import ROOT
 from tests.screens import NOW, ScreenCase, check_screen
 from tests.settlement.builders import QUOTE
-from tests.settlement.fake_settlement import MovedClock
+from tests.settlement.fake_settlement import FakeSettlement, MovedClock
 from tests.support.ticket_screens import some_contacts
 from tests.texts import TRANSLATIONS, label, text
 
@@ -103,15 +104,15 @@ def test_a_newcomer_is_promised_support_only_where_there_is_some(contacts: Suppo
     assert lines(welcome(contacts=contacts))[2] == said
 
 
-class Catalogue:
+class Catalogue(ServiceCatalogue):
     """A service that gives this quote, fails with it, or never answers."""
 
-    may_offer_tokens = False
-
     def __init__(self, answer: Quote | Exception | None) -> None:
+        clock = MovedClock()
+        super().__init__(FakeSettlement(clock), clock)
         self._answer = answer
 
-    async def quote(self) -> Quote:
+    async def quote(self, *, fresh: bool = False) -> Quote:  # noqa: ARG002  it is the same for all
         if isinstance(self._answer, Exception):
             raise self._answer
         if self._answer is None:
@@ -134,7 +135,7 @@ async def test_a_service_that_cannot_be_reached_leaves_only_the_price_out(
     answer: Quote | Exception | None, *, has_price: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if answer is None:
-        monkeypatch.setattr(fact_reading, "LONGEST_WAIT", 0)
+        monkeypatch.setattr(catalogues, "LONGEST_WAIT", 0)
 
     async def times() -> PayoutTimes:
         return TIMES
@@ -142,14 +143,16 @@ async def test_a_service_that_cannot_be_reached_leaves_only_the_price_out(
     clock = MovedClock()
     clock.at = NOW
     rules = SimpleNamespace(min_order_idr=20_000, limits=SimpleNamespace(idr_per_day=0))
+    catalogue = Catalogue(answer)
     facts = FactReader(
         rules=cast("Any", rules),
         payout_times=cast("Any", SimpleNamespace(get=times)),
         contacts=some_contacts(STAFF, ""),
-        catalogue=cast("Any", Catalogue(answer)),
+        catalogue=catalogue,
     )
     t = TRANSLATIONS.get("en")
-    shown = ScreenCase("", show_welcome(t, await FirstContact(facts=facts, provider=UNNAMED, clock=clock).read(t)))
+    first_contact = FirstContact(facts=facts, catalogue=catalogue, provider=UNNAMED, clock=clock)
+    shown = ScreenCase("", show_welcome(t, await first_contact.read(t)))
     assert ("29,410 sats" in shown.text) is has_price
     assert len(lines(shown)) == 3
 

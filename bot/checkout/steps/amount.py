@@ -1,6 +1,5 @@
 """Ask for the amount: in rupiah, thousands, millions, sats or bitcoin. Ask about ambiguous ones and about dollars."""
 
-import asyncio
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -32,9 +31,6 @@ EXAMPLE = 500_000
 
 Choices = Mapping[Amount, Estimate | None]
 """Amounts that are offered, each with what it comes to. None while there is no quote."""
-
-LONGEST_WAIT = 2.0
-"""Seconds until a question is shown without prices."""
 
 
 class AmountStep:
@@ -126,12 +122,11 @@ async def price_choices(orders: OrderService, draft: OrderDraft, amounts: Iterab
     A question never waits long for a price.
     """
     wanted = tuple(amounts)
-    try:
-        await asyncio.wait_for(orders.catalogue.quote(), LONGEST_WAIT)
-        return await orders.price_choices(draft.user_id, draft.method, wanted, draft.channel)
-    except (SettlementFailure, TimeoutError):
-        allowed = orders.rules.amounts_for(draft.method)
-        return {each: None for each in wanted if each.currency == "SAT" or allowed.allow(each.value)}
+    if await orders.catalogue.quote_soon() is not None:
+        with suppress(SettlementFailure):
+            return await orders.price_choices(draft.user_id, draft.method, wanted, draft.channel)
+    allowed = orders.rules.amounts_for(draft.method)
+    return {each: None for each in wanted if each.currency == "SAT" or allowed.allow(each.value)}
 
 
 def show_question(t: Translator, draft: OrderDraft, minimum: int, choices: Choices) -> Screen:

@@ -18,9 +18,9 @@ from bot.operations.reconciliation.model import (
     Reading,
 )
 from bot.orders.deposits import LONGEST_LIST, may_be_paid
-from bot.orders.order import Order, Phase
+from bot.orders.order import Order
 from bot.orders.placement.matching import CREATED_AFTER, CREATED_BEFORE
-from bot.orders.poll_intervals import LONGEST_INTERVAL
+from bot.orders.poll_intervals import LONGEST_INTERVAL, is_tracked
 from bot.payments.tokens import LIGHTNING, TOKENS
 from bot.settlement.model import OrderReport
 from bot.settlement.steps import FAILED, STEP_OF_STATE, OrderStep, step_after
@@ -167,12 +167,12 @@ def compute_interval(reports: Sequence[OrderReport], served_at: datetime | None,
 
 def is_followed(order: Order) -> bool:
     """Return whether the poller will read the order again."""
-    return order.phase is Phase.OPEN and not order.is_ended and order.next_poll_at is not None
+    return is_tracked(order) and order.next_poll_at is not None
 
 
 def awaits_deposit(order: Order) -> bool:
     """Return whether the order is shown to its sender and waits for a deposit."""
-    return order.phase is Phase.OPEN and order.channel != LIGHTNING and not order.is_paid and not order.is_ended
+    return is_tracked(order) and order.channel != LIGHTNING and not order.is_paid
 
 
 @dataclass(frozen=True, slots=True)

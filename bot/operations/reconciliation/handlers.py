@@ -4,7 +4,6 @@ from collections.abc import Awaitable, Callable, Mapping
 
 from bot.core import csv
 from bot.core.date_ranges import Span, parse_span
-from bot.infra.telegram.outbound.sender import Delivered, Messenger
 from bot.infra.telegram.ui.router import Audience, Menu, Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.operations.reconciliation import screens
@@ -21,9 +20,8 @@ _Action = Callable[[Session, str], Awaitable[bool]]
 class ReconciliationHandlers:
     """Reconcile when an operator asks for it, show the result, and send the books as a file."""
 
-    def __init__(self, *, reconciliation: ReconciliationService, messenger: Messenger) -> None:
+    def __init__(self, reconciliation: ReconciliationService) -> None:
         self._reconciliation = reconciliation
-        self._messenger = messenger
 
     def routes(self) -> Routes[Session]:
         """Return the command and the buttons."""
@@ -97,12 +95,6 @@ class ReconciliationHandlers:
         if file.content is None:
             await session.show(screens.explain_no_file(session.t, file, period))
             return
-        sent = await self._messenger.send_document(
-            session.chat_id,
-            file.content,
-            csv.build_file_name("books", period, ZONE),
-            screens.format_caption(session.t, file, period),
-            priority="talk",
-        )
-        if not isinstance(sent, Delivered):
+        name, caption = csv.build_file_name("books", period, ZONE), screens.format_caption(session.t, file, period)
+        if not await session.send_file(file.content, name, caption):
             await session.show_below(screens.explain_not_sent(session.t))

@@ -1,22 +1,15 @@
 """Read what users ask before and during an order: price, limits, times and contacts. One place for all screens."""
 
-import asyncio
-from typing import Final
-
 from bot.core.clock import Clock
 from bot.infra.i18n import Translator
 from bot.orders.destinations.health import PayoutTimeMeasurement
 from bot.orders.rules import OrderRules
 from bot.settlement.catalogue import ServiceCatalogue
-from bot.settlement.model import Quote, SettlementFailure
 from bot.staff.staff_chat import SupportContacts
 from bot.support.user_chat.screens.help import HelpFacts
 from bot.support.user_chat.screens.welcome import answer_newcomer
 from bot.users.provider import Provider
 from bot.users.screens.start import WelcomeFacts
-
-LONGEST_WAIT: Final = 2.0
-"""Seconds that the welcome waits for the service's quote."""
 
 
 class FactReader:
@@ -46,26 +39,19 @@ class FactReader:
             tokens_offered=self._catalogue.may_offer_tokens,
         )
 
-    async def read_quote(self) -> Quote | None:
-        """Return the service's quote, or None if the service has none within two seconds."""
-        try:
-            async with asyncio.timeout(LONGEST_WAIT):
-                return await self._catalogue.quote()
-        except (SettlementFailure, TimeoutError):
-            return None
-
 
 class FirstContact:
     """Read what the welcome answers to newcomers."""
 
-    def __init__(self, *, facts: FactReader, provider: Provider, clock: Clock) -> None:
+    def __init__(self, *, facts: FactReader, catalogue: ServiceCatalogue, provider: Provider, clock: Clock) -> None:
         self._facts = facts
+        self._catalogue = catalogue
         self._provider = provider
         self._clock = clock
 
     async def read(self, t: Translator) -> WelcomeFacts:
         """Return the facts. If the service doesn't answer or its rate is old, they have no price."""
-        quote = await self._facts.read_quote()
+        quote = await self._catalogue.quote_soon()
         if quote is not None and quote.is_stale(self._clock.now()):
             quote = None
         return answer_newcomer(t, await self._facts.read(), quote, self._provider)
