@@ -21,6 +21,9 @@ TRANSACTION_HASH: Final = re.compile(r"0x[0-9A-Fa-f]{64}")
 LIGHTNING_SCHEME: Final = "lightning:"
 """The prefix of a link to an invoice."""
 
+LIGHTNING_WALLETS: Final = ("Phoenix", "Wallet of Satoshi", "Blink", "ZEUS", "Strike")
+"""Wallets that users read by name. They are examples: every wallet that pays a Lightning invoice works."""
+
 
 @dataclass(frozen=True, slots=True)
 class Chain:

@@ -3,6 +3,9 @@
 A suggestion combines two things and a kind from the bot's own word lists. Each language has over 7.6 million
 (241 x 240 x 132 and 245 x 244 x 133). An impostor who sends ten thousand forged invoices, each with a guess, expects
 to hit one suggested phrase in 760 such attempts.
+
+The seed words of a wallet must never be typed into a chat. `seed_words.txt` is the English word list of BIP-39. Four
+letters identify each word, and metal backups show only those.
 """
 
 import json
@@ -17,7 +20,6 @@ from typing import Any, Final
 
 from bot.core.errors import Rejection
 from bot.core.locales import FALLBACK, LOCALES
-from bot.core.seed_words import has_seed_words
 from bot.core.text import plain
 
 MIN_LENGTH: Final = 3
@@ -26,8 +28,13 @@ MIN_LETTERS: Final = 3
 EXAMPLE: Final = "kopi tubruk ungu"
 """The phrase in the documentation. Users can't choose it."""
 
+MAX_SEED_WORDS: Final = 5
+"""In a row. Six are half of the shortest seed phrase, and ordinary sentences rarely have as many."""
+
 _PUNCTUATION: Final = frozenset(" .,'\u2019-!?&")
 _CODE: Final = re.compile(r"([a-z]{2})-(\d{1,3})-(\d{1,3})-(\d{1,3})", re.ASCII)
+_SEED_WORD_LETTERS: Final = 4
+_WORD: Final = re.compile(r"[^\W\d_]+")
 _LINK: Final = re.compile(r"@|://|\bwww\b|\w\.\w", re.IGNORECASE)
 
 
@@ -79,7 +86,7 @@ def clean_phrase(text: str) -> str:
             `users.phrase.link` (Telegram would make links and names tappable), `users.phrase.symbols`,
             `users.phrase.letters` (a code or a PIN), `users.phrase.obvious` (others would guess it).
     """
-    if has_seed_words(text):
+    if _has_seed_words(text):
         raise Rejection("users.phrase.seed_words")
     if any(unicodedata.category(character) in {"Cc", "Zl", "Zp"} for character in text.strip()):
         raise Rejection("users.phrase.one_line")
@@ -92,6 +99,16 @@ def clean_phrase(text: str) -> str:
     if _is_obvious(phrase):
         raise Rejection("users.phrase.obvious")
     return phrase
+
+
+def _has_seed_words(text: str) -> bool:
+    """Return whether `text` has six or more BIP-39 words in a row, with any numbering or separators."""
+    in_a_row = 0
+    for word in _WORD.findall(plain(text).casefold()):
+        in_a_row = in_a_row + 1 if word in _seed_words() else 0
+        if in_a_row > MAX_SEED_WORDS:
+            return True
+    return False
 
 
 def _check_characters(phrase: str) -> None:
@@ -141,3 +158,9 @@ def _load_words(name: str) -> Mapping[str, Any]:
     file = files("bot.users") / "phrase_words" / f"{name}.json"
     known: Mapping[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     return known
+
+
+@cache
+def _seed_words() -> frozenset[str]:
+    words = (files("bot.users") / "seed_words.txt").read_text(encoding="ascii").split()
+    return frozenset(words) | {word[:_SEED_WORD_LETTERS] for word in words}

@@ -10,7 +10,7 @@ import pytest
 
 from bot.infra.i18n import LOCALES
 from bot.orders.destinations.model import PayoutTimes
-from bot.payments.wallets import LIGHTNING_WALLETS
+from bot.payments.tokens import LIGHTNING_WALLETS
 from bot.settlement import catalogue as catalogues
 from bot.settlement.catalogue import ServiceCatalogue
 from bot.settlement.model import OutOfReach, Quote

@@ -1,7 +1,7 @@
 """What Lightning is, beside the first review and in `/help`."""
 
 from bot.infra.i18n import Html, Translator
-from bot.payments.wallets import LIGHTNING_WALLETS
+from bot.payments.tokens import LIGHTNING_WALLETS
 
 
 def explain_lightning(t: Translator) -> Html:

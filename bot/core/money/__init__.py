@@ -12,8 +12,7 @@ from bot.core.money.exact import (
     rupiah_for_sats,
     sats_for_rupiah,
 )
-from bot.core.money.rejections import AmountRejected, AmountUnreadable, ForeignCurrency
-from bot.core.money.typed import Ambiguous, parse_amount
+from bot.core.money.typed import Ambiguous, AmountRejected, AmountUnreadable, ForeignCurrency, parse_amount
 
 __all__ = [
     "MAX_RUPIAH",

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final
 
+from bot.core.errors import Rejection
 from bot.core.money.exact import MAX_RUPIAH, MAX_SATS, SATS_PER_BITCOIN, Amount, Currency
 from bot.core.money.foreign import FOREIGN, names_foreign
-from bot.core.money.rejections import AmountRejected, AmountUnreadable, ForeignCurrency
 from bot.core.money.vocabulary import CURRENCIES, FRACTIONS, MILLION, SCALES, SLANG, THOUSAND, words_in
 from bot.core.money.words import UnknownWords, read_words
 from bot.core.text import BULLET, has_odd_numerals, plain, remove_pictures, with_plain_marks
@@ -22,6 +22,24 @@ _NUMBER = re.compile(
 
 _GROUP = 3
 """Digits between two separators of thousands."""
+
+
+class AmountRejected(Rejection):
+    """The amount can't be sent. Another amount may be possible."""
+
+
+class AmountUnreadable(AmountRejected):
+    """The text isn't an amount."""
+
+    def __init__(self) -> None:
+        super().__init__("core.amount.unreadable")
+
+
+class ForeignCurrency(AmountRejected):
+    """The amount is in a currency that we don't send."""
+
+    def __init__(self) -> None:
+        super().__init__("core.amount.foreign")
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from typing import Final
 
 from bot.infra.i18n import LOCALES, Html, Translator, other_locales
 from bot.infra.telegram.ui.screen import Button, Screen
-from bot.payments.wallets import LIGHTNING_WALLETS
+from bot.payments.tokens import LIGHTNING_WALLETS
 from bot.users.buttons import LanguageButton, SettingsAction, SettingsButton
 from bot.users.screens.buttons import send_row
 

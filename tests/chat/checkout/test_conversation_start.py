@@ -5,7 +5,7 @@ import re
 import pytest
 
 from bot.infra.i18n import LOCALES
-from bot.payments.wallets import LIGHTNING_WALLETS
+from bot.payments.tokens import LIGHTNING_WALLETS
 from tests.e2e.bot_database import wait_for_row, wait_until_undeliverable
 from tests.e2e.chat_user import ChatUser, text_of
 from tests.e2e.faults import wait_until_idle
