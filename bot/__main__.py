@@ -99,9 +99,9 @@ def sandbox(
 @cli.command()
 def mcp() -> None:
     """Run the tool server for AI agents (Model Context Protocol)."""
-    from bot.mcp_server import start  # noqa: PLC0415  see run
+    from bot import mcp_server  # noqa: PLC0415  see run
 
-    start.main()
+    mcp_server.main()
 
 
 @cli.command()

@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from bot.core.clock import Clock, SystemClock, seconds_with_sleep
-from bot.mcp_server.memory import drop_oldest
-from bot.mcp_server.unresolved_orders import Listing, UnresolvedOrders
+from bot.mcp_server.unresolved_orders import REMEMBERED, Listing, UnresolvedOrders
 from bot.orders.deposits import LONGEST_LIST, has_all_open_deposits
 from bot.orders.limits import AmountLimits
 from bot.orders.placement.invoice_check import TOO_GOOD_PERCENT
@@ -157,7 +156,7 @@ class Service:
         """Return one order (4.6). Raise `ValueError` for an id that can't be part of a path."""
         shared = self._orders.get(order_id)
         if shared is None:
-            drop_oldest(self._orders)
+            _drop_oldest(self._orders)
             shared = self._orders[order_id] = CachedValue(partial(self._fetch_order, order_id), KEEP_ORDER, self.clock)
         return await shared.get()
 
@@ -185,7 +184,7 @@ class Service:
 
     def withhold(self, order_id: str, why: str) -> None:
         """Never show the payment of this order."""
-        drop_oldest(self._withheld)
+        _drop_oldest(self._withheld)
         self._withheld[order_id] = why
 
     def why_withheld(self, order_id: str) -> str | None:
@@ -194,12 +193,12 @@ class Service:
 
     def mark_verified(self, order_id: str) -> None:
         """Remember that this order's payment is what its caller requested."""
-        drop_oldest(self._verified)
+        _drop_oldest(self._verified)
         self._verified[order_id] = None
 
     def claim_invoice(self, payment_hash: str, order_id: str) -> str:
         """Return the order of the invoice with this payment hash: this order, or another that had it first."""
-        drop_oldest(self._invoices)
+        _drop_oldest(self._invoices)
         return self._invoices.setdefault(payment_hash, order_id)
 
     def is_verified(self, order_id: str) -> bool:
@@ -229,3 +228,9 @@ class Service:
         await self._pace.take(order_id)
         await self._budget.take()
         return await self._client.order(order_id)
+
+
+def _drop_oldest(kept: dict[Any, Any]) -> None:
+    """Remove the oldest entry of `kept` if it is full."""
+    if len(kept) >= REMEMBERED:
+        del kept[next(iter(kept))]

@@ -13,12 +13,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final
 
-from bot.mcp_server import memory
 from bot.mcp_server.formats import format_rupiah, format_sats
 from bot.orders.placement.matching import CREATED_AFTER, CREATED_BEFORE
 from bot.payments.tokens import LIGHTNING
 from bot.settlement.client import OrderInput, OrderList, SettlementError
 from bot.settlement.model import EWALLET
+
+REMEMBERED: Final = 1000
+"""The entries of each kind that this server keeps about its calls. It has no database."""
 
 CREATED_FOR: Final = 600.0
 """For this many seconds after an order was created, the same request counts as its repetition."""
@@ -140,7 +142,7 @@ class UnresolvedOrders:
         known = self._remembered.get(request)
         if known is not None and self._seconds() < known.until:
             raise UnresolvedOrder(order_id=known.order_id)
-        if len(self.unknown()) + len(self._running) >= memory.REMEMBERED:
+        if len(self.unknown()) + len(self._running) >= REMEMBERED:
             raise TooManyUnresolved
         self._running.add(request)
         sending, was_created, sent_at = Sending(), True, self._seconds()
@@ -170,7 +172,7 @@ class UnresolvedOrders:
         }
 
     def _remember(self, request: Request, order_id: str | None, sent_at: float) -> None:
-        if len(self._remembered) >= memory.REMEMBERED:
+        if len(self._remembered) >= REMEMBERED:
             # Only an order whose id is known is forgotten early. The caller got its answer, or can list it.
             del self._remembered[next(key for key, each in self._remembered.items() if each.order_id is not None)]
         self._count += 1

@@ -87,8 +87,8 @@ def test_an_installed_kirim_has_its_sentences_and_its_page(installed: Path, tmp_
 
 def test_an_installed_kirim_brings_the_command_for_agents(installed: Path, tmp_path: Path) -> None:
     promised = next(installed.glob("kirim-*.dist-info/entry_points.txt")).read_text()
-    assert "kirim-mcp = bot.mcp_server.start:main" in promised.splitlines()
-    done = _runs(installed, tmp_path, "-c", "from bot.mcp_server.start import main; main()")
+    assert "kirim-mcp = bot.mcp_server:main" in promised.splitlines()
+    done = _runs(installed, tmp_path, "-c", "from bot.mcp_server import main; main()")
     assert (done.returncode, done.stdout) == (2, "")
     assert "SERVICE_API_KEY: required" in done.stderr
 
@@ -96,7 +96,7 @@ def test_an_installed_kirim_brings_the_command_for_agents(installed: Path, tmp_p
 def test_an_installed_kirim_mcp_serves_whoever_starts_it(installed: Path, tmp_path: Path) -> None:
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "a test", "version": "1"}}
     line = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}) + "\n"
-    command = (sys.executable, "-c", "from bot.mcp_server.start import main; main()")
+    command = (sys.executable, "-c", "from bot.mcp_server import main; main()")
     env = {"PATH": os.environ["PATH"], "PYTHONPATH": str(installed), "SERVICE_API_KEY": "pk_live_made.up"}
     done = subprocess.run(
         command, cwd=tmp_path, env=env, input=line, capture_output=True, text=True, timeout=TIMEOUT_SECONDS, check=False

@@ -19,9 +19,7 @@ def test_a_client_is_configured_in_three_lines() -> None:
 
 def test_the_configurations_start_our_command_with_our_variables_or_ask_our_path() -> None:
     local, hosted = (each["mcpServers"]["kirim"] for each in CONFIGURATIONS)
-    assert f'\n{local["command"]} = "bot.mcp_server.start:main"\n' in (ROOT / "pyproject.toml").read_text(
-        encoding="utf-8"
-    )
+    assert f'\n{local["command"]} = "bot.mcp_server:main"\n' in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     assert set(local["env"]) <= {name.upper() for name in AgentSettings.model_fields}
     assert hosted["url"].endswith("/mcp")
     assert hosted["headers"] == {"Authorization": "Bearer …"}

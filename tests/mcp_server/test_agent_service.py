@@ -3,8 +3,8 @@
 import asyncio
 from typing import Any, cast
 
-from bot.mcp_server.memory import REMEMBERED
 from bot.mcp_server.service import AgentRules, Service
+from bot.mcp_server.unresolved_orders import REMEMBERED
 from tests.settlement.fake_settlement import MovedClock
 from tests.virtual_time import in_virtual_time, now
 

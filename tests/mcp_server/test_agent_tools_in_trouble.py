@@ -184,7 +184,7 @@ async def test_a_list_that_reached_nobody_ends_no_doubt(system: AgentSystem, mon
 
 
 async def test_too_many_doubts_end_the_creation_of_orders(system: AgentSystem, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bot.mcp_server.memory.REMEMBERED", 2)
+    monkeypatch.setattr("bot.mcp_server.unresolved_orders.REMEMBERED", 2)
     for amount in (160_000, 170_000):
         await system.service.fault("500_after")
         await system.is_refused(idrAmount=amount)

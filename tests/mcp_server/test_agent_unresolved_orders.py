@@ -283,7 +283,7 @@ def test_another_spelling_of_the_holder_or_of_a_mobile_number_is_the_same_order(
 
 
 def test_a_doubt_is_never_forgotten_to_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bot.mcp_server.memory.REMEMBERED", 3)
+    monkeypatch.setattr("bot.mcp_server.unresolved_orders.REMEMBERED", 3)
     unresolved, seconds = in_doubt()
     for amount in range(1, 8):
         with unresolved.prevent_repeat(request(amount)) as sending:
@@ -303,7 +303,7 @@ def test_a_doubt_is_never_forgotten_to_make_room(monkeypatch: pytest.MonkeyPatch
 
 
 def test_orders_under_way_count_towards_the_limit_of_doubts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bot.mcp_server.memory.REMEMBERED", 2)
+    monkeypatch.setattr("bot.mcp_server.unresolved_orders.REMEMBERED", 2)
     unresolved = UnresolvedOrders()
     with unresolved.prevent_repeat(request(1)), unresolved.prevent_repeat(request(2)), pytest.raises(TooManyUnresolved):
         reject(unresolved)
