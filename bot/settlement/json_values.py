@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict
+from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any
 
 from bot.core.money import Amount
-from bot.settlement.model import Deposit, PayoutMethod, Quote, quote_from_json, quote_to_json
+from bot.settlement.model import Deposit, PayoutMethod, Quote
 
 JsonObject = Mapping[str, Any]
 
@@ -42,9 +44,20 @@ def to_deposit(value: JsonObject) -> Deposit:
 
 def from_quote(quote: Quote) -> JsonObject:
     """Return a quote as JSON: the rates as text, the time in UTC."""
-    return quote_to_json(quote)
+    return {
+        "btc_idr": str(quote.btc_idr),
+        "fetched_at": quote.fetched_at.astimezone(UTC).isoformat(),
+        "usdc_idr": None if quote.usdc_idr is None else str(quote.usdc_idr),
+        "source": quote.source,
+    }
 
 
 def to_quote(value: JsonObject) -> Quote:
     """Return a quote from JSON."""
-    return quote_from_json(value)
+    usdc = value["usdc_idr"]
+    return Quote(
+        btc_idr=Decimal(str(value["btc_idr"])),
+        fetched_at=datetime.fromisoformat(str(value["fetched_at"])),
+        usdc_idr=None if usdc is None else Decimal(str(usdc)),
+        source=str(value["source"]),
+    )

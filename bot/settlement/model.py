@@ -15,7 +15,7 @@ The adapter translates the client's errors into these::
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 from hashlib import blake2s
 from typing import Protocol
@@ -309,24 +309,3 @@ class Settlement(Protocol):
     async def newest(self, limit: int = 100) -> NewestOrders:
         """Read the newest orders (4.7). An empty list proves nothing."""
         ...
-
-
-def quote_to_json(quote: Quote) -> dict[str, object]:
-    """Return a quote as JSON values: the rates as text, so that no digit is lost, and the time in UTC."""
-    return {
-        "btc_idr": str(quote.btc_idr),
-        "fetched_at": quote.fetched_at.astimezone(UTC).isoformat(),
-        "usdc_idr": None if quote.usdc_idr is None else str(quote.usdc_idr),
-        "source": quote.source,
-    }
-
-
-def quote_from_json(payload: Mapping[str, object]) -> Quote:
-    """Return the quote that `quote_to_json` wrote."""
-    usdc = payload["usdc_idr"]
-    return Quote(
-        btc_idr=Decimal(str(payload["btc_idr"])),
-        fetched_at=datetime.fromisoformat(str(payload["fetched_at"])),
-        usdc_idr=None if usdc is None else Decimal(str(usdc)),
-        source=str(payload["source"]),
-    )

@@ -17,7 +17,8 @@ from bot.rates.repository import QuoteRepository
 from bot.rates.scheduler import MAX_QUEUED, RateScheduler
 from bot.rates.subscription_service import MAX_ALERTS, SubscriptionService
 from bot.rates.workers import EVERY_SECONDS, SOON_SECONDS, SubscriptionWorker
-from bot.settlement.model import Quote, ServiceDown, quote_from_json, quote_to_json
+from bot.settlement.json_values import from_quote, to_quote
+from bot.settlement.model import Quote, ServiceDown
 from bot.users.model import User
 from bot.users.repository import UserRepository
 from bot.users.service import UserService
@@ -283,4 +284,4 @@ async def test_a_lost_database_costs_no_alert(rates: RateSystem, monkeypatch: py
 @pytest.mark.parametrize("usdc", [None, Decimal("16345.50")])
 def test_a_payload_carries_a_quote_exactly(usdc: Decimal | None) -> None:
     quote = Quote(Decimal("1700123456.780000001"), BEGINNING, usdc, "binance")
-    assert quote_from_json(quote_to_json(quote)) == quote
+    assert to_quote(from_quote(quote)) == quote
