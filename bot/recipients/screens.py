@@ -29,7 +29,9 @@ def show_list(t: Translator, recipients: Sequence[SavedRecipient], page: int = 0
     pages = -(-len(recipients) // PAGE_SIZE)
     page = min(page, pages - 1)
     shown = recipients[page * PAGE_SIZE : (page + 1) * PAGE_SIZE]
-    rows = tuple((_row_button(each),) for each in shown)
+    rows = tuple(
+        (Button(format_recipient(each), data=RecipientButton(each.id, RecipientAction.PAGE).pack()),) for each in shown
+    )
     return Screen(t("recipients.list.ask"), (*rows, *_page_row(t, page, pages)))
 
 
@@ -43,7 +45,7 @@ def show_recipient(t: Translator, recipient: SavedRecipient, now: datetime) -> S
             _button(t, recipient, "recipients.edit_holder", RecipientAction.EDIT_HOLDER),
         ),
         (_button(t, recipient, "recipients.delete", RecipientAction.DELETE),),
-        (_list_button(t),),
+        (Button(t.plain("recipients.all"), data=RecipientsButton().pack()),),
     )
     text = t(
         "recipients.page",
@@ -104,10 +106,6 @@ def clean_label(text: str) -> str | None:
     return label or None
 
 
-def _row_button(recipient: SavedRecipient) -> Button:
-    return Button(format_recipient(recipient), data=RecipientButton(recipient.id, RecipientAction.PAGE).pack())
-
-
 def _page_row(t: Translator, page: int, pages: int) -> Keyboard:
     if pages == 1:
         return ()
@@ -121,10 +119,6 @@ def _page_row(t: Translator, page: int, pages: int) -> Keyboard:
         else ()
     )
     return ((*before, here, *after),)
-
-
-def _list_button(t: Translator) -> Button:
-    return Button(t.plain("recipients.all"), data=RecipientsButton().pack())
 
 
 def _back_button(t: Translator, recipient: SavedRecipient) -> Button:
