@@ -6,6 +6,7 @@ Text from outside can't be taken for a formula by a spreadsheet.
 import csv
 import io
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from functools import lru_cache
 from typing import Final
@@ -18,6 +19,17 @@ FORMULA_SIGNS: Final = ("=", "+", "-", "@")
 
 MAX_CELL_CHARACTERS: Final = 200
 """Characters of a text from outside."""
+
+
+@dataclass(frozen=True, slots=True)
+class CsvFile:
+    """A file about a period: how many orders or entries it is about, and the CSV.
+
+    `content` is None if there are none, or too many for one file.
+    """
+
+    count: int
+    content: bytes | None
 
 
 # Names and states repeat: without the cache they take half of the time of a file.

@@ -14,7 +14,6 @@ from bot.infra.drawing.chart import render_bars_off_loop
 from bot.infra.telegram.ui.router import Audience, Menu, Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.operations.buttons import StatisticsAction, StatisticsButton
-from bot.operations.screens import export as export_screens
 from bot.operations.screens import platform as platform_screens
 from bot.operations.screens import statistics as screens
 from bot.operations.statistics_service import StatisticsService
@@ -70,7 +69,7 @@ class StatisticsHandlers:
         else:
             if typed:
                 session.notice = session.t("staff.export.unclear")
-            await questions.ask(session, EXPORT_PERIOD, export_screens.ask_period(session.t))
+            await questions.ask(session, EXPORT_PERIOD, screens.ask_period(session.t))
 
     async def statistics_button(self, session: Session, button: StatisticsButton, act: _Action) -> None:
         """Run the action of a button under the statistics."""
@@ -86,7 +85,7 @@ class StatisticsHandlers:
         span = spans.parse_span(text, _today(session), session.zone)
         if span is None:
             session.notice = session.t("staff.export.unclear")
-            await session.show(export_screens.ask_period(session.t))
+            await session.show(screens.ask_period(session.t))
             return
         await session.save_user(questions.mark_answered(session))
         await self._send_file(session, span)
@@ -101,7 +100,7 @@ class StatisticsHandlers:
     async def _ask_span(self, session: Session, _: str) -> bool:
         await session.acknowledge()
         session.message_id = None
-        await questions.ask(session, EXPORT_PERIOD, export_screens.ask_period(session.t))
+        await questions.ask(session, EXPORT_PERIOD, screens.ask_period(session.t))
         return True
 
     async def _send_named_span(self, session: Session, argument: str) -> bool:
@@ -124,14 +123,12 @@ class StatisticsHandlers:
     async def _send_file(self, session: Session, span: Span) -> None:
         file = await self._statistics.export_orders(span, session.user.id)
         if file.content is None:
-            await session.show(export_screens.explain_no_file(session.t, file, span, session.zone))
+            await session.show(screens.explain_no_file(session.t, file, span, session.zone))
             return
         name = csv.build_file_name("orders", span, session.zone)
-        caption = export_screens.format_caption(session.t, file, span, session.zone)
+        caption = screens.format_caption(session.t, file, span, session.zone)
         if not await session.send_file(file.content, name, caption):
-            await session.show_below(
-                Screen(session.t("staff.export.not_sent"), export_screens.other_period_row(session.t))
-            )
+            await session.show_below(screens.explain_not_sent(session.t))
 
 
 def _today(session: Session) -> date:

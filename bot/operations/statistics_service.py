@@ -1,16 +1,21 @@
-"""Statistics for operators, of the bot and of the service, and the orders of a period as a file."""
+"""Statistics for operators, of the bot and of the service, and the orders of a period as a file.
+
+The file is CSV: one order in each row, without personal data. Times are UTC in ISO 8601, amounts are whole rupiah and
+sats, and rates are decimal text.
+"""
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from datetime import tzinfo
 from typing import Final, TypeVar
 
+from bot.core import csv
 from bot.core.clock import Clock
+from bot.core.csv import CsvFile
 from bot.core.date_ranges import Period, Span, get_recent_span
 from bot.infra.db.database import Database
-from bot.operations import export
-from bot.operations.statistics import BotStatistics, OwnTotals
+from bot.operations.statistics import BotStatistics, OrderLine, OwnTotals
 from bot.operations.statistics_repository import StatisticsRepository
 from bot.settlement.model import DepositRails, PlatformStats, Settlement, SettlementFailure
 from bot.staff.audit import describe_span, record_audit
@@ -46,17 +51,6 @@ class ServiceStatistics:
     own: OwnTotals | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class OrderFile:
-    """The orders of a period: their number, and the CSV.
-
-    The CSV is None if there are no orders, or too many for one file.
-    """
-
-    orders: int
-    content: bytes | None
-
-
 class StatisticsService:
     """Count statistics, and export orders. Exports are recorded in the audit log."""
 
@@ -85,22 +79,46 @@ class StatisticsService:
             own = await StatisticsRepository(tx).count_totals()
         return ServiceStatistics(stats, rails, own)
 
-    async def export_orders(self, span: Span, by: int) -> OrderFile:
+    async def export_orders(self, span: Span, by: int) -> CsvFile:
         """Return the orders placed in a period, oldest first, read at one moment. Record who exported them."""
         async with self._database.reading() as tx:
             count = await StatisticsRepository(tx).count_orders(span.since, span.until)
             if not 0 < count <= MAX_ORDERS:
-                return OrderFile(count, None)
-            content = bytearray(export.header_row())
+                return CsvFile(count, None)
+            content = bytearray(csv.write_rows([list(COLUMNS)]))
             found = await StatisticsRepository(tx).order_lines(span.since, span.until, None, BATCH_SIZE)
             while found:
-                content += await asyncio.to_thread(export.order_rows, found)
+                content += await asyncio.to_thread(order_rows, found)
                 found = await StatisticsRepository(tx).order_lines(span.since, span.until, found[-1], BATCH_SIZE)
         async with self._database.transaction() as tx:
             await record_audit(
                 tx, by, AuditAction.EXPORTED, ORDERS_SUBJECT, self._clock.now(), detail=describe_span(span)
             )
-        return OrderFile(count, bytes(content))
+        return CsvFile(count, bytes(content))
+
+
+COLUMNS: Final[dict[str, Callable[[OrderLine], object]]] = {
+    "reference": lambda line: csv.format_text(line.reference),
+    "service_id": lambda line: csv.format_text(line.service_id),
+    "created_at": lambda line: csv.format_time(line.created_at),
+    "paid_at": lambda line: csv.format_time(line.paid_at),
+    "ended_at": lambda line: csv.format_time(line.ended_at),
+    "outcome": lambda line: line.outcome,
+    "service_state": lambda line: csv.format_text(line.state),
+    "destination_code": lambda line: csv.format_text(line.method.code),
+    "destination_name": lambda line: csv.format_text(line.method.name),
+    "destination_kind": lambda line: csv.format_text(line.method.kind),
+    "paid_by": lambda line: csv.format_text(line.channel),
+    "idr": lambda line: line.idr,
+    "sats": lambda line: line.sats,
+    "idr_per_btc": lambda line: "" if line.btc_idr is None else f"{line.btc_idr:f}",
+}
+"""The columns from left to right. docs/operating.md describes them."""
+
+
+def order_rows(lines: Iterable[OrderLine]) -> bytes:
+    """Return the rows of some orders."""
+    return csv.write_rows([column(line) for column in COLUMNS.values()] for line in lines)
 
 
 async def _or_none(call: Awaitable[T]) -> T | None:

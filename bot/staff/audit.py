@@ -12,6 +12,7 @@ from typing import Final
 
 from bot.core import csv
 from bot.core.clock import Clock
+from bot.core.csv import CsvFile
 from bot.core.date_ranges import Span
 from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
@@ -40,17 +41,6 @@ class AuditPage:
     is_newest: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class AuditFile:
-    """The log of a period: the number of entries, and the CSV.
-
-    The CSV is None if there are no entries, or too many for one file.
-    """
-
-    entries: int
-    content: bytes | None
-
-
 class AuditLog:
     """Read and export the audit log."""
 
@@ -65,7 +55,7 @@ class AuditLog:
         older = found[PAGE_SIZE - 1].id if len(found) > PAGE_SIZE else ""
         return AuditPage(found[:PAGE_SIZE], actor_id, older, is_newest=not before)
 
-    async def export(self, span: Span, by: int) -> AuditFile:
+    async def export(self, span: Span, by: int) -> CsvFile:
         """Return the log of a period, oldest first. The export is recorded before it is returned."""
         content, count = bytearray(csv.write_rows([list(COLUMNS)])), 0
         async with self._database.reading() as tx:
@@ -75,10 +65,10 @@ class AuditLog:
                 content += await asyncio.to_thread(_format_rows, found)
                 found = await AuditRepository(tx).between(span.since, span.until, found[-1].id, BATCH_SIZE)
         if not 0 < count <= MAX_ENTRIES:
-            return AuditFile(count, None)
+            return CsvFile(count, None)
         async with self._database.transaction() as tx:
             await record_audit(tx, by, AuditAction.EXPORTED, LOG_SUBJECT, self._clock.now(), detail=describe_span(span))
-        return AuditFile(count, bytes(content))
+        return CsvFile(count, bytes(content))
 
 
 async def record_audit(

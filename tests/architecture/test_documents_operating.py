@@ -15,9 +15,9 @@ from bot.infra.i18n import find_catalogue_folder
 from bot.infra.metrics import LoopLag
 from bot.infra.process_state import ProcessState
 from bot.operations.command_menus import collect_menus
-from bot.operations.export import COLUMNS as EXPORTED
 from bot.operations.reconciliation.books import COLUMNS as BOOKED
 from bot.operations.statistics import OrderOutcome
+from bot.operations.statistics_service import COLUMNS as EXPORTED
 from bot.staff.alarm_model import AlarmKind
 from bot.staff.audit import COLUMNS as AUDITED
 from tests.architecture.documents import DOCUMENTS, check_listed, part, rows

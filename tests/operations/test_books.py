@@ -115,11 +115,11 @@ async def test_the_books_are_read_in_batches_and_recorded(system: OrderSystem, m
     file = await reconciliation_of(system).export_books(get_day_span(day, day, ZONE), OSCAR)
     assert file.content is not None
     (row,) = rows_of(file.content)
-    assert (file.orders, row["sent_orders"], row["sent_idr"]) == (8, "8", "80")
+    assert (file.count, row["sent_orders"], row["sent_idr"]) == (8, "8", "80")
     before = await reconciliation_of(system).export_books(
         get_day_span(day - timedelta(days=1), day - timedelta(days=1), ZONE), OSCAR
     )
-    assert (before.orders, before.content) == (0, None)
+    assert (before.count, before.content) == (0, None)
     async with system.store.reading() as tx:
         entries = await AuditRepository(tx).page(before="", actor_id=0, limit=5)
     assert [(entry.action, entry.subject) for entry in entries] == [(AuditAction.EXPORTED, "books:")]

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from bot.core.csv import CsvFile
 from bot.core.date_ranges import get_month_span
 from bot.infra.i18n import LOCALES, Translator
 from bot.operations.reconciliation import screens
@@ -23,7 +24,6 @@ from bot.operations.reconciliation.model import (
     find_unseen,
     merge_spans,
 )
-from bot.operations.reconciliation.service import BooksFile
 from tests.screens import HOSTILE_NAMES, JAKARTA, NOW, ScreenCase, check_screen
 from tests.texts import TRANSLATIONS, like, says
 
@@ -78,7 +78,7 @@ def test_every_screen_fits(locale: str, outside: str) -> None:
             check_screen(ScreenCase("report", screens.show_report(t, report, NOW, JAKARTA, has_failed=has_failed)))
     check_screen(ScreenCase("period", screens.ask_period(t)))
     for count in (0, 10**9):
-        check_screen(ScreenCase("no file", screens.explain_no_file(t, BooksFile(count, None), period)))
+        check_screen(ScreenCase("no file", screens.explain_no_file(t, CsvFile(count, None), period)))
     check_screen(ScreenCase("not sent", screens.explain_not_sent(t)))
 
 

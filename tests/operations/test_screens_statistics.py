@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.core import csv
+from bot.core.csv import CsvFile
 from bot.core.date_ranges import NAMED_SPANS, Period, get_recent_span
 from bot.infra.drawing.chart import render_bars
 from bot.infra.i18n import LOCALES
 from bot.operations.buttons import StatisticsAction, StatisticsButton
-from bot.operations.screens import export, platform
-from bot.operations.screens import statistics as statistics_screens
+from bot.operations.screens import platform, statistics
 from bot.operations.screens.platform import format_key, format_value
 from bot.operations.statistics import (
     BotStatistics,
@@ -25,7 +25,7 @@ from bot.operations.statistics import (
     Tally,
     UserStatistics,
 )
-from bot.operations.statistics_service import MAX_ORDERS, OrderFile, ServiceStatistics
+from bot.operations.statistics_service import MAX_ORDERS, ServiceStatistics
 from bot.settlement.client.parser import read_json
 from bot.settlement.client.wire import PlatformStats as WireStats
 from bot.settlement.model import DepositRails, PlatformStats, Rail
@@ -74,13 +74,13 @@ def test_all_statistics_fit_in_a_caption(locale: str, period: Period, size: int)
     t, span = TRANSLATIONS.get(locale), get_recent_span(period, NOW, JAKARTA)
     counted = statistics_of(size, span.parts)
     seen = ScreenCase(
-        "own", statistics_screens.show_statistics(t, period, "21 Nov 2026, 16:30 WIB", counted, b""), is_caption=True
+        "own", statistics.show_statistics(t, period, "21 Nov 2026, 16:30 WIB", counted, b""), is_caption=True
     )
     check_screen(seen)
-    facts = statistics_screens.build_chart(t, period, span, counted.orders, JAKARTA)
+    facts = statistics.build_chart(t, period, span, counted.orders, JAKARTA)
     assert len(facts.bars) == span.parts
     assert all(0 <= bar.share <= 1 for bar in facts.bars)
-    assert len(facts.levels) <= statistics_screens.LEVELS + 1
+    assert len(facts.levels) <= statistics.LEVELS + 1
     assert render_bars(facts).startswith(b"\x89PNG")
 
 
@@ -95,14 +95,14 @@ def test_the_statistics_say_what_was_counted(locale: str) -> None:
     orders = OrderStatistics(parts=tuple(parts), median=timedelta(seconds=95), timed=3)
     people = UserStatistics(known=120, away=4, active=30, new=10, ordered=5, paid=4)
     counted = BotStatistics(users=people, subscribers=statistics_of(7, 7).subscribers, orders=orders)
-    shown_text = statistics_screens.show_statistics(t, Period.WEEK, "15 Nov", counted, b"").text
+    shown_text = statistics.show_statistics(t, Period.WEEK, "15 Nov", counted, b"").text
     for said in (t.rupiah(1_500_000), t.sats(88_000), "✅", "⌛", "95", t.percent(75), t.percent(40), "120"):
         assert said in shown_text
-    assert statistics_screens.OUTCOME_SIGNS[OrderOutcome.WAITING] not in shown_text
+    assert statistics.OUTCOME_SIGNS[OrderOutcome.WAITING] not in shown_text
 
 
 def test_an_outcome_has_its_sign_and_its_words_in_every_language() -> None:
-    assert set(statistics_screens.OUTCOME_SIGNS) == set(OrderOutcome)
+    assert set(statistics.OUTCOME_SIGNS) == set(OrderOutcome)
     for locale in LOCALES:
         for outcome in OrderOutcome:
             assert TRANSLATIONS.get(locale).plain(f"operations.statistics.outcome_{outcome}")
@@ -244,16 +244,17 @@ def test_a_number_in_a_text_is_one_only_where_the_key_says_so() -> None:
 @pytest.mark.parametrize("locale", LOCALES)
 def test_the_export_asks_for_a_time_and_says_which_it_was(locale: str) -> None:
     t = TRANSLATIONS.get(locale)
-    asking = ScreenCase("which time", export.ask_period(t))
+    asking = ScreenCase("which time", statistics.ask_period(t))
     check_screen(asking)
     assert {StatisticsButton.read(str(button.data)) for button in asking.buttons} == {
         StatisticsButton(StatisticsAction.CSV, name) for name in NAMED_SPANS
     }
+    check_screen(ScreenCase("not sent", statistics.explain_not_sent(t)))
     for find in NAMED_SPANS.values():
         span = find(NOW, JAKARTA)
         for count in (0, MAX_ORDERS + 1):
-            check_screen(ScreenCase("no file", export.explain_no_file(t, OrderFile(count, None), span, JAKARTA)))
-        assert t.plural("staff.export.orders", 12) in export.format_caption(t, OrderFile(12, b""), span, JAKARTA)
+            check_screen(ScreenCase("no file", statistics.explain_no_file(t, CsvFile(count, None), span, JAKARTA)))
+        assert t.plural("staff.export.orders", 12) in statistics.format_caption(t, CsvFile(12, b""), span, JAKARTA)
     assert csv.build_file_name("orders", NAMED_SPANS["last_month"](NOW, JAKARTA), JAKARTA) == (
         "kirim-orders-2026-10-01-to-2026-10-31.csv"
     )

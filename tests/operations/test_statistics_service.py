@@ -6,11 +6,12 @@ from datetime import timedelta
 
 import pytest
 
+from bot.core.csv import CsvFile
 from bot.core.date_ranges import Period, get_recent_span
 from bot.core.zones import PRESUMED
 from bot.operations import statistics_service as module
 from bot.operations.statistics import OrderOutcome
-from bot.operations.statistics_service import OrderFile, StatisticsService
+from bot.operations.statistics_service import StatisticsService
 from bot.orders.repository import OrderRepository
 from bot.settlement.model import KeyRefused, ServiceDown, SettlementFailure, SlowDown
 from tests.orders.builders import an_order
@@ -30,7 +31,7 @@ async def place_orders(system: OrderSystem, count: int) -> None:
             assert await OrderRepository(tx).add(an_order(f"R{number:04}", created_at=at))
 
 
-def references(export: OrderFile) -> list[str]:
+def references(export: CsvFile) -> list[str]:
     assert export.content is not None
     rows = csv.DictReader(io.StringIO(export.content.decode(), newline=""))
     return [row["reference"] for row in rows]
@@ -75,7 +76,7 @@ async def test_a_file_is_written_in_batches_of_which_none_is_lost(
     monkeypatch.setattr(module, "BATCH_SIZE", 3)
     await place_orders(system, count)
     export = await statistics.export_orders(get_recent_span(Period.WEEK, system.clock.now(), PRESUMED), OSCAR)
-    assert export.orders == count
+    assert export.count == count
     assert references(export) == [f"R{number:04}" for number in reversed(range(count))]
 
 
@@ -83,7 +84,7 @@ async def test_there_is_no_file_of_nothing_nor_of_too_much(
     system: OrderSystem, statistics: StatisticsService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     span = get_recent_span(Period.WEEK, system.clock.now(), PRESUMED)
-    assert await statistics.export_orders(span, OSCAR) == OrderFile(0, None)
+    assert await statistics.export_orders(span, OSCAR) == CsvFile(0, None)
     monkeypatch.setattr(module, "MAX_ORDERS", 2)
     await place_orders(system, 3)
-    assert await statistics.export_orders(span, OSCAR) == OrderFile(3, None)
+    assert await statistics.export_orders(span, OSCAR) == CsvFile(3, None)

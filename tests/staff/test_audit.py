@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from bot.core.csv import CsvFile
 from bot.core.date_ranges import Period, Span, get_recent_span
 from bot.core.zones import PRESUMED
 from bot.infra.db.errors import StoreDown
@@ -13,7 +14,7 @@ from bot.operations.statistics_service import StatisticsService
 from bot.staff import audit as module
 from bot.staff.alarm_model import AlarmKind
 from bot.staff.alarms import add_order_alarm
-from bot.staff.audit import PAGE_SIZE, AuditFile, AuditLog, record_audit
+from bot.staff.audit import PAGE_SIZE, AuditLog, record_audit
 from bot.staff.model import AuditAction, AuditEntry
 from bot.staff.repository import AuditRepository
 from tests.orders.order_system import EMMA, OSCAR, OrderSystem
@@ -101,10 +102,10 @@ async def test_no_file_where_there_is_nothing_or_too_much(
     system: OrderSystem, audit_log: AuditLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     long_ago = Span((datetime(2001, 1, 1, tzinfo=UTC), datetime(2001, 1, 2, tzinfo=UTC)))
-    assert await audit_log.export(long_ago, OSCAR) == AuditFile(0, None)
+    assert await audit_log.export(long_ago, OSCAR) == CsvFile(0, None)
     await view_orders(system, 3)
     monkeypatch.setattr(module, "MAX_ENTRIES", 2)
-    assert await audit_log.export(get_recent_span(Period.DAY, system.clock.now() + HOUR, PRESUMED), OSCAR) == AuditFile(
+    assert await audit_log.export(get_recent_span(Period.DAY, system.clock.now() + HOUR, PRESUMED), OSCAR) == CsvFile(
         3, None
     )
     assert AuditAction.EXPORTED not in {entry.action for entry in await all_entries(system)}

@@ -4,12 +4,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta, tzinfo
 
+from bot.core.csv import CsvFile
 from bot.core.date_ranges import Period, get_recent_span
 from bot.infra.i18n import Translator
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.order import Order
-from bot.staff.audit import PAGE_SIZE, AuditFile, AuditPage
+from bot.staff.audit import PAGE_SIZE, AuditPage
 from bot.staff.model import AuditAction, AuditEntry
 from bot.staff.screens import audit
 from bot.support.reveal import screens as staff_reveal
@@ -88,6 +89,6 @@ def of_seeing_more(
     yield "empty trail", audit.show_page(Reader(t, zone, now), AuditPage(()), TERMS), ()
     yield "trail of what time", audit.ask_period(t), ()
     for count in (0, 100_001):
-        made = AuditFile(count, None)
+        made = CsvFile(count, None)
         yield "no file", audit.explain_no_file(Reader(t, zone, now), made, get_recent_span(Period.WEEK, now, zone)), ()
     yield "no file sent", audit.explain_not_sent(t), ()

@@ -3,6 +3,7 @@
 from datetime import datetime, tzinfo
 from typing import Final
 
+from bot.core.csv import CsvFile
 from bot.core.date_ranges import NAMED_SPANS, Span
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.formatting import clip, format_span, format_time
@@ -10,7 +11,7 @@ from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.operations.reconciliation.books import ZONE
 from bot.operations.reconciliation.buttons import ReconciliationAction, ReconciliationButton
 from bot.operations.reconciliation.model import Difference, DifferenceKind, ListedSpan, Report, Run
-from bot.operations.reconciliation.service import MAX_ORDERS, BooksFile
+from bot.operations.reconciliation.service import MAX_ORDERS
 
 MAX_DIFFERENCES: Final = 12
 MAX_SPANS: Final = 3
@@ -44,15 +45,15 @@ def ask_period(t: Translator) -> Screen:
     return Screen(t("operations.books.ask"), ((week, month), (this, before), (back,)))
 
 
-def format_caption(t: Translator, file: BooksFile, period: Span) -> Html:
+def format_caption(t: Translator, file: CsvFile, period: Span) -> Html:
     """Return how many paid orders the file sums up, and of which period."""
-    orders = t.plural("staff.export.orders", file.orders)
+    orders = t.plural("staff.export.orders", file.count)
     return t("operations.books.caption", orders=orders, time=format_span(t, period, ZONE))
 
 
-def explain_no_file(t: Translator, file: BooksFile, period: Span) -> Screen:
+def explain_no_file(t: Translator, file: CsvFile, period: Span) -> Screen:
     """Say why there is no file: nothing was paid, or there are too many orders for one file."""
-    key = "operations.books.too_many" if file.orders else "operations.books.no_orders"
+    key = "operations.books.too_many" if file.count else "operations.books.no_orders"
     return Screen(t(key, time=format_span(t, period, ZONE), most=MAX_ORDERS), (_books_row(t),))
 
 

@@ -12,6 +12,7 @@ from typing import Final, TypeVar
 
 import structlog
 
+from bot.core.csv import CsvFile
 from bot.core.date_ranges import Span
 from bot.infra.db.transaction import Transaction
 from bot.infra.feature import Infra
@@ -102,14 +103,6 @@ AUDIT_TERMS: Final = AuditTerms(subjects={"books": name_as_written})
 ALARM_KINDS: Final = frozenset(ALARM_OF.values())
 
 
-@dataclass(frozen=True, slots=True)
-class BooksFile:
-    """The books of a period: the number of paid orders, and the CSV. The CSV is None if there are none, or too many."""
-
-    orders: int
-    content: bytes | None
-
-
 @dataclass(slots=True)
 class _Findings:
     """What a run has found so far."""
@@ -194,7 +187,7 @@ class ReconciliationService:
             not_alarmed=not_alarmed,
         )
 
-    async def export_books(self, period: Span, by: int) -> BooksFile:
+    async def export_books(self, period: Span, by: int) -> CsvFile:
         """Return the books of a period, read at one moment. Record who exported them."""
         books, count = Books(), 0
         async with self._database.reading() as tx:
@@ -205,11 +198,11 @@ class ReconciliationService:
                 books.add(found)
                 found = await repository.paid(period.since, period.until, found[-1], BATCH_SIZE)
         if not 0 < count <= MAX_ORDERS:
-            return BooksFile(count, None)
+            return CsvFile(count, None)
         async with self._database.transaction() as tx:
             detail = describe_span(period)
             await record_audit(tx, by, AuditAction.EXPORTED, BOOKS_SUBJECT, self._clock.now(), detail=detail)
-        return BooksFile(count, books.to_csv())
+        return CsvFile(count, books.to_csv())
 
     async def _read_list(self) -> OrderListing:
         await self._budget.take()

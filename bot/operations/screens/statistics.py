@@ -1,12 +1,17 @@
-"""The bot's own statistics of the last day, week or month: a text, and a chart of paid orders."""
+"""Screens of `/stats` and `/export`: the bot's own statistics as a text and a chart, and the orders as a file.
+
+The service's own statistics are in `platform.py`.
+"""
 
 from datetime import datetime, tzinfo
 from decimal import Decimal
 from typing import Final
 
-from bot.core.date_ranges import Period, Span
+from bot.core.csv import CsvFile
+from bot.core.date_ranges import NAMED_SPANS, Period, Span
 from bot.infra.drawing.chart import Bar, BarFacts, Mark
 from bot.infra.i18n import Html, Translator
+from bot.infra.telegram.ui.formatting import format_span
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.operations.buttons import StatisticsAction, StatisticsButton
 from bot.operations.statistics import (
@@ -17,6 +22,7 @@ from bot.operations.statistics import (
     UserStatistics,
     calculate_share,
 )
+from bot.operations.statistics_service import MAX_ORDERS
 from bot.rates.axes import round_step
 from bot.support.tickets.screens import format_length, format_ticket_times
 
@@ -65,6 +71,36 @@ def build_chart(t: Translator, period: Period, span: Span, orders: OrderStatisti
             for begins, tally in zip(span.edges, paid, strict=False)
         ),
     )
+
+
+def ask_period(t: Translator) -> Screen:
+    """Ask for the period. The usual ones are buttons, and any other can be typed."""
+    day, week, month, this, before = (
+        Button(t.plain(f"staff.export.{name}"), data=StatisticsButton(StatisticsAction.CSV, name).pack())
+        for name in NAMED_SPANS
+    )
+    return Screen(t("staff.export.ask"), ((day, week, month), (this, before)))
+
+
+def format_caption(t: Translator, file: CsvFile, span: Span, zone: tzinfo) -> Html:
+    """Return how many orders the file contains, of which period, and what it doesn't contain."""
+    return t(
+        "staff.export.caption", orders=t.plural("staff.export.orders", file.count), time=format_span(t, span, zone)
+    )
+
+
+def explain_no_file(t: Translator, file: CsvFile, span: Span, zone: tzinfo) -> Screen:
+    """Say why there is no file: there are no orders, or too many for one file."""
+    if file.count:
+        text = t("staff.export.too_many", count=file.count, most=MAX_ORDERS, time=format_span(t, span, zone))
+    else:
+        text = t("staff.export.none", time=format_span(t, span, zone))
+    return Screen(text, _other_period_rows(t))
+
+
+def explain_not_sent(t: Translator) -> Screen:
+    """Say that the file couldn't be sent."""
+    return Screen(t("staff.export.not_sent"), _other_period_rows(t))
 
 
 def _build_levels(t: Translator, highest: int) -> tuple[int, tuple[Mark, ...]]:
@@ -125,6 +161,10 @@ def _orders(t: Translator, orders: OrderStatistics) -> Html:
 def _count_orders(orders: OrderStatistics, outcome: OrderOutcome) -> int:
     tally = orders.by_outcome.get(outcome)
     return tally.orders if tally else 0
+
+
+def _other_period_rows(t: Translator) -> Keyboard:
+    return ((Button(t.plain("staff.export.other"), data=StatisticsButton(StatisticsAction.EXPORT).pack()),),)
 
 
 def _keyboard(t: Translator, shown: Period) -> Keyboard:

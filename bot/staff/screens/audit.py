@@ -2,13 +2,14 @@
 
 from typing import Final
 
+from bot.core.csv import CsvFile
 from bot.core.date_ranges import NAMED_SPANS, Span
 from bot.core.text import plain
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.formatting import clip, format_span
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
-from bot.staff.audit import MAX_ENTRIES, AuditFile, AuditPage
+from bot.staff.audit import MAX_ENTRIES, AuditPage
 from bot.staff.audit_terms import MAX_NAME_LENGTH, AuditTerms
 from bot.staff.buttons import AuditExportButton, AuditFileButton, AuditPageButton
 from bot.staff.model import AuditAction, AuditEntry
@@ -33,20 +34,20 @@ def ask_period(t: Translator) -> Screen:
     return Screen(t("staff.audit.ask"), ((day, week, month), (this, before), _back_row(t)))
 
 
-def format_caption(reader: Reader, file: AuditFile, span: Span) -> Html:
+def format_caption(reader: Reader, file: CsvFile, span: Span) -> Html:
     """Return how many entries the file contains, and of which period."""
     t = reader.t
     return t(
         "staff.audit.caption",
-        entries=t.plural("staff.audit.entries", file.entries),
+        entries=t.plural("staff.audit.entries", file.count),
         time=format_span(t, span, reader.zone),
     )
 
 
-def explain_no_file(reader: Reader, file: AuditFile, span: Span) -> Screen:
+def explain_no_file(reader: Reader, file: CsvFile, span: Span) -> Screen:
     """Say why there is no file: there are no entries, or too many for one file."""
     t = reader.t
-    key = "staff.audit.too_many" if file.entries else "staff.audit.none_then"
+    key = "staff.audit.too_many" if file.count else "staff.audit.none_then"
     return Screen(t(key, time=format_span(t, span, reader.zone), most=MAX_ENTRIES), (_export_row(t), _back_row(t)))
 
 
