@@ -8,7 +8,7 @@ from functools import reduce
 from operator import or_
 
 from bot.core import csv
-from bot.core.date_ranges import NAMED_SPANS
+from bot.core.date_ranges import NAMED_SPANS, Span
 from bot.infra.feature import Infra
 from bot.infra.telegram.ui.router import Audience, Menu, Routes
 from bot.staff.audit import AuditLog
@@ -58,20 +58,19 @@ class AuditHandlers:
             return
         await session.acknowledge()
         pressed = button.pack()
-        if session.is_double_tap(pressed):
-            return
-        span = find_span(session.now, session.zone)
+        if not session.is_double_tap(pressed):
+            await self._send_file(session, find_span(session.now, session.zone))
+            session.record_tap(pressed)
+
+    async def _send_file(self, session: Session, span: Span) -> None:
         file = await self._audit_log.export(span, session.user.id)
         if file.content is None:
             await session.show(screens.explain_no_file(session.reader, file, span))
             return
-        name, caption = (
-            csv.build_file_name("audit", span, session.zone),
-            screens.format_caption(session.reader, file, span),
-        )
+        name = csv.build_file_name("audit", span, session.zone)
+        caption = screens.format_caption(session.reader, file, span)
         if not await session.send_file(file.content, name, caption):
             await session.show_below(screens.explain_not_sent(session.t))
-        session.record_tap(pressed)
 
     async def _show(self, session: Session, before: str, actor_id: int) -> None:
         page = await self._audit_log.get_page(before, actor_id)
