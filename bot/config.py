@@ -290,7 +290,7 @@ def _passwords_in(address: str) -> set[str]:
     # The password ends at the last @. An address of a database can have a / in it.
     before, at, _ = address.partition("://")[2].rpartition("@")
     password = before.partition(":")[2] if at else ""
-    parameters = re.findall(r"[?&]password=([^&]*)", address)
+    parameters = re.findall(r"[?&](?:ssl)?password=([^&]*)", address)
     return {form for raw in (password, *parameters) for form in (raw, unquote(raw))}
 
 

@@ -11,8 +11,9 @@ from telegram.error import InvalidToken, TelegramError
 
 from bot.config import Settings
 from bot.core.reasons import network_reason
+from bot.infra.db.address import parse_database_url
 from bot.infra.db.database import Database
-from bot.infra.db.errors import SchemaMismatch, StoreError
+from bot.infra.db.errors import SchemaMismatch, StoreError, UnusableUrl
 from bot.infra.db.vault import MissingKey, NoKeys, UnknownFirstKey
 from bot.settlement.client.client import SettlementClient
 from bot.settlement.client.errors import Answered, KeyRefused, NotUnderstood, SettlementError
@@ -107,9 +108,13 @@ def _format_setting(settings: Settings, name: str) -> str:
         return f"{settings.key_id}.…"
     if isinstance(value, SecretStr):
         return "…"
-    if name == "database_url" and "@" in value:
-        # The user and the password in the URL are secret.
-        return f"{value.partition('://')[0]}://…@{value.rpartition('@')[2]}"
+    if name == "database_url" and not value.startswith("sqlite:"):
+        # The user and the password are secret. Both can also stand behind the question mark.
+        try:
+            url = parse_database_url(value).url
+        except UnusableUrl:
+            return "…"
+        return f"postgresql://…@{url.host or url.query.get('host', '')}/{url.database}"
     return ",".join(map(str, sorted(value))) if isinstance(value, frozenset) else str(value)
 
 

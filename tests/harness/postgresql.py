@@ -49,11 +49,12 @@ OLDEST_VERSION = 13
 CONNECT_SECONDS = 10
 LONGEST_PARENT = 70
 """The maximum length of the folder's path. A socket's address is limited to 103 bytes on some systems."""
+DEFAULT_PORT = 5432
 SETTINGS = """
 listen_addresses = ''
 unix_socket_directories = '{folder}'
 unix_socket_permissions = 0700
-port = 5432
+port = {port}
 max_connections = 200
 dynamic_shared_memory_type = mmap
 fsync = off
@@ -119,8 +120,17 @@ def usable(url: str) -> str:
     return url
 
 
-def start(programs: Path, parent: Path, environment: Mapping[str, str] = os.environ) -> Server:
+def start(
+    programs: Path,
+    parent: Path,
+    environment: Mapping[str, str] = os.environ,
+    *,
+    port: int = DEFAULT_PORT,
+    settings: str = "",
+) -> Server:
     """Start a server in a new folder under `parent`, reachable over a socket in that folder alone.
+
+    `settings` are more lines of its configuration. They can open it to this machine's addresses, at `port`.
 
     PostgreSQL refuses to run as root, so root runs it as another user.
 
@@ -140,10 +150,10 @@ def start(programs: Path, parent: Path, environment: Mapping[str, str] = os.envi
         data = folder / "data"
         run = Runner(programs, folder, user, environment)
         run("initdb", "--no-sync", "--no-locale", "--encoding=UTF8", "--auth=trust", "--username=postgres", str(data))
-        with (data / "postgresql.conf").open("a") as settings:
-            settings.write(SETTINGS.format(folder=str(folder).replace("'", "''")))
+        with (data / "postgresql.conf").open("a") as config:
+            config.write(SETTINGS.format(folder=str(folder).replace("'", "''"), port=port) + settings)
         run("pg_ctl", "start", "--wait", "-t", str(TIMEOUT_SECONDS), "-D", str(data), "-l", str(folder / "log"))
-        url = URL.create("postgresql", "postgres", database="postgres", query={"host": str(folder)})
+        url = URL.create("postgresql", "postgres", database="postgres", query={"host": str(folder), "port": str(port)})
         return Server(usable(url.render_as_string(hide_password=False)), stop)
     except (OSError, LookupError) as error:
         stop()

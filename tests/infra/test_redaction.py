@@ -243,10 +243,18 @@ def test_all_secrets_of_the_settings_are_known(monkeypatch: pytest.MonkeyPatch, 
         service_api_key=SecretStr(KEY),
         service_base_url="https://service.example",
         encryption_keys=SecretStr(", ".join(keys)),
-        database_url="postgresql://kirim:p%40ss/w@rd@db.example/kirim?password=in-a-parameter",
+        database_url="postgresql://kirim:p%40ss/w@rd@db.example/kirim?password=in-a-parameter&sslpassword=of-a-key",
     )
     known = secret_values(settings)
-    parts = {TOKEN.partition(":")[2], KEY.partition(".")[2], *keys, "p%40ss/w@rd", "p@ss/w@rd", "in-a-parameter"}
+    parts = {
+        TOKEN.partition(":")[2],
+        KEY.partition(".")[2],
+        *keys,
+        "p%40ss/w@rd",
+        "p@ss/w@rd",
+        "in-a-parameter",
+        "of-a-key",
+    }
     assert parts <= known
     assert not {"kirim", "https", "424242", "pk_live_k3y1d", "service.example"} & known
     monkeypatch.setenv("SERVICE_MCP_TRANSPORT", "http")

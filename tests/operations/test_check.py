@@ -4,8 +4,11 @@ from collections.abc import Collection
 from typing import NoReturn
 
 import pytest
+from pydantic import SecretStr
 
-from bot.operations.check import FAILS, WORKS, Check, CheckFailed, run
+from bot.config import Settings
+from bot.operations.check import FAILS, WORKS, Check, CheckFailed, list_settings, run
+from tests.infra.keys import ENCRYPTION_KEYS
 
 CHECKS = ("database", "keys", "Telegram", "service")
 
@@ -37,3 +40,23 @@ async def last_line(failing: Collection[str]) -> str:
 )
 async def test_the_last_line_is_a_sentence(failing: Collection[str], said: str) -> None:
     assert await last_line(failing) == said
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://kirim:s3cret@db.example/kirim?sslmode=require",
+        "postgresql://db.example/kirim?user=kirim&password=s3cret",
+        "postgresql://kirim:s3c?ret@db.example/kirim",
+    ],
+)
+def test_the_list_of_settings_shows_no_password_of_the_database(url: str) -> None:
+    settings = Settings(
+        telegram_bot_token=SecretStr("123456789:AAF-secret_secret_secret_secret_secret"),
+        service_api_key=SecretStr("pk_live_tenant1.s3cr3t-s3cr3t"),
+        service_base_url="https://service.example",
+        encryption_keys=SecretStr(ENCRYPTION_KEYS),
+        database_url=url,
+    )
+    (line,) = (line for line in list_settings(settings) if "DATABASE_URL" in line)
+    assert "s3c" not in line

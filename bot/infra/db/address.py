@@ -2,24 +2,28 @@
 
 import shutil
 import tempfile
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
 from bot.infra.db.errors import UnusableUrl
+from bot.infra.db.libpq import read_connect_args
 
 MEMORY = ":memory:"
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A database: the driver's URL, and the path of its file if it is SQLite."""
+    """A database: its URL, the path of its file if it is SQLite, and else what `asyncpg.connect` needs."""
 
     url: URL
     path: Path | None = None
     is_temporary: bool = False
+    connect_args: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def is_sqlite(self) -> bool:
@@ -32,8 +36,8 @@ class Address:
             shutil.rmtree(self.path.parent, ignore_errors=True)
 
     def __repr__(self) -> str:
-        """Return the URL without its password."""
-        return f"Address({self.url.render_as_string(hide_password=True)})"
+        """Return the URL without its password, and without parameters, which can have one, too."""
+        return f"Address({self.url.set(query={}).render_as_string(hide_password=True)})"
 
 
 def parse_database_url(database_url: str) -> Address:
@@ -43,7 +47,7 @@ def parse_database_url(database_url: str) -> Address:
     connections, and because tests should meet the same locks as production.
 
     Raises:
-        UnusableUrl: the URL is none of these.
+        UnusableUrl: the URL is none of these, or has a parameter that we can't use.
     """
     if "://" not in database_url:
         return _sqlite(database_url)
@@ -55,7 +59,7 @@ def parse_database_url(database_url: str) -> Address:
     if kind == "sqlite":
         return _sqlite(url.database or MEMORY)
     if kind in {"postgresql", "postgres"}:
-        return Address(_with_ssl(url.set(drivername="postgresql+asyncpg")))
+        return Address(url.set(drivername="postgresql+asyncpg"), connect_args=read_connect_args(url))
     raise UnusableUrl("it must begin with sqlite:/// or postgresql://")
 
 
@@ -66,11 +70,3 @@ def _sqlite(name: str) -> Address:
     folder = Path(tempfile.mkdtemp(prefix="kirim-store-")) if temporary else Path()
     path = folder / "memory.db" if temporary else Path(name).expanduser().resolve()
     return Address(URL.create("sqlite+aiosqlite", database=str(path)), path, temporary)
-
-
-def _with_ssl(url: URL) -> URL:
-    """Rename `sslmode` to `ssl`: hosts of PostgreSQL use the first name, and the driver the second."""
-    mode = url.query.get("sslmode")
-    if mode is None:
-        return url
-    return url.difference_update_query(["sslmode"]).update_query_dict({"ssl": mode})

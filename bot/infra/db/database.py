@@ -268,7 +268,7 @@ class Database:
             return None
         from bot.infra.db.wakeups import SharedWakeups  # noqa: PLC0415  asyncpg is loaded only if it is used
 
-        return SharedWakeups(self._address.url, owner, wake)
+        return SharedWakeups(self._address, owner, wake)
 
     async def refresh_gauges(self) -> None:
         """Set the gauges of connections."""

@@ -4,7 +4,7 @@ import sqlite3
 import time
 from typing import Any, Final
 
-from sqlalchemy import Compiled, Connection, event
+from sqlalchemy import URL, Compiled, Connection, event
 from sqlalchemy.engine.interfaces import DBAPIConnection, DBAPICursor
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from sqlalchemy.pool import ConnectionPoolEntry
@@ -106,7 +106,8 @@ def _create_postgresql(
     address: Address, owner: str, *, connections: int = POSTGRESQL_CONNECTIONS, command_seconds: float | None
 ) -> AsyncEngine:
     return create_async_engine(
-        address.url,
+        # The address is in `connect_args`: SQLAlchemy would take its parameters for those of the driver.
+        URL.create("postgresql+asyncpg"),
         # Set here, because the defaults of the server or the role can differ. A writer must see the latest commits.
         isolation_level="READ COMMITTED",
         execution_options={"compiled_cache": _POSTGRESQL_STATEMENTS},
@@ -119,8 +120,10 @@ def _create_postgresql(
         # `idle_in_transaction_session_timeout`: a process that freezes within a transaction must not keep its locks.
         connect_args={
             "timeout": CONNECT_SECONDS,
+            **address.connect_args,
             "command_timeout": command_seconds,
             "server_settings": {
+                **address.connect_args.get("server_settings", {}),
                 "idle_in_transaction_session_timeout": str(IDLE_IN_TRANSACTION_MILLISECONDS),
                 **KEEPALIVES,
                 "jit": "off",

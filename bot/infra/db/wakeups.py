@@ -9,9 +9,9 @@ from typing import Any, Final
 
 import asyncpg  # type: ignore[import-untyped]  # it has no types
 import structlog
-from sqlalchemy import URL
 
 from bot.core.backoff import Backoff
+from bot.infra.db.address import Address
 from bot.infra.db.engine import CONNECT_SECONDS, KEEPALIVES, PROGRAM_NAME
 from bot.infra.db.errors import translate_connection_error
 
@@ -39,13 +39,13 @@ class SharedWakeups:
     """Sends the names of wake-ups to the other processes, and calls `wake` with those that arrive.
 
     Args:
-        url: the database.
+        address: the database.
         owner: the random id of this process, which ignores its own wake-ups.
         wake: called with each name that arrives. It gets "*" after a reconnection, when any could have been missed.
     """
 
-    def __init__(self, url: URL, owner: str, wake: Callable[[str], None]) -> None:
-        self._url = url
+    def __init__(self, address: Address, owner: str, wake: Callable[[str], None]) -> None:
+        self._address = address
         self._owner = owner
         self._wake = wake
         self._names: set[str] = set()
@@ -79,14 +79,11 @@ class SharedWakeups:
                 connection.terminate()
 
     async def _connect(self) -> asyncpg.Connection:
-        plain = self._url.set(drivername="postgresql")
-        if "ssl" in plain.query:
-            plain = plain.difference_update_query(["ssl"]).update_query_dict({"sslmode": plain.query["ssl"]})
+        given = self._address.connect_args
+        names = {"application_name": f"{PROGRAM_NAME} wakeups", **KEEPALIVES}
         connection = await asyncpg.connect(
-            plain.render_as_string(hide_password=False),
-            timeout=CONNECT_SECONDS,
+            **{"timeout": CONNECT_SECONDS, **given, "server_settings": {**given.get("server_settings", {}), **names}},
             command_timeout=CONNECT_SECONDS,
-            server_settings={"application_name": f"{PROGRAM_NAME} wakeups", **KEEPALIVES},
         )
         connection.add_termination_listener(lambda _: self._has_names.set())
         await connection.add_listener(CHANNEL, self._receive)

@@ -1,0 +1,207 @@
+"""The addresses that providers of PostgreSQL hand out, against a server with TLS and a certificate of its own."""
+
+import asyncio
+import inspect
+import os
+import shutil
+import socket
+import ssl
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import asyncpg  # type: ignore[import-untyped]  # it has no types
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+from sqlalchemy import text
+
+from bot.infra.db.address import parse_database_url
+from bot.infra.db.database import Database
+from bot.infra.db.errors import StoreDown
+from bot.infra.db.wakeups import SharedWakeups
+from bot.sandbox.postgresql_programs import installed, other_user
+from tests.harness.postgresql import start
+from tests.infra.keys import ENCRYPTION_KEYS
+
+pytestmark = pytest.mark.process
+
+ROOT = Path(__file__).parents[2]
+
+PASSWORD = "AbC123/dEf"
+
+FROM_PROVIDERS = {
+    "Neon": "postgresql://alex:PASSWORD@HOST/dbname?sslmode=require&channel_binding=require",
+    "Supabase": "postgresql://alex:PASSWORD@HOST/dbname?sslmode=verify-full&sslrootcert=ROOT",
+    "DigitalOcean": "postgresql://alex:PASSWORD@HOST/dbname?sslmode=require",
+    "Aiven": "postgres://alex:PASSWORD@HOST/dbname?sslmode=require",
+    "Amazon RDS": "postgresql://HOST/dbname?user=alex&password=PASSWORD&sslmode=verify-full&sslrootcert=ROOT",
+    "Azure": "postgresql://alex:PASSWORD@HOST/dbname?sslmode=verify-full&sslrootcert=system",
+    "Heroku": "postgres://alex:PASSWORD@HOST/dbname",
+    "Crunchy Bridge": "postgres://alex:PASSWORD@HOST/dbname?sslmode=verify-ca&sslrootcert=ROOT&connect_timeout=10"
+    "&application_name=kirim&options=-c%20statement_timeout%3D30s",
+}
+"""The form of each provider's address. Host, name and password are those of the test's server."""
+
+
+@dataclass(frozen=True)
+class TlsServer:
+    """A server on this machine's address that accepts only TLS and a password, and the file of its authority."""
+
+    port: int
+    root: Path
+
+    def fill(self, template: str, host: str = "localhost") -> str:
+        filled = template.replace("PASSWORD", PASSWORD.replace("/", "%2F")).replace("ROOT", str(self.root))
+        return filled.replace("HOST", f"{host}:{self.port}")
+
+
+def write_certificate(folder: Path) -> None:
+    """Write `root.pem`, and `server.pem` with `server.key` for localhost, signed by it."""
+    now = datetime.now(UTC)
+
+    def sign(
+        name: str, key: ec.EllipticCurvePrivateKey, by: ec.EllipticCurvePrivateKey, *, is_authority: bool
+    ) -> bytes:
+        builder = (
+            x509.CertificateBuilder()
+            .subject_name(x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)]))
+            .issuer_name(x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "authority")]))
+            .public_key(key.public_key())
+            .serial_number(x509.random_serial_number())
+            .not_valid_before(now - timedelta(days=1))
+            .not_valid_after(now + timedelta(days=1))
+            .add_extension(x509.BasicConstraints(ca=is_authority, path_length=None), critical=True)
+        )
+        if not is_authority:
+            builder = builder.add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
+        return builder.sign(by, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
+
+    authority, server = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
+    (folder / "root.pem").write_bytes(sign("authority", authority, authority, is_authority=True))
+    (folder / "server.pem").write_bytes(sign("localhost", server, authority, is_authority=False))
+    key = server.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    (folder / "server.key").write_bytes(key)
+    (folder / "server.key").chmod(0o600)
+
+
+async def create_database(url: str) -> None:
+    connection = await asyncpg.connect(url)
+    try:
+        await connection.execute(f"CREATE ROLE alex LOGIN PASSWORD '{PASSWORD}'")
+        await connection.execute("CREATE DATABASE dbname OWNER alex")
+    finally:
+        await connection.close()
+
+
+@pytest.fixture(scope="module")
+def tls_server() -> Iterator[TlsServer]:
+    programs = next(installed(), None)
+    if programs is None:
+        pytest.skip("needs the programs of a PostgreSQL server")
+    folder = Path(tempfile.mkdtemp(prefix="kirim-tls-", dir="/tmp"))
+    write_certificate(folder)
+    if user := other_user():
+        for path in (folder, *folder.iterdir()):
+            shutil.chown(path, user)
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    rules = folder / "pg_hba.conf"
+    rules.write_text("local all postgres trust\nhostssl all alex 127.0.0.1/32 scram-sha-256\n")
+    settings = (
+        f"listen_addresses = '127.0.0.1'\nhba_file = '{rules}'\npassword_encryption = scram-sha-256\n"
+        f"ssl = on\nssl_cert_file = '{folder}/server.pem'\nssl_key_file = '{folder}/server.key'\n"
+    )
+    server = start(programs, Path("/tmp"), port=port, settings=settings)  # noqa: S108  start makes a folder of its own there
+    try:
+        asyncio.run(create_database(server.url))
+        yield TlsServer(port, folder / "root.pem")
+    finally:
+        server.stop()
+        shutil.rmtree(folder)
+
+
+async def is_encrypted(url: str) -> bool:
+    """Return whether the database can be used, with each session encrypted."""
+    store = Database(url)
+    try:
+        await store.check_server()
+        async with store.reading() as tx:
+            return bool(await tx.connection.scalar(text("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()")))
+    finally:
+        await store.close()
+
+
+@pytest.mark.parametrize("provider", FROM_PROVIDERS)
+async def test_the_address_that_a_provider_hands_out_connects_with_tls(
+    provider: str, tls_server: TlsServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # In place of the system's authorities. The tests share one context, which was made without it.
+    monkeypatch.setenv("SSL_CERT_FILE", str(tls_server.root))
+    monkeypatch.setattr(ssl, "create_default_context", inspect.unwrap(ssl.create_default_context))
+    assert await is_encrypted(tls_server.fill(FROM_PROVIDERS[provider]))
+
+
+@pytest.mark.parametrize("provider", ["Neon", "Azure"])
+async def test_a_server_of_an_unknown_authority_is_refused(provider: str, tls_server: TlsServer) -> None:
+    with pytest.raises(StoreDown, match=r"the certificate isn't valid \(unable to get local issuer certificate\)"):
+        await is_encrypted(tls_server.fill(FROM_PROVIDERS[provider]))
+
+
+async def test_a_server_of_another_name_is_refused(tls_server: TlsServer) -> None:
+    with pytest.raises(StoreDown, match=r"the certificate isn't valid \(IP address mismatch"):
+        await is_encrypted(tls_server.fill(FROM_PROVIDERS["Supabase"], host="127.0.0.1"))
+
+
+async def test_a_server_that_wants_tls_says_so(tls_server: TlsServer) -> None:
+    with pytest.raises(StoreDown, match="isn't allowed to connect"):
+        await is_encrypted(tls_server.fill("postgresql://alex:PASSWORD@HOST/dbname?sslmode=disable"))
+
+
+async def test_wakeups_connect_as_the_other_sessions_do(tls_server: TlsServer) -> None:
+    arrived = asyncio.Event()
+    address = parse_database_url(tls_server.fill(FROM_PROVIDERS["Amazon RDS"]))
+    first, second = (
+        SharedWakeups(address, "one", lambda _: None),
+        SharedWakeups(address, "two", lambda _: arrived.set()),
+    )
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(each.run()) for each in (first, second)]
+        first.send("name")
+        await asyncio.wait_for(arrived.wait(), 30)
+        for task in tasks:
+            task.cancel()
+    await asyncio.sleep(0.1)  # the loop closes the connections that were terminated
+
+
+def test_a_wrong_parameter_ends_the_bot_in_one_sentence() -> None:
+    settings = {
+        "DATABASE_URL": "postgresql://alex:s3cret@localhost/dbname?sslmode=require&tcp_user_timeout=1",
+        "ENCRYPTION_KEYS": ENCRYPTION_KEYS,
+        "SERVICE_API_KEY": "pk_live_tenant1.s3cr3t-s3cr3t",
+        "SERVICE_BASE_URL": "https://service.example",
+        "TELEGRAM_BOT_TOKEN": "123456789:AAF-secret_secret_secret_secret_secret",
+    }
+    ended = subprocess.run(
+        [sys.executable, "-m", "bot", "run"],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **settings},
+        cwd=ROOT,
+        check=False,
+        timeout=60,
+    )
+    assert ended.returncode == 2
+    assert ended.stderr == (
+        "Kirim can't use the database (DATABASE_URL): its parameter tcp_user_timeout isn't one that Kirim knows:"
+        " take it out.\n"
+    )
