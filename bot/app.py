@@ -298,6 +298,7 @@ def create_operation_rules(settings: Settings) -> OperationRules:
         backlog_after=timedelta(seconds=settings.outbox_backlog_seconds),
         shrink_percent=Decimal(str(settings.methods_shrink_percent)),
         poller_silence=compute_poller_silence(settings),
+        heartbeat_url=settings.heartbeat_url.get_secret_value(),
     )
 
 

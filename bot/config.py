@@ -102,6 +102,7 @@ class Settings(BaseSettings):
     alarm_reminder_seconds: float = Field(3600, ge=60, le=30 * DAY)
     outbox_backlog_seconds: float = Field(60, ge=1, le=DAY)
     methods_shrink_percent: float = Field(50, ge=1, le=100)
+    heartbeat_url: SecretStr = SecretStr("")
     public_url: str = ""
     http_host: str = "127.0.0.1"
     http_port: int = Field(0, ge=0, le=65_535)
@@ -151,6 +152,17 @@ class Settings(BaseSettings):
         if not _keys(keys):
             raise ValueError("must be one or more keys from `python -m bot new-key`, separated by commas")
         return keys
+
+    @field_validator("heartbeat_url")
+    @classmethod
+    def _heartbeat_is_an_address(cls, url: SecretStr) -> SecretStr:
+        address = url.get_secret_value().strip()
+        parts = _parts(address)
+        if address and (parts is None or parts.scheme not in {"http", "https"} or not parts.hostname):
+            raise ValueError("must be an https address, such as https://hc-ping.com/…")
+        if parts is not None and parts.scheme == "http" and not _is_private(parts.hostname or ""):
+            raise ValueError("must begin with https:// (http:// is only safe for this machine and private networks)")
+        return SecretStr(address)
 
     @field_validator("support_contact")
     @classmethod

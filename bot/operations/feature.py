@@ -7,6 +7,7 @@ from telegram import Bot
 from bot.infra.feature import Feature, Infra, Worker
 from bot.operations.command_menus import CommandMenus
 from bot.operations.handlers import StatusHandlers
+from bot.operations.heartbeat import Heartbeat
 from bot.operations.live_figures import LiveFigureReader
 from bot.operations.monitor import Monitor
 from bot.operations.reconciliation import service as reconciliation
@@ -53,6 +54,7 @@ class Operations:
             operator_ids=rules.operator_ids,
             staff_chat=staff.chat,
         )
+        heartbeat = Heartbeat(database, bot, rules.heartbeat_url)
         worker = self._watcher = MonitorWorker(monitor, orders.poller, clock, rules.poller_silence)
         self.feature = Feature(
             name="operations",
@@ -64,6 +66,7 @@ class Operations:
                 Worker("reconciliation", self._reconciling.tick),
                 Worker("commands", menus.set_menus),
                 Worker("descriptions", menus.set_descriptions),
+                *([Worker("heartbeat", heartbeat.tick)] if rules.heartbeat_url else []),
             ),
             local_workers=(Worker("figures", figures.record), Worker("unreadable-rows", worker.report_rows)),
             on_lead=self.begin_to_lead,

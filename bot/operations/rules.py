@@ -18,3 +18,6 @@ class OperationRules:
 
     poller_silence: timedelta = timedelta(seconds=60)
     """How much later than announced the poller may be."""
+
+    heartbeat_url: str = ""
+    """A secret address that is called once a minute while the bot works. Empty means none."""
