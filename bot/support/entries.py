@@ -63,7 +63,7 @@ async def send_entry(
             topic_id=topic,
             reply_to=reply_to,
         )
-    if entry.media is MediaKind.DOCUMENT and entry.file_id:
+    if entry.media and entry.media.is_file and entry.file_id:
         return await messenger.send_document(
             place.chat_id,
             entry.file_id,
@@ -94,7 +94,7 @@ async def edit_entry(
         return await messenger.edit_photo(
             chat_id, message_id, entry.file_id, screen.text, screen.keyboard, priority=priority
         )
-    if entry.media is MediaKind.DOCUMENT and entry.file_id:
+    if entry.media and entry.media.is_file and entry.file_id:
         return await messenger.edit_document(
             chat_id, message_id, entry.file_id, screen.text, screen.keyboard, priority=priority
         )

@@ -22,6 +22,13 @@ class MediaKind(StrEnum):
 
     PHOTO = "photo"
     DOCUMENT = "document"
+    RISKY_DOCUMENT = "risky_document"
+    """A file that can hold a program or a web page. Staff are warned before they open it."""
+
+    @property
+    def is_file(self) -> bool:
+        """Whether it is sent as a file, and not as a picture."""
+        return self is not MediaKind.PHOTO
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
