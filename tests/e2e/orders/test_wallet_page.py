@@ -75,10 +75,14 @@ async def test_a_payment_is_made_and_followed_on_its_page_in_both_languages(page
             await shown.page.goto(address.replace("l=en", f"l={locale}"))
             await says(shown, locale, "waiting")
             await check_payable(shown, order["invoiceBolt11"])
+            await check_print(shown, locale)
+            await check_copied(shown, locale)
         await paged.service.pays(order)
         for locale, shown in both.items():
             await shown.sees("paid")
             await says(shown, locale, "paid")
+            # The keyboard was on a button that is gone.
+            assert await shown.page.evaluate("() => document.activeElement.id") == "heading"
             assert order["invoiceBolt11"][:40] not in (await shown.source()).lower()
         await complete_order(paged, order)
         for locale, shown in both.items():
@@ -113,6 +117,31 @@ async def check_payable(shown: Phone, invoice: str) -> None:
     await expect(shown.page.locator("#left")).to_have_text(re.compile(r"5\d:\d\d"))
     await shown.page.locator("[data-copies=invoice]").click()
     assert await shown.page.evaluate("() => navigator.clipboard.readText()") == invoice
+
+
+async def check_copied(shown: Phone, locale: str) -> None:
+    """Check that whoever doesn't see the button hears that it has copied, and stays on it."""
+    button = shown.page.locator("[data-copies=invoice]")
+    await button.press("Enter")
+    await expect(shown.page.locator("#said")).to_have_text(label("orders.pay_page.copied", locale))
+    await expect(button).to_be_focused()
+    await expect(button).to_have_text(label("orders.pay_page.copy_invoice", locale))
+    await expect(shown.page.locator("#said")).to_be_empty()
+
+
+async def check_print(shown: Phone, locale: str) -> None:
+    """Check that the printed page has what it is about, black on white, and nothing to press."""
+    await shown.page.emulate_media(media="print")
+    await expect(shown.page.locator("img.qr")).to_be_visible()
+    await expect(shown.page.locator("#heading")).to_be_visible()
+    for pressed in (".action", ".top a"):
+        assert [await each.is_visible() for each in await shown.page.locator(pressed).all()] == [False] * (
+            await shown.page.locator(pressed).count()
+        )
+    colours = "() => ['color', 'backgroundColor'].map(name => getComputedStyle(document.body)[name])"
+    assert await shown.page.evaluate(colours) == ["rgb(0, 0, 0)", "rgb(255, 255, 255)"]
+    await picture(shown, f"{locale}-print")
+    await shown.page.emulate_media(media="screen")
 
 
 @pytest.mark.browser

@@ -17,6 +17,7 @@ let failures = 0;
 let asking = false;
 let nextAsk = 0;
 let nextCount = 0;
+const resets = new Map();
 
 // The server's time: a phone's own clock may be minutes off.
 const now = () => Date.now() + ahead;
@@ -38,8 +39,12 @@ function show(told) {
 }
 
 // Nothing is to be paid any more: the invoice leaves the page, not only the eye.
+// Who was in there with the keyboard is led to what the page says now, not back to its beginning.
 function forget() {
-  part("pay")?.remove();
+  const pay = part("pay");
+  const wasInside = pay?.contains(document.activeElement);
+  pay?.remove();
+  if (wasInside) part("heading").focus();
 }
 
 function isOver() {
@@ -120,10 +125,17 @@ async function copy(button) {
     getSelection().selectAllChildren(source);
     if (!document.execCommand("copy")) return;
   }
-  const label = button.textContent;
+  // Not disabled: the keyboard would lose its place.
+  button.dataset.label ??= button.textContent;
   button.textContent = button.dataset.done;
-  button.disabled = true;
-  setTimeout(() => Object.assign(button, { textContent: label, disabled: false }), COPIED_MS);
+  button.classList.add("done");
+  part("said").textContent = button.dataset.done;
+  clearTimeout(resets.get(button));
+  resets.set(button, setTimeout(() => {
+    button.textContent = button.dataset.label;
+    button.classList.remove("done");
+    part("said").textContent = "";
+  }, COPIED_MS));
 }
 
 for (const button of document.querySelectorAll("[data-copies]")) {
