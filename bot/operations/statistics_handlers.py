@@ -10,7 +10,7 @@ from typing import Final
 from bot.core import csv
 from bot.core import date_ranges as spans
 from bot.core.date_ranges import Period, Span
-from bot.infra.drawing.chart import render_bars_off_loop
+from bot.infra.drawing.chart import render_chart_off_loop
 from bot.infra.telegram.ui.router import Audience, Menu, Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.operations.buttons import StatisticsAction, StatisticsButton
@@ -117,7 +117,7 @@ class StatisticsHandlers:
 
     async def _build_screen(self, session: Session, period: Period) -> Screen:
         span, own = await self._statistics.count_bot_statistics(period, session.zone)
-        picture = await render_bars_off_loop(screens.build_chart(session.t, period, span, own.orders, session.zone))
+        picture = await render_chart_off_loop(screens.build_chart(session.t, period, span, own.orders, session.zone))
         return screens.show_statistics(session.t, period, session.t.date_time(span.since, session.zone), own, picture)
 
     async def _send_file(self, session: Session, span: Span) -> None:

@@ -9,11 +9,22 @@ import pytest
 PROGRAMS: Final = {
     "the bot": (
         "import bot.process",
-        ("Crypto", "alembic", "asyncpg", "mcp", "starlette", "uvicorn", "jinja2"),
+        ("Crypto", "PIL", "alembic", "asyncpg", "jinja2", "mcp", "qrcode", "starlette", "uvicorn"),
     ),
     "the tools over stdio": (
         "from bot.mcp_server import command, stdio, server",
-        ("Crypto", "aiohttp", "alembic", "asyncpg", "jinja2", "prometheus_client", "sqlalchemy", "telegram", "typer"),
+        (
+            "Crypto",
+            "PIL",
+            "aiohttp",
+            "alembic",
+            "asyncpg",
+            "jinja2",
+            "prometheus_client",
+            "sqlalchemy",
+            "telegram",
+            "typer",
+        ),
     ),
 }
 

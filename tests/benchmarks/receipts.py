@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from PIL import Image
 
-from bot.orders.receipts.picture import ReceiptFacts, render_receipt, render_receipt_off_loop
+from bot.orders.receipts.picture import ReceiptFacts, render_receipt_off_loop
+from bot.orders.receipts.picture.render import render_receipt
 from tests.benchmarks.qr_codes import loop_delay, took
 from tests.benchmarks.report import Row, Spread
 

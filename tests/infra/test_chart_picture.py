@@ -17,13 +17,10 @@ from bot.infra.drawing.chart import (
     Row,
     RowFacts,
     Trend,
-    render_bars,
-    render_bars_off_loop,
-    render_chart,
     render_chart_off_loop,
-    render_rows,
 )
 from bot.infra.drawing.chart.layout import CARD_LEFT, CARD_RIGHT, CHART_COLOURS, CHART_PAIRS, LEFT, RIGHT
+from bot.infra.drawing.chart.render import render_chart
 from bot.infra.drawing.palette import CARD, COLOURS, LINE, PAGE, SOFT
 from tests.examples import some
 
@@ -78,7 +75,7 @@ def _colours(picture: Image.Image, left: int, right: int) -> set[object]:
     return {colour for _, colour in strip.getcolors(strip.width * strip.height) or ()}
 
 
-@pytest.mark.parametrize("png", [render_chart(FACTS), render_bars(BARS)], ids=["line", "bars"])
+@pytest.mark.parametrize("png", [render_chart(FACTS), render_chart(BARS)], ids=["line", "bars"])
 def test_a_chart_is_a_light_png_of_1080_pixels(png: bytes) -> None:
     picture = Image.open(io.BytesIO(png))
     assert (picture.format, picture.width) == ("PNG", 1080)
@@ -125,7 +122,7 @@ def test_whatever_is_known_is_drawn(runs: tuple[tuple[tuple[float, float], ...],
 @pytest.mark.parametrize("count", [0, 1, 2, 31, 500])
 def test_any_number_of_bars_is_drawn(count: int) -> None:
     bars = tuple(Bar(number / max(count - 1, 1), f"{number}", "9" * 30) for number in range(count))
-    picture = _open(render_bars(replace(BARS, bars=bars)))
+    picture = _open(render_chart(replace(BARS, bars=bars)))
     assert _colours(picture, 0, CARD_LEFT) == {COLOURS[PAGE]}
 
 
@@ -147,7 +144,7 @@ def test_every_ink_is_readable_on_every_ground_it_is_used_on(ink: str, ground: s
 async def test_charts_drawn_at_once_off_the_loop_are_each_their_own() -> None:
     wanted = [replace(FACTS, main_number=f"Rp{number}") for number in range(4)]
     assert await asyncio.gather(*map(render_chart_off_loop, wanted)) == [render_chart(facts) for facts in wanted]
-    assert await render_bars_off_loop(BARS) == render_bars(BARS)
+    assert await render_chart_off_loop(BARS) == render_chart(BARS)
 
 
 @pytest.mark.parametrize("text", some([pytest.param(text, id=name) for name, text in HOSTILE.items()]))
@@ -158,7 +155,7 @@ def test_any_rows_are_drawn_within_the_card(text: str, count: int) -> None:
         for number in range(count)
     )
     facts = RowFacts(brand="Kirim", title="Time", period="30 days", main_number="12", rows=rows)
-    picture = _open(render_rows(facts))
+    picture = _open(render_chart(facts))
     page, card = COLOURS[PAGE], COLOURS[CARD]
     assert picture.height < 1_700
     assert _colours(picture, 0, CARD_LEFT) == _colours(picture, CARD_RIGHT, 1080) == {page}

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from bot.core import csv
 from bot.core.csv import CsvFile
 from bot.core.date_ranges import NAMED_SPANS, Period, get_recent_span
-from bot.infra.drawing.chart import render_bars
+from bot.infra.drawing.chart.render import render_chart
 from bot.infra.i18n import LOCALES
 from bot.operations.buttons import StatisticsAction, StatisticsButton
 from bot.operations.screens import platform, statistics
@@ -81,7 +81,7 @@ def test_all_statistics_fit_in_a_caption(locale: str, period: Period, size: int)
     assert len(facts.bars) == span.parts
     assert all(0 <= bar.share <= 1 for bar in facts.bars)
     assert len(facts.levels) <= statistics.LEVELS + 1
-    assert render_bars(facts).startswith(b"\x89PNG")
+    assert render_chart(facts).startswith(b"\x89PNG")
 
 
 @pytest.mark.parametrize("locale", LOCALES)

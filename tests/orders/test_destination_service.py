@@ -12,7 +12,7 @@ from PIL import Image
 from bot.checkout.steps.review import ReviewStep
 from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreDown
-from bot.infra.drawing.chart import render_rows
+from bot.infra.drawing.chart.render import render_chart
 from bot.infra.i18n import LOCALES
 from bot.infra.metrics import REGISTRY
 from bot.orders.destinations import metrics, screens
@@ -270,7 +270,7 @@ def test_the_picture_takes_any_name(name: str) -> None:
     assert facts is not None
     assert len(facts.rows) == 6
     assert any(row.is_marked for row in facts.rows)
-    picture = Image.open(io.BytesIO(render_rows(facts)))
+    picture = Image.open(io.BytesIO(render_chart(facts)))
     assert (picture.format, picture.width) == ("PNG", 1080)
     assert picture.height < 1_500
     shown = screens.show_chart(EN, listed(*every), JAKARTA, b"")

@@ -13,8 +13,9 @@ from PIL import Image, ImageChops, ImageDraw
 from bot.infra.drawing import palette
 from bot.infra.drawing.canvas import _draw_fixed_text
 from bot.infra.drawing.text_layout import wrap_fixed_text
-from bot.orders.receipts.picture import ReceiptFacts, render, render_receipt, render_receipt_off_loop
+from bot.orders.receipts.picture import ReceiptFacts, render, render_receipt_off_loop
 from bot.orders.receipts.picture.blocks import CARD_LEFT, CARD_RIGHT, LEFT, RIGHT
+from bot.orders.receipts.picture.render import render_receipt
 from bot.payments.errors import UnrenderableQr
 from tests.examples import some
 from tests.pictures import qr_texts

@@ -10,7 +10,8 @@ from PIL import Image
 
 from bot.infra.i18n import LOCALES
 from bot.orders.order import Order
-from bot.orders.receipts.picture import ReceiptFacts, render_receipt
+from bot.orders.receipts.picture import ReceiptFacts
+from bot.orders.receipts.picture.render import render_receipt
 from bot.orders.receipts.screens import receipt, verify
 from bot.recipients.formatting import format_full_method
 from bot.settlement.model import PayoutMethod

@@ -1,6 +1,6 @@
 """Handlers of `/destinations` and its buttons, for operators."""
 
-from bot.infra.drawing.chart import render_rows_off_loop
+from bot.infra.drawing.chart import render_chart_off_loop
 from bot.infra.telegram.ui.router import Audience, Menu, Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.destinations import screens
@@ -28,7 +28,7 @@ class DestinationHandlers:
         health = await self._destinations.get()
         chart = None if health is None else screens.build_chart(session.t, health, session.zone)
         if health is not None and chart is not None:
-            picture = await render_rows_off_loop(chart)
+            picture = await render_chart_off_loop(chart)
             await session.send_message(screens.show_chart(session.t, health, session.zone, picture))
         await session.send_message(self._build_list(session, health, 0))
 

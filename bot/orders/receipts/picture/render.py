@@ -1,8 +1,6 @@
-"""Draw a receipt as a PNG, in the caller's thread or in a thread of its own."""
+"""Draw a receipt as a PNG in the caller's thread. Only `off_loop.py` imports this module in the bot, see there."""
 
-import asyncio
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 
 from bot.infra.drawing.block import Block, create_space
 from bot.infra.drawing.canvas import Canvas
@@ -15,10 +13,6 @@ _PAGE_TOP, _PAGE_BOTTOM = 48, 44
 _BRAND_GAP = 28
 _CARD_RADIUS = 48
 _BADGE_GAP, _PERFORATION_GAP, _PART_GAP, _CARD_BOTTOM = 8, 26, 38, 60
-
-# One thread only, as for QR codes. Many receipts at once queue here. So they don't compete with the event loop, and
-# don't delay the QR codes that users are waiting for.
-_RENDERER = ThreadPoolExecutor(max_workers=1, thread_name_prefix="receipt")
 
 
 def render_receipt(facts: ReceiptFacts) -> bytes:
@@ -41,15 +35,6 @@ def render_receipt(facts: ReceiptFacts) -> bytes:
         part.draw(canvas, top)
         top += part.height
     return canvas.png()
-
-
-async def render_receipt_off_loop(facts: ReceiptFacts) -> bytes:
-    """Draw a receipt as `render_receipt` does, without blocking the event loop.
-
-    Raises:
-        UnrenderableQr: see `render_receipt`.
-    """
-    return await asyncio.get_running_loop().run_in_executor(_RENDERER, render_receipt, facts)
 
 
 def _parts(facts: ReceiptFacts) -> Iterator[Block]:
