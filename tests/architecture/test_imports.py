@@ -50,7 +50,7 @@ MAY_IMPORT: Final = {
         "users.session",
         "users.session_loader",
     ),
-    "httpx": ("infra.telegram.transport", "operations.heartbeat", "settlement.client.*"),
+    "httpx": ("infra.tls", "operations.heartbeat", "settlement.client.*"),
     "pydantic": ("app", "config", "infra.outbox.payload", "mcp_server.*", "operations.check", "settlement.client.*"),
     "pydantic_settings": ("config", "mcp_server.config"),
     "mcp": ("mcp_server.*",),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import ssl
 from dataclasses import replace
 from functools import partial
 
@@ -205,6 +206,23 @@ async def test_a_post_lost_on_a_kept_connection_is_neither_repeated_nor_taken_fo
             await client.create_order(ORDER_INPUT)
         assert [request.connection for request in server.requests] == [1, 1]
     assert caught.value.outcome_unknown
+
+
+@pytest.mark.parametrize(("scheme", "loads"), [("http", 0), ("https", 1)])
+async def test_certificates_are_loaded_only_for_an_address_with_tls(
+    scheme: str, loads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded = []
+
+    def load() -> ssl.SSLContext:
+        loaded.append(ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT))
+        return loaded[-1]
+
+    monkeypatch.setattr(transport_module, "get_tls_context", load)
+    async with client_of(f"{scheme}://127.0.0.1:{closed_port()}") as client:
+        with pytest.raises(NeverReached):
+            await client.create_order(ORDER_INPUT)
+    assert len(loaded) == loads
 
 
 async def test_a_post_never_travels_on_a_kept_connection() -> None:

@@ -8,9 +8,7 @@ On aiohttp itself the kinds of failure can be distinguished. `_translate_error` 
 The address of every call contains the bot's token. So no error of this module contains an address or is chained.
 """
 
-import functools
 import json
-import ssl
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -20,7 +18,6 @@ from typing import Any, Final
 from urllib.parse import urlencode
 
 import aiohttp
-import httpx
 from telegram.error import TelegramError
 from telegram.request import BaseRequest, RequestData
 from yarl import URL
@@ -29,6 +26,7 @@ from bot.infra.checked_requests import create_request_class
 from bot.infra.db.fence import is_lease_held
 from bot.infra.telegram.errors import ServerError, SlowDown, Unanswered, Unsent
 from bot.infra.telegram.metrics import CALL_SECONDS, CALLS, METHODS
+from bot.infra.tls import get_tls_context
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 KEEP_SECONDS = 15.0
@@ -185,7 +183,7 @@ class TelegramRequest(BaseRequest):
     def _session_for(self, address: URL) -> aiohttp.ClientSession:
         proxied = self._uses_proxy and address.host not in LOOPBACK
         if proxied not in self._sessions:
-            context = _create_tls_context() if address.scheme == "https" else True
+            context = get_tls_context() if address.scheme == "https" else True
             connector = aiohttp.TCPConnector(limit=self._connections, ssl=context, keepalive_timeout=KEEP_SECONDS)
             self._sessions[proxied] = aiohttp.ClientSession(
                 connector=connector,
@@ -195,12 +193,6 @@ class TelegramRequest(BaseRequest):
                 trust_env=proxied,
             )
         return self._sessions[proxied]
-
-
-@functools.cache
-def _create_tls_context() -> ssl.SSLContext:
-    # httpx's context has certifi's authorities, so a minimal container needs none. It also reads SSL_CERT_FILE.
-    return httpx.create_ssl_context()
 
 
 def _to_seconds(timeout: Any, default: float) -> float | None:  # noqa: ANN401  see do_request

@@ -100,7 +100,7 @@ class _TransportOnDemand(httpx.AsyncBaseTransport):
         if self._transport is None:
             from bot.settlement.client.transport import ServiceTransport  # noqa: PLC0415  see the class
 
-            self._transport = ServiceTransport()
+            self._transport = ServiceTransport(is_encrypted=request.url.scheme == "https")
         return await self._transport.handle_async_request(request)
 
     async def aclose(self) -> None:

