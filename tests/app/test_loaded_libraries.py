@@ -1,4 +1,4 @@
-"""Which libraries a program loads at its start. Each of these takes time and memory that nobody should wait for."""
+"""Which modules a program loads at its start. Each of these takes time and memory that nobody should wait for."""
 
 import subprocess
 import sys
@@ -9,7 +9,21 @@ import pytest
 PROGRAMS: Final = {
     "the bot": (
         "import bot.process",
-        ("Crypto", "PIL", "alembic", "asyncpg", "jinja2", "mcp", "qrcode", "starlette", "uvicorn"),
+        (
+            "Crypto",
+            "PIL",
+            "alembic",
+            "asyncpg",
+            "bot.infra.drawing.canvas",
+            "bot.mcp_server",
+            "bot.sandbox",
+            "bot.web_servers",
+            "jinja2",
+            "mcp",
+            "qrcode",
+            "starlette",
+            "uvicorn",
+        ),
     ),
     "the tools over stdio": (
         "from bot.mcp_server import command, stdio, server",
@@ -21,6 +35,7 @@ PROGRAMS: Final = {
             "asyncpg",
             "jinja2",
             "prometheus_client",
+            "qrcode",
             "sqlalchemy",
             "telegram",
             "typer",
@@ -28,11 +43,43 @@ PROGRAMS: Final = {
     ),
 }
 
+PROBE: Final = """
+import sys
+
+unneeded, imported_by = {unneeded!r}, {{}}
+
+class Watcher:
+    def find_spec(self, name, path=None, target=None):
+        if name in unneeded:
+            frame, files = sys._getframe(), []
+            while frame is not None:
+                files.append(frame.f_code.co_filename)
+                frame = frame.f_back
+            imported_by[name] = next((file for file in files if "/bot/" in file), "?")
+
+sys.meta_path.insert(0, Watcher())
+{imports}
+for name in unneeded:
+    if name in sys.modules:
+        print(name, "is imported by", imported_by.get(name, "Python itself"))
+"""
+"""Prints each unneeded module that was loaded, and the file of the bot that imports it, also through a library."""
+
+
+def _find_unneeded(imports: str, unneeded: tuple[str, ...]) -> list[str]:
+    code = PROBE.format(imports=imports, unneeded=unneeded)
+    done = subprocess.run((sys.executable, "-c", code), capture_output=True, text=True, check=True)
+    return done.stdout.splitlines()
+
 
 @pytest.mark.process
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_a_program_loads_no_library_that_it_does_not_need_at_once(program: str) -> None:
-    imports, unneeded = PROGRAMS[program]
-    code = f"import sys; {imports}; print(*(name for name in {unneeded!r} if name in sys.modules))"
-    done = subprocess.run((sys.executable, "-c", code), capture_output=True, text=True, check=True)
-    assert done.stdout.split() == []
+def test_a_program_loads_nothing_that_it_does_not_need_at_once(program: str) -> None:
+    assert _find_unneeded(*PROGRAMS[program]) == []
+
+
+@pytest.mark.process
+def test_a_module_that_is_loaded_too_early_is_reported_with_its_importer() -> None:
+    (found,) = _find_unneeded("import bot.infra.drawing.shapes", ("PIL",))
+    assert found.startswith("PIL is imported by ")
+    assert found.endswith("bot/infra/drawing/shapes.py")

@@ -16,7 +16,7 @@ from pathlib import Path
 from tests.benchmarks import skeleton
 from tests.benchmarks.bot_api_stub import Stub, serving
 from tests.benchmarks.older_version import BEFORE, ROOT, older_version
-from tests.benchmarks.processes import memory, running_program, until
+from tests.benchmarks.processes import memory, processor_seconds, running_program, until
 from tests.benchmarks.report import Row, seconds, times_as_much
 from tests.infra.keys import ENCRYPTION_KEYS
 
@@ -34,9 +34,10 @@ NOBODY = "http://127.0.0.1:9"
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """One start: the seconds to the first poll, and the megabytes some time later."""
+    """One start: seconds to the first poll, seconds of the processor until then, and megabytes some time later."""
 
     seconds: float
+    processor: float
     megabytes: float
 
 
@@ -52,6 +53,7 @@ async def run(*, quick: bool, before: str = BEFORE) -> list[Row]:
     return [
         _row("start of `python -m bot run` to the first getUpdates, empty folder", fresh, bare, plain),
         _row("the same with a database that is up to date", again, bare, plain),
+        _processor_row("the same, processor time", again, bare, plain),
         _memory_row("memory at rest (RSS)", again, bare, plain),
         *await _compare_with_older_version(rounds, before),
     ]
@@ -76,8 +78,10 @@ async def _compare_with_older_version(rounds: int, commit: str) -> list[Row]:
     tool, tool_before = tools["now"][1:], tools["before"][1:]
     return [
         _row("start of `python -m bot run` with a database that is up to date", bot, versus, bot_before),
+        _processor_row("the same, processor time", bot, versus, bot_before),
         _memory_row("memory at rest (RSS)", bot, versus, bot_before),
         _row("start of `kirim-mcp` to the answer to `initialize`", tool, versus, tool_before),
+        _processor_row("the same, processor time", tool, versus, tool_before),
         _memory_row("memory of `kirim-mcp` after that (RSS)", tool, versus, tool_before),
     ]
 
@@ -102,10 +106,10 @@ async def _start_tools(program: Path) -> Start:
     took = time.perf_counter() - began
     if b"serverInfo" not in answer:
         raise RuntimeError("the tools have not started")
-    megabytes = memory(process)
+    start = Start(took, processor_seconds(process), memory(process))
     process.kill()
     await process.wait()
-    return Start(took, megabytes)
+    return start
 
 
 def _kirim(address: str, database: Path) -> tuple[tuple[str, ...], dict[str, str]]:
@@ -135,12 +139,25 @@ async def _start(
         async with running_program(*arguments, log=folder / "bot.log", environment=known) as process:
             await until(stub.polled, process, folder / "bot.log", TIMEOUT_SECONDS)
             took = (stub.first_poll or 0) - began
+            processor = processor_seconds(process)
             await asyncio.sleep(REST_SECONDS)
-            return Start(took, memory(process))
+            return Start(took, processor, memory(process))
 
 
 def _row(what: str, ours: list[Start], versus: str, theirs: list[Start]) -> Row:
     mine, other = (statistics.median(start.seconds for start in starts) for starts in (ours, theirs))
+    return Row(
+        part="e",
+        measured=what,
+        ours=seconds(mine),
+        versus=versus,
+        theirs=seconds(other),
+        ratio=times_as_much(mine, other),
+    )
+
+
+def _processor_row(what: str, ours: list[Start], versus: str, theirs: list[Start]) -> Row:
+    mine, other = (statistics.median(start.processor for start in starts) for starts in (ours, theirs))
     return Row(
         part="e",
         measured=what,
