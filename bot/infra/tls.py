@@ -8,7 +8,7 @@ import httpx
 
 @functools.cache
 def get_tls_context() -> ssl.SSLContext:
-    """Return the context of all connections to Telegram and to the service. Loading it takes 30 ms and 1 MB, once.
+    """Return the context of all connections that the bot opens. Loading it takes 30 ms and 1 MB, once.
 
     httpx's context has certifi's authorities, so a minimal container needs none. It also reads SSL_CERT_FILE.
     """
