@@ -3,11 +3,15 @@
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property, lru_cache
+from html import escape
 from typing import Final
 
 from bot.core.zones import PRESUMED
+from bot.infra.i18n import Html, Translator
+from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Button, Screen
 from bot.sandbox.bot_api.text import html, utf16
+from bot.settlement.model import PayoutMethod
 
 NOW: Final = datetime(2026, 8, 17, 3, 5, tzinfo=UTC)
 """When the screens are shown. It is a full minute, since screens round times up to minutes."""
@@ -28,6 +32,25 @@ HOSTILE_NAMES: Final = (
 
 MAX_TEXT, MAX_CAPTION, MAX_LABEL = 4096, 1024, 64
 """UTF-16 units that Telegram accepts of a text and a caption, and characters of a button's label."""
+
+
+@dataclass(frozen=True)
+class Outside:
+    """What comes from outside: the reader's language, a payout method of the service's list, and what users type."""
+
+    t: Translator
+    method: PayoutMethod
+    typed: str = "1.500"
+
+    @property
+    def reader(self) -> Reader:
+        """The reader of the screens."""
+        return Reader(self.t, JAKARTA, NOW)
+
+    @property
+    def html(self) -> Html:
+        """What was typed, as it is saved: escaped, and never empty."""
+        return Html(escape(self.typed[:300]) or "-")
 
 
 @lru_cache(maxsize=4096)

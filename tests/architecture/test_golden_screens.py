@@ -47,8 +47,8 @@ from tests.checkout.builders import a_draft_at_review
 from tests.orders.builders import a_receipt, an_open_order, as_sent, orders_in_each_state, some_evidence
 from tests.screens import JAKARTA, NOW, ScreenCase
 from tests.settlement.builders import LISTED_BCA, QUOTE
+from tests.staff.samples import some_contacts
 from tests.support.builders import an_unanswered_ticket
-from tests.support.ticket_screens import some_contacts
 from tests.texts import TRANSLATIONS
 from tests.users.builders import SUGGESTION
 

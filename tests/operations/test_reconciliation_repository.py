@@ -12,7 +12,7 @@ from bot.operations.reconciliation.repository import ReconciliationRepository
 from bot.orders.order import Phase
 from bot.orders.repository import OrderRepository
 from tests.harness.databases import on_postgresql
-from tests.operations.test_screens_reconciliation import a_difference
+from tests.operations.samples import a_difference
 from tests.orders.builders import an_order
 from tests.times import NOW, SECOND
 

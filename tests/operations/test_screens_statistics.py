@@ -21,7 +21,6 @@ from bot.operations.statistics import (
     OrderOutcome,
     OrderStatistics,
     OwnTotals,
-    SubscriberStatistics,
     Tally,
     UserStatistics,
 )
@@ -30,29 +29,16 @@ from bot.settlement.client.parser import read_json
 from bot.settlement.client.wire import PlatformStats as WireStats
 from bot.settlement.model import DepositRails, PlatformStats, Rail
 from tests.examples import examples, some
+from tests.operations.samples import SIZES, statistics_of
 from tests.screens import HOSTILE_NAMES, JAKARTA, ScreenCase, check_screen
 from tests.texts import TRANSLATIONS, says, text
 
 NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
-SIZES = (0, 1, 999, 10**9)
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.decimals(allow_nan=False, allow_infinity=False) | st.text(),
     lambda inner: st.lists(inner, max_size=8) | st.dictionaries(st.text(), inner, max_size=8),
     max_leaves=20,
 )
-
-
-def statistics_of(size: int, parts: int) -> BotStatistics:
-    """Return statistics in which every count is `size`, and the sums of money are much larger."""
-    part = (
-        {outcome: Tally(orders=size, idr=size * 10**9, sats=size * 10**9) for outcome in OrderOutcome} if size else {}
-    )
-    orders = OrderStatistics(parts=(part,) * parts, median=timedelta(seconds=size) if size else None, timed=size)
-    return BotStatistics(
-        users=UserStatistics(known=size, away=size, active=size, new=size, ordered=size, paid=size),
-        subscribers=SubscriberStatistics(total=size, new=size, daily=size, alerts=size),
-        orders=orders,
-    )
 
 
 def show_service(stats: dict[str, Any], locale: str = "en", rails: DepositRails | None = None) -> str:

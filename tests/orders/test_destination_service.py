@@ -25,7 +25,7 @@ from bot.settlement.steps import OrderStep
 from bot.staff.alarm_model import AlarmKind
 from bot.staff.notifications import AlarmNotification
 from tests.orders.destination_builders import a_failed_transfer, a_transfer, keep, some_history
-from tests.orders.destination_screens import (
+from tests.orders.known_destinations import (
     FAILING,
     SLOW,
     a_destination,

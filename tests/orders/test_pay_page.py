@@ -27,7 +27,7 @@ from bot.payments.tokens import TOKENS
 from bot.settlement.model import PayoutMethod
 from bot.users.provider import UNNAMED, Provider
 from tests.orders.builders import DEPOSIT_ADDRESS, INVOICE, a_deposit_order, an_open_order, orders_in_each_state
-from tests.orders.destination_screens import a_destination
+from tests.orders.known_destinations import a_destination
 from tests.screens import HOSTILE_NAMES, NOW
 from tests.settlement.builders import LISTED_BCA
 from tests.texts import TRANSLATIONS, label

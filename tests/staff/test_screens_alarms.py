@@ -15,9 +15,10 @@ from bot.staff.buttons import AlarmAction, AlarmButton
 from bot.staff.notifications import AlarmNotification, alarm_notifications
 from bot.staff.screens import alarms
 from tests.infra.builders import as_stored
+from tests.operations.samples import FIGURES, NO_FIGURES, a_summary
 from tests.orders.builders import ORDER_LINE, an_open_order
 from tests.screens import JAKARTA, NOW, ScreenCase
-from tests.staff.alarm_screens import FIGURES, NO_FIGURES, RECONCILED, a_summary, every_alarm
+from tests.staff.samples import RECONCILED, every_alarm
 from tests.texts import TRANSLATIONS, label, like, says, text
 
 EN = TRANSLATIONS.get("en")

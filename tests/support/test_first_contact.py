@@ -25,7 +25,7 @@ from tests.architecture.source import ROOT
 from tests.screens import NOW, ScreenCase, check_screen
 from tests.settlement.builders import QUOTE
 from tests.settlement.fake_settlement import FakeSettlement, MovedClock
-from tests.support.ticket_screens import some_contacts
+from tests.staff.samples import some_contacts
 from tests.texts import TRANSLATIONS, label, text
 
 STAFF, NOBODY = frozenset({2001}), frozenset[int]()

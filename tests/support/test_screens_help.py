@@ -17,7 +17,7 @@ from bot.support.user_chat.help_handlers import HelpHandlers
 from bot.support.user_chat.screens import help as help_screens
 from bot.users.provider import UNNAMED
 from tests.screens import ScreenCase, check_screen
-from tests.support.ticket_screens import some_contacts
+from tests.staff.samples import some_contacts
 from tests.texts import TRANSLATIONS, label, says, text
 
 STAFF, NOBODY = frozenset({2001}), frozenset[int]()

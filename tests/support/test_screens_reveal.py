@@ -13,12 +13,12 @@ from bot.support.reveal import screens as staff_reveal
 from tests.orders.builders import an_open_order
 from tests.screens import JAKARTA, NOW, ScreenCase
 from tests.staff.audit_terms import TERMS
-from tests.support.reveal_screens import a_reveal, an_entry
+from tests.staff.samples import an_audit_entry
+from tests.support.samples import REVEAL
 from tests.texts import TRANSLATIONS, label, says, text
 
 EN, ID = TRANSLATIONS.get("en"), TRANSLATIONS.get("id")
 ORDER = an_open_order()
-REVEAL = a_reveal(ORDER, NOW)
 
 
 @pytest.mark.parametrize("t", [EN, ID])
@@ -93,7 +93,7 @@ def test_what_was_forgotten_cant_be_asked_for_again() -> None:
 def test_an_entry_says_who_did_what_to_whom_when_and_why(
     changes: dict[str, object], subject: str, user: str, why: str
 ) -> None:
-    entry = an_entry(NOW - timedelta(seconds=5), **changes)
+    entry = an_audit_entry(NOW - timedelta(seconds=5), **changes)
     seen = ScreenCase("", audit.show_page(Reader(EN, JAKARTA, NOW), AuditPage((entry,)), TERMS)).text
     said = text(f"staff.audit.{entry.action}", subject=subject)
     said = text("staff.audit.about", said=said, user=user) if user else said
@@ -103,14 +103,16 @@ def test_an_entry_says_who_did_what_to_whom_when_and_why(
 
 
 def test_pages_turn_and_lead_to_the_trail_of_one_and_back() -> None:
-    newest = AuditPage((an_entry(NOW), an_entry(NOW, actor_id=2001)), older="20260817T030500000000-00000000")
+    newest = AuditPage(
+        (an_audit_entry(NOW), an_audit_entry(NOW, actor_id=2001)), older="20260817T030500000000-00000000"
+    )
     screen = audit.show_page(Reader(EN, JAKARTA, NOW), newest, TERMS)
     assert [[button.label for button in row] for row in screen.keyboard] == [
         [label("staff.audit.older")],
         [label("staff.audit.only", actor="3001"), label("staff.audit.only", actor="2001")],
         [label("staff.audit.export")],
     ]
-    of_one = audit.show_page(Reader(EN, JAKARTA, NOW), AuditPage((an_entry(NOW),), 3001, is_newest=False), TERMS)
+    of_one = audit.show_page(Reader(EN, JAKARTA, NOW), AuditPage((an_audit_entry(NOW),), 3001, is_newest=False), TERMS)
     assert [[button.label for button in row] for row in of_one.keyboard] == [
         [label("staff.audit.newest")],
         [label("staff.audit.everybody")],

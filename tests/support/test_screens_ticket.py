@@ -15,8 +15,8 @@ from bot.support.user_chat.screens import question as ticket_question
 from bot.users.provider import Provider
 from tests.orders.builders import ORDER_LINE, an_open_order
 from tests.screens import JAKARTA, NOW, ScreenCase
+from tests.staff.samples import some_contacts
 from tests.support.builders import a_closed_ticket, an_unanswered_ticket
-from tests.support.ticket_screens import some_contacts
 from tests.texts import TRANSLATIONS, says, text
 
 EN, ID = TRANSLATIONS.get("en"), TRANSLATIONS.get("id")

@@ -1,6 +1,5 @@
 """The screens of `/privacy` match the settings, fit into a message, and show no number in full."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -9,7 +8,7 @@ import pytest
 
 from bot.checkout import user_data as checkout_data
 from bot.checkout.user_data import StoredDrafts
-from bot.infra.i18n import LOCALES, Translator
+from bot.infra.i18n import LOCALES
 from bot.infra.telegram.ui.callbacks import read_button
 from bot.orders import user_data as orders_data
 from bot.orders.order import Order, OrderEvent, Phase
@@ -29,10 +28,11 @@ from bot.users.model import User
 from bot.users.privacy import DeletionBlockers, Overview, make_file
 from bot.users.provider import UNNAMED, Provider
 from bot.users.screens import privacy
+from tests.architecture.every_screen import screens_of_modules
 from tests.checkout.builders import a_draft_at_review
 from tests.examples import some
 from tests.orders.builders import ORDER_LINE, an_open_order, orders_in_each_state
-from tests.screens import HOSTILE_NAMES, JAKARTA, NOW, ScreenCase, check_screen
+from tests.screens import HOSTILE_NAMES, JAKARTA, NOW, Outside, ScreenCase, check_screen
 from tests.settlement.builders import LISTED_BCA
 from tests.texts import TRANSLATIONS, says, starts, text
 
@@ -85,33 +85,12 @@ def waiting_for(*orders: Order) -> DeletionBlockers:
     return DeletionBlockers((OpenOrders(orders),))
 
 
-def every_screen(t: Translator, method: PayoutMethod, typed: str) -> Iterator[ScreenCase]:
-    for days in (0, 1, 365):
-        for wished in (True, False):
-            yield ScreenCase(
-                "what is kept",
-                privacy.show_privacy(t, days, is_deletion_requested=wished),
-                (str(days),) if days else (),
-            )
-    for times in (0, 1, 3, 500):
-        yield ScreenCase("seen", privacy.show_summary(t, stored(method, typed, times), JAKARTA))
-    failed = replace(an_open_order(method), state="FAILED", phase=Phase.DONE, paid_at=NOW)
-    with_trouble = overview((failed,) * 20, method, typed)
-    waits = waiting_for(*[order for _, order in orders_in_each_state(method)] * 5)
-    yield ScreenCase("asked", privacy.ask_confirmation(t, stored(method, typed), DeletionBlockers(), NOW))
-    yield ScreenCase("asked, with trouble", privacy.ask_confirmation(t, with_trouble, waits, NOW), ("ABC2345",))
-    yield ScreenCase("waiting", privacy.explain_waiting(t, waits, NOW), ("ABC2345", "…"))
-    yield ScreenCase("waiting for notifications", privacy.explain_waiting(t, DeletionBlockers(notifications=True), NOW))
-    yield ScreenCase("deleted", privacy.confirm_deleted(t))
-    yield ScreenCase("done before", privacy.explain_deleted_before(t))
-
-
 @pytest.mark.parametrize("locale", LOCALES)
 @pytest.mark.parametrize("name", some([*HOSTILE_NAMES, "🙈" * 4096, "BCA"]))
-def test_every_screen_is_a_message_that_telegram_takes_and_shows_no_number_in_full(locale: str, name: str) -> None:
-    for seen in every_screen(TRANSLATIONS.get(locale), PayoutMethod("x", name, "bank", None), name):
-        check_screen(seen)
-        assert NUMBER not in seen.text, seen.name
+def test_no_screen_shows_a_number_in_full(locale: str, name: str) -> None:
+    outside = Outside(TRANSLATIONS.get(locale), PayoutMethod("x", name, "bank", None), name)
+    for seen in screens_of_modules(outside, privacy):
+        assert "34567890" not in seen.text, seen.name
 
 
 @pytest.mark.parametrize(("moment", "key"), [("held", "open_held"), ("offer over", "open_offer_over")])
@@ -123,9 +102,17 @@ def test_an_order_waits_for_an_answer_only_while_its_offer_stands(moment: str, k
 
 @pytest.mark.parametrize("locale", LOCALES)
 def test_every_button_is_one_that_is_answered(locale: str) -> None:
-    for seen in every_screen(TRANSLATIONS.get(locale), LISTED_BCA, "Ibu"):
+    for seen in screens_of_modules(Outside(TRANSLATIONS.get(locale), LISTED_BCA), privacy):
         for button in seen.buttons:
             assert type(read_button(button.data or "")) in {PrivacyButton, DeletionButton}, button
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_the_confirmation_names_orders_whose_payout_failed(locale: str) -> None:
+    failed = replace(an_open_order(), state="FAILED", phase=Phase.DONE, paid_at=NOW)
+    waits = waiting_for(*[order for _, order in orders_in_each_state()])
+    shown = privacy.ask_confirmation(TRANSLATIONS.get(locale), overview((failed,) * 20), waits, NOW)
+    check_screen(ScreenCase("asked, with trouble", shown, (failed.reference,)))
 
 
 def test_the_confirmation_bears_its_user_and_its_moment() -> None:

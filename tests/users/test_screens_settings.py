@@ -13,10 +13,10 @@ from bot.users.model import User
 from bot.users.phrase import draw_suggestion, find_suggestion_text
 from bot.users.screens import phrase
 from bot.users.screens import settings as shown
-from tests.architecture.every_screen import SETTINGS_SECTIONS
 from tests.screens import NOW, ScreenCase
 from tests.texts import TRANSLATIONS, says, text
 from tests.users.builders import a_reader
+from tests.users.samples import SETTINGS_SECTIONS
 
 
 def user(**changes: object) -> User:

@@ -15,7 +15,9 @@ MAX_COMPLAINT = 300
 
 def screen(kind: OrderWarning, t: Translator, order: Order | None, problem: AboutProblem, now: datetime) -> Screen:
     """Return the warning. `order` is None if it is deleted or can't be read."""
-    facts: dict[str, object] = {"line": "", "state": "", "user": ""} if order is None else _facts(t, order, now)
+    if order is None and kind is not OrderWarning.BAD_INVOICE:
+        return Screen(t("orders.notification.staff_unreadable", reference=problem.reference))
+    facts: dict[str, object] = {"line": problem.reference} if order is None else _facts(t, order, now)
     if kind is OrderWarning.FAILED and order is not None and order.failure is Failure.UNKNOWN:
         return Screen(t("orders.notification.staff_failed_unknown", **facts))
     return Screen(t(f"orders.notification.{kind}", **facts, complaint=clip(problem.complaint, MAX_COMPLAINT)))

@@ -1,11 +1,10 @@
-"""What is said of destinations, with external names. `every_screen.py` reads the screens with all others."""
+"""Destinations of which all, little or nothing is known, and what is said of them."""
 
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import timedelta, tzinfo
+from datetime import timedelta
 
 from bot.infra.i18n import Translator
-from bot.infra.telegram.ui.screen import Screen
 from bot.orders.destinations.model import (
     DestinationHealth,
     DestinationsHealth,
@@ -16,7 +15,7 @@ from bot.orders.destinations.model import (
     Usual,
     WeekPart,
 )
-from bot.orders.destinations.screens import format_destination_health, show_destinations
+from bot.orders.destinations.screens import format_destination_health
 from bot.settlement.model import PayoutMethod
 from tests.screens import NOW
 
@@ -63,15 +62,6 @@ def every_destination(method: PayoutMethod) -> list[DestinationHealth]:
 def listed(*some: DestinationHealth) -> DestinationsHealth:
     """Return all of these, although they can have the same method."""
     return DestinationsHealth(NOW, {str(place): each for place, each in enumerate(some)})
-
-
-def of_destinations(t: Translator, method: PayoutMethod, zone: tzinfo) -> Iterator[tuple[str, Screen]]:
-    """Yield the operators' list: empty, short, and of several pages, with the worst entries on one page."""
-    every = every_destination(method)
-    yield "no destinations known", show_destinations(t, listed(), 0, zone)
-    for page in (0, 1, 99):
-        yield "destinations of operators", show_destinations(t, listed(*every * 2), page, zone)
-    yield "destinations of operators", show_destinations(t, listed(*every[4:6] * 8), 1, zone)
 
 
 def what_senders_are_told(t: Translator, method: PayoutMethod) -> Iterator[str]:

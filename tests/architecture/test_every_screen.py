@@ -1,0 +1,86 @@
+"""Every screen is found, also a new one, and its sentences are set with care in both languages."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from types import ModuleType
+
+import pytest
+
+from bot.infra.i18n import LOCALES, Translator
+from bot.infra.telegram.ui.screen import Screen
+from bot.settlement.model import PayoutMethod
+from tests.architecture.every_screen import every_screen, find_screens, screens_in, screens_of
+from tests.screens import Outside, check_screen
+from tests.settlement.builders import LISTED_BCA
+from tests.texts import TRANSLATIONS
+
+EN = TRANSLATIONS.get("en")
+OF_STAFF = ("bot/support/cases/", "bot/support/lookup/", "bot/support/notifications/", "bot/support/staff/")
+"""The screens that staff see, except a reveal."""
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_sentences_are_set_with_care(locale: str) -> None:
+    for seen in every_screen(Outside(TRANSLATIONS.get(locale), LISTED_BCA)):
+        check_screen(seen)
+        text = seen.text.replace(": \n", ":\n")  # a list follows
+        assert not re.search(r"  | $|^ |\n{3}| \n|None\b(?!\.)|\bnull\b", text), f"{seen.name}: {text}"
+        assert text == text.strip(), f"{seen.name}: {text!r}"
+        assert not re.search(r"\(\)|→ *$|· *$", text), f"{seen.name}: {text}"
+
+
+def test_markup_from_outside_stays_text() -> None:
+    evil = replace(LISTED_BCA, name="<b>EVIL</b> & Co")
+    shown = [seen for seen in every_screen(Outside(EN, evil)) if "EVIL" in seen.text]
+    assert len(shown) > 50
+    assert all("<b>EVIL</b> & Co" in seen.text for seen in shown)
+
+
+def test_an_order_is_never_shown_with_the_whole_number_to_staff() -> None:
+    for locale in LOCALES:
+        shown = every_screen(Outside(TRANSLATIONS.get(locale), LISTED_BCA))
+        staff = [seen for seen in shown if seen.name.startswith(OF_STAFF) or "warnings.py" in seen.name]
+        assert {seen.name for seen in staff} > {"bot/support/lookup/screens/orders.py: show_order"}
+        assert not any("1234567890" in seen.screen.text or "SANTOSO" in seen.screen.text for seen in staff)
+
+
+def test_screens_are_found_in_modules_named_so_and_in_steps() -> None:
+    found = {f"{function.__module__}.{function.__name__}" for function in find_screens()}
+    assert {
+        "bot.checkout.steps.review.show_review",
+        "bot.orders.screens.history.screen",
+        "bot.recipients.screens.show_list",
+    } < found
+
+
+def a_module(function: Callable[..., Screen]) -> ModuleType:
+    """Return a module of the orders with this screen in it."""
+    module = ModuleType("bot.orders.screens.new")
+    function.__module__ = module.__name__
+    vars(module)[function.__name__] = function
+    return module
+
+
+def test_a_new_screen_is_read_with_what_comes_from_outside() -> None:
+    def show_badly(t: Translator, method: PayoutMethod | None, typed: str, *, is_new: bool) -> Screen:
+        return Screen(f"{t('orders.dropped', line=method.name if method else '')} {is_new} {typed}")
+
+    (function,) = screens_in(a_module(show_badly))
+    shown = [seen.screen.text for seen in screens_of(function, Outside(EN, LISTED_BCA, "<evil>"))]
+    assert len(shown) == len(("BCA", "GoPay", None)) * len((True, False))
+    assert all(text.endswith("<evil>") for text in shown)
+
+
+def test_a_screen_of_a_type_without_samples_says_where_to_add_them() -> None:
+    @dataclass
+    class Coupon:
+        code: str
+
+    def show_coupon(t: Translator, coupon: object) -> Screen:
+        return Screen(t("orders.dropped", line=str(coupon)))
+
+    show_coupon.__annotations__["coupon"] = Coupon
+    (function,) = screens_in(a_module(show_coupon))
+    with pytest.raises(AssertionError, match=r"show_coupon takes `coupon`, a Coupon: .* tests/orders/samples\.py"):
+        next(screens_of(function, Outside(EN, LISTED_BCA)))
