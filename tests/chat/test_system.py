@@ -5,6 +5,7 @@ import pytest
 from tests.chat.system import InProcessSystem
 from tests.e2e.faults import confirm_found_order
 from tests.e2e.new_users import new_sender_at_review, new_user
+from tests.e2e.support.tickets import open_ticket
 from tests.texts import label, like
 from tests.waiting import until
 
@@ -44,3 +45,25 @@ async def test_a_bot_that_cannot_start_is_reported_at_once(kirim: InProcessSyste
     (kirim.state / "kirim.db").write_bytes(b"no database")
     with pytest.raises(AssertionError, match="ended at its start"):
         await kirim.start_bot()
+
+
+async def test_an_operator_gives_a_command_that_nobody_else_has(kirim: InProcessSystem) -> None:
+    emma = await new_user(kirim)
+    for user in (kirim.oscar, emma):
+        await user.speaks("en")
+        await user.says("/reconcile")
+    await kirim.oscar.sees(like("operations.reconciliation.head"))
+    await kirim.oscar.taps(label("operations.books.button"))
+    await kirim.oscar.sees(like("operations.books.ask"))
+    await emma.says("/help")
+    await emma.sees(like("support.help.text"))
+    assert await emma.count(like("operations.reconciliation.head")) == 0
+
+
+async def test_support_answers_a_ticket_in_the_topic_of_its_group(kirim: InProcessSystem) -> None:
+    case = await open_ticket(kirim)
+    await case.answers("We have found your transfer.")
+    await case.user.sees(like("support.ticket.from_support", ticket=case.reference))
+    await case.is_claimed_by(case.rina)
+    await case.user.says("Thank you!", reply_to=(await case.user.messages())[-1])
+    await case.in_topic("Thank you!")
