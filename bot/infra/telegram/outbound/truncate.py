@@ -14,26 +14,27 @@ TEXT_UNITS = 4096
 CAPTION_UNITS = 1024
 ELLIPSIS = "…"
 
-_PIECE = re.compile(r"<(?P<close>/?)(?P<name>[a-zA-Z-]+)[^>]*>|&(?:#\d+|#x[0-9a-fA-F]+|[a-z]+);|.", re.DOTALL)
+_TAG_OR_ENTITY = r"<(?P<close>/?)(?P<name>[a-zA-Z-]+)[^>]*>|&(?:#\d+|#x[0-9a-fA-F]+|[a-z]+);"
+_MARKUP = re.compile(_TAG_OR_ENTITY)
+_PIECE = re.compile(f"{_TAG_OR_ENTITY}|.", re.DOTALL)
+_OF_ONE_UNIT = "."
+"""Stands for an entity, which is one unit in the message."""
 
 
 def truncate_html(html: str, limit: int = TEXT_UNITS) -> str:
     """Return `html`, cut to `limit` visible UTF-16 units, as Telegram counts. Tags that are open there are closed."""
-    if _count_units(html) <= limit:
+    if _count_units(html) <= limit or count_visible_units(html) <= limit:
         return html
     kept: list[str] = []
     open_tags: list[str] = []
     remaining = limit - _count_units(ELLIPSIS)
-    is_too_long = False
     for piece in _PIECE.finditer(html):
+        remaining -= count_visible_units(piece[0])
+        if remaining < 0:
+            break
         if piece["name"]:
             _update_open_tags(open_tags, piece["name"], closing=bool(piece["close"]))
-        elif (remaining := remaining - _count_visible(piece[0])) < 0:
-            is_too_long = True
-            break
         kept.append(piece[0])
-    if not is_too_long or count_visible_units(html) <= limit:
-        return html
     log.error("message_truncated", limit=limit)
     return "".join([*kept, ELLIPSIS, *(f"</{name}>" for name in reversed(open_tags))])
 
@@ -47,11 +48,7 @@ def _update_open_tags(open_tags: list[str], name: str, *, closing: bool) -> None
 
 def count_visible_units(html: str) -> int:
     """Return the length of a text in HTML as Telegram counts it: UTF-16 units, without the tags."""
-    return sum(_count_visible(piece[0]) for piece in _PIECE.finditer(html) if not piece["name"])
-
-
-def _count_visible(piece: str) -> int:
-    return 1 if len(piece) > 1 else _count_units(piece)
+    return _count_units(_MARKUP.sub(lambda found: "" if found["name"] else _OF_ONE_UNIT, html))
 
 
 def _count_units(text: str) -> int:
