@@ -139,7 +139,7 @@ def build(settings: Settings, process_id: str | None = None) -> App:
     staff = Staff(infra, create_staff_rules(settings))
     broadcasts = Broadcasts(infra, access, rates=rates, rules=create_broadcast_rules(settings))
     orders = Orders(infra, access, staff=staff, rules=create_order_rules(settings))
-    checkout = Checkout(infra, catalogue, users=users, recipients=recipients, orders=orders)
+    checkout = Checkout(infra, catalogue, users=users, orders=orders)
     support = Support(infra, access, staff=staff, orders=orders, rules=create_support_rules(settings))
     operations = Operations(
         infra, access, bot=application.bot, staff=staff, orders=orders, rules=create_operation_rules(settings)

@@ -1,20 +1,24 @@
 """The review of a draft, and the order that it becomes when it is confirmed."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-from bot.checkout.draft import DraftStatus, OrderDraft
+from bot.checkout.draft import DraftStatus, OrderDraft, Step
 from bot.checkout.flow import is_complete
 from bot.checkout.repository import DraftRepository
 from bot.infra.db.transaction import Transaction
 from bot.orders.order import Order
 from bot.orders.placement.service import ConfirmationOutdated, OrderService, PlaceOrder
 from bot.rates.quote import Estimate
+from bot.settlement.catalogue import ServiceCatalogue
 from bot.settlement.model import OrderRequest
 
 
-async def review_draft(orders: OrderService, draft: OrderDraft) -> tuple[OrderDraft, Estimate]:
+async def review_draft(orders: OrderService, draft: OrderDraft, placed: Sequence[Order]) -> tuple[OrderDraft, Estimate]:
     """Return the draft with the quote that its review shows, and what it comes to.
+
+    `placed` are the user's orders that may count for their limits.
 
     Raises:
         ConfirmationOutdated: the draft has no amount.
@@ -23,8 +27,17 @@ async def review_draft(orders: OrderService, draft: OrderDraft) -> tuple[OrderDr
     """
     if draft.amount is None:
         raise ConfirmationOutdated
-    worth = await orders.estimate_order(draft.user_id, draft.method, draft.amount, draft.channel)
+    worth = await orders.estimate_order(placed, draft.method, draft.amount, draft.channel)
     return replace(draft, quote=worth.quote), worth
+
+
+async def with_quote(catalogue: ServiceCatalogue, draft: OrderDraft) -> OrderDraft:
+    """Return a draft at its review with the current quote, so that the answer and the quote are saved together.
+
+    Without a quote, return it as it is: its review says why.
+    """
+    quote = await catalogue.quote_soon() if draft.step is Step.REVIEW else None
+    return draft if quote is None else replace(draft, quote=quote)
 
 
 async def place_draft(

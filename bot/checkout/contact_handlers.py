@@ -9,13 +9,13 @@ from bot.checkout.draft import OrderDraft, Step
 from bot.checkout.flow import missing
 from bot.checkout.handlers import DraftHandlers
 from bot.checkout.open_draft import DRAFT, is_replayed, open_draft
+from bot.checkout.sender import get_recipients
 from bot.checkout.service import DraftService
 from bot.core.errors import Rejection
 from bot.infra.i18n import Html
 from bot.infra.telegram.ui.screen import Screen
 from bot.recipients.holders import clean_holder
 from bot.recipients.numbers import CleanNumber, clean_contact, to_international
-from bot.recipients.service import RecipientService
 from bot.settlement.model import EWALLET
 from bot.users.screens.buttons import send_row
 from bot.users.session import Session
@@ -32,8 +32,7 @@ class SharedContact:
 class ContactHandlers:
     """Begin drafts with a contact, and take one as an answer."""
 
-    def __init__(self, *, recipients: RecipientService, drafts: DraftService, draft_handlers: DraftHandlers) -> None:
-        self._recipients = recipients
+    def __init__(self, *, drafts: DraftService, draft_handlers: DraftHandlers) -> None:
         self._drafts = drafts
         self._draft_handlers = draft_handlers
 
@@ -79,7 +78,7 @@ class ContactHandlers:
         if shared.cleaned.remark is not None:
             return replace(_with_name(draft, shared), step=Step.NUMBER, doubtful_number=shared.cleaned.number)
         taken = confirm_number(draft, shared.cleaned.number)
-        known = with_known_holder(taken, await self._recipients.list_all(session.user.id))
+        known = with_known_holder(taken, await get_recipients(session))
         return known if known.holder is not None else _with_name(known, shared)
 
 

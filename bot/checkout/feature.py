@@ -8,6 +8,7 @@ from bot.checkout.notifications import RENDERERS
 from bot.checkout.one_line_handlers import OneLineHandlers
 from bot.checkout.open_draft import load_draft
 from bot.checkout.repeat_handlers import RepeatHandlers
+from bot.checkout.sender import load_sender
 from bot.checkout.service import DraftService
 from bot.checkout.steps.amount import AmountStep
 from bot.checkout.steps.channel import ChannelStep
@@ -22,7 +23,6 @@ from bot.infra.telegram.ui.router import Menu
 from bot.orders.buttons import OrderAction
 from bot.orders.feature import Orders
 from bot.recipients.buttons import RecipientAction
-from bot.recipients.feature import Recipients
 from bot.settlement.catalogue import ServiceCatalogue
 from bot.users.feature import Users
 
@@ -30,9 +30,7 @@ from bot.users.feature import Users
 class Checkout:
     """Build the feature."""
 
-    def __init__(
-        self, infra: Infra, catalogue: ServiceCatalogue, *, users: Users, recipients: Recipients, orders: Orders
-    ) -> None:
+    def __init__(self, infra: Infra, catalogue: ServiceCatalogue, *, users: Users, orders: Orders) -> None:
         database = infra.database
         self.drafts = DraftService(database, infra.clock)
         review = ReviewStep(
@@ -50,10 +48,8 @@ class Checkout:
             status_messages=orders.status_messages,
             review=review,
             steps={
-                Step.DESTINATION: DestinationStep(
-                    catalogue=catalogue, recipients=recipients.service, orders=orders.service
-                ),
-                Step.NUMBER: NumberStep(recipients=recipients.service),
+                Step.DESTINATION: DestinationStep(catalogue=catalogue, orders=orders.service),
+                Step.NUMBER: NumberStep(),
                 Step.HOLDER: HolderStep(),
                 Step.AMOUNT: amount,
                 Step.CHANNEL: ChannelStep(catalogue=catalogue),
@@ -62,12 +58,11 @@ class Checkout:
         )
         one_line = OneLineHandlers(
             catalogue=catalogue,
-            recipients=recipients.service,
             drafts=self.drafts,
             draft_handlers=draft_handlers,
             amount=amount,
         )
-        contacts = ContactHandlers(recipients=recipients.service, drafts=self.drafts, draft_handlers=draft_handlers)
+        contacts = ContactHandlers(drafts=self.drafts, draft_handlers=draft_handlers)
         self.conversation = Conversation(
             drafts=self.drafts,
             draft_handlers=draft_handlers,
@@ -90,7 +85,7 @@ class Checkout:
             menu={"send": {Menu.EVERYONE: 10}, "cancel": {Menu.EVERYONE: 70}},
             unreadable_rows={"drafts": "checkout.draft.unreadable"},
             user_data=USER_DATA,
-            on_load=(load_draft,),
+            on_load=(load_draft, load_sender),
             order_actions={OrderAction.REQUOTE: repeating.get_new_quote, OrderAction.RESEND: repeating.resend},
             recipient_actions={RecipientAction.SEND: repeating.send_to_recipient},
             conversation=draft_handlers,

@@ -9,13 +9,15 @@ from dataclasses import replace
 from typing import Final
 
 from bot.checkout.buttons import DraftAction, DraftButton
+from bot.checkout.confirmation import with_quote
 from bot.checkout.draft import DraftStatus, OrderDraft, Step
 from bot.checkout.flow import step_back
 from bot.checkout.open_draft import DRAFT, open_draft
 from bot.checkout.screens import draft as screens
+from bot.checkout.sender import get_placed
 from bot.checkout.service import DraftService
 from bot.checkout.steps.handler import OutOfDate, StepHandler
-from bot.checkout.steps.review import ReviewStep
+from bot.checkout.steps.review import CONFIRMED, ReviewStep
 from bot.core.errors import Rejection
 from bot.core.money import AmountRejected
 from bot.infra.db.database import Database
@@ -23,7 +25,6 @@ from bot.infra.i18n import Html
 from bot.infra.telegram.ui.formatting import format_time
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.limits import LimitReached, TooManyOrders
-from bot.orders.order import Phase
 from bot.orders.placement.service import OrderService
 from bot.orders.repository import OrderRepository
 from bot.orders.status_messages import StatusMessages
@@ -124,8 +125,9 @@ class DraftHandlers:
             case action:
                 answer = self._steps[draft.step].buttons[action]
                 await self.take_answer(session, answer(session, draft, button.argument))
-                if action is DraftAction.CONFIRM:
-                    await self._show_outcome(session, draft)
+                confirmed = session[CONFIRMED]
+                if confirmed is not None:
+                    await self._status_messages.show_outcome(session, confirmed)
 
     async def take_answer(self, session: Session, answer: Awaitable[OrderDraft | Screen]) -> None:
         """Save the draft with an answer and ask the next question, or show the question to ask first.
@@ -188,7 +190,7 @@ class DraftHandlers:
     async def warn_of_limit(self, session: Session) -> Html | None:
         """Return the warning for a user who can't order anything now, or None."""
         try:
-            await self._orders.check_user(session.user.id)
+            self._orders.check_user(await get_placed(session))
         except LimitReached as reached:
             again = format_time(session.t, reached.again, session.now, session.zone)
             return session.t("checkout.limits.foretold", again=again)
@@ -232,7 +234,7 @@ class DraftHandlers:
 
     async def _save(self, session: Session, draft: OrderDraft, *, in_question: bool = False) -> None:
         """Save an answer and ask the next question. If the draft has changed since, show it as it is now."""
-        saved = await self._drafts.save(draft, session.update_id)
+        saved = await self._drafts.save(await with_quote(self._orders.catalogue, draft), session.update_id)
         session[DRAFT] = saved or await self._drafts.get(draft.id)
         await self.show(session, in_question=in_question)
 
@@ -266,10 +268,3 @@ class DraftHandlers:
             await self._status_messages.show_outcome(session, order)
         elif order is not None:
             await session.send_message(self._status_messages.build_screen(session, order))
-
-    async def _show_outcome(self, session: Session, draft: OrderDraft) -> None:
-        """Show what has become of the order of a draft that was just confirmed, if that is known already."""
-        async with self._database.reading() as tx:
-            order = await OrderRepository(tx).of_draft(draft.id)
-        if order is not None and order.phase is not Phase.INTENDED:
-            await self._status_messages.show_outcome(session, order)

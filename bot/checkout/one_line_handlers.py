@@ -8,12 +8,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from bot.checkout import one_line as lines
-from bot.checkout.draft import DraftStatus, OrderDraft, Step
+from bot.checkout.confirmation import with_quote
+from bot.checkout.draft import DraftStatus, OrderDraft, Step, new_draft
 from bot.checkout.handlers import DraftHandlers
 from bot.checkout.one_line import LineReading
 from bot.checkout.open_draft import DRAFT, is_replayed, open_draft
 from bot.checkout.parser import OneLine, unknown_person, unsent_note
 from bot.checkout.screens.formatting import format_amount
+from bot.checkout.sender import get_recipients
 from bot.checkout.service import DraftService
 from bot.checkout.steps.amount import AmountStep
 from bot.checkout.steps.destination import list_methods, show_candidates
@@ -26,7 +28,6 @@ from bot.recipients.banks import display_name
 from bot.recipients.formatting import format_method
 from bot.recipients.model import SavedRecipient, find_by_name, recipient_title
 from bot.recipients.numbers import MIN_ACCOUNT_DIGITS
-from bot.recipients.service import RecipientService
 from bot.settlement.catalogue import ServiceCatalogue
 from bot.settlement.model import PayoutMethod, ServiceDown, SettlementFailure
 from bot.users.screens.buttons import send_row
@@ -43,13 +44,11 @@ class OneLineHandlers:
         self,
         *,
         catalogue: ServiceCatalogue,
-        recipients: RecipientService,
         drafts: DraftService,
         draft_handlers: DraftHandlers,
         amount: AmountStep,
     ) -> None:
         self._catalogue = catalogue
-        self._recipients = recipients
         self._drafts = drafts
         self._draft_handlers = draft_handlers
         self._amount = amount
@@ -67,12 +66,9 @@ class OneLineHandlers:
         if not is_replayed(session):
             before = session[DRAFT]
             has_replaced = before is not None and before.has_answers
-            session[DRAFT] = await self._drafts.begin(
-                session.user.id,
-                session.chat_id,
-                session.update_id,
-                lambda draft: lines.fill_draft(draft, reading, methods, known),
-            )
+            draft = new_draft(chat_id=session.chat_id, user_id=session.user.id, now=session.now)
+            filled = await with_quote(self._catalogue, lines.fill_draft(draft, reading, methods, known))
+            session[DRAFT] = await self._drafts.begin_with(filled, session.update_id)
             warning = await self._draft_handlers.warn_of_limit(session)
             notices = [warning, session.t("checkout.draft.replaced") if has_replaced else None]
         elif open_draft(session).last_update_id != session.update_id:
@@ -96,7 +92,7 @@ class OneLineHandlers:
         if reading is None or (draft.step is Step.DESTINATION and _is_a_name(text, methods, known)):
             return False
         filled = replace(lines.fill_draft(draft, reading, methods, known), refusal=None)
-        saved = await self._drafts.save(filled, session.update_id)
+        saved = await self._drafts.save(await with_quote(self._catalogue, filled), session.update_id)
         session[DRAFT] = saved or await self._drafts.get(draft.id)
         if saved is None:
             await self._draft_handlers.show(session)
@@ -106,7 +102,7 @@ class OneLineHandlers:
 
     async def is_order(self, session: Session, text: str) -> bool:
         """Return whether a plain message outside a draft begins an order."""
-        known = await self._recipients.list_all(session.user.id)
+        known = await get_recipients(session)
         if not lines.may_be_order(text, known):
             return False
         try:
@@ -124,7 +120,7 @@ class OneLineHandlers:
         methods = await list_methods(self._catalogue)
         if not methods:
             raise ServiceDown
-        return methods, await self._recipients.list_all(session.user.id)
+        return methods, await get_recipients(session)
 
     async def _ask(
         self,

@@ -4,11 +4,12 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from bot.checkout.answers import with_recipient
-from bot.checkout.confirmation import review_draft
+from bot.checkout.confirmation import review_draft, with_quote
 from bot.checkout.draft import IDLE_LIMIT, OrderDraft
 from bot.checkout.handlers import DraftHandlers
 from bot.checkout.open_draft import DRAFT, is_replayed
 from bot.checkout.screens import requote
+from bot.checkout.sender import get_placed
 from bot.checkout.service import DraftService
 from bot.core.errors import Rejection
 from bot.infra.db.database import Database
@@ -97,7 +98,9 @@ class RepeatHandlers:
         before, method = session[DRAFT], await self._current_method(order)
         repeated = self._drafts.repeat_order(order, method)
         if before is None or not (is_replayed(session) or before.asks_the_same_as(repeated)):
-            session[DRAFT] = await self._drafts.begin_with(repeated, session.update_id)
+            session[DRAFT] = await self._drafts.begin_with(
+                await with_quote(self._catalogue, repeated), session.update_id
+            )
             session.notice = session.t("checkout.draft.replaced") if _has_answers(before) else None
         elif not (is_replayed(session) or pressed_in_question) and _was_just_changed(before, session.now):
             return
@@ -141,7 +144,7 @@ class RepeatHandlers:
         if draft is None:
             return None
         try:
-            _, worth = await review_draft(self._orders, draft)
+            _, worth = await review_draft(self._orders, draft, await get_placed(session))
         except (SettlementFailure, Rejection):
             return None
         return requote.difference(session.t, order, worth)

@@ -94,13 +94,17 @@ CHANGED_SINCE = ALL.where(
         orders.c.phase.in_([constant(phase) for phase in (Phase.UNRESOLVED, Phase.NEEDS_CONFIRMATION)]),
     ),
 ).order_by(*OLDEST_FIRST)
-COUNTED_BY_LIMITS = ALL.where(
-    orders.c.user_id == bindparam("user"),
-    or_(
-        orders.c.created_at > bindparam("after", type_=orders.c.created_at.type),
-        orders.c.paid_at > bindparam("after", type_=orders.c.paid_at.type),
-        orders.c.phase.in_([constant(phase) for phase in NOT_ENDED]),
-    ),
+MAY_COUNT = or_(
+    orders.c.created_at > bindparam("after", type_=orders.c.created_at.type),
+    orders.c.paid_at > bindparam("after", type_=orders.c.paid_at.type),
+    orders.c.phase.in_([constant(phase) for phase in NOT_ENDED]),
+)
+COUNTED_BY_LIMITS = ALL.where(orders.c.user_id == bindparam("user"), MAY_COUNT).order_by(*OLDEST_FIRST)
+_others = orders.alias("others")
+_newest = select(_others.c.reference).where(_others.c.user_id == bindparam("user"))
+_newest = _newest.order_by(_others.c.created_at.desc(), _others.c.reference.desc()).limit(1)
+COUNTED_AND_NEWEST = ALL.where(
+    orders.c.user_id == bindparam("user"), or_(MAY_COUNT, orders.c.reference == _newest.scalar_subquery())
 ).order_by(*OLDEST_FIRST)
 # A lock of two numbers never conflicts with the leader's lock of one. Users with the same hash wait for each other.
 LOCK_USER = select(
@@ -322,6 +326,10 @@ class OrderRepository:
         These are the orders that were created or paid after this time, and all that haven't ended.
         """
         return await self._all(COUNTED_BY_LIMITS, user=user_id, after=after)
+
+    async def counted_and_newest(self, user_id: int, after: datetime) -> tuple[Order, ...]:
+        """Return what `counted_by_limits` returns, and the user's newest order."""
+        return await self._all(COUNTED_AND_NEWEST, user=user_id, after=after)
 
     async def lock_user(self, user_id: int) -> None:
         """Lock a user until this transaction ends. SQLite has one writer at a time and needs no lock."""

@@ -34,7 +34,7 @@ class RecipientService:
     async def list_all(self, user_id: int) -> tuple[SavedRecipient, ...]:
         """Return all recipients of a user, the last used first."""
         async with self._database.reading() as tx:
-            return await RecipientRepository(tx).find_by_user(user_id, limit=_ALL)
+            return await find_recipients(tx, user_id)
 
     async def get(self, user_id: int, recipient_id: str) -> SavedRecipient | None:
         """Return a recipient of a user. None if it doesn't exist, or belongs to another user."""
@@ -50,7 +50,7 @@ class RecipientService:
             TooManyNamed: nothing was saved.
         """
         async with self._database.transaction() as tx:
-            every = await RecipientRepository(tx).find_by_user(user.id, limit=_ALL)
+            every = await find_recipients(tx, user.id)
             named = sum(each.label is not None and each.id != recipient_id for each in every)
             if label is not None and named >= MAX_NAMED:
                 raise TooManyNamed
@@ -70,12 +70,17 @@ class RecipientService:
         return known is not None
 
 
+async def find_recipients(tx: Transaction, user_id: int) -> tuple[SavedRecipient, ...]:
+    """Return all recipients of a user, the last used first."""
+    return await RecipientRepository(tx).find_by_user(user_id, limit=_ALL)
+
+
 async def save_recipient(tx: Transaction, user_id: int, recipient: Recipient, at: datetime) -> None:
     """Save the recipient of an order placed at `at`, in the transaction that saves the order.
 
     A known recipient is updated. An order without a holder's name doesn't remove a saved one.
     """
-    every = await RecipientRepository(tx).find_by_user(user_id, limit=_ALL)
+    every = await find_recipients(tx, user_id)
     known = find_saved(every, recipient.method, recipient.number)
     if known is None:
         known = SavedRecipient(

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import pytest
 
-from bot.checkout.confirmation import review_draft
 from bot.checkout.draft import IDLE_LIMIT, DraftStatus, OrderDraft, Step
 from bot.checkout.flow import is_complete
 from bot.checkout.notifications import DraftNotification
@@ -138,7 +137,7 @@ async def test_the_same_wish_again_is_a_draft_ready_for_its_review(system: Order
     draft = await system.drafts.begin_with(system.drafts.repeat_order(order, order.method), 9)
     assert is_complete(draft)
     assert (draft.step, draft.amount, draft.holder, draft.quote) == (Step.REVIEW, amount, "SARI DEWI", None)
-    reviewed, worth = await review_draft(system.orders, draft)
+    reviewed, worth = await system.review(draft)
     assert reviewed.quote is not None
     assert worth.sats == order.sats
 

@@ -108,6 +108,10 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
     "placed_after": (lambda tx: OrderRepository(tx).placed_after(1001, NOW), "ix_orders_user_id_created_at"),
     "changed_since": (lambda tx: OrderRepository(tx).changed_since(1001, NOW, NOW), "ix_orders_user_id_created_at"),
     "may_count": (lambda tx: OrderRepository(tx).counted_by_limits(1001, NOW), "ix_orders_user_id_created_at"),
+    "may_count, and newest": (
+        lambda tx: OrderRepository(tx).counted_and_newest(1001, NOW),
+        "ix_orders_user_id_created_at",
+    ),
     "full allowances": (lambda tx: WrongCodeRepository(tx).delete_full(NOW, 9), "ix_wrong_codes_full_at"),
     "results of requests": (
         lambda tx: OrderRepository(tx).newest_results(NOW, 9),

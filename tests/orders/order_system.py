@@ -5,12 +5,12 @@ Pass the same `sql` to share compiled statements. The new system still opens its
 """
 
 from collections import defaultdict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from bot.checkout.confirmation import place_draft
+from bot.checkout.confirmation import place_draft, review_draft
 from bot.checkout.draft import OrderDraft, Step
 from bot.checkout.service import DraftService
 from bot.core.money import Amount
@@ -23,6 +23,7 @@ from bot.operations.monitor import Monitor
 from bot.operations.rules import OperationRules
 from bot.operations.workers import MonitorWorker
 from bot.orders.destinations.health import DestinationHealthService
+from bot.orders.limits import DAY
 from bot.orders.notification_kinds import ORDER_SUBJECT, OrderNotification
 from bot.orders.notification_queue import QUEUES
 from bot.orders.notifications.warnings import ALARM_SUBJECTS
@@ -33,6 +34,7 @@ from bot.orders.repository import OrderRepository
 from bot.orders.tracking.observer import Observer
 from bot.orders.tracking.poller import Poller
 from bot.orders.tracking.viewed_orders import ViewedOrders
+from bot.rates.quote import Estimate
 from bot.rates.subscription_service import end_subscription
 from bot.settlement.access import SettlementAccess
 from bot.settlement.budget import Budget
@@ -223,6 +225,19 @@ class OrderSystem:
     async def confirm(self, draft: OrderDraft, phrase: str | None = None) -> Order:
         """Place the order of a draft, without waiting for the result of its request."""
         return await place_draft(self.orders, draft, phrase)
+
+    async def placed(self, user_id: int = EMMA) -> Sequence[Order]:
+        """Return a user's orders as the conversation loads them."""
+        async with self.store.reading() as tx:
+            return await OrderRepository(tx).counted_and_newest(user_id, self.clock.now() - DAY)
+
+    async def review(self, draft: OrderDraft) -> tuple[OrderDraft, Estimate]:
+        """Return the draft with the quote that its review shows, and what it comes to."""
+        return await review_draft(self.orders, draft, await self.placed(draft.user_id))
+
+    async def check_user(self, user_id: int) -> None:
+        """Raise `Rejection` if this user can't place any order right now."""
+        self.orders.check_user(await self.placed(user_id))
 
     async def order(self, reference: str) -> Order:
         async with self.sql.reading() as tx:

@@ -861,7 +861,7 @@ class OrderLifeMachine(RuleBasedStateMachine):
             self.check_notifications(order)
             self.check_invoice_removed(order)
         for who in (EMMA, SARI):
-            self.loop.run_reading(self.bots[1].orders.check_user(who))
+            self.loop.run_reading(self.bots[1].check_user(who))
 
     def check_resolved(self, order: Order) -> None:
         ends = {Phase.REFUSED, Phase.ABANDONED, Phase.DONE}

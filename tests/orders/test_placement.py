@@ -4,11 +4,9 @@ import asyncio
 from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
-from functools import partial
 
 import pytest
 
-from bot.checkout.confirmation import review_draft
 from bot.checkout.draft import DraftStatus
 from bot.core.errors import Rejection
 from bot.core.money import MAX_SATS, Amount
@@ -129,7 +127,7 @@ async def test_a_sum_outside_the_limits_is_refused_with_the_number_that_would_be
     system: OrderSystem, service: FakeSettlement, amount: Amount, key: str, names: dict[str, object]
 ) -> None:
     draft = await system.draft(amount=amount)
-    for attempt in (partial(review_draft, system.orders), system.confirm):
+    for attempt in (system.review, system.confirm):
         with pytest.raises(Rejection) as refused:
             await attempt(draft)
         assert (refused.value.key, dict(refused.value.arguments)) == (key, names)

@@ -4,10 +4,9 @@ from typing import Any
 
 import pytest
 
-from bot.checkout.confirmation import review_draft
 from bot.core.money import Amount
 from bot.orders.limits import Limits
-from tests.orders.order_system import EMMA, OrderSystem, rules
+from tests.orders.order_system import OrderSystem, rules
 from tests.settlement.builders import BCA, GOPAY
 from tests.settlement.fake_settlement import FakeSettlement
 
@@ -16,7 +15,9 @@ SUMS = tuple(Amount("IDR", idr) for idr in (1_500, 50_000, 500_000, 1_500_000, 3
 
 async def offered(system: OrderSystem, **changes: Any) -> list[int]:
     asked = {"method": BCA, "amounts": SUMS, "channel": "lightning", **changes}
-    prices = await system.orders.price_choices(EMMA, asked["method"], asked["amounts"], asked["channel"])
+    prices = await system.orders.price_choices(
+        await system.placed(), asked["method"], asked["amounts"], asked["channel"]
+    )
     return [amount.value for amount in prices]
 
 
@@ -48,7 +49,7 @@ async def test_the_review_has_the_price_that_was_offered(file: str, service: Fak
     system = OrderSystem(file, service)
     await system.place(amount=Amount("IDR", 500_000), channel=channel)
     amount = Amount("IDR", 500_000)
-    prices = await system.orders.price_choices(EMMA, BCA, (amount,), channel)
-    _, worth = await review_draft(system.orders, await system.draft(amount=amount, channel=channel))
+    prices = await system.orders.price_choices(await system.placed(), BCA, (amount,), channel)
+    _, worth = await system.review(await system.draft(amount=amount, channel=channel))
     assert prices == {amount: worth}
     await system.close()

@@ -291,16 +291,21 @@ async def test_orders_that_may_count_were_created_or_paid_lately_or_are_not_over
         an_order("R4", created_at=long_ago, phase=Phase.ABANDONED),
         an_order("R5", created_at=NOW, phase=Phase.REFUSED),
         an_order("R6", created_at=NOW, user_id=1002),
+        an_order("R7", created_at=long_ago, user_id=1003, phase=Phase.REFUSED),
+        an_order("R8", created_at=long_ago + SECOND, user_id=1003, phase=Phase.REFUSED),
     )
     async with store.transaction() as tx:
         for order in orders:
             await OrderRepository(tx).add(order)
     async with store.reading() as tx:
-        assert [order.reference for order in await OrderRepository(tx).counted_by_limits(1001, NOW - DAY)] == [
-            "R1",
-            "R2",
-            "R5",
-        ]
+        repository = OrderRepository(tx)
+        counted = {user: await repository.counted_by_limits(user, NOW - DAY) for user in (1001, 1003)}
+        with_newest = {user: await repository.counted_and_newest(user, NOW - DAY) for user in (1001, 1003, 1004)}
+    assert [order.reference for order in counted[1001]] == ["R1", "R2", "R5"]
+    assert counted[1003] == ()
+    assert with_newest[1001] == counted[1001]
+    assert [order.reference for order in with_newest[1003]] == ["R8"]
+    assert with_newest[1004] == ()
 
 
 async def test_what_was_paid_long_ago_and_not_told_to_be_stuck_is_found_the_longest_first(store: Database) -> None:

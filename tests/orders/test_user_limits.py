@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from bot.checkout.confirmation import review_draft
 from bot.checkout.draft import DraftStatus
 from bot.core.errors import Rejection
 from bot.core.money import Amount
@@ -51,12 +50,12 @@ async def test_one_order_too_many_is_refused_before_anything_is_asked_and_its_dr
 
 async def test_a_limit_is_foretold_by_the_review_and_at_the_beginning(file: str, service: FakeSettlement) -> None:
     system = with_limits(file, service, open_orders=1)
-    await system.orders.check_user(EMMA)
+    await system.check_user(EMMA)
     await system.place()
-    for asked in (review_draft(system.orders, await system.draft()), system.orders.check_user(EMMA)):
+    for asked in (system.review(await system.draft()), system.check_user(EMMA)):
         with pytest.raises(Rejection, match=r"orders\.limits\.open"):
             await asked
-    await system.orders.check_user(SARI)
+    await system.check_user(SARI)
     await system.close()
 
 

@@ -1,6 +1,6 @@
 """Ask for the amount: in rupiah, thousands, millions, sats or bitcoin. Ask about ambiguous ones and about dollars."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
@@ -10,6 +10,7 @@ from bot.checkout.draft import OrderDraft
 from bot.checkout.flow import missing
 from bot.checkout.screens.formatting import format_amount, format_recipient_line
 from bot.checkout.screens.parts import leave_row
+from bot.checkout.sender import get_placed
 from bot.checkout.steps.handler import OutOfDate, TakeAnswer
 from bot.core.money import Ambiguous, Amount, ForeignCurrency, parse_amount
 from bot.core.money.dollars import convert_dollars, find_dollars
@@ -17,6 +18,7 @@ from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.formatting import quote_input
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.orders.limits import TooManyOrders
+from bot.orders.order import Order
 from bot.orders.placement.service import OrderService
 from bot.orders.screens.formatting import format_price
 from bot.rates.quote import Estimate
@@ -46,7 +48,8 @@ class AmountStep:
 
     async def show(self, session: Session, draft: OrderDraft) -> Screen:
         """Return the question, with the common amounts that are allowed."""
-        choices = await price_choices(self._orders, draft, (Amount("IDR", idr) for idr in COMMON))
+        placed = await get_placed(session)
+        choices = await price_choices(self._orders, placed, draft, (Amount("IDR", idr) for idr in COMMON))
         return show_question(session.t, draft, self._orders.rules.min_order_idr, choices)
 
     async def take_typed(self, session: Session, draft: OrderDraft, text: str) -> OrderDraft | Screen:
@@ -60,7 +63,7 @@ class AmountStep:
             return asked
         if isinstance(amount, Ambiguous):
             return await self.ask_which(session, draft, text, amount.readings)
-        return await self._with(draft, amount)
+        return await self._with(session, draft, amount)
 
     async def ask_which(self, session: Session, draft: OrderDraft, text: str, readings: Iterable[Amount]) -> Screen:
         """Return the question which of the readings is meant. Only those that are allowed are offered.
@@ -68,7 +71,7 @@ class AmountStep:
         Raises:
             Rejection: none is allowed.
         """
-        return show_readings(session.t, draft, text, await self._find_allowed(draft, tuple(readings)))
+        return show_readings(session.t, draft, text, await self._find_allowed(session, draft, tuple(readings)))
 
     async def ask_dollars(self, session: Session, draft: OrderDraft, text: str) -> Screen | None:
         """Return the question whether the rupiah that the dollars in `text` come to are meant, or None.
@@ -86,45 +89,48 @@ class AmountStep:
         amounts = () if quote.usdc_idr is None else convert_dollars(found, quote.usdc_idr)
         if quote.usdc_idr is None or not amounts:
             return None
-        choices = await self._find_allowed(draft, amounts)
+        choices = await self._find_allowed(session, draft, amounts)
         return show_dollars(session.t, draft, found.text, choices, quote.usdc_idr)
 
-    async def _find_allowed(self, draft: OrderDraft, amounts: tuple[Amount, ...]) -> Choices:
+    async def _find_allowed(self, session: Session, draft: OrderDraft, amounts: tuple[Amount, ...]) -> Choices:
         """Return the allowed amounts. Raise the `Rejection` of the last one if none is allowed."""
-        choices = await price_choices(self._orders, draft, amounts)
+        placed = await get_placed(session)
+        choices = await price_choices(self._orders, placed, draft, amounts)
         if not choices and amounts:
-            await self._orders.estimate_order(draft.user_id, draft.method, amounts[-1], draft.channel)
+            await self._orders.estimate_order(placed, draft.method, amounts[-1], draft.channel)
         return choices
 
-    async def _choose(self, _: Session, draft: OrderDraft, argument: str) -> OrderDraft:
+    async def _choose(self, session: Session, draft: OrderDraft, argument: str) -> OrderDraft:
         """Take the amount of a button."""
         currency, _slash, value = argument.partition("/")
         if currency not in {"IDR", "SAT"} or not value.isdigit():
             raise OutOfDate
-        return await self._with(draft, Amount("SAT" if currency == "SAT" else "IDR", int(value)))
+        return await self._with(session, draft, Amount("SAT" if currency == "SAT" else "IDR", int(value)))
 
-    async def _with(self, draft: OrderDraft, amount: Amount) -> OrderDraft:
+    async def _with(self, session: Session, draft: OrderDraft, amount: Amount) -> OrderDraft:
         """Return the draft with this amount.
 
         Raises:
             Rejection: the amount is outside the limits. The rejection names a possible amount.
         """
-        draft = replace(draft, amount=amount)
+        draft, placed = replace(draft, amount=amount), await get_placed(session)
         # Without a quote, or before the user can order again, the answer is kept: the review checks it again.
         with suppress(SettlementFailure, TooManyOrders):
-            await self._orders.estimate_order(draft.user_id, draft.method, amount)
+            await self._orders.estimate_order(placed, draft.method, amount)
         return replace(draft, step=missing(draft))
 
 
-async def price_choices(orders: OrderService, draft: OrderDraft, amounts: Iterable[Amount]) -> Choices:
-    """Return the amounts that are allowed for this draft, with their prices. Without a quote, return no prices.
+async def price_choices(
+    orders: OrderService, placed: Sequence[Order], draft: OrderDraft, amounts: Iterable[Amount]
+) -> Choices:
+    """Return the amounts that are allowed for this draft and user, with their prices. Without a quote, it has none.
 
     A question never waits long for a price.
     """
     wanted = tuple(amounts)
     if await orders.catalogue.quote_soon() is not None:
         with suppress(SettlementFailure):
-            return await orders.price_choices(draft.user_id, draft.method, wanted, draft.channel)
+            return await orders.price_choices(placed, draft.method, wanted, draft.channel)
     allowed = orders.rules.amounts_for(draft.method)
     return {each: None for each in wanted if each.currency == "SAT" or allowed.allow(each.value)}
 

@@ -6,6 +6,7 @@ from bot.checkout.answers import find_rejection, take_destination, with_known_ho
 from bot.checkout.buttons import DraftAction, draft_data
 from bot.checkout.draft import OrderDraft
 from bot.checkout.screens.parts import leave_row
+from bot.checkout.sender import get_placed, get_recipients
 from bot.checkout.steps.amount import EXAMPLE, price_choices, show_price
 from bot.checkout.steps.handler import TakeAnswer
 from bot.core.errors import Rejection
@@ -17,7 +18,6 @@ from bot.orders.placement.service import OrderService
 from bot.recipients.formatting import format_method, format_recipient
 from bot.recipients.model import SavedRecipient, find_by_beginning, find_by_name, find_current_method
 from bot.recipients.search import SearchResult, search
-from bot.recipients.service import RecipientService
 from bot.settlement.catalogue import ServiceCatalogue
 from bot.settlement.model import BANK, EWALLET, PayoutMethod, ServiceDown
 from bot.users.session import Session
@@ -34,9 +34,8 @@ MIN_LETTERS = 3
 class DestinationStep:
     """Ask for the destination."""
 
-    def __init__(self, *, catalogue: ServiceCatalogue, recipients: RecipientService, orders: OrderService) -> None:
+    def __init__(self, *, catalogue: ServiceCatalogue, orders: OrderService) -> None:
         self._catalogue = catalogue
-        self._recipients = recipients
         self._orders = orders
 
     @property
@@ -50,16 +49,15 @@ class DestinationStep:
 
     async def show(self, session: Session, draft: OrderDraft) -> Screen:
         """Return the first page of the list, below the saved recipients, with the price of the amount or an example."""
-        methods = await list_methods(self._catalogue)
-        choices = await price_choices(self._orders, draft, (draft.amount or Amount("IDR", EXAMPLE),))
+        methods, placed = await list_methods(self._catalogue), await get_placed(session)
+        choices = await price_choices(self._orders, placed, draft, (draft.amount or Amount("IDR", EXAMPLE),))
         price = show_price(session.t, draft, choices)
-        recents = await self._known(session)
         tab = tab_of(methods, EWALLET) if _is_mobile(draft.doubtful_number) else 0
-        return show_question(session.t, draft, methods, tab, recents=recents, price=price)
+        return show_question(session.t, draft, methods, tab, recents=await get_recipients(session), price=price)
 
     async def take_typed(self, session: Session, draft: OrderDraft, text: str) -> OrderDraft | Screen:
         """Look for the typed name among the user's saved recipients and in the live list."""
-        methods, known = await list_methods(self._catalogue), await self._known(session)
+        methods, known = await list_methods(self._catalogue), await get_recipients(session)
         result = search(text, methods)
         people = find_by_name(known, text) or find_by_beginning(known, text)
         if _is_clear(people, text, result):
@@ -75,12 +73,12 @@ class DestinationStep:
     async def _turn_page(self, session: Session, draft: OrderDraft, argument: str) -> Screen:
         """Show another page of the list, or another kind of destination."""
         tab, _, page = argument.partition("/")
-        methods, known = await list_methods(self._catalogue), await self._known(session)
+        methods, known = await list_methods(self._catalogue), await get_recipients(session)
         return show_question(session.t, draft, methods, _whole(tab), _whole(page), recents=known)
 
     async def _take_saved(self, session: Session, draft: OrderDraft, recipient_id: str) -> OrderDraft:
         """Take a saved recipient, with destination, number and holder."""
-        recipient = next((each for each in await self._known(session) if each.id == recipient_id), None)
+        recipient = next((each for each in await get_recipients(session) if each.id == recipient_id), None)
         if recipient is None:
             raise Rejection("recipients.gone")
         return _take_recipient(draft, recipient, await list_methods(self._catalogue))
@@ -90,10 +88,7 @@ class DestinationStep:
         method = next((method for method in await list_methods(self._catalogue) if method.key() == key), None)
         if method is None:
             raise Rejection("checkout.destination.gone")
-        return _take_method(session, draft, method, await self._known(session))
-
-    async def _known(self, session: Session) -> Sequence[SavedRecipient]:
-        return await self._recipients.list_all(session.user.id)
+        return _take_method(session, draft, method, await get_recipients(session))
 
 
 async def list_methods(catalogue: ServiceCatalogue) -> Sequence[PayoutMethod]:

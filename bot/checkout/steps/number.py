@@ -6,22 +6,19 @@ from bot.checkout.answers import confirm_number, waiting_number, with_known_hold
 from bot.checkout.buttons import DraftAction, draft_data
 from bot.checkout.draft import OrderDraft
 from bot.checkout.screens.parts import leave_row
+from bot.checkout.sender import get_recipients
 from bot.checkout.steps.handler import TakeAnswer
 from bot.core.errors import Rejection, Remark
 from bot.infra.i18n import Translator
 from bot.infra.telegram.ui.screen import Button, Screen
 from bot.recipients.formatting import format_full_method, format_method
 from bot.recipients.numbers import clean_number
-from bot.recipients.service import RecipientService
 from bot.settlement.model import PayoutMethod
 from bot.users.session import Session
 
 
 class NumberStep:
     """Ask for the number."""
-
-    def __init__(self, *, recipients: RecipientService) -> None:
-        self._recipients = recipients
 
     @property
     def buttons(self) -> Mapping[DraftAction, TakeAnswer]:
@@ -54,7 +51,7 @@ class NumberStep:
 
     async def _with(self, session: Session, draft: OrderDraft, number: str) -> OrderDraft:
         """Return the draft with the number, and with the holder's name of an earlier order to it."""
-        return with_known_holder(confirm_number(draft, number), await self._recipients.list_all(session.user.id))
+        return with_known_holder(confirm_number(draft, number), await get_recipients(session))
 
 
 def show_question(t: Translator, draft: OrderDraft, method: PayoutMethod) -> Screen:

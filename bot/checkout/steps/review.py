@@ -4,12 +4,14 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import tzinfo
+from typing import Final
 
 from bot.checkout.buttons import DraftAction, LightningButton, draft_data
 from bot.checkout.confirmation import place_draft, review_draft
 from bot.checkout.draft import OrderDraft, without_method
 from bot.checkout.flow import EDITS
 from bot.checkout.screens.formatting import format_draft_line, format_holder
+from bot.checkout.sender import get_placed
 from bot.checkout.service import DraftService
 from bot.checkout.steps.channel import list_channels
 from bot.checkout.steps.handler import OutOfDate, TakeAnswer
@@ -31,8 +33,11 @@ from bot.settlement.catalogue import ServiceCatalogue
 from bot.settlement.model import ServiceDown
 from bot.users.repository import UserRepository
 from bot.users.screens.phrase import SHOW as SHOW_PHRASE
-from bot.users.session import Session
+from bot.users.session import Session, SessionKey
 from bot.users.suggestions import suggest_phrase
+
+CONFIRMED: Final = SessionKey[Order | None]("confirmed", None)
+"""The order that this update has placed."""
 
 
 class ReviewStep:
@@ -72,18 +77,23 @@ class ReviewStep:
         if draft.channel not in channels:
             session.notice = session.t("payments.channel.switched", channel=format_channel(session.t, draft.channel))
             offered = replace(draft, channel=LIGHTNING)
-        reviewed, worth = await review_draft(self._orders, offered)
+        placed = await get_placed(session)
+        reviewed, worth = await review_draft(self._orders, offered, placed)
         if reviewed != draft:
             saved = await self._drafts.save(reviewed, session.update_id)
             if saved is None:
                 raise OutOfDate
             reviewed = saved
-        async with self._database.reading() as tx:
-            is_first = not await OrderRepository(tx).of_user(session.user.id, limit=1)
         time_needed = await self._format_destination(session, reviewed)
         phrase = (await suggest_phrase(session)).text if session.user.phrase is None else None
         return show_review(
-            session.t, reviewed, worth, session.zone, is_first=is_first, time_needed=time_needed, phrase=phrase
+            session.t,
+            reviewed,
+            worth,
+            session.zone,
+            is_first=not placed,
+            time_needed=time_needed,
+            phrase=phrase,
         )
 
     async def take_typed(self, _: Session, __: OrderDraft, ___: str) -> OrderDraft:
@@ -133,6 +143,7 @@ class ReviewStep:
                 raise ServiceDown from None
             session.notice = session.t("checkout.destination.vanished", name=format_method(draft.method))
             return without_method(draft)
+        session[CONFIRMED] = order
         return await self.build_confirmed_screen(session, order)
 
 

@@ -93,20 +93,26 @@ class OrderService:
         self._sums = DepositSums(infra.database, infra.clock, rules)
 
     async def estimate_order(
-        self, user_id: int, method: PayoutMethod | None, amount: Amount, channel: str = LIGHTNING
+        self, placed: Sequence[Order], method: PayoutMethod | None, amount: Amount, channel: str = LIGHTNING
     ) -> Estimate:
         """Return the sats and rupiah of `amount` at the current quote. For a deposit, they are those of its free sum.
+
+        `placed` are the user's orders that may count for their limits.
 
         Raises:
             Rejection: the rules, the destination or the user's own limits don't allow it.
             SettlementFailure: there is no quote.
         """
         worth = await self._price(method, amount, channel, await self.catalogue.quote())
-        self._check_limits(await self._read_counted_orders(user_id), worth.idr)
+        self._check_limits(placed, worth.idr)
         return worth
 
     async def price_choices(
-        self, user_id: int, method: PayoutMethod | None, amounts: Iterable[Amount], channel: str = LIGHTNING
+        self,
+        placed: Sequence[Order],
+        method: PayoutMethod | None,
+        amounts: Iterable[Amount],
+        channel: str = LIGHTNING,
     ) -> dict[Amount, Estimate]:
         """Return what each of `amounts` comes to, as `estimate_order` does. Amounts that aren't allowed are left out.
 
@@ -115,7 +121,7 @@ class OrderService:
         Raises:
             SettlementFailure: there is no quote.
         """
-        quote, placed = await self.catalogue.quote(), await self._read_counted_orders(user_id)
+        quote = await self.catalogue.quote()
         prices = dict[Amount, Estimate]()
         for amount in amounts:
             try:
@@ -131,9 +137,9 @@ class OrderService:
             prices[amount] = worth
         return prices
 
-    async def check_user(self, user_id: int) -> None:
-        """Raise `Rejection` if this user can't place any order right now."""
-        self._check_limits(await self._read_counted_orders(user_id), self.rules.min_order_idr)
+    def check_user(self, placed: Sequence[Order]) -> None:
+        """Raise `Rejection` if a user with these orders can't place any order right now."""
+        self._check_limits(placed, self.rules.min_order_idr)
 
     async def place(self, request: PlaceOrder, confirm: Confirm) -> Order:
         """Place an order once, and return it. If `confirm` rejects the request, return the order placed before.
@@ -339,13 +345,6 @@ class OrderService:
         worth = estimate(amount, quote)
         self.rules.check_limits(method, worth)
         return worth if channel == LIGHTNING else await self._sums.preview(method, channel, worth)
-
-    async def _read_counted_orders(self, user_id: int) -> Sequence[Order]:
-        """Return the user's orders that may count for their limits. Without limits none is read."""
-        if self.rules.limits.is_unlimited:
-            return ()
-        async with self._database.reading() as tx:
-            return await OrderRepository(tx).counted_by_limits(user_id, self._clock.now() - limits.DAY)
 
     def _check_limits(self, placed: Sequence[Order], idr: int) -> None:
         """Raise `Rejection` if an order of `idr` rupiah is above the user's limits now.
