@@ -210,12 +210,13 @@ def _text(words: Sequence[Word], start: int, stop: int) -> str:
 
 def _resembling(words: Sequence[Word], free: Sequence[bool], methods: Sequence[PayoutMethod]) -> list[Destination]:
     """Return the likeliest misspelt or unfinished names. No two of them share a word."""
-    found, names = list[tuple[float, Destination]](), tuple(_index(tuple(methods)))
+    found, worth = list[tuple[float, Destination]](), _worth_searching(words, free)
+    if not worth:
+        return []
+    names = tuple(_index(tuple(methods)))
     telling = tuple(name for name in names if name not in ONLY_EXACT)
     spans = (
-        span
-        for span in _worth_searching(words, free)
-        if _resembles_any(_text(words, *span), names if _is_bank(words, span[0]) else telling)
+        span for span in worth if _resembles_any(_text(words, *span), names if _is_bank(words, span[0]) else telling)
     )
     for start, stop in islice(spans, MOST_SEARCHED):
         text, is_bank = _text(words, start, stop), _is_bank(words, start)
