@@ -1,7 +1,8 @@
 """Read and write orders. An order is saved only if its version hasn't changed since it was read."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -42,7 +43,7 @@ from bot.orders.rows import (
     to_polled_order,
     to_polled_order_without_time,
     to_row,
-    to_row_without_evidence,
+    to_sealed_evidence,
     to_tracked_row,
 )
 from bot.orders.tables import (
@@ -67,6 +68,7 @@ OLDEST_FIRST = (orders.c.created_at, orders.c.reference)
 
 ALL = select(*COLUMNS)
 ONE = ALL.where(orders.c.reference == bindparam("reference"))
+SOME = ALL.where(orders.c.reference.in_(bindparam("references", expanding=True)))
 OF_DRAFT = ALL.where(orders.c.draft_id == bindparam("draft")).order_by(orders.c.attempt.desc()).limit(1)
 OF_PAGES = ALL.where(orders.c.page_token.in_(bindparam("tokens", expanding=True)))
 CLAIMING = ALL.where(orders.c.service_id.in_(bindparam("ids", expanding=True)))
@@ -182,6 +184,7 @@ SIMILAR_UNCLAIMED = ALL.where(
 ).order_by(*OLDEST_FIRST)
 POLL_AT = update(orders).where(orders.c.reference == bindparam("key")).values(next_poll_at=bindparam("look"))
 SAVE = update(orders).where(orders.c.reference == bindparam("key"), orders.c.version == bindparam("seen"))
+SAVE_POLL = SAVE.values(last_polled_at=bindparam("looked"), next_poll_at=bindparam("look"))
 REQUEST_RESULTS = (
     select(orders.c.created_at, orders.c.phase, orders.c.service_id, orders.c.refusal)
     .where(orders.c.created_at >= bindparam("since", type_=orders.c.created_at.type))
@@ -267,8 +270,18 @@ class OrderRepository:
             RowUnreadable: even what tracking needs can't be read.
         """
         row = (await self._connection.execute(ONE, {"reference": reference})).first()
-        if row is None:
-            return None
+        return None if row is None else self._tracked(row)
+
+    async def find_tracked(self, references: Collection[str]) -> tuple[TrackedOrder, ...]:
+        """Return the orders with these references, as `get_tracked` does. Those that can't be read are left out."""
+        rows = await self._connection.execute(SOME, {"references": tuple(references)})
+        found = []
+        for row in rows:
+            with suppress(RowUnreadable):  # it is recorded, and `Observer.put_off_unreadable` deals with it
+                found.append(self._tracked(row))
+        return tuple(found)
+
+    def _tracked(self, row: Sequence[Any]) -> TrackedOrder:
         try:
             return TrackedOrder(to_order(row, self._vault), is_whole=True)
         except RowUnreadable:
@@ -370,15 +383,31 @@ class OrderRepository:
         return await self._save(order, lambda after: to_row(after, self._vault))
 
     async def save_tracked(self, before: TrackedOrder, after: Order) -> Order | None:
-        """Save what tracking has changed, as `save` does. A row that doesn't open keeps its other columns.
+        """Save what tracking has changed, as `save` does. All other columns stay as they are.
 
         Evidence is only written if there is more of it. It is the longest of the columns.
         """
-        if not before.is_whole:
-            return await self._save(after, to_tracked_row)
-        if after.evidence != before.order.evidence:
-            return await self.save(after)
-        return await self._save(after, lambda order: to_row_without_evidence(order, self._vault))
+        evidence: dict[str, object] = {}
+        if before.is_whole and after.evidence != before.order.evidence:
+            evidence["evidence"] = to_sealed_evidence(after, self._vault)
+        return await self._save(after, lambda order: {**to_tracked_row(order), **evidence})
+
+    async def save_polls(self, polled: Collection[Order]) -> None:
+        """Save when orders were polled, and when they are polled next. Their version stays as it is.
+
+        An order that another transaction has changed keeps the times that it was given there.
+        """
+        if polled:
+            rows = [
+                {
+                    "key": order.reference,
+                    "seen": order.version,
+                    "looked": order.last_polled_at,
+                    "look": order.next_poll_at,
+                }
+                for order in polled
+            ]
+            await self._connection.execute(SAVE_POLL, rows)
 
     async def _save(self, order: Order, to_values: Callable[[Order], dict[str, object]]) -> Order | None:
         after = replace(order, version=order.version + 1)

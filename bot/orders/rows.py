@@ -1,7 +1,7 @@
 """Convert between orders and rows. Some columns only repeat others, for searching and sorting."""
 
 from collections.abc import Sequence
-from dataclasses import fields, replace
+from dataclasses import fields
 from typing import Any
 
 from bot.infra.db import encryption
@@ -25,7 +25,7 @@ TRACKED = (
     *("phase", "version", "state", "step", "is_paid", "paid_at", "ended_at"),
     *("expiry_notified", "overdue_notified_at", "last_polled_at", "next_poll_at"),
 )
-"""What tracking changes. None of it is personal."""
+"""What tracking changes besides the evidence. None of it is personal."""
 
 NOT_READ = {column.key: None if column.nullable else "" for column in POLLED_COLUMNS if column.info.get("personal")}
 """What polling needs none of: all that is personal."""
@@ -45,17 +45,16 @@ def to_row(order: Order, vault: Vault) -> dict[str, object]:
     return encryption.seal_row(vault, orders, row)
 
 
-def to_row_without_evidence(order: Order, vault: Vault) -> dict[str, object]:
-    """Return the values of the columns except the evidence, which stays as it is."""
-    row = to_row(replace(order, evidence=()), vault)
-    del row["evidence"]
-    return row
-
-
 def to_tracked_row(order: Order) -> dict[str, object]:
-    """Return the values of the columns that tracking changes."""
+    """Return the values of the columns that tracking changes, except the evidence."""
     row: dict[str, object] = {name: getattr(order, name) for name in TRACKED}
     return {**row, "phase": order.phase.value, "step": int(order.step)}
+
+
+def to_sealed_evidence(order: Order, vault: Vault) -> str | None:
+    """Return the value of the column with the evidence."""
+    text = evidence_to_json(order.evidence)
+    return text and vault.seal(text, encryption.get_place(orders.name, "evidence", order.reference))
 
 
 def to_order(row: Sequence[Any], vault: Vault) -> Order:

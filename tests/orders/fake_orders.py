@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import islice, pairwise, takewhile
 from typing import Any, cast
@@ -121,6 +121,11 @@ class FakeOrders:
         return OrderReport(service_id=service_id, state="IDLE")
 
     # The observer.
+    async def apply_reports(self, reports: Mapping[str, OrderReport], *, asked_at: datetime) -> Sequence[Exception]:
+        for reference, report in reports.items():
+            await self.apply_report(reference, report, asked_at=asked_at)
+        return ()
+
     async def apply_report(self, reference: str, _: OrderReport, *, asked_at: datetime) -> None:  # noqa: ARG002
         number = int(reference[1:])
         due_at = self._due_at[self._orders[number].is_paid]

@@ -1,16 +1,22 @@
 """Open orders are polled as the settlement API says: one by id, many by the list, and never too often."""
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreDown
+from bot.infra.db.transaction import Transaction
 from bot.orders.notification_kinds import OrderNotification
+from bot.orders.notification_queue import queue_order_notifications
 from bot.orders.order import Order, Phase
-from bot.orders.tracking import poller
+from bot.orders.repository import OrderRepository, TrackedOrder
+from bot.orders.tracking import poller, reports
 from bot.settlement.model import KeyRefused, OrderNotFound, ServiceDown, SlowDown
 from bot.staff.notifications import AlarmNotification
+from tests.infra.keys import VAULT
 from tests.orders.order_system import EMMA, OSCAR, OrderSystem
 from tests.settlement.fake_settlement import FakeSettlement
 
@@ -43,6 +49,97 @@ async def test_many_are_seen_by_one_list_call(system: OrderSystem, service: Fake
     await system.poll()
     assert service.calls == [("newest", "")]
     assert (await system.order(made[6].reference)).phase is Phase.DONE
+
+
+class CountingStore:
+    """A database that counts the transactions that write."""
+
+    def __init__(self, store: Database) -> None:
+        self._store, self.writes = store, 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    def transaction(self) -> Any:
+        self.writes += 1
+        return self._store.transaction()
+
+
+@pytest.mark.parametrize("changed", [0, 6])
+async def test_the_reports_of_one_list_are_one_transaction(
+    database: str, service: FakeSettlement, *, changed: int
+) -> None:
+    store = CountingStore(Database(database, VAULT))
+    system = OrderSystem(database, service, wrap=lambda _: store)
+    made = await orders(system, 12)
+    for number in range(1, changed + 1):
+        service.becomes(f"svc-{number}", "LN_INVOICE_PAID")
+    system.clock.passes(seconds=5)
+    before = store.writes
+    await system.poller.tick()
+    assert store.writes - before == 1
+    polled = [await system.order(order.reference) for order in made]
+    assert [order.is_paid for order in polled] == [True] * changed + [False] * (12 - changed)
+    assert {order.last_polled_at for order in polled} == {system.clock.now()}
+    assert {order.next_poll_at for order in polled} == {system.clock.now() + poller_interval(system)}
+    await system.close()
+    await store.close()
+
+
+async def test_one_order_that_cannot_be_saved_holds_up_no_other_of_its_list(
+    system: OrderSystem, service: FakeSettlement, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = await orders(system, 5)
+    monkeypatch.setattr(poller, "LIST_SIZE", 4)  # the first one is looked up by its id
+    for number in range(1, 6):
+        service.becomes(f"svc-{number}", "LN_INVOICE_PAID")
+
+    async def broken(tx: Transaction, order: Order, *rest: Any) -> None:
+        if order.service_id == "svc-3":
+            raise ZeroDivisionError
+        await queue_order_notifications(tx, order, *rest)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(reports, "queue_order_notifications", broken)
+        with pytest.raises(ZeroDivisionError):
+            await system.poll()
+    await system.deliver()
+    assert [(await system.order(order.reference)).is_paid for order in made] == [True, True, False, True, True]
+    for chat_id in (1001, 1002, 1004, 1005):
+        assert system.sender.kinds(chat_id).count(OrderNotification.PAID) == 1
+    await system.poll()
+    assert system.sender.kinds(1003).count(OrderNotification.PAID) == 1
+
+
+async def test_an_order_that_changes_while_its_list_is_applied_is_applied_again(
+    system: OrderSystem, service: FakeSettlement, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = await orders(system, 3)
+    for number in (1, 2, 3):
+        service.becomes(f"svc-{number}", "LN_INVOICE_PAID")
+    find = OrderRepository.find_tracked
+
+    async def outdated(repository: OrderRepository, references: Any) -> tuple[TrackedOrder, ...]:
+        found = await find(repository, references)
+        return tuple(
+            replace(each, order=replace(each.order, version=each.order.version - 1))
+            if each.order.service_id == "svc-2"
+            else each
+            for each in found
+        )
+
+    monkeypatch.setattr(OrderRepository, "find_tracked", outdated)
+    await system.poll()
+    assert [(await system.order(order.reference)).is_paid for order in made] == [True] * 3
+    assert [system.sender.kinds(1000 + number).count(OrderNotification.PAID) for number in (1, 2, 3)] == [1] * 3
+
+
+async def test_a_poll_takes_nothing_back_that_was_saved_meanwhile(system: OrderSystem) -> None:
+    [order] = await orders(system, 1)
+    async with system.sql.transaction() as tx:
+        ended = await OrderRepository(tx).save(replace(order, phase=Phase.DONE, next_poll_at=None))
+        await OrderRepository(tx).save_polls([order])
+    assert await system.order(order.reference) == ended
 
 
 async def test_what_the_list_does_not_show_is_looked_up_by_id_paid_ones_first(

@@ -1,11 +1,13 @@
 """Change orders after the service's reports and after time limits. Each change is saved with its notifications."""
 
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
 import structlog
 
 from bot.infra.db.errors import RowUnreadable
+from bot.infra.db.fence import LeaseLost
 from bot.infra.db.transaction import Transaction
 from bot.infra.feature import Infra
 from bot.infra.log_context import bind_fields
@@ -23,6 +25,9 @@ from bot.settlement.model import OrderReport
 log = structlog.get_logger(__name__)
 
 MAX_TRIES = 3
+REPORTS_AT_ONCE = 25
+"""How many reports of a list are one transaction. While it is open, no other can write to SQLite."""
+
 UNREADABLE_INTERVAL = timedelta(minutes=1)
 """How often an order is tried again if not even what polling needs can be read. A later version may read it."""
 
@@ -71,6 +76,46 @@ class Observer:
                 await self._put_off(reference)
                 return None
 
+    async def apply_reports(self, reports: Mapping[str, OrderReport], *, asked_at: datetime) -> Sequence[Exception]:
+        """Apply the reports of one list, by the references of our orders. Return the errors of those that failed.
+
+        Several reports are one transaction. If that fails, each is applied on its own, so that a bad one holds up no
+        other. `asked_at` is as in `apply_report`.
+        """
+        errors, references = list[Exception](), list(reports)
+        for first in range(0, len(references), REPORTS_AT_ONCE):
+            some = {reference: reports[reference] for reference in references[first : first + REPORTS_AT_ONCE]}
+            try:
+                alone: Collection[str] = await self._apply_together(some, asked_at)
+            except LeaseLost:
+                raise
+            except Exception as error:  # noqa: BLE001  whatever it is, it may be about one order only
+                log.error("order_reports_not_applied", error=type(error).__name__)  # noqa: TRY400  it may quote rows
+                alone = some
+            for reference in alone:
+                try:
+                    await self.apply_report(reference, some[reference], asked_at=asked_at)
+                except LeaseLost:
+                    raise
+                except Exception as error:  # noqa: BLE001  the caller raises it after the other orders
+                    errors.append(error)
+        return errors
+
+    async def _apply_together(self, reports: Mapping[str, OrderReport], asked_at: datetime) -> Collection[str]:
+        """Apply reports in one transaction. Return the orders that another transaction has changed meanwhile."""
+        now, polled, conflicts = self._clock.now(), list[Order](), list[str]()
+        async with self._database.transaction() as tx:
+            for tracked in await OrderRepository(tx).find_tracked(reports):
+                order, report = tracked.order, reports[tracked.order.reference]
+                with bind_fields(order=order.reference):
+                    poll = self._find_poll(order, report, now, asked_at)
+                    if poll is not None:
+                        polled.append(poll)
+                    elif await self._apply(tx, tracked, report, now, asked_at) is None:
+                        conflicts.append(order.reference)
+            await OrderRepository(tx).save_polls(polled)
+        return conflicts
+
     async def put_off_unreadable(self) -> None:
         """Put off the polls of orders that any query has found unreadable, so that the others are still polled.
 
@@ -104,16 +149,31 @@ class Observer:
                 tracked = await OrderRepository(tx).get_tracked(reference)
                 if tracked is None:
                     return None
-                if tracked.order.phase is not Phase.OPEN:
-                    return _whole(tracked, await _keep_evidence(tx, tracked, report, now))
-                before = tracked.order
-                if before.service_id != report.service_id:
-                    return await self._record_mismatch(tx, tracked, now)
-                saved = await self._reports.record(tx, tracked, report, now, asked_at=asked_at)
+                poll = self._find_poll(tracked.order, report, now, asked_at)
+                if poll is not None:
+                    await OrderRepository(tx).save_polls([poll])
+                    return _whole(tracked, poll)
+                saved = await self._apply(tx, tracked, report, now, asked_at)
                 if saved is not None:
                     return _whole(tracked, saved)
         log.warning("order_update_conflict")
         return None
+
+    def _find_poll(self, order: Order, report: OrderReport, now: datetime, asked_at: datetime) -> Order | None:
+        """Return the order with the times of its polls if the report changes nothing else, as most don't."""
+        if order.phase is not Phase.OPEN or order.service_id != report.service_id:
+            return None
+        return self._reports.find_poll(order, report, now, asked_at=asked_at)
+
+    async def _apply(
+        self, tx: Transaction, tracked: TrackedOrder, report: OrderReport, now: datetime, asked_at: datetime
+    ) -> Order | None:
+        """Save what a report changes, and return the order. Return None if another transaction has changed it."""
+        if tracked.order.phase is not Phase.OPEN:
+            return await _keep_evidence(tx, tracked, report, now)
+        if tracked.order.service_id != report.service_id:
+            return await self._record_mismatch(tx, tracked, now)
+        return await self._reports.record(tx, tracked, report, now, asked_at=asked_at)
 
     async def _record_mismatch(self, tx: Transaction, tracked: TrackedOrder, now: datetime) -> Order | None:
         log.error("order_report_mismatched")

@@ -149,13 +149,18 @@ class Poller:
     async def _poll(self, backlog: _Backlog, due: Mapping[str, Order], max_requests: int) -> bool:
         """Poll the backlog, and return whether the service has answered at all."""
         rest, listed = due, False
+        errors: Sequence[Exception] = ()
         self._listed.clear()
         if len(due) >= MIN_FOR_LIST:
             asked_at, reports = await self._read_list()
             listed = bool(reports)
-            rest = await self._apply_list(due, reports, asked_at)
+            errors = await self._apply_list(due, reports, asked_at)
+            rest = {reference: order for reference, order in due.items() if order.service_id not in reports}
         paid, unpaid = (backlog.select_group(rest, is_paid=is_paid) for is_paid in (True, False))
-        return await self._look_up_each(select_orders(paid, unpaid, max_requests)) or listed
+        answered = await self._look_up_each(select_orders(paid, unpaid, max_requests)) or listed
+        for error in errors:
+            raise error  # after the other orders, so that a bad one holds up none of them
+        return answered
 
     async def _read_list(self) -> tuple[datetime, Mapping[str, OrderReport]]:
         """Read the list. Return when it was requested, and its orders by the service's ids."""
@@ -174,16 +179,17 @@ class Poller:
 
     async def _apply_list(
         self, due: Mapping[str, Order], reports: Mapping[str, OrderReport], asked_at: datetime
-    ) -> Mapping[str, Order]:
-        """Apply the list to our orders that are due or have changed. Return the due orders that aren't in it."""
+    ) -> Sequence[Exception]:
+        """Apply the list to our orders that are due or have changed. Return the errors of those that failed."""
         async with self._database.reading() as tx:
             ours = await OrderRepository(tx).polled_by_service_id(reports.keys())
-        for service_id, order in ours.items():
-            report = reports[service_id]
-            self._listed[order.is_paid] += 1
-            if order.phase is Phase.OPEN and (order.reference in due or report.state != order.state):
-                await self._observer.apply_report(order.reference, report, asked_at=asked_at)
-        return {reference: order for reference, order in due.items() if order.service_id not in reports}
+        self._listed.update(order.is_paid for order in ours.values())
+        changed = {
+            order.reference: reports[service_id]
+            for service_id, order in ours.items()
+            if order.phase is Phase.OPEN and (order.reference in due or reports[service_id].state != order.state)
+        }
+        return await self._observer.apply_reports(changed, asked_at=asked_at)
 
     async def _look_up_each(self, orders: Sequence[Order]) -> bool:
         semaphore, stop = asyncio.Semaphore(CONCURRENT_REQUESTS), asyncio.Event()

@@ -54,10 +54,7 @@ class ReportRecorder:
         no message of it to remove yet.
         """
         before = tracked.order
-        after, kinds = advance(before, report, now)
-        after = replace(after, next_poll_at=next_poll_at(after, now, self._rules.poll_interval))
-        after, ending = expire_or_close(after, asked_at)
-        kinds = tuple(dict.fromkeys((*kinds, *ending)))
+        after, kinds, has_expired = self._advance(before, report, now, asked_at)
         saved = await OrderRepository(tx).save_tracked(tracked, after)
         if saved is None:
             return None
@@ -65,7 +62,7 @@ class ReportRecorder:
         kinds = (*kinds, *await _step_if_chosen(tx, before, saved))
         # There is nothing to remove if its user was never shown how to pay.
         shown = tuple(kind for kind in kinds if not (is_new and kind is OrderNotification.TAKE_DOWN))
-        await queue_notifications(tx, saved, shown, now, has_expired=OrderNotification.EXPIRED in ending)
+        await queue_notifications(tx, saved, shown, now, has_expired=has_expired)
         if OrderNotification.FAILED in kinds and saved.failure is not Failure.UNPAID:
             await self.warn_staff(tx, saved, OrderProblem.FAILED, now)
         elif kinds or saved.state != before.state:
@@ -79,6 +76,21 @@ class ReportRecorder:
         if kinds:
             tx.on_commit.append(self._wake_outbox)
         return saved
+
+    def find_poll(self, before: Order, report: OrderReport, now: datetime, *, asked_at: datetime) -> Order | None:
+        """Return the order with the times of its polls if a report changes nothing else, or else None."""
+        after, kinds, _ = self._advance(before, report, now, asked_at)
+        polled = replace(before, last_polled_at=after.last_polled_at, next_poll_at=after.next_poll_at)
+        return polled if after == polled and not kinds and not _is_another_invoice(before, report) else None
+
+    def _advance(
+        self, before: Order, report: OrderReport, now: datetime, asked_at: datetime
+    ) -> tuple[Order, tuple[OrderNotification, ...], bool]:
+        """Return the order after a report, the notifications about that, and whether it has expired."""
+        after, kinds = advance(before, report, now)
+        after = replace(after, next_poll_at=next_poll_at(after, now, self._rules.poll_interval))
+        after, ending = expire_or_close(after, asked_at)
+        return after, tuple(dict.fromkeys((*kinds, *ending))), OrderNotification.EXPIRED in ending
 
     async def warn_staff(self, tx: Transaction, order: Order, problem: OrderProblem, now: datetime) -> None:
         """Raise the alarm about an order, and notify the operators and the listeners."""
