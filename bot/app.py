@@ -150,7 +150,7 @@ def build(settings: Settings, process_id: str | None = None) -> App:
     infra.features.connect(features)
     readers = RenderContexts(infra)
     renderers = Renderers(
-        readers.context,
+        readers.open,
         *(renderers for feature in features for renderers in feature.renderers),
     )
     create_delivery = partial(

@@ -7,7 +7,7 @@ from typing import Any
 from bot.core.zones import PRESUMED
 from bot.infra.i18n import Translator, translator_for
 from bot.infra.outbox.model import DeliveryOutcome, NotificationKind, Sent, StoredNotification
-from bot.infra.outbox.rendering import Renderers
+from bot.infra.outbox.rendering import ReadFacts, Renderers
 from bot.users.model import User
 from bot.users.readers import RenderContext, Renderer
 from tests.texts import TRANSLATIONS
@@ -30,8 +30,11 @@ def context_for(
 def renderers_for(context: RenderContext, *features: Mapping[NotificationKind, Renderer]) -> Renderers[RenderContext]:
     """Return renderers that all use this context."""
 
-    async def open_context(_: int) -> RenderContext:
-        return context
+    async def open_context(_: int, read: ReadFacts | None) -> tuple[RenderContext, Any]:
+        if read is None:
+            return context, None
+        async with context.database.reading() as tx:
+            return context, await read(tx)
 
     return Renderers(open_context, *features)
 

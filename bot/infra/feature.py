@@ -38,6 +38,7 @@ from bot.infra.jobs.repository import JobHandler
 from bot.infra.metrics import RefreshGauges
 from bot.infra.outbox.follow_ups import FollowUp, OnChatMoved, OnChatUnreachable
 from bot.infra.outbox.model import NotificationKind
+from bot.infra.outbox.rendering import AnyRender
 from bot.infra.telegram.outbound.sender import Messenger
 from bot.infra.telegram.ui.questions import AnswerHandler
 from bot.infra.telegram.ui.router import Handler, Places, Routes
@@ -111,7 +112,7 @@ class Feature:
     handlers: Mapping[HandlerPhase, Sequence[Handler]] = field(default_factory=dict)
     """Handlers of updates that aren't commands, buttons or answers."""
 
-    renderers: Sequence[Mapping[NotificationKind, Callable[..., Awaitable[Any]]]] = ()
+    renderers: Sequence[Mapping[NotificationKind, AnyRender[Any]]] = ()
     """Kind of notification -> the function that renders and sends it."""
 
     follow_ups: Mapping[NotificationKind, FollowUp] = field(default_factory=dict)

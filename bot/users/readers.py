@@ -2,15 +2,17 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from bot.core.zones import PRESUMED
 from bot.infra.db.database import Database
 from bot.infra.db.errors import RowUnreadable
+from bot.infra.db.transaction import Transaction
 from bot.infra.feature import Infra
 from bot.infra.i18n import Translator, translator_for
 from bot.infra.outbox.model import DeliveryOutcome, Notification
-from bot.infra.outbox.rendering import Render, delivery_outcome, with_repeat_note
+from bot.infra.outbox.rendering import AnyRender, ReadFacts, delivery_outcome, with_repeat_note
 from bot.infra.telegram.outbound.sender import Messenger, Priority
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Screen
@@ -61,7 +63,7 @@ class RenderContext:
         )
 
 
-Renderer = Render[RenderContext]
+Renderer = AnyRender[RenderContext]
 
 
 class RenderContexts:
@@ -70,19 +72,18 @@ class RenderContexts:
     def __init__(self, infra: Infra) -> None:
         self._infra = infra
 
-    async def context(self, chat_id: int) -> RenderContext:
-        """Return the context for messages to a chat. A private chat has the id of its user.
+    async def open(self, chat_id: int, read: ReadFacts | None = None) -> tuple[RenderContext, Any]:
+        """Return the context for messages to a chat, and what `read` returns. A private chat has the id of its user.
+
+        Both are one transaction.
 
         Raises:
             RowUnreadable: another process can read the user's row, with their language and their phrase.
         """
-        try:
-            user = await self._user(chat_id)
-        except RowUnreadable as error:
-            if error.is_for_others:
-                raise
-            user = None
-        return RenderContext(
+        async with self._infra.database.reading() as tx:
+            user = await _read_user(tx, chat_id)
+            facts = await read(tx) if read is not None else None
+        context = RenderContext(
             user=user,
             t=self._translator(chat_id, user),
             zone=user.zone if user else PRESUMED,
@@ -90,6 +91,7 @@ class RenderContexts:
             database=self._infra.database,
             messenger=self._infra.messenger,
         )
+        return context, facts
 
     async def translator_for(self, chat_id: int) -> Translator:
         """Return the translator for the language of a chat."""
@@ -104,6 +106,11 @@ class RenderContexts:
             return translations.get(self._infra.default_locale)
         return translator_for(translations, user)
 
-    async def _user(self, chat_id: int) -> User | None:
-        async with self._infra.database.reading() as tx:
-            return await UserRepository(tx).get(chat_id)
+
+async def _read_user(tx: Transaction, chat_id: int) -> User | None:
+    try:
+        return await UserRepository(tx).get(chat_id)
+    except RowUnreadable as error:
+        if error.is_for_others:
+            raise
+        return None

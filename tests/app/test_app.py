@@ -114,7 +114,7 @@ def test_no_kind_of_message_has_two_renderers(app: App) -> None:
 
     with pytest.raises(ValueError, match="two renderers for card"):
         Renderers(
-            app.readers.context,
+            app.readers.open,
             {OrderNotification.CARD: render, OrderNotification.SENT: render},
             {OrderNotification.CARD: render},
         )

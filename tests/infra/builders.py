@@ -5,10 +5,12 @@ from typing import Any, cast
 
 from bot.core.clock import Clock
 from bot.infra.db.database import Database
+from bot.infra.db.transaction import Transaction
 from bot.infra.feature import Features, Infra
 from bot.infra.jobs.chat_jobs import ChatJobs
 from bot.infra.outbox.model import Notification, StoredNotification
 from bot.infra.outbox.payload import pack
+from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.inbound.model import InboxItem
 from bot.infra.workers import Wakeup
 from tests.texts import TRANSLATIONS
@@ -45,3 +47,9 @@ def an_infra(database: Database, clock: Clock, messenger: Any = None, features: 
         chat_jobs=ChatJobs(database, clock),
         features=features or Features(),
     )
+
+
+async def message_id_of(tx: Transaction, subject: str, kind: str, chat_id: int) -> int | None:
+    """Return the id of the newest message of a kind."""
+    found = await OutboxRepository(tx).find_messages(subject, (kind,), chat_id)
+    return found[-1].message_id if found else None

@@ -28,6 +28,7 @@ from bot.infra.outbox.model import (
     format_subject,
 )
 from bot.infra.outbox.payload import PayloadUnreadable, pack, unpack
+from bot.infra.outbox.rendering import RenderWithFacts
 from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.notification_kinds import AboutOrder, AboutProblem, OrderNotification
 from bot.rates.notifications import DailyQuote, PriceReached
@@ -157,7 +158,8 @@ def test_a_payload_of_another_form_is_refused_without_a_word_of_it(payload: dict
 
 async def test_what_renders_and_follows_a_kind_takes_its_payload(describe_payload: App) -> None:
     for kind, render in describe_payload.renderers._renderers.values():
-        assert issubclass(kind.payload, get_payload_type(render)), f"renderer of {kind!r}"
+        function = render.render if isinstance(render, RenderWithFacts) else render
+        assert issubclass(kind.payload, get_payload_type(function)), f"renderer of {kind!r}"
     for kind, follow in describe_payload.delivery._follow_ups.values():
         assert issubclass(kind.payload, get_payload_type(follow)), f"what follows {kind!r}"
 

@@ -27,6 +27,7 @@ from bot.orders.notification_kinds import AboutOrder, OrderNotification
 from bot.orders.notification_queue import QUEUES
 from bot.users.model import User
 from bot.users.repository import UserRepository
+from tests.infra.builders import message_id_of
 from tests.infra.keys import VAULT
 from tests.orders.order_system import EMMA, SARI, OrderSystem, RecordingSender
 from tests.waiting import TIMEOUT_SECONDS
@@ -406,9 +407,7 @@ async def test_a_delivery_is_saved_however_often_the_database_fails(system: Orde
     while await delivery.start_due():
         await delivery.wait_until_sent()
     async with system.store.reading() as tx:
-        saved = [
-            await OutboxRepository(tx).find_message_id("order:R2345AB", kind, EMMA) for kind in ("invoice", "card")
-        ]
+        saved = [await message_id_of(tx, "order:R2345AB", kind, EMMA) for kind in ("invoice", "card")]
     assert saved == [41, 42]
     assert [(each.kind, each.maybe_sent) for each in sender.sent] == [("invoice", False), ("card", False)]
     assert (len(pauses), max(pauses)) == (9, 5.0)

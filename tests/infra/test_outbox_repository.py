@@ -10,7 +10,7 @@ from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.order import Phase
 from bot.orders.repository import OrderRepository
 from bot.orders.tables import NEEDS_MESSAGE_IDS
-from tests.infra.builders import a_notification
+from tests.infra.builders import a_notification, message_id_of
 from tests.orders.builders import an_order
 from tests.times import NOW, SECOND
 
@@ -127,7 +127,7 @@ async def test_a_sent_notification_is_neither_retried_nor_given_up(store: Databa
         assert await OutboxRepository(tx).give_up_chat(1001, "blocked") == 0
         assert not await OutboxRepository(tx).mark_sending(head.id)
         assert await OutboxRepository(tx).find_heads(NOW) == ()
-        assert await OutboxRepository(tx).find_message_id(head.subject, head.kind, 1001) == 77
+        assert await message_id_of(tx, head.subject, head.kind, 1001) == 77
 
 
 async def test_giving_up_one_lets_the_next_be_told(store: Database) -> None:
@@ -162,12 +162,12 @@ async def test_a_crash_leaves_what_was_being_sent_in_order(store: Database) -> N
 async def test_a_card_sent_anew_has_another_message(store: Database) -> None:
     async with store.transaction() as tx:
         await OutboxRepository(tx).add([a_notification(kind="card"), a_notification(kind="card", chat_id=1002)])
-        assert await OutboxRepository(tx).find_message_id("order:R2345AB", "card", 1001) is None
+        assert await message_id_of(tx, "order:R2345AB", "card", 1001) is None
         await OutboxRepository(tx).replace_message_id("order:R2345AB", "card", 1001, 88)
-        assert await OutboxRepository(tx).find_message_id("order:R2345AB", "card", 1001) == 88
-        assert await OutboxRepository(tx).find_message_id("order:R2345AB", "card", 1002) is None
+        assert await message_id_of(tx, "order:R2345AB", "card", 1001) == 88
+        assert await message_id_of(tx, "order:R2345AB", "card", 1002) is None
         await OutboxRepository(tx).replace_message_id("order:R2345AB", "card", 1001, None)
-        assert await OutboxRepository(tx).find_message_id("order:R2345AB", "card", 1001) is None
+        assert await message_id_of(tx, "order:R2345AB", "card", 1001) is None
 
 
 async def test_old_notifications_are_deleted_but_not_of_open_orders(store: Database) -> None:

@@ -228,7 +228,7 @@ def create_renderers(system: OrderSystem, telegram: object) -> Renderers[RenderC
     messages = OrderMessages(
         features=Features(), contacts=SupportContacts(StaffChat(0, frozenset())), receipts=cast("Any", None)
     )
-    return Renderers(readers.context, messages.renderers())
+    return Renderers(readers.open, messages.renderers())
 
 
 class RecordingTelegram:

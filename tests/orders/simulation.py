@@ -408,7 +408,7 @@ class Bot(OrderSystem):
             )
 
         renderers = Renderers(
-            RenderContexts(an_infra(self.store, self.clock, messenger)).context,
+            RenderContexts(an_infra(self.store, self.clock, messenger)).open,
             DeletionMessage(TRANSLATIONS).renderers(),
             draft_notifications.RENDERERS,
             OrderMessages(

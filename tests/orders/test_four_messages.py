@@ -122,7 +122,7 @@ class Chat:
             contacts=SupportContacts(StaffChat(0, frozenset())),
             receipts=ReceiptService(store, self.clock),
         )
-        self.sender: Renderers[RenderContext] = Renderers(readers.context, messages.renderers())
+        self.sender: Renderers[RenderContext] = Renderers(readers.open, messages.renderers())
 
     async def begin(self, order: Order, **changes: object) -> Order:
         async with self.store.transaction() as tx:

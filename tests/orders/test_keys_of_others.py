@@ -310,7 +310,7 @@ async def test_a_drafts_time_ends_where_it_can_be_read(old: Replica, new: Replic
     contexts = RenderContexts(an_infra(old.store, old.clock))
     about = draft_expired_notification(draft, old.clock.now())
     with pytest.raises(RowUnreadable):
-        await render_expired(about, await contexts.context(EMMA))
+        await render_expired(about, (await contexts.open(EMMA))[0])
 
 
 async def a_user_with_a_phrase(system: OrderSystem, user_id: int, clock: Clock) -> None:
@@ -324,7 +324,7 @@ async def test_no_invoice_is_shown_without_the_phrase_of_a_user_whom_others_can_
     await a_user_with_a_phrase(new, SARI, new.clock)
     contexts = RenderContexts(an_infra(old.store, old.clock))
     with pytest.raises(RowUnreadable) as caught:
-        await contexts.context(SARI)
+        await contexts.open(SARI)
     assert caught.value.is_for_others
     assert (await contexts.translator_for(SARI)).locale == "en"
 

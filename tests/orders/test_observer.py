@@ -10,6 +10,7 @@ import pytest
 
 from bot.orders.notification_kinds import OrderNotification
 from bot.orders.order import Order, Phase
+from bot.orders.receipts.service import ReceiptService, find_receipt
 from bot.orders.repository import TrackedOrder
 from bot.settlement.model import OrderReport, ServiceDown
 from bot.settlement.steps import OrderStep
@@ -248,6 +249,17 @@ async def test_a_deposit_that_is_followed_no_longer_cannot_be_paid_in_the_chat(
         await system.deliver()
     assert system.sender.kinds() == [OrderNotification.TAKE_DOWN]
     assert (await system.order(order.reference)).phase is Phase.DONE
+
+
+async def test_the_receipt_is_saved_with_the_report_that_the_order_was_sent(system: OrderSystem) -> None:
+    order = await placed(system)
+    report = OrderReport(service_id="svc-1", state="COMPLETED")
+    seen = await system.apply_report(order.reference, report)
+    assert seen is not None
+    async with system.sql.reading() as tx:
+        receipt = await find_receipt(tx, seen)
+    assert receipt is not None
+    assert await ReceiptService(system.sql, system.clock).get_or_create(seen) == receipt
 
 
 async def test_nothing_is_saved_without_its_notification(system: OrderSystem, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.notification_kinds import OrderNotification
 from bot.orders.notification_queue import order_subject
 from bot.orders.order import Order
+from tests.infra.builders import message_id_of
 from tests.orders.order_system import OrderSystem, place_unresolved
 from tests.settlement.fake_settlement import FakeSettlement
 
@@ -18,7 +19,7 @@ async def kinds_of(system: OrderSystem, order: Order) -> list[str]:
 
 async def review_of(system: OrderSystem, order: Order) -> int | None:
     async with system.store.reading() as tx:
-        return await OutboxRepository(tx).find_message_id(order_subject(order), OrderNotification.REVIEW, order.chat_id)
+        return await message_id_of(tx, order_subject(order), OrderNotification.REVIEW, order.chat_id)
 
 
 async def test_the_review_is_saved_with_the_intent_and_never_sent(system: OrderSystem) -> None:

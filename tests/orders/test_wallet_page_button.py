@@ -79,7 +79,7 @@ def renderers_of(store: Database, telegram: object, messages: OrderMessages) -> 
     clock = MovedClock()
     clock.at = NOW
     readers = RenderContexts(an_infra(store, clock, telegram))
-    return Renderers(readers.context, messages.renderers())
+    return Renderers(readers.open, messages.renderers())
 
 
 def sender_of(store: Database, telegram: object, public_url: str = "https://pay.example") -> Renderers[RenderContext]:

@@ -63,7 +63,7 @@ def sender_of(store: Database, telegram: Telegram) -> Renderers[RenderContext]:
     features = Features(Feature(name="support", describe_ticket=user_chat.describe_ticket))
     messages = OrderMessages(features=features, contacts=SupportContacts(STAFF_CHAT), receipts=cast("Any", None))
     readers = RenderContexts(an_infra(store, clock, telegram))
-    return Renderers(readers.context, messages.renderers())
+    return Renderers(readers.open, messages.renderers())
 
 
 def a_failed_order(**changes: Any) -> Order:

@@ -56,7 +56,7 @@ async def scene(file: str, request: pytest.FixtureRequest) -> AsyncIterator[Scen
         for staff in (OSCAR, RINA):
             await server.says(staff, "/start")
         readers = RenderContexts(an_infra(system.store, system.clock, telegram))
-        reminders = PartialSender(Renderers(readers.context, ReminderMessages(system.staff_chat).renderers()))
+        reminders = PartialSender(Renderers(readers.open, ReminderMessages(system.staff_chat).renderers()))
         delivery = OutboxDelivery(system.store, reminders, system.clock, follow_ups=bot_messages.FOLLOW_UPS)
         waiting = TicketReminderService(
             system.store, system.clock, system.staff_chat, operator_ids=frozenset({OSCAR}), remind_after=REMIND_AFTER

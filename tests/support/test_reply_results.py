@@ -42,7 +42,7 @@ def reply_sender(system: TicketSystem, telegram: Messenger) -> PartialSender:
     infra = an_infra(system.store, system.clock, telegram)
     readers = RenderContexts(infra)
     remarks = RemarkMessages(TicketTopics(infra))
-    return PartialSender(Renderers(readers.context, RENDERERS, remarks.renderers()))
+    return PartialSender(Renderers(readers.open, RENDERERS, remarks.renderers()))
 
 
 class ReplySystem(TicketSystem):

@@ -23,5 +23,5 @@ async def test_the_default_language_is_for_groups_and_a_user_of_an_unknown_langu
         await UserRepository(tx).save(User(id=EMMA, created_at=datetime(2026, 1, 1, tzinfo=UTC), language_code=app))
     readers = RenderContexts(replace(an_infra(sqlite_store, MovedClock()), default_locale="id"))
     expected = {EMMA: locale, NOBODY: "en", GROUP: "id"}
-    assert {chat: (await readers.context(chat)).t.locale for chat in expected} == expected
+    assert {chat: (await readers.open(chat))[0].t.locale for chat in expected} == expected
     assert {chat: (await readers.translator_for(chat)).locale for chat in expected} == expected

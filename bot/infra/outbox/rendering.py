@@ -1,8 +1,11 @@
 """The registry of renderers, which turn notifications into messages, and helpers for all of them."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, Generic, TypeVar
 
+from bot.infra.db.transaction import Transaction
 from bot.infra.i18n import Translator
 from bot.infra.outbox.model import (
     ChatMoved,
@@ -33,12 +36,27 @@ Context = TypeVar("Context")
 Render = Callable[[Notification[Any], Context], Awaitable[DeliveryOutcome]]
 """Makes one attempt to send a notification. The payload has the type that the kind names."""
 
+ReadFacts = Callable[[Transaction], Awaitable[Any]]
+OpenContext = Callable[[int, ReadFacts | None], Awaitable[tuple[Context, Any]]]
+"""Returns the context for the reader of a chat, and facts that it reads in the same transaction."""
+
+
+@dataclass(frozen=True, slots=True)
+class RenderWithFacts(Generic[Context]):
+    """A renderer that needs more rows than the reader's: `read` reads them in the same transaction."""
+
+    read: Callable[[Notification[Any], Transaction], Awaitable[Any]]
+    render: Callable[[Notification[Any], Any, Context], Awaitable[DeliveryOutcome]]
+
+
+AnyRender = Render[Context] | RenderWithFacts[Context]
+
 
 class Renderers(Generic[Context]):
     """The renderers of all features, by kind. It is the `NotificationSender` of the outbox.
 
     Args:
-        open_context: returns the context for the reader of a chat.
+        open_context: returns the context for the reader of a chat, and the facts that a renderer needs.
         features: the renderers of each feature.
 
     Raises:
@@ -47,8 +65,8 @@ class Renderers(Generic[Context]):
 
     def __init__(
         self,
-        open_context: Callable[[int], Awaitable[Context]],
-        *features: Mapping[NotificationKind, Render[Context]],
+        open_context: OpenContext[Context],
+        *features: Mapping[NotificationKind, AnyRender[Context]],
     ) -> None:
         self._open_context = open_context
         self._renderers = _merge(features)
@@ -67,13 +85,17 @@ class Renderers(Generic[Context]):
             readable = unpack(kind, notification)
         except PayloadUnreadable:
             return LeftToOthers("its payload is unknown")  # likewise: JSON that is malformed isn't even read
-        return await render(readable, await self._open_context(notification.chat_id))
+        if isinstance(render, RenderWithFacts):
+            context, facts = await self._open_context(notification.chat_id, partial(render.read, readable))
+            return await render.render(readable, facts, context)
+        context, _ = await self._open_context(notification.chat_id, None)
+        return await render(readable, context)
 
 
 def _merge(
-    features: Iterable[Mapping[NotificationKind, Render[Context]]],
-) -> dict[str, tuple[NotificationKind, Render[Context]]]:
-    merged: dict[str, tuple[NotificationKind, Render[Context]]] = {}
+    features: Iterable[Mapping[NotificationKind, AnyRender[Context]]],
+) -> dict[str, tuple[NotificationKind, AnyRender[Context]]]:
+    merged: dict[str, tuple[NotificationKind, AnyRender[Context]]] = {}
     for renderers in features:
         if duplicates := merged.keys() & renderers.keys():
             raise ValueError(f"two renderers for {', '.join(sorted(duplicates))}")

@@ -173,7 +173,6 @@ THIS_NOTIFICATION = (
     outbox.c.mark == constant(""),
     outbox.c.chat_id == bindparam("chat"),
 )
-MESSAGE_ID = select(outbox.c.message_id).where(*THIS_NOTIFICATION)
 REPLACE_MESSAGE = update(outbox).where(*THIS_NOTIFICATION)
 OF_KINDS = (
     outbox.c.subject == bindparam("about"),
@@ -314,11 +313,6 @@ class OutboxRepository:
         found = encryption.read_rows(self._vault, outbox, rows, _notification)
         # Sorted here, because for `ORDER BY id` SQLite would read all rows that were ever sent.
         return tuple(sorted(found, key=lambda notification: notification.id))
-
-    async def find_message_id(self, subject: str, kind: str, chat_id: int) -> int | None:
-        """Return the id of the message of a notification without a mark."""
-        key = {"about": subject, "of_kind": kind, "chat": chat_id}
-        return (await self._connection.execute(MESSAGE_ID, key)).scalar_one_or_none()
 
     async def find_messages(self, subject: str, kinds: Collection[str], chat_id: int) -> tuple[SentMessage, ...]:
         """Return the messages of all notifications of these kinds, with any mark, in the order of the notifications."""

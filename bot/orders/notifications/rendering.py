@@ -5,9 +5,10 @@ A message shows the order as it is when the message is sent, so that it isn't ou
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
+from bot.infra.db.transaction import Transaction
 from bot.infra.feature import Features
 from bot.infra.i18n import Html, Translator
 from bot.infra.outbox.model import (
@@ -19,7 +20,7 @@ from bot.infra.outbox.model import (
     SentMessage,
     Undeliverable,
 )
-from bot.infra.outbox.rendering import delivery_outcome, with_repeat_note
+from bot.infra.outbox.rendering import RenderWithFacts, delivery_outcome, with_repeat_note
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, NotModified, Outcome, TryLater
 from bot.infra.telegram.ui.screen import Keyboard, Screen
@@ -28,15 +29,16 @@ from bot.orders.notification_queue import QUEUES, order_notifications, order_sub
 from bot.orders.order import Order, Phase
 from bot.orders.preferences import DeliveryMode, delivery_mode
 from bot.orders.receipts.handlers import draw_receipt
+from bot.orders.receipts.model import Receipt
 from bot.orders.receipts.screens import receipt
-from bot.orders.receipts.service import ReceiptService
+from bot.orders.receipts.service import ReceiptService, find_receipt
 from bot.orders.repository import OrderRepository
 from bot.orders.screens import order_messages, status_message
 from bot.orders.screens import payment as pay
 from bot.orders.screens.formatting import format_order_line
 from bot.payments import qr
 from bot.recipients import screens as recipients
-from bot.recipients.model import find_saved
+from bot.recipients.model import SavedRecipient, find_saved
 from bot.recipients.repository import RecipientRepository
 from bot.settlement.steps import OrderStep
 from bot.staff.staff_chat import SupportContacts
@@ -52,12 +54,39 @@ SHORT_PAUSE_SECONDS: Final = 60.0
 MAX_UNSENT_COUNTED: Final = 1_000
 """For how many invoices failed attempts are counted. An invoice that is dropped is sent as text sooner."""
 
+MESSAGES_OF_ORDER: Final = (OrderNotification.REVIEW, *STATUS_MESSAGES, *PAYMENT_MESSAGES)
+"""The messages that later ones edit or remove."""
+
 ORDER_GONE: Final = Undeliverable("the order is gone")
 STILL_IN_SIGHT: Final = Undeliverable("Telegram neither deletes nor edits the message")
 
 OrderMessage = Notification[AboutOrder]
 
-RenderOrder = Callable[[OrderMessage, Order, RenderContext], Awaitable[DeliveryOutcome]]
+
+@dataclass(frozen=True, slots=True)
+class OrderFacts:
+    """What the messages about an order need, read at once.
+
+    Attributes:
+        order: the order as it is when the message is sent.
+        messages: the messages about it in the chat, the oldest first.
+        receipt: for a receipt, its row.
+        recipient: for a receipt, the order's recipient, if the user has saved it.
+        has_receipt_row: whether an earlier version queued the receipt as a message of its own.
+    """
+
+    order: Order
+    messages: tuple[SentMessage, ...]
+    receipt: Receipt | None = None
+    recipient: SavedRecipient | None = None
+    has_receipt_row: bool = False
+
+    def find_messages(self, kinds: Collection[OrderNotification]) -> Sequence[SentMessage]:
+        """Return the messages of these kinds, the oldest first."""
+        return [message for message in self.messages if message.kind in kinds]
+
+
+RenderOrder = Callable[[OrderMessage, OrderFacts, RenderContext], Awaitable[DeliveryOutcome]]
 
 STILL_APPLIES: dict[OrderNotification, Callable[[Order], bool]] = {
     OrderNotification.CHECKING: lambda order: order.phase in {Phase.INTENDED, Phase.UNKNOWN},
@@ -92,6 +121,7 @@ class OrderMessages:
             OrderNotification.INVOICE: self._send_invoice,
             OrderNotification.INVOICE_TEXT: self._send_invoice_text,
             OrderNotification.CARD: self._send_status_message,
+            OrderNotification.CARD_EDIT: self._edit_status_message,
             OrderNotification.PAID: self._send_paid,
             OrderNotification.PAID_LATE: self._send_paid,
             OrderNotification.SENT: self._send_sent,
@@ -99,11 +129,11 @@ class OrderMessages:
             OrderNotification.TAKE_DOWN_PICTURE: self._take_down_picture,
             OrderNotification.RECEIPT: self._send_receipt,
         }
-        renderers: dict[OrderNotification, Renderer] = {
-            **{kind: _with_order(special.get(kind, self._send_message)) for kind in OrderNotification},
-            OrderNotification.CARD_EDIT: self._edit_status_message,
+        renderers = {kind: special.get(kind, self._send_message) for kind in OrderNotification}
+        return {
+            kind: RenderWithFacts(_read_facts, _if_readable(_in_its_queue(render) if kind in QUEUES else render))
+            for kind, render in renderers.items()
         }
-        return {kind: _in_its_queue(renderer) if kind in QUEUES else renderer for kind, renderer in renderers.items()}
 
     async def _describe_ticket(self, context: RenderContext, order: Order) -> Screen | None:
         """Return what the message about an order's problem says about its ticket, or None if it has none."""
@@ -112,7 +142,10 @@ class OrderMessages:
                 return await feature.describe_ticket(context, order)
         return None
 
-    async def _send_message(self, notification: OrderMessage, order: Order, context: RenderContext) -> DeliveryOutcome:
+    async def _send_message(
+        self, notification: OrderMessage, facts: OrderFacts, context: RenderContext
+    ) -> DeliveryOutcome:
+        order = facts.order
         kind = OrderNotification(notification.kind)
         mode = _mode(kind, context)
         if mode is DeliveryMode.STATUS_ONLY or (kind in STILL_APPLIES and not STILL_APPLIES[kind](order)):
@@ -131,40 +164,47 @@ class OrderMessages:
         )
         return await _send(notification, context, screen, silent=mode is DeliveryMode.SILENT)
 
-    async def _show_outcome(self, notification: OrderMessage, order: Order, context: RenderContext) -> DeliveryOutcome:
+    async def _show_outcome(
+        self, notification: OrderMessage, facts: OrderFacts, context: RenderContext
+    ) -> DeliveryOutcome:
         """Show in the review what became of the confirmed order. If it can't be edited, send a message.
 
         Messages about payments come after this one. So they wait for one more attempt at most, and only if the edit may
         have arrived.
         """
-        kind = OrderNotification(notification.kind)
-        review = await _message_of(order, OrderNotification.REVIEW, notification, context)
-        if review is None:
-            return await self._send_message(notification, order, context)
+        kind, order = OrderNotification(notification.kind), facts.order
+        reviews = facts.find_messages((OrderNotification.REVIEW,))
+        if not reviews:
+            return await self._send_message(notification, facts, context)
         if not STILL_APPLIES.get(kind, _always)(order):
             return Sent()
         screen = order_messages.screen(kind, context.reader, order, help_offered=self._contacts.is_offered)
         edited = await context.messenger.edit_text(
-            notification.chat_id, review, screen.text, screen.keyboard, priority="money"
+            notification.chat_id, reviews[-1].message_id, screen.text, screen.keyboard, priority="money"
         )
         may_have_arrived = isinstance(edited, TryLater) and edited.maybe_sent
         if isinstance(edited, Delivered | NotModified) or (may_have_arrived and not notification.attempts):
             return delivery_outcome(edited)
-        return await self._send_message(notification, order, context)
+        return await self._send_message(notification, facts, context)
 
-    async def _send_paid(self, notification: OrderMessage, order: Order, context: RenderContext) -> DeliveryOutcome:
+    async def _send_paid(
+        self, notification: OrderMessage, facts: OrderFacts, context: RenderContext
+    ) -> DeliveryOutcome:
         """Send that the payment arrived. The message is edited at each later step, for everyone."""
         mode = _mode(OrderNotification(notification.kind), context)
-        if mode is DeliveryMode.STATUS_ONLY and await _message_of(order, OrderNotification.CARD, notification, context):
+        if mode is DeliveryMode.STATUS_ONLY and facts.find_messages((OrderNotification.CARD,)):
             return Sent()
-        screen = self._build_status_message(order, context)
+        screen = self._build_status_message(facts.order, context)
         return await _send(notification, context, screen, silent=mode is not DeliveryMode.SOUND)
 
-    async def _send_invoice(self, notification: OrderMessage, order: Order, context: RenderContext) -> DeliveryOutcome:
+    async def _send_invoice(
+        self, notification: OrderMessage, facts: OrderFacts, context: RenderContext
+    ) -> DeliveryOutcome:
         """Send the invoice with its QR code. If that fails twice or is rejected, send it as text.
 
         A row with a mark was queued because the user asked for the QR code again.
         """
+        order = facts.order
         if not order.awaits_payment(context.now):
             return Sent()
         payment, silent = _build_payment(order, context), bool(notification.mark)
@@ -237,33 +277,29 @@ class OrderMessages:
                 del self._unsent[next(iter(self._unsent))]
 
     async def _send_invoice_text(
-        self, notification: OrderMessage, order: Order, context: RenderContext
+        self, notification: OrderMessage, facts: OrderFacts, context: RenderContext
     ) -> DeliveryOutcome:
-        if not order.awaits_payment(context.now):
+        if not facts.order.awaits_payment(context.now):
             return Sent()
-        text = _build_payment(order, context).follow_up
+        text = _build_payment(facts.order, context).follow_up
         return Sent() if text is None else await _send(notification, context, Screen(text), silent=True)
 
     async def _send_status_message(
-        self, notification: OrderMessage, order: Order, context: RenderContext
+        self, notification: OrderMessage, facts: OrderFacts, context: RenderContext
     ) -> DeliveryOutcome:
-        return await _send(notification, context, self._build_status_message(order, context), silent=True)
+        return await _send(notification, context, self._build_status_message(facts.order, context), silent=True)
 
-    async def _edit_status_message(self, notification: OrderMessage, context: RenderContext) -> DeliveryOutcome:
-        """Edit the status message. It is edited at each step, so order and message are read in one transaction.
+    async def _edit_status_message(
+        self, notification: OrderMessage, facts: OrderFacts, context: RenderContext
+    ) -> DeliveryOutcome:
+        """Edit the status message.
 
         An order of an earlier version can have two: its own status message, and the message about the payment.
         """
-        chat_id = notification.chat_id
-        async with context.database.reading() as tx:
-            order = await OrderRepository(tx).get(notification.payload.reference)
-            if order is None:
-                return ORDER_GONE
-            outbox, subject = OutboxRepository(tx), order_subject(order)
-            shown = await outbox.find_messages(subject, STATUS_MESSAGES, chat_id)
-            review = () if shown else await outbox.find_messages(subject, (OrderNotification.REVIEW,), chat_id)
+        chat_id, order = notification.chat_id, facts.order
+        shown = facts.find_messages(STATUS_MESSAGES)
         if not shown:
-            return await _correct_review(notification, review, order, context)
+            return await _correct_review(notification, facts, context)
         screen = self._build_status_message(order, context)
         for message in shown:
             edited = await context.messenger.edit_text(
@@ -283,12 +319,14 @@ class OrderMessages:
                 )
         return delivery_outcome(sent)
 
-    async def _take_down(self, notification: OrderMessage, order: Order, context: RenderContext) -> DeliveryOutcome:
+    async def _take_down(
+        self, notification: OrderMessage, facts: OrderFacts, context: RenderContext
+    ) -> DeliveryOutcome:
         """Remove the messages to pay with, the first picture last. If it fails, a retry removes what is left.
 
         A row with a mark removes those in whose place the user got another QR code.
         """
-        shown = await _messages_of(order, PAYMENT_MESSAGES, notification, context)
+        order, shown = facts.order, facts.find_messages(PAYMENT_MESSAGES)
         if notification.mark:
             # Otherwise the row without a mark removes all of them.
             awaits_payment = order.awaits_payment(context.now)
@@ -299,11 +337,11 @@ class OrderMessages:
         return min(failed, key=lambda outcome: not isinstance(outcome, RetryLater), default=Sent())
 
     async def _take_down_picture(
-        self, notification: OrderMessage, order: Order, context: RenderContext
+        self, notification: OrderMessage, facts: OrderFacts, context: RenderContext
     ) -> DeliveryOutcome:
         """Replace the QR code of an invoice that is too old to be deleted."""
-        picture, text = qr.draw_closed(is_paid=order.is_paid), _closed_text(context.t, order)
-        for message in await _messages_of(order, (OrderNotification.INVOICE,), notification, context):
+        picture, text = qr.draw_closed(is_paid=facts.order.is_paid), _closed_text(context.t, facts.order)
+        for message in facts.find_messages((OrderNotification.INVOICE,)):
             edited = await context.messenger.edit_photo(
                 notification.chat_id, message.message_id, picture, text, priority="talk"
             )
@@ -311,22 +349,24 @@ class OrderMessages:
                 return delivery_outcome(edited)
         return Sent()
 
-    async def _send_sent(self, notification: OrderMessage, order: Order, context: RenderContext) -> DeliveryOutcome:
+    async def _send_sent(
+        self, notification: OrderMessage, facts: OrderFacts, context: RenderContext
+    ) -> DeliveryOutcome:
         """Send the receipt of an order that was sent. If its picture fails twice or is rejected, send it as text.
 
         Users who chose fewer messages see it in the message about the payment, if there is one.
         """
-        mode = _mode(OrderNotification.SENT, context)
-        if mode is DeliveryMode.STATUS_ONLY and await _messages_of(order, STATUS_MESSAGES, notification, context):
+        mode, order = _mode(OrderNotification.SENT, context), facts.order
+        if mode is DeliveryMode.STATUS_ONLY and facts.find_messages(STATUS_MESSAGES):
             return Sent()
         silent = mode is not DeliveryMode.SOUND
-        data = await self._receipts.get_or_create(order)
-        if data is None or await _has_receipt_of_its_own(order, context):
+        data = facts.receipt or await self._receipts.get_or_create(order)
+        if data is None or facts.has_receipt_row:
             return await _send(notification, context, Screen(receipt.format_sent(context.t, order)), silent=silent)
 
         async def send_picture() -> Outcome:
             picture = await draw_receipt(data, context.t, order, context.zone, context.messenger.username)
-            keyboard = await _with_offer_to_save(picture.keyboard, order, context)
+            keyboard = _with_offer_to_save(picture.keyboard, facts, context)
             caption = with_repeat_note(notification, context.t, picture.caption)
             return await context.messenger.send_photo(
                 notification.chat_id, picture.png, caption, keyboard, priority="money", silent=silent
@@ -334,16 +374,19 @@ class OrderMessages:
 
         async def send_text() -> DeliveryOutcome:
             screen = receipt.as_text(context.t, order, data)
-            keyboard = await _with_offer_to_save(screen.keyboard, order, context)
+            keyboard = _with_offer_to_save(screen.keyboard, facts, context)
             return await _send(notification, context, replace(screen, keyboard=keyboard), silent=silent)
 
         return await self._send_picture_or_text(notification, send_picture, send_text)
 
-    async def _send_receipt(self, notification: OrderMessage, order: Order, context: RenderContext) -> DeliveryOutcome:
+    async def _send_receipt(
+        self, notification: OrderMessage, facts: OrderFacts, context: RenderContext
+    ) -> DeliveryOutcome:
         """Send the receipt silently, after a message of an earlier version that the rupiah were sent."""
         if _mode(OrderNotification.SENT, context) is DeliveryMode.STATUS_ONLY:
             return Sent()
-        data = await self._receipts.get_or_create(order)
+        order = facts.order
+        data = facts.receipt or await self._receipts.get_or_create(order)
         if data is None:
             return Sent()
         picture = await draw_receipt(data, context.t, order, context.zone, context.messenger.username)
@@ -360,7 +403,7 @@ class OrderMessages:
         return status_message.screen(context.reader, order, help_offered=self._contacts.is_offered, is_last=is_last)
 
 
-async def _send_nothing(_: OrderMessage, __: Order, ___: RenderContext) -> DeliveryOutcome:
+async def _send_nothing(_: OrderMessage, __: OrderFacts, ___: RenderContext) -> DeliveryOutcome:
     return Sent()
 
 
@@ -368,22 +411,23 @@ def _always(_: Order) -> bool:
     return True
 
 
-async def _correct_review(
-    notification: OrderMessage, review: Sequence[SentMessage], order: Order, context: RenderContext
-) -> DeliveryOutcome:
+async def _correct_review(notification: OrderMessage, facts: OrderFacts, context: RenderContext) -> DeliveryOutcome:
     """Say in the review of a lost order that it was found. A message of its own says what comes next."""
-    if not review:
+    reviews = facts.find_messages((OrderNotification.REVIEW,))
+    if not reviews:
         return Sent()
-    text = context.t("orders.found", line=format_order_line(context.t, order))
-    edited = await context.messenger.edit_text(notification.chat_id, review[-1].message_id, text, (), priority="money")
+    text = context.t("orders.found", line=format_order_line(context.t, facts.order))
+    edited = await context.messenger.edit_text(notification.chat_id, reviews[-1].message_id, text, (), priority="money")
     return Sent() if isinstance(edited, Gone | Invalid) else delivery_outcome(edited)
 
 
-def _in_its_queue(render: Renderer) -> Renderer:
+def _in_its_queue(render: RenderOrder) -> RenderOrder:
     """Let a failed attempt be repeated in the queue of its kind. The version before knew no queue of edits."""
 
-    async def render_in_its_queue(notification: OrderMessage, context: RenderContext) -> DeliveryOutcome:
-        outcome = await render(notification, context)
+    async def render_in_its_queue(
+        notification: OrderMessage, facts: OrderFacts, context: RenderContext
+    ) -> DeliveryOutcome:
+        outcome = await render(notification, facts, context)
         if not isinstance(outcome, RetryLater):
             return outcome
         return replace(outcome, queue=QUEUES[notification.kind])
@@ -391,29 +435,38 @@ def _in_its_queue(render: Renderer) -> Renderer:
     return render_in_its_queue
 
 
-def _with_order(render: RenderOrder) -> Renderer:
-    """Return a renderer that reads the order and passes it to `render`."""
+async def _read_facts(notification: OrderMessage, tx: Transaction) -> OrderFacts | None:
+    """Read what a message about an order needs. Return None if there is no such order."""
+    order = await OrderRepository(tx).get(notification.payload.reference)
+    if order is None:
+        return None
+    outbox, subject = OutboxRepository(tx), order_subject(order)
+    facts = OrderFacts(order, await outbox.find_messages(subject, MESSAGES_OF_ORDER, notification.chat_id))
+    if notification.kind not in {OrderNotification.SENT, OrderNotification.RECEIPT}:
+        return facts
+    saved = await RecipientRepository(tx).find_by_user(order.user_id)
+    return replace(
+        facts,
+        receipt=await find_receipt(tx, order),
+        recipient=find_saved(saved, order.method, order.number),
+        has_receipt_row=await outbox.has_any(subject, (OrderNotification.RECEIPT,), order.chat_id),
+    )
 
-    async def render_order(notification: OrderMessage, context: RenderContext) -> DeliveryOutcome:
-        async with context.database.reading() as tx:
-            order = await OrderRepository(tx).get(notification.payload.reference)
-        if order is None:
-            return ORDER_GONE
-        return await render(notification, order, context)
+
+def _if_readable(render: RenderOrder) -> Callable[..., Awaitable[DeliveryOutcome]]:
+    """Return a renderer that calls `render` if the order is there."""
+
+    async def render_order(
+        notification: OrderMessage, facts: OrderFacts | None, context: RenderContext
+    ) -> DeliveryOutcome:
+        return ORDER_GONE if facts is None else await render(notification, facts, context)
 
     return render_order
 
 
-async def _has_receipt_of_its_own(order: Order, context: RenderContext) -> bool:
-    """Return whether an earlier version queued the receipt as a message of its own, which is still to be sent."""
-    async with context.database.reading() as tx:
-        return await OutboxRepository(tx).has_any(order_subject(order), (OrderNotification.RECEIPT,), order.chat_id)
-
-
-async def _with_offer_to_save(keyboard: Keyboard, order: Order, context: RenderContext) -> Keyboard:
+def _with_offer_to_save(keyboard: Keyboard, facts: OrderFacts, context: RenderContext) -> Keyboard:
     """Add the offer to name the recipient, only after the first order to them."""
-    async with context.database.reading() as tx:
-        known = find_saved(await RecipientRepository(tx).find_by_user(order.user_id), order.method, order.number)
+    known, order = facts.recipient, facts.order
     is_new = known is not None and known.label is None and known.created_at == order.created_at
     return keyboard if known is None or not is_new else (*keyboard, recipients.offer_row(context.t, known))
 
@@ -432,22 +485,6 @@ async def _with_or_without_page(
 
 def _mode(kind: OrderNotification, context: RenderContext) -> DeliveryMode:
     return delivery_mode(kind, context.user.notification_preferences if context.user else None)
-
-
-async def _message_of(
-    order: Order, kind: OrderNotification, notification: OrderMessage, context: RenderContext
-) -> int | None:
-    """Return the id of the message of another notification about the order."""
-    async with context.database.reading() as tx:
-        return await OutboxRepository(tx).find_message_id(order_subject(order), kind, notification.chat_id)
-
-
-async def _messages_of(
-    order: Order, kinds: Collection[OrderNotification], notification: OrderMessage, context: RenderContext
-) -> tuple[SentMessage, ...]:
-    """Return the messages of other notifications about the order, the oldest first."""
-    async with context.database.reading() as tx:
-        return await OutboxRepository(tx).find_messages(order_subject(order), kinds, notification.chat_id)
 
 
 async def _delete_earlier(

@@ -1,5 +1,6 @@
 """Create the receipts of completed orders, and verify them for anyone."""
 
+from datetime import datetime
 from typing import Final
 
 from bot.core.clock import Clock
@@ -51,10 +52,7 @@ class ReceiptService:
             order = await OrderRepository(tx).get(reference)
             if order is None or not order.has_recipient:
                 return None
-            receipt = _build_receipt(reference, self._clock)
-            return (
-                receipt if await ReceiptRepository(tx).add(receipt) else await ReceiptRepository(tx).of_order(reference)
-            )
+            return await create_receipt(tx, order, self._clock.now()) or await ReceiptRepository(tx).of_order(reference)
 
     async def verify(self, user_id: int, typed: str) -> Order | None:
         """Return the order whose receipt has the code that this user typed, or None if there is none.
@@ -71,12 +69,20 @@ class ReceiptService:
         return order
 
 
+async def create_receipt(tx: Transaction, order: Order, now: datetime) -> Receipt | None:
+    """Add the receipt of a completed order. Return None if the order has one."""
+    code = new_code()
+    receipt = Receipt(reference=order.reference, code=code, code_hash=code_hash(code, PEPPER), created_at=now)
+    return receipt if await ReceiptRepository(tx).add(receipt) else None
+
+
+async def find_receipt(tx: Transaction, order: Order) -> Receipt | None:
+    """Return the receipt of an order, unless it has none, or no longer has one."""
+    receipt = await ReceiptRepository(tx).of_order(order.reference) if order.state == COMPLETED else None
+    return receipt if receipt and receipt.code else None
+
+
 async def _find_by_code(tx: Transaction, typed: str) -> Order | None:
     code = read_code(typed)
     receipt = await ReceiptRepository(tx).by_code_hash(code_hash(code, PEPPER) if code else _NO_CODE)
     return await OrderRepository(tx).get(receipt.reference) if receipt else None
-
-
-def _build_receipt(reference: str, clock: Clock) -> Receipt:
-    code = new_code()
-    return Receipt(reference=reference, code=code, code_hash=code_hash(code, PEPPER), created_at=clock.now())

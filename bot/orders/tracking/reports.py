@@ -16,6 +16,7 @@ from bot.orders.notification_queue import ALARM_OF, operator_notifications, queu
 from bot.orders.order import EventNote, Failure, Order, Phase, advance, expire
 from bot.orders.poll_intervals import next_poll_at
 from bot.orders.preferences import DeliveryMode, delivery_mode, step_notification
+from bot.orders.receipts.service import create_receipt
 from bot.orders.repository import OrderRepository, TrackedOrder
 from bot.orders.rules import OrderRules
 from bot.payments import bolt11
@@ -59,6 +60,8 @@ class ReportRecorder:
         if saved is None:
             return None
         await _record_report(tx, before, saved, report, now)
+        if saved.state == COMPLETED and saved.has_recipient:
+            await create_receipt(tx, saved, now)
         kinds = (*kinds, *await _step_if_chosen(tx, before, saved))
         # There is nothing to remove if its user was never shown how to pay.
         shown = tuple(kind for kind in kinds if not (is_new and kind is OrderNotification.TAKE_DOWN))
