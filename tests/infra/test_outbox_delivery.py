@@ -1,8 +1,8 @@
 """Delivery: notifications of a chat are sent in order, each until it is sent. No chat and no bug delays others."""
 
 import asyncio
-from collections.abc import AsyncIterator, Collection
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Collection, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from datetime import timedelta
 from typing import Any, cast
 
@@ -10,9 +10,10 @@ import pytest
 
 from bot.infra.db.database import Database
 from bot.infra.db.errors import RowUnreadable, StoreDown
+from bot.infra.db.fence import FENCE, LeaseLost
 from bot.infra.db.transaction import Transaction
 from bot.infra.leases.chat_leases import ChatLease, UnsharedLeases
-from bot.infra.outbox.delivery import MAX_ERRORS, OutboxDelivery
+from bot.infra.outbox.delivery import MAX_ERRORS, SLOTS, OutboxDelivery
 from bot.infra.outbox.model import (
     Notification,
     NotificationStatus,
@@ -464,6 +465,87 @@ async def test_the_outcome_of_one_and_the_start_of_the_next_are_one_transaction(
     await delivery.wait_until_sent()
     assert system.sender.kinds() == ["checking", "card", "paid"]
     assert store.writes == 4
+
+
+async def test_what_is_due_in_many_chats_is_marked_in_one_transaction(system: OrderSystem) -> None:
+    store = CountingDatabase(system.sql)
+    delivery = OutboxDelivery(cast("Database", store), system.sender, system.clock)
+    chats = range(1, 21)
+    for chat_id in chats:
+        await queue(system, "paid", chat_id=chat_id)
+    assert await delivery.start_due() == len(chats)
+    await delivery.wait_until_sent()
+    assert list_sent(system) == [(chat_id, "paid", False) for chat_id in chats]
+    assert store.writes == len(chats) + 1
+
+
+async def test_only_what_has_a_slot_is_marked_and_a_crash_repeats_nothing_else(
+    system: OrderSystem, other_system: OrderSystem
+) -> None:
+    chats = range(1, SLOTS[Queue.URGENT] + 6)
+    sender = SlowSender(system)
+    for chat_id in chats:
+        await queue(system, "paid", chat_id=chat_id)
+        sender.locks[chat_id] = asyncio.Event()
+    dying = OutboxDelivery(system.store, sender, system.clock)
+    assert await dying.start_due() == SLOTS[Queue.URGENT]
+    await sender.started.wait()
+    assert await dying.start_due() == 0
+    assert await count_by_status(system) == {
+        NotificationStatus.SENDING: SLOTS[Queue.URGENT],
+        NotificationStatus.WAITING: 5,
+    }
+    await dying.close(0)
+    assert await other_system.delivery.recover() == SLOTS[Queue.URGENT]
+    await other_system.deliver()
+    assert sorted(list_sent(other_system)) == [(chat_id, "paid", chat_id <= SLOTS[Queue.URGENT]) for chat_id in chats]
+
+
+class LostFence:
+    """The lease of a chat that another process has taken, which this one doesn't know yet."""
+
+    is_held = True
+
+    async def check(self, _: Transaction) -> None:
+        raise LeaseLost
+
+
+class TakenLeases(ForgetfulLeases):
+    """Grants every chat. Work in those that are lost can't commit."""
+
+    @contextmanager
+    def work_in(self, lease: ChatLease) -> Iterator[None]:
+        token = FENCE.set(LostFence() if lease.chat_id in self.lost else None)
+        try:
+            yield
+        finally:
+            FENCE.reset(token)
+
+
+async def test_a_chat_that_another_process_has_taken_holds_up_no_other(system: OrderSystem) -> None:
+    for chat_id in (EMMA, SARI, 1003):
+        await queue(system, "paid", chat_id=chat_id)
+    delivery = OutboxDelivery(system.store, system.sender, system.clock, leases=TakenLeases(SARI))
+    await delivery.start_due()
+    await delivery.wait_until_sent()
+    assert list_sent(system) == [(EMMA, "paid", False), (1003, "paid", False)]
+    assert await count_by_status(system) == {NotificationStatus.SENT: 2, NotificationStatus.WAITING: 1}
+
+
+async def test_it_is_known_when_the_next_one_is_due_after_those_that_begin(system: OrderSystem) -> None:
+    await queue(system, "paid", chat_id=SARI)
+    system.sender.outcomes[SARI].append(RetryLater(30))
+    await system.delivery.start_due()
+    await system.delivery.wait_until_sent()
+    again_at = system.clock.now() + timedelta(seconds=30)
+    await queue(system, "paid")
+    assert await system.delivery.start_due() == 1
+    assert system.delivery.next_due == again_at
+    await system.delivery.wait_until_sent()
+    system.clock.passes(seconds=30)
+    assert await system.delivery.start_due() == 1
+    assert system.delivery.next_due is None
+    await system.delivery.wait_until_sent()
 
 
 class SecondHangs(RecordingSender):

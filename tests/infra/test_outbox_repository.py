@@ -94,7 +94,7 @@ async def test_a_notification_is_started_once(store: Database, other_store: Data
 
     async def start(one: Database) -> bool:
         async with one.transaction() as tx:
-            return await OutboxRepository(tx).mark_sending(head.id)
+            return bool(await OutboxRepository(tx).mark_sending(head.id))
 
     assert sum(await asyncio.gather(*(start(one) for one in [store, other_store] * 4))) == 1
     async with store.reading() as tx:

@@ -70,6 +70,9 @@ MAX_FOLLOWING = 10
 MAX_ERRORS = 8
 """After so many failures of our own in a row, those behind it in the chat are sent first. Some four minutes."""
 
+Marking = asyncio.Task[Collection[int]]
+"""The transaction that marks notifications as being sent. It returns their ids."""
+
 
 class OutboxDelivery:
     """Sends the first waiting notification of every chat and saves the outcomes.
@@ -115,7 +118,8 @@ class OutboxDelivery:
         self._queues = tuple(queues)
         self._log_fields = log_fields
         self._sleep = sleep
-        self._slots = {queue: asyncio.Semaphore(count) for queue, count in SLOTS.items()}
+        self._in_use = Counter[Queue]()
+        self._marking = set[Marking]()
         self._tasks: dict[int, asyncio.Task[None]] = {}
         self._lease_of: dict[asyncio.Task[None], ChatLease] = {}
         self._errors: Counter[int] = Counter()
@@ -123,7 +127,7 @@ class OutboxDelivery:
         self._left = LeftNotifications(clock, is_alone=self._leases.is_alone)
         self._is_closing = False
         self.next_due: datetime | None = None
-        """When the next notification was due, as `start_due` found it. In the past if it has just been started."""
+        """When `start_due` has to be called again, at the latest. None if only a free slot or a new row is a reason."""
 
     async def recover(self) -> int:
         """Queue again what a crash or a lost database interrupted during a request. Return how many rows."""
@@ -169,58 +173,52 @@ class OutboxDelivery:
         return {lease.chat_id: lease for lease in await self._leases.claim(chats)}
 
     async def start_due(self) -> int:
-        """Start to send the first notification of each chat if it is due. Return how many."""
+        """Start to send the first notification of each chat if it is due. Return how many.
+
+        One transaction marks them. Those for which no slot is free are left to the next call.
+        """
         interrupted: Sequence[StoredNotification] = ()
         async with self._database.reading() as tx:
-            dues, heads = await self._find_heads(tx)
+            self.next_due, heads = await self._find_heads(tx)
             if not self._leases.is_alone:
                 # Of a process that died. Its chats are free as soon as its leases have ended.
                 interrupted = await self._find_interrupted(tx)
-        self.next_due = min((due for due in dues.values() if due is not MALFORMED), default=None)
         await self._give_up_unreadable()
         await self._recover([each for each in interrupted if self._may_be_left(each)])
         fresh = [notification for notification in heads if notification.id not in self._tasks]
         leases = await self._claim(fresh)
+        if len(leases) < len({each.chat_id for each in fresh}):
+            self.next_due = self._clock.now()  # another process has taken a chat since, or this one stands aside
         # While the chats were claimed, a notification that precedes one of them can have marked it.
-        started = [each for each in fresh if each.chat_id in leases and each.id not in self._tasks]
-        edits = {(each.chat_id, each.subject): each for each in started if each.queue is Queue.EDITS}
-        for notification in started:  # those about money come first
-            if notification.id not in self._tasks:
-                edit = edits.get((notification.chat_id, notification.subject))
-                edit = edit if notification.queue is Queue.URGENT and self._can_start_both() else None
-                self._start(notification, leases[notification.chat_id], edit)
+        ready = [each for each in fresh if each.chat_id in leases and each.id not in self._tasks]
+        free = {queue: count - self._in_use[queue] for queue, count in SLOTS.items()}
+        started = [each for queue in self._queues for each in _of_queue(ready, queue)[: free[queue]]]
+        if started:
+            used = {each.chat_id: leases[each.chat_id] for each in started}
+            marking = asyncio.create_task(self._mark(started, used.values()), name="notifications-mark")
+            self._marking.add(marking)
+            marking.add_done_callback(self._marking.discard)
+            for notification in started:
+                self._start(notification, leases[notification.chat_id], marking)
         return len(started)
 
-    def _can_start_both(self) -> bool:
-        """Return whether a message about money and an edit can begin at once, so that neither waits for the other."""
-        return not (self._slots[Queue.URGENT].locked() or self._slots[Queue.EDITS].locked())
-
-    def _start(
-        self,
-        notification: StoredNotification,
-        lease: ChatLease,
-        edit: StoredNotification | None = None,
-        *,
-        is_marked: bool = False,
-    ) -> None:
-        """Start the task that delivers a notification. The transaction that marks it also marks `edit`."""
+    def _start(self, notification: StoredNotification, lease: ChatLease, marking: Marking | None = None) -> None:
+        """Start the task that delivers a notification, after `marking`. Without that, it is marked already."""
         with bind_fields(**self._describe(notification)):
             task = asyncio.create_task(
-                self._deliver(notification, lease, edit, is_marked=is_marked), name=f"notification-{notification.id}"
+                self._deliver(notification, lease, marking), name=f"notification-{notification.id}"
             )
         self._lease_of[task] = lease
-        for each in (notification, *([edit] if edit else [])):
-            self._tasks[each.id] = task
-        task.add_done_callback(self._on_task_done)
+        self._tasks[notification.id] = task
+        self._in_use[notification.queue] += 1
+        task.add_done_callback(partial(self._on_task_done, notification.queue))
 
-    async def _find_heads(self, tx: Transaction) -> tuple[Mapping[Queue, Any], Sequence[StoredNotification]]:
-        """Return when the next head of each queue is due, and the heads that are due now."""
+    async def _find_heads(self, tx: Transaction) -> tuple[datetime | None, Sequence[StoredNotification]]:
+        """Return when the next head is due after those that are due now, and the latter."""
         now, repository = self._clock.now(), OutboxRepository(tx, self._leases.owner)
         for _ in range(MAX_FOLLOWING):
             left = self._left.list_ids()
-            dues = {
-                queue: due for queue, due in (await repository.find_next_dues(left)).items() if queue in self._queues
-            }
+            dues = self._in_queues(await repository.find_next_dues(left))
             heads = [
                 notification
                 for queue, due in dues.items()
@@ -230,7 +228,13 @@ class OutboxDelivery:
             ready = [notification for notification in heads if not self._left.must_wait(notification)]
             if len(ready) == len(heads):
                 break  # else those that come after the others in their chats are the heads
-        return dues, ready
+        if heads:
+            dues = self._in_queues(await repository.find_next_dues(self._left.list_ids(), after=now))
+        return min((due for due in dues.values() if due is not MALFORMED), default=None), ready
+
+    def _in_queues(self, dues: Mapping[Queue, Any]) -> Mapping[Queue, Any]:
+        """Return those of the queues that are sent here."""
+        return {queue: due for queue, due in dues.items() if queue in self._queues}
 
     async def _give_up_unreadable(self) -> None:
         """Give up rows that can't be read, so that later ones in the chat are sent. The monitor raises the alarm."""
@@ -251,9 +255,10 @@ class OutboxDelivery:
     async def close(self, within: float) -> None:
         """Wait up to `within` seconds for running requests. The next start repeats the others as perhaps sent."""
         self._is_closing = True
-        await finish_tasks(self._tasks.values, within)
+        await finish_tasks(lambda: [*self._marking, *self._tasks.values()], within)
 
-    def _on_task_done(self, task: asyncio.Task[None]) -> None:
+    def _on_task_done(self, queue: Queue, task: asyncio.Task[None]) -> None:
+        self._in_use[queue] -= 1
         ids = [notification_id for notification_id, each in self._tasks.items() if each is task]
         for notification_id in ids:
             del self._tasks[notification_id]
@@ -266,32 +271,39 @@ class OutboxDelivery:
             log.error("outbox_result_not_saved", message_id=min(ids, default=None), error=type(error).__name__)
         self._on_slot_free()
 
-    async def _deliver(
-        self, notification: StoredNotification, lease: ChatLease, edit: StoredNotification | None, *, is_marked: bool
-    ) -> None:
+    async def _deliver(self, notification: StoredNotification, lease: ChatLease, marking: Marking | None) -> None:
         """Send a notification, and then those about the same subject that follow it in its chat.
 
         The next one is marked in the transaction that saves the outcome of the one before. That saves a transaction
-        and a search for heads for each of them. `edit` is marked with the first one, and then has its own task.
+        and a search for heads for each of them.
         """
         with self._leases.work_in(lease):
-            async with self._slots[notification.queue]:
-                if not is_marked:
-                    is_marked = await self._mark(notification, edit, lease)
-                following = notification if is_marked else None
-                while following is not None:
-                    with bind_fields(**self._describe(following)):
-                        following = await self._deliver_marked(following)
+            following: StoredNotification | None = notification
+            if marking is not None and not await self._is_marked(notification, marking):
+                following = None
+            while following is not None:
+                with bind_fields(**self._describe(following)):
+                    following = await self._deliver_marked(following)
 
-    async def _mark(self, notification: StoredNotification, edit: StoredNotification | None, lease: ChatLease) -> bool:
-        """Mark a notification as being sent, and with it an edit, which is started. Return whether it waited."""
+    async def _is_marked(self, notification: StoredNotification, marking: Marking) -> bool:
+        """Wait for the transaction that marks several notifications. Return whether it has marked this one."""
+        try:
+            marked = await asyncio.shield(marking)
+        except LeaseLost:
+            # One of the chats has gone to another process. The others are marked under their own leases.
+            marked = await self._mark([notification])
+        return notification.id in marked
+
+    async def _mark(
+        self, notifications: Sequence[StoredNotification], leases: Collection[ChatLease] = ()
+    ) -> Collection[int]:
+        """Mark notifications as being sent. Return the ids of those that waited."""
         async with self._database.transaction() as tx:
-            repository = OutboxRepository(tx)
-            is_marked = await repository.mark_sending(notification.id)
-            starts_edit = edit is not None and not self._is_closing and await repository.mark_sending(edit.id)
-        if edit is not None and starts_edit:
-            self._start(edit, lease, is_marked=True)
-        return is_marked
+            marked = await OutboxRepository(tx).mark_sending(*(each.id for each in notifications))
+            # Last, as in `_queue_again`.
+            if len(await self._leases.lock(tx, leases)) < len(leases):
+                raise LeaseLost
+        return marked
 
     def abandon(self, lease: ChatLease) -> None:
         """End the deliveries in a chat whose lease was lost. Another process repeats them as perhaps sent."""
@@ -379,7 +391,10 @@ class OutboxDelivery:
     async def _save_once(
         self, notification: StoredNotification, outcome: DeliveryOutcome, *, has_follow_up: bool
     ) -> StoredNotification | None:
-        """Save the outcome. Return the next notification of the chat if the same transaction marks it."""
+        """Save the outcome. Return the next notification of the chat if the same transaction marks it.
+
+        It also marks the edit that has waited for this one, and starts its own task.
+        """
         now = self._clock.now()
         outcome = _give_up_if_hopeless(notification, outcome, now)
         async with self._database.transaction() as tx:
@@ -419,21 +434,34 @@ class OutboxDelivery:
 
         Return None if it has to wait. If all slots are taken, it waits for one like those of other chats.
         """
-        task, queue = asyncio.current_task(), notification.queue
-        has_slot = queue in FIRST and not self._slots[queue].locked()
+        following = await self._mark_first(tx, notification, notification.queue, now)
+        if following is None and notification.queue is Queue.URGENT:
+            edit = await self._mark_first(tx, notification, Queue.EDITS, now)
+            if edit is not None:
+                # In a slot of its own, so that no message about money waits for an edit.
+                lease = self._lease_of[self._tasks[edit.id]]
+                tx.on_commit.append(partial(self._start, edit, lease))
+        return following
+
+    async def _mark_first(
+        self, tx: Transaction, notification: StoredNotification, queue: Queue, now: datetime
+    ) -> StoredNotification | None:
+        """Mark the chat's first notification in a queue if it is about the subject of this one. Else return None."""
+        task = asyncio.current_task()
+        has_slot = queue in FIRST and self._in_use[queue] < SLOTS[queue]
         if task is None or self._is_closing or not has_slot:
             return None
-        following = await OutboxRepository(tx).find_first(notification.chat_id, queue, notification.subject)
-        if following is None or following.subject != notification.subject or following.due_at > now:
+        first = await OutboxRepository(tx).find_first(notification.chat_id, queue, notification.subject)
+        if first is None or first.subject != notification.subject or first.due_at > now:
             return None
-        if self._left.must_wait(following):
+        if self._left.must_wait(first):
             return None
-        if following.status is NotificationStatus.SENDING:
+        if first.status is NotificationStatus.SENDING:
             # This task marked it before, in a commit that succeeded although the database reported a failure.
-            return following if self._tasks.get(following.id) is task else None
+            return first if self._tasks.get(first.id) is task else None
         # Before it is marked, so that `recover` doesn't take it for interrupted.
-        self._tasks[following.id] = task
-        return following if await OutboxRepository(tx).mark_sending(following.id) else None
+        self._tasks[first.id] = task
+        return first if await OutboxRepository(tx).mark_sending(first.id) else None
 
     def _leave(self, notification: StoredNotification, reason: str) -> None:
         """Leave a notification to others, and give its chat back, so that one of them can take it."""
@@ -503,6 +531,10 @@ class OutboxDelivery:
         # Each with its own fields, because the messages of a chat can be about several orders.
         with bind_fields(**self._describe(notification)):
             log.info("message_undeliverable", reason=reason)
+
+
+def _of_queue(notifications: Sequence[StoredNotification], queue: Queue) -> Sequence[StoredNotification]:
+    return [notification for notification in notifications if notification.queue is queue]
 
 
 def _give_up_if_hopeless(notification: StoredNotification, outcome: DeliveryOutcome, now: datetime) -> DeliveryOutcome:

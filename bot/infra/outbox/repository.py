@@ -98,11 +98,14 @@ IN_QUEUE = {queue: _build_heads(queue) for queue in Queue}
 HEADS = {queue: heads.where(outbox.c.due_at <= NOW).limit(bindparam("limit")) for queue, heads in IN_QUEUE.items()}
 DUE_AFTER = select(outbox).where(IS_WAITING, outbox.c.due_at > NOW).order_by(outbox.c.due_at.desc())
 DUE_AFTER = DUE_AFTER.limit(bindparam("limit"))
-NEXT_DUE = select(
-    *(
-        heads.with_only_columns(outbox.c.due_at).limit(1).scalar_subquery().label(queue.value)
-        for queue, heads in IN_QUEUE.items()
+NEXT_DUE, NEXT_DUE_AFTER = (
+    select(
+        *(
+            heads.with_only_columns(outbox.c.due_at).where(*after).limit(1).scalar_subquery().label(queue.value)
+            for queue, heads in IN_QUEUE.items()
+        )
     )
+    for after in ((), (outbox.c.due_at > NOW,))
 )
 COUNT_DUE = (
     select(func.count())
@@ -128,8 +131,9 @@ INTERRUPTED = select(outbox).where(
 
 MARK_SENDING = (
     update(outbox)
-    .where(THIS, IS_WAITING)
+    .where(outbox.c.id.in_(bindparam("notifications", expanding=True)), IS_WAITING)
     .values(status=NotificationStatus.SENDING.value, attempts=outbox.c.attempts + 1)
+    .returning(outbox.c.id)
 )
 RECORD_SENT = update(outbox).where(THIS)
 POSTPONE = (
@@ -219,9 +223,14 @@ class OutboxRepository:
         """Return when the next head is due."""
         return min((due for due in (await self.find_next_dues()).values() if due is not MALFORMED), default=None)
 
-    async def find_next_dues(self, left: Collection[int] = ()) -> Mapping[Queue, Any]:
-        """Return when the next head of each queue is due, or `MALFORMED`. Queues without a head are left out."""
-        row = (await self._connection.execute(NEXT_DUE, {"me": self._owner, "left": sorted(left)})).one()
+    async def find_next_dues(self, left: Collection[int] = (), after: datetime | None = None) -> Mapping[Queue, Any]:
+        """Return when the next head of each queue is due, or `MALFORMED`. Queues without a head are left out.
+
+        With `after`, heads that are due until then are left out.
+        """
+        values = {"me": self._owner, "left": sorted(left)}
+        statement = NEXT_DUE if after is None else NEXT_DUE_AFTER
+        row = (await self._connection.execute(statement, values if after is None else {**values, "now": after})).one()
         return {queue: due for queue, due in zip(IN_QUEUE, row, strict=True) if due is not None}
 
     async def find_due_after(self, moment: datetime, limit: int = 100) -> tuple[StoredNotification, ...]:
@@ -249,9 +258,10 @@ class OutboxRepository:
         }
         return {queue: found.get(tuple(_store_queue(queue).values()), Backlog()) for queue in Queue}
 
-    async def mark_sending(self, notification_id: int) -> bool:
-        """Mark a waiting row as being sent, and count the attempt. Return False if it no longer waits."""
-        return (await self._connection.execute(MARK_SENDING, {"notification": notification_id})).rowcount == 1
+    async def mark_sending(self, *notification_ids: int) -> Collection[int]:
+        """Mark waiting rows as being sent, and count the attempt. Return the ids of those that waited."""
+        marked = await self._connection.execute(MARK_SENDING, {"notifications": notification_ids})
+        return frozenset(marked.scalars())
 
     async def record_sent(self, notification_id: int, message_id: int | None, at: datetime) -> None:
         """Mark a row as sent, as this message, from any status."""
