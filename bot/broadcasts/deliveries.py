@@ -150,11 +150,12 @@ class DeliveryService:
 
         An earlier leader can have left runs, and operators can decide in any process.
         """
-        for broadcast in await self.find_unfinished():
-            if broadcast.status is RUNNING:
-                self._start(broadcast)
         async with self._database.reading() as tx:
+            in_progress = await BroadcastRepository(tx).in_progress()
             stopped = await BroadcastRepository(tx).stopped_early()
+        for broadcast in in_progress:
+            if broadcast.started_at is not None and broadcast.status is RUNNING:
+                self._start(broadcast)
         for broadcast in stopped:
             if broadcast.id not in self._runs:
                 await self._end(broadcast.id)

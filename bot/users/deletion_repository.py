@@ -39,6 +39,7 @@ DELETE_USER = delete(users).where(users.c.id == USER)
 IS_DELIVERED_OR_GIVEN_UP = outbox.c.status.in_(
     [constant(NotificationStatus.SENT), constant(NotificationStatus.UNDELIVERABLE)]
 )
+HAS_LAST_MESSAGES = select(exists().where(IS_LAST_MESSAGE, IS_DELIVERED_OR_GIVEN_UP))
 DELETE_LAST_MESSAGES = delete(outbox).where(IS_LAST_MESSAGE, IS_DELIVERED_OR_GIVEN_UP)
 
 
@@ -68,6 +69,10 @@ class DeletionRepository:
     async def has_notifications(self, chat_id: int) -> bool:
         """Return whether a notification for this chat is unsent, or is being sent."""
         return bool((await self._connection.execute(HAS_NOTIFICATIONS, {"user": chat_id})).scalar_one())
+
+    async def has_last_messages(self) -> bool:
+        """Return whether there are last messages that were sent or given up."""
+        return bool((await self._connection.execute(HAS_LAST_MESSAGES)).scalar_one())
 
     async def delete_last_messages(self) -> int:
         """Delete last messages that were sent or given up, and return how many."""

@@ -162,8 +162,11 @@ class PrivacyService:
 
     async def clean_up(self) -> None:
         """Delete last messages that were sent, and repeat an erasure that a reader had prevented."""
-        async with self._database.transaction() as tx:
-            last_messages = await DeletionRepository(tx).delete_last_messages()
+        async with self._database.reading() as tx:
+            last_messages = await DeletionRepository(tx).has_last_messages()
+        if last_messages:
+            async with self._database.transaction() as tx:
+                await DeletionRepository(tx).delete_last_messages()
         if last_messages or self._to_erase:
             await self._erase()
 

@@ -9,6 +9,7 @@ from bot.infra.db.transaction import Transaction
 from bot.infra.hooks import LoadAlarmSubject
 from bot.infra.i18n import Html, Translator
 from bot.infra.outbox.model import DeliveryOutcome, Notification, NotificationKind
+from bot.infra.outbox.rendering import RenderWithFacts
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.notification_kinds import AboutProblem, OrderWarning
 from bot.orders.notification_queue import ALARM_OF
@@ -66,13 +67,13 @@ class OrderWarnings:
 
     def renderers(self) -> Mapping[NotificationKind, Renderer]:
         """Return the renderer of each kind of notification."""
-        return dict.fromkeys(OrderWarning, self.render)
+        return dict.fromkeys(OrderWarning, RenderWithFacts(_read, self.render))
 
-    async def render(self, notification: Notification[AboutProblem], context: RenderContext) -> DeliveryOutcome:
+    async def render(
+        self, notification: Notification[AboutProblem], known: OrderInAlarm | None, context: RenderContext
+    ) -> DeliveryOutcome:
         """Send the warning, with the order as it is now."""
         kind, reference, t = OrderWarning(notification.kind), notification.payload.reference, context.t
-        async with context.database.reading() as tx:
-            known = await load_order(tx, reference)
         order = known.order if known else None
         screen = screens.screen(kind, t, order, notification.payload, context.now)
         if notification.chat_id in self._operators:
@@ -80,3 +81,7 @@ class OrderWarnings:
             advice = alarms.format_advice(t, [alarm], {reference: known} if known else {})
             screen = Screen(f"{screen.text}\n{advice}", alarms.build_keyboard(t, alarm))
         return await context.send_text(notification, screen, priority="money")
+
+
+async def _read(notification: Notification[AboutProblem], tx: Transaction) -> OrderInAlarm | None:
+    return await load_order(tx, notification.payload.reference)

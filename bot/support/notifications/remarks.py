@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from typing import Final
 
+from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.model import DeliveryOutcome, Notification, NotificationKind, Undeliverable
-from bot.infra.outbox.rendering import with_repeat_note
+from bot.infra.outbox.rendering import RenderWithFacts, with_repeat_note
 from bot.infra.telegram.outbound.sender import Gone, Invalid, Messenger, Outcome
 from bot.infra.telegram.ui.screen import Screen
 from bot.support.entries import Place, send_entry
@@ -31,14 +32,17 @@ class RemarkMessages:
 
     def renderers(self) -> Mapping[NotificationKind, Renderer]:
         """Return the renderer of each kind of notification."""
-        return {StaffNotification.REMARK: self.render}
+        return {StaffNotification.REMARK: RenderWithFacts(_read, self.render)}
 
-    async def render(self, notification: Notification[EntryRemark], context: RenderContext) -> DeliveryOutcome:
+    async def render(
+        self,
+        notification: Notification[EntryRemark],
+        facts: tuple[TicketEntry | None, BotMessage | None],
+        context: RenderContext,
+    ) -> DeliveryOutcome:
         """React to the entry's original message, or send a line."""
         remark, chat_id = notification.payload, notification.chat_id
-        async with context.database.reading() as tx:
-            entry = await find_entry(tx, notification)
-            card = await BotMessageRepository(tx).card(remark.ticket, chat_id)
+        entry, card = facts
         if entry is None:
             return Undeliverable("the entry is gone")
         is_here = entry.source_chat_id == chat_id
@@ -55,6 +59,14 @@ class RemarkMessages:
         else:
             sent = await _send_line(context.messenger, place, shown)
         return await self._topics.handle_outcome(chat_id, place.topic_id, sent)
+
+
+async def _read(
+    notification: Notification[EntryRemark], tx: Transaction
+) -> tuple[TicketEntry | None, BotMessage | None]:
+    """Return the entry, and the card of its ticket in the chat."""
+    card = await BotMessageRepository(tx).card(notification.payload.ticket, notification.chat_id)
+    return await find_entry(tx, notification), card
 
 
 async def _send_line(messenger: Messenger, place: Place, shown: Screen) -> Outcome:

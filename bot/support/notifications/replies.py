@@ -12,7 +12,7 @@ from typing import Final
 from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.follow_ups import FinalResult, FollowUp
 from bot.infra.outbox.model import DeliveryOutcome, Notification, NotificationKind, Sent, Undeliverable
-from bot.infra.outbox.rendering import delivery_outcome, with_repeat_note
+from bot.infra.outbox.rendering import RenderWithFacts, delivery_outcome, with_repeat_note
 from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, NotModified
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.order import Order
@@ -34,11 +34,12 @@ MAYBE_ARRIVED: Final = "it may have arrived before it was taken back"
 GONE: Final = Undeliverable("the answer is gone")
 
 ReplyNotification = Notification[AboutEntry]
+Answer = tuple[TicketEntry | None, Order | None]
 
 
-async def render_reply(notification: ReplyNotification, context: RenderContext) -> DeliveryOutcome:
+async def render_reply(notification: ReplyNotification, facts: Answer, context: RenderContext) -> DeliveryOutcome:
     """Send a reply, unless it has been withdrawn."""
-    entry, order = await _read(notification, context)
+    entry, order = facts
     if entry is None:
         return GONE
     if entry.withdrawn_at is not None:
@@ -47,9 +48,9 @@ async def render_reply(notification: ReplyNotification, context: RenderContext) 
     return await _send(notification, context, entry, screens.show_reply(context.t, entry, order))
 
 
-async def render_edited(notification: ReplyNotification, context: RenderContext) -> DeliveryOutcome:
+async def render_edited(notification: ReplyNotification, facts: Answer, context: RenderContext) -> DeliveryOutcome:
     """Edit the user's copy. If that is no longer possible, send another message."""
-    entry, order = await _read(notification, context)
+    entry, order = facts
     if entry is None:
         return GONE
     if entry.message_id is None or entry.withdrawn_at is not None:
@@ -64,9 +65,9 @@ async def render_edited(notification: ReplyNotification, context: RenderContext)
     return delivery_outcome(edited)
 
 
-async def render_withdrawn(notification: ReplyNotification, context: RenderContext) -> DeliveryOutcome:
+async def render_withdrawn(notification: ReplyNotification, facts: Answer, context: RenderContext) -> DeliveryOutcome:
     """Delete the user's copy and send a line instead, since it may have been read. Blank a copy that is too old."""
-    entry, order = await _read(notification, context)
+    entry, order = facts
     if entry is None:
         return GONE
     if entry.message_id is None:
@@ -109,18 +110,18 @@ async def _send(
     return delivery_outcome(await send_entry(context.messenger, place, entry, shown))
 
 
-async def _read(notification: ReplyNotification, context: RenderContext) -> tuple[TicketEntry | None, Order | None]:
-    async with context.database.reading() as tx:
-        ticket = await TicketRepository(tx).get(notification.payload.ticket)
-        entry = await find_entry(tx, notification)
-        about = ticket.order_reference if ticket is not None else ""
-        return entry, await OrderRepository(tx).get(about) if about else None
+async def _read(notification: ReplyNotification, tx: Transaction) -> Answer:
+    """Return the entry, and the order that its ticket is about."""
+    ticket = await TicketRepository(tx).get(notification.payload.ticket)
+    entry = await find_entry(tx, notification)
+    about = ticket.order_reference if ticket is not None else ""
+    return entry, await OrderRepository(tx).get(about) if about else None
 
 
 RENDERERS: Final[Mapping[NotificationKind, Renderer]] = {
-    TicketNotification.REPLY: render_reply,
-    TicketNotification.REPLY_EDITED: render_edited,
-    TicketNotification.REPLY_WITHDRAWN: render_withdrawn,
+    TicketNotification.REPLY: RenderWithFacts(_read, render_reply),
+    TicketNotification.REPLY_EDITED: RenderWithFacts(_read, render_edited),
+    TicketNotification.REPLY_WITHDRAWN: RenderWithFacts(_read, render_withdrawn),
 }
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from bot.infra.db.transaction import Transaction
 from bot.infra.i18n import Html
 from bot.infra.outbox.model import (
     DeliveryOutcome,
@@ -10,7 +11,7 @@ from bot.infra.outbox.model import (
     NotificationStatus,
     Sent,
 )
-from bot.infra.outbox.rendering import with_repeat_note
+from bot.infra.outbox.rendering import RenderWithFacts, with_repeat_note
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.outbound.sender import Delivered, Outcome
 from bot.infra.telegram.outbound.truncate import CAPTION_UNITS, TEXT_UNITS, count_visible_units
@@ -36,34 +37,39 @@ class StaffChatMessages:
     def renderers(self) -> Mapping[NotificationKind, Renderer]:
         """Return the renderer of each kind of notification."""
         return {
-            StaffNotification.NEW_CARD: self.render_new_card,
-            StaffNotification.CARD: self.render_card,
-            StaffNotification.ENTRY: self.render_entry,
-            StaffNotification.EDITED: self.render_entry,
-            StaffNotification.STEP: self.render_step,
+            StaffNotification.NEW_CARD: RenderWithFacts(_read_ticket, self.render_new_card),
+            StaffNotification.CARD: RenderWithFacts(_read_ticket_unless_superseded, self.render_card),
+            StaffNotification.ENTRY: RenderWithFacts(_read_entry, self.render_entry),
+            StaffNotification.EDITED: RenderWithFacts(_read_entry, self.render_entry),
+            StaffNotification.STEP: RenderWithFacts(_read_ticket, self.render_step),
         }
 
-    async def render_new_card(self, notification: Notification[AboutTicket], context: RenderContext) -> DeliveryOutcome:
+    async def render_new_card(
+        self, notification: Notification[AboutTicket], ticket: Ticket | None, context: RenderContext
+    ) -> DeliveryOutcome:
         """Send the card of a new ticket, in a new topic if the chat has topics."""
-        ticket = await _ticket(notification, context)
         if ticket is None:
             return Sent()
         again = context.t("infra.outbox.again") if notification.maybe_sent else ""
         card = await self._topics.find_or_send_card(notification.chat_id, context.reader, ticket, again)
         return Sent(card.message_id, card.topic_id) if isinstance(card, BotMessage) else card
 
-    async def render_card(self, notification: Notification[AboutTicket], context: RenderContext) -> DeliveryOutcome:
-        """Update the card, unless a later update waits."""
-        ticket = await _ticket(notification, context)
-        if ticket is None or await _is_superseded(notification, context):
+    async def render_card(
+        self, notification: Notification[AboutTicket], ticket: Ticket | None, context: RenderContext
+    ) -> DeliveryOutcome:
+        """Update the card of a ticket. None means that there is nothing to update."""
+        if ticket is None:
             return Sent()
         return await self._topics.update(notification.chat_id, context.reader, ticket)
 
-    async def render_entry(self, notification: Notification[UserEntry], context: RenderContext) -> DeliveryOutcome:
+    async def render_entry(
+        self,
+        notification: Notification[UserEntry],
+        facts: tuple[Ticket | None, TicketEntry | None],
+        context: RenderContext,
+    ) -> DeliveryOutcome:
         """Send a copy of the user's message, or of their edit."""
-        ticket = await _ticket(notification, context)
-        async with context.database.reading() as tx:
-            entry = await find_entry(tx, notification)
+        ticket, entry = facts
         if ticket is None or entry is None:
             return Sent()
         card = await self._topics.find_or_send_card(notification.chat_id, context.reader, ticket)
@@ -74,9 +80,10 @@ class StaffChatMessages:
         sent = await _send_entry(context, place, entry, heading)
         return await self._topics.handle_outcome(notification.chat_id, card.topic_id, sent)
 
-    async def render_step(self, notification: Notification[TicketStep], context: RenderContext) -> DeliveryOutcome:
+    async def render_step(
+        self, notification: Notification[TicketStep], ticket: Ticket | None, context: RenderContext
+    ) -> DeliveryOutcome:
         """Report a change of the ticket in one line. The card shows it too, but an edit notifies no agent."""
-        ticket = await _ticket(notification, context)
         if ticket is None:
             return Sent()
         card = await self._topics.find_or_send_card(notification.chat_id, context.reader, ticket)
@@ -154,19 +161,27 @@ async def _save_bot_message(context: RenderContext, place: Place, entry: TicketE
         await BotMessageRepository(tx).add(bot_message)
 
 
-async def _is_superseded(notification: Notification[AboutTicket], context: RenderContext) -> bool:
-    """Return whether a later update of the card waits. A group allows only 20 messages and edits a minute."""
-    async with context.database.reading() as tx:
-        queued = await OutboxRepository(tx).find_by_subject(notification.subject)
-    return any(
+async def _read_ticket(notification: Notification[AboutTicket], tx: Transaction) -> Ticket | None:
+    return await TicketRepository(tx).get(notification.payload.ticket)
+
+
+async def _read_ticket_unless_superseded(notification: Notification[AboutTicket], tx: Transaction) -> Ticket | None:
+    """Return the ticket, or None if a later update of its card waits.
+
+    A group allows only 20 messages and edits a minute.
+    """
+    queued = await OutboxRepository(tx).find_by_subject(notification.subject)
+    is_superseded = any(
         later.id > notification.id
         and later.chat_id == notification.chat_id
         and later.kind == StaffNotification.CARD
         and later.status is NotificationStatus.WAITING
         for later in queued
     )
+    return None if is_superseded else await _read_ticket(notification, tx)
 
 
-async def _ticket(notification: Notification[AboutTicket], context: RenderContext) -> Ticket | None:
-    async with context.database.reading() as tx:
-        return await TicketRepository(tx).get(notification.payload.ticket)
+async def _read_entry(
+    notification: Notification[UserEntry], tx: Transaction
+) -> tuple[Ticket | None, TicketEntry | None]:
+    return await _read_ticket(notification, tx), await find_entry(tx, notification)
