@@ -32,8 +32,8 @@ log = structlog.get_logger(__name__)
 HOLD_SECONDS: Final = 10.0
 """How long a chat stays with its process after the last work in it. Most steps of a conversation follow sooner."""
 
-HOLD_ALONE_SECONDS: Final = 60.0
-"""The same for a process that is alone."""
+HOLD_ALONE_SECONDS: Final = 900.0
+"""The same for a process that is alone. The steps of an order are minutes apart, and nobody else waits for the chat."""
 
 ENDLESS_SECONDS: Final = 100 * 365 * 24 * 3600
 """The lease of a process that is alone. Nobody else could take the chat."""
