@@ -113,5 +113,5 @@ async def test_wherever_the_bot_is_killed_one_order_has_one_code(migrated_file: 
         if countdown.remaining:
             break
         at += 1
-    assert at >= 10
+    assert at >= 9, "there are moments at which it can be killed"
     assert told_twice >= 1

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -130,8 +131,9 @@ async def test_an_order_of_another_program_is_shown_and_written_down_before_the_
 
 
 async def test_one_order_is_read_once_a_second_and_others_at_once(
-    service: FakeSettlement, orders_of_key: ServiceOrders, pauses: list[float]
+    service: FakeSettlement, orders_of_key: ServiceOrders, pauses: list[float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("bot.support.service_orders.time", SimpleNamespace(monotonic=lambda: 100.0))
     reported(service)
     other = replace(service.records[SERVICE_ID], service_id=f"{SERVICE_ID}2")
     service.records[other.service_id] = other
