@@ -9,7 +9,7 @@ CORES := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 WORKERS ?= $(shell echo $$(($(CORES) < 4 ? $(CORES) * 3 : 10)))
 PYTEST := env -u PYTHONDONTWRITEBYTECODE "$(BIN)/python" -m pytest
 
-.PHONY: run test quick check check-types check-rest format bench soak wheels lock clean python compiled
+.PHONY: run test quick check check-types check-rest format bench soak wheels lock digests clean python compiled
 
 run: $(STAMP)
 	"$(BIN)/python" -m bot sandbox $(ARGS)
@@ -67,10 +67,18 @@ compiled: $(STAMP)
 	  touch "$(COMPILED)"; $(PYTEST) --collect-only -q tests >/dev/null 2>&1 || true; \
 	fi
 
-# Needs uv. The lock files name versions and hashes, and neither an index nor a host.
+# Needs uv. The lock files name versions and hashes, and neither an index nor a host. requirements.lock is the bot,
+# requirements-mcp.lock only the tools for AI agents, requirements-build.lock builds the package, requirements-dev.lock is all.
+LOCK := uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
 lock:
-	uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header --no-annotate -o requirements.lock
-	uv pip compile pyproject.toml --group dev -c requirements.lock --universal --python-version 3.11 --generate-hashes --no-header --no-annotate -o requirements-dev.lock
+	$(LOCK) pyproject.toml --extra bot -o requirements.lock
+	$(LOCK) pyproject.toml -c requirements.lock -o requirements-mcp.lock
+	$(LOCK) pyproject.toml --extra bot --group dev -c requirements.lock -o requirements-dev.lock
+	$(LOCK) --group build -c requirements-dev.lock -o requirements-build.lock
+
+# What the images' names mean is then fixed. Needs Docker.
+digests:
+	@sh .ci/digests Dockerfile compose.yaml
 
 clean:
 	rm -rf "$(VENV)" .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -9,7 +9,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
+try:
+    import typer
+except ModuleNotFoundError:
+    sys.exit("Only the tools for AI agents are installed (kirim-mcp). The bot needs more: pip install 'kirim[bot]'")
 
 from bot import config
 from bot.core.imports import without_collection

@@ -11,14 +11,13 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mappi
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from functools import partial
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import structlog
 from telegram import Bot
 from telegram.error import InvalidToken, TelegramError
 
-from bot import updates
+from bot import __version__, updates
 from bot.app import App, build, create_database
 from bot.config import Settings
 from bot.core.backoff import FixedWaits
@@ -177,20 +176,12 @@ async def _prepare_and_serve(
         revision = await _run_unless_stopped(stop, _prepare_database(app))
         if revision is None:
             return 0
-        metrics.BUILD.labels(_find_version(), revision).set(1)
+        metrics.BUILD.labels(__version__, revision).set(1)
         stack.push_async_callback(app.application.bot.request.shutdown)
         is_connected = await _run_unless_stopped(stop, _connect_to_telegram(app, stack))
         if is_connected is None:
             return 0
         return await _serve(app, servers, state, stop) if is_connected else BAD_TOKEN
-
-
-def _find_version() -> str:
-    """Return the version of the installed package, or "source" if the bot runs from a copy of the repository."""
-    try:
-        return version("kirim")
-    except PackageNotFoundError:
-        return "source"
 
 
 async def _prepare_database(app: App) -> str:

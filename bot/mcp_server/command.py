@@ -3,10 +3,10 @@
 import asyncio
 import signal
 import sys
-from importlib import metadata
 
 import structlog
 
+from bot import __version__
 from bot.config import ConfigError, secret_values
 from bot.infra.http.ports import PortTaken
 from bot.infra.redaction import know_secrets
@@ -55,7 +55,7 @@ async def run(settings: AgentSettings) -> int:
             network=settings.invoice_network,
             requests_per_second=settings.service_mcp_requests_per_second,
         )
-        server = create_server(Service(client, rules), name=settings.service_mcp_name, version=version())
+        server = create_server(Service(client, rules), name=settings.service_mcp_name, version=__version__)
         if settings.service_mcp_transport == "http":
             from bot.mcp_server import http  # noqa: PLC0415  a client over stdio doesn't wait for a web server
 
@@ -65,14 +65,6 @@ async def run(settings: AgentSettings) -> int:
         # A signal ends the process at once: reading stdin can't be interrupted, and there is nothing to save.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         return await stdio.serve(server)
-
-
-def version() -> str:
-    """Return the version of the installed package, "0" if it isn't installed."""
-    try:
-        return metadata.version("kirim")
-    except metadata.PackageNotFoundError:
-        return "0"
 
 
 def _stopping() -> asyncio.Event:

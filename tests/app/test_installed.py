@@ -1,49 +1,172 @@
-"""The files that `pip install .` installs. A wheel is built, unpacked elsewhere, and run from another directory."""
+"""What the wheel and the sdist install, in environments that have the locked packages and nothing else."""
 
+import asyncio
+import importlib.metadata
 import json
 import os
+import re
+import signal
 import subprocess
 import sys
+import tarfile
+import venv
 import zipfile
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import httpx
 import pytest
+from packaging.requirements import Requirement
 
-from bot.infra.db import migrate
-from tests.infra.keys import ENCRYPTION_KEYS
-from tests.texts import label
-from tests.waiting import TIMEOUT_SECONDS
+from bot import __version__
+from bot.sandbox.settlement import SANDBOX_API_KEY
+from tests.e2e.chat_user import ChatUser
+from tests.harness.wheels import pins
+from tests.ports import free_port
+from tests.texts import like
+from tests.waiting import TIMEOUT_SECONDS, until
 
 pytestmark = pytest.mark.process
 
 ROOT = Path(__file__).parents[2]
+REPOSITORY = "https://git.example.com/kirim/kirim"
+HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "a test", "version": "1"}}
+STDIO = [
+    {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HELLO},
+    {"jsonrpc": "2.0", "method": "notifications/initialized"},
+    {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "list_payout_methods", "arguments": {}}},
+]
+
+
+@dataclass(frozen=True)
+class Packages:
+    """The built files that an index would get."""
+
+    wheel: Path
+    sdist: Path
+
+
+@dataclass(frozen=True)
+class Environment:
+    """A virtual environment with Kirim."""
+
+    folder: Path
+
+    @property
+    def site(self) -> Path:
+        """Its folder of packages."""
+        [site] = self.folder.glob("lib/python*/site-packages")
+        return site
+
+    def run(self, cwd: Path, command: str, *arguments: str, said: str = "", **settings: str) -> tuple[int, str, str]:
+        """Run one of its commands to the end, and return its exit code, output and log."""
+        done = subprocess.run(
+            [self.folder / "bin" / command, *arguments],
+            cwd=cwd,
+            env=_environment(cwd, settings),
+            input=said,
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT_SECONDS,
+            check=False,
+        )
+        return done.returncode, done.stdout, done.stderr
+
+    @asynccontextmanager
+    async def running(self, cwd: Path, command: str, *arguments: str, **settings: str) -> AsyncIterator[Path]:
+        """Run one of its commands within the block, and yield the file of its log. It ends on SIGTERM with code 0."""
+        log = cwd / f"{command}.log"
+        with log.open("wb") as out:
+            process = await asyncio.create_subprocess_exec(
+                self.folder / "bin" / command,
+                *arguments,
+                cwd=cwd,
+                env=_environment(cwd, settings),
+                stdout=out,
+                stderr=out,
+            )
+        try:
+            yield log
+            process.send_signal(signal.SIGTERM)
+            assert await asyncio.wait_for(process.wait(), TIMEOUT_SECONDS) == 0, log.read_text()
+        finally:
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
+
+
+def _environment(home: Path, settings: dict[str, str]) -> dict[str, str]:
+    return {"PATH": os.environ["PATH"], "HOME": str(home)} | settings
+
+
+def _install(folder: Path, package: Path, *locks: str) -> Environment:
+    """Make an environment with the packages of the lock files, which are those of this one, and install `package`."""
+    venv.create(folder, with_pip=False)
+    environment = Environment(folder)
+    for name in {requirement.name for lock in locks for requirement in _locked(lock)}:
+        for top in {file.parts[0] for file in importlib.metadata.files(name) or () if file.parts[0] != ".."}:
+            original = Path(str(importlib.metadata.distribution(name).locate_file(top)))
+            if top != "__pycache__" and not (environment.site / top).exists():
+                (environment.site / top).symlink_to(original)
+    pip = [sys.executable, "-m", "pip", "--python", str(folder / "bin" / "python"), "install", "--quiet"]
+    done = subprocess.run(
+        [*pip, "--no-index", "--no-deps", "--no-build-isolation", str(package)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={name: value for name, value in os.environ.items() if name != "PYTHONPATH"},
+    )
+    assert done.returncode == 0, done.stderr
+    return environment
+
+
+def _locked(lock: str) -> Iterable[Requirement]:
+    """Return what a lock file has for this machine."""
+    for line in pins((ROOT / lock).read_text(encoding="utf-8")):
+        requirement = Requirement(line.partition(" --hash")[0])
+        if requirement.marker is None or requirement.marker.evaluate():
+            yield requirement
 
 
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("installed")
-    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
-    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
-    site = folder / "site"
-    with zipfile.ZipFile(next(folder.glob("*.whl"))) as wheel:
-        wheel.extractall(site)
-    return site
-
-
-def _runs(site: Path, cwd: Path, *arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
-    env = {"PATH": os.environ["PATH"], "PYTHONPATH": str(site), "HOME": str(cwd)} | settings
-    return subprocess.run(
-        [sys.executable, *arguments],
-        cwd=cwd,
-        env=env,
+def packages(tmp_path_factory: pytest.TempPathFactory) -> Packages:
+    folder = tmp_path_factory.mktemp("packages")
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-d", str(folder)],
+        cwd=ROOT,
+        check=True,
         capture_output=True,
-        text=True,
-        timeout=TIMEOUT_SECONDS,
-        check=False,
+        env={**os.environ, "KIRIM_REPOSITORY": REPOSITORY},
     )
+    return Packages(next(folder.glob("*.whl")), next(folder.glob("*.tar.gz")))
 
 
-def test_the_wheel_holds_everything_that_is_no_module(installed: Path) -> None:
+@pytest.fixture(scope="module")
+def from_wheel(packages: Packages, tmp_path_factory: pytest.TempPathFactory) -> Environment:
+    return _install(tmp_path_factory.mktemp("wheel"), packages.wheel, "requirements.lock")
+
+
+@pytest.fixture(scope="module")
+def from_sdist(packages: Packages, tmp_path_factory: pytest.TempPathFactory) -> Environment:
+    folder = tmp_path_factory.mktemp("sdist")
+    return _install(folder, packages.sdist, "requirements.lock", "requirements-build.lock")
+
+
+@pytest.fixture(scope="module")
+def tools(packages: Packages, tmp_path_factory: pytest.TempPathFactory) -> Environment:
+    return _install(tmp_path_factory.mktemp("tools"), packages.wheel, "requirements-mcp.lock")
+
+
+@pytest.fixture(params=["from_wheel", "from_sdist"])
+def installed(request: pytest.FixtureRequest) -> Environment:
+    environment: Environment = request.getfixturevalue(request.param)
+    return environment
+
+
+def test_it_holds_everything_that_is_no_module(installed: Environment) -> None:
     for needed in (
         "bot/locales/en/LC_MESSAGES/kirim.po",
         "bot/locales/id/LC_MESSAGES/kirim.po",
@@ -53,57 +176,100 @@ def test_the_wheel_holds_everything_that_is_no_module(installed: Path) -> None:
         "bot/sandbox/service/payout-methods.json",
         "bot/recipients/known.json",
     ):
-        assert (installed / needed).is_file(), needed
-    assert list((installed / "bot/migrations/versions").glob("*.py"))
+        assert (installed.site / needed).is_file(), needed
+    assert list((installed.site / "bot/migrations/versions").glob("*.py"))
     in_tree = {p.relative_to(ROOT) for p in (ROOT / "bot").rglob("*") if p.is_file() and "__pycache__" not in p.parts}
-    assert {str(path) for path in in_tree if not (installed / path).is_file()} == set()
+    assert {str(path) for path in in_tree if not (installed.site / path).is_file()} == set()
 
 
-def test_an_installed_kirim_migrates_from_another_directory(installed: Path, tmp_path: Path) -> None:
+async def test_the_sandbox_its_bot_and_the_tools_start(
+    installed: Environment, tools: Environment, tmp_path: Path
+) -> None:
+    page, service, wallet = free_port(), free_port(), free_port()
+    ports = ("--port", str(page), "--service-port", str(service), "--wallet-port", str(wallet))
+    async with (
+        installed.running(tmp_path, "kirim", "sandbox", "--state", "here", *ports) as log,
+        httpx.AsyncClient(base_url=f"http://127.0.0.1:{page}", timeout=TIMEOUT_SECONDS) as http,
+    ):
+        await until(lambda: _says(log, f"http://127.0.0.1:{page}"), what="the sandbox's address")
+        emma = ChatUser(http, 1001)
+        await emma.says("/start")
+        await emma.sees(like("users.start.text"))
+        for environment in (installed, tools):
+            assert _serves_over_stdio(environment, tmp_path, f"http://127.0.0.1:{service}") == __version__
+
+
+async def _says(log: Path, words: str) -> bool:
+    return words in await asyncio.to_thread(log.read_text)
+
+
+def _serves_over_stdio(environment: Environment, cwd: Path, service: str) -> str:
+    """Start `kirim-mcp`, ask the service for its banks, and return the version that it reports."""
+    settings = {"SERVICE_API_KEY": SANDBOX_API_KEY, "SERVICE_BASE_URL": service}
+    lines = "".join(json.dumps(each) + "\n" for each in STDIO)
+    code, out, error = environment.run(cwd, "kirim-mcp", said=lines, **settings)
+    assert code == 0, error
+    answers: dict[int, dict[str, Any]] = {each["id"]: each["result"] for each in map(json.loads, out.splitlines())}
+    assert not answers[2].get("isError"), answers[2]
+    version: str = answers[1]["serverInfo"]["version"]
+    return version
+
+
+async def test_the_tools_start_over_http_without_the_libraries_of_the_bot(tools: Environment, tmp_path: Path) -> None:
+    for name in ("telegram", "sqlalchemy", "babel", "typer"):
+        assert not (tools.site / name).exists()
+    port = free_port()
     settings = {
-        "TELEGRAM_BOT_TOKEN": "1:made-up",
-        "SERVICE_API_KEY": "pk_live_made.up",
-        "SERVICE_BASE_URL": "http://127.0.0.1:9",
-        "ENCRYPTION_KEYS": ENCRYPTION_KEYS,
-        "DATABASE_URL": f"sqlite:///{tmp_path / 'installed.db'}",
+        "SERVICE_API_KEY": SANDBOX_API_KEY,
+        "SERVICE_MCP_TRANSPORT": "http",
+        "SERVICE_MCP_PORT": str(port),
+        "SERVICE_MCP_HTTP_TOKEN": "made-up",
     }
-    done = _runs(installed, tmp_path, "-m", "bot", "migrate", **settings)
-    assert done.returncode == 0, done.stderr
-    assert migrate.get_expected_revision() in done.stdout
+    async with tools.running(tmp_path, "kirim-mcp", **settings) as log, httpx.AsyncClient() as http:
+        await until(lambda: _says(log, "server_started"), what="the server")
+        assert (await http.get(f"http://127.0.0.1:{port}/healthz")).status_code == 200
 
 
-def test_an_installed_kirim_has_its_sentences_and_its_page(installed: Path, tmp_path: Path) -> None:
-    code = (
-        "import bot, sys; from bot.infra.i18n import Translations; from bot.sandbox import page;"
-        "print(bot.__file__); print(Translations.load(strict=True).get('id').plain('users.button.send'));"
-        "print(len(page.routes('http://127.0.0.1:9')))"
+def test_without_the_libraries_of_the_bot_its_command_says_what_to_install(tools: Environment, tmp_path: Path) -> None:
+    code, out, error = tools.run(tmp_path, "kirim", "run")
+    assert (code, out) == (1, "")
+    assert (
+        error
+        == "Only the tools for AI agents are installed (kirim-mcp). The bot needs more: pip install 'kirim[bot]'\n"
     )
-    done = _runs(installed, tmp_path, "-c", code)
-    assert done.returncode == 0, done.stderr
-    where, sentence, _ = done.stdout.splitlines()
-    assert where.startswith(str(installed))
-    assert sentence == label("users.button.send", "id")
 
 
-def test_an_installed_kirim_brings_the_command_for_agents(installed: Path, tmp_path: Path) -> None:
-    promised = next(installed.glob("kirim-*.dist-info/entry_points.txt")).read_text()
-    assert "kirim-mcp = bot.mcp_server:main" in promised.splitlines()
-    done = _runs(installed, tmp_path, "-c", "from bot.mcp_server import main; main()")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "SERVICE_API_KEY: required" in done.stderr
+def test_the_tools_say_which_setting_is_missing(tools: Environment, tmp_path: Path) -> None:
+    code, out, error = tools.run(tmp_path, "kirim-mcp")
+    assert (code, out) == (2, "")
+    assert "SERVICE_API_KEY: required" in error
 
 
-def test_an_installed_kirim_mcp_serves_whoever_starts_it(installed: Path, tmp_path: Path) -> None:
-    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "a test", "version": "1"}}
-    line = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}) + "\n"
-    command = (sys.executable, "-c", "from bot.mcp_server import main; main()")
-    env = {"PATH": os.environ["PATH"], "PYTHONPATH": str(installed), "SERVICE_API_KEY": "pk_live_made.up"}
-    done = subprocess.run(
-        command, cwd=tmp_path, env=env, input=line, capture_output=True, text=True, timeout=TIMEOUT_SECONDS, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    (answer,) = map(json.loads, done.stdout.splitlines())
-    assert answer["result"]["serverInfo"] == {"name": "kirim", "version": "0.1.0"}
-    # No setting has the service's address, and the log says so.
-    assert "http://127.0.0.1:8481" in done.stderr
-    assert "SERVICE_BASE_URL" in done.stderr
+def test_the_tools_name_the_service_that_they_assume(tools: Environment, tmp_path: Path) -> None:
+    code, _, error = tools.run(tmp_path, "kirim-mcp", SERVICE_API_KEY=SANDBOX_API_KEY)
+    assert code == 0
+    assert "http://127.0.0.1:8481" in error
+    assert "SERVICE_BASE_URL" in error
+
+
+def test_an_index_shows_the_picture_of_the_readme_and_where_everything_is(packages: Packages) -> None:
+    with zipfile.ZipFile(packages.wheel) as wheel:
+        metadata = wheel.read(f"kirim-{__version__}.dist-info/METADATA").decode()
+    with tarfile.open(packages.sdist) as sdist:
+        file = sdist.extractfile(f"kirim-{__version__}/PKG-INFO")
+        assert file is not None
+        assert file.read().decode() == metadata
+    relative = [target for target in re.findall(r"\]\(([^)]+)\)", metadata) if not target.startswith("https://")]
+    assert relative == []
+    assert f"({REPOSITORY}/raw/v{__version__}/docs/chat-page.png)" in metadata
+    assert f"({REPOSITORY}/blob/v{__version__}/docs/operating.md#alarms)" in metadata
+    assert f"\nProject-URL: Issues, {REPOSITORY}/issues\n" in metadata
+
+
+def test_the_sdist_has_the_files_of_the_repository(packages: Packages) -> None:
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if listed.returncode:
+        pytest.skip("this isn't a copy of the repository")
+    with tarfile.open(packages.sdist) as sdist:
+        names = {name.partition("/")[2] for name in sdist.getnames()}
+    assert set(listed.stdout.splitlines()) - names == set()

@@ -1,6 +1,7 @@
 """`make` and `.ci/run` on machines that lack programs, tested with fake programs."""
 
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -169,3 +170,23 @@ def test_ci_stops_at_the_first_failure(project: Path, tools: Path, ci: Path) -> 
     program(tools / "make", f'#!/bin/sh\necho "make $*" >> "{ci}"\nexit 2\n')
     assert run(project, tools, "bash", ".ci/run").returncode == 2
     assert ci.read_text() == "make check\n"
+
+
+def test_digests_are_put_behind_the_names_of_all_images(project: Path, tools: Path) -> None:
+    text = 'for image; do :; done\necho "sha256:$(echo "$image" | cksum | cut -d " " -f 1)"\n'
+    program(tools / "docker", f"#!/bin/sh\n{text}")
+    for name in ("cksum", "cut"):
+        (tools / name).symlink_to(shutil.which(name) or "/nowhere")
+    files = [project / "Dockerfile", project / "compose.yaml"]
+    before = [(ROOT / path.name).read_text(encoding="utf-8") for path in files]
+    for path, text in zip(files, before, strict=True):
+        path.write_text(text, encoding="utf-8")
+    outputs = [run(project, tools, "make", "digests").stdout for _ in range(2)]
+    assert outputs[0] == outputs[1]
+    named = re.findall(r" (\S+)@sha256:\d+$", outputs[0], re.MULTILINE)
+    images = {each for text in before for each in re.findall(r"^\s+image: (\S+:\S+)$", text, re.MULTILINE)}
+    assert set(named) == images | {"python:3.13-slim"}
+    for path, text in zip(files, before, strict=True):
+        after = path.read_text(encoding="utf-8")
+        assert re.sub(r"@sha256:\d+", "", after) == text
+        assert after.count("@sha256:") == len(re.findall(r"^ +image: \S+:|^ARG PYTHON_IMAGE=", text, re.MULTILINE))

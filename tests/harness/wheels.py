@@ -162,7 +162,9 @@ def main(arguments: Sequence[str] | None = None, root: Path = ROOT) -> int:
     given = parser.parse_args(arguments)
     settings = tomllib.loads((root / "pyproject.toml").read_text())
     allowed = SpecifierSet(settings["project"]["requires-python"])
-    needed = settings["project"]["dependencies"] + settings["dependency-groups"]["dev"]
+    needed = list(settings["project"]["dependencies"])
+    for more in settings["project"].get("optional-dependencies", {}), settings["dependency-groups"]:
+        needed += [each for group in more.values() for each in group if isinstance(each, str)]
     pinned = pins((root / "requirements-dev.lock").read_text())
     complete = True
     for target in (Target(python, platform) for python in given.python for platform in given.platform):

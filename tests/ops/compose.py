@@ -38,7 +38,7 @@ KEYS: Final = frozenset(
 """What a service can have here. Compose knows more, but a wrong name would be found only with it."""
 
 TOP_LEVEL: Final = frozenset({"services", "volumes"})
-EXACT_VERSION: Final = re.compile(r"[a-z/]+:v?\d+(?:\.\d+){1,2}")
+EXACT_VERSION: Final = re.compile(r"[a-z/]+:v?\d+(?:\.\d+){1,2}(?:@sha256:[0-9a-f]{64})?")
 OWN_IMAGE: Final = "kirim"
 SECRET: Final = re.compile(r"PASSWORD|TOKEN|KEY|DATABASE_URL")
 SHUTDOWN_SECONDS: Final = 5
