@@ -7,9 +7,10 @@ COMPILED := $(VENV)/.compiled
 CORES := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 # Stories wait more than they work: three times as many processes as cores keep the cores busy.
 WORKERS ?= $(shell echo $$(($(CORES) < 4 ? $(CORES) * 3 : 10)))
+IMAGE := $(CURDIR)/build/image
 PYTEST := env -u PYTHONDONTWRITEBYTECODE "$(BIN)/python" -m pytest
 
-.PHONY: run test quick check check-types check-rest format bench soak wheels lock digests clean python compiled
+.PHONY: run test quick check check-types check-rest format bench image soak wheels lock digests clean python compiled
 
 run: $(STAMP)
 	"$(BIN)/python" -m bot sandbox $(ARGS)
@@ -33,6 +34,8 @@ check-rest: $(STAMP)
 	"$(BIN)/ruff" check .
 	"$(BIN)/ruff" format --check .
 	"$(BIN)/lint-imports"
+	"$(BIN)/hadolint" Dockerfile
+	@if command -v dclint >/dev/null; then dclint compose.yaml; else echo "dclint isn't installed: compose.yaml isn't compared with Compose's schema"; fi
 	$(PYTEST) tests/architecture --ignore tests/architecture/test_screens_limits.py --ignore tests/architecture/test_unreadable_rows.py
 
 format: $(STAMP)
@@ -41,6 +44,12 @@ format: $(STAMP)
 
 bench: $(STAMP)
 	"$(BIN)/python" -m tests.benchmarks $(ARGS)
+
+# Builds the image without a container engine, and runs it: a minute and a half the first time. Needs root, buildah and
+# mmdebstrap.
+image: $(STAMP)
+	sh .ci/image "$(IMAGE)"
+	KIRIM_IMAGE="$(IMAGE)" $(PYTEST) tests/image $(ARGS)
 
 # Three replicas fail at random while users order. Then everything is checked. ARGS="--minutes 10" says how long.
 soak: $(STAMP)
