@@ -20,7 +20,8 @@ RUN /build/bin/python -m hatchling build -t wheel -d /wheel \
 FROM ${PYTHON_IMAGE}
 RUN useradd --create-home --uid 10001 kirim && mkdir /data && chown kirim /data
 COPY --from=build /venv /venv
-ENV PATH=/venv/bin:$PATH PYTHONUNBUFFERED=1 DATABASE_URL=sqlite:////data/kirim.db LOG_FORMAT=json HTTP_HOST=0.0.0.0 HTTP_PORT=8080
+# PYTHONSAFEPATH: no code is imported from the folder with the data.
+ENV PATH=/venv/bin:$PATH PYTHONUNBUFFERED=1 PYTHONSAFEPATH=1 DATABASE_URL=sqlite:////data/kirim.db LOG_FORMAT=json HTTP_HOST=0.0.0.0 HTTP_PORT=8080
 # By number, so that Kubernetes can see that it isn't root.
 USER 10001:10001
 WORKDIR /data

@@ -5,12 +5,13 @@ All missing and wrong settings are reported together, by name and without their 
 
 import base64
 import binascii
+import os
 import re
 import sys
 from collections.abc import Mapping
 from ipaddress import ip_address
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
@@ -55,6 +56,10 @@ NETWORK = "the network's prefix in invoices, such as bc (bitcoin) or bcrt (the s
 GROUP_ID = "the group's id, a negative number such as -1001234567890"
 LARGEST_ID = 2**52
 """Telegram's ids have at most 52 significant bits."""
+
+
+SECRETS: Final = Path("/run/secrets")
+"""Where Compose and Kubernetes put secrets, as files with the names of the settings."""
 
 
 class ConfigError(Exception):
@@ -306,14 +311,25 @@ def _passwords_in(address: str) -> set[str]:
     return {form for raw in (password, *parameters) for form in (raw, unquote(raw))}
 
 
+def list_secret_folders() -> tuple[Path, ...]:
+    """Return the folders with a file for each secret: that of containers, and that of systemd's `LoadCredential`."""
+    folders = (SECRETS, Path(os.environ.get("CREDENTIALS_DIRECTORY") or SECRETS))
+    return tuple(folder for folder in dict.fromkeys(folders) if folder.is_dir())
+
+
 def load(env_file: Path | None = Path(".env"), **overrides: object) -> Settings:
-    """Read the settings. Raise a `ConfigError` that names every missing or wrong one."""
+    """Read the settings. Raise a `ConfigError` that names every missing or wrong one.
+
+    The environment counts first, then `.env`, then files with secrets.
+    """
     try:
-        return Settings(_env_file=env_file, **overrides)  # type: ignore[arg-type]
+        return Settings(_env_file=env_file, _secrets_dir=list_secret_folders(), **overrides)  # type: ignore[arg-type]
     except ValidationError as error:
-        raise ConfigError(explain(error, Settings, "environment or .env")) from None
+        raise ConfigError(explain(error, Settings, "environment, .env or files with secrets")) from None
     except OSError as error:
-        raise ConfigError(f"Kirim can't read its settings from {env_file}: {error.strerror}") from None
+        raise ConfigError(
+            f"Kirim can't read its settings from {error.filename or env_file}: {error.strerror}"
+        ) from None
     except UnicodeDecodeError:
         raise ConfigError(f"Kirim can't read its settings from {env_file}: the file isn't UTF-8 text") from None
 

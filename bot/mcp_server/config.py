@@ -1,7 +1,7 @@
 """Settings of the MCP server (agent tool server, 4.3.1), read once and immutable.
 
-They come from the environment only, never from a `.env` file. A client starts the server in any folder, and a `.env`
-file there can belong to another program.
+They come from the environment and from files with secrets, never from a `.env` file. A client starts the server in any
+folder, and a `.env` file there can belong to another program.
 """
 
 import re
@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 from pydantic import Field, SecretStr, TypeAdapter, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from bot.config import NETWORK, ConfigError, api_key, explain, http_address
+from bot.config import NETWORK, ConfigError, api_key, explain, http_address, list_secret_folders
 from bot.mcp_server.token_strength import MAKE_ONE, is_weak
 
 STANDARD_SERVICE = "http://127.0.0.1:8481"
@@ -158,6 +158,6 @@ def _is_http(info: ValidationInfo) -> bool:
 def load() -> AgentSettings:
     """Read the settings. Raise a `ConfigError` that names every missing or wrong one."""
     try:
-        return AgentSettings()
+        return AgentSettings(_secrets_dir=list_secret_folders())
     except ValidationError as error:
-        raise ConfigError(explain(error, AgentSettings, "environment")) from None
+        raise ConfigError(explain(error, AgentSettings, "environment or files with secrets")) from None

@@ -1,15 +1,15 @@
-"""Handle what happens to the bot in chats: users block it, or write to it in groups."""
+"""Handle what happens to the bot in chats: users block it, write to it in groups, or ask for the id of a chat."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
 
 from telegram import Chat, Update
-from telegram.ext import ChatMemberHandler, MessageHandler, filters
+from telegram.ext import ChatMemberHandler, CommandHandler, MessageHandler, filters
 
 from bot.infra.feature import HandlerPhase
 from bot.infra.telegram.outbound.sender import Messenger
-from bot.infra.telegram.ui.router import Handler
-from bot.infra.telegram.ui.screen import Button
+from bot.infra.telegram.ui.router import PRIVATE, Handler
+from bot.infra.telegram.ui.screen import Button, Screen
 from bot.users.service import UserService
 from bot.users.session import Session, as_handler
 
@@ -17,7 +17,7 @@ IN_GROUPS: Final = filters.ChatType.GROUPS & filters.UpdateType.MESSAGE
 
 
 class ChatHandlers:
-    """Save that users have blocked the bot, and offer the private chat in groups.
+    """Save that users have blocked the bot, offer the private chat in groups, and answer `/id`.
 
     A user who unblocks the bot counts as back when they write again.
     """
@@ -27,10 +27,14 @@ class ChatHandlers:
         self._messenger = messenger
 
     def handlers(self) -> Mapping[HandlerPhase, Sequence[Handler]]:
-        """Return the handlers of blocks, and of all other messages in groups."""
+        """Return the handlers of blocks, of `/id`, and of all other messages in groups."""
         changed = as_handler(self.membership_changed)
         return {
-            HandlerPhase.FEATURES: (ChatMemberHandler(changed, ChatMemberHandler.MY_CHAT_MEMBER),),
+            HandlerPhase.FEATURES: (
+                ChatMemberHandler(changed, ChatMemberHandler.MY_CHAT_MEMBER),
+                CommandHandler("id", as_handler(self.show_own_id), filters=PRIVATE),
+                CommandHandler("id", as_handler(self.show_group_id), filters=IN_GROUPS),
+            ),
             HandlerPhase.CONVERSATION: (MessageHandler(IN_GROUPS, as_handler(self.offer_private_chat)),),
         }
 
@@ -44,6 +48,19 @@ class ChatHandlers:
         # Use Telegram's time: messages between the block and this update couldn't be sent either.
         await self._users.block(session.user, min(change.date, session.now))
         session.discard()
+
+    async def show_own_id(self, session: Session, _: Update) -> None:
+        """Show the user's id, for OPERATOR_IDS and SUPPORT_IDS. It is in no menu: only who sets up the bot needs it."""
+        await session.show_below(session.with_resume(Screen(session.t("users.id.own", id=str(session.user.id)))))
+
+    async def show_group_id(self, session: Session, update: Update) -> None:
+        """Show an operator the group's id, for SUPPORT_CHAT_ID. For others the command is a message like any other."""
+        message = update.effective_message
+        if not session.is_operator or message is None:
+            await self.offer_private_chat(session, update)
+            return
+        text = session.t("users.id.group", id=str(message.chat_id))
+        await self._messenger.send_text(message.chat_id, text, (), priority="talk", reply_to=message.message_id)
 
     async def offer_private_chat(self, session: Session, update: Update) -> None:
         """Offer the private chat to a user who writes to the bot in a group, because payments are private."""

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
+from bot import config
 from bot.config import DEFAULT_DATABASE, TELEGRAM, ConfigError, Settings, load
 from tests.infra.keys import ENCRYPTION_KEYS, KEY
 
@@ -362,3 +363,45 @@ def test_a_day_that_is_smaller_than_the_smallest_order_is_refused(read_settings:
         read_settings(MAX_IDR_PER_DAY="19999")
     assert read_settings(MAX_IDR_PER_DAY="0").max_idr_per_day == 0
     assert read_settings(MAX_IDR_PER_DAY="20000").max_idr_per_day == 20_000
+
+
+@pytest.fixture
+def secrets(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A folder with a file for each required setting, as Compose and Kubernetes make it."""
+    folder = tmp_path / "secrets"
+    folder.mkdir()
+    for name, value in REQUIRED.items():
+        (folder / name.lower()).write_text(f"{value}\n")
+    monkeypatch.setattr(config, "SECRETS", folder)
+    monkeypatch.delenv("CREDENTIALS_DIRECTORY", raising=False)
+    return folder
+
+
+def test_any_setting_can_be_a_file_and_the_environment_goes_before_it(
+    monkeypatch: pytest.MonkeyPatch, secrets: Path
+) -> None:
+    (secrets / "database_url").write_text("postgresql://kirim:hunter2@database/kirim")
+    (secrets / "log_level").write_text("error")
+    monkeypatch.setenv("LOG_LEVEL", "debug")
+    settings = load()
+    assert settings.telegram_bot_token.get_secret_value() == TOKEN
+    assert settings.database_url.endswith("@database/kirim")
+    assert settings.log_level == "debug"
+
+
+def test_systemd_hands_over_secrets_in_a_folder_of_its_own(
+    monkeypatch: pytest.MonkeyPatch, secrets: Path, tmp_path: Path
+) -> None:
+    credentials = secrets.rename(tmp_path / "credentials")
+    with pytest.raises(ConfigError, match="TELEGRAM_BOT_TOKEN: required"):
+        load()
+    monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(credentials))
+    assert load().telegram_bot_token.get_secret_value() == TOKEN
+
+
+def test_a_wrong_secret_is_reported_without_its_value(secrets: Path) -> None:
+    (secrets / "telegram_bot_token").write_text("hunter2")
+    with pytest.raises(ConfigError) as failure:
+        load()
+    assert "TELEGRAM_BOT_TOKEN: must be a bot token" in str(failure.value)
+    assert "hunter2" not in str(failure.value)

@@ -109,3 +109,20 @@ async def test_a_missing_setting_ends_it_with_one_sentence(data: Path, tmp_path:
     async with running(data, log=tmp_path / "bot.log") as bot:
         assert await asyncio.wait_for(bot.process.wait(), TIMEOUT_SECONDS) == 2
     assert "TELEGRAM_BOT_TOKEN: required, but not set" in bot.read_log()
+
+
+async def test_no_code_is_imported_from_the_folder_with_the_data(data: Path, tmp_path: Path) -> None:
+    (data / "bot").mkdir()
+    (data / "bot" / "__init__.py").write_text("raise SystemExit('imported')\n")
+    async with running(data, ["python", "-m", "bot", "new-key"], log=tmp_path / "key.log") as bot:
+        assert await asyncio.wait_for(bot.process.wait(), TIMEOUT_SECONDS) == 0, bot.read_log()
+
+
+async def test_secrets_are_files(data: Path, tmp_path: Path) -> None:
+    """It ends because of the first setting that is wrong in a file, and knows the others."""
+    (data / "telegram_bot_token").write_text("wrong")
+    settings = {"CREDENTIALS_DIRECTORY": "/data", "SERVICE_API_KEY": "pk_live_a.b"}
+    async with running(data, log=tmp_path / "bot.log", **settings) as bot:
+        assert await asyncio.wait_for(bot.process.wait(), TIMEOUT_SECONDS) == 2
+    assert "TELEGRAM_BOT_TOKEN: must be a bot token" in bot.read_log()
+    assert "SERVICE_API_KEY" not in bot.read_log()

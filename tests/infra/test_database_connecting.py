@@ -175,3 +175,12 @@ async def test_after_a_rollback_that_nothing_waited_for_the_next_transaction_see
             await tx.connection.execute(text("INSERT INTO counted VALUES (1)"))
         async with store.reading() as tx:
             assert await tx.connection.scalar(text("SELECT count(*) FROM counted")) == number
+
+
+async def test_only_its_owner_reads_a_new_database(tmp_path: Path) -> None:
+    database = Database(str(tmp_path / "kirim.db"), VAULT)
+    async with database.transaction() as tx:
+        await tx.connection.execute(text("CREATE TABLE a (b INTEGER)"))
+    modes = await asyncio.to_thread(lambda: {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()})
+    await database.close()
+    assert modes == dict.fromkeys(("kirim.db", "kirim.db-shm", "kirim.db-wal"), 0o600)

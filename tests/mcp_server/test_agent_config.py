@@ -210,3 +210,9 @@ def test_all_that_is_wrong_is_named_at_once(monkeypatch: pytest.MonkeyPatch) -> 
 def test_secrets_are_not_shown_by_the_settings_themselves(read_settings: Any) -> None:
     assert "s3cr3t" not in repr(read_settings(**HTTP))
     assert TOKEN not in repr(read_settings(**HTTP))
+
+
+def test_secrets_can_be_files(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "SERVICE_API_KEY").write_text(f"{API_KEY}\n")
+    monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(tmp_path))
+    assert load().service_api_key.get_secret_value() == API_KEY

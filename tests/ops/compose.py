@@ -31,15 +31,43 @@ ENVIRONMENT: Final = {
 
 KEYS: Final = frozenset(
     {
-        *("build", "command", "depends_on", "entrypoint", "env_file", "environment", "healthcheck", "image"),
-        *("mem_limit", "ports", "profiles", "pull_policy", "restart", "stop_grace_period", "volumes"),
+        *("build", "cap_add", "cap_drop", "command", "depends_on", "entrypoint", "env_file", "environment"),
+        *("healthcheck", "image", "logging", "mem_limit", "networks", "pids_limit", "ports", "profiles", "pull_policy"),
+        *("read_only", "restart", "security_opt", "shm_size", "stop_grace_period", "tmpfs", "user", "volumes"),
     }
 )
 """What a service can have here. Compose knows more, but a wrong name would be found only with it."""
 
-TOP_LEVEL: Final = frozenset({"services", "volumes"})
+TOP_LEVEL: Final = frozenset({"networks", "services", "volumes"})
 EXACT_VERSION: Final = re.compile(r"[a-z/]+:v?\d+(?:\.\d+){1,2}(?:@sha256:[0-9a-f]{64})?")
 OWN_IMAGE: Final = "kirim"
+SAME_FOR_ALL: Final = {
+    "read_only": True,
+    "cap_drop": ["ALL"],
+    "security_opt": ["no-new-privileges:true"],
+    "pids_limit": 200,
+    "restart": "unless-stopped",
+}
+"""What every service has."""
+
+NEEDS: Final = {
+    "bot": {"database", "metrics", "web"},
+    "tools": {"tools"},
+    "database": {"database"},
+    "backup": {"database"},
+    "proxy": {"web"},
+    "prometheus": {"dashboard", "metrics"},
+    "grafana": {"dashboard"},
+}
+"""The networks of each service, so that only those that need each other share one."""
+
+INTERNAL: Final = frozenset({"database", "metrics"})
+SECRETS_FOLDER: Final = "./secrets/"
+"""Whose folders don't have to exist."""
+
+OF_OTHERS: Final = frozenset({"GRAFANA_PASSWORD", "POSTGRES_PASSWORD", "SERVICE_MCP_HTTP_TOKEN"})
+"""Secrets in `.env` that the bot must not get."""
+
 SECRET: Final = re.compile(r"PASSWORD|TOKEN|KEY|DATABASE_URL")
 SHUTDOWN_SECONDS: Final = 5
 """The bot ends within this time (docs/operating.md, exit code 0)."""
@@ -53,6 +81,7 @@ class Compose:
 
     services: dict[str, dict[str, Any]]
     volumes: frozenset[str]
+    networks: dict[str, dict[str, Any]]
     top_level: frozenset[str]
     raw: dict[str, dict[str, Any]] = field(repr=False)
     """The services with their variables."""
@@ -64,7 +93,7 @@ class Compose:
 
     def find_bots(self) -> dict[str, dict[str, Any]]:
         """Return the services that run the bot."""
-        return {name: each for name, each in self.services.items() if each.get("image") == OWN_IMAGE}
+        return {name: each for name, each in self.services.items() if "env_file" in each}
 
 
 def read(path: Path = ROOT / "compose.yaml", environment: Mapping[str, str] = ENVIRONMENT) -> Compose:
@@ -81,7 +110,8 @@ def build(document: dict[str, Any], environment: Mapping[str, str] = ENVIRONMENT
     # Compose replaces the variables of every service, whether its profile is on or not.
     filled = {name: _replace(each, environment) for name, each in document["services"].items()}
     names = frozenset(name for name in document if not name.startswith("x-"))
-    return Compose(filled, frozenset(document.get("volumes", {})), names, document["services"])
+    volumes, networks = frozenset(document.get("volumes", {})), document.get("networks", {})
+    return Compose(filled, volumes, networks, names, document["services"])
 
 
 def replace_variables(text: str, environment: Mapping[str, str]) -> str:
@@ -120,6 +150,8 @@ def find_mistakes(compose: Compose) -> list[str]:
         found += [f"{name}: {mistake}" for mistake in _find_mistakes_of(name, service, compose)]
     used = {volume for each in compose.services.values() for volume, _ in _list_volumes(each)}
     found += [f"volume {volume} isn't used" for volume in sorted(compose.volumes - used)]
+    internal = {name for name, each in compose.networks.items() if each.get("internal")}
+    found += [f"network {name} leads to the internet" for name in sorted(INTERNAL - internal)]
     return found
 
 
@@ -130,13 +162,16 @@ def _find_mistakes_of(name: str, service: dict[str, Any], compose: Compose) -> I
     yield from _check_volumes(service, compose)
     yield from _check_ports(name, service)
     yield from _check_secrets(compose.raw[name])
-    if service.get("restart") != "unless-stopped":
-        yield "it isn't restarted"
+    yield from (f"its {key} isn't {value}" for key, value in SAME_FOR_ALL.items() if service.get(key) != value)
+    if not {"max-size", "max-file"} <= service.get("logging", {}).get("options", {}).keys():
+        yield "its log isn't bounded"
+    if set(service.get("networks", ())) != NEEDS.get(name.partition("-")[0]):
+        yield "its networks aren't those that it needs"
     if not re.fullmatch(r"\d+[mg]", str(service.get("mem_limit"))):
         yield "its memory isn't limited"
     if "test" not in service.get("healthcheck", {}):
         yield "it has no health check"
-    if service.get("image") == OWN_IMAGE:
+    if "env_file" in service:
         yield from _check_bot(service)
 
 
@@ -171,7 +206,7 @@ def _check_volumes(service: dict[str, Any], compose: Compose) -> Iterator[str]:
         if not source.startswith("./"):
             if source not in compose.volumes:
                 yield f"there is no volume {source}"
-        elif not (ROOT / source).exists():
+        elif not source.startswith(SECRETS_FOLDER) and not (ROOT / source).exists():
             yield f"there is no {source}"
         elif not is_read_only:
             yield f"it can write to {source}"
@@ -193,13 +228,14 @@ def _check_ports(name: str, service: dict[str, Any]) -> Iterator[str]:
 
 def _check_secrets(service: dict[str, Any]) -> Iterator[str]:
     for key, value in service.get("environment", {}).items():
-        if SECRET.search(key) and not re.search(r"\$\{[A-Z_]+(?::-|:\?[^}]*)?\}", str(value)):
+        if SECRET.search(key) and value and not re.search(r"\$\{[A-Z_]+(?::-|:\?[^}]*)?\}", str(value)):
             yield f"{key} doesn't come from .env"
 
 
 def _check_bot(service: dict[str, Any]) -> Iterator[str]:
     given = service.get("environment", {})
-    yield from (f"{key} is no setting" for key in given if key.lower() not in Settings.model_fields)
+    yield from (f"{key} is no setting" for key in given.keys() - OF_OTHERS if key.lower() not in Settings.model_fields)
+    yield from (f"it gets {key}" for key in sorted(OF_OTHERS) if given.get(key) != "")
     if service.get("env_file") != ".env":
         yield "it doesn't read .env"
     if _seconds(service.get("stop_grace_period", "0s")) <= SHUTDOWN_SECONDS:

@@ -39,13 +39,13 @@ def test_it_has_no_mistakes() -> None:
     assert compose.find_mistakes(COMPOSE) == []
 
 
-def test_one_bot_and_its_database_start_by_default() -> None:
-    assert COMPOSE.find_started() == {"bot", "database"}
+def test_one_bot_its_database_and_the_backups_start_by_default() -> None:
+    assert COMPOSE.find_started() == {"backup", "bot", "database"}
 
 
 def test_the_profile_adds_two_bots_the_proxy_and_monitoring() -> None:
-    assert COMPOSE.find_started("replicas") == {"database", "proxy"} | BOTS | MONITORING
-    assert COMPOSE.find_started("tools") == {"bot", "database", "tools"}
+    assert COMPOSE.find_started("replicas") == {"backup", "database", "proxy"} | BOTS | MONITORING
+    assert COMPOSE.find_started("tools") == {"backup", "bot", "database", "tools"}
 
 
 def test_the_three_bots_are_alike() -> None:
@@ -121,13 +121,21 @@ def _give(service: str, name: str, value: object) -> Change:
             _give("grafana", "GF_SECURITY_ADMIN_PASSWORD", "${GRAFANA_PASSWORD:-admin}"),
             "GF_SECURITY_ADMIN_PASSWORD doesn't come from .env",
         ),
-        (_drop("proxy", "restart"), "proxy: it isn't restarted"),
+        (_drop("proxy", "restart"), "proxy: its restart isn't unless-stopped"),
+        (_drop("database", "read_only"), "database: its read_only isn't True"),
+        (_set("backup", "cap_drop", []), "backup: its cap_drop isn't ['ALL']"),
+        (_drop("tools", "security_opt"), "tools: its security_opt isn't "),
+        (_drop("grafana", "pids_limit"), "grafana: its pids_limit isn't 200"),
+        (_set("bot-2", "logging", {"driver": "local"}), "bot-2: its log isn't bounded"),
+        (_set("proxy", "networks", ["web", "database"]), "proxy: its networks aren't those that it needs"),
+        (lambda document: document["networks"].update(database={}), "network database leads to the internet"),
+        (_give("bot", "POSTGRES_PASSWORD", "${POSTGRES_PASSWORD}"), "bot: it gets POSTGRES_PASSWORD"),
         (_drop("tools", "mem_limit"), "tools: its memory isn't limited"),
         (_drop("prometheus", "healthcheck"), "prometheus: it has no health check"),
         (_give("bot", "METRIC_PORT", 9464), "bot: METRIC_PORT is no setting"),
         (_give("bot", "METRICS_PORT", 8080), "METRICS_PORT must be another port than HTTP_PORT"),
         (_give("bot", "HTTP_PORT", "http"), "bot: HTTP_PORT: "),
-        (_drop("bot-3", "env_file"), "bot-3: it doesn't read .env"),
+        (_set("bot-3", "env_file", "other"), "bot-3: it doesn't read .env"),
         (_set("bot", "stop_grace_period", "5s"), "bot: it is killed before it ends"),
     ],
 )

@@ -1,7 +1,9 @@
 """Connections to the database. SQLite has one for writing and a few for reading, PostgreSQL one pool for both."""
 
+import os
 import sqlite3
 import time
+from contextlib import suppress
 from typing import Any, Final
 
 from sqlalchemy import URL, Compiled, Connection, event
@@ -140,6 +142,9 @@ def _create_sqlite(
 ) -> AsyncEngine:
     if address.path is not None:
         address.path.parent.mkdir(parents=True, exist_ok=True)
+        with suppress(OSError):  # it exists, or SQLite will say what is wrong
+            # Only its owner reads it. SQLite gives the files beside it the same rights.
+            os.close(os.open(address.path, os.O_CREAT | os.O_EXCL, 0o600))
     engine = create_async_engine(
         address.url,
         execution_options={"compiled_cache": _SQLITE_STATEMENTS},

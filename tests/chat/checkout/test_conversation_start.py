@@ -193,6 +193,18 @@ async def test_help_explains_in_its_place_and_lightning_beside_the_first_review(
     assert label("checkout.button.help_lightning") not in await emma.buttons()
 
 
+async def test_a_user_learns_their_id_and_an_operator_that_of_a_group(shared_system: System) -> None:
+    for user_id in (1001, 2001):
+        user = ChatUser(shared_system.telegram, user_id)
+        await user.says("/id")
+        assert str(user_id) in text_of(await user.sees(like("users.id.own")))
+    oscar, rina = (ChatUser(shared_system.telegram, user_id, GROUP) for user_id in (2001, 3001))
+    await oscar.says("/id@kirim_sandbox_bot")
+    assert str(GROUP) in text_of(await oscar.sees(like("users.id.group")))
+    await rina.says("/id")
+    await rina.sees(like("users.group_chat.text", "id"))
+
+
 async def test_in_a_group_the_bot_offers_the_private_chat_and_is_quiet_otherwise(shared_system: System) -> None:
     oscar = ChatUser(shared_system.telegram, 2001, GROUP)
     await oscar.says("/send@kirim_sandbox_bot 500rb bca 1234567890")
