@@ -286,6 +286,7 @@ def create_staff_rules(settings: Settings) -> StaffRules:
         agent_ids=settings.support_ids or settings.operator_ids,
         chat_id=settings.support_chat_id,
         contact=settings.support_contact,
+        service_contact=settings.service_contact,
         failed_payout_policy_url=settings.failed_payout_policy_url,
         remind_after=timedelta(seconds=settings.alarm_reminder_seconds),
     )

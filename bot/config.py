@@ -37,6 +37,9 @@ CONTACTS = (
 )
 """An @name, a mail address or a web address. Telegram makes them links, and users can see where they lead."""
 
+PHONE_NUMBER = re.compile(r"\+[0-9](?:[ -]?[0-9]){6,18}")
+"""A number with its country, such as `+62 21 1234 5678`."""
+
 # A type checker can't read a Literal that is computed. Pydantic can, and its error lists the choices.
 if TYPE_CHECKING:
     LocaleCode = str
@@ -114,6 +117,7 @@ class Settings(BaseSettings):
     metrics_host: str = "127.0.0.1"
     metrics_port: int = Field(0, ge=0, le=65_535)
     support_contact: str = Field("", max_length=200)
+    service_contact: str = Field("", max_length=200)
     operator_name: str = Field("", max_length=100)
     terms_url: str = Field("", max_length=500)
     privacy_url: str = Field("", max_length=500)
@@ -175,6 +179,16 @@ class Settings(BaseSettings):
         contact = contact.strip()
         if contact and not any(form.fullmatch(contact) for form in CONTACTS):
             raise ValueError("must be a Telegram @name, an email address or an https address")
+        return contact
+
+    @field_validator("service_contact")
+    @classmethod
+    def _service_can_be_reached(cls, contact: str) -> str:
+        contact = contact.strip()
+        if contact and not any(form.fullmatch(contact) for form in (*CONTACTS, PHONE_NUMBER)):
+            raise ValueError(
+                "must be a Telegram @name, an email address, an https address, or a phone number such as +62 21 1234567"
+            )
         return contact
 
     @field_validator("operator_name")

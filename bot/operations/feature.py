@@ -42,7 +42,9 @@ class Operations:
         database, clock = infra.database, infra.clock
         monitor = Monitor(infra, access, staff.alarms, orders.destinations, rules)
         figures = LiveFigureReader(infra.features)
-        status = StatusHandlers(infra, monitor=monitor, figures=figures, orders=orders.handlers)
+        status = StatusHandlers(
+            infra, monitor=monitor, figures=figures, orders=orders.handlers, service_contact=staff.service_contact
+        )
         service = StatisticsService(database, access.settlement, clock)
         statistics = StatisticsHandlers(service)
         self.reconciliation = ReconciliationService(infra, access, rules.operator_ids)

@@ -24,12 +24,21 @@ _Action = Callable[[Session, str, str], Awaitable[bool]]
 class StatusHandlers:
     """Show operators the monitored status, and other users their orders. Let operators resolve alarms."""
 
-    def __init__(self, infra: Infra, *, monitor: Monitor, figures: LiveFigureReader, orders: OrderHandlers) -> None:
+    def __init__(
+        self,
+        infra: Infra,
+        *,
+        monitor: Monitor,
+        figures: LiveFigureReader,
+        orders: OrderHandlers,
+        service_contact: str,
+    ) -> None:
         self._database = infra.database
         self._messenger = infra.messenger
         self._monitor = monitor
         self._figures = figures
         self._orders = orders
+        self._service_contact = service_contact
 
     def routes(self) -> tuple[Routes[Session], ...]:
         """Return the command for everyone, and the buttons for operators."""
@@ -58,7 +67,10 @@ class StatusHandlers:
     async def _status(self, session: Session) -> Screen:
         summary, figures = await self._monitor.summary(), await self._figures.read()
         subjects = await self._monitor.load_subjects(summary.alarms)
-        return screens.show_status(session.t, summary, figures, subjects, session.now, session.zone)
+        contact = self._service_contact
+        return screens.show_status(
+            session.t, summary, figures, subjects, session.now, session.zone, service_contact=contact
+        )
 
     async def _show_status(self, session: Session, _: str = "", __: str = "") -> bool:
         """Refresh the status in its message. For an older message, such as a reminder, send a new one."""
@@ -93,7 +105,7 @@ class StatusHandlers:
             raised = await AlarmRepository(tx).open()
         subjects, now = await self._monitor.load_subjects(raised), session.now
         left = (
-            alarms.show_reminder(session.t, raised, subjects, now, session.zone)
+            alarms.show_reminder(session.t, raised, subjects, now, session.zone, service_contact=self._service_contact)
             if raised
             else alarms.show_none_left(session.t)
         )

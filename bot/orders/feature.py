@@ -85,7 +85,7 @@ class Orders:
             ),
             answers=receipts.answers(),
             handlers=receipts.handlers(),
-            renderers=(messages.renderers(), OrderWarnings(rules.operator_ids).renderers()),
+            renderers=(messages.renderers(), OrderWarnings(rules.operator_ids, staff.service_contact).renderers()),
             alarm_subjects=ALARM_SUBJECTS,
             follow_ups=follow_ups(rules.operator_ids),
             workers=(

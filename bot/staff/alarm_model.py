@@ -53,6 +53,24 @@ ORDER_ALARMS: Final = frozenset(
 DESTINATION_ALARMS: Final = frozenset({AlarmKind.DESTINATION_SLOW, AlarmKind.DESTINATION_FAILING})
 """Alarms about a bank or an e-wallet. Their subject is the key of the payout method, and a fact has its name."""
 
+SERVICE_ALARMS: Final = frozenset(
+    {
+        AlarmKind.KEY_REFUSED,
+        AlarmKind.SERVICE_DOWN,
+        AlarmKind.METHODS_SHRUNK,
+        AlarmKind.ORDER_STUCK,
+        AlarmKind.ORDER_FAILED,
+        AlarmKind.INVOICE_MISMATCH,
+        *DESTINATION_ALARMS,
+        AlarmKind.ORDER_MISSING,
+        AlarmKind.AMOUNT_DIFFERS,
+        AlarmKind.STATE_DIFFERS,
+        AlarmKind.PAID_UNFOLLOWED,
+        AlarmKind.DEPOSIT_SHARED,
+    }
+)
+"""Alarms that the settlement service has to help with. They say where it is reached."""
+
 RESOLVABLE_ALARMS: Final = frozenset({*ORDER_ALARMS, AlarmKind.STAFF_CHAT_LOST})
 """Alarms that an operator can mark as resolved."""
 

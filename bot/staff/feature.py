@@ -21,6 +21,7 @@ class Staff:
     def __init__(self, infra: Infra, rules: StaffRules) -> None:
         self.chat = StaffChat(rules.chat_id, rules.agent_ids)
         self.contacts = SupportContacts(self.chat, rules.contact, rules.failed_payout_policy_url)
+        self.service_contact = rules.service_contact
         self.alarms = AlarmService(infra, rules)
         audit_handlers = AuditHandlers(infra, AuditLog(infra.database, infra.clock))
         self.feature = Feature(
@@ -29,6 +30,6 @@ class Staff:
             audit_terms=STAFF_TERMS,
             gauges=(partial(refresh_gauges, infra.database),),
             routes=(audit_handlers.routes(),),
-            renderers=(AlarmMessages(AlarmSubjects(infra.features)).renderers(),),
+            renderers=(AlarmMessages(AlarmSubjects(infra.features), rules.service_contact).renderers(),),
             on_lead=self.alarms.begin_to_lead,
         )

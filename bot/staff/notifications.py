@@ -65,8 +65,9 @@ def reminder_notifications(operator_ids: Iterable[int], now: datetime) -> list[N
 class AlarmMessages:
     """Render the messages to operators about alarms."""
 
-    def __init__(self, subjects: AlarmSubjects) -> None:
+    def __init__(self, subjects: AlarmSubjects, service_contact: str = "") -> None:
         self._subjects = subjects
+        self._service_contact = service_contact
 
     def renderers(self) -> Mapping[NotificationKind, Renderer]:
         """Return the renderer of each kind of notification."""
@@ -74,7 +75,7 @@ class AlarmMessages:
             AlarmNotification.RAISED: self.render_raised,
             AlarmNotification.CLEARED: self.render_cleared,
             AlarmNotification.REMINDER: self.render_reminder,
-            AlarmNotification.KEY_REFUSED: render_key_refused,
+            AlarmNotification.KEY_REFUSED: self.render_key_refused,
             AlarmNotification.KEY_WORKS: render_key_works,
         }
 
@@ -82,7 +83,9 @@ class AlarmMessages:
         """Say what is wrong and what to do about it."""
         alarm = notification.payload.alarm
         subjects = await self._load_subjects(context, [alarm])
-        screen = screens.show_raised(context.t, alarm, subjects, context.now, context.zone)
+        screen = screens.show_raised(
+            context.t, alarm, subjects, context.now, context.zone, service_contact=self._service_contact
+        )
         return await context.send_text(notification, screen, priority="money")
 
     async def render_cleared(self, notification: Notification[AlarmPayload], context: RenderContext) -> DeliveryOutcome:
@@ -98,17 +101,21 @@ class AlarmMessages:
         if not raised:
             return Sent()
         subjects = await self._load_subjects(context, raised)
-        screen = screens.show_reminder(context.t, raised, subjects, context.now, context.zone)
+        screen = screens.show_reminder(
+            context.t, raised, subjects, context.now, context.zone, service_contact=self._service_contact
+        )
+        return await context.send_text(notification, screen, priority="money")
+
+    async def render_key_refused(
+        self, notification: Notification[AlarmPayload], context: RenderContext
+    ) -> DeliveryOutcome:
+        """Say that the service rejects the API key."""
+        screen = screens.show_key_refused(context.t, self._service_contact)
         return await context.send_text(notification, screen, priority="money")
 
     async def _load_subjects(self, context: RenderContext, alarms: Iterable[Alarm]) -> Subjects:
         async with context.database.reading() as tx:
             return await self._subjects.load_all(tx, alarms)
-
-
-async def render_key_refused(notification: Notification[AlarmPayload], context: RenderContext) -> DeliveryOutcome:
-    """Say that the service rejects the API key."""
-    return await context.send_text(notification, screens.show_key_refused(context.t), priority="money")
 
 
 async def render_key_works(notification: Notification[AlarmPayload], context: RenderContext) -> DeliveryOutcome:

@@ -18,6 +18,9 @@ class StaffRules:
     contact: str = ""
     """An address outside the bot to which users can write; empty for none."""
 
+    service_contact: str = ""
+    """Where operators reach the settlement service; empty for unknown."""
+
     failed_payout_policy_url: str = ""
     """Where users can read what happens after a failed payout; empty for none."""
 

@@ -84,6 +84,7 @@ def test_four_settings_are_enough(read_settings: Any) -> None:
         ("HTTP_PORT", "8080", 8080),
         ("METRICS_PORT", "9464", 9464),
         ("SUPPORT_CONTACT", "@kirim_help", "@kirim_help"),
+        ("SERVICE_CONTACT", "+62 21 1234 5678", "+62 21 1234 5678"),
         ("OPERATOR_IDS", "2001, 2002,,2001", frozenset({2001, 2002})),
         ("SUPPORT_IDS", " 3001 ", frozenset({3001})),
         ("DEFAULT_LOCALE", "EN", "en"),
@@ -199,6 +200,7 @@ def test_all_that_is_missing_or_bad_is_named_at_once(monkeypatch: pytest.MonkeyP
         ("INVOICE_NETWORK", "BC1", ("bc", "bcrt")),
         ("SUPPORT_CHAT_ID", "5", ("group", "-100")),
         ("SUPPORT_CONTACT", "@" * 201, ("200 characters",)),
+        ("SERVICE_CONTACT", "@" * 201, ("200 characters",)),
     ],
 )
 def test_a_bad_setting_says_what_it_accepts(
@@ -325,6 +327,19 @@ def test_a_support_contact_is_an_at_name_a_mail_or_a_web_address(read_settings: 
 def test_anything_else_is_no_support_contact(read_settings: Any, contact: str) -> None:
     with pytest.raises(ConfigError, match=r"SUPPORT_CONTACT: must be .*@name.*email.*https"):
         read_settings(SUPPORT_CONTACT=contact)
+
+
+@pytest.mark.parametrize(
+    "contact", ["@service_help", "help@service.example", "https://service.example/help", "+62 21 1234-5678", ""]
+)
+def test_the_contact_of_the_service_can_also_be_a_phone_number(read_settings: Any, contact: str) -> None:
+    assert read_settings(SERVICE_CONTACT=f" {contact} ").service_contact == contact
+
+
+@pytest.mark.parametrize("contact", ["021 1234 5678", "+62", "+62 <b>21</b>", "+62 21 1234 5678 ext 9", "call us"])
+def test_anything_else_is_no_contact_of_the_service(read_settings: Any, contact: str) -> None:
+    with pytest.raises(ConfigError, match=r"SERVICE_CONTACT: must be .*phone number"):
+        read_settings(SERVICE_CONTACT=contact)
 
 
 @pytest.mark.parametrize("name", ["TERMS_URL", "PRIVACY_URL", "FAILED_PAYOUT_POLICY_URL"])

@@ -18,6 +18,7 @@ from tests.screens import NOW, Outside
 from tests.staff.audit_terms import TERMS
 
 CONTACTS: Final = ("", "@kirim_help", "help@kirim.example", "https://kirim.example/help?a=1&b=<2>")
+SERVICE_CONTACTS: Final = ("", "+62 21 1234 5678", f"https://service.example/{'a' * 176}")
 RECONCILED: Final = (
     AlarmKind.ORDER_MISSING,
     AlarmKind.AMOUNT_DIFFERS,
@@ -145,6 +146,7 @@ SOME_CONTACTS: Final = tuple(
 SAMPLES: Final[dict[object, Callable[[Outside], Iterable[object]]]] = {
     Alarm: some_alarms,
     Sequence[Alarm]: some_lists,
+    (str, "service_contact"): lambda _: SERVICE_CONTACTS,
     Subjects: lambda outside: ({}, {"ABC2345": OrderInAlarm(an_open_order(outside.method))}),
     AuditPage: some_audit_pages,
     AuditTerms: lambda _: (TERMS,),

@@ -27,6 +27,7 @@ from tests.settlement.fake_settlement import FakeSettlement
 from tests.texts import label, readable, says, starts, text
 
 RINA, OLGA = 3001, 2002
+SERVICE_CONTACT = "@service_help"
 
 
 @dataclass
@@ -66,8 +67,9 @@ def alarm_renderers(
     chat_id = notification.chat_id
     reader = User(id=chat_id, created_at=notification.created_at, locale="id" if chat_id == OLGA else "en")
     context = context_for(reader, store=system.store, messenger=sent_messages, now=system.clock.now())
-    messages = AlarmMessages(AlarmSubjects(Features(Feature(name="orders", alarm_subjects=ALARM_SUBJECTS))))
-    return renderers_for(context, messages.renderers(), OrderWarnings(operators).renderers())
+    subjects = AlarmSubjects(Features(Feature(name="orders", alarm_subjects=ALARM_SUBJECTS)))
+    messages = AlarmMessages(subjects, SERVICE_CONTACT)
+    return renderers_for(context, messages.renderers(), OrderWarnings(operators, SERVICE_CONTACT).renderers())
 
 
 @pytest.fixture
@@ -132,6 +134,20 @@ async def test_a_reminder_names_all_that_is_wrong_when_it_arrives(
         label("staff.alarm.seen_to_order", reference=reference),
         label("staff.alarm.status"),
     ]
+
+
+async def test_alarms_say_where_the_service_is_reached(system: OrderSystem, sent_messages: SentMessages) -> None:
+    await fail_after_payment(system)
+    system.health.record_rejected_key()
+    await system.deliver()
+    await system.alarms.remind()
+    system.clock.passes(hours=2)
+    await system.alarms.remind()
+    await system.deliver()
+    for operator, locale in ((OSCAR, "en"), (OLGA, "id")):
+        failed, *_, reminder = sent_messages.texts[operator]
+        for shown in (failed, reminder):
+            assert says(shown, "staff.alarm.service_contact", locale, contact=SERVICE_CONTACT)
 
 
 async def test_a_reminder_of_alarms_that_have_ended_is_not_sent(

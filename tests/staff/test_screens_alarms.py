@@ -140,6 +140,31 @@ def test_every_alarm_says_what_to_do(alarm: Alarm) -> None:
         assert re.search(advice(alarm), ScreenCase("", shown).text)
 
 
+@pytest.mark.parametrize("alarm", every_alarm(ORDER, NOW, "no"), ids=lambda alarm: alarm.kind)
+def test_an_alarm_says_where_the_service_is_reached_if_it_has_to_help(alarm: Alarm) -> None:
+    where = text("staff.alarm.service_contact", contact="+62 21 1234 5678")
+    is_asked = "settlement service" in advice(alarm).replace("\\", "") or alarm.kind is AlarmKind.KEY_REFUSED
+    for shown in (
+        alarms.show_raised(EN, alarm, ORDERS, NOW, JAKARTA, service_contact="+62 21 1234 5678"),
+        alarms.show_reminder(EN, [alarm, alarm], ORDERS, NOW, JAKARTA, service_contact="+62 21 1234 5678"),
+        operator_status.show_status(
+            EN, a_summary(alarm), FIGURES, ORDERS, NOW, JAKARTA, service_contact="+62 21 1234 5678"
+        ),
+    ):
+        assert ScreenCase("", shown).text.count(where) == is_asked
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_where_the_service_is_reached_is_left_out_if_nobody_set_it(locale: str) -> None:
+    t = TRANSLATIONS.get(locale)
+    for alarm in every_alarm(ORDER, NOW, "no"):
+        shown = ScreenCase("", alarms.show_raised(t, alarm, ORDERS, NOW, JAKARTA)).text
+        assert not says(shown, "staff.alarm.service_contact", locale)
+    assert not says(ScreenCase("", alarms.show_key_refused(t)).text, "staff.alarm.service_contact", locale)
+    named = ScreenCase("", alarms.show_key_refused(t, "@service_help")).text
+    assert says(named, "staff.alarm.service_contact", locale, contact="@service_help")
+
+
 @pytest.mark.parametrize("locale", LOCALES)
 def test_a_rejected_key_says_what_to_do_until_it_works(locale: str) -> None:
     t = TRANSLATIONS.get(locale)

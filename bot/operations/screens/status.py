@@ -18,7 +18,14 @@ OK, WRONG, UNKNOWN = "✅", "🚨", "❔"
 
 
 def show_status(  # noqa: PLR0917  what is monitored, then who reads it
-    t: Translator, summary: HealthSummary, figures: LiveFigures, subjects: Subjects, now: datetime, zone: tzinfo
+    t: Translator,
+    summary: HealthSummary,
+    figures: LiveFigures,
+    subjects: Subjects,
+    now: datetime,
+    zone: tzinfo,
+    *,
+    service_contact: str = "",
 ) -> Screen:
     """Show one line for each kind of alarm, the last hour, and the open alarms, with buttons to resolve them.
 
@@ -31,7 +38,9 @@ def show_status(  # noqa: PLR0917  what is monitored, then who reads it
         t("staff.alarm.lately", count=summary.raised_recently),
     ]
     if summary.alarms:
-        parts.append(alarm_screens.format_alarms(t, summary.alarms, subjects, now, zone))
+        parts.append(
+            alarm_screens.format_alarms(t, summary.alarms, subjects, now, zone, service_contact=service_contact)
+        )
     rows = (
         *alarm_screens.resolve_rows(t, summary.alarms, AlarmAction.RESOLVE_IN_STATUS),
         (Button(t.plain("orders.button.refresh"), data=AlarmButton(AlarmAction.STATUS).pack()),),

@@ -62,8 +62,9 @@ ALARM_SUBJECTS: Final[Mapping[AlarmKind, LoadAlarmSubject[AlarmSubject]]] = dict
 class OrderWarnings:
     """Render messages to operators about orders, with the buttons of the alarm."""
 
-    def __init__(self, operator_ids: frozenset[int]) -> None:
+    def __init__(self, operator_ids: frozenset[int], service_contact: str = "") -> None:
         self._operators = operator_ids
+        self._service_contact = service_contact
 
     def renderers(self) -> Mapping[NotificationKind, Renderer]:
         """Return the renderer of each kind of notification."""
@@ -79,7 +80,8 @@ class OrderWarnings:
         if notification.chat_id in self._operators:
             alarm = Alarm(kind=ALARM_OF[kind], subject=reference, raised_at=notification.created_at)
             advice = alarms.format_advice(t, [alarm], {reference: known} if known else {})
-            screen = Screen(f"{screen.text}\n{advice}", alarms.build_keyboard(t, alarm))
+            contact = alarms.format_service_contact(t, [alarm], self._service_contact)
+            screen = Screen(f"{screen.text}\n{advice}{contact}", alarms.build_keyboard(t, alarm))
         return await context.send_text(notification, screen, priority="money")
 
 

@@ -6,7 +6,7 @@ from datetime import datetime, tzinfo
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.formatting import clip, format_time
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
-from bot.staff.alarm_model import ORDER_ALARMS, RESOLVABLE_ALARMS, Alarm, AlarmKind
+from bot.staff.alarm_model import ORDER_ALARMS, RESOLVABLE_ALARMS, SERVICE_ALARMS, Alarm, AlarmKind
 from bot.staff.alarm_subjects import MAX_ALARMS_SHOWN, Subjects
 from bot.staff.buttons import AlarmAction, AlarmButton
 
@@ -14,10 +14,13 @@ MAX_FACT_LENGTH = 100
 MAX_ID_LENGTH = 40
 
 
-def show_raised(t: Translator, alarm: Alarm, subjects: Subjects, now: datetime, zone: tzinfo) -> Screen:
-    """Say what is wrong, and what to do about it."""
+def show_raised(
+    t: Translator, alarm: Alarm, subjects: Subjects, now: datetime, zone: tzinfo, *, service_contact: str = ""
+) -> Screen:
+    """Say what is wrong, what to do about it, and where the settlement service is reached if it has to help."""
     return Screen(
-        f"🚨 {format_alarm(t, alarm, subjects, now, zone)}\n{format_advice(t, [alarm], subjects)}",
+        f"🚨 {format_alarm(t, alarm, subjects, now, zone)}\n{format_advice(t, [alarm], subjects)}"
+        f"{format_service_contact(t, [alarm], service_contact)}",
         build_keyboard(t, alarm),
     )
 
@@ -30,16 +33,27 @@ def show_over(t: Translator, alarm: Alarm, subjects: Subjects, *, by_hand: bool)
     return Screen(t("staff.alarm.over", line=_describe_ended(t, alarm, subjects), duration=lasted))
 
 
-def show_reminder(t: Translator, alarms: Sequence[Alarm], subjects: Subjects, now: datetime, zone: tzinfo) -> Screen:
+def show_reminder(
+    t: Translator,
+    alarms: Sequence[Alarm],
+    subjects: Subjects,
+    now: datetime,
+    zone: tzinfo,
+    *,
+    service_contact: str = "",
+) -> Screen:
     """List the open alarms, with buttons to resolve them."""
     rows = resolve_rows(t, alarms, AlarmAction.RESOLVE_IN_REMINDER)
     status = (Button(t.plain("staff.alarm.status"), data=AlarmButton(AlarmAction.STATUS).pack()),)
-    return Screen(f"{t('staff.alarm.still')}\n\n{format_alarms(t, alarms, subjects, now, zone)}", (*rows, status))
+    listed = format_alarms(t, alarms, subjects, now, zone, service_contact=service_contact)
+    return Screen(f"{t('staff.alarm.still')}\n\n{listed}", (*rows, status))
 
 
-def show_key_refused(t: Translator) -> Screen:
-    """Say that the service rejects the API key."""
-    return Screen(Html(f"{t('staff.notification.staff_key_refused')}\n{t('staff.alarm.todo.key_refused')}"))
+def show_key_refused(t: Translator, service_contact: str = "") -> Screen:
+    """Say that the service rejects the API key, and where the service is reached."""
+    contact = t("staff.alarm.service_contact", contact=service_contact) if service_contact else ""
+    lines = (t("staff.notification.staff_key_refused"), t("staff.alarm.todo.key_refused"), contact)
+    return Screen(Html("\n".join(filter(None, lines))))
 
 
 def show_key_works(t: Translator) -> Screen:
@@ -52,8 +66,16 @@ def show_none_left(t: Translator) -> Screen:
     return Screen(t("staff.alarm.none_left"))
 
 
-def format_alarms(t: Translator, alarms: Sequence[Alarm], subjects: Subjects, now: datetime, zone: tzinfo) -> Html:
-    """Return the first few alarms with advice, and how many more there are."""
+def format_alarms(
+    t: Translator,
+    alarms: Sequence[Alarm],
+    subjects: Subjects,
+    now: datetime,
+    zone: tzinfo,
+    *,
+    service_contact: str = "",
+) -> Html:
+    """Return the first few alarms with advice, where the service is reached, and how many more alarms there are."""
     shown, parts = alarms[:MAX_ALARMS_SHOWN], []
     for place, alarm in enumerate(shown):
         # Alarms that are alike have one piece of advice, below the last of them, to keep the message short.
@@ -61,6 +83,7 @@ def format_alarms(t: Translator, alarms: Sequence[Alarm], subjects: Subjects, no
         is_last = all(_get_start_text_name(each) != _get_start_text_name(alarm) for each in shown[place + 1 :])
         advice = f"\n{format_advice(t, alike, subjects)}" if is_last else ""
         parts.append(f"🚨 {format_alarm(t, alarm, subjects, now, zone)}{advice}")
+    parts[-1] += format_service_contact(t, shown, service_contact)
     if len(alarms) > MAX_ALARMS_SHOWN:
         parts.append(t("staff.alarm.more", count=len(alarms) - MAX_ALARMS_SHOWN))
     return Html("\n\n".join(parts))
@@ -87,6 +110,12 @@ def format_advice(t: Translator, alarms: Sequence[Alarm], subjects: Subjects) ->
         f"staff.alarm.todo.{_get_start_text_name(alarms[0])}",
         id=", ".join(_service_id(alarm, subjects) for alarm in alarms),
     )
+
+
+def format_service_contact(t: Translator, alarms: Iterable[Alarm], contact: str) -> str:
+    """Return a line that says where the settlement service is reached; "" if no alarm needs it or nobody set it."""
+    is_needed = any(alarm.kind in SERVICE_ALARMS for alarm in alarms)
+    return f"\n{t('staff.alarm.service_contact', contact=contact)}" if contact and is_needed else ""
 
 
 def _service_id(alarm: Alarm, subjects: Subjects) -> str:
