@@ -1,4 +1,4 @@
-"""The commands, such as `python -m bot run`. docs/operating.md lists them."""
+"""The commands, such as `python -m bot run`. docs/setup.md lists them."""
 
 import asyncio
 import os

@@ -113,7 +113,7 @@ COLUMNS: Final[dict[str, Callable[[OrderLine], object]]] = {
     "sats": lambda line: line.sats,
     "idr_per_btc": lambda line: "" if line.btc_idr is None else f"{line.btc_idr:f}",
 }
-"""The columns from left to right. docs/operating.md describes them."""
+"""The columns from left to right. docs/operators.md describes them."""
 
 
 def order_rows(lines: Iterable[OrderLine]) -> bytes:

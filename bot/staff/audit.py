@@ -99,7 +99,7 @@ COLUMNS: Final[dict[str, Callable[[AuditEntry], object]]] = {
     "person_id": lambda entry: entry.user_id or "",
     "detail": lambda entry: csv.format_text(entry.detail),
 }
-"""The columns from left to right. docs/operating.md describes them."""
+"""The columns from left to right. docs/operators.md describes them."""
 
 
 def _format_rows(entries: Iterable[AuditEntry]) -> bytes:

@@ -13,6 +13,7 @@ DOCUMENTS: Final = {
         ROOT / "README.md",
         ROOT / "CONTRIBUTING.md",
         ROOT / "CHANGELOG.md",
+        ROOT / "SECURITY.md",
         *sorted((ROOT / "docs").rglob("*.md")),
     )
 }

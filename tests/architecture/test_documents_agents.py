@@ -6,7 +6,9 @@ import re
 from bot.mcp_server.config import AgentSettings
 from bot.mcp_server.http import bodies
 from bot.sandbox.settlement import SANDBOX_API_KEY
-from tests.architecture.documents import ROOT, part, rows
+from bot.settlement.steps import STEP_OF_STATE, TERMINAL_STATES
+from tests.architecture.documents import ROOT, check_listed, part, rows
+from tests.mcp_server.agent_system import open_agent_system
 
 SECTION = part("agents")
 CONFIGURATIONS = [json.loads(block) for block in re.findall(r"```json\n(.*?)```", SECTION, re.DOTALL)]
@@ -23,6 +25,23 @@ def test_the_configurations_start_our_command_with_our_variables_or_ask_our_path
     assert set(local["env"]) <= {name.upper() for name in AgentSettings.model_fields}
     assert hosted["url"].endswith("/mcp")
     assert hosted["headers"] == {"Authorization": "Bearer …"}
+
+
+async def test_the_call_is_answered_as_the_documents_show_it() -> None:
+    call, shown = (json.loads(block) for block in re.findall(r"```text\n(.*?)```", part("agent-call"), re.DOTALL))
+    async with open_agent_system("documented") as system:
+        answer = await system.does("create_offramp_order", **call)
+    assert list(answer) == list(shown)
+    for name in ("bolt11", "paymentUri"):
+        assert re.match(r"(lightning:)?lnbcrt93750n1", shown[name])
+        assert re.match(r"(lightning:)?lnbcrt93750n1", answer[name])
+    new = {"orderId", "bolt11", "paymentUri"}
+    assert {name: answer[name] for name in answer.keys() - new} == {name: shown[name] for name in shown.keys() - new}
+
+
+def test_every_state_is_explained() -> None:
+    named = [name for first, *_ in rows("agent-states") for name in re.findall(r"`(\w+)`", first)]
+    check_listed("agent-states", named, STEP_OF_STATE.keys() | TERMINAL_STATES)
 
 
 def test_what_is_said_of_the_sandbox_and_the_limits_is_true() -> None:

@@ -1,10 +1,9 @@
-"""docs/operating.md and the code agree."""
+"""The documents for operators and the code agree: setup, runbook, handbook and reference."""
 
 import re
 from typing import TYPE_CHECKING, cast
 
 import httpx
-import pytest
 from babel.messages.pofile import read_po
 from typer.main import get_command
 
@@ -18,7 +17,6 @@ from bot.operations.command_menus import collect_menus
 from bot.operations.reconciliation.books import COLUMNS as BOOKED
 from bot.operations.statistics import OrderOutcome
 from bot.operations.statistics_service import COLUMNS as EXPORTED
-from bot.staff.alarm_model import AlarmKind
 from bot.staff.audit import COLUMNS as AUDITED
 from tests.architecture.documents import DOCUMENTS, check_listed, part, rows
 from tests.architecture.log_events import log_events
@@ -70,17 +68,26 @@ def test_commands_in_telegram_that_the_documents_mention_exist() -> None:
         assert not unknown, f"{path.name}: no command has these names. If one is a path, add it to PATHS in {__file__}"
 
 
-def test_every_alarm_is_listed_and_no_other() -> None:
-    check_listed("alarms", (first.strip("`") for first, *_ in rows("alarms")), AlarmKind)
-
-
 def test_every_log_event_is_listed_and_no_other() -> None:
     check_listed("log-events", (first.strip("`") for first, *_ in rows("log-events")), log_events())
 
 
-@pytest.mark.parametrize("table", ["alarms", "log-events"])
-def test_each_alarm_and_log_event_has_a_meaning_and_what_to_do(table: str) -> None:
-    assert [row for row in rows(table) if len(row) != 3 or not all(row)] == []
+def test_each_log_event_has_a_meaning_and_what_to_do() -> None:
+    assert [row for row in rows("log-events") if len(row) != 3 or not all(row)] == []
+
+
+def test_log_events_that_need_action_come_first() -> None:
+    """A row is in the group that its last cell says."""
+    groups = re.split(r"^## (.+)$", part("log-events"), flags=re.MULTILINE)
+    assert groups[1::2] == ["Act", "Act if it repeats", "Nothing to do"]
+    act, repeated, none = (
+        [line.split("|")[3].strip() for line in re.findall(r"^\| `.*$", group, re.MULTILINE)] for group in groups[2::2]
+    )
+    assert act
+    assert [todo for todo in act if todo.startswith("Nothing")] == []
+    assert [todo for todo in repeated if not todo.startswith("Nothing") or todo == "Nothing."] == []
+    assert {*none} == {"Nothing."}
+    assert len(act) + len(repeated) + len(none) == len(rows("log-events"))
 
 
 def test_every_figure_is_listed_and_no_other() -> None:

@@ -70,7 +70,7 @@ OF_OTHERS: Final = frozenset({"GRAFANA_PASSWORD", "POSTGRES_PASSWORD", "SERVICE_
 
 SECRET: Final = re.compile(r"PASSWORD|TOKEN|KEY|DATABASE_URL")
 SHUTDOWN_SECONDS: Final = 5
-"""The bot ends within this time (docs/operating.md, exit code 0)."""
+"""The bot ends within this time (docs/setup.md, exit code 0)."""
 
 PUBLIC_PORTS: Final = frozenset({"80:80", "443:443", "443:443/udp"})
 

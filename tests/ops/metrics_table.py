@@ -1,4 +1,4 @@
-"""Print the table of metrics for docs/operating.md: `python -m tests.ops.metrics_table`."""
+"""Print the table of metrics for docs/reference/metrics.md: `python -m tests.ops.metrics_table`."""
 
 import sys
 

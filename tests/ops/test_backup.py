@@ -98,7 +98,7 @@ async def test_an_order_in_progress_ends_on_another_server_after_a_restore(
         [order] = await system.service.orders()
         dump = first.back_up(backups)
         await system.kill_bot()
-        # The steps of docs/operating.md, on a server that already has an empty database.
+        # The steps of docs/setup.md, on a server that already has an empty database.
         second.create_database()
         second.run("dropdb", "-U", "postgres", "--force", "kirim")
         second.run("createdb", "-U", "postgres", "--owner", "kirim", "kirim")

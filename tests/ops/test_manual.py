@@ -1,4 +1,4 @@
-"""Numbers of several replicas in the operator's manual are those of the code."""
+"""Numbers of several replicas in docs/setup.md are those of the code."""
 
 import re
 from dataclasses import fields

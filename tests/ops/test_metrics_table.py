@@ -1,4 +1,4 @@
-"""docs/operating.md lists every metric, as the code declares it."""
+"""docs/reference/metrics.md lists every metric, as the code declares it."""
 
 from tests.architecture.documents import rows
 from tests.ops import metrics_table

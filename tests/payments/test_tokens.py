@@ -49,7 +49,7 @@ def test_every_way_to_pay_has_a_name(locale: str) -> None:
 
 
 def test_the_documents_name_every_token() -> None:
-    for_senders, for_operators = (DOCUMENTS[ROOT / "docs" / name] for name in ("senders.md", "operating.md"))
+    for_senders, for_operators = (DOCUMENTS[ROOT / "docs" / name] for name in ("senders.md", "operators.md"))
     assert [token.english_name for token in TOKENS.values() if token.english_name not in for_senders] == []
     assert [code for code in CODES if f"`{code}`" not in for_operators] == []
 

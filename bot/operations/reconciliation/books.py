@@ -79,7 +79,7 @@ COLUMNS: Final[dict[str, Callable[[_Line, _Sums], object]]] = {
     **{f"{name}_idr": partial(_sum_idr, name) for name in SUMS},
     **{f"{name}_sats": partial(_sum_sats, name) for name in SUMS},
 }
-"""The columns from left to right. docs/operating.md describes them."""
+"""The columns from left to right. docs/operators.md describes them."""
 
 
 class Books:

@@ -1,0 +1,108 @@
+"""docs/runbook.md and the alarms in Telegram agree."""
+
+import re
+from typing import NamedTuple
+
+import pytest
+
+from bot.infra.i18n import read_catalogue
+from bot.orders.notification_queue import ALARM_OF
+from bot.staff.alarm_model import RESOLVABLE_ALARMS, SERVICE_ALARMS, AlarmKind
+from tests.architecture.documents import DOCUMENTS, ROOT, anchors, check_listed, part, rows
+
+RUNBOOK = ROOT / "docs" / "runbook.md"
+SENTENCES = read_catalogue("en").sentences
+URGENCIES = ("At once", "Today", "When convenient")
+OTHER_TEXTS = {
+    "staff.alarm.methods_empty": AlarmKind.METHODS_SHRUNK,
+    "staff.alarm.orders_refused": AlarmKind.SERVICE_DOWN,
+    "staff.notification.staff_key_refused": AlarmKind.KEY_REFUSED,
+    "orders.notification.staff_failed_unknown": AlarmKind.ORDER_FAILED,
+    **{f"orders.notification.{warning}": kind for warning, kind in ALARM_OF.items()},
+}
+"""Other texts with which an alarm arrives."""
+
+
+class Section(NamedTuple):
+    """What the runbook says about an alarm."""
+
+    title: str
+    urgency: str
+    name: str
+    also: frozenset[str]
+    steps: tuple[str, ...]
+    meaning: str
+
+
+def _read_sections() -> list[Section]:
+    found = []
+    for text in re.split(r"^### ", part("alarms"), flags=re.MULTILINE)[1:]:
+        title, facts, steps, meaning = text.strip().split("\n\n")
+        head = re.fullmatch(r"\*\*(.+?)\*\* · `(\w+)`(?: · also: (.+))?", facts)
+        assert head, f"{title}: its second line has an urgency and the alarm's name"
+        also = frozenset(re.findall(r"\*\*(.+?)\*\*", head[3] or ""))
+        found.append(Section(title, head[1], head[2], also, tuple(re.split(r"\n(?=\d+\. )", steps)), meaning))
+    return found
+
+
+SECTIONS = _read_sections()
+
+
+def _title(key: str) -> str:
+    """Return the bold beginning of an alarm's text, with "…" for what differs."""
+    bold = re.search(r"<b>(.*?)</b>", SENTENCES[key][0])
+    assert bold
+    return re.sub(r"\{[^}]*\}", "…", bold[1]).rstrip(".")
+
+
+def test_every_alarm_is_listed_and_no_other() -> None:
+    check_listed("alarms", (section.name for section in SECTIONS), AlarmKind)
+
+
+@pytest.mark.parametrize("section", SECTIONS, ids=lambda section: section.name)
+def test_an_alarm_is_found_by_all_that_it_says_in_telegram(section: Section) -> None:
+    assert section.title == _title(f"staff.alarm.{section.name}")
+    others = {_title(key) for key, kind in OTHER_TEXTS.items() if kind == section.name}
+    assert section.also == others - {section.title}
+
+
+@pytest.mark.parametrize("section", SECTIONS, ids=lambda section: section.name)
+def test_an_alarm_has_its_first_step_first_and_then_its_meaning(section: Section) -> None:
+    numbers = [int(step.partition(".")[0]) for step in section.steps]
+    assert numbers == list(range(1, len(numbers) + 1))
+    assert re.match(r"[A-Z`]", section.meaning)
+
+
+@pytest.mark.parametrize("section", SECTIONS, ids=lambda section: section.name)
+def test_an_alarm_leads_to_the_service_if_it_has_to_help_and_to_its_button_if_it_has_one(section: Section) -> None:
+    said = " ".join(section.steps)
+    assert ("](#reach-the-settlement-service)" in said) is (section.name in SERVICE_ALARMS)
+    assert ("**Mark as handled**" in said) is (section.name in RESOLVABLE_ALARMS)
+
+
+def test_alarms_are_sorted_by_urgency() -> None:
+    order = [URGENCIES.index(section.urgency) for section in SECTIONS]
+    assert order == sorted(order)
+    assert set(order) == {0, 1, 2}
+
+
+def test_the_table_leads_to_each_alarm_by_its_name_in_status() -> None:
+    listed = [
+        [*re.findall(r"^\[(.+)\]\(#(.+)\)$", title)[0], status, name.strip("`"), urgency]
+        for title, status, name, urgency in rows("alarm-index")
+    ]
+    assert listed == [
+        [
+            each.title,
+            *anchors(f"# {each.title}"),
+            SENTENCES[f"staff.alarm.{each.name}_name"][0],
+            each.name,
+            each.urgency,
+        ]
+        for each in SECTIONS
+    ]
+
+
+def test_the_runbook_names_where_the_service_is_reached() -> None:
+    section = DOCUMENTS[RUNBOOK].partition("\n## Reach the settlement service\n")[2].partition("\n## ")[0]
+    assert "`SERVICE_CONTACT`" in section
