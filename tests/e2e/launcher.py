@@ -1,11 +1,13 @@
-"""Start bots from a process that has already imported the bot's code, which is faster than a new interpreter.
+"""Start bots from a process that has already run one, which is faster than a new interpreter.
 
-A bot is a fork of that process: `python -m bot run` with its own environment, folder and log. Tests can kill
-it at any time. `python -m bot mcp` is started in the same way, and so is a test's own program that has a `main`. Tests
-of cold starts run a new interpreter.
+A bot is a fork of that process: `python -m bot run` with its own environment, folder and log. It shares the modules and
+the compiled SQL. Tests can kill it at any time. `python -m bot mcp` is started in the same way, and so is a test's own
+program that has a `main`. Tests of cold starts run a new interpreter.
 
 Run as a program, this file is that process. It gets requests over a socket: one line of JSON, with the bot's standard
 input, output and log attached. It answers with the bot's process id, and later with its exit code.
+
+All processes of a test run share one: the address of its socket is in an environment variable.
 """
 
 import asyncio
@@ -20,7 +22,7 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -31,6 +33,9 @@ import bot
 from tests.waiting import TIMEOUT_SECONDS
 
 ROOT = Path(bot.__file__).parents[1]
+VARIABLE = "TEST_LAUNCHER"
+"""The environment variable with the socket's path. Workers of pytest-xdist inherit it."""
+
 LONGEST_REQUEST = 65_536
 MOST_FILES = 4096
 BOT = "bot.__main__"
@@ -78,21 +83,35 @@ class Child:
         return code
 
 
-class Launcher:
-    """A client of the process that starts bots. That process ends with its client."""
+class LauncherProcess:
+    """The process that starts bots. It ends when this process does."""
 
     def __init__(self) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="kirim-nursery-")
-        self._path = f"{self._folder.name}/socket"
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", __spec__.name, self._path],
-            cwd=ROOT,
-            env={name: value for name, value in os.environ.items() if name in {"PATH", "HOME", "LANG"}},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-        )
-        assert self._process.stdout is not None
-        assert self._process.stdout.readline() == b"ready\n"
+        self._folder = tempfile.TemporaryDirectory(prefix="kirim-launcher-")
+        self.path = f"{self._folder.name}/socket"
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as requests:
+            # Requests wait here until the process is ready.
+            requests.bind(self.path)
+            requests.listen()
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", __spec__.name, str(requests.fileno())],
+                cwd=ROOT,
+                env={name: value for name, value in os.environ.items() if name in {"PATH", "HOME", "LANG"}},
+                stdin=subprocess.PIPE,
+                pass_fds=[requests.fileno()],
+            )
+
+    def close(self) -> None:
+        """End the process."""
+        self._process.communicate()
+        self._folder.cleanup()
+
+
+class Launcher:
+    """A client of the process that starts bots."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
 
     async def start(
         self,
@@ -126,37 +145,46 @@ class Launcher:
         reader, writer = await asyncio.open_unix_connection(sock=line)
         return Child(reader, writer, int(await asyncio.wait_for(reader.readline(), TIMEOUT_SECONDS)))
 
-    def close(self) -> None:
-        """End the process that starts bots."""
-        self._process.communicate()
-        self._folder.cleanup()
-
 
 @cache
 def launcher() -> Launcher:
-    """Return the launcher of this process."""
-    started = Launcher()
+    """Return the launcher of this test run, or of this process if it runs the tests alone."""
+    if path := os.environ.get(VARIABLE):
+        return Launcher(path)
+    started = LauncherProcess()
     atexit.register(started.close)
-    return started
+    return Launcher(started.path)
 
 
-def serve(path: str) -> None:
+def share_launcher() -> Callable[[], None]:
+    """Let all child processes of this one share one launcher, and return the function that ends it."""
+    if VARIABLE in os.environ:  # a test of pytest itself
+        return lambda: None
+    started = LauncherProcess()
+    os.environ[VARIABLE] = started.path
+
+    def stop() -> None:
+        del os.environ[VARIABLE]
+        started.close()
+
+    return stop
+
+
+def serve(requests: socket.socket) -> None:
     """Start bots on request, until standard input ends."""
-    # Imported only here, because clients don't need it.
+    # Many test runs start no bot, so nothing is loaded before the first request.
+    readable, _, _ = select.select([sys.stdin.fileno(), requests], [], [])
+    if sys.stdin.fileno() in readable:
+        return
     import bot.__main__  # noqa: F401, PLC0415
-    from bot.infra.i18n import Translations  # noqa: PLC0415
+    from tests.e2e.warm_up import warm_up  # noqa: PLC0415
 
-    Translations.load()  # the imported modules stay in memory
-
+    warm_up()
     ended, tell = os.pipe()
     os.set_blocking(tell, False)
     signal.set_wakeup_fd(tell)
     signal.signal(signal.SIGCHLD, lambda *_: None)
-    requests = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    requests.bind(path)
-    requests.listen()
     lines: dict[int, socket.socket] = {}
-    os.write(sys.stdout.fileno(), b"ready\n")
     while True:
         readable, _, _ = select.select([sys.stdin.fileno(), ended, requests], [], [])
         if sys.stdin.fileno() in readable:
@@ -226,4 +254,4 @@ def _tell_ends(lines: dict[int, socket.socket]) -> None:
 
 
 if __name__ == "__main__":
-    serve(sys.argv[1])
+    serve(socket.socket(fileno=int(sys.argv[1])))

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
+from tests.e2e.launcher import share_launcher
 from tests.harness.machine import BROWSER, MACHINE, POSTGRESQL, Machine, format_skipped
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     config = session.config
     if config.pluginmanager.hasplugin("dsession") and not config.option.quick and not config.option.collectonly:
         config.stash[MACHINE].look_for((POSTGRESQL, BROWSER))
+        config.add_cleanup(share_launcher())
 
 
 @pytest.hookimpl(optionalhook=True)
