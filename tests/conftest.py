@@ -73,7 +73,7 @@ def no_search_for_sniffio() -> Iterator[None]:
         yield
         return
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(sys.modules, "sniffio", None)  # type: ignore[arg-type]  # as the import system allows
+        patch.setitem(sys.modules, "sniffio", None)
         yield
 
 

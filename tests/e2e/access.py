@@ -5,7 +5,6 @@ Buttons and commands come from the bot's own handlers and routes, so that a new 
 """
 
 import base64
-import json
 import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,7 +13,6 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-import httpx
 from sqlalchemy import NullPool, create_engine, select
 from telegram.ext import ApplicationBuilder, BaseHandler, CallbackQueryHandler, CommandHandler, ConversationHandler
 
@@ -41,6 +39,7 @@ from bot.orders.preferences import DeliveryMode
 from bot.rates.buttons import RateButton, SubscriptionAction, SubscriptionButton
 from bot.rates.history import ChartPeriod
 from bot.recipients.buttons import RecipientAction, RecipientButton, RecipientsButton
+from bot.sandbox.bot_api.people.events import KEPT_EVENTS
 from bot.staff.alarm_model import AlarmKind
 from bot.staff.buttons import AlarmAction, AlarmButton, AuditExportButton, AuditFileButton, AuditPageButton
 from bot.support.buttons import (
@@ -241,20 +240,13 @@ async def last_event(system: System) -> int:
     return int((await system.telegram.get("/sandbox/state")).raise_for_status().json()["seq"])
 
 
-async def shown_since(system: System, number: int) -> list[Json]:
-    """Return the messages shown after an event in any chat, also those that were replaced since."""
-    last = await last_event(system)
+async def shown_since(system: System, number: int, chats: Iterable[int]) -> list[Json]:
+    """Return the messages shown after an event in these chats, also those that were replaced since."""
+    assert await last_event(system) - number <= KEPT_EVENTS, "the sandbox has dropped events"
     shown: list[Json] = []
-    if last > number:
-        # A stream without an end needs a real connection, which can be closed.
-        connected = httpx.AsyncClient(base_url=system.addresses.page)
-        async with connected, connected.stream("GET", "/sandbox/events", params={"after": number}) as stream:
-            async for line in stream.aiter_lines():
-                event = json.loads(line.removeprefix("data: ")) if line.startswith("data: ") else {}
-                assert event.get("type") != "reset"
-                shown += [event["message"]] if "message" in event else []
-                if event.get("seq", 0) >= last:
-                    break
+    for chat in chats:
+        answer = await system.telegram.get(f"/sandbox/chats/{chat}/messages", params={"shown_after": number})
+        shown += answer.raise_for_status().json()["shown"]
     return shown
 
 

@@ -285,11 +285,7 @@ async def record_messages(shared: AccessSystem, chats: Iterable[ChatUser]) -> Re
 
 async def secrets_shown_since(shared: AccessSystem, recorded: RecordedMessages) -> list[str]:
     """Return the secrets that these chats have shown since then, even for a moment."""
-    shown = [
-        each
-        for each in await access.shown_since(shared.system, recorded.number)
-        if each["chat"]["id"] in recorded.by_chat
-    ]
+    shown = await access.shown_since(shared.system, recorded.number, recorded.by_chat)
     fresh = {
         (message["chat"]["id"], text)
         for message in shown

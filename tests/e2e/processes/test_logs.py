@@ -32,6 +32,8 @@ async def test_a_run_with_every_kind_of_failure_leaves_no_personal_data_and_no_s
         await sender.chat.sees(SHOWN, anywhere=True)
         await kill_and_restart(kirim)
         order = (await sender.orders())[0]
+        await sender.chat.says(f"lightning:{order['invoiceBolt11'].upper()}")
+        await sender.chat.sees(like("orders.asked.own_invoice"))
         await kirim.service.fails_with("truncated", method="GET", times=1)
         await kirim.service.pays(order)
         await sender.chat.sees(like("orders.notification.paid"), anywhere=True)

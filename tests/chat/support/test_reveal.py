@@ -1,8 +1,6 @@
 """An agent sees a full recipient in private, with a reason, for a minute, and can't forward it."""
 
 import re
-import sqlite3
-from contextlib import closing
 from functools import partial
 
 import pytest
@@ -10,31 +8,15 @@ import pytest
 from bot.sandbox.telegram import SUPPORT_GROUP_ID
 from bot.users.repository import UserRepository
 from tests.e2e.access import last_event, shown_since
-from tests.e2e.bot_database import open_transaction, row_of
+from tests.e2e.bot_database import open_transaction
 from tests.e2e.chat_user import ChatUser, Json, text_of
-from tests.e2e.faults import calls_of, hold_call
 from tests.e2e.new_users import new_user
-from tests.e2e.orders.steps import tap_to_invoice
+from tests.e2e.support.reveals import MASKED, NUMBER, an_order, audit_rows, end_minute, is_not_shown, message_to_press
 from tests.e2e.system import System
 from tests.texts import label, like
-from tests.waiting import TIMEOUT_SECONDS, until
+from tests.waiting import until
 
 session_loop = pytest.mark.asyncio(loop_scope="session")
-NUMBER, MASKED = "1234567890", "BCA ••••7890"
-
-
-async def an_order(system: System) -> tuple[ChatUser, str]:
-    """Place an order of a new user to BCA, and return the user and our reference."""
-    emma = await new_user(system)
-    _, order = await tap_to_invoice(system, emma)
-    return emma, str(row_of(system, order)["reference"])
-
-
-async def message_to_press(user: ChatUser, language: str = "en") -> Json:
-    """Return a message of the bot, to press forged buttons under it."""
-    await user.speaks(language)
-    await user.says("/start")
-    return await user.sees(like("users.start.text", language))
 
 
 def reason_question(reference: str, locale: str = "en") -> str:
@@ -49,29 +31,9 @@ async def reveal(rina: ChatUser, reference: str, reason: str = label("support.re
     return await rina.sees(like("support.reveal.shown", number=NUMBER))
 
 
-async def end_minute(system: System) -> None:
-    """End the minute of all reveals."""
-    with closing(sqlite3.connect(system.state / "kirim.db", timeout=TIMEOUT_SECONDS)) as database:
-        database.execute("UPDATE reveals SET until = '2026-01-01 00:00:00.000000' WHERE masked_at IS NULL")
-        database.commit()
-
-
 async def has_no_question(user: ChatUser, reference: str) -> bool:
     """Return whether the question about this order is gone."""
     return await user.count(reason_question(reference)) == 0
-
-
-async def is_not_shown(user: ChatUser) -> bool:
-    """Return whether no message of the bot in the chat shows the number. Quoted messages of others don't count."""
-    written = [message for message in await user.messages() if message["from"]["is_bot"]]
-    return not any(NUMBER in str({**message, "reply_to_message": None}) for message in written)
-
-
-def audit_rows(system: System, reference: str) -> list[tuple[int, str]]:
-    """Return the agents who revealed an order's recipient, and the stored reasons."""
-    with closing(sqlite3.connect(system.state / "kirim.db")) as database:
-        known = "SELECT actor_id, detail FROM audit WHERE action = 'revealed' AND subject = ? ORDER BY id"
-        return database.execute(known, (f"order:{reference}",)).fetchall()
 
 
 @session_loop
@@ -107,9 +69,7 @@ async def test_what_is_shown_cant_be_forwarded_and_was_never_sent_unmasked(share
     )
     assert answer.status_code == 404
     assert await is_not_shown(group)
-    messages = [
-        each for each in await shown_since(shared_system, before) if each["chat"]["id"] == shared_system.rina.id
-    ]
+    messages = await shown_since(shared_system, before, [shared_system.rina.id])
     unmasked = [each for each in messages if each["from"]["is_bot"] and NUMBER in text_of(each)]
     assert unmasked, "it was shown"
     assert all("edit_date" in each for each in unmasked), "by an edit, of which no notification tells"
@@ -213,22 +173,6 @@ async def test_whoever_has_yet_to_press_start_is_told_how(kirim: System) -> None
     assert "start=staff" in str(messages["reply_markup"])
     await kirim.rina.blocks(blocked=False)
     await reveal(kirim.rina, reference)
-
-
-async def test_killed_while_it_is_shown_and_while_it_is_about_to_be_it_is_masked(kirim: System) -> None:
-    _, reference = await an_order(kirim)
-    for fault in ("delay", "delay_after"):
-        await kirim.rina.presses(await message_to_press(kirim.rina), f"rv:{reference}:ask", force=True)
-        await kirim.rina.sees(like("support.reveal.ask"))
-        async with hold_call(calls_of(kirim, "editMessageText"), kirim.rina, fault):
-            await kirim.rina.taps(label("support.reveal.reason_trace"), wait=0)
-        await kirim.kill_bot()
-        assert await is_not_shown(kirim.rina) is (fault == "delay")
-        await kirim.telegram_heals()
-        await end_minute(kirim)
-        await kirim.start_bot()
-        await until(partial(is_not_shown, kirim.rina), what="the mask")
-    assert len(audit_rows(kirim, reference)) == 2
 
 
 async def test_a_former_supporter_is_shown_nothing_and_loses_what_they_see(kirim: System) -> None:

@@ -4,31 +4,16 @@ import re
 from pathlib import Path
 
 from bot.sandbox.telegram import SUPPORT_GROUP_ID
+from tests.chat.system import running_in_process
 from tests.e2e.bot_database import row_of
 from tests.e2e.chat_user import ChatUser, Json, text_of
-from tests.e2e.faults import calls_of, hold_call, kill_and_restart
+from tests.e2e.faults import kill_and_restart
 from tests.e2e.new_users import new_user
 from tests.e2e.orders.steps import tap_to_invoice
-from tests.e2e.support.tickets import CARD
-from tests.e2e.system import System, running_system
-from tests.texts import in_any_language, label, like, name_of, says, text
+from tests.e2e.support.cards import fail_after_payment, support_group, topics, wait_for_card
+from tests.e2e.system import System
+from tests.texts import label, like, name_of, says, text
 from tests.waiting import until
-
-
-def support_group(system: System, chat_id: int = SUPPORT_GROUP_ID) -> ChatUser:
-    """Return the group as Rina sees it."""
-    return ChatUser(system.telegram, 3001, chat_id)
-
-
-async def fail_after_payment(system: System) -> tuple[ChatUser, Json]:
-    """Let a new user pay an order that then fails."""
-    user = await new_user(system)
-    _, order = await tap_to_invoice(system, user)
-    await system.service.pays(order)
-    await user.sees(like("orders.notification.paid"))
-    await system.service.does("fail", orderId=order["id"])
-    await user.sees(like("orders.notification.failed_paid"))
-    return user, order
 
 
 async def ask_about_order(system: System, user: ChatUser, order: Json) -> None:
@@ -41,26 +26,9 @@ async def ask_about_order(system: System, user: ChatUser, order: Json) -> None:
     await user.sees(like("support.ticket.is_open"))
 
 
-async def wait_for_card(group: ChatUser, user: ChatUser) -> Json:
-    """Wait for the card of a user's ticket, in any language."""
-    about = in_any_language("support.case.person", id=str(user.id))
-    return await group.waits_for(lambda m: is_card(m) and re.search(about, text_of(m)) is not None, anywhere=True)
-
-
-def is_card(message: Json) -> bool:
-    return re.search(CARD, text_of(message)) is not None
-
-
 def is_claimed_by_rina(message: Json) -> bool:
     """Return whether a card says that Rina has claimed the ticket."""
     return says(text_of(message), "support.staff_ticket.claimed", "id", by="3001")
-
-
-async def topics(system: System, chat_id: int = SUPPORT_GROUP_ID) -> dict[int, Json]:
-    """Return the topics of a group by id."""
-    chats = (await system.telegram.get("/sandbox/state")).raise_for_status().json()["chats"]
-    found = next(chat for chat in chats if chat["id"] == chat_id)["topics"]
-    return {topic["id"]: topic for topic in found}
 
 
 async def use_plain_group(system: System) -> ChatUser:
@@ -139,7 +107,7 @@ async def test_the_order_is_read_afresh_by_a_button_that_says_what_it_has_change
 
 
 async def test_a_refresh_of_an_open_order_is_saved_and_updates_every_card(tmp_path: Path) -> None:
-    async with running_system(tmp_path, POLL_INTERVAL_SECONDS="60") as kirim:
+    async with running_in_process(tmp_path, POLL_INTERVAL_SECONDS="60") as kirim:
         user, group = await new_user(kirim), support_group(kirim)
         _, order = await tap_to_invoice(kirim, user)
         await ask_about_order(kirim, user, order)
@@ -189,31 +157,6 @@ async def test_a_topic_that_somebody_deletes_is_made_anew(kirim: System) -> None
     assert (await wait_for_card(group, user))["message_thread_id"] == words["message_thread_id"]
 
 
-async def test_kill_9_between_a_topic_and_its_card_opens_no_second_topic(kirim: System) -> None:
-    group = support_group(kirim)
-    async with hold_call(calls_of(kirim, "sendMessage"), group):
-        user, _ = await fail_after_payment(kirim)
-    await kill_and_restart(kirim)
-    await wait_for_card(group, user)
-    assert len(await topics(kirim)) == 1
-    assert await group.count(CARD) == 1
-
-
-async def test_an_answer_to_a_card_that_a_kill_kept_from_being_known_is_not_silently_lost(kirim: System) -> None:
-    group = support_group(kirim)
-    async with hold_call(calls_of(kirim, "sendMessage"), group, "delay_after"):
-        user, _ = await fail_after_payment(kirim)
-    first = await group.waits_for(is_card, anywhere=True)
-    await kill_and_restart(kirim)
-    again = await group.waits_for(lambda m: is_card(m) and m["message_id"] != first["message_id"], anywhere=True)
-    assert again["message_thread_id"] == first["message_thread_id"]
-    await group.says("On its way", reply_to=first)
-    await group.sees(like("support.staff.not_passed_on", "id"))
-    await group.says("It arrives today", reply_to=again)
-    await user.sees("It arrives today", anywhere=True)
-    assert await user.count("On its way") == 0
-
-
 async def test_a_plain_group_gets_the_card_and_answers_to_it_and_is_followed_to_its_new_id(kirim: System) -> None:
     group = await use_plain_group(kirim)
     user, _ = await fail_after_payment(kirim)
@@ -250,7 +193,7 @@ async def test_where_the_bot_may_open_no_topics_everything_answers_the_card(kiri
 
 
 async def test_without_a_group_each_supporter_has_the_ticket_in_private_and_in_their_language(tmp_path: Path) -> None:
-    async with running_system(tmp_path, SUPPORT_CHAT_ID="0", SUPPORT_IDS="2001,3001") as kirim:
+    async with running_in_process(tmp_path, SUPPORT_CHAT_ID="0", SUPPORT_IDS="2001,3001") as kirim:
         await kirim.rina.says("/start")
         await kirim.oscar.says("/start")
         user, _ = await fail_after_payment(kirim)

@@ -2,16 +2,17 @@
 
 from pathlib import Path
 
+from tests.chat.system import running_in_process
 from tests.e2e.chat_user import ChatUser, text_of
 from tests.e2e.new_users import new_user
-from tests.e2e.system import System, running_system
+from tests.e2e.system import System
 from tests.texts import label, like
 
 DAY, WEEK, MONTH = label("rates.button_day"), label("rates.button_week"), label("rates.button_month")
 
 
 async def test_the_rate_is_a_picture_whose_period_changes_in_place(tmp_path: Path) -> None:
-    async with running_system(tmp_path, QUOTE_RECORD_SECONDS="10") as kirim:
+    async with running_in_process(tmp_path, QUOTE_RECORD_SECONDS="10") as kirim:
         await kirim.service.keeps_its_quote()
         emma, sari = await new_user(kirim), await new_user(kirim, "id")
         await emma.says("/rate")

@@ -2,84 +2,35 @@
 
 import asyncio
 import re
-import sqlite3
-from contextlib import closing
-from datetime import UTC, datetime, timedelta
-from pathlib import Path
+from datetime import timedelta
 
 import pytest
 
-from tests.e2e.chat_user import ChatUser, Json, text_of
-from tests.e2e.faults import calls_of, hold_call, kill_and_restart
+from tests.e2e.bot_database import change_rows
+from tests.e2e.chat_user import ChatUser, text_of
 from tests.e2e.local_times import hour_far_from_now, now_in_jakarta
 from tests.e2e.new_users import new_user
-from tests.e2e.system import System, running_system
+from tests.e2e.rates.rate_updates import (
+    DAILY,
+    condition,
+    daily_at,
+    daily_falls_due,
+    opens,
+    price_comes,
+    takes_a_daily_quote,
+    updates_of,
+)
+from tests.e2e.system import System
 from tests.texts import label, like, says, text
-from tests.waiting import TIMEOUT_SECONDS, found
+from tests.waiting import found
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
-def condition(side: str, locale: str = "en") -> re.Pattern[str]:
-    """Return the condition of an alert."""
-    return re.compile(like(f"rates.subscription.{side}", locale, threshold=re.compile(r"Rp[\d,.]+")))
-
-
 NOON = 12
-ABOVE = condition("above")
-RINGS = like("rates.subscription.rings", condition=ABOVE)
-DAILY = like("rates.subscription.daily_text")
 RATE = "|".join(
     like(f"rates.subscription.{key}", rate=re.compile(r"Rp[\d,.]+")) for key in ("daily_rate", "daily_rate_moved")
 )
-
-
-def daily_at(time_of_day: str, locale: str = "en") -> str:
-    """Return a pattern for the overview with a daily quote at this time."""
-    return like("rates.subscription.text", locale, daily=text("rates.subscription.each_day", locale, time=time_of_day))
-
-
-def executed(shared_system: System, statement: str, *values: object) -> list[tuple[object, ...]]:
-    """Execute a statement on the bot's database."""
-    with closing(sqlite3.connect(shared_system.state / "kirim.db", timeout=TIMEOUT_SECONDS)) as database:
-        rows = database.execute(statement, values).fetchall()
-        database.commit()
-    return rows
-
-
-def daily_falls_due(shared_system: System, user: ChatUser, *, ago: timedelta = timedelta()) -> None:
-    due = (datetime.now(UTC) - ago).strftime("%Y-%m-%d %H:%M:%S.%f")
-    executed(shared_system, "UPDATE subscriptions SET next_daily_at = ? WHERE user_id = ?", due, user.id)
-
-
-def price_comes(shared_system: System, user: ChatUser) -> None:
-    """Let the bot record the price of this user's alert."""
-    now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S.%f")
-    (rate,) = executed(shared_system, "SELECT threshold FROM rate_alerts WHERE user_id = ? AND is_above", user.id)[0]
-    executed(shared_system, "INSERT INTO quotes (fetched_at, btc_idr, source) VALUES (?, ?, 'test')", now, rate)
-
-
-def updates_of(shared_system: System, user: ChatUser) -> tuple[int, int]:
-    """Return the numbers of subscriptions and alerts of a user."""
-    (subscribed,) = executed(shared_system, "SELECT count(*) FROM subscriptions WHERE user_id = ?", user.id)[0]
-    (alerts,) = executed(shared_system, "SELECT count(*) FROM rate_alerts WHERE user_id = ?", user.id)[0]
-    return int(str(subscribed)), int(str(alerts))
-
-
-async def opens(user: ChatUser, locale: str = "en") -> Json:
-    await user.says("/settings")
-    await user.sees(like("users.settings.text", locale))
-    await user.taps(label("rates.settings.rate_news", locale))
-    return await user.sees(f"{like('rates.subscription.off', locale)}|{like('rates.subscription.text', locale)}")
-
-
-async def takes_a_daily_quote(user: ChatUser) -> str:
-    """Choose a time at which no quote falls due during the test, and return the time as it is shown."""
-    hour = hour_far_from_now(6, 12, 19)
-    await user.taps(label("rates.subscription.daily"))
-    await user.taps(f"{hour:02}:00")
-    await user.sees(daily_at(f"{hour:02}:00 WIB"))
-    return f"{hour:02}:00 WIB"
 
 
 async def test_people_hear_of_the_rate_as_they_wish(shared_system: System) -> None:
@@ -92,29 +43,6 @@ async def test_people_hear_of_the_rate_as_they_wish(shared_system: System) -> No
         forged_buttons_do_nothing(shared_system),
         all_of_it_seen_and_deleted(shared_system),
     )
-
-
-async def test_kill_9_while_telling_repeats_an_alert_and_no_daily_quote(tmp_path: Path) -> None:
-    async with running_system(tmp_path) as kirim:
-        emma, sari = await new_user(kirim), await new_user(kirim)
-        for user in (emma, sari):
-            await opens(user)
-        await takes_a_daily_quote(emma)
-        await sari.taps(label("rates.subscription.alert"))
-        await sari.taps("+5%")
-        await sari.taps(label("rates.subscription.for_days", how=label("rates.subscription.once"), days="30"))
-        await sari.sees(like("rates.subscription.alert_set", condition=ABOVE))
-        calls = calls_of(kirim, "sendMessage")
-        async with hold_call(calls, emma, "delay_after"):
-            daily_falls_due(kirim, emma)
-        async with hold_call(calls, sari, "delay_after"):
-            price_comes(kirim, sari)
-        await kill_and_restart(kirim)
-        await sari.sees(f"{RINGS}(.|\n)*{like('infra.outbox.again')}", anywhere=True)
-        assert [await emma.count(DAILY), await sari.count(RINGS)] == [1, 2]
-        assert updates_of(kirim, sari) == (1, 0)
-        ((due,),) = executed(kirim, "SELECT next_daily_at FROM subscriptions WHERE user_id = ?", emma.id)
-        assert str(due) > datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S")
 
 
 async def daily_by_a_tap_and_by_words(shared_system: System) -> None:
@@ -134,7 +62,7 @@ async def daily_by_a_tap_and_by_words(shared_system: System) -> None:
     start, end = ((now_in_jakarta() + timedelta(hours=hours)).hour for hours in (-1, 3))
     await emma.says(f"{start}:00-{end}:00")
     await emma.sees(like("rates.subscription.text", quiet=re.compile(f"{start:02}:00–{end:02}:00.*")))  # noqa: RUF001  a dash
-    daily_falls_due(shared_system, emma)
+    await daily_falls_due(shared_system, emma)
     told = await emma.sees(DAILY)
     assert re.search(RATE, text_of(told))
     assert "Rp1,000,000 ≈" in text_of(told)
@@ -194,10 +122,10 @@ async def alert_set_only_oncehowever_often_tapped_and_rung(shared_system: System
     await sari.taps(label("rates.subscription.for_days", "id", how=every, days="90"))
     await sari.sees("• " + like("rates.subscription.alert_line", "id", price=re.compile(r"▼ Rp[\d.]+"), how=every))
     assert updates_of(shared_system, sari) == (1, 2)
-    price_comes(shared_system, sari)
+    await price_comes(shared_system, sari)
     above = like("rates.subscription.rings", "id", condition=condition("above", "id"))
     rung = await sari.sees(f"{above}(.|\n)*{like('rates.subscription.rang_once', 'id')}")
-    executed(shared_system, "DELETE FROM quotes WHERE source = 'test'")
+    await change_rows(shared_system, "DELETE FROM quotes WHERE source = 'test'", ())
     assert updates_of(shared_system, sari) == (1, 1)
     await sari.taps(label("rates.subscription.mine", "id"), message=rung)
     await sari.sees(like("rates.subscription.text", "id"))
@@ -210,7 +138,7 @@ async def stopped_in_one_tap_from_the_notification_itself(shared_system: System)
     emma = await new_user(shared_system)
     await opens(emma)
     await takes_a_daily_quote(emma)
-    daily_falls_due(shared_system, emma)
+    await daily_falls_due(shared_system, emma)
     told = await emma.sees(DAILY)
     _, end = await emma.button(label("rates.subscription.stop"))
     for _ in range(2):

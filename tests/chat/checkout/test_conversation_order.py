@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 from bot.infra.i18n import LOCALES
+from tests.chat.system import running_in_process
 from tests.e2e.bot_database import expire_order, row_of
 from tests.e2e.chat_user import ChatUser, Json, text_of
 from tests.e2e.new_users import new_user
 from tests.e2e.orders.steps import complete_order, order_of, review_pattern, tap_to_invoice, tap_to_review
-from tests.e2e.system import System, running_system
+from tests.e2e.system import System
 from tests.pictures import qr_texts
 from tests.texts import label, like, says, starts, text
 
@@ -128,7 +129,7 @@ async def declines(shared_system: System) -> None:
 
 async def test_an_expired_invoice_is_taken_down_and_one_tap_asks_for_a_new_quote(tmp_path: Path) -> None:
     # The live service never fails an order for not being paid.
-    async with running_system(tmp_path, "live") as live:
+    async with running_in_process(tmp_path, "live") as live:
         await live.service.does("settings", lockedPricePercent=0.5)
         emma, sari = await new_user(live), await new_user(live)
         (_, order), (_, late) = await tap_to_invoice(live, emma), await tap_to_invoice(live, sari)

@@ -7,11 +7,11 @@ from functools import partial
 import pytest
 import pytest_asyncio
 
+from tests.chat.system import running_in_process
 from tests.e2e.chat_user import ChatUser, Json
 from tests.e2e.faults import clear_faults, confirm_found_order, count_posts, invoices_in
 from tests.e2e.new_users import Sender, new_senders_at_review
 from tests.e2e.orders.steps import tap_change
-from tests.e2e.system import running_system
 from tests.texts import label, like
 from tests.waiting import until
 
@@ -29,8 +29,8 @@ async def ready(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[dict[
     """Return a system for each profile of the service, with users who only need to confirm."""
     folder = tmp_path_factory.mktemp("worlds")
     async with (
-        running_system(folder / "documented", "documented", RECONCILE_SECONDS="1") as documented,
-        running_system(folder / "live", "live", RECONCILE_SECONDS="1") as live,
+        running_in_process(folder / "documented", "documented", RECONCILE_SECONDS="1") as documented,
+        running_in_process(folder / "live", "live", RECONCILE_SECONDS="1") as live,
     ):
         await asyncio.gather(documented.oscar.says("/start"), live.oscar.says("/start"))
         crowds = await asyncio.gather(new_senders_at_review(documented, 25), new_senders_at_review(live, 5))

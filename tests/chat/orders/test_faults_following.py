@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from tests.chat.system import running_in_process
 from tests.e2e.chat_user import ChatUser
 from tests.e2e.faults import ORDERS, clear_faults, wait_until_idle
 from tests.e2e.new_users import Sender, new_sender_at_review, new_senders_at_review
 from tests.e2e.orders.steps import refresh_status
-from tests.e2e.system import System, running_system
+from tests.e2e.system import System
 from tests.texts import label, like
 from tests.waiting import until
 
@@ -28,7 +29,7 @@ REFUSED, TAKEN = like("staff.notification.staff_key_refused"), like("staff.notif
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def senders(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[list[Sender]]:
     """Users with an invoice, all in one system."""
-    async with running_system(tmp_path_factory.mktemp("kirim")) as made:
+    async with running_in_process(tmp_path_factory.mktemp("kirim")) as made:
         await made.oscar.says("/start")
         ready = await new_senders_at_review(made, 4)
         await asyncio.gather(*(sender.chat.taps(label("checkout.review.confirm"), wait=0) for sender in ready))
@@ -70,7 +71,7 @@ async def test_an_order_passed_in_leaps_tells_the_last_of_its_steps(sender: Send
 
 async def test_a_request_for_fewer_requests_is_honoured_to_the_second(tmp_path: Path) -> None:
     # With only one order, no other request is in progress when one is rejected.
-    async with running_system(tmp_path) as made:
+    async with running_in_process(tmp_path) as made:
         sender = await new_sender_at_review(made)
         await sender.chat.taps(label("checkout.review.confirm"))
         await sender.chat.sees(SHOWN)
@@ -111,7 +112,7 @@ async def test_a_key_that_is_refused_for_a_while_is_told_to_operators_once_and_s
 
 
 async def test_a_revoked_key_is_told_to_operators_at_once_and_its_service_not_hammered(tmp_path: Path) -> None:
-    async with running_system(tmp_path) as made:
+    async with running_in_process(tmp_path) as made:
         await made.oscar.says("/start")
         sender = await new_sender_at_review(made)
         await made.service.does("keys/revoke", keyId="pk_live_sandbox")

@@ -126,7 +126,7 @@ async def test_a_pasted_invoice_of_an_order_leads_to_a_wallet(shared_system: Sys
     await emma.sees(like("orders.asked.own_invoice"))
     await omar.says(invoice)
     await omar.sees(like("orders.asked.other_invoice"))
-    assert invoice[:40] not in shared_system.log.read_text()
+    assert invoice[:40] not in shared_system.read_log()
 
 
 async def test_a_picture_outside_a_ticket_shows_the_order_and_says_that_nobody_saw_it(shared_system: System) -> None:

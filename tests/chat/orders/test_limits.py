@@ -9,12 +9,13 @@ from functools import partial
 import pytest
 import pytest_asyncio
 
+from tests.chat.system import running_in_process
 from tests.e2e.chat_user import ChatUser, Json, text_of
 from tests.e2e.faults import wait_until_idle
 from tests.e2e.local_times import minutes_between, now_in_jakarta
 from tests.e2e.new_users import new_user
 from tests.e2e.orders.steps import DESTINATION_QUESTION, order_of
-from tests.e2e.system import System, running_system
+from tests.e2e.system import System
 from tests.texts import label, like, says
 from tests.waiting import until
 
@@ -26,7 +27,7 @@ FLOOD = like("infra.limits.messages", count=re.compile(r"\d+"))
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def kirim(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[System]:
-    async with running_system(tmp_path_factory.mktemp("limits"), **LIMITS) as made:
+    async with running_in_process(tmp_path_factory.mktemp("limits"), **LIMITS) as made:
         yield made
 
 

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.chat.system import running_in_process
 from tests.e2e.bot_database import wait_for_row
 from tests.e2e.chat_user import ChatUser, text_of
 from tests.e2e.faults import calls_of, wait_until_idle
 from tests.e2e.new_users import new_user
 from tests.e2e.orders.steps import refresh_status, review_pattern, tap_to_invoice, tap_to_review
-from tests.e2e.system import System, running_system
+from tests.e2e.system import System
 from tests.texts import label, like
 from tests.waiting import until
 
@@ -21,7 +22,7 @@ METHODS, QUOTE, RAILS = "/v1/payout/methods", "/v1/quote", "/v1/deposit/rails"
 @pytest.fixture
 async def slow_poller(tmp_path: Path) -> AsyncIterator[System]:
     """A system whose bot rarely polls, so only a user's tap leads to a notification. Nothing is cached."""
-    async with running_system(tmp_path, POLL_INTERVAL_SECONDS="300") as made:
+    async with running_in_process(tmp_path, POLL_INTERVAL_SECONDS="300") as made:
         yield made
 
 
@@ -101,7 +102,7 @@ async def test_one_can_ask_how_an_order_stands_and_rails_may_go(slow_poller: Sys
 
 
 async def test_without_rails_only_lightning_is_offered(tmp_path: Path) -> None:
-    async with running_system(tmp_path, POLL_INTERVAL_SECONDS="300") as made:
+    async with running_in_process(tmp_path, POLL_INTERVAL_SECONDS="300") as made:
         await made.service.does("settings", configured=False)
         emma = await new_user(made)
         await tap_to_review(emma)

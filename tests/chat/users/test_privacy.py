@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import re
 import sqlite3
 from contextlib import closing
 
@@ -10,33 +9,15 @@ import pytest
 
 from tests.e2e.bot_database import row_of
 from tests.e2e.chat_user import ChatUser, Json, text_of
-from tests.e2e.faults import calls_of, hold_call, kill_and_restart
 from tests.e2e.new_users import new_user
 from tests.e2e.orders.steps import complete_order, type_to_invoice, type_to_review
-from tests.e2e.system import System, running_system
+from tests.e2e.system import System
+from tests.e2e.users.own_data import asks_to_be_deleted, becomes_unknown, rows_of
 from tests.infra.on_disk import find_texts
 from tests.texts import label, like, says, text
-from tests.waiting import TIMEOUT_SECONDS, found
+from tests.waiting import TIMEOUT_SECONDS
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
-
-
-def rows_of(shared_system: System, user: ChatUser) -> dict[str, list[sqlite3.Row]]:
-    """Return the rows of a user by table, without tables that have none."""
-    where = {
-        "users": "id",
-        "recipients": "user_id",
-        "drafts": "user_id",
-        "orders": "user_id",
-        "outbox": "chat_id",
-        "inbox": "chat_id",
-    }
-    with closing(sqlite3.connect(shared_system.state / "kirim.db", timeout=TIMEOUT_SECONDS)) as database:
-        rows = {
-            table: database.execute(f"SELECT * FROM {table} WHERE {column} = ?", (user.id,)).fetchall()  # noqa: S608
-            for table, column in where.items()
-        }
-    return {table: kept for table, kept in rows.items() if kept}
 
 
 def sealed_of(shared_system: System, user: ChatUser) -> list[str]:
@@ -48,16 +29,6 @@ def sealed_of(shared_system: System, user: ChatUser) -> list[str]:
             {"p": user.id},
         )
         return [row[0] for row in rows]
-
-
-async def becomes_unknown(shared_system: System, user: ChatUser) -> None:
-    """Wait until no row leads to the user. The row of the last update is deleted after two days."""
-
-    async def rows() -> dict[str, list[sqlite3.Row]]:
-        return rows_of(shared_system, user)
-
-    left = await found(rows, lambda kept: kept.keys() <= {"inbox"}, what="the end of their rows")
-    assert all(row[2] == "" or "person" not in row[2] for row in left.get("inbox", []))
 
 
 async def sent_by(shared_system: System, user: ChatUser, number: str) -> tuple[Json, Json]:
@@ -73,14 +44,6 @@ async def file_of(user: ChatUser, message: Json) -> tuple[str, Json]:
     """Return a document's name and content."""
     answer = await user._http.get(f"/sandbox/files/{message['document']['file_id']}")
     return message["document"]["file_name"], json.loads(answer.raise_for_status().content)
-
-
-async def asks_to_be_deleted(user: ChatUser) -> Json:
-    """Go from the command to the confirmation."""
-    await user.says("/privacy")
-    await user.sees(like("users.privacy.text"))
-    await user.taps(label("users.privacy.delete"))
-    return await user.sees(like("users.privacy.confirm"))
 
 
 async def test_a_user_sees_takes_along_and_deletes_everything_and_no_file_tells_of_it(shared_system: System) -> None:
@@ -173,33 +136,3 @@ async def test_what_is_open_finishes_first_and_the_rest_happens_by_itself(shared
     await becomes_unknown(shared_system, emma)
     assert find_texts(shared_system.state / "kirim.db", [number, *sealed]) == {}
     assert await emma.count(like("users.privacy.deleted")) == 1
-
-
-async def test_kill_9_around_the_deletion_leaves_nobody_half_forgotten(
-    tmp_path_factory: pytest.TempPathFactory,
-) -> None:
-    async with running_system(tmp_path_factory.mktemp("leaving")) as kirim:
-        emma, number = await new_user(kirim), "7731006611"
-        await type_to_review(emma, number=number)
-        await asks_to_be_deleted(emma)
-        async with hold_call(calls_of(kirim, "editMessageText"), emma):
-            await emma.taps(label("users.privacy.yes"), wait=0)
-        await kill_and_restart(kirim)
-        await emma.sees(like("users.privacy.deleted"), anywhere=True)
-        await becomes_unknown(kirim, emma)
-        assert find_texts(kirim.state / "kirim.db", [number]) == {}
-
-        sari = await new_user(kirim)
-        _, order = await type_to_invoice(kirim, sari, number="7731006622")
-        await asks_to_be_deleted(sari)
-        await sari.taps(label("users.privacy.yes"))
-        await sari.sees(like("users.privacy.noted"))
-        await kirim.kill_bot()
-        await kirim.service.pays(order)
-        await complete_order(kirim, order)
-        await kirim.start_bot()
-        await sari.sees(like("users.privacy.deleted"), anywhere=True)
-        assert await sari.count(like("orders.notification.sent_bank")) == 1
-        await becomes_unknown(kirim, sari)
-        log = kirim.log.read_text()
-        assert not re.search("77310066[12]{2}", log)

@@ -4,12 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from bot.sandbox.telegram import SUPPORT_GROUP_ID
-from tests.e2e.chat_user import ChatUser, Json
-from tests.e2e.new_users import new_user
+from tests.e2e.chat_user import Json
 from tests.e2e.orders.steps import complete_order
 from tests.e2e.processes.tool_server import running_tool_server, tool_settings
-from tests.e2e.support.lookups import lookups_in_audit_log, open_rinas_chat, place_order
+from tests.e2e.support.lookups import lookups_in_audit_log, open_rinas_chat
 from tests.e2e.system import System
 from tests.texts import label, like, says, text
 
@@ -71,24 +69,3 @@ async def test_an_agents_order_is_found_masked_and_marked(shared_system: System,
     await rina.taps(label("support.reveal.hide", language), message=shown)
     masked = await rina.sees(like("support.reveal.masked", language))
     assert NUMBER not in str(masked)
-
-
-@session_loop
-async def test_what_the_service_does_not_have_is_said_in_words_and_ours_is_shown_as_ours(
-    shared_system: System,
-) -> None:
-    group = ChatUser(shared_system.telegram, shared_system.rina.id, SUPPORT_GROUP_ID)
-    unknown = "cm7k2jt8x0000qz01abcd1234"
-    rina, emma = await open_rinas_chat(shared_system), await new_user(shared_system)
-    await rina.says(f"/order {unknown}")
-    await rina.sees(like("support.service_order.not_found", id=unknown))
-    reference, order = await place_order(shared_system, emma)
-    for command in ("/order", "/find"):
-        await rina.says(f"{command} {order['id']}")
-        page = await rina.sees(like("support.case.reference", reference=reference))
-        assert not says(page["text"], "support.service_order.not_ours")
-    await shared_system.service.fails_with("503", method="GET", path=f"/v1/offramp/orders/{unknown}", times=1)
-    await group.says(f"/order {unknown}")
-    down = await group.sees(like("support.service_order.down", "id"))
-    await group.taps(label("orders.button.try_again", "id"), message=down)
-    await group.sees(like("support.service_order.not_found", "id", id=unknown))

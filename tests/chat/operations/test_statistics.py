@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.chat.system import running_in_process
 from tests.e2e.bot_database import row_of, wait_for_row
 from tests.e2e.chat_user import ChatUser, Json, text_of
 from tests.e2e.local_times import JAKARTA, now_in_jakarta
 from tests.e2e.new_users import new_user
 from tests.e2e.orders.steps import complete_order, tap_to_invoice, type_to_invoice
-from tests.e2e.system import System, running_system
+from tests.e2e.system import System
 from tests.texts import label, like, says, text
 
 session_loop = pytest.mark.asyncio(loop_scope="session")
@@ -107,7 +108,7 @@ async def test_a_time_is_typed_and_the_service_may_be_away(shared_system: System
 
 
 async def test_statistics_of_a_service_without_rails(tmp_path: Path) -> None:
-    async with running_system(tmp_path, "live") as live:
+    async with running_in_process(tmp_path, "live") as live:
         oscar = live.oscar
         await oscar.speaks("id")
         await live.service.does("settings", configured=False)

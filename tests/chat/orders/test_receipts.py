@@ -2,45 +2,25 @@
 
 import asyncio
 import re
-import sqlite3
-from contextlib import closing
 
 import pytest
 
 from bot.orders.buttons import OrderAction
 from bot.orders.receipts.codes import ALPHABET
+from tests.e2e.bot_database import change_rows
 from tests.e2e.chat_user import ChatUser, Json, text_of
-from tests.e2e.faults import calls_of, clear_faults, hold_call
 from tests.e2e.local_times import TIME
 from tests.e2e.new_users import new_user
-from tests.e2e.orders.steps import complete_order, order_button, order_of, review_pattern, tap_change, tap_to_review
+from tests.e2e.orders.receipts import CAPTION, FALSE, TOLD, TRUE, code_on, orders
+from tests.e2e.orders.steps import complete_order, order_button, review_pattern
 from tests.e2e.system import System
 from tests.pictures import qr_texts
 from tests.texts import label, like, says
-from tests.waiting import TIMEOUT_SECONDS
 
 session = pytest.mark.asyncio(loop_scope="session")
 
-CODE = re.compile(r"[0-9A-Z]{4}-[0-9A-Z]{4}-[0-9A-Z]{4}")
-TOLD = like("orders.notification.sent_bank")
-CAPTION = like("orders.receipt.caption")
-TRUE, FALSE = like("orders.verify.true", amount="Rp500,000"), like("orders.verify.false")
 REFUSED = like("orders.verify.too_many", again=TIME)
 WRONG = "K7QM-2XPA-9RTW"
-AGAIN = like("infra.outbox.again")
-
-
-async def orders(system: System, user: ChatUser, *, holder: str | None = None) -> Json:
-    """Go to the invoice, and return the service's order."""
-    await tap_to_review(user)
-    if holder:
-        await tap_change(user, "holder")
-        await user.sees(like("checkout.holder.ask"))
-        await user.says(holder)
-        await user.sees(review_pattern(holder=holder))
-    await user.taps(label("checkout.review.confirm"))
-    await user.sees(like("orders.card.waiting"))
-    return await order_of(system, user)
 
 
 async def complete_new_order(system: System, user: ChatUser, **answers: str) -> Json:
@@ -54,12 +34,6 @@ async def complete_new_order(system: System, user: ChatUser, **answers: str) -> 
 async def all_of(user: ChatUser) -> str:
     """Return the texts of all messages."""
     return "\n".join(map(text_of, await user.messages()))
-
-
-def code_on(receipt: Json) -> str:
-    found = CODE.search(text_of(receipt))
-    assert found, receipt
-    return found[0]
 
 
 def change_last_character(code: str) -> str:
@@ -95,8 +69,8 @@ async def test_a_whole_payment_ends_with_one_picture_that_proves_itself(shared_s
     assert says(told["text"], "orders.verify.compare", "id")
     assert "567890" not in str(told)
     await emma.sees_times(1, CAPTION)
-    assert code not in shared_system.log.read_text()
-    assert code.replace("-", "") not in shared_system.log.read_text()
+    assert code not in shared_system.read_log()
+    assert code.replace("-", "") not in shared_system.read_log()
 
 
 @session
@@ -207,9 +181,8 @@ async def comes_again_when_asked_for_and_once_for_a_double_tap(shared_system: Sy
 async def not_sent_unasked_to_whom_leaves_the_end_to_the_card(shared_system: System) -> None:
     emma = await new_user(shared_system)
     order = await orders(shared_system, emma)
-    with closing(sqlite3.connect(shared_system.state / "kirim.db", timeout=TIMEOUT_SECONDS)) as database:
-        database.execute("UPDATE users SET notification_preferences = ? WHERE id = ?", ('{"sent": "card"}', emma.id))
-        database.commit()
+    preferred = "UPDATE users SET notification_preferences = ? WHERE id = ?"
+    await change_rows(shared_system, preferred, ('{"sent": "card"}', emma.id))
     await shared_system.service.pays(order)
     paid = await emma.sees(like("orders.notification.paid"))
     await complete_order(shared_system, order)
@@ -219,33 +192,3 @@ async def not_sent_unasked_to_whom_leaves_the_end_to_the_card(shared_system: Sys
     await emma.taps(label("orders.button.receipt"))
     await emma.sees(CAPTION)
     assert await emma.count(CAPTION) == 1
-
-
-async def test_a_kill_around_the_picture_leaves_one_receipt_with_one_code(kirim: System) -> None:
-    lost, doubled = await asyncio.gather(new_user(kirim), new_user(kirim))
-    placed = [await orders(kirim, user) for user in (lost, doubled)]
-    pictures = calls_of(kirim, "sendPhoto")
-    async with hold_call(pictures, lost), hold_call(pictures, doubled, "delay_after"):
-        for order in placed:
-            await kirim.service.pays(order)
-            await complete_order(kirim, order)
-    await kirim.kill_bot()
-    before = codes_of(kirim)
-    assert await lost.count(TOLD) == 0
-    await clear_faults(kirim)
-    await kirim.start_bot()
-    for user, times in ((lost, 1), (doubled, 2)):
-        await user.sees(f"{CAPTION}(.|\n)*{AGAIN}", anywhere=True)
-        receipts = [message for message in await user.messages() if re.search(CAPTION, text_of(message))]
-        assert len(receipts) == times
-        assert len({code_on(receipt) for receipt in receipts}) == 1
-        await user.says(f"/verify {code_on(receipts[-1])}")
-        await user.sees(TRUE)
-    assert codes_of(kirim) == before
-    assert len(before) == 2
-
-
-def codes_of(system: System) -> list[str]:
-    """Return the hashes of all codes."""
-    with closing(sqlite3.connect(system.state / "kirim.db")) as database:
-        return [row[0] for row in database.execute("SELECT code_hash FROM receipts ORDER BY reference")]

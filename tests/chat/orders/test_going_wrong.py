@@ -6,24 +6,22 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from tests.e2e.bot_database import row_of, wait_for_row
+from tests.chat.system import running_in_process
+from tests.e2e.bot_database import row_of
 from tests.e2e.chat_user import ChatUser, Json, text_of
-from tests.e2e.faults import assert_copies_are_marked, calls_of, clear_faults, hold_call
 from tests.e2e.local_times import TIME
 from tests.e2e.new_users import new_user
 from tests.e2e.orders.steps import tap_to_invoice
-from tests.e2e.system import System, running_system
+from tests.e2e.orders.stuck_orders import SETTINGS, STUCK, paid, staff_note
+from tests.e2e.system import System
 from tests.texts import label, like, says
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-STUCK = like("orders.notification.stuck")
-SETTINGS = {"STUCK_SECONDS": "2", "SUPPORT_CONTACT": "@kirim_help"}
-
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def kirim(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[System]:
-    async with running_system(tmp_path_factory.mktemp("wrong"), **SETTINGS) as made:
+    async with running_in_process(tmp_path_factory.mktemp("wrong"), **SETTINGS) as made:
         for staff in (made.oscar, made.rina):
             await staff.speaks("en")
             await staff.says("/start")
@@ -79,21 +77,6 @@ async def test_a_failure_after_the_payment_is_told_by_itself_to_sender_and_staff
     assert await kirim.oscar.count(staff_note("stuck", reference)) == 0
 
 
-async def test_killed_while_it_tells_the_bot_repeats_what_may_not_have_arrived_and_no_more(kirim: System) -> None:
-    sari = await new_user(kirim)
-    async with hold_call(calls_of(kirim, "sendMessage"), kirim.oscar):
-        _, reference = await paid(kirim, sari)
-    await kirim.kill_bot()
-    await clear_faults(kirim)
-    await kirim.start_bot()
-    await kirim.oscar.sees(staff_note("stuck", reference), anywhere=True)
-    await sari.sees(STUCK, anywhere=True)
-    assert await kirim.oscar.count(staff_note("stuck", reference)) == 1
-    # Her message may have been in transit, too. Then it is sent again, with a note that it may be a repetition.
-    told = [text_of(message) for message in await sari.messages() if re.search(STUCK, text_of(message))]
-    assert_copies_are_marked(told, kills=1)
-
-
 async def test_where_there_are_no_staff_the_contact_is_named(kirim: System) -> None:
     async with kirim.another_bot(OPERATOR_IDS="", SUPPORT_IDS="", SUPPORT_CONTACT="help@kirim.example"):
         nina = await new_user(kirim)
@@ -102,15 +85,3 @@ async def test_where_there_are_no_staff_the_contact_is_named(kirim: System) -> N
         assert says(text_of(told), "orders.notification.ask_a_person")
         await nina.taps(label("orders.button.help"), message=told)
         await nina.sees(like("support.help.contact", contact="help@kirim.example", reference=reference))
-
-
-async def paid(kirim: System, user: ChatUser) -> tuple[Json, str]:
-    """Return an order that is paid and then makes no progress at the service."""
-    _, order = await tap_to_invoice(kirim, user)
-    await kirim.service.pays(order)
-    await wait_for_row(kirim, order, is_paid=1)
-    return order, str(row_of(kirim, order)["reference"])
-
-
-def staff_note(what: str, reference: str) -> str:
-    return like(f"orders.notification.staff_{what}", line=re.compile(f".*{reference}"))

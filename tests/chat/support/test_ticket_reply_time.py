@@ -8,11 +8,12 @@ import pytest_asyncio
 
 from bot.support.ticket import CloseReason, TicketStatus
 from bot.support.tickets.repository import TicketRepository
+from tests.chat.system import running_in_process
 from tests.e2e.bot_database import open_transaction, wait_for_row
 from tests.e2e.chat_user import text_of
 from tests.e2e.new_users import new_user
 from tests.e2e.orders.steps import tap_to_invoice
-from tests.e2e.system import System, running_system
+from tests.e2e.system import System
 from tests.support.builders import a_ticket
 from tests.texts import label, like, text
 
@@ -22,7 +23,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def kirim(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[System]:
     """Start a bot with 20 tickets, each replied to after four minutes and a second."""
-    async with running_system(tmp_path_factory.mktemp("replies"), SUPPORT_CHAT_ID="0") as made:
+    async with running_in_process(tmp_path_factory.mktemp("replies"), SUPPORT_CHAT_ID="0") as made:
         await save_replied_tickets(made, 20, after=timedelta(minutes=4, seconds=1))
         await made.rina.speaks("en")
         await made.rina.says("/start")

@@ -6,10 +6,11 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
+from tests.chat.system import running_in_process
 from tests.e2e.chat_user import ChatUser, text_of
 from tests.e2e.new_users import new_user
 from tests.e2e.support.tickets import GROUP, OpenTicket, open_ticket
-from tests.e2e.system import System, running_system
+from tests.e2e.system import System
 from tests.pictures import png
 from tests.texts import label, like, name_of, says, text
 
@@ -26,7 +27,9 @@ def refused(why: str) -> str:
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def kirim(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[System]:
     """Start a bot with two agents, Rina and Oscar, and a group in English."""
-    async with running_system(tmp_path_factory.mktemp("talk"), SUPPORT_IDS="3001,2001", DEFAULT_LOCALE="en") as made:
+    async with running_in_process(
+        tmp_path_factory.mktemp("talk"), SUPPORT_IDS="3001,2001", DEFAULT_LOCALE="en"
+    ) as made:
         for staff in (made.oscar, made.rina):
             await staff.speaks("en")
         yield made
@@ -35,7 +38,9 @@ async def kirim(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Syste
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def without_group(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[System]:
     """Start a bot with the same agents and no group. Each works in private."""
-    async with running_system(tmp_path_factory.mktemp("quiet"), SUPPORT_IDS="3001,2001", SUPPORT_CHAT_ID="0") as made:
+    async with running_in_process(
+        tmp_path_factory.mktemp("quiet"), SUPPORT_IDS="3001,2001", SUPPORT_CHAT_ID="0"
+    ) as made:
         for staff in (made.oscar, made.rina):
             await staff.speaks("en")
             await staff.says("/start")

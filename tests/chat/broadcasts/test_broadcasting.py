@@ -1,30 +1,25 @@
 """An operator writes a broadcast, previews and confirms it, and finds it in the list. Others can't."""
 
 import re
-import sqlite3
-from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
+from tests.chat.system import running_in_process
+from tests.e2e.bot_database import change_rows
 from tests.e2e.chat_user import ChatUser, Json, text_of
 from tests.e2e.local_times import hour_far_from_now
-from tests.e2e.system import System, running_system
+from tests.e2e.system import System
 from tests.texts import in_any_language, label, like, name_of, says, starts, text
-from tests.waiting import TIMEOUT_SECONDS
 
 ENGLISH, INDONESIAN = name_of("en"), name_of("id")
 LISTED = like("broadcasts.list_title")
 
 
-def subscribe(shared_system: System, *people: ChatUser) -> None:
+async def subscribe(shared_system: System, *people: ChatUser) -> None:
     """Subscribe these users to rate updates, directly in the database."""
-    with closing(sqlite3.connect(shared_system.state / "kirim.db", timeout=TIMEOUT_SECONDS)) as database:
-        for user in people:
-            database.execute(
-                "INSERT INTO subscriptions (user_id, subscribed_at) VALUES (?, '2026-01-01 00:00:00.000000')",
-                (user.id,),
-            )
-        database.commit()
+    added = "INSERT INTO subscriptions (user_id, subscribed_at) VALUES (?, '2026-01-01 00:00:00.000000')"
+    for user in people:
+        await change_rows(shared_system, added, (user.id,))
 
 
 async def send_formatted(shared_system: System, user: ChatUser, html: str, **more: str) -> None:
@@ -40,11 +35,11 @@ def button_data(message: Json, label: str) -> str:
 
 
 async def test_a_broadcast_is_written_seen_confirmed_and_listed_by_operators_alone(tmp_path: Path) -> None:
-    async with running_system(tmp_path) as shared_system:
+    async with running_in_process(tmp_path) as shared_system:
         for user, language in ((shared_system.emma, "en"), (shared_system.sari, "id")):
             await user.says("/start")
             await user.sees(like("users.start.text", language))
-        subscribe(shared_system, shared_system.emma, shared_system.sari)
+        await subscribe(shared_system, shared_system.emma, shared_system.sari)
         await check_that_others_see_nothing(shared_system)
         draft = await write_with_formatting(shared_system)
         await choose_the_audience(shared_system)
@@ -183,15 +178,15 @@ async def choose_a_picture(shared_system: System) -> None:
 
 
 async def test_a_rate_that_jumped_asks_every_operator_and_one_answer_counts(tmp_path: Path) -> None:
-    async with running_system(tmp_path, OPERATOR_IDS="2001,1002") as shared_system:
+    async with running_in_process(tmp_path, OPERATOR_IDS="2001,1002") as shared_system:
         for user in (shared_system.emma, shared_system.sari):
             await user.says("/start")
             await user.sees(in_any_language("users.start.text"))
-        subscribe(shared_system, shared_system.emma)
+        await subscribe(shared_system, shared_system.emma)
         await send_to_the_subscriber(shared_system)
         await shared_system.service.keeps_its_quote(btc_idr=1_000_000_000)
         await schedule_at_the_new_rate(shared_system)
-        make_due(shared_system)
+        await make_due(shared_system)
         await confirm_as_one_of_two_operators(shared_system)
 
 
@@ -245,9 +240,7 @@ async def confirm_as_one_of_two_operators(shared_system: System) -> None:
     assert await shared_system.emma.count(like("broadcasts.default")) == 2
 
 
-def make_due(shared_system: System) -> None:
+async def make_due(shared_system: System) -> None:
     """Change the database as if the scheduled time had come."""
-    with closing(sqlite3.connect(shared_system.state / "kirim.db", timeout=TIMEOUT_SECONDS)) as database:
-        now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S.%f")
-        database.execute("UPDATE broadcasts SET starts_at = ? WHERE status = 'scheduled'", (now,))
-        database.commit()
+    now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S.%f")
+    await change_rows(shared_system, "UPDATE broadcasts SET starts_at = ? WHERE status = 'scheduled'", (now,))

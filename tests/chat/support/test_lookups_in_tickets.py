@@ -6,12 +6,13 @@ from pathlib import Path
 import pytest
 
 from bot.sandbox.telegram import SUPPORT_GROUP_ID
+from tests.chat.system import running_in_process
 from tests.e2e.bot_database import row_of, wait_for_row
 from tests.e2e.chat_user import ChatUser, Json, text_of
 from tests.e2e.new_users import new_user
 from tests.e2e.orders.steps import tap_to_invoice
 from tests.e2e.support.lookups import hides_recipient, lookups_in_audit_log
-from tests.e2e.system import System, running_system
+from tests.e2e.system import System
 from tests.texts import in_any_language, label, like
 
 session_loop = pytest.mark.asyncio(loop_scope="session")
@@ -71,7 +72,7 @@ async def test_in_a_tickets_topic_nothing_has_to_be_named_and_the_page_of_one_is
 
 
 async def test_without_a_group_a_tickets_card_is_answered_with_the_command(tmp_path: Path) -> None:
-    async with running_system(tmp_path, SUPPORT_CHAT_ID="0") as shared_system:
+    async with running_in_process(tmp_path, SUPPORT_CHAT_ID="0") as shared_system:
         emma, rina = await new_user(shared_system), ChatUser(shared_system.telegram, shared_system.rina.id)
         await rina.speaks("en")
         await rina.says("/start")

@@ -2,19 +2,18 @@
 
 import re
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack
 
 import pytest
 import pytest_asyncio
 
 from bot.sandbox.telegram import SUPPORT_GROUP_ID
-from tests.e2e.bot_database import wait_until_all_sent
-from tests.e2e.chat_user import ChatUser, Json, text_of
-from tests.e2e.faults import calls_of, hold_call, kill_and_restart
+from tests.chat.system import running_in_process
+from tests.e2e.chat_user import ChatUser, text_of
 from tests.e2e.new_users import new_user
-from tests.e2e.support.tickets import OpenTicket, open_ticket
-from tests.e2e.system import System, running_system
-from tests.texts import label, like, name_of, says
+from tests.e2e.support.saved_replies import add_saved_reply, list_saved_replies, preview_reply
+from tests.e2e.support.tickets import open_ticket
+from tests.e2e.system import System
+from tests.texts import label, like, name_of
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -22,37 +21,13 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def without_group(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[System]:
     """Start a bot with two agents and no group. Each works in private."""
-    async with running_system(tmp_path_factory.mktemp("saved"), SUPPORT_IDS="3001,2001", SUPPORT_CHAT_ID="0") as made:
+    async with running_in_process(
+        tmp_path_factory.mktemp("saved"), SUPPORT_IDS="3001,2001", SUPPORT_CHAT_ID="0"
+    ) as made:
         for staff in (made.oscar, made.rina):
             await staff.speaks("en")
             await staff.says("/start")
         yield made
-
-
-async def list_saved_replies(rina: ChatUser) -> Json:
-    """Ask for a new list of the saved replies, since older pages have buttons with the same names."""
-    await rina.says("/answers")
-    return await rina.sees(like("support.saved_reply.list"))
-
-
-async def add_saved_reply(rina: ChatUser, name: str, *, en: str, id_: str) -> Json:
-    """Add a saved reply, and return its page."""
-    await rina.taps(label("support.saved_reply.add"), message=await list_saved_replies(rina))
-    await rina.sees(like("support.saved_reply.ask_name"))
-    await rina.says(name)
-    for _ in range(2):
-        asked = await rina.sees(like("support.saved_reply.ask_text", name=name))
-        in_indonesian = says(text_of(asked), "support.saved_reply.ask_text", name=name, language=name_of("id"))
-        await rina.says(id_ if in_indonesian else en)
-    return await rina.sees(f"^{name}\n")
-
-
-async def preview_reply(case: OpenTicket, name: str) -> Json:
-    """Choose a saved reply under the card, and return its preview."""
-    await case.presses(label("support.staff_ticket.answers"))
-    choosing = await case.rina.sees(like("support.saved_reply.choose", ticket=case.reference))
-    await case.rina.taps(name, message=choosing)
-    return await case.rina.sees(like("support.saved_reply.preview"))
 
 
 async def test_an_answer_is_written_in_both_languages_changed_and_deleted(without_group: System) -> None:
@@ -140,31 +115,6 @@ async def test_an_answer_about_an_order_isnt_sent_where_there_is_none(without_gr
     assert toast["text"] == label("support.saved_reply.needs_order")
 
 
-@pytest.mark.parametrize(
-    ("killed", "repeated"),
-    [("before it is sent", [True]), ("before that is recorded", [False, True]), ("after that is recorded", [False])],
-)
-async def test_killed_behind_the_word_to_send_it_arrives_once_or_says_that_it_is_repeated(
-    without_group: System, killed: str, repeated: list[bool]
-) -> None:
-    name = killed.replace(" ", "-")[:20].rstrip("-")
-    await add_saved_reply(without_group.rina, name, en="Just once", id_="Sekali saja")
-    case = await open_ticket(without_group, group=None)
-    preview = await preview_reply(case, name)
-    async with AsyncExitStack() as calls:
-        await calls.enter_async_context(hold_call(calls_of(without_group, "editMessageText"), without_group.rina))
-        if killed.startswith("before"):
-            fault = "delay" if killed.endswith("sent") else "delay_after"
-            await calls.enter_async_context(hold_call(calls_of(without_group, "sendMessage"), case.user, fault))
-        await case.rina.taps(label("support.saved_reply.send"), message=preview, wait=0)
-    if killed.startswith("after"):
-        await case.user.sees("Just once", anywhere=True)
-        await wait_until_all_sent(without_group, case.user)
-    await kill_and_restart(without_group)
-    await case.rina.sees_reaction(preview, "👌")
-    assert [says(copy, "infra.outbox.again") for copy in await case.got()] == repeated
-
-
 async def test_nobody_but_support_reads_or_changes_them(without_group: System) -> None:
     page = await add_saved_reply(without_group.rina, "secret", en="For staff alone", id_="Untuk staf saja")
     emma = await new_user(without_group)
@@ -210,7 +160,9 @@ async def test_in_the_group_they_are_used_and_not_changed(kirim_with_a_group: tu
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def kirim_with_a_group(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[tuple[System, ChatUser]]:
-    async with running_system(tmp_path_factory.mktemp("group"), SUPPORT_IDS="3001,2001", DEFAULT_LOCALE="en") as made:
+    async with running_in_process(
+        tmp_path_factory.mktemp("group"), SUPPORT_IDS="3001,2001", DEFAULT_LOCALE="en"
+    ) as made:
         rina = ChatUser(made.telegram, made.rina.id)
         await rina.speaks("en")
         yield made, rina

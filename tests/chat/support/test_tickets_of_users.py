@@ -7,11 +7,12 @@ import pytest_asyncio
 
 from bot.infra.i18n import LOCALES
 from bot.sandbox.telegram import SUPPORT_GROUP_ID
+from tests.chat.system import running_in_process
 from tests.e2e.bot_database import wait_for_row
 from tests.e2e.chat_user import ChatUser, Json, text_of
 from tests.e2e.new_users import new_user
 from tests.e2e.orders.steps import tap_to_invoice, tap_to_review
-from tests.e2e.system import System, running_system
+from tests.e2e.system import System
 from tests.texts import label, like, says, text
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -26,7 +27,7 @@ PICTURE = bytes.fromhex(
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def kirim(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[System]:
     """Start a bot whose agents work in private. A group would take only 20 messages a minute."""
-    async with running_system(tmp_path_factory.mktemp("tickets"), SUPPORT_CHAT_ID="0") as made:
+    async with running_in_process(tmp_path_factory.mktemp("tickets"), SUPPORT_CHAT_ID="0") as made:
         await made.rina.speaks("en")
         await made.rina.says("/start")
         yield made
@@ -241,22 +242,6 @@ async def test_nobody_reaches_anothers_ticket(kirim: System) -> None:
     await mallory.sees(like("users.start.text"))
     await emma.taps(label("support.button.write_more"), message=taken)
     await emma.sees(like("support.ticket.write_to_reopen", ticket=ticket))
-
-
-async def test_what_was_written_survives_a_kill_and_is_taken_in_once(kirim: System) -> None:
-    emma = await new_user(kirim)
-    await emma.says("/help")
-    await emma.taps(label("support.button.write_to_us"))
-    await emma.sees(like("support.ticket.what_is_wrong"))
-    await kirim.kill_bot()
-    await emma.says("While you were away")
-    await kirim.start_bot()
-    taken = await emma.sees(like("support.ticket.is_open"), anywhere=True)
-    await kirim.kill_bot()
-    reply = await emma.says("And again", reply_to=taken)
-    await kirim.start_bot()
-    await emma.sees_reaction(reply, "👌")
-    assert await emma.count(like("support.ticket.is_open")) == 1
 
 
 async def _reference_of(user: ChatUser) -> str:

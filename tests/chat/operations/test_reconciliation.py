@@ -1,18 +1,15 @@
 """An operator compares the service's list with the bot's orders, gets the alarm, and downloads the books."""
 
-import sqlite3
-from contextlib import closing
 from datetime import UTC, datetime
 
-from tests.e2e.bot_database import row_of, wait_for_row
+from tests.chat.operations.test_statistics import download_table
+from tests.e2e.bot_database import change_rows, row_of, wait_for_row
 from tests.e2e.chat_user import Json
 from tests.e2e.local_times import JAKARTA, now_in_jakarta
 from tests.e2e.new_users import new_user
-from tests.e2e.operations.test_statistics import download_table
 from tests.e2e.orders.steps import complete_order, tap_to_invoice
 from tests.e2e.system import System
 from tests.texts import label, like, says
-from tests.waiting import TIMEOUT_SECONDS
 
 
 async def test_an_operator_compares_sees_a_difference_and_downloads_the_books(kirim: System) -> None:
@@ -23,7 +20,7 @@ async def test_an_operator_compares_sees_a_difference_and_downloads_the_books(ki
     await kirim.service.pays(order)
     await complete_order(kirim, order)
     await wait_for_row(kirim, order, phase="done")
-    reference = _change_amount(kirim, order)
+    reference = await _change_amount(kirim, order)
     await oscar.says("/reconcile")
     shown = await oscar.sees(like("operations.reconciliation.head"), anywhere=True)
     assert says(shown["text"], "operations.reconciliation.counts", ours=1, others=99)
@@ -56,8 +53,8 @@ async def test_an_operator_compares_sees_a_difference_and_downloads_the_books(ki
         assert await emma.count(like(f"operations.{key}")) == 0
 
 
-def _change_amount(kirim: System, order: Json) -> str:
+async def _change_amount(kirim: System, order: Json) -> str:
     """Change the amount in the bot's row of an order, and return the order's reference."""
-    with closing(sqlite3.connect(kirim.state / "kirim.db", timeout=TIMEOUT_SECONDS)) as database, database:
-        database.execute("UPDATE orders SET idr = idr + 1, version = version + 1 WHERE service_id = ?", (order["id"],))
+    changed = "UPDATE orders SET idr = idr + 1, version = version + 1 WHERE service_id = ?"
+    await change_rows(kirim, changed, (order["id"],))
     return str(row_of(kirim, order)["reference"])
