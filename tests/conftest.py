@@ -30,6 +30,7 @@ pytest_plugins = [
     "tests.harness.selection",
     "tests.harness.order",
     "tests.harness.databases",
+    "tests.harness.sqlalchemy_comparison",
     "tests.orders.fixtures",
 ]
 

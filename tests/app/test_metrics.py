@@ -173,7 +173,6 @@ async def test_the_gauges_show_what_is_in_the_database(app: App) -> None:
     assert value("kirim_settlement_budget_per_second") == 10
     assert value("kirim_send_limit_per_second") == pytest.approx(60, abs=1)
     assert value("kirim_bulk_send_limit_per_second") == pytest.approx(29.7)
-    assert value("kirim_database_connections_limit", pool="writer") == 1
 
 
 async def test_an_order_that_was_paid_long_ago_is_overdue(app: App) -> None:

@@ -28,7 +28,7 @@ MAY_IMPORT: Final = {
         "migrations.*",
     ),
     "alembic": ("infra.db.*", "migrations.*"),
-    "aiosqlite": (),
+    "aiosqlite": ("infra.db.sqlite",),
     "asyncpg": ("infra.db.*",),
     "telegram": (
         "*.handlers",

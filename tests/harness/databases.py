@@ -15,11 +15,12 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+import aiosqlite
 import asyncpg  # type: ignore[import-untyped]  # it has no types
 import pytest
 from sqlalchemy import make_url
 
-from bot.infra.db import engine, migrate
+from bot.infra.db import migrate
 from bot.infra.db.database import Database
 from bot.tables import metadata
 from tests.harness.postgresql import prefix
@@ -36,7 +37,7 @@ EMPTY = "; ".join(f"DELETE FROM {table.name}" for table in reversed(metadata.sor
 @pytest.fixture
 def sqlite_in_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     """Execute SQLite's statements without a thread."""
-    monkeypatch.setattr(engine, "connect", connect)
+    monkeypatch.setattr(aiosqlite, "connect", connect)
 
 
 @pytest.fixture(autouse=True)
@@ -125,7 +126,7 @@ def bare_database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[st
 
 
 @pytest.fixture
-async def store(database: str) -> AsyncIterator[Database]:
+async def store(database: str, compared_with_sqlalchemy: None) -> AsyncIterator[Database]:  # noqa: ARG001  for its effect
     store = Database(database, VAULT)
     yield store
     await store.close()
@@ -148,7 +149,7 @@ def file(migrated_file: Path, tmp_path: Path, sqlite_in_the_loop: None) -> str: 
 
 
 @pytest.fixture
-async def sqlite_store(file: str) -> AsyncIterator[Database]:
+async def sqlite_store(file: str, compared_with_sqlalchemy: None) -> AsyncIterator[Database]:  # noqa: ARG001  for its effect
     store = Database(file, VAULT)
     yield store
     await store.close()

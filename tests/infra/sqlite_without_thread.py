@@ -1,18 +1,18 @@
 """SQLite without a thread, for tests with very many small transactions.
 
-The bot's driver executes each statement in the connection's thread. The way there and back takes several times as long
-as SQLite itself. All else is the same: file, statements, locks, crashes, and other tasks that run at each statement. A
-transaction that waits for another connection's lock doesn't block the event loop, in which the other one has to end.
+The driver executes each statement that writes in the connection's thread. The way there and back takes several times as
+long as SQLite itself. All else is the same: file, statements, locks, crashes, and other tasks that run at each
+statement. A transaction that waits for another connection's lock doesn't block the event loop, in which the other one
+has to end.
 """
 
 import asyncio
 import sqlite3
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
-from bot.infra.db.sqlite import OneTripConnection
+import aiosqlite
 
-T = TypeVar("T")
 TRIES, PAUSE_SECONDS = 30_000, 0.001
 """How often to try a statement that another connection's lock blocks, and the pause between tries."""
 
@@ -25,44 +25,35 @@ class NonWaitingConnection(sqlite3.Connection):
         return super().execute("PRAGMA busy_timeout=0" if "busy_timeout" in statement else statement, *parameters)
 
 
-class NoThread:
-    """A replacement for the connection's thread that does nothing."""
+class ConnectionInTheLoop(aiosqlite.Connection):
+    """The driver's connection, but without its thread: statements are executed in the event loop."""
 
-    def start(self) -> None:
-        """Do nothing."""
-
-
-class ConnectionInTheLoop(OneTripConnection):
-    """The bot's connection, but without a thread: statements are executed in the event loop."""
-
-    def __init__(self, connector: Callable[[], sqlite3.Connection]) -> None:
-        super().__init__(connector)
-        self._thread = NoThread()  # type: ignore[assignment]  # as far as the connection uses it
-
-    async def trip(self, work: Callable[[sqlite3.Connection], T]) -> T:
+    async def _execute(self, fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         await asyncio.sleep(0)
-        return await super().trip(work)
-
-    async def _do(self, function: Callable[[], T]) -> T:
         for _ in range(TRIES):
+            if self._connection is None:
+                raise ValueError("Connection closed")
             try:
-                return function()
+                return fn(*args, **kwargs)
             except sqlite3.OperationalError as error:
                 if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
                     raise
             await asyncio.sleep(PAUSE_SECONDS)
-            if self._connection is None:
-                raise ValueError("Connection closed")
-        return function()
+        return fn(*args, **kwargs)
 
-    def _do_unawaited(self, function: Callable[[], object]) -> None:
-        function()
+    def __await__(self) -> Any:
+        return self._open().__await__()
+
+    async def _open(self) -> "ConnectionInTheLoop":
+        self._connection = self._connector()
+        return self
 
     def stop(self) -> None:
-        super().stop()
-        self._close()
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
 
 
 def connect(database: str, **options: Any) -> ConnectionInTheLoop:
-    """Replace `bot.infra.db.sqlite.connect`."""
-    return ConnectionInTheLoop(lambda: sqlite3.connect(database, factory=NonWaitingConnection, **options))
+    """Replace `aiosqlite.connect`."""
+    return ConnectionInTheLoop(lambda: sqlite3.connect(database, factory=NonWaitingConnection, **options), 64)

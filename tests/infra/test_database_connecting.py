@@ -1,180 +1,232 @@
-"""A connection to SQLite: its trips to its own thread, where it is closed even if its caller was cancelled."""
+"""Connections to SQLite: what is read in the event loop and what in a thread, and what a cancellation leaves behind."""
 
 import asyncio
 import sqlite3
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import select, text
+from sqlalchemy import Executable, Text, column, func, insert, select, table, text
 
-from bot.infra.db import engine
+from bot.infra.db import sqlite
 from bot.infra.db.database import Database
-from bot.infra.db.sqlite import OneTripConnection
+from bot.infra.db.errors import RuleBroken, StoreDown
+from bot.infra.db.sqlite import Reader
 from tests.infra.keys import VAULT
 
 ONE = select(1)
-
 HANG_SECONDS = 60.0
 """A limit against hanging. No result depends on it."""
 
-
-async def test_a_connection_whose_caller_is_cancelled_while_it_opens_is_closed(tmp_path: Path) -> None:
-    opening, may_open = asyncio.Event(), threading.Event()
-    loop, opened = asyncio.get_running_loop(), []
-
-    def open_slowly() -> sqlite3.Connection:
-        loop.call_soon_threadsafe(opening.set)
-        may_open.wait(HANG_SECONDS)
-        opened.append(sqlite3.connect(tmp_path / "kirim.db", check_same_thread=False))
-        return opened[0]
-
-    connection = OneTripConnection(open_slowly)
-    task = asyncio.ensure_future(connection)
-    await opening.wait()
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    may_open.set()
-    await asyncio.to_thread(connection._thread.join, HANG_SECONDS)
-    assert len(opened) == 1
-    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
-        opened[0].execute("SELECT 1")
-
-
-@pytest.mark.parametrize("fails", [False, True])
-def test_a_connection_that_opens_after_the_event_loop_was_closed_is_closed_quietly(
-    tmp_path: Path, *, fails: bool
-) -> None:
-    opening, may_open = threading.Event(), threading.Event()
-    opened, connections = [], []
-
-    def open_slowly() -> sqlite3.Connection:
-        opening.set()
-        may_open.wait(HANG_SECONDS)
-        if fails:
-            raise sqlite3.OperationalError
-        opened.append(sqlite3.connect(tmp_path / "kirim.db", check_same_thread=False))
-        return opened[0]
-
-    async def end_while_it_opens() -> None:
-        connections.append(OneTripConnection(open_slowly))
-        task = asyncio.ensure_future(connections[0])
-        await asyncio.to_thread(opening.wait, HANG_SECONDS)
-        task.cancel()
-
-    asyncio.run(end_while_it_opens())
-    may_open.set()
-    # An exception that ends the thread fails the test: pytest reports it as a warning, and warnings are errors.
-    connections[0]._thread.join(HANG_SECONDS)
-    assert not connections[0]._thread.is_alive()
-    for raw in opened:
-        with pytest.raises(sqlite3.ProgrammingError, match="closed"):
-            raw.execute("SELECT 1")
-
-
-async def test_a_connection_that_was_closed_stays_closed(tmp_path: Path) -> None:
-    opened = []
-
-    def open_now() -> sqlite3.Connection:
-        opened.append(sqlite3.connect(tmp_path / "kirim.db", check_same_thread=False))
-        return opened[0]
-
-    connection = OneTripConnection(open_now)
-    await connection
-    assert await connection.trip(lambda raw: raw.execute("SELECT 1").fetchone()) == (1,)
-    await connection.close()
-    connection.stop()
-    await asyncio.to_thread(connection._thread.join, HANG_SECONDS)
-    assert not connection._thread.is_alive()
-    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
-        opened[0].execute("SELECT 1")
+# More steps than between two checks of the time.
+MANY = text(
+    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)"
+    " SELECT count(*) + (SELECT count(*) FROM notes) FROM n"
+)
+ENDLESS = text("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n")
+NOTES = table("notes", column("note", Text))
+NOTE = insert(NOTES).values(note="kept")
+COUNT = select(func.count()).select_from(NOTES)
 
 
 @pytest.fixture
-async def trips(tmp_path: Path) -> AsyncIterator[tuple[Database, list[str]]]:
-    """A database, and what its connections do in their threads: "waits" if the event loop waits for it."""
-    done: list[str] = []
-
-    class Recorded(OneTripConnection):
-        async def _do(self, function: Callable[[], Any]) -> Any:
-            done.append("waits")
-            return await super()._do(function)
-
-        def _do_unawaited(self, function: Callable[[], object]) -> None:
-            done.append("doesn't wait")
-            super()._do_unawaited(function)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engine, "connect", lambda path, **more: Recorded(lambda: sqlite3.connect(path, **more)))
-        store = Database(str(tmp_path / "kirim.db"), VAULT)
-    for open_transaction in (store.reading, store.transaction):
-        async with open_transaction() as tx:
-            await tx.connection.execute(ONE)
-    done.clear()
-    yield store, done
+async def store(tmp_path: Path) -> AsyncIterator[Database]:
+    store = Database(str(tmp_path / "kirim.db"), VAULT)
+    async with store.transaction() as tx:
+        await tx.connection.execute(text("CREATE TABLE notes (note TEXT PRIMARY KEY)"))
+    yield store
     await store.close()
 
 
-async def test_a_transaction_that_reads_waits_once_for_each_statement(trips: tuple[Database, list[str]]) -> None:
-    store, done = trips
+@pytest.fixture
+def threads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Where each read was executed."""
+    found: list[str] = []
+
+    def noted(fetch: Callable[..., Any], where: str) -> Callable[..., Any]:
+        def note(self: Reader, *of: Any) -> Any:
+            assert (threading.current_thread() is threading.main_thread()) == (where == "event loop")
+            found.append(where)
+            return fetch(self, *of)
+
+        return note
+
+    monkeypatch.setattr(Reader, "_fetch_in_place", noted(Reader._fetch_in_place, "event loop"))
+    monkeypatch.setattr(Reader, "_fetch_patiently", noted(Reader._fetch_patiently, "thread"))
+    return found
+
+
+@contextmanager
+def no_time_in_place() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sqlite, "IN_PLACE_SECONDS", -1.0)
+        yield
+
+
+async def count(store: Database) -> int:
     async with store.reading() as tx:
-        await tx.connection.execute(ONE)
-        await tx.connection.execute(ONE)
-    assert done == ["waits", "waits", "doesn't wait"]
+        found: int = await tx.connection.scalar(COUNT)
+    return found
 
 
-async def test_a_transaction_that_writes_waits_for_each_statement_and_its_commit(
-    trips: tuple[Database, list[str]],
-) -> None:
-    store, done = trips
-    async with store.transaction() as tx:
-        await tx.connection.execute(ONE)
-    assert done == ["waits", "waits"]
+async def test_a_read_is_executed_in_the_event_loop(store: Database, threads: list[str]) -> None:
+    assert await count(store) == 0
+    assert threads == ["event loop"]
 
 
-async def test_a_transaction_without_statements_makes_no_trip(trips: tuple[Database, list[str]]) -> None:
-    store, done = trips
-    async with store.reading(), store.transaction():
-        pass
-    assert done == []
-
-
-async def test_a_rollback_that_is_still_queued_is_not_queued_again(tmp_path: Path) -> None:
-    is_held, may_roll_back = threading.Event(), threading.Event()
-
-    def hold() -> None:
-        is_held.set()
-        may_roll_back.wait(HANG_SECONDS)
-
-    connection = OneTripConnection(lambda: sqlite3.connect(tmp_path / "kirim.db", isolation_level=None))
-    await connection
-    connection.begin("BEGIN")
-    await connection.execute_in_transaction(lambda raw: raw.execute("SELECT 1").fetchone())
-    connection._do_unawaited(hold)
-    await asyncio.to_thread(is_held.wait, HANG_SECONDS)
-    await connection.rollback()
-    assert connection._jobs.qsize() == 1
-    connection.begin("BEGIN")
-    await connection.rollback()
-    assert connection._jobs.qsize() == 1
-    may_roll_back.set()
-    await connection.close()
-
-
-async def test_after_a_rollback_that_nothing_waited_for_the_next_transaction_sees_the_latest_rows(
-    trips: tuple[Database, list[str]],
-) -> None:
-    store, _ = trips
-    async with store.transaction() as tx:
-        await tx.connection.execute(text("CREATE TABLE counted (number INTEGER)"))
-    for number in range(1, 20):
-        async with store.transaction() as tx:
-            await tx.connection.execute(text("INSERT INTO counted VALUES (1)"))
+async def test_a_read_that_takes_long_is_executed_again_in_a_thread(store: Database, threads: list[str]) -> None:
+    with no_time_in_place():
         async with store.reading() as tx:
-            assert await tx.connection.scalar(text("SELECT count(*) FROM counted")) == number
+            assert await tx.connection.scalar(MANY) == 5000
+    async with store.reading() as tx:
+        assert await tx.connection.scalar(ONE) == 1
+    assert threads == ["event loop", "thread", "event loop"]
+
+
+async def test_a_read_in_a_thread_sees_the_state_that_its_transaction_began_with(
+    store: Database, threads: list[str]
+) -> None:
+    async with store.reading() as before:
+        assert await before.connection.scalar(COUNT) == 0
+        async with store.transaction() as tx:
+            await tx.connection.execute(NOTE)
+        with no_time_in_place():
+            assert await before.connection.scalar(MANY) == 5000
+        assert await before.connection.scalar(COUNT) == 0
+    assert threads.count("thread") == 1
+    assert await count(store) == 1
+
+
+async def test_other_tasks_run_between_two_reads(store: Database) -> None:
+    turns = 0
+
+    async def take_turns() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    task = asyncio.create_task(take_turns())
+    for _ in range(20):
+        await count(store)
+    task.cancel()
+    assert turns >= 20
+
+
+async def test_a_reader_waits_for_another_process_in_a_thread(
+    store: Database, threads: list[str], tmp_path: Path
+) -> None:
+    assert await count(store) == 0
+    store._sqlite_readers.close()  # type: ignore[union-attr]  # the next one meets the lock at its first statement
+    with closing(sqlite3.connect(tmp_path / "kirim.db", isolation_level=None)) as other:
+        await store.close()  # as the only connection, the other one can leave the write-ahead log and lock the file
+        other.execute("PRAGMA journal_mode=DELETE")
+        other.execute("BEGIN EXCLUSIVE")
+        reading = asyncio.create_task(count(store))
+        while "thread" not in threads:  # noqa: ASYNC110  a thread reports nothing
+            await asyncio.sleep(0.001)
+        assert not reading.done()
+        other.execute("COMMIT")
+        assert await reading == 0
+
+
+async def test_a_cancelled_read_ends_its_thread_and_the_next_one_works(store: Database) -> None:
+    started, ended = threading.Event(), threading.Event()
+    fetch = Reader._fetch_patiently
+
+    def note(self: Reader, *of: Any) -> Any:
+        started.set()
+        try:
+            return fetch(self, *of)
+        finally:
+            ended.set()
+
+    async def read() -> None:
+        async with store.reading() as tx:
+            await tx.connection.execute(ENDLESS)
+
+    with pytest.MonkeyPatch.context() as patch, no_time_in_place():
+        patch.setattr(Reader, "_fetch_patiently", note)
+        task = asyncio.create_task(read())
+        await asyncio.to_thread(started.wait)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert await asyncio.to_thread(ended.wait, HANG_SECONDS)
+    assert await count(store) == 0
+
+
+async def test_a_transaction_cancelled_at_any_step_leaves_the_next_one_a_clean_connection(store: Database) -> None:
+    async def write(note: str) -> None:
+        async with store.transaction() as tx:
+            await tx.connection.execute(NOTE.values(note=note))
+            await tx.connection.execute(NOTE.values(note=f"{note}, again"))
+
+    for steps in range(30):
+        task = asyncio.create_task(write(str(steps)))
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        assert await count(store) % 2 == 0
+    before = await count(store)
+    await write("last")
+    assert await count(store) == before + 2
+
+
+async def test_a_statement_that_fails_rolls_back_and_says_why(store: Database) -> None:
+    async def write(*statements: Executable) -> None:
+        async with store.transaction() as tx:
+            for statement in statements:
+                await tx.connection.execute(statement)
+
+    with pytest.raises(RuleBroken):
+        await write(NOTE, NOTE)
+    with pytest.raises(StoreDown):
+        await write(NOTE, text("SELECT nothing"))
+    assert await count(store) == 0
+
+
+async def test_a_transaction_takes_one_trip_for_each_statement_its_beginning_and_its_commit(
+    store: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trips = 0
+    driver = store._sqlite_writer._driver  # type: ignore[union-attr]  # it is SQLite
+    trip = driver._execute
+
+    async def counted(*of: Any, **more: Any) -> Any:
+        nonlocal trips
+        trips += 1
+        return await trip(*of, **more)
+
+    monkeypatch.setattr(driver, "_execute", counted)
+    async with store.transaction() as tx:
+        await tx.connection.execute(NOTE)
+        await tx.connection.execute(COUNT)
+    assert trips == 4
+
+
+async def test_a_closed_database_opens_again(store: Database) -> None:
+    await store.close()
+    async with store.transaction() as tx:
+        await tx.connection.execute(NOTE)
+    assert await count(store) == 1
+
+
+def test_a_database_that_is_never_closed_does_not_keep_the_program_from_its_end(tmp_path: Path) -> None:
+    store = Database(str(tmp_path / "kirim.db"), VAULT)
+
+    async def write() -> None:
+        async with store.transaction() as tx:
+            await tx.connection.execute(ONE)
+
+    before = set(threading.enumerate())
+    asyncio.run(write())
+    assert all(thread.daemon for thread in set(threading.enumerate()) - before)
+    asyncio.run(store.close())
 
 
 async def test_only_its_owner_reads_a_new_database(tmp_path: Path) -> None:

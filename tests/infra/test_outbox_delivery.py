@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any, cast
 
 import pytest
+from sqlalchemy import text
 
 from bot.infra.db.database import Database
 from bot.infra.db.errors import RowUnreadable, StoreDown
@@ -329,8 +330,8 @@ async def test_no_mistake_is_remembered_of_a_chat_that_cannot_be_reached(system:
 
 async def count_by_status(system: OrderSystem) -> dict[str, int]:
     async with system.sql.reading() as tx:
-        rows: Any = await OutboxRepository(tx)._connection.exec_driver_sql(
-            "select status, count(*) from outbox group by status"
+        rows: Any = await OutboxRepository(tx)._connection.execute(
+            text("select status, count(*) from outbox group by status")
         )
         return {NotificationStatus(row[0]): row[1] for row in rows}
 

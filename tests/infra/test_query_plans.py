@@ -1,6 +1,6 @@
 """Frequent queries use an index, however many rows there are."""
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Any
@@ -14,6 +14,7 @@ from bot.broadcasts.repository import BroadcastRepository
 from bot.checkout import user_data as checkout_data
 from bot.checkout.repository import DraftRepository
 from bot.infra.db.database import Database
+from bot.infra.db.statements import CompiledStatement
 from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.model import Queue
 from bot.infra.outbox.repository import OutboxRepository
@@ -274,13 +275,21 @@ SQLITES_NAME = {
 @contextmanager
 def statements(store: Database) -> Iterator[list[tuple[str, Any]]]:
     seen: list[tuple[str, Any]] = []
+    bind = CompiledStatement.bind
 
     def note(_c: Connection, _cursor: object, statement: str, parameters: Any, *_rest: object) -> None:
         seen.append((statement, parameters))
 
-    event.listen(store._writer.sync_engine, "before_cursor_execute", note)
-    yield seen
-    event.remove(store._writer.sync_engine, "before_cursor_execute", note)
+    def note_on_sqlite(self: CompiledStatement, values: Mapping[str, Any]) -> tuple[str, list[Any]]:
+        statement, parameters = bind(self, values)
+        seen.append((statement, tuple(parameters)))
+        return statement, parameters
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(CompiledStatement, "bind", note_on_sqlite)
+        event.listen(store._writer.sync_engine, "before_cursor_execute", note)
+        yield seen
+        event.remove(store._writer.sync_engine, "before_cursor_execute", note)
 
 
 def literal(value: object) -> str:

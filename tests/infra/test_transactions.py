@@ -7,10 +7,13 @@ import pytest
 
 from bot.infra.db import migrate
 from bot.infra.db.database import Database
+from bot.infra.db.engine import POSTGRESQL_CONNECTIONS
 from bot.infra.db.errors import StoreDown
+from bot.infra.metrics import REGISTRY
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.inbound.repository import InboxRepository
 from bot.orders.repository import OrderRepository
+from tests.harness.databases import on_postgresql
 from tests.infra.builders import a_notification, an_update
 from tests.infra.keys import VAULT
 from tests.orders.builders import an_order
@@ -163,3 +166,12 @@ async def test_a_server_that_is_not_there_is_a_failure() -> None:
         async with store.keeping():
             pass
     await store.close()
+
+
+@on_postgresql
+async def test_the_gauges_of_connections_are_those_of_postgresql(store: Database) -> None:
+    async with store.transaction() as tx:
+        assert await OrderRepository(tx).get("R2345AB") is None
+        await store.refresh_gauges()
+    assert REGISTRY.get_sample_value("kirim_database_connections_in_use", {"pool": "writer"}) == 1
+    assert REGISTRY.get_sample_value("kirim_database_connections_limit", {"pool": "writer"}) == POSTGRESQL_CONNECTIONS

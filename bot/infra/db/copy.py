@@ -18,16 +18,17 @@ from sqlalchemy import (
     bindparam,
     func,
     insert,
+    literal_column,
     select,
     text,
     tuple_,
     type_coerce,
 )
-from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlalchemy.types import TypeEngine
 
 from bot.infra.db import migrate
 from bot.infra.db.columns import MALFORMED, POSTGRESQL, Instant
+from bot.infra.db.connection import Connection
 from bot.infra.db.errors import StoreDown, StoreError
 from bot.infra.db.lease_tables import chat_leases, leader_lease
 from bot.infra.db.metadata import IS_COMPLETE, metadata
@@ -61,7 +62,7 @@ class CopiedTable:
     rows: int
 
 
-async def lock_tables(connection: AsyncConnection, *, against_reading: bool) -> None:
+async def lock_tables(connection: Connection, *, against_reading: bool) -> None:
     """Keep other programs from writing to any table until the transaction ends, and from reading, if asked.
 
     SQLite needs no lock. It has one writer at a time, and readers see nothing before the commit.
@@ -76,7 +77,7 @@ async def lock_tables(connection: AsyncConnection, *, against_reading: bool) -> 
     await connection.execute(text(f"LOCK TABLE {names} IN {mode} MODE"))
 
 
-async def check_same_tables(source: AsyncConnection, target: AsyncConnection) -> None:
+async def check_same_tables(source: Connection, target: Connection) -> None:
     """Check that both databases have tables of the same revision. An older program can use newer tables, but not copy.
 
     Raises:
@@ -87,7 +88,7 @@ async def check_same_tables(source: AsyncConnection, target: AsyncConnection) ->
         raise OtherTables(f"its schema is {found[0]}, and that of the copy {found[1]}")
 
 
-async def check_unused(connection: AsyncConnection) -> None:
+async def check_unused(connection: Connection) -> None:
     """Check that no process has a lease. On SQLite, the lock on the file shows that already.
 
     Raises:
@@ -101,7 +102,7 @@ async def check_unused(connection: AsyncConnection) -> None:
             raise InUse("a bot works on it")
 
 
-async def check_empty(connection: AsyncConnection, filled: Collection[str]) -> None:
+async def check_empty(connection: Connection, filled: Collection[str]) -> None:
     """Check that no table has a row. Those in `filled` may have some, because a migration fills them.
 
     Raises:
@@ -112,12 +113,12 @@ async def check_empty(connection: AsyncConnection, filled: Collection[str]) -> N
         raise NotEmpty(f"it isn't empty ({', '.join(found)})")
 
 
-async def _has_rows(connection: AsyncConnection, table: Table) -> bool:
-    return await connection.scalar(select(text("1")).select_from(table).limit(1)) is not None
+async def _has_rows(connection: Connection, table: Table) -> bool:
+    return await connection.scalar(select(literal_column("1")).select_from(table).limit(1)) is not None
 
 
 async def copy_rows(
-    source: AsyncConnection, target: AsyncConnection, *, left_out: Collection[str] = ()
+    source: Connection, target: Connection, *, left_out: Collection[str] = ()
 ) -> AsyncIterator[CopiedTable]:
     """Copy all tables but those in `left_out`, and compare each row with its copy. Yield each table that is done.
 
@@ -148,7 +149,7 @@ def _list_tables() -> list[Table]:
     return metadata.sorted_tables
 
 
-async def _read(connection: AsyncConnection, table: Table) -> AsyncIterator[list[Row]]:
+async def _read(connection: Connection, table: Table) -> AsyncIterator[list[Row]]:
     """Yield all rows, some at a time, by their keys.
 
     Raises:
@@ -171,7 +172,7 @@ async def _read(connection: AsyncConnection, table: Table) -> AsyncIterator[list
             return
 
 
-async def _compare(connection: AsyncConnection, table: Table, rows: Sequence[Row]) -> None:
+async def _compare(connection: Connection, table: Table, rows: Sequence[Row]) -> None:
     """Compare rows with their copies.
 
     Raises:
@@ -184,7 +185,7 @@ async def _compare(connection: AsyncConnection, table: Table, rows: Sequence[Row
         raise StoreDown(f"a row of {table.name} differs from its copy")
 
 
-async def _move_sequence(connection: AsyncConnection, table: Table) -> None:
+async def _move_sequence(connection: Connection, table: Table) -> None:
     """Let the next id follow the copied ones. SQLite does that itself."""
     column = table.autoincrement_column
     if connection.dialect.name != POSTGRESQL or column is None:

@@ -1,16 +1,17 @@
 """Transactions over one database, SQLite or PostgreSQL."""
 
-import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+import sqlite3
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING
 
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from sqlalchemy.pool import QueuePool
 
-from bot.infra.db import file_lock, keys, metrics, migrate
+from bot.infra.db import file_lock, keys, metrics, migrate, sqlite
 from bot.infra.db.address import parse_database_url
+from bot.infra.db.connection import Connection
 from bot.infra.db.engine import create_keeper, create_reader, create_writer
 from bot.infra.db.erasure import empty_write_ahead_log
 from bot.infra.db.errors import SchemaMismatch, StoreDown, translate_connection_error, translate_error
@@ -45,10 +46,9 @@ class Database:
         self._reader = create_reader(self._address, self._writer)
         self._lock: file_lock.FileLock | None = None
         self._keeper = create_keeper(self._address, self._writer, owner)
-        # SQLite has one writer at a time. This lock is fair and wakes at once. SQLite's own waiting is neither.
-        self._write_lock: AbstractAsyncContextManager[None] = (
-            asyncio.Lock() if self._address.is_sqlite else nullcontext()
-        )
+        path = self._address.path
+        self._sqlite_writer = None if path is None else sqlite.Writer(self._writer)
+        self._sqlite_readers = None if path is None else sqlite.Readers(path)
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Transaction]:
@@ -68,9 +68,24 @@ class Database:
             call()
 
     @asynccontextmanager
-    async def _writing(self) -> AsyncIterator[AsyncConnection]:
-        async with self._write_lock, _connected(self._writer) as connection, connection.begin():
-            yield connection
+    async def _writing(self) -> AsyncIterator[Connection]:
+        if self._sqlite_writer is None:
+            async with _connected(self._writer) as connection, connection.begin():
+                yield connection
+        else:
+            with _translated_errors():
+                async with self._sqlite_writer.transaction() as connection_of_sqlite:
+                    yield connection_of_sqlite
+
+    @asynccontextmanager
+    async def _reading(self) -> AsyncIterator[Connection]:
+        if self._sqlite_readers is None:
+            async with _connected(self._reader) as connection:
+                yield connection
+        else:
+            with _translated_errors():
+                async with self._sqlite_readers.transaction() as connection_of_sqlite:
+                    yield connection_of_sqlite
 
     @asynccontextmanager
     async def keeping(self) -> AsyncIterator[Transaction]:
@@ -86,7 +101,7 @@ class Database:
     async def reading(self) -> AsyncIterator[Transaction]:
         """Open a transaction that only reads. It sees one state of the database and takes no write lock."""
         with Measurement(metrics.READ_SECONDS, metrics.count_error):
-            async with _connected(self._reader) as connection:
+            async with self._reading() as connection:
                 yield Transaction(connection, self._vault)
 
     async def has_usable_tables(self) -> bool:
@@ -196,7 +211,7 @@ class Database:
 
     async def is_first_key_registered(self) -> bool:
         """Return whether a bot was started with this first key. A running bot can then read what the key encrypts."""
-        async with _connected(self._reader) as connection:
+        async with self._reading() as connection:
             return await keys.is_first_key_registered(connection, self._vault)
 
     async def count_sealed_rows(self) -> Mapping[str, keys.SealedRows]:
@@ -205,7 +220,7 @@ class Database:
         Raises:
             MissingKey: a row is sealed with a key that the program doesn't have.
         """
-        async with _connected(self._reader) as connection:
+        async with self._reading() as connection:
             return await keys.count_sealed_rows(connection, self._vault)
 
     def rotate(self) -> AsyncIterator[keys.Progress]:
@@ -271,7 +286,9 @@ class Database:
         return SharedWakeups(self._address, owner, wake)
 
     async def refresh_gauges(self) -> None:
-        """Set the gauges of connections."""
+        """Set the gauges of PostgreSQL's connections. SQLite's are opened as they are needed."""
+        if self.is_sqlite:
+            return
         for name, engine in (("reader", self._reader), ("writer", self._writer)):
             pool = engine.pool
             if isinstance(pool, QueuePool):
@@ -280,6 +297,10 @@ class Database:
 
     async def close(self) -> None:
         """Close every connection. No transaction may be open."""
+        if self._sqlite_writer is not None:
+            await self._sqlite_writer.close()
+        if self._sqlite_readers is not None:
+            self._sqlite_readers.close()
         await self._writer.dispose()
         await self._reader.dispose()
         await self._keeper.dispose()
@@ -294,13 +315,19 @@ def _keys_of(table: str, rows: Iterable[str]) -> frozenset[str]:
 @asynccontextmanager
 async def _connected(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
     """Yield a connection of the pool. Raise `StoreDown` for every error of the database."""
-    try:
+    with _translated_errors():
         connection = await _connect(engine)
         try:
             yield connection
         finally:
             await connection.close()
-    except DBAPIError as error:
+
+
+@contextmanager
+def _translated_errors() -> Iterator[None]:
+    try:
+        yield
+    except (DBAPIError, sqlite3.Error) as error:
         # The error's text and causes quote rows, so only the traceback is kept.
         raise translate_error(error).with_traceback(error.__traceback__) from None
     except TimeoutError:

@@ -1,4 +1,7 @@
-"""Connections to the database. SQLite has one for writing and a few for reading, PostgreSQL one pool for both."""
+"""SQLAlchemy's connections to the database. On PostgreSQL all work is done on them.
+
+On SQLite they open the connection that writes, and migrate. `infra/db/sqlite.py` executes the bot's statements.
+"""
 
 import os
 import sqlite3
@@ -6,17 +9,13 @@ import time
 from contextlib import suppress
 from typing import Any, Final
 
-from sqlalchemy import URL, Compiled, Connection, event
+from sqlalchemy import URL, Compiled, Connection, Dialect, event
 from sqlalchemy.engine.interfaces import DBAPIConnection, DBAPICursor
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from sqlalchemy.pool import ConnectionPoolEntry
 from sqlalchemy.util import LRUCache
 
 from bot.infra.db.address import Address
-from bot.infra.db.sqlite import connect
-
-READERS = 4
-"""Reading connections to SQLite. They and the writer don't wait for each other, thanks to the write-ahead log."""
 
 POSTGRESQL_CONNECTIONS = 8
 CONNECT_SECONDS = 5.0
@@ -55,8 +54,8 @@ MAX_STATEMENTS = 500
 class StatementCache(LRUCache[Any, Compiled]):
     """A cache of compiled statements for all engines on one kind of database.
 
-    SQLAlchemy's own cache key contains the engine's dialect object, so SQLite's reader and writer would each compile
-    the same statements. All engines on one kind of database compile alike, so this cache leaves that part out.
+    SQLAlchemy's own cache key contains the engine's dialect object, so each engine would compile the same statements.
+    All engines on one kind of database compile alike, so this cache leaves that part out.
     """
 
     def get(self, key: tuple[Any, ...], default: Any = None) -> Any:  # noqa: ANN401  as in the class above
@@ -73,23 +72,21 @@ _POSTGRESQL_STATEMENTS: Final = StatementCache(MAX_STATEMENTS)
 
 
 def create_writer(address: Address, owner: str = "", *, command_seconds: float | None = COMMAND_SECONDS) -> AsyncEngine:
-    """Return the engine for transactions that write. On SQLite it has one connection.
+    """Return the engine for transactions that write.
 
     `owner` is the random id of this process. `command_seconds` is how long to wait for a statement on PostgreSQL. None
     means for ever, for migrations.
     """
     if not address.is_sqlite:
         return _create_postgresql(address, owner, command_seconds=command_seconds)
-    return _create_sqlite(address, connections=1, begin="BEGIN IMMEDIATE")
+    return _create_sqlite(address)
 
 
 def create_reader(address: Address, writing: AsyncEngine) -> AsyncEngine:
-    """Return the engine for transactions that only read. Each of them sees one state of the database."""
-    if not address.is_sqlite:
-        return writing.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
-    return _create_sqlite(
-        address, connections=READERS, begin="BEGIN", settings=(*SQLITE_SETTINGS, "PRAGMA query_only=ON")
-    )
+    """Return PostgreSQL's engine for transactions that only read. Each of them sees one state of the database."""
+    if address.is_sqlite:
+        return writing
+    return writing.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
 
 
 def create_keeper(address: Address, writing: AsyncEngine, owner: str = "") -> AsyncEngine:
@@ -137,9 +134,7 @@ def _create_postgresql(
     )
 
 
-def _create_sqlite(
-    address: Address, *, connections: int, begin: str, settings: tuple[str, ...] = SQLITE_SETTINGS
-) -> AsyncEngine:
+def _create_sqlite(address: Address) -> AsyncEngine:
     if address.path is not None:
         address.path.parent.mkdir(parents=True, exist_ok=True)
         with suppress(OSError):  # it exists, or SQLite will say what is wrong
@@ -149,24 +144,29 @@ def _create_sqlite(
         address.url,
         execution_options={"compiled_cache": _SQLITE_STATEMENTS},
         hide_parameters=True,
-        pool_size=connections,
-        max_overflow=0,
-        pool_timeout=BUSY_TIMEOUT_SECONDS,
         # We begin transactions ourselves, before the first read. The driver would begin before the first write, so
         # reads and writes would be in two transactions.
-        connect_args={"async_creator_fn": connect, "isolation_level": None, "cached_statements": 256},
+        connect_args={"isolation_level": None, "cached_statements": 256},
     )
+
+    @event.listens_for(engine.sync_engine, "do_connect")
+    def check_file(
+        _dialect: Dialect, _entry: ConnectionPoolEntry, address: list[Any], _options: dict[str, Any]
+    ) -> None:
+        # After an error, aiosqlite's thread reports its end to the event loop, which can be closed by then. So a file
+        # that can't be opened is noticed here.
+        sqlite3.connect(*address).close()
 
     @event.listens_for(engine.sync_engine, "connect")
     def apply_settings(connection: DBAPIConnection, _entry: ConnectionPoolEntry) -> None:
         cursor = connection.cursor()
-        for setting in settings:
+        for setting in SQLITE_SETTINGS:
             _apply_setting(cursor, setting)
         cursor.close()
 
     @event.listens_for(engine.sync_engine, "begin")
     def begin_transaction(connection: Connection) -> None:
-        connection.connection.driver_connection.begin(begin)  # type: ignore[union-attr]  # it is a OneTripConnection
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
 
     return engine
 

@@ -14,6 +14,8 @@
 What only a command meets is beside that command: `NoKeys` and `MissingKey` in `vault`, `InUse` and more in `copy`.
 """
 
+import sqlite3
+
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from bot.core.reasons import database_reason, network_reason
@@ -85,10 +87,10 @@ class SchemaMismatch(StoreError):
         self.is_newer = is_newer
 
 
-def translate_error(error: DBAPIError) -> StoreDown:
+def translate_error(error: DBAPIError | sqlite3.Error) -> StoreDown:
     """Return the failure that `error` means. Use only its code: drivers' texts quote account numbers and names."""
-    why = translate_connection_error(error.orig or error)
-    return RuleBroken(str(why)) if isinstance(error, IntegrityError) else why
+    why = translate_connection_error(getattr(error, "orig", None) or error)
+    return RuleBroken(str(why)) if isinstance(error, IntegrityError | sqlite3.IntegrityError) else why
 
 
 def translate_connection_error(error: BaseException) -> StoreDown:

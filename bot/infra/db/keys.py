@@ -26,9 +26,9 @@ from sqlalchemy import (
     select,
     update,
 )
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.infra.db import upsert
+from bot.infra.db.connection import Connection
 from bot.infra.db.encryption import get_place, get_sealed_columns, list_sealed_tables
 from bot.infra.db.errors import StoreDown
 from bot.infra.db.key_tables import sealing_keys
@@ -52,7 +52,7 @@ class SealedRows:
     waiting: int
 
 
-async def check_keys(connection: AsyncConnection, vault: Vault) -> None:
+async def check_keys(connection: Connection, vault: Vault) -> None:
     """Check that the program has every key that the database needs.
 
     Raises:
@@ -81,25 +81,25 @@ def check_others(vault: Vault, others: Iterable[Sequence[str]]) -> None:
             raise MissingKey(MISSING)
 
 
-async def register_first_key(connection: AsyncConnection, vault: Vault) -> None:
+async def register_first_key(connection: Connection, vault: Vault) -> None:
     """Record that the database needs the first key. Raises as `check_keys` does."""
     await check_keys(connection, vault)
     if vault.first_key_name:
         await upsert.insert_new(connection, sealing_keys, {"name": vault.first_key_name})
 
 
-async def is_first_key_registered(connection: AsyncConnection, vault: Vault) -> bool:
+async def is_first_key_registered(connection: Connection, vault: Vault) -> bool:
     """Return whether a bot was started with this first key, or no key was recorded yet."""
     known = frozenset((await connection.execute(select(sealing_keys.c.name))).scalars())
     return not known or vault.first_key_name in known
 
 
-async def delete_older_keys(connection: AsyncConnection, vault: Vault) -> None:
+async def delete_older_keys(connection: Connection, vault: Vault) -> None:
     """Record that the database needs only the first key."""
     await connection.execute(delete(sealing_keys).where(sealing_keys.c.name != vault.first_key_name))
 
 
-async def count_sealed_rows(connection: AsyncConnection, vault: Vault) -> Mapping[str, SealedRows]:
+async def count_sealed_rows(connection: Connection, vault: Vault) -> Mapping[str, SealedRows]:
     """Return the number of sealed rows of each table. It reads all rows, so only commands of operators call it.
 
     Raises:
@@ -138,7 +138,7 @@ def _key_name(column: ColumnElement[str]) -> ColumnElement[str]:
 AT_ONCE = 200
 """Rows in one transaction. It takes about ten milliseconds, and the bot has to wait that long."""
 
-Transaction = Callable[[], AbstractAsyncContextManager[AsyncConnection]]
+Transaction = Callable[[], AbstractAsyncContextManager[Connection]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +166,7 @@ async def rotate(transaction: Transaction, vault: Vault) -> AsyncIterator[Progre
                 break
 
 
-async def _read_waiting(connection: AsyncConnection, table: Table, vault: Vault, last: object) -> Sequence[Any]:
+async def _read_waiting(connection: Connection, table: Table, vault: Vault, last: object) -> Sequence[Any]:
     key, columns = table.c[get_sealed_columns(table).key], get_sealed_columns(table).columns
     columns_read = select(key, *(table.c[column].label(column) for column in columns))
     waiting = columns_read.where(or_(*(needs_first_key(table.c[column], vault) for column in columns)))
@@ -174,7 +174,7 @@ async def _read_waiting(connection: AsyncConnection, table: Table, vault: Vault,
     return (await connection.execute(rest.order_by(key).limit(AT_ONCE))).mappings().all()
 
 
-async def _seal_again(connection: AsyncConnection, table: Table, vault: Vault, row: Any) -> bool:  # noqa: ANN401  a row
+async def _seal_again(connection: Connection, table: Table, vault: Vault, row: Any) -> bool:  # noqa: ANN401  a row
     """Seal each column of the row that hasn't changed. Return False if a column doesn't open."""
     key = get_sealed_columns(table).key
     for column in get_sealed_columns(table).columns:

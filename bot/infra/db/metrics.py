@@ -16,10 +16,12 @@ TRANSACTION_SECONDS: Final = histogram(
 READ_SECONDS: Final = TRANSACTION_SECONDS.labels("read")
 WRITE_SECONDS: Final = TRANSACTION_SECONDS.labels("write")
 CONNECTIONS_IN_USE: Final = gauge(
-    "kirim_database_connections_in_use", "Connections that are used now. PostgreSQL has one pool for both.", pool=POOLS
+    "kirim_database_connections_in_use",
+    "Connections to PostgreSQL that are used now. It has one pool for both.",
+    pool=POOLS,
 )
 CONNECTIONS_LIMIT: Final = gauge(
-    "kirim_database_connections_limit", "Connections that can be used at once.", pool=POOLS
+    "kirim_database_connections_limit", "Connections to PostgreSQL that can be used at once.", pool=POOLS
 )
 ERRORS: Final = counter(
     "kirim_database_errors",

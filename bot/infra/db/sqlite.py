@@ -1,224 +1,210 @@
-"""Connections to SQLite. Each has its own thread, and each statement takes one trip there.
+"""Transactions on SQLite: one connection that writes, in aiosqlite's thread, and some that read in the event loop.
 
-A transaction begins in the trip of its first statement. The caller doesn't wait for a rollback, because the thread does
-it before the connection's next statement. So a transaction that reads with one statement takes one trip, not three.
-
-SQLAlchemy's adapter for aiosqlite uses this connection in place of aiosqlite's. With that one, each statement takes
-four trips: to open a cursor, to execute, to fetch and to close. SQLite itself takes about 10 µs for one of our
-statements. A trip takes 30 to 100 µs.
+A trip to a thread and back takes several times as long as SQLite itself for one of our statements. Reads never wait for
+the writer, thanks to the write-ahead log, so they are executed in place. One that isn't done soon, because it goes
+through many rows or the disk is slow, is executed again in a thread. It is still in the same transaction.
 """
 
 import asyncio
-import contextlib
 import sqlite3
-import threading
-from collections.abc import Callable, Generator, Iterable, Sequence
-from functools import partial
-from queue import SimpleQueue
-from typing import Any, Self, TypeVar
+import time
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from math import inf
+from pathlib import Path
+from typing import Any, Final, cast
 
-T = TypeVar("T")
-Description = Sequence[tuple[Any, ...]] | None
-Job = tuple[asyncio.Future[Any] | None, Callable[[], Any]]
-"""What the thread does, and the future that gets the result. Without a future, nothing waits for it."""
+import aiosqlite
+from sqlalchemy import Dialect, Executable
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+
+from bot.infra.db.connection import Values
+from bot.infra.db.engine import BUSY_TIMEOUT_SECONDS
+from bot.infra.db.statements import DIALECT, CompiledStatement, SQLiteResult, compile_statement
+
+IN_PLACE_SECONDS: Final = 0.01
+"""How long a read can take in the event loop. Index look-ups take less than 0.1 ms."""
+
+STEPS_BETWEEN_CHECKS: Final = 50
+"""Steps of SQLite's virtual machine after which the time is checked. Reading one row of the widest table takes 50."""
+
+STEPS_IN_THREAD: Final = 100_000
+"""The same for a read in a thread. It has no limit, but ends early if its caller was cancelled."""
+
+IDLE_READERS: Final = 4
+"""How many reading connections stay open between transactions."""
+
+PRIMARY_CODE: Final = 0xFF
+NOT_IN_PLACE: Final = (sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_BUSY)
 
 
-class OneTripCursor:
-    """The part of a cursor that SQLAlchemy's adapter uses. `execute` fetches the rows."""
+class SQLiteConnection(ABC):
+    """The part of SQLAlchemy's connection that repositories use."""
 
-    arraysize = 1
+    dialect: Dialect = DIALECT
 
-    def __init__(self, connection: "OneTripConnection") -> None:
-        self._connection = connection
-        self._rows: list[Any] = []
-        self.description: Description = None
-        self.rowcount = -1
-        self.lastrowid: int | None = None
+    async def execute(self, statement: Executable, parameters: Values | None = None) -> Any:  # noqa: ANN401  see `Connection`
+        """Execute the statement, once for each set of parameters."""
+        sets = [parameters or {}] if isinstance(parameters, Mapping | None) else parameters
+        return await self._execute(compile_statement(statement, tuple(sets[0])), sets)
 
-    async def __aenter__(self) -> Self:
-        """Return the cursor. It opens nothing before it's needed."""
-        return self
+    async def scalar(self, statement: Executable, parameters: Mapping[str, Any] | None = None) -> Any:  # noqa: ANN401  likewise
+        """Execute the statement. Return the first column of the first row, or None."""
+        return (await self.execute(statement, parameters)).scalar()
 
-    async def execute(self, statement: str, parameters: Sequence[Any] = ()) -> Self:
-        """Execute the statement, fetch every row and close."""
-        return await self._connection.execute_in_transaction(lambda raw: self._take(raw.execute(statement, parameters)))
+    @abstractmethod
+    async def _execute(self, statement: CompiledStatement, sets: Sequence[Mapping[str, Any]]) -> SQLiteResult: ...
 
-    async def executemany(self, statement: str, parameters: Iterable[Sequence[Any]]) -> Self:
-        """Execute the statement once for each set of parameters."""
-        return await self._connection.execute_in_transaction(
-            lambda raw: self._take(raw.executemany(statement, parameters))
+
+class Writer(SQLiteConnection):
+    """The connection that writes. Each statement takes one trip to its thread."""
+
+    def __init__(self, engine: AsyncEngine) -> None:
+        self._engine = engine
+        self._checked_out: AsyncConnection | None = None
+        # SQLite has one writer at a time. This lock is fair and wakes at once. SQLite's own waiting is neither.
+        self._lock = asyncio.Lock()
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[SQLiteConnection]:
+        """Open a transaction. Commit it at the end of the block, or roll back after an exception or a cancellation."""
+        async with self._lock:
+            driver = await self._open()
+            # What is cancelled here is still done by the thread, in its order. So the rollback comes after it, and
+            # before the next transaction begins.
+            is_committed = False
+            try:
+                await driver.execute("BEGIN IMMEDIATE")
+                yield self
+                await driver.commit()
+                is_committed = True
+            finally:
+                if not is_committed:
+                    await driver.rollback()
+
+    async def _open(self) -> aiosqlite.Connection:
+        if self._checked_out is None:
+            opened = await self._engine.connect()
+            self._driver = cast("aiosqlite.Connection", (await opened.get_raw_connection()).driver_connection)
+            self._driver.row_factory = sqlite3.Row
+            self._checked_out = opened
+        return self._driver
+
+    async def _execute(self, statement: CompiledStatement, sets: Sequence[Mapping[str, Any]]) -> SQLiteResult:
+        if statement.returns_rows:
+            rows: list[sqlite3.Row] = []
+            for values in sets:
+                rows += await self._driver.execute_fetchall(*statement.bind(values))
+            return statement.read(rows)
+        bound = [statement.bind(values) for values in sets]
+        sql, parameters = bound[0]
+        if len(bound) > 1:
+            cursor = await self._driver.executemany(sql, [parameters for _, parameters in bound])
+        else:
+            cursor = await self._driver.execute(sql, parameters)
+        return statement.read(list(await cursor.fetchall()) if cursor.description else [], cursor.rowcount)
+
+    async def close(self) -> None:
+        """Close the connection. The next transaction opens another one."""
+        if self._checked_out is not None:
+            checked_out, self._checked_out = self._checked_out, None
+            await checked_out.close()
+
+
+class Readers:
+    """The connections that read. Each transaction has one, and sees one state of the database."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._idle: list[Reader] = []
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[SQLiteConnection]:
+        """Open a transaction that only reads."""
+        reader = self._idle.pop() if self._idle else Reader(self._path)
+        try:
+            reader.begin()
+            yield reader
+        finally:
+            if reader.end() and len(self._idle) < IDLE_READERS:
+                self._idle.append(reader)
+
+    def close(self) -> None:
+        """Close the connections. The next transaction opens another one."""
+        while self._idle:
+            self._idle.pop().close()
+
+
+class Reader(SQLiteConnection):
+    """A connection that reads in the event loop, or in a thread if that takes too long."""
+
+    def __init__(self, path: Path) -> None:
+        # It doesn't wait for locks in the event loop: its busy time-out is 0. We begin transactions ourselves.
+        self._raw = sqlite3.connect(
+            path, timeout=0, isolation_level=None, check_same_thread=False, cached_statements=256
         )
+        self._raw.row_factory = sqlite3.Row
+        self._raw.execute("PRAGMA query_only=ON")
+        self._raw.execute("PRAGMA temp_store=MEMORY")
+        self._limit = _Limit()
+        self._raw.set_progress_handler(self._limit.is_over, STEPS_BETWEEN_CHECKS)
+        self._is_in_thread = False
 
-    async def fetchall(self) -> list[Any]:
-        """Return the rows. A second call returns none."""
-        rows, self._rows = self._rows, []
-        return rows
+    def begin(self) -> None:
+        """Begin a transaction. It sees the state of the database at its first statement."""
+        self._raw.execute("BEGIN")
 
-    async def close(self) -> None:
-        """Do nothing: the cursor is closed after each statement."""
+    def end(self) -> bool:
+        """End the transaction. Return whether the connection can be used again.
 
-    def _take(self, cursor: sqlite3.Cursor) -> Self:
-        self.description = cursor.description
-        self._rows = cursor.fetchall() if cursor.description else []
-        self.rowcount, self.lastrowid = cursor.rowcount, cursor.lastrowid
-        cursor.close()
-        return self
-
-
-class OneTripConnection:
-    """A connection with its own thread. Awaiting the object opens the connection.
-
-    It has the methods of `aiosqlite.Connection` that SQLAlchemy's adapter needs, and raises the same `ValueError` once
-    it is closed. A rollback makes no trip to the thread if there is nothing to roll back.
-    """
-
-    def __init__(self, connector: Callable[[], sqlite3.Connection]) -> None:
-        # A daemon thread, so that an interrupted program can end.
-        self._thread = threading.Thread(target=self._work, daemon=True)
-        self._jobs: SimpleQueue[Job | None] = SimpleQueue()
-        self._connect_to_file = connector
-        self._opened: sqlite3.Connection | None = None
-        # The same connection while it is usable. SQLAlchemy's adapter commits and rolls back only if this isn't None.
-        self._connection: sqlite3.Connection | None = None
-        self._unanswered = 0
-        self._begin: str | None = None
-        """The statement that begins the transaction, until it is executed."""
-
-    def __await__(self) -> Generator[Any, None, Self]:
-        """Start the thread and open the connection there."""
-        self._thread.start()
-        return self._connect().__await__()
-
-    def cursor(self) -> OneTripCursor:
-        """Return a cursor. It costs no trip to the thread."""
-        return OneTripCursor(self)
-
-    async def trip(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Call `work` in the connection's thread, and return its result.
-
-        Raises:
-            ValueError: the connection is closed.
+        If a thread still uses it, because its caller was cancelled, it is closed when the thread is done.
         """
-        if self._connection is None:
-            raise ValueError("Connection closed")
-        # Not counted down after an error or a cancellation: then the state of the connection is unknown.
-        self._unanswered += 1
-        done = await self._do(partial(work, self._connection))
-        self._unanswered -= 1
-        return done
+        if self._is_in_thread:
+            self._limit.until = 0.0
+            return False
+        self._raw.rollback()
+        return True
 
-    def begin(self, statement: str) -> None:
-        """Begin a transaction with `statement`, in the trip of the next statement."""
-        self._begin = statement
+    def close(self) -> None:
+        """Close the connection."""
+        self._raw.close()
 
-    async def execute_in_transaction(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Call `work` in the connection's thread, after the statement that begins the transaction.
-
-        Raises:
-            ValueError: the connection is closed.
-        """
-        return await self.trip(work if self._begin is None else lambda raw: self._begin_and(work, raw))
-
-    async def commit(self) -> None:
-        """Commit the transaction. Skip the trip if it has no statement."""
-        if self._begin is None:
-            await self.trip(sqlite3.Connection.commit)
-        self._begin = None
-
-    async def rollback(self) -> None:
-        """Roll back. Skip the trip if all statements were answered and the transaction has none, or isn't open.
-
-        Wait for it only if the state of the connection is unknown. A rollback that fails makes the next transaction
-        fail, because it can't begin.
-        """
-        if self._unanswered or self._connection is None:
-            await self.trip(sqlite3.Connection.rollback)
-            self._unanswered = 0
-        elif self._begin is None and self._connection.in_transaction:
-            self._do_unawaited(partial(sqlite3.Connection.rollback, self._connection))
-        self._begin = None
-
-    async def create_function(self, name: str, arguments: int, function: Callable[..., Any], **options: Any) -> None:  # noqa: ANN401  sqlite3's
-        """Register a function for use in SQL."""
-        await self.trip(lambda raw: raw.create_function(name, arguments, function, **options))
-
-    async def close(self) -> None:
-        """Close the connection and end the thread."""
-        if self._connection is None:
-            return
+    async def _execute(self, statement: CompiledStatement, sets: Sequence[Mapping[str, Any]]) -> SQLiteResult:
+        await asyncio.sleep(0)  # for other tasks, between two of many reads
+        (values,) = sets
+        sql, parameters = statement.bind(values)
         try:
-            await self.trip(sqlite3.Connection.close)
+            rows = self._fetch_in_place(sql, parameters)
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & PRIMARY_CODE not in NOT_IN_PLACE:
+                raise
+            self._is_in_thread = True
+            rows = await asyncio.to_thread(self._fetch_patiently, sql, parameters)
+            self._is_in_thread = False
+        return statement.read(rows)
+
+    def _fetch_in_place(self, sql: str, parameters: Sequence[Any]) -> list[sqlite3.Row]:
+        self._limit.until = time.perf_counter() + IN_PLACE_SECONDS
+        try:
+            return self._raw.execute(sql, parameters).fetchall()
         finally:
-            self.stop()
+            self._limit.until = inf
 
-    def stop(self) -> None:
-        """End the thread. It doesn't call the event loop, which may be closed before the thread ends."""
-        self._connection = None
-        self._jobs.put(None)
-
-    async def _connect(self) -> Self:
+    def _fetch_patiently(self, sql: str, parameters: Sequence[Any]) -> list[sqlite3.Row]:
+        self._raw.set_progress_handler(self._limit.is_over, STEPS_IN_THREAD)
+        self._raw.execute(f"PRAGMA busy_timeout={BUSY_TIMEOUT_SECONDS * 1000}")
         try:
-            self._connection = await self._do(self._open)
-        except BaseException:
-            self.stop()
-            raise
-        return self
-
-    async def _do(self, function: Callable[[], T]) -> T:
-        done: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        self._jobs.put((done, function))
-        return await done
-
-    def _do_unawaited(self, function: Callable[[], object]) -> None:
-        self._jobs.put((None, function))
-
-    # The methods below run in the thread.
-
-    def _work(self) -> None:
-        try:
-            while (job := self._jobs.get()) is not None:
-                _run_job(*job)
-        except RuntimeError:
-            # The event loop was closed during a call, so no task waits for the result.
-            pass
+            return self._raw.execute(sql, parameters).fetchall()
         finally:
-            self._close()
-
-    def _begin_and(self, work: Callable[[sqlite3.Connection], T], raw: sqlite3.Connection) -> T:
-        if self._begin is not None:
-            raw.execute(self._begin)
-            self._begin = None
-        return work(raw)
-
-    def _open(self) -> sqlite3.Connection:
-        # Saved by the thread, because a cancelled caller never receives the connection.
-        self._opened = self._connect_to_file()
-        return self._opened
-
-    def _close(self) -> None:
-        if self._opened is not None:
-            with contextlib.suppress(sqlite3.Error):
-                self._opened.close()
+            self._raw.execute("PRAGMA busy_timeout=0")
+            self._raw.set_progress_handler(self._limit.is_over, STEPS_BETWEEN_CHECKS)
 
 
-def _run_job(done: asyncio.Future[Any] | None, function: Callable[[], Any]) -> None:
-    if done is None:
-        with contextlib.suppress(sqlite3.Error):
-            function()
-        return
-    try:
-        result = function()
-    except BaseException as error:  # noqa: BLE001  the awaiting task raises it
-        done.get_loop().call_soon_threadsafe(_set_result, done, done.set_exception, error)
-    else:
-        done.get_loop().call_soon_threadsafe(_set_result, done, done.set_result, result)
+class _Limit:
+    """When a read in the event loop has to stop. A moment of `time.perf_counter`."""
 
+    until: float = inf
 
-def _set_result(done: asyncio.Future[Any], set_result: Callable[[Any], None], value: object) -> None:
-    if not done.done():
-        set_result(value)
-
-
-def connect(database: str, **options: Any) -> OneTripConnection:  # noqa: ANN401  sqlite3's
-    """Return a connection to a database file. Await it to open it. `options` are those of `sqlite3.connect`."""
-    return OneTripConnection(lambda: sqlite3.connect(database, **options))
+    def is_over(self) -> bool:
+        return time.perf_counter() > self.until

@@ -3,8 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from sqlalchemy.ext.asyncio import AsyncConnection
-
+from bot.infra.db.connection import Connection
 from bot.infra.db.vault import Vault
 
 
@@ -12,7 +11,7 @@ from bot.infra.db.vault import Vault
 class Transaction:
     """A connection inside its transaction, and the vault for sealed columns."""
 
-    connection: AsyncConnection
+    connection: Connection
     vault: Vault
     on_commit: list[Callable[[], None]] = field(default_factory=list)
     """Called once the transaction is committed, such as to log what it saved. They must not raise errors."""

@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from sqlalchemy import Column, Table
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.infra.db.columns import POSTGRESQL
+from bot.infra.db.connection import Connection
 
 Values = Mapping[str, object]
 
@@ -19,27 +19,27 @@ IDS_AT_ONCE: Final = 10_000
 """Ids in one statement. SQLite allows 32,766 parameters, and PostgreSQL's protocol 32,767."""
 
 
-async def insert_new(connection: AsyncConnection, table: Table, values: Values) -> bool:
+async def insert_new(connection: Connection, table: Table, values: Values) -> bool:
     """Insert one row. Return False if a unique constraint already has it."""
     result = await connection.execute(build_insert_new(connection.dialect.name, table), dict(values))
     return result.rowcount == 1
 
 
 async def insert_all_new(
-    connection: AsyncConnection, table: Table, rows: Sequence[Values], key: Column[int]
+    connection: Connection, table: Table, rows: Sequence[Values], key: Column[int]
 ) -> frozenset[int]:
     """Insert rows in their order, without those that break a unique constraint. Return the keys of the new rows.
 
-    SQLAlchemy uses as few statements as the database's limit on parameters allows.
+    On PostgreSQL, SQLAlchemy uses as few statements as the limit on parameters allows.
     """
     if not rows:
         return frozenset()
-    statement = build_insert_new(connection.dialect.name, table).returning(key)
+    statement = _build_insert_all_new(connection.dialect.name, table, key)
     result = await connection.execute(statement, [dict(row) for row in rows])
     return frozenset(result.scalars())
 
 
-async def insert_or_replace(connection: AsyncConnection, table: Table, values: Values) -> None:
+async def insert_or_replace(connection: Connection, table: Table, values: Values) -> None:
     """Insert one row. If its primary key exists, replace the columns in `values`."""
     await connection.execute(_build_insert_or_replace(connection.dialect.name, table, tuple(values)), dict(values))
 
@@ -60,6 +60,11 @@ def build_insert(dialect: str, table: Table) -> postgresql.Insert | sqlite.Inser
 def build_insert_new(dialect: str, table: Table) -> Any:  # noqa: ANN401  either dialect's own class
     """Return the statement that inserts rows without those that break a unique constraint."""
     return build_insert(dialect, table).on_conflict_do_nothing()
+
+
+@cache
+def _build_insert_all_new(dialect: str, table: Table, key: Column[int]) -> Any:  # noqa: ANN401  either dialect's own class
+    return build_insert_new(dialect, table).returning(key)
 
 
 @cache
