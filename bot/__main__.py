@@ -46,10 +46,15 @@ def run() -> None:
     settings = _settings()
     with without_collection():
         from bot import process  # noqa: PLC0415  a bad setting is reported before the whole program is loaded
+        from bot.infra.watchdog import Watchdog  # noqa: PLC0415  likewise
+
+    async def run_watched(stop: asyncio.Event) -> int:
+        async with Watchdog().running():
+            return await process.run(settings, stop, process_id)
 
     process_id = logs.configure(settings.log_level, settings.log_format)
     with _report_database_errors(), _report_port_errors():
-        sys.exit(_until_stopped(lambda stop: process.run(settings, stop, process_id)))
+        sys.exit(_until_stopped(run_watched))
 
 
 @cli.command()

@@ -35,7 +35,6 @@ from bot.infra.telegram.inbound.receiver import Receiver, UpdateIntake, UpdatePo
 from bot.infra.telegram.inbound.workers import InboxCleanupWorker
 from bot.infra.telegram.outbound.activity import ActivityIndicator
 from bot.infra.telegram.transport import TelegramRequest
-from bot.infra.watchdog import Watchdog
 from bot.infra.workers import Wakeup, WorkerGroup, get_task_error, run_forever
 from bot.orders.tables import NEEDS_MESSAGE_IDS
 from bot.users.repository import save_chats
@@ -113,7 +112,6 @@ async def run(settings: Settings, stop: asyncio.Event, process_id: str | None = 
     )
     metrics.LEADING.set_function(lambda: float(app.leases.lead.is_leading))
     async with AsyncExitStack() as stack:
-        await stack.enter_async_context(Watchdog().running())
         stack.push_async_callback(app.database.close)
         stack.push_async_callback(app.client.aclose)
         await app.database.check_server()

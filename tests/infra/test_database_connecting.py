@@ -231,8 +231,9 @@ def test_a_database_that_is_never_closed_does_not_keep_the_program_from_its_end(
 
 async def test_only_its_owner_reads_a_new_database(tmp_path: Path) -> None:
     database = Database(str(tmp_path / "kirim.db"), VAULT)
+    await database.upgrade()
     async with database.transaction() as tx:
-        await tx.connection.execute(text("CREATE TABLE a (b INTEGER)"))
+        await tx.connection.execute(text("UPDATE users SET id = id"))
     modes = await asyncio.to_thread(lambda: {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()})
     await database.close()
     assert modes == dict.fromkeys(("kirim.db", "kirim.db-shm", "kirim.db-wal"), 0o600)

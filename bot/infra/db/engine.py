@@ -3,10 +3,8 @@
 On SQLite they open the connection that writes, and migrate. `infra/db/sqlite.py` executes the bot's statements.
 """
 
-import os
 import sqlite3
 import time
-from contextlib import suppress
 from typing import Any, Final
 
 from sqlalchemy import URL, Compiled, Connection, Dialect, event
@@ -137,9 +135,6 @@ def _create_postgresql(
 def _create_sqlite(address: Address) -> AsyncEngine:
     if address.path is not None:
         address.path.parent.mkdir(parents=True, exist_ok=True)
-        with suppress(OSError):  # it exists, or SQLite will say what is wrong
-            # Only its owner reads it. SQLite gives the files beside it the same rights.
-            os.close(os.open(address.path, os.O_CREAT | os.O_EXCL, 0o600))
     engine = create_async_engine(
         address.url,
         execution_options={"compiled_cache": _SQLITE_STATEMENTS},

@@ -8,6 +8,8 @@ faster and smaller without it.
 """
 
 import functools
+import os
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -95,6 +97,10 @@ def _list_revisions(folder: Path) -> tuple[str, ...]:
 async def upgrade_at(address: Address) -> str:
     """Bring the tables at an address up to date, as `upgrade` does."""
     engine = create_writer(address, command_seconds=None)
+    if address.path is not None:
+        with suppress(OSError):  # it exists, or SQLite will say what is wrong
+            # Only its owner reads it. SQLite gives the files beside it the same rights.
+            os.close(os.open(address.path, os.O_CREAT | os.O_EXCL, 0o600))
     try:
         async with engine.begin() as connection:
             await connection.run_sync(_upgrade)

@@ -309,7 +309,7 @@ def test_every_command_there_is_is_tried() -> None:
     tried = {line[1:].split()[0] for line in access.commands_to_try(nobody, access.command_names())}
     assert {"send", "order", "person", "tickets", "find", "audit", "note", "unsend", "broadcast"} <= tried
     assert tried == access.command_names()
-    assert access.command_names(in_groups=True) == {*SUPPORT_COMMANDS, "verify"}
+    assert access.command_names(in_groups=True) == {*SUPPORT_COMMANDS, "verify", "id"}
 
 
 @in_one_system
