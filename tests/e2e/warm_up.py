@@ -5,6 +5,7 @@ That takes more processor time than anything else that a story's bot does.
 
 import asyncio
 import gc
+import sys
 import tempfile
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -17,10 +18,7 @@ from structlog.testing import capture_logs
 
 from bot import process
 from bot.config import load
-from bot.infra.drawing.chart import render as render_chart
 from bot.infra.i18n import Translations
-from bot.orders.receipts.picture import render as render_receipt
-from bot.payments import qr
 from bot.sandbox.run import SandboxOptions, bot_environment, servers
 from tests.e2e.faults import wait_until_idle
 from tests.e2e.new_users import new_user
@@ -28,6 +26,7 @@ from tests.e2e.orders.steps import complete_order, order_of, tap_to_invoice
 from tests.e2e.support.tickets import open_ticket
 from tests.e2e.system import USUAL, System
 from tests.texts import like
+from tests.waiting import TIMEOUT_SECONDS
 
 
 def warm_up() -> None:
@@ -38,12 +37,23 @@ def warm_up() -> None:
         stack.enter_context(capture_logs())
         for change in ("inc", "set"):
             stack.enter_context(patch.object(MutexValue, change, lambda *_, **__: None))
-        # A thread isn't forked, so an executor that has started one would wait for it in the fork.
-        for module in (render_receipt, qr, render_chart):
-            stack.enter_context(patch.object(module, "_RENDERER", stack.enter_context(ThreadPoolExecutor(1))))
         asyncio.run(_run_a_bot(Path(folder)))
+    _replace_executors()
+    for thread in set(threading.enumerate()) - {threading.main_thread()}:
+        thread.join(TIMEOUT_SECONDS)
     assert threading.active_count() == 1, threading.enumerate()
     gc.collect()
+
+
+def _replace_executors() -> None:
+    """End the threads of all executors. A thread isn't forked, so the executor of a fork would wait for it."""
+    for name, module in list(sys.modules.items()):
+        for attribute, executor in list(vars(module).items()) if name.startswith("bot.") else ():
+            if isinstance(executor, ThreadPoolExecutor):
+                executor.shutdown()
+                setattr(
+                    module, attribute, ThreadPoolExecutor(executor._max_workers, executor._thread_name_prefix or "")
+                )
 
 
 async def _run_a_bot(state: Path) -> None:
