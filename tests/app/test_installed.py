@@ -259,7 +259,7 @@ def test_an_index_shows_the_picture_of_the_readme_and_where_everything_is(packag
         file = sdist.extractfile(f"kirim-{__version__}/PKG-INFO")
         assert file is not None
         assert file.read().decode() == metadata
-    relative = [target for target in re.findall(r"\]\(([^)]+)\)", metadata) if not target.startswith("https://")]
+    relative = [target for target in re.findall(r"\]\(([^)]+)\)", metadata) if not target.startswith(("https://", "#"))]
     assert relative == []
     assert f"({REPOSITORY}/raw/v{__version__}/docs/chat-page.png)" in metadata
     assert f"({REPOSITORY}/blob/v{__version__}/docs/support.md#the-first-day)" in metadata

@@ -8,16 +8,19 @@ of the machine. Processor time is that of the bot's process, and includes what i
 
 import asyncio
 import itertools
+import json
 import statistics
+import tempfile
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.benchmarks import counted_bot
+from tests.benchmarks import bare_order, counted_bot, skeleton
+from tests.benchmarks.bot_api_stub import Stub, serving
 from tests.benchmarks.older_version import BEFORE, ROOT, older_version
-from tests.benchmarks.processes import Process, processor_seconds
+from tests.benchmarks.processes import Process, processor_seconds, running, until
 from tests.benchmarks.report import Row, times_as_much
 from tests.benchmarks.sandbox_system import Json, SandboxSystem, open_system
 from tests.benchmarks.whole_bot import WAY, Step, act, walk
@@ -27,6 +30,7 @@ ROUNDS, FEW_ROUNDS = 5, 1
 ORDERS, FEW_ORDERS = 20, 4
 CONFIRM = Step(f"[{label('checkout.review.confirm')}]", like("orders.card.waiting"))
 STATES = ("LN_INVOICE_PAID", "LN_SWAP_PENDING", "USDT_RECEIVED", "IDR_SETTLED", "COMPLETED")
+FLOOR_SECONDS = 120.0
 SEEN_WITHIN = 1.6
 """Seconds after which the bot has polled an order again and sent what it has to say."""
 
@@ -88,7 +92,61 @@ async def run(*, quick: bool, before: str = BEFORE) -> list[Row]:
             for _ in range(rounds):
                 for bot in bots:
                     bot.costs.append(await _measure(bot, orders))
-    return _rows(bots[0].costs, bots[1].costs if len(bots) > 1 else None, before)
+    ours = bots[0].costs
+    writes, reads = (statistics.median(getattr(cost, name) for cost in ours) for name in ("writes", "reads"))
+    floors = [await _measure_floor(orders, writes, reads) for _ in range(rounds)]
+    return [*_rows(ours, bots[1].costs if len(bots) > 1 else None, before), _compare_with_floor(ours, floors)]
+
+
+async def _measure_floor(orders: int, writes: float, reads: float) -> float:
+    """Return the processor time of an order by `bare_order`, with as many transactions, in milliseconds."""
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder) / "bot.log"
+        stub = OrderStub(updates=bare_order.list_updates(bare_order.WARM_UP, first_chat=1), orders=bare_order.WARM_UP)
+        async with serving(stub):
+            arguments = (bare_order.__name__, stub.address, f"{folder}/bare.db", str(writes), str(reads))
+            async with running(*arguments, log=log) as process:
+                await until(stub.done, process, log, FLOOR_SECONDS)
+                before = processor_seconds(process)
+                stub.begin(bare_order.list_updates(bare_order.WARM_UP + orders, first_chat=1))
+                await until(stub.done, process, log, FLOOR_SECONDS)
+                return (processor_seconds(process) - before) * 1000 / orders
+
+
+def _compare_with_floor(ours: Sequence[Cost], floors: Sequence[float]) -> Row:
+    cost, floor = statistics.median(each.milliseconds for each in ours), statistics.median(floors)
+    return Row(
+        part="c",
+        measured="one order: processor time, from /send to the receipt",
+        ours=f"{cost:.1f} ms",
+        versus="the same calls and transactions by python-telegram-bot and SQLite alone",
+        theirs=f"{floor:.1f} ms",
+        ratio=times_as_much(cost, floor),
+    )
+
+
+@dataclass(slots=True)
+class OrderStub(Stub):
+    """Answers the calls of orders. It is done when each order has its pictures."""
+
+    orders: int = 0
+    photos: int = 0
+
+    def begin(self, updates: Sequence[Json]) -> None:
+        """Deliver more updates: these, without those that were acknowledged."""
+        self.updates, self.orders = updates, len(updates) // len(bare_order.ANSWERS)
+        self.done.clear()
+
+    def respond(self, path: str, body: bytes) -> tuple[bytes, float]:
+        """Answer a call as Telegram does, with the whole message."""
+        method = path.partition("?")[0].rpartition("/")[2].lower()
+        if not method.startswith(("send", "edit")):
+            return Stub.respond(self, path, body)
+        self.photos += method == "sendphoto"
+        if self.photos == self.orders * bare_order.PHOTOS:
+            self.done.set()
+        sent = skeleton.message(1, 1, bare_order.TEXT, sender=skeleton.ME)
+        return json.dumps({"ok": True, "result": sent}).encode(), 0.0
 
 
 @asynccontextmanager
