@@ -24,7 +24,13 @@ from bot.sandbox.bot_api.server.endpoint import BotApi, download
 from bot.sandbox.bot_api.server.faults import Faults
 from bot.sandbox.bot_api.server.limits import RateLimiter
 from bot.sandbox.bot_api.server.webhook import keep_delivering
-from bot.sandbox.bot_api.settings import SANDBOX_TOKEN, SUPPORT_GROUP_ID, Limits, TelegramSandboxSettings
+from bot.sandbox.bot_api.settings import (
+    ALERT_BOT_TOKEN,
+    SANDBOX_TOKEN,
+    SUPPORT_GROUP_ID,
+    Limits,
+    TelegramSandboxSettings,
+)
 from bot.sandbox.bot_api.updates import UpdateQueue
 from bot.sandbox.bot_api.world import World
 
@@ -35,7 +41,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.routing import BaseRoute
 
-__all__ = ["SANDBOX_TOKEN", "SUPPORT_GROUP_ID", "Limits", "TelegramSandboxSettings", "create_app"]
+__all__ = ["ALERT_BOT_TOKEN", "SANDBOX_TOKEN", "SUPPORT_GROUP_ID", "Limits", "TelegramSandboxSettings", "create_app"]
 
 
 def create_app(settings: TelegramSandboxSettings, extra_routes: Sequence[BaseRoute] = ()) -> Starlette:

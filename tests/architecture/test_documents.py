@@ -14,7 +14,10 @@ from tests.architecture.documents import DOCUMENTS, ROOT, check_listed, part, ro
 from tests.architecture.source import read_layers
 
 SETTINGS = (("settings", Settings), ("agent-variables", AgentSettings))
-OF_COMPOSE = {"BACKUP_DAYS", "BACKUP_HOURS", "GRAFANA_PASSWORD", "POSTGRES_PASSWORD", "PROXY_ADDRESS"}
+OF_COMPOSE = {
+    *("ALERT_BOT_TOKEN", "ALERT_CHAT_ID", "BACKUP_DAYS", "BACKUP_HOURS"),
+    *("GRAFANA_PASSWORD", "POSTGRES_PASSWORD", "PROXY_ADDRESS"),
+}
 """What compose.yaml alone reads."""
 
 NAMES_OF_SETTINGS = {name.upper() for name in Settings.model_fields | AgentSettings.model_fields}

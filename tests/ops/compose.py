@@ -23,6 +23,8 @@ ENVIRONMENT: Final = {
     "ENCRYPTION_KEYS": generate_key(),
     "POSTGRES_PASSWORD": "secret1",
     "GRAFANA_PASSWORD": "secret2",
+    "ALERT_BOT_TOKEN": "456:def",
+    "ALERT_CHAT_ID": "-100",
     "PUBLIC_URL": "https://pay.example.com",
     "SERVICE_MCP_HTTP_TOKEN": "secret3",
     "SERVICE_MCP_ALLOWED_HOSTS": "mcp.example.com",
@@ -56,7 +58,8 @@ NEEDS: Final = {
     "database": {"database"},
     "backup": {"database"},
     "proxy": {"web"},
-    "prometheus": {"dashboard", "metrics"},
+    "alertmanager": {"alerts"},
+    "prometheus": {"alerts", "dashboard", "metrics"},
     "grafana": {"dashboard"},
 }
 """The networks of each service, so that only those that need each other share one."""
@@ -65,7 +68,7 @@ INTERNAL: Final = frozenset({"database", "metrics"})
 SECRETS_FOLDER: Final = "./secrets/"
 """Whose folders don't have to exist."""
 
-OF_OTHERS: Final = frozenset({"GRAFANA_PASSWORD", "POSTGRES_PASSWORD", "SERVICE_MCP_HTTP_TOKEN"})
+OF_OTHERS: Final = frozenset({"ALERT_BOT_TOKEN", "GRAFANA_PASSWORD", "POSTGRES_PASSWORD", "SERVICE_MCP_HTTP_TOKEN"})
 """Secrets in `.env` that the bot must not get."""
 
 SECRET: Final = re.compile(r"PASSWORD|TOKEN|KEY|DATABASE_URL")

@@ -1,8 +1,8 @@
 """A Prometheus with the project's configuration, for as long as it is needed."""
 
 import asyncio
-import shutil
-from collections.abc import AsyncIterator, Sequence
+import re
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +18,7 @@ ROOT = Path(__file__).parents[2]
 CONFIGURATION = ROOT / "ops" / "prometheus.yaml"
 ALERTS = ROOT / "ops" / "alerts.yaml"
 TARGETS = ROOT / "ops" / "targets.yaml"
+ALERTMANAGERS = ROOT / "ops" / "alertmanagers.yaml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +71,14 @@ class Prometheus:
 
 
 @asynccontextmanager
-async def running(folder: Path, *bots: str) -> AsyncIterator[Prometheus]:
-    """Run Prometheus within the block. It reads the metrics of `bots`, and keeps its data in `folder`."""
-    configuration = _configure(folder, bots)
+async def running(
+    folder: Path, *bots: str, alertmanager: str | None = None, is_fast: bool = False
+) -> AsyncIterator[Prometheus]:
+    """Run Prometheus within the block. It reads the metrics of `bots`, and keeps its data in `folder`.
+
+    It sends alerts to `alertmanager`. If it `is_fast`, it reads twice a second, and alerts wait for two.
+    """
+    configuration = _configure(folder, bots, alertmanager, is_fast=is_fast)
     address = f"127.0.0.1:{free_port()}"
     with (folder / "prometheus.log").open("ab") as log:
         process = await asyncio.create_subprocess_exec(
@@ -93,8 +99,21 @@ async def running(folder: Path, *bots: str) -> AsyncIterator[Prometheus]:
         await process.wait()
 
 
-def _configure(folder: Path, bots: Sequence[str]) -> Path:
+def replace_times(text: str, times: Mapping[str, str]) -> str:
+    """Return a configuration with other times, by their key. Each key is in there."""
+    for key, time in times.items():
+        text, count = re.subn(rf"(?<=\b{key}: )\w+$", time, text, flags=re.MULTILINE)
+        assert count, key
+    return text
+
+
+def _configure(folder: Path, bots: Sequence[str], alertmanager: str | None, *, is_fast: bool) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
-    shutil.copy(ALERTS, folder)
-    (folder / TARGETS.name).write_text(yaml.safe_dump([{"targets": list(bots)}]), encoding="utf-8")
-    return Path(shutil.copy(CONFIGURATION, folder))
+    targets = {TARGETS: list(bots), ALERTMANAGERS: [alertmanager] if alertmanager else []}
+    for file, addresses in targets.items():
+        (folder / file.name).write_text(yaml.safe_dump([{"targets": addresses}]), encoding="utf-8")
+    times = {ALERTS: {"for": "2s"}, CONFIGURATION: {"scrape_interval": "500ms", "evaluation_interval": "500ms"}}
+    for file, replaced in times.items():
+        text = file.read_text(encoding="utf-8")
+        (folder / file.name).write_text(replace_times(text, replaced) if is_fast else text, encoding="utf-8")
+    return folder / CONFIGURATION.name

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SANDBOX_TOKEN = "424242:sandbox-token-not-secret-AAAAAAAAAAAAAAAA"  # noqa: S105  known to all, opens nothing
+ALERT_BOT_TOKEN = "434343:sandbox-alert-token-not-secret-AAAAAAAAAA"  # noqa: S105  as above
+"""The token of a second bot, which sends alerts to the same chats and can do nothing else."""
+
+ALERT_BOT = {"id": 434343, "is_bot": True, "first_name": "Kirim alerts", "username": "kirim_alerts_sandbox_bot"}
 SUPPORT_GROUP_ID = -1002000000001
 
 

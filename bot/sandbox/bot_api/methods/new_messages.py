@@ -9,6 +9,7 @@ from bot.sandbox.bot_api.people.chat_messages import SendOptions, post
 from bot.sandbox.bot_api.people.media import read_media
 from bot.sandbox.bot_api.people.replies import read_reply
 from bot.sandbox.bot_api.server.errors import BadRequest
+from bot.sandbox.bot_api.settings import ALERT_BOT
 from bot.sandbox.bot_api.text.entities import formatted
 from bot.sandbox.bot_api.text.markup import read_markup
 
@@ -90,6 +91,14 @@ async def send_message(box: Sandbox, params: Params) -> JsonObject:
     """Send text."""
     content = read_text(box, params)
     return _send(box, params, content)
+
+
+async def send_alert(box: Sandbox, params: Params) -> JsonObject:
+    """Send text as the second bot. It doesn't use up the limits of the first."""
+    content = read_text(box, params)
+    chat = writable_chat(box.world, params)
+    check_length(content)
+    return post(box, chat, ALERT_BOT, content).body
 
 
 async def send_photo(box: Sandbox, params: Params) -> JsonObject:

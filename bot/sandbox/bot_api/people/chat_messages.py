@@ -36,7 +36,7 @@ def quotable(message: StoredMessage) -> JsonObject:
 def post(
     box: Sandbox, chat: Chat, sender: JsonObject, content: JsonObject, options: SendOptions = DEFAULT_OPTIONS
 ) -> StoredMessage:
-    """Add a message to a chat. The bot gets an update unless it is the sender."""
+    """Add a message to a chat. The bot gets an update unless a bot is the sender: bots don't get messages of bots."""
     world = box.world
     outgoing = sender["id"] == world.settings.bot_id
     message_id = world.next_message_id(chat)
@@ -58,7 +58,7 @@ def post(
     )
     world.save_message(message)
     _announce(box, message)
-    if not outgoing and _bot_receives(box, chat, message):
+    if not sender["is_bot"] and _bot_receives(box, chat, message):
         box.updates.add("message", body)
     return message
 

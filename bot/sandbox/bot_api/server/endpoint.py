@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.responses import Response
 
+from bot.sandbox.bot_api.methods.new_messages import send_alert
 from bot.sandbox.bot_api.methods.updates import RawJson
 from bot.sandbox.bot_api.server.dispatch import find_method, run
 from bot.sandbox.bot_api.server.errors import ApiError, NotFound, TooManyRequests, Unauthorized
 from bot.sandbox.bot_api.server.forms import read_call
 from bot.sandbox.bot_api.server.params import Params
+from bot.sandbox.bot_api.settings import ALERT_BOT_TOKEN
 from bot.sandbox.wire import drop_connection
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
 MAX_BODY_BYTES = 60_000_000
 _TOKEN = re.compile(r"\d+:[\w-]{30,}")
+_ALERT_PATH = f"/bot{ALERT_BOT_TOKEN}/sendMessage"
 _GATEWAY_PAGE = "<html><head><title>502 Bad Gateway</title></head><body><h1>502 Bad Gateway</h1></body></html>"
 
 
@@ -52,6 +55,9 @@ class BotApi:
     async def _respond(self, scope: Scope, receive: Receive) -> Response:
         name, chat_id = "", ""
         try:
+            if scope["path"] == _ALERT_PATH:
+                # Faults and the log of calls are about the first bot.
+                return _success(await send_alert(self._box, await _read(scope, receive)))
             name = self._method_name(scope["path"])
             params = await _read(scope, receive)
             chat_id = params.text("chat_id")
