@@ -55,7 +55,7 @@ Nothing is changed, and nothing is spent until it is paid. Two calls create two 
 
 Messages = MemoryObjectReceiveStream[SessionMessage | Exception]
 Replies = MemoryObjectSendStream[SessionMessage]
-Tool = Callable[..., Awaitable[CallToolResult]]
+Tool = Callable[..., Awaitable[CallToolResult | InputRequiredResult]]
 
 CALL_NUMBERS: Final = itertools.count(1)
 

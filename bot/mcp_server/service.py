@@ -53,6 +53,7 @@ class AgentRules:
 
     `requests_per_second` is the total of all tools. A locked price that is worse than the quote by more than
     `warn_percent` gets a warning. If it is worse or better by more than `stop_percent`, the payment isn't shown at all.
+    Users who are asked to confirm an order must answer within `answer_within_seconds`.
     """
 
     min_order_idr: int = 20_000
@@ -60,6 +61,7 @@ class AgentRules:
     warn_percent: Decimal = Decimal(1)
     stop_percent: Decimal = Decimal(10)
     requests_per_second: float = 10.0
+    answer_within_seconds: float = 300.0
 
     def amounts_up_to(self, cap: int | None) -> AmountLimits:
         """Return the limits of one order to a destination with this cap, or without one (None)."""

@@ -129,9 +129,8 @@ class UnresolvedOrders:
         self._remembered: dict[Request, _Remembered] = {}
         self._count = 0
 
-    @contextmanager
-    def prevent_repeat(self, request: Request) -> Iterator[Sending]:
-        """Let the block send `request` once.
+    def check(self, request: Request) -> None:
+        """Check that `request` can be sent.
 
         Raises:
             UnresolvedOrder: the order may already exist.
@@ -144,6 +143,11 @@ class UnresolvedOrders:
             raise UnresolvedOrder(order_id=known.order_id)
         if len(self.unknown()) + len(self._running) >= REMEMBERED:
             raise TooManyUnresolved
+
+    @contextmanager
+    def prevent_repeat(self, request: Request) -> Iterator[Sending]:
+        """Let the block send `request` once. Raise as `check` does."""
+        self.check(request)
         self._running.add(request)
         sending, was_created, sent_at = Sending(), True, self._seconds()
         try:

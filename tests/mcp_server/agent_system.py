@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
     from datetime import datetime
 
+    from mcp.client.session import ElicitationFnT
     from mcp_types import CallToolResult
 
     from bot.settlement.client import SettlementClient
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 BCA = {"partnerBankCode": "014", "partnerBankName": "BANK CENTRAL ASIA", "recipientDetails": "1234567890"}
 POST, ORDERS = "POST", "/v1/offramp/orders"
+RULES = AgentRules(network="bcrt")
 
 
 @dataclass(slots=True)
@@ -138,31 +140,46 @@ async def in_one_task(client: Client) -> AsyncIterator[Client]:
 
 @contextlib.asynccontextmanager
 async def open_agent_system(
-    profile: str, *, api_key: str | None = None, mode: str = "auto", sleep: Sleep | None = None
+    profile: str,
+    *,
+    api_key: str | None = None,
+    mode: str = "auto",
+    sleep: Sleep | None = None,
+    ask: ElicitationFnT | None = None,
+    rules: AgentRules = RULES,
 ) -> AsyncIterator[AgentSystem]:
-    """Yield a system in one of the service's profiles, without orders. `sleep` replaces the service's delays."""
+    """Yield a system in one of the service's profiles, without orders.
+
+    `sleep` replaces the service's delays. `ask` answers the questions to the agent's user.
+    """
     async with sandbox_service(profile, sleep=sleep) as service:
         key = {"api_key": api_key} if api_key else {}
-        async with service.client(**key) as client, _new_process(service, client, mode) as system:
+        async with service.client(**key) as client, _new_process(service, client, mode, ask, rules) as system:
             yield system
 
 
 @contextlib.asynccontextmanager
 async def restarted(system: AgentSystem) -> AsyncIterator[AgentSystem]:
     """Yield the same system with a new tool server process, which remembers nothing."""
-    async with _new_process(system.service, system.tools._client, "auto") as another:
+    async with _new_process(system.service, system.tools._client) as another:
         yield another
 
 
 @contextlib.asynccontextmanager
-async def _new_process(service: SandboxService, client: SettlementClient, mode: str) -> AsyncIterator[AgentSystem]:
+async def _new_process(
+    service: SandboxService,
+    client: SettlementClient,
+    mode: str = "auto",
+    ask: ElicitationFnT | None = None,
+    rules: AgentRules = RULES,
+) -> AsyncIterator[AgentSystem]:
     tools = Service(
         client,
-        AgentRules(network="bcrt"),
+        rules,
         clock=ServiceClock(service),
         seconds=service.clock.seconds,
         sleep=service.clock.sleep,
     )
     with schemas_checked_once():
-        async with in_one_task(Client(tool_server(tools), mode=mode)) as agent:
+        async with in_one_task(Client(tool_server(tools), mode=mode, elicitation_callback=ask)) as agent:
             yield AgentSystem(agent, service, tools)

@@ -9,6 +9,7 @@ from typing import Any
 
 import httpx2
 from mcp import Client
+from mcp.client.session import ElicitationFnT
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult, TextContent
 
@@ -42,12 +43,14 @@ class Tools:
     go_on: asyncio.Event
 
     @asynccontextmanager
-    async def client(self, mode: str = "auto", token: str = TOKEN) -> AsyncIterator[Client]:
-        """Yield the official client, connected."""
+    async def client(
+        self, mode: str = "auto", token: str = TOKEN, ask: ElicitationFnT | None = None
+    ) -> AsyncIterator[Client]:
+        """Yield the official client, connected. `ask` answers questions to its user."""
         headers = {"Authorization": f"Bearer {token}"}
         async with httpx2.AsyncClient(headers=headers, limits=httpx2.Limits(), timeout=TIMEOUT_SECONDS) as http:
             transport = streamable_http_client(f"{self.address}/mcp", http_client=http)
-            async with Client(transport, mode=mode) as client:
+            async with Client(transport, mode=mode, elicitation_callback=ask) as client:
                 yield client
 
 

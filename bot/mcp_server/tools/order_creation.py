@@ -1,21 +1,29 @@
-"""The tool that creates an order. It validates first, sends one request, and then checks the service's answer."""
+"""The tool that creates an order.
+
+It validates first, asks the user if the client can, sends one request, and then checks the service's answer.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 from typing import Annotated
 
 import structlog
-from mcp_types import CallToolResult
+from mcp.server.mcpserver import Context
+from mcp_types import CallToolResult, InputRequiredResult
 from pydantic import Field
 
 from bot.core.money import Amount
 from bot.mcp_server.formats import format_rupiah, format_sats, format_time, join_words, qr_code
-from bot.mcp_server.service import NewestOrders, Service
+from bot.mcp_server.service import NewestOrders, PriceCheck, Service
 from bot.mcp_server.tools import arguments as args
 from bot.mcp_server.tools.answers import Output, Refusal, answer
+from bot.mcp_server.tools.confirmation import Confirmation
 from bot.mcp_server.tools.failures import NO_ORDER_MADE, creation_failure, read_failure, unknown_outcome
 from bot.mcp_server.tools.order_validation import (
+    Number,
     check_holder,
     check_limits,
     check_number,
@@ -32,7 +40,7 @@ from bot.mcp_server.tools.payable import (
     explain_duplicate,
 )
 from bot.mcp_server.tools.rates import FEE_INCLUDED, rails_out
-from bot.mcp_server.unresolved_orders import TooManyUnresolved, UnresolvedOrder, request_of
+from bot.mcp_server.unresolved_orders import Request, TooManyUnresolved, UnresolvedOrder, request_of
 from bot.orders.deposits import find_earlier_deposits, is_list_conclusive
 from bot.orders.placement.invoice_check import Unpayable
 from bot.payments.tokens import LIGHTNING, SYMBOLS, TOKENS
@@ -61,14 +69,39 @@ class CreatedOut(Output):
     warnings: list[str] = Field(description="What to tell your user before paying; usually empty.")
 
 
+@dataclass(frozen=True, slots=True)
+class ValidOrder:
+    """An order that can be sent, and what it is expected to cost."""
+
+    order_input: OrderInput
+    method: PayoutMethod
+    requested: Amount
+    expected: Estimate
+    number: Number
+
+    @property
+    def request(self) -> Request:
+        """Return what makes it the same order as another."""
+        return request_of(self.order_input, self.method.kind)
+
+    @property
+    def summary(self) -> str:
+        """Return amount and destination, without the recipient."""
+        requested = self.requested
+        amount = format_rupiah(requested.value) if requested.currency == "IDR" else format_sats(requested.value)
+        return f"{amount} to {self.method.bank_name}"
+
+
 class OrderCreation:
     """The tool that creates orders."""
 
     def __init__(self, service: Service) -> None:
         self._service = service
+        self._confirmation = Confirmation(service.seconds, service.rules.answer_within_seconds)
 
     async def create_offramp_order(  # noqa: PLR0917  the document's own inputs
         self,
+        ctx: Context,
         partnerBankCode: args.BankCode,
         partnerBankName: args.BankName,
         recipientDetails: args.RecipientDetails,
@@ -78,17 +111,19 @@ class OrderCreation:
         depositChannel: args.DepositChannel = LIGHTNING,
         payoutMethod: args.PayoutKind = None,
         includeQr: args.IncludeQr = False,  # noqa: FBT002  arguments travel by name
-    ) -> Annotated[CallToolResult, CreatedOut]:
+    ) -> Annotated[CallToolResult, CreatedOut] | InputRequiredResult:
         """Create an order that sends rupiah to one bank account or e-wallet after it is paid.
 
         Call list_payout_methods first. Confirm destination, number and amount with your user: a paid order can't be
-        reversed. Returns a BOLT11 invoice (lightning) or deposit instructions ({token_codes}). The settlement fee is
+        reversed. If your client can show a form, your user is asked there as well, and without their yes no order is
+        created. Returns a BOLT11 invoice (lightning) or deposit instructions ({token_codes}). The settlement fee is
         already in satAmount: the recipient gets idrAmount, and nothing is added. Nothing is sent until it is paid.
         Every call creates a new order. After an error or a lost answer, unless the error says "No order was created",
         call list_offramp_orders before creating another. The same order within ten minutes is only created after
         list_offramp_orders has listed the first.
         """
-        with _before_creating():
+
+        async def validate() -> ValidOrder:
             requested = require_one_amount(satAmount, idrAmount)
             method = await self._method(partnerBankCode, partnerBankName)
             number = check_number(method, recipientDetails)
@@ -97,25 +132,44 @@ class OrderCreation:
             check_limits(method, expected.idr, requested, self._service.rules)
             if depositChannel != LIGHTNING:
                 await self._check_channel(depositChannel)
-        order_input = OrderInput(
-            sat_amount=satAmount,
-            idr_amount=idrAmount,
-            deposit_channel=depositChannel,
-            partner_bank_code=method.bank_code,
-            partner_bank_name=method.bank_name,
-            recipient_details=number.sent,
-            bank_account_name=holder,
-            payout_method=payoutMethod,
-        )
-        created = await self._create(order_input, method, _describe_request(requested, method))
+            order_input = OrderInput(
+                sat_amount=satAmount,
+                idr_amount=idrAmount,
+                deposit_channel=depositChannel,
+                partner_bank_code=method.bank_code,
+                partner_bank_name=method.bank_name,
+                recipient_details=number.sent,
+                bank_account_name=holder,
+                payout_method=payoutMethod,
+            )
+            return ValidOrder(order_input, method, requested, expected, number)
+
+        with _before_creating():
+            order = await validate()
+        with _explaining_repeats(order):
+            # Nobody is asked about an order that can't be created.
+            self._service.unresolved.check(order.request)
+        with _before_creating():
+            agreed = await self._confirmation.ask(
+                ctx, order.request, _question(order, recipientDetails), order.expected
+            )
+            if isinstance(agreed, InputRequiredResult):
+                return agreed
+            if agreed is not None:
+                # An answer can take minutes, so everything is checked again.
+                order = await validate()
+                self._check_agreed(agreed, order.expected)
+        expected = agreed or order.expected
+        created = await self._create(order)
         log.info("order_created", order_id=created.order_id, channel=depositChannel)
-        payment = self._payment(created, requested, depositChannel, method)
+        payment = self._payment(created, order.requested, depositChannel, order.method)
         await self._check_unmistakable(created, payment)
-        warnings = [*([number.remark] if number.remark else []), *self._check_price(created, expected)]
+        remark = order.number.remark
+        warnings = [*([remark] if remark else []), *self._check_price(created, expected)]
         self._service.mark_verified(created.order_id)
         made = _created_out(created, payment, warnings)
         pictures = [await qr_code(payment.qr_payload)] if includeQr else []
-        return answer(made, _text(made, method), *pictures)
+        return answer(made, _text(made, order.method), *pictures)
 
     async def _method(self, code: str, name: str) -> PayoutMethod:
         """Return the destination. The list is read before each creation of an order (settlement API, 4.2)."""
@@ -153,34 +207,26 @@ class OrderCreation:
                 f"depositChannel {channel} can't be used right now, because {NOT_ALL_LISTED}. {USE_LIGHTNING}"
             )
 
-    async def _create(self, order_input: OrderInput, method: PayoutMethod, wanted: str) -> CreatedOrder:
+    def _check_agreed(self, agreed: Estimate, current: Estimate) -> None:
+        """Check that the price hasn't moved while the user was asked."""
+        drift = _drift(agreed, sats=current.sats, idr=current.idr)
+        if self._service.rules.check_price(drift) != PriceCheck():
+            raise Refusal(
+                f"The price moved by {abs(drift):.1f}% while your user was asked. Call again: they are then asked "
+                "about the new price."
+            )
+
+    async def _create(self, order: ValidOrder) -> CreatedOrder:
         try:
-            with self._service.unresolved.prevent_repeat(request_of(order_input, method.kind)) as sending:
-                created = await self._service.create(order_input)
+            with (
+                _explaining_repeats(order),
+                self._service.unresolved.prevent_repeat(order.request) as sending,
+            ):
+                created = await self._service.create(order.order_input)
                 sending.order_id = created.order_id
                 return created
-        except UnresolvedOrder as known:
-            if known.order_id is not None:
-                raise Refusal(
-                    f"The same order was created a short time ago, and no other one now. Its orderId is "
-                    f"{known.order_id}. Call get_offramp_order to see how to pay it. If your user wants to send the "
-                    "same amount to the same recipient again, call list_offramp_orders first, then this tool. If that "
-                    "list doesn't have the order, call this tool ten minutes after the order was created."
-                ) from None
-            why = (
-                "The same order is being created right now."
-                if known.is_running
-                else "The same order was requested before."
-            )
-            raise Refusal(f"{why} {unknown_outcome(wanted)}") from None
-        except TooManyUnresolved:
-            raise Refusal(
-                f"Too many orders have an unknown outcome, so no more are created. {NO_ORDER_MADE} Call "
-                "list_offramp_orders with limit 100. If that doesn't help, the operator of this server must check "
-                "these orders and restart it."
-            ) from None
         except SettlementError as error:
-            raise creation_failure(error, wanted) from None
+            raise creation_failure(error, order.summary) from None
 
     def _payment(self, created: CreatedOrder, requested: Amount, channel: str, method: PayoutMethod) -> Payment:
         rules, now = self._service.rules, self._service.clock.now()
@@ -237,12 +283,7 @@ class OrderCreation:
 
     def _check_price(self, created: CreatedOrder, expected: Estimate) -> tuple[str, ...]:
         """Return the warnings about the locked price. Withhold the payment if the price is too far from the quote."""
-        drift = price_drift_percent(
-            expected_sats=expected.sats,
-            expected_idr=expected.idr,
-            sats=created.sat_amount,
-            idr=created.idr_amount,
-        )
+        drift = _drift(expected, sats=created.sat_amount, idr=created.idr_amount)
         checked = self._service.rules.check_price(drift)
         if checked.why_not is not None:
             raise self._withhold(created, checked.why_not)
@@ -258,9 +299,54 @@ def _before_creating() -> Iterator[None]:
         raise Refusal(f"{refusal} {NO_ORDER_MADE}") from None
 
 
-def _describe_request(requested: Amount, method: PayoutMethod) -> str:
-    amount = format_rupiah(requested.value) if requested.currency == "IDR" else format_sats(requested.value)
-    return f"{amount} to {method.bank_name}"
+@contextmanager
+def _explaining_repeats(order: ValidOrder) -> Iterator[None]:
+    """Explain why an order isn't sent that may exist already."""
+    try:
+        yield
+    except UnresolvedOrder as known:
+        if known.order_id is not None:
+            raise Refusal(
+                f"The same order was created a short time ago, and no other one now. Its orderId is "
+                f"{known.order_id}. Call get_offramp_order to see how to pay it. If your user wants to send the "
+                "same amount to the same recipient again, call list_offramp_orders first, then this tool. If that "
+                "list doesn't have the order, call this tool ten minutes after the order was created."
+            ) from None
+        why = (
+            "The same order is being created right now." if known.is_running else "The same order was requested before."
+        )
+        raise Refusal(f"{why} {unknown_outcome(order.summary)}") from None
+    except TooManyUnresolved:
+        raise Refusal(
+            f"Too many orders have an unknown outcome, so no more are created. {NO_ORDER_MADE} Call "
+            "list_offramp_orders with limit 100. If that doesn't help, the operator of this server must check "
+            "these orders and restart it."
+        ) from None
+
+
+def _question(order: ValidOrder, details: str) -> str:
+    """Return what the user is asked. They see the recipient as the agent typed it."""
+    is_idr = order.requested.currency == "IDR"
+    rupiah, sats = format_rupiah(order.expected.idr), format_sats(order.expected.sats)
+    channel = order.order_input.deposit_channel or LIGHTNING
+    pay = "Lightning" if channel == LIGHTNING else TOKENS[channel].symbol
+    return "\n".join(
+        [
+            "Check each line before you say yes:",
+            f"Bank or e-wallet: {order.method.bank_name}",
+            f"Number: {' '.join(details.split())}",
+            f"Account holder: {order.order_input.bank_account_name or 'not given'}",
+            f"Recipient gets: {rupiah if is_idr else f'about {rupiah}'}",
+            f"You pay: {f'about {sats}' if is_idr else sats} ({pay}). {FEE_INCLUDED}",
+            *([order.number.remark] if order.number.remark else []),
+            "Saying yes creates an order. You pay it afterwards, and a paid order can't be reversed.",
+        ]
+    )
+
+
+def _drift(expected: Estimate, *, sats: int, idr: int) -> Decimal:
+    """Return how much worse for the payer a price is than the expected one, in percent."""
+    return price_drift_percent(expected_sats=expected.sats, expected_idr=expected.idr, sats=sats, idr=idr)
 
 
 def _created_out(created: CreatedOrder, payment: Payment, warnings: list[str]) -> CreatedOut:
