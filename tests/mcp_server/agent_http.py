@@ -12,7 +12,7 @@ from mcp.server.mcpserver import MCPServer
 
 from bot.infra.http import ports
 from bot.infra.http import server as web
-from bot.mcp_server.http.server import create_app
+from bot.mcp_server.http.server import running_app
 from tests.waiting import TIMEOUT_SECONDS
 
 TOKEN = "wG7pXkq2sVd4yB0nTz-3fLr8hJc5mE_aUo1QvSiN6Kw"
@@ -109,12 +109,12 @@ async def served(
     ends_within: int = 1,
 ) -> AsyncIterator[str]:
     """Serve these tools on a free port. Yield the server's address."""
-    app = create_app(server, token=TOKEN, allowed_hosts=allowed, per_minute=per_minute, seconds=seconds)
+    application = running_app(server, token=TOKEN, allowed_hosts=allowed, per_minute=per_minute, seconds=seconds)
     listener = await ports.bind("127.0.0.1", 0)
     opened, stop = asyncio.Event(), asyncio.Event()
 
     async def serve() -> None:
-        async with server.session_manager.run(), web.serve(app, listener, close_seconds=ends_within):
+        async with application as app, web.serve(app, listener, close_seconds=ends_within):
             opened.set()
             await stop.wait()
 

@@ -2,7 +2,7 @@
 
 From the outside inwards: `ErrorMiddleware` (headers, internal errors), `HostMiddleware`, and the routes. Calls of
 `POST /mcp` then pass `BearerMiddleware`, `RateLimitMiddleware`, `BodyMiddleware`, `MessageMiddleware` and
-`DisconnectMiddleware`, and reach the SDK. No body is kept before the bearer token was checked.
+`DisconnectMiddleware`. `StreamRouter` passes them to the SDK. No body is kept before the bearer token was checked.
 """
 
 from bot.mcp_server.http.server import serve

@@ -3,8 +3,8 @@
 import asyncio
 import os
 import time
-from collections.abc import Callable, Collection, Mapping
-from contextlib import closing
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from contextlib import asynccontextmanager, closing
 from functools import partial
 
 import structlog
@@ -22,6 +22,7 @@ from bot.mcp_server.http.access import BearerMiddleware, HostMiddleware
 from bot.mcp_server.http.bodies import MAX_BYTES, BodyMiddleware, MessageMiddleware
 from bot.mcp_server.http.rate_limit import RateLimitMiddleware
 from bot.mcp_server.http.responses import ErrorMiddleware, error_response
+from bot.mcp_server.http.streams import StreamRouter
 
 log = structlog.get_logger(__name__)
 
@@ -40,7 +41,7 @@ async def serve(server: MCPServer, settings: AgentSettings, stop: asyncio.Event)
     Raises:
         ports.PortTaken: the port can't be opened.
     """
-    app = create_app(
+    application = running_app(
         server,
         token=settings.bearer,
         allowed_hosts=settings.service_mcp_allowed_hosts,
@@ -48,22 +49,23 @@ async def serve(server: MCPServer, settings: AgentSettings, stop: asyncio.Event)
     )
     with closing(await ports.bind(settings.service_mcp_host, settings.http_port)) as listener:
         host, port = listener.getsockname()[:2]
-        async with server.session_manager.run(), web.serve(app, listener, close_seconds=ENDS_WITHIN_SECONDS):
+        async with application as app, web.serve(app, listener, close_seconds=ENDS_WITHIN_SECONDS):
             log.info("server_started", pid=os.getpid(), host=host, port=port, name=server.name)
             await stop.wait()
     log.info("server_stopped")
     return 0
 
 
-def create_app(
+@asynccontextmanager
+async def running_app(
     server: MCPServer,
     *,
     token: str,
     allowed_hosts: Collection[str],
     per_minute: int,
     seconds: Callable[[], float] = time.monotonic,
-) -> ASGIApp:
-    """Build the application. It serves while the server's session manager runs.
+) -> AsyncIterator[ASGIApp]:
+    """Yield the application. It can serve within the block.
 
     Args:
         server: with its tools. The health check returns its name and version.
@@ -72,19 +74,27 @@ def create_app(
         per_minute: the maximum calls in a minute.
         seconds: a monotonic clock.
     """
-    # Stateless and plain JSON: any process can handle any call, and no call holds a connection open.
+    async with _running_sdk(server, json_response=True) as plain, _running_sdk(server, json_response=False) as streams:
+        bodies = BodyMiddleware(MessageMiddleware(DisconnectMiddleware(StreamRouter(plain, streams))))
+        calls = BearerMiddleware(RateLimitMiddleware(bodies, per_minute=per_minute, seconds=seconds), token=token)
+        health = {"ok": True, "name": server.name, "version": server.version}
+        yield ErrorMiddleware(HostMiddleware(_create_router(calls, health=health), allowed=allowed_hosts))
+
+
+@asynccontextmanager
+async def _running_sdk(server: MCPServer, *, json_response: bool) -> AsyncIterator[ASGIApp]:
+    """Yield the SDK's application, which answers calls in plain JSON or as streams of events."""
     sdk = server.streamable_http_app(
         streamable_http_path=MCP,
-        json_response=True,
+        json_response=json_response,
+        # Without sessions, any process can handle any call.
         stateless_http=True,
         max_request_body_size=MAX_BYTES,
         # The SDK's default allows only this machine. `HostMiddleware` checks hosts instead, for every path.
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
-    bodies = BodyMiddleware(MessageMiddleware(DisconnectMiddleware(sdk)))
-    calls = BearerMiddleware(RateLimitMiddleware(bodies, per_minute=per_minute, seconds=seconds), token=token)
-    health = {"ok": True, "name": server.name, "version": server.version}
-    return ErrorMiddleware(HostMiddleware(_create_router(calls, health=health), allowed=allowed_hosts))
+    async with server.session_manager.run():
+        yield sdk
 
 
 def _create_router(mcp: ASGIApp, *, health: Mapping[str, object]) -> ASGIApp:
