@@ -17,6 +17,7 @@ from pydantic import ValidationError
 
 from bot.infra.log_context import bind_fields
 from bot.mcp_server.formats import join_words
+from bot.mcp_server.identity import DESCRIPTION, TITLE, find_website, load_icon
 from bot.mcp_server.service import Service
 from bot.mcp_server.tools.answers import Refusal, error_result
 from bot.mcp_server.tools.arguments import describe_faults, find_unknown_arguments
@@ -126,7 +127,16 @@ def _after(name: str) -> str:
 def create_server(service: Service, *, name: str, version: str) -> AgentServer:
     """Return a server that isn't connected yet."""
     # The tools never change, so there is nothing to subscribe to and no stream to keep open.
-    server = AgentServer(name=name, version=version, instructions=INSTRUCTIONS, subscriptions=False)
+    server = AgentServer(
+        name=name,
+        title=TITLE,
+        description=DESCRIPTION,
+        version=version,
+        website_url=find_website(),
+        icons=[load_icon()],
+        instructions=INSTRUCTIONS,
+        subscriptions=False,
+    )
     rates, creation, orders = RateTools(service), OrderCreation(service), OrderTools(service)
     _add_tool(server, rates.get_btc_idr_quote, "Get the BTC/IDR rate", READS)
     _add_tool(server, rates.list_payout_methods, "List banks and e-wallets", READS)

@@ -1,12 +1,14 @@
 """The official client against Kirim's tools over http."""
 
 import asyncio
+import base64
 from datetime import timedelta
 
 import httpx
 import pytest
 from mcp import MCPError
 
+from bot.mcp_server.identity import ICON_FILE, TITLE
 from tests.mcp_server.agent_http import CALL_HEADERS, LIST_TOOLS
 from tests.mcp_server.agents_over_http import BCA, MODES, agent_tools, call_tool, refused
 from tests.waiting import TIMEOUT_SECONDS
@@ -45,6 +47,9 @@ async def test_a_client_is_told_whom_it_talks_to(mode: str) -> None:
         assert client.server_info is not None
         assert (client.server_info.name, client.server_info.version) == ("kirim", "1.2.3")
         assert "list_payout_methods first" in (client.instructions or "")
+        assert client.server_info.title == TITLE
+        [icon] = client.server_info.icons or []
+        assert base64.b64decode(icon.src.removeprefix("data:image/svg+xml;base64,")) == ICON_FILE.read_bytes()
 
 
 async def test_a_call_that_brings_nothing_is_told_in_words_and_makes_no_order() -> None:
