@@ -12,6 +12,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 try:
     import typer
 except ModuleNotFoundError:
+    # `server.json` starts the tools so, because the package's name is that of its command.
+    if sys.argv[1:] == ["mcp"]:
+        from bot.mcp_server import main as run_tools
+
+        run_tools()
+        sys.exit()
     sys.exit("Only the tools for AI agents are installed (kirim-mcp). The bot needs more: pip install 'kirim[bot]'")
 
 from bot import config

@@ -239,8 +239,9 @@ def test_without_the_libraries_of_the_bot_its_command_says_what_to_install(tools
     )
 
 
-def test_the_tools_say_which_setting_is_missing(tools: Environment, tmp_path: Path) -> None:
-    code, out, error = tools.run(tmp_path, "kirim-mcp")
+@pytest.mark.parametrize("command", [("kirim-mcp",), ("kirim", "mcp")])
+def test_the_tools_say_which_setting_is_missing(tools: Environment, tmp_path: Path, command: tuple[str, ...]) -> None:
+    code, out, error = tools.run(tmp_path, *command)
     assert (code, out) == (2, "")
     assert "SERVICE_API_KEY: required" in error
 
