@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import Final
 from urllib.parse import quote, quote_plus
 
-LIBRARIES = ("httpx", "httpcore", "aiohttp", "alembic", "telegram", "asyncio", "urllib3")
+LIBRARIES = ("httpx", "httpcore", "aiohttp", "aiosqlite", "alembic", "telegram", "asyncio", "sqlalchemy", "urllib3")
 
 SHORTEST_KNOWN: Final = 8
 """Shorter values aren't removed by value, because they are parts of ordinary words."""
@@ -182,6 +182,6 @@ def _report_unraisable(found: "sys.UnraisableHookArgs") -> None:
 
 
 def quiet_library_logs() -> None:
-    """Set libraries that log addresses or messages to warnings and errors only."""
+    """Set libraries that log addresses, messages or values of statements to warnings and errors only."""
     for name in LIBRARIES:
         logging.getLogger(name).setLevel(logging.WARNING)

@@ -131,7 +131,7 @@ def ci(tools: Path) -> Path:
 
 
 def test_ci_calls_check_and_test_and_nothing_of_its_own(project: Path, tools: Path, ci: Path) -> None:
-    for name in ("chromium", "initdb", "promtool", "caddy", "pgbouncer"):
+    for name in ("chromium", "initdb", "promtool", "prometheus-alertmanager", "caddy", "pgbouncer"):
         program(tools / name, "#!/bin/sh\n")
     a_python(tools / "python3")
     assert run(project, tools, "bash", ".ci/run").returncode == 0
@@ -165,7 +165,7 @@ def test_ci_makes_the_environment_while_it_installs_packages(project: Path, tool
 
 
 def test_ci_stops_at_the_first_failure(project: Path, tools: Path, ci: Path) -> None:
-    for name in ("chromium", "initdb", "promtool", "caddy", "pgbouncer", "python3"):
+    for name in ("chromium", "initdb", "promtool", "prometheus-alertmanager", "caddy", "pgbouncer", "python3"):
         program(tools / name, "#!/bin/sh\n")
     program(tools / "make", f'#!/bin/sh\necho "make $*" >> "{ci}"\nexit 2\n')
     assert run(project, tools, "bash", ".ci/run").returncode == 2

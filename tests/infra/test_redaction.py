@@ -313,11 +313,12 @@ def test_installing_twice_wraps_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_libraries_are_quieted(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("httpx", "telegram", "aiohttp"):
+    for name in ("httpx", "telegram", "aiohttp", "aiosqlite"):
         monkeypatch.setattr(logging.getLogger(name), "level", logging.DEBUG)
     quiet_library_logs()
     assert not logging.getLogger("httpx").isEnabledFor(logging.INFO)
     assert not logging.getLogger("telegram.ext.ExtBot").isEnabledFor(logging.INFO)
+    assert not logging.getLogger("aiosqlite").isEnabledFor(logging.DEBUG), "it writes the values of each statement"
 
 
 @pytest.mark.process
