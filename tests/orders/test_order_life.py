@@ -591,7 +591,9 @@ class OrderLifeMachine(RuleBasedStateMachine):
         given = {"idrAmount": amount.value} if amount.currency == "IDR" else {"satAmount": amount.value}
         number = NUMBERS[method][chosen]
         POSTING.set(f"agent:{method.code}:{number}:{amount}")
-        work = OrderCreation(self.agent.service).create_offramp_order(method.code, method.name, number, **given)
+        client: Any = SimpleNamespace(request_state=None, client_capabilities=None)  # it can't ask its user
+        creation = OrderCreation(self.agent.service)
+        work = creation.create_offramp_order(client, method.code, method.name, number, **given)
         task = self.run_step(self.agent, "order", work, plan)
         POSTING.set("")
         self.check_agent_invoice(self.result(task))
