@@ -9,7 +9,7 @@ has to end.
 import asyncio
 import sqlite3
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 import aiosqlite
 
@@ -17,12 +17,25 @@ TRIES, PAUSE_SECONDS = 30_000, 0.001
 """How often to try a statement that another connection's lock blocks, and the pause between tries."""
 
 
+class NonWaitingCursor(sqlite3.Cursor):
+    """A cursor that keeps the time-out for locks at 0. SQLAlchemy's adapter sets it by one."""
+
+    def execute(self, statement: str, *parameters: Any) -> Self:
+        """Execute `statement`, unless it sets the time-out."""
+        return super().execute("PRAGMA busy_timeout=0" if "busy_timeout" in statement else statement, *parameters)
+
+
 class NonWaitingConnection(sqlite3.Connection):
     """A connection that reports a lock at once instead of waiting."""
 
+    def cursor(self, factory: Any = NonWaitingCursor) -> Any:
+        """Return a cursor that doesn't wait either."""
+        return super().cursor(factory)
+
     def execute(self, statement: str, *parameters: Any) -> sqlite3.Cursor:
         """Execute `statement`, but keep the time-out for locks at 0."""
-        return super().execute("PRAGMA busy_timeout=0" if "busy_timeout" in statement else statement, *parameters)
+        cursor: sqlite3.Cursor = self.cursor()
+        return cursor.execute(statement, *parameters)
 
 
 class ConnectionInTheLoop(aiosqlite.Connection):
@@ -56,4 +69,5 @@ class ConnectionInTheLoop(aiosqlite.Connection):
 
 def connect(database: str, **options: Any) -> ConnectionInTheLoop:
     """Replace `aiosqlite.connect`."""
-    return ConnectionInTheLoop(lambda: sqlite3.connect(database, factory=NonWaitingConnection, **options), 64)
+    options |= {"factory": NonWaitingConnection, "timeout": 0}
+    return ConnectionInTheLoop(lambda: sqlite3.connect(database, **options), 64)
