@@ -13,6 +13,7 @@ import shutil
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import closing, contextmanager
+from math import inf
 from pathlib import Path
 
 import aiosqlite
@@ -36,8 +37,9 @@ EMPTY = "; ".join(f"DELETE FROM {table.name}" for table in reversed(metadata.sor
 
 @pytest.fixture
 def sqlite_in_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Execute SQLite's statements without a thread."""
+    """Execute SQLite's statements without a thread, also those that take long on a busy machine."""
     monkeypatch.setattr(aiosqlite, "connect", connect)
+    monkeypatch.setattr("bot.infra.db.sqlite.IN_PLACE_SECONDS", inf)
 
 
 @pytest.fixture(autouse=True)

@@ -54,6 +54,10 @@ class ConnectionInTheLoop(aiosqlite.Connection):
             await asyncio.sleep(PAUSE_SECONDS)
         return fn(*args, **kwargs)
 
+    def __del__(self) -> None:
+        """Close the connection of a process that a test has killed, without the driver's warning."""
+        self.stop()
+
     def __await__(self) -> Any:
         return self._open().__await__()
 

@@ -1,6 +1,7 @@
 """The addresses that providers of PostgreSQL hand out, against a server with TLS and a certificate of its own."""
 
 import asyncio
+import gc
 import inspect
 import os
 import shutil
@@ -30,7 +31,11 @@ from bot.sandbox.postgresql_programs import installed, other_user
 from tests.harness.postgresql import start
 from tests.infra.keys import ENCRYPTION_KEYS
 
-pytestmark = pytest.mark.process
+pytestmark = [
+    pytest.mark.process,
+    # The driver leaves the sockets of refused and of terminated TLS connections to the garbage collector.
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
 
 ROOT = Path(__file__).parents[2]
 
@@ -100,6 +105,13 @@ async def create_database(url: str) -> None:
         await connection.execute("CREATE DATABASE dbname OWNER alex")
     finally:
         await connection.close()
+
+
+@pytest.fixture(autouse=True)
+def collected() -> Iterator[None]:
+    """Let the garbage collector find those sockets here, and not in a later test."""
+    yield
+    gc.collect()
 
 
 @pytest.fixture(scope="module")
