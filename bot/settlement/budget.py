@@ -13,7 +13,7 @@ LEAST_PER_SECOND = 0.5
 GROWTH = 0.1
 """How much the rate grows per second without a rejection, in requests a second."""
 
-GAP_SECONDS = 1.05
+GAP_SECONDS = 1.1
 """Between two reads of one order. A little over a second: requests don't all take the same time to arrive."""
 
 REMEMBERED = 10_000

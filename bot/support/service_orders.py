@@ -4,10 +4,7 @@ AI agents and other programs use the same key, so most of them aren't the bot's.
 Nothing of them is saved. Each look-up is in the audit log before the service is asked.
 """
 
-import asyncio
 import re
-import time
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -20,7 +17,6 @@ from bot.infra.telegram.ui.formatting import clip
 from bot.orders.evidence import Evidence, add_evidence
 from bot.orders.order import Order
 from bot.orders.placement.matching import compare_recipients, is_same_request
-from bot.orders.poll_intervals import SHORTEST_INTERVAL
 from bot.orders.repository import OrderRepository
 from bot.recipients.matching import is_masked
 from bot.settlement.budget import Budget
@@ -38,9 +34,6 @@ MARK: Final = "@"
 
 CLOCKS_DIFFER_BY: Final = timedelta(minutes=10)
 """How far the service's time of an order can be from our time of its intent, with their clocks and a slow request."""
-
-BETWEEN_READS: Final = SHORTEST_INTERVAL.total_seconds() + 0.1
-"""Seconds between two reads of one order. The service allows one a second, and not every request takes as long."""
 
 LONGEST_NAME, LONGEST_NUMBER = 120, 64
 """Characters. The service sets no limits."""
@@ -132,25 +125,13 @@ async def find_subject(tx: Transaction, reference: str) -> Subject | None:
 
 
 class ServiceOrders:
-    """Ask the service about orders by their ids. `budget` limits the requests of this process.
+    """Ask the service about orders by their ids. `budget` limits the requests of this process."""
 
-    Who refreshes a page at once waits a second. A rejected request would slow down the following of all orders.
-    """
-
-    def __init__(
-        self,
-        database: Database,
-        settlement: Settlement,
-        clock: Clock,
-        budget: Budget,
-        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-    ) -> None:
+    def __init__(self, database: Database, settlement: Settlement, clock: Clock, budget: Budget) -> None:
         self._database = database
         self._settlement = settlement
         self._clock = clock
         self._budget = budget
-        self._sleep = sleep
-        self._next_reads: dict[str, float] = {}
 
     async def find_reference(self, service_id: str) -> str | None:
         """Return our reference of the order with this id, even if its row can't be read."""
@@ -171,7 +152,6 @@ class ServiceOrders:
 
     async def read(self, service_id: str) -> ServiceOrder | None:
         """Return the service's order, or None if it is ours. Raises as `view`."""
-        await self._wait_for_turn(service_id)
         await self._budget.take()
         report = await self._settlement.look_up(service_id)
         if report.service_id != service_id:
@@ -181,14 +161,6 @@ class ServiceOrders:
                 return None
             lost = await _find_lost(tx, report)
         return ServiceOrder(service_id=service_id, report=report, read_at=self._clock.now(), lost=lost)
-
-    async def _wait_for_turn(self, service_id: str) -> None:
-        """Wait until the order may be read again. Each caller gets a turn of its own."""
-        now = time.monotonic()
-        self._next_reads = {known: at for known, at in self._next_reads.items() if at > now}
-        turn = self._next_reads.get(service_id, now)
-        self._next_reads[service_id] = turn + BETWEEN_READS
-        await self._sleep(turn - now)
 
 
 async def _find_lost(tx: Transaction, report: OrderReport) -> tuple[Order, ...]:

@@ -139,6 +139,24 @@ async def test_a_lightning_order_is_placed_and_looked_up(adapter: SettlementAdap
     assert report.expires_at == placed.expires_at
 
 
+async def test_one_order_is_read_once_a_second_and_others_at_once(service: SandboxService) -> None:
+    pauses = list[float]()
+
+    async def sleep(seconds: float) -> None:
+        pauses[-1] = seconds
+
+    async with service.client() as client:
+        adapter = SettlementAdapter(client, OrderPace(lambda: 100.0, sleep))
+        one, other = [(await adapter.place(await request(adapter), at_any_time)).service_id for _ in range(2)]
+        for service_id in (one, one, one, other):
+            pauses.append(0)
+            await adapter.look_up(service_id)
+            service.clock.now += timedelta(seconds=2)
+    first, second, third, of_another = pauses
+    assert (first, of_another) == (0, 0)
+    assert 1 < second < 2 < third < 3, "each waits for a turn of its own"
+
+
 async def test_an_order_may_be_given_in_sats(adapter: SettlementAdapter) -> None:
     placed = await adapter.place(await request(adapter, amount=Amount("SAT", 29_412)), at_any_time)
     assert placed.sats == 29_412

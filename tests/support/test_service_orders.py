@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from datetime import timedelta
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -37,17 +36,8 @@ WANTED = OrderRequest(method=BCA, number=NUMBER, holder="SARI DEWI", amount=Amou
 
 
 @pytest.fixture
-def pauses() -> list[float]:
-    """The seconds that were waited before each read."""
-    return []
-
-
-@pytest.fixture
-def orders_of_key(store: Database, service: FakeSettlement, pauses: list[float]) -> ServiceOrders:
-    async def sleep(seconds: float) -> None:
-        pauses.append(seconds)
-
-    return ServiceOrders(store, service, service.clock, Budget(1_000), sleep)
+def orders_of_key(store: Database, service: FakeSettlement) -> ServiceOrders:
+    return ServiceOrders(store, service, service.clock, Budget(1_000))
 
 
 def reported(service: FakeSettlement, **changes: Any) -> OrderReport:
@@ -128,21 +118,6 @@ async def test_an_order_of_another_program_is_shown_and_written_down_before_the_
         (RINA, AuditAction.LOOKED, f"service_order:{SERVICE_ID}", 0),
         (RINA, AuditAction.LOOKED, f"evidence:{SERVICE_ID}", 0),
     ]
-
-
-async def test_one_order_is_read_once_a_second_and_others_at_once(
-    service: FakeSettlement, orders_of_key: ServiceOrders, pauses: list[float], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("bot.support.service_orders.time", SimpleNamespace(monotonic=lambda: 100.0))
-    reported(service)
-    other = replace(service.records[SERVICE_ID], service_id=f"{SERVICE_ID}2")
-    service.records[other.service_id] = other
-    for service_id in (SERVICE_ID, SERVICE_ID, SERVICE_ID, other.service_id):
-        await orders_of_key.read(service_id)
-        service.clock.passes(seconds=2)
-    first, second, third, of_another = pauses
-    assert (first, of_another) == (0, 0)
-    assert 1 < second < 2 < third < 3, "each waits for a turn of its own"
 
 
 @pytest.mark.parametrize("failure", [OrderNotFound(), SlowDown(3), KeyRefused(), ServiceDown()])
