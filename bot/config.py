@@ -8,7 +8,7 @@ import binascii
 import os
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
@@ -166,30 +166,20 @@ class Settings(BaseSettings):
     @classmethod
     def _heartbeat_is_an_address(cls, url: SecretStr) -> SecretStr:
         address = url.get_secret_value().strip()
-        parts = _parts(address)
-        if address and (parts is None or parts.scheme not in {"http", "https"} or not parts.hostname):
-            raise ValueError("must be an https address, such as https://hc-ping.com/…")
-        if parts is not None and parts.scheme == "http" and not _is_private(parts.hostname or ""):
-            raise ValueError("must begin with https:// (http:// is only safe for this machine and private networks)")
+        if address:
+            _require_safe(_read_http(address, "must be an https address, such as https://hc-ping.com/…"))
         return SecretStr(address)
 
     @field_validator("support_contact")
     @classmethod
     def _contact_can_be_reached(cls, contact: str) -> str:
-        contact = contact.strip()
-        if contact and not any(form.fullmatch(contact) for form in CONTACTS):
-            raise ValueError("must be a Telegram @name, an email address or an https address")
-        return contact
+        return _read_contact(contact, CONTACTS, "must be a Telegram @name, an email address or an https address")
 
     @field_validator("service_contact")
     @classmethod
     def _service_can_be_reached(cls, contact: str) -> str:
-        contact = contact.strip()
-        if contact and not any(form.fullmatch(contact) for form in (*CONTACTS, PHONE_NUMBER)):
-            raise ValueError(
-                "must be a Telegram @name, an email address, an https address, or a phone number such as +62 21 1234567"
-            )
-        return contact
+        wanted = "a Telegram @name, an email address, an https address, or a phone number such as +62 21 1234567"
+        return _read_contact(contact, (*CONTACTS, PHONE_NUMBER), f"must be {wanted}")
 
     @field_validator("operator_name")
     @classmethod
@@ -372,14 +362,33 @@ def http_address(address: str) -> str:
     Raises:
         ValueError: it isn't an address, or it contains a password.
     """
-    parts = _parts(address)
-    if parts is None or parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise ValueError("must be an http or https address, such as https://api.example.com")
+    parts = _read_http(address, "must be an http or https address, such as https://api.example.com")
     if parts.query or parts.fragment or parts.username is not None or parts.password is not None:
         raise ValueError("must be an address without user, password, query (?) or fragment (#)")
-    if parts.scheme == "http" and not _is_private(parts.hostname):
-        raise ValueError("must begin with https:// (http:// is only safe for this machine and private networks)")
+    _require_safe(parts)
     return address.strip().rstrip("/")
+
+
+def _read_http(address: str, otherwise: str) -> SplitResult:
+    """Return the parts of an http or https address. Else raise a `ValueError` with the text `otherwise`."""
+    parts = _parts(address)
+    if parts is None or parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise ValueError(otherwise)
+    return parts
+
+
+def _require_safe(parts: SplitResult) -> None:
+    """Raise a `ValueError` for an http address that leaves this machine and private networks."""
+    if parts.scheme == "http" and not _is_private(parts.hostname or ""):
+        raise ValueError("must begin with https:// (http:// is only safe for this machine and private networks)")
+
+
+def _read_contact(contact: str, forms: Sequence[re.Pattern[str]], otherwise: str) -> str:
+    """Return a contact that has one of these forms, or an empty one. Else raise a `ValueError` with `otherwise`."""
+    contact = contact.strip()
+    if contact and not any(form.fullmatch(contact) for form in forms):
+        raise ValueError(otherwise)
+    return contact
 
 
 def _is_private(host: str) -> bool:

@@ -91,19 +91,6 @@ def can_still_be_paid(order: Order, now: datetime) -> bool:
     return is_possible and now < order.offer_ends_at
 
 
-def check_order_count(limits: Limits, orders: Sequence[Order], now: datetime) -> None:
-    """Raise `TooManyOrders` if no further order is possible now, whatever its amount.
-
-    Args:
-        limits: the user's limits.
-        orders: the user's orders that may count (`OrderRepository.counted_by_limits`).
-        now: the current time.
-    """
-    rejections = _rejections_of_count(limits, orders, now)
-    if rejections:
-        raise max(rejections, key=_available_at)
-
-
 def check(limits: Limits, orders: Sequence[Order], idr: int, now: datetime, *, smallest: int) -> None:
     """Check whether an order of `idr` rupiah is possible now.
 

@@ -145,36 +145,26 @@ async def _start(
 
 
 def _row(what: str, ours: list[Start], versus: str, theirs: list[Start]) -> Row:
-    mine, other = (statistics.median(start.seconds for start in starts) for starts in (ours, theirs))
-    return Row(
-        part="e",
-        measured=what,
-        ours=seconds(mine),
-        versus=versus,
-        theirs=seconds(other),
-        ratio=times_as_much(mine, other),
-    )
+    return _compare(what, ours, versus, theirs, lambda start: start.seconds, seconds)
 
 
 def _processor_row(what: str, ours: list[Start], versus: str, theirs: list[Start]) -> Row:
-    mine, other = (statistics.median(start.processor for start in starts) for starts in (ours, theirs))
-    return Row(
-        part="e",
-        measured=what,
-        ours=seconds(mine),
-        versus=versus,
-        theirs=seconds(other),
-        ratio=times_as_much(mine, other),
-    )
+    return _compare(what, ours, versus, theirs, lambda start: start.processor, seconds)
 
 
 def _memory_row(what: str, ours: list[Start], versus: str, theirs: list[Start]) -> Row:
-    mine, other = (statistics.median(start.megabytes for start in starts) for starts in (ours, theirs))
+    return _compare(what, ours, versus, theirs, lambda start: start.megabytes, "{:.0f} MB".format)
+
+
+def _compare(  # noqa: PLR0917  both sides, then what of them
+    what: str,
+    ours: list[Start],
+    versus: str,
+    theirs: list[Start],
+    read: Callable[[Start], float],
+    show: Callable[[float], str],
+) -> Row:
+    mine, other = (statistics.median(map(read, starts)) for starts in (ours, theirs))
     return Row(
-        part="e",
-        measured=what,
-        ours=f"{mine:.0f} MB",
-        versus=versus,
-        theirs=f"{other:.0f} MB",
-        ratio=times_as_much(mine, other),
+        part="e", measured=what, ours=show(mine), versus=versus, theirs=show(other), ratio=times_as_much(mine, other)
     )

@@ -17,6 +17,7 @@ from bot.orders.tracking import poller, reports
 from bot.settlement.model import KeyRefused, OrderNotFound, ServiceDown, SlowDown
 from bot.staff.notifications import AlarmNotification
 from tests.infra.keys import VAULT
+from tests.infra.test_outbox_delivery import CountingDatabase
 from tests.orders.order_system import EMMA, OSCAR, OrderSystem
 from tests.settlement.fake_settlement import FakeSettlement
 
@@ -51,25 +52,11 @@ async def test_many_are_seen_by_one_list_call(system: OrderSystem, service: Fake
     assert (await system.order(made[6].reference)).phase is Phase.DONE
 
 
-class CountingStore:
-    """A database that counts the transactions that write."""
-
-    def __init__(self, store: Database) -> None:
-        self._store, self.writes = store, 0
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._store, name)
-
-    def transaction(self) -> Any:
-        self.writes += 1
-        return self._store.transaction()
-
-
 @pytest.mark.parametrize("changed", [0, 6])
 async def test_the_reports_of_one_list_are_one_transaction(
     database: str, service: FakeSettlement, *, changed: int
 ) -> None:
-    store = CountingStore(Database(database, VAULT))
+    store = CountingDatabase(Database(database, VAULT))
     system = OrderSystem(database, service, wrap=lambda _: store)
     made = await orders(system, 12)
     for number in range(1, changed + 1):

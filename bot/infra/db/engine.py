@@ -115,21 +115,27 @@ def _create_postgresql(
         # Without `jit`: compiling a plan takes longer than any query here. `synchronous_commit`: an intent must be on
         # the disk before its POST.
         # `idle_in_transaction_session_timeout`: a process that freezes within a transaction must not keep its locks.
-        connect_args={
-            "timeout": CONNECT_SECONDS,
-            **address.connect_args,
-            "command_timeout": command_seconds,
-            "server_settings": {
-                **address.connect_args.get("server_settings", {}),
-                "idle_in_transaction_session_timeout": str(IDLE_IN_TRANSACTION_MILLISECONDS),
-                **KEEPALIVES,
-                "jit": "off",
-                "plan_cache_mode": "force_custom_plan",
-                "application_name": create_session_name(owner),
-                "synchronous_commit": "on",
-            },
-        },
+        connect_args=build_connect_args(
+            address,
+            command_seconds,
+            application_name=create_session_name(owner),
+            idle_in_transaction_session_timeout=str(IDLE_IN_TRANSACTION_MILLISECONDS),
+            jit="off",
+            plan_cache_mode="force_custom_plan",
+            synchronous_commit="on",
+        ),
     )
+
+
+def build_connect_args(address: Address, command_seconds: float | None, **settings: str) -> dict[str, Any]:
+    """Return what `asyncpg.connect` needs for a session with these settings, which go before those of the address."""
+    given = address.connect_args
+    return {
+        "timeout": CONNECT_SECONDS,
+        **given,
+        "command_timeout": command_seconds,
+        "server_settings": {**given.get("server_settings", {}), **KEEPALIVES, **settings},
+    }
 
 
 def _create_sqlite(address: Address) -> AsyncEngine:

@@ -12,7 +12,7 @@ import structlog
 
 from bot.core.backoff import Backoff
 from bot.infra.db.address import Address
-from bot.infra.db.engine import CONNECT_SECONDS, KEEPALIVES, PROGRAM_NAME
+from bot.infra.db.engine import CONNECT_SECONDS, PROGRAM_NAME, build_connect_args
 from bot.infra.db.errors import translate_connection_error
 
 log = structlog.get_logger(__name__)
@@ -79,11 +79,8 @@ class SharedWakeups:
                 connection.terminate()
 
     async def _connect(self) -> asyncpg.Connection:
-        given = self._address.connect_args
-        names = {"application_name": f"{PROGRAM_NAME} wakeups", **KEEPALIVES}
         connection = await asyncpg.connect(
-            **{"timeout": CONNECT_SECONDS, **given, "server_settings": {**given.get("server_settings", {}), **names}},
-            command_timeout=CONNECT_SECONDS,
+            **build_connect_args(self._address, CONNECT_SECONDS, application_name=f"{PROGRAM_NAME} wakeups")
         )
         connection.add_termination_listener(lambda _: self._has_names.set())
         await connection.add_listener(CHANNEL, self._receive)

@@ -80,7 +80,7 @@ class OrderWarnings:
         if notification.chat_id in self._operators:
             alarm = Alarm(kind=ALARM_OF[kind], subject=reference, raised_at=notification.created_at)
             advice = alarms.format_advice(t, [alarm], {reference: known} if known else {})
-            contact = alarms.format_service_contact(t, [alarm], self._service_contact)
+            contact = alarms.format_service_contact(t, [alarm.kind], self._service_contact)
             screen = Screen(f"{screen.text}\n{advice}{contact}", alarms.build_keyboard(t, alarm))
         return await context.send_text(notification, screen, priority="money")
 

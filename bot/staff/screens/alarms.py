@@ -1,6 +1,6 @@
 """Messages to operators about alarms: raised, still open, and over."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime, tzinfo
 
 from bot.infra.i18n import Html, Translator
@@ -20,7 +20,7 @@ def show_raised(
     """Say what is wrong, what to do about it, and where the settlement service is reached if it has to help."""
     return Screen(
         f"🚨 {format_alarm(t, alarm, subjects, now, zone)}\n{format_advice(t, [alarm], subjects)}"
-        f"{format_service_contact(t, [alarm], service_contact)}",
+        f"{format_service_contact(t, [alarm.kind], service_contact)}",
         build_keyboard(t, alarm),
     )
 
@@ -51,9 +51,8 @@ def show_reminder(
 
 def show_key_refused(t: Translator, service_contact: str = "") -> Screen:
     """Say that the service rejects the API key, and where the service is reached."""
-    contact = t("staff.alarm.service_contact", contact=service_contact) if service_contact else ""
-    lines = (t("staff.notification.staff_key_refused"), t("staff.alarm.todo.key_refused"), contact)
-    return Screen(Html("\n".join(filter(None, lines))))
+    contact = format_service_contact(t, [AlarmKind.KEY_REFUSED], service_contact)
+    return Screen(Html(f"{t('staff.notification.staff_key_refused')}\n{t('staff.alarm.todo.key_refused')}{contact}"))
 
 
 def show_key_works(t: Translator) -> Screen:
@@ -83,7 +82,7 @@ def format_alarms(
         is_last = all(_get_start_text_name(each) != _get_start_text_name(alarm) for each in shown[place + 1 :])
         advice = f"\n{format_advice(t, alike, subjects)}" if is_last else ""
         parts.append(f"🚨 {format_alarm(t, alarm, subjects, now, zone)}{advice}")
-    parts[-1] += format_service_contact(t, shown, service_contact)
+    parts[-1] += format_service_contact(t, [alarm.kind for alarm in shown], service_contact)
     if len(alarms) > MAX_ALARMS_SHOWN:
         parts.append(t("staff.alarm.more", count=len(alarms) - MAX_ALARMS_SHOWN))
     return Html("\n\n".join(parts))
@@ -112,9 +111,9 @@ def format_advice(t: Translator, alarms: Sequence[Alarm], subjects: Subjects) ->
     )
 
 
-def format_service_contact(t: Translator, alarms: Iterable[Alarm], contact: str) -> str:
+def format_service_contact(t: Translator, kinds: Collection[AlarmKind], contact: str) -> str:
     """Return a line that says where the settlement service is reached; "" if no alarm needs it or nobody set it."""
-    is_needed = any(alarm.kind in SERVICE_ALARMS for alarm in alarms)
+    is_needed = not SERVICE_ALARMS.isdisjoint(kinds)
     return f"\n{t('staff.alarm.service_contact', contact=contact)}" if contact and is_needed else ""
 
 
