@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from bot.core.clock import Clock, SystemClock, seconds_with_sleep
-from bot.mcp_server.unresolved_orders import REMEMBERED, Listing, UnresolvedOrders
+from bot.mcp_server.unresolved_orders import Listing, UnresolvedOrders, drop_oldest
 from bot.orders.deposits import LONGEST_LIST, has_all_open_deposits
 from bot.orders.limits import AmountLimits
 from bot.orders.placement.invoice_check import TOO_GOOD_PERCENT
@@ -158,7 +158,7 @@ class Service:
         """Return one order (4.6). Raise `ValueError` for an id that can't be part of a path."""
         shared = self._orders.get(order_id)
         if shared is None:
-            _drop_oldest(self._orders)
+            drop_oldest(self._orders)
             shared = self._orders[order_id] = CachedValue(partial(self._fetch_order, order_id), KEEP_ORDER, self.clock)
         return await shared.get()
 
@@ -186,7 +186,7 @@ class Service:
 
     def withhold(self, order_id: str, why: str) -> None:
         """Never show the payment of this order."""
-        _drop_oldest(self._withheld)
+        drop_oldest(self._withheld)
         self._withheld[order_id] = why
 
     def why_withheld(self, order_id: str) -> str | None:
@@ -195,12 +195,12 @@ class Service:
 
     def mark_verified(self, order_id: str) -> None:
         """Remember that this order's payment is what its caller requested."""
-        _drop_oldest(self._verified)
+        drop_oldest(self._verified)
         self._verified[order_id] = None
 
     def claim_invoice(self, payment_hash: str, order_id: str) -> str:
         """Return the order of the invoice with this payment hash: this order, or another that had it first."""
-        _drop_oldest(self._invoices)
+        drop_oldest(self._invoices)
         return self._invoices.setdefault(payment_hash, order_id)
 
     def is_verified(self, order_id: str) -> bool:
@@ -230,9 +230,3 @@ class Service:
         await self._pace.take(order_id)
         await self._budget.take()
         return await self._client.order(order_id)
-
-
-def _drop_oldest(kept: dict[Any, Any]) -> None:
-    """Remove the oldest entry of `kept` if it is full."""
-    if len(kept) >= REMEMBERED:
-        del kept[next(iter(kept))]

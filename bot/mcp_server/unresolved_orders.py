@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 from bot.mcp_server.formats import format_rupiah, format_sats
 from bot.orders.placement.matching import CREATED_AFTER, CREATED_BEFORE
@@ -212,3 +212,9 @@ def request_of(order: OrderInput, kind: str) -> Request:
         idr=order.idr_amount,
         channel=order.deposit_channel or LIGHTNING,
     )
+
+
+def drop_oldest(kept: dict[Any, Any]) -> None:
+    """Remove the oldest entry of `kept` if it is full."""
+    if len(kept) >= REMEMBERED:
+        del kept[next(iter(kept))]

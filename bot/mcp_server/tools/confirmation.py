@@ -21,7 +21,7 @@ from mcp_types.version import is_version_at_least
 from pydantic import ValidationError
 
 from bot.mcp_server.tools.answers import Refusal, replace_surrogates
-from bot.mcp_server.unresolved_orders import REMEMBERED, Request
+from bot.mcp_server.unresolved_orders import Request, drop_oldest
 from bot.rates.quote import Estimate
 
 ASKED_IN_RESULTS_SINCE: Final = "2026-07-28"
@@ -98,8 +98,7 @@ class Confirmation:
     def _open_question(self, request: Request, expected: Estimate) -> str:
         """Remember a question. Only the last one about the same order can be answered."""
         self._open.pop(request, None)
-        if len(self._open) >= REMEMBERED:
-            del self._open[next(iter(self._open))]
+        drop_oldest(self._open)
         question = _Question(secrets.token_urlsafe(16), expected, self._seconds())
         self._open[request] = question
         return question.id
