@@ -16,6 +16,7 @@ from bot.infra.db.database import Database
 from bot.infra.db.errors import RuleBroken, StoreDown
 from bot.infra.db.sqlite import Reader
 from tests.infra.keys import VAULT
+from tests.waiting import until
 
 ONE = select(1)
 HANG_SECONDS = 60.0
@@ -157,6 +158,48 @@ async def test_a_cancelled_read_ends_its_thread_and_the_next_one_works(store: Da
             await task
         assert await asyncio.to_thread(ended.wait, HANG_SECONDS)
     assert await count(store) == 0
+
+
+async def test_many_who_read_at_once_share_a_few_connections(store: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened, closed = list[Reader](), list[Reader]()
+    begin, close = Reader.__init__, Reader.close
+
+    def open_noted(self: Reader, path: Path) -> None:
+        begin(self, path)
+        opened.append(self)
+
+    def close_noted(self: Reader) -> None:
+        close(self)
+        closed.append(self)
+
+    async def read() -> None:
+        async with store.reading() as tx:
+            assert await tx.connection.scalar(COUNT) == 0
+            await asyncio.sleep(0.001)
+
+    async def read_long() -> None:
+        async with store.reading() as tx:
+            await tx.connection.execute(ENDLESS)
+
+    monkeypatch.setattr(Reader, "__init__", open_noted)
+    monkeypatch.setattr(Reader, "close", close_noted)
+    await asyncio.gather(*(read() for _ in range(5 * sqlite.READERS)))
+    assert len(opened) <= sqlite.READERS
+    # Connections whose readers were cancelled in a thread are closed, and others take their places.
+    with no_time_in_place():
+        cancelled = [asyncio.create_task(read_long()) for _ in range(sqlite.READERS)]
+        await asyncio.sleep(0.05)
+        for task in cancelled:
+            task.cancel()
+        await asyncio.wait(cancelled)
+    await asyncio.gather(*(read() for _ in range(5 * sqlite.READERS)))
+
+    async def are_abandoned_ones_closed() -> bool:
+        return len(opened) - len(closed) <= sqlite.READERS
+
+    await until(are_abandoned_ones_closed, what="the abandoned connections are closed")
+    await store.close()
+    assert len(closed) == len(opened)
 
 
 async def test_a_transaction_cancelled_at_any_step_leaves_the_next_one_a_clean_connection(store: Database) -> None:

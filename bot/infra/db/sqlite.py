@@ -32,8 +32,8 @@ STEPS_BETWEEN_CHECKS: Final = 50
 STEPS_IN_THREAD: Final = 100_000
 """The same for a read in a thread. It has no limit, but ends early if its caller was cancelled."""
 
-IDLE_READERS: Final = 4
-"""How many reading connections stay open between transactions."""
+READERS: Final = 8
+"""How many connections read at once. Others wait: each has files open, of which a process may have about a thousand."""
 
 PRIMARY_CODE: Final = 0xFF
 NOT_IN_PLACE: Final = (sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_BUSY)
@@ -118,17 +118,19 @@ class Readers:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._idle: list[Reader] = []
+        self._slots = asyncio.Semaphore(READERS)
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[SQLiteConnection]:
         """Open a transaction that only reads."""
-        reader = self._idle.pop() if self._idle else Reader(self._path)
-        try:
-            reader.begin()
-            yield reader
-        finally:
-            if reader.end() and len(self._idle) < IDLE_READERS:
-                self._idle.append(reader)
+        async with self._slots:
+            reader = self._idle.pop() if self._idle else Reader(self._path)
+            try:
+                reader.begin()
+                yield reader
+            finally:
+                if reader.end():
+                    self._idle.append(reader)
 
     def close(self) -> None:
         """Close the connections. The next transaction opens another one."""
@@ -149,7 +151,7 @@ class Reader(SQLiteConnection):
         self._raw.execute("PRAGMA temp_store=MEMORY")
         self._limit = _Limit()
         self._raw.set_progress_handler(self._limit.is_over, STEPS_BETWEEN_CHECKS)
-        self._is_in_thread = False
+        self._in_thread: asyncio.Task[list[sqlite3.Row]] | None = None
 
     def begin(self) -> None:
         """Begin a transaction. It sees the state of the database at its first statement."""
@@ -160,8 +162,9 @@ class Reader(SQLiteConnection):
 
         If a thread still uses it, because its caller was cancelled, it is closed when the thread is done.
         """
-        if self._is_in_thread:
+        if self._in_thread is not None and not self._in_thread.done():
             self._limit.until = 0.0
+            self._in_thread.add_done_callback(self._close_after)
             return False
         self._raw.rollback()
         return True
@@ -179,10 +182,14 @@ class Reader(SQLiteConnection):
         except sqlite3.OperationalError as error:
             if error.sqlite_errorcode & PRIMARY_CODE not in NOT_IN_PLACE:
                 raise
-            self._is_in_thread = True
-            rows = await asyncio.to_thread(self._fetch_patiently, sql, parameters)
-            self._is_in_thread = False
+            self._in_thread = asyncio.create_task(asyncio.to_thread(self._fetch_patiently, sql, parameters))
+            rows = await asyncio.shield(self._in_thread)
         return statement.read(rows)
+
+    def _close_after(self, read: asyncio.Task[list[sqlite3.Row]]) -> None:
+        if not read.cancelled():
+            read.exception()  # nobody waits for it: the limit has interrupted the read
+        self.close()
 
     def _fetch_in_place(self, sql: str, parameters: Sequence[Any]) -> list[sqlite3.Row]:
         self._limit.until = time.perf_counter() + IN_PLACE_SECONDS
