@@ -33,7 +33,7 @@ BENCHMARKS = {
 }
 
 
-COMPARED_WITH_A_COMMIT = frozenset({"order", "start", "walks"})
+COMPARED_WITH_A_COMMIT = frozenset({"order", "bot", "start", "walks"})
 
 
 async def main(names: list[str], *, quick: bool, before: str | None = None) -> list[report.Row]:
@@ -61,7 +61,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("names", nargs="*", help=f"which: {', '.join(BENCHMARKS)} (all by default)")
     parser.add_argument("--quick", action="store_true", help="a short check that everything runs, not a measurement")
     parser.add_argument(
-        "--before", metavar="COMMIT", help='the commit that "order", "start" and "walks" are compared with'
+        "--before", metavar="COMMIT", help='the commit that "order", "bot", "start" and "walks" are compared with'
     )
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the table there, too")
     arguments = parser.parse_args()

@@ -20,7 +20,7 @@ from tests.benchmarks.processes import memory, processor_seconds, running_progra
 from tests.benchmarks.report import Row, seconds, times_as_much
 from tests.infra.keys import ENCRYPTION_KEYS
 
-ROUNDS = 3
+ROUNDS = 7
 REST_SECONDS = 1.5
 TIMEOUT_SECONDS = 60.0
 AGENT = {"SERVICE_API_KEY": "pk_live_benchmark.secret", "INVOICE_NETWORK": "bcrt"}

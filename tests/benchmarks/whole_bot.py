@@ -7,7 +7,8 @@ many answers a second the bot can give.
 200 users who write in the same moment are measured under both readings of Telegram's limit of 30 messages a second:
 it counts only bulk, or all messages. They are compared with what 29.7 messages a second would take, which was the
 bot's own limit before its rate adapted. The rate begins at 60 a second and grows for 13 seconds, so both a bot that
-has just started and one that runs for a while are measured.
+has just started and one that runs for a while are measured. With the documented limit, the latter is also compared
+with an earlier commit, in rounds that alternate.
 """
 
 import asyncio
@@ -16,14 +17,17 @@ import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from bot.sandbox.bot_api.settings import TOTAL_LIMITS, TotalLimit
+from tests.benchmarks.older_version import BEFORE, ROOT, older_version
 from tests.benchmarks.report import Row, Spread, seconds, times_as_much
 from tests.benchmarks.sandbox_system import Json, SandboxSystem, open_system
 from tests.texts import label, like
 
 SERVICE_SECONDS = 0.3
 PEOPLE, FEW_PEOPLE = 200, 10
+ROUNDS = 3
 THINKING = (6.0, 18.0)
 PER_SECOND = 29.7
 GROWN = 14.0
@@ -49,8 +53,8 @@ WAY = (
 )
 
 
-async def run(*, quick: bool) -> list[Row]:
-    """Run the benchmark. Return its rows."""
+async def run(*, quick: bool, before: str = BEFORE) -> list[Row]:
+    """Run the benchmark, with the commit `before` beside this one. Return its rows."""
     count = FEW_PEOPLE if quick else PEOPLE
     async with _served() as system, system.bot(UNLIMITED):
         people = [await system.user(number) for number in range(count + 3)]
@@ -59,7 +63,7 @@ async def run(*, quick: bool) -> list[Row]:
         answers = len(await all_walk(system, people[:count], WAY))
         rate = answers / (time.perf_counter() - began)
     started, pauses = await _measure_only_bulk_counted(count, (0.5, 1.5) if quick else THINKING)
-    readings = {reading: await _measure_same_moment(reading, count) for reading in TOTAL_LIMITS}
+    readings = {reading: Spread.from_times(await _time_same_moment(reading, count)) for reading in TOTAL_LIMITS}
     limit = Spread.from_times([turn / PER_SECOND for turn in range(1, count + 1)])
     what = f"whole bot, service {seconds(SERVICE_SECONDS)} a read, {count} people"
     thinking = f"{THINKING[0]:.0f} to {THINKING[1]:.0f} s of thinking"
@@ -81,7 +85,23 @@ async def run(*, quick: bool) -> list[Row]:
             theirs=f"{PER_SECOND}/s",
             ratio=times_as_much(rate, PER_SECOND),
         ),
+        *await _compare_with_older_version(
+            f"{what}, all in one moment, Telegram limits only bulk", count, before, quick=quick
+        ),
     ]
+
+
+async def _compare_with_older_version(what: str, count: int, commit: str, *, quick: bool) -> list[Row]:
+    """Return the row of both versions, or none if this copy of the repository has no older version."""
+    with older_version(commit) as older:
+        if older is None:
+            return []
+        times: dict[Path, list[float]] = {ROOT: [], older: []}
+        for _ in range(1 if quick else ROUNDS):  # they take turns, because the machine's speed varies
+            for program in times:
+                times[program] += await _time_same_moment("bulk", count, program)
+    ours, theirs = map(Spread.from_times, times.values())
+    return [_row(what, ours, f"commit {commit}", theirs)]
 
 
 def _row(what: str, ours: Spread, versus: str, theirs: Spread) -> Row:
@@ -105,11 +125,13 @@ async def _measure_only_bulk_counted(count: int, thinking: tuple[float, float]) 
     return Spread.from_times(same_moment), Spread.from_times(pauses)
 
 
-async def _measure_same_moment(reading: TotalLimit, count: int) -> Spread:
-    async with _served(reading) as system, system.bot():
+async def _time_same_moment(reading: TotalLimit, count: int, program: Path = ROOT) -> list[float]:
+    """Return the answer times of users who all write in one moment to the bot in the folder `program`."""
+    # -P: the program comes from `program`, and not from the folder where the benchmarks were started.
+    async with _served(reading) as system, system.program("-P", "-m", "bot", "run", PYTHONPATH=str(program)):
         people = [await system.user(number) for number in range(count)]
         await asyncio.sleep(GROWN)
-        return Spread.from_times(await all_walk(system, people, WAY[:1]))
+        return await all_walk(system, people, WAY[:1])
 
 
 @asynccontextmanager
