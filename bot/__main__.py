@@ -20,7 +20,7 @@ except ModuleNotFoundError:
         sys.exit()
     sys.exit("Only the tools for AI agents are installed (kirim-mcp). The bot needs more: pip install 'kirim[bot]'")
 
-from bot import config
+from bot import __version__, config
 from bot.core.imports import without_collection
 from bot.infra import logging as logs
 from bot.infra.redaction import know_secrets
@@ -37,13 +37,28 @@ RUNNING_ON_OLDER_TABLES = (
 cli = typer.Typer(
     add_completion=False,
     no_args_is_help=True,
-    help="Kirim: send rupiah from Telegram, paid with bitcoin.",
     pretty_exceptions_enable=False,
 )
 keys = typer.Typer(help="Manage the API keys of the sandbox service.", no_args_is_help=True)
 cli.add_typer(keys, name="keys")
 KeyId = Annotated[str, typer.Argument(help="The part of the key before the dot, such as pk_live_a1b2.")]
 StateFolder = Annotated[Path, typer.Option("--state", help="Folder of the sandbox's saved state.")]
+
+
+def _print_version(wanted: bool) -> None:  # noqa: FBT001  typer calls it so
+    if wanted:
+        typer.echo(f"Kirim {__version__}")
+        raise typer.Exit
+
+
+@cli.callback()
+def kirim(
+    *,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Kirim: send rupiah from Telegram, paid with bitcoin."""
 
 
 @cli.command()

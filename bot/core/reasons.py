@@ -36,7 +36,8 @@ def database_reason(code: str) -> str:
 def network_reason(error: BaseException) -> str:
     """Explain why a connection failed, from `error` and its causes. Return an empty string if the cause is unknown.
 
-    The errors' own texts are never quoted: they can hold an address with a token or a password.
+    The errors' own texts are never quoted: they can hold an address with a token or a password. The name of a file
+    that can't be read holds neither.
     """
     errors = list(_chain(error))
     for each in errors:
@@ -47,9 +48,10 @@ def network_reason(error: BaseException) -> str:
                 return "the encrypted connection (TLS) failed"
             case socket.gaierror():
                 return "there is no host of this name"
-    codes = (each.errno for each in errors if isinstance(each, OSError) and each.errno)
-    if code := next(codes, None):
-        return os.strerror(code).lower()
+    failed = (each for each in errors if isinstance(each, OSError) and each.errno)
+    if found := next(failed, None):
+        reason = os.strerror(found.errno).lower()
+        return f"{reason}: {found.filename}" if isinstance(found.filename, str) else reason
     return "no answer in time" if any(isinstance(each, TimeoutError) for each in errors) else ""
 
 

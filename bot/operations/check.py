@@ -133,7 +133,7 @@ async def _run_check(check: Awaitable[str]) -> CheckResult:
 
 
 async def check_database(open_database: Callable[[], Database]) -> str:
-    """Check that the database can be used and has the tables of this version.
+    """Check that the database can be used, and is empty or has the tables of this version.
 
     Raises:
         CheckFailed: it can't be used, or has other tables.
@@ -142,6 +142,8 @@ async def check_database(open_database: Callable[[], Database]) -> str:
     try:
         return f"schema {await database.check()}"
     except SchemaMismatch as error:
+        if error.found is None:
+            return "empty. The bot creates its tables at its first start"
         fix = "Install the newest version of Kirim." if error.is_newer else "Run: python -m bot migrate"
         raise CheckFailed(str(error), fix) from None
     except StoreError as error:
@@ -151,7 +153,7 @@ async def check_database(open_database: Callable[[], Database]) -> str:
 
 
 async def check_keys(open_database: Callable[[], Database]) -> str:
-    """Check that `ENCRYPTION_KEYS` decrypt every encrypted row.
+    """Check that `ENCRYPTION_KEYS` decrypt every encrypted row. A database without tables has none.
 
     Raises:
         CheckFailed: a key is missing.
@@ -166,7 +168,9 @@ async def check_keys(open_database: Callable[[], Database]) -> str:
     except (NoKeys, MissingKey) as error:
         fix = "Add the missing key at the end of ENCRYPTION_KEYS."
         raise CheckFailed(f"ENCRYPTION_KEYS don't match the database: {error}", fix, BAD_SETTINGS) from None
-    except StoreError:
+    except StoreError as error:
+        if isinstance(error, SchemaMismatch) and error.found is None:
+            return "they can be used. Nothing is encrypted yet"
         raise Skipped("not checked, because the database check failed") from None
     finally:
         await database.close()

@@ -8,7 +8,10 @@ from typing import Any, cast
 import httpx
 import pytest
 from telegram import Chat, Message, Update, User
+from typer.testing import CliRunner
 
+from bot import __version__
+from bot.__main__ import cli
 from bot.app import App
 from bot.infra.outbox.model import NotificationKind, Sent, Undeliverable
 from bot.infra.outbox.rendering import Renderers
@@ -118,3 +121,8 @@ def test_no_kind_of_message_has_two_renderers(app: App) -> None:
             {OrderNotification.CARD: render, OrderNotification.SENT: render},
             {OrderNotification.CARD: render},
         )
+
+
+def test_the_command_tells_its_version() -> None:
+    result = CliRunner().invoke(cli, ["--version"])
+    assert (result.exit_code, result.output) == (0, f"Kirim {__version__}\n")

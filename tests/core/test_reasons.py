@@ -28,6 +28,7 @@ def certificate_error() -> ssl.SSLCertVerificationError:
         (ssl.SSLError(1, SECRET), "the encrypted connection (TLS) failed"),
         (TimeoutError(SECRET), "no answer in time"),
         (ValueError(SECRET), ""),
+        (PermissionError(13, SECRET, "/root/.pgpass"), "permission denied: /root/.pgpass"),
     ],
 )
 @pytest.mark.parametrize("is_wrapped", [False, True])

@@ -1,14 +1,17 @@
 """The last line of `python -m bot check` says in one sentence what to fix first."""
 
 from collections.abc import Collection
+from pathlib import Path
 from typing import NoReturn
 
 import pytest
 from pydantic import SecretStr
 
 from bot.config import Settings
-from bot.operations.check import FAILS, WORKS, Check, CheckFailed, list_settings, run
-from tests.infra.keys import ENCRYPTION_KEYS
+from bot.infra.db.database import Database
+from bot.operations.check import FAILS, WORKS, Check, CheckFailed, check_database, check_keys, list_settings, run
+from tests.infra.keys import ENCRYPTION_KEYS, VAULT
+from tests.infra.next_version import become_the_next_version
 
 CHECKS = ("database", "keys", "Telegram", "service")
 
@@ -60,3 +63,23 @@ def test_the_list_of_settings_shows_no_password_of_the_database(url: str) -> Non
     )
     (line,) = (line for line in list_settings(settings) if "DATABASE_URL" in line)
     assert "s3c" not in line
+
+
+async def test_an_empty_database_is_no_problem_before_the_first_start(bare_database: str) -> None:
+    def open_database() -> Database:
+        return Database(bare_database, VAULT)
+
+    assert (await check_database(open_database)).startswith("empty")
+    assert "Nothing is encrypted" in await check_keys(open_database)
+
+
+async def test_older_tables_are_a_problem_and_the_command_to_run_is_named(
+    bare_database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    older = Database(bare_database, VAULT)
+    await older.upgrade()
+    await older.close()
+    become_the_next_version(tmp_path, monkeypatch)
+    with pytest.raises(CheckFailed) as caught:
+        await check_database(lambda: Database(bare_database, VAULT))
+    assert "python -m bot migrate" in caught.value.fix
