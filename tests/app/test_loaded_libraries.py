@@ -33,6 +33,7 @@ PROGRAMS: Final = {
             "aiohttp",
             "alembic",
             "asyncpg",
+            "httpx",
             "jinja2",
             "prometheus_client",
             "qrcode",

@@ -28,7 +28,9 @@ from bot.sandbox import settlement, telegram
 from bot.sandbox.run import Addresses, bot_environment
 from bot.sandbox.wire import TRANSPORT
 from bot.settlement.client.client import SettlementClient
-from bot.settlement.client.http import SENDING, Sending
+from bot.settlement.client.errors import NoAnswer, TooLate
+from bot.settlement.client.http import RawResponse
+from bot.settlement.client.http import Request as ServiceRequest
 from tests.e2e import failure_report
 from tests.e2e.system import USUAL, System, started
 from tests.waiting import TIMEOUT_SECONDS
@@ -83,23 +85,29 @@ class TelegramInProcess(TelegramRequest):
         return answer.status_code, answer.content
 
 
-class ServiceInProcess(httpx.AsyncBaseTransport):
-    """Carries the bot's requests to the settlement service in this process."""
+class ServiceInProcess:
+    """Carries the bot's requests to the settlement service in this process (`client.http.Transport`)."""
 
     def __init__(self, app: ASGIApp) -> None:
-        self._application = Applications(app)
+        self._client = httpx.AsyncClient(transport=Applications(app))
 
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+    async def send(self, request: ServiceRequest, seconds: float) -> RawResponse:
         """Send one request, and return the answer with its date, as a server does."""
-        sending: Sending | None = request.extensions.get(SENDING)
-        if sending is not None:
-            sending.begin()
+        if not request.may_send():
+            raise TooLate
         try:
-            answer = await self._application.handle_async_request(request)
-        except Dropped:
-            raise httpx.ReadError("closed") from None
+            async with asyncio.timeout(seconds):
+                answer = await self._client.request(
+                    request.method, request.url, headers=dict(request.headers), content=request.body
+                )
+        except (Dropped, TimeoutError) as error:
+            raise NoAnswer(type(error).__name__) from None
         answer.headers.setdefault("date", formatdate(usegmt=True))
-        return answer
+        return RawResponse(answer.status_code, answer.headers, answer.content)
+
+    async def aclose(self) -> None:
+        """Close the client."""
+        await self._client.aclose()
 
 
 class InProcessSystem(System):

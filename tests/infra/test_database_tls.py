@@ -12,15 +12,10 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import asyncpg  # type: ignore[import-untyped]  # it has no types
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 from sqlalchemy import text
 
 from bot.infra.db.address import parse_database_url
@@ -29,6 +24,7 @@ from bot.infra.db.errors import StoreDown
 from bot.infra.db.wakeups import SharedWakeups
 from bot.sandbox.postgresql_programs import installed, other_user
 from tests.harness.postgresql import start
+from tests.infra.certificates import write_certificate
 from tests.infra.keys import ENCRYPTION_KEYS
 
 pytestmark = [
@@ -65,37 +61,6 @@ class TlsServer:
     def fill(self, template: str, host: str = "localhost") -> str:
         filled = template.replace("PASSWORD", PASSWORD.replace("/", "%2F")).replace("ROOT", str(self.root))
         return filled.replace("HOST", f"{host}:{self.port}")
-
-
-def write_certificate(folder: Path) -> None:
-    """Write `root.pem`, and `server.pem` with `server.key` for localhost, signed by it."""
-    now = datetime.now(UTC)
-
-    def sign(
-        name: str, key: ec.EllipticCurvePrivateKey, by: ec.EllipticCurvePrivateKey, *, is_authority: bool
-    ) -> bytes:
-        builder = (
-            x509.CertificateBuilder()
-            .subject_name(x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)]))
-            .issuer_name(x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "authority")]))
-            .public_key(key.public_key())
-            .serial_number(x509.random_serial_number())
-            .not_valid_before(now - timedelta(days=1))
-            .not_valid_after(now + timedelta(days=1))
-            .add_extension(x509.BasicConstraints(ca=is_authority, path_length=None), critical=True)
-        )
-        if not is_authority:
-            builder = builder.add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
-        return builder.sign(by, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
-
-    authority, server = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
-    (folder / "root.pem").write_bytes(sign("authority", authority, authority, is_authority=True))
-    (folder / "server.pem").write_bytes(sign("localhost", server, authority, is_authority=False))
-    key = server.private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    )
-    (folder / "server.key").write_bytes(key)
-    (folder / "server.key").chmod(0o600)
 
 
 async def create_database(url: str) -> None:

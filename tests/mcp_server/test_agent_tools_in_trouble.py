@@ -6,13 +6,12 @@ import asyncio
 import json
 from typing import TYPE_CHECKING, Any
 
-import httpx
 import pytest
 from mcp import MCPError
 
 from bot.payments.tokens import TOKENS
 from bot.sandbox.settlement import SANDBOX_API_KEY
-from bot.settlement.client import SettlementClient
+from bot.settlement.client import SettlementClient, Timeouts
 from tests.mcp_server.agent_system import BCA, ORDERS, AgentSystem, open_agent_system, restarted, text_of
 from tests.ports import closed_port
 from tests.waiting import TIMEOUT_SECONDS
@@ -108,8 +107,11 @@ async def test_an_answer_that_comes_too_late_is_told_as_unknown(system: AgentSys
     await system.does("list_payout_methods")
     await system.service.fault("delay_after", seconds=600)
     # The timeout starts after the request was sent, so the moment doesn't matter.
-    system.tools._client._http.timeout = httpx.Timeout(TIMEOUT_SECONDS, read=0.2)
-    said = await system.is_refused()
+    async with system.service.client(
+        timeouts=Timeouts(TIMEOUT_SECONDS, 0.2, TIMEOUT_SECONDS, TIMEOUT_SECONDS)
+    ) as hasty:
+        system.tools._client = hasty
+        said = await system.is_refused()
     assert "no answer in time" in said
     assert "OUTCOME IS UNKNOWN" in said
 

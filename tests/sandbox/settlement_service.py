@@ -49,7 +49,7 @@ class SandboxService:
     def client(self, api_key: str = SANDBOX_API_KEY, **options: Any) -> SettlementClient:
         """Return a client, by default without retries."""
         options.setdefault("retry", RetryPolicy(attempts=1))
-        options.setdefault("timeouts", Timeouts(*[TIMEOUT_SECONDS] * 5))
+        options.setdefault("timeouts", Timeouts(*[TIMEOUT_SECONDS] * 4))
         return SettlementClient(self.url, api_key, sleep=self.clock.sleep, **options)
 
     async def control(self, verb: str, where: str, /, **body: object) -> dict[str, Any]:

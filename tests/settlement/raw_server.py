@@ -9,7 +9,10 @@ import socket
 import struct
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Self
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    import ssl
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +54,12 @@ def closes() -> Behaviour:
     return sends(b"", close=True)
 
 
-def resets() -> Behaviour:
-    """Reset the connection."""
+def resets(beginning: bytes = b"") -> Behaviour:
+    """Reset the connection, after the beginning of an answer."""
 
     async def behave(_: Request, writer: asyncio.StreamWriter) -> None:
+        writer.write(beginning)
+        await asyncio.sleep(0.05 if beginning else 0)  # what was sent can be read before the reset
         raw: socket.socket = writer.get_extra_info("socket")
         raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         writer.transport.abort()
@@ -86,29 +91,37 @@ def dribbles(beginning: bytes) -> Behaviour:
 
 @dataclass(slots=True)
 class RawServer:
-    """Answer requests with the scripted behaviours, one each. The last one repeats."""
+    """Answer requests with the scripted behaviours, one each. The last one repeats. `tls` has its certificate."""
 
     script: list[Behaviour]
+    tls: ssl.SSLContext | None = None
     requests: list[Request] = field(default_factory=list)
     was_requested: asyncio.Event = field(default_factory=asyncio.Event)
     connections: int = 0
     port: int = 0
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
+    _writers: list[asyncio.StreamWriter] = field(default_factory=list)
     _server: asyncio.Server | None = None
 
     @property
     def url(self) -> str:
         """Return the base address."""
-        return f"http://127.0.0.1:{self.port}"
+        return f"https://localhost:{self.port}" if self.tls else f"http://127.0.0.1:{self.port}"
 
     def seen(self, method: str) -> list[Request]:
         """Return the requests of one method, in order."""
         return [request for request in self.requests if request.method == method]
 
+    def close_connections(self) -> None:
+        """Close every connection, with what may have arrived on it unread."""
+        for writer in self._writers:
+            writer.close()
+
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task
         self._tasks.add(task)
+        self._writers.append(writer)
         self.connections += 1
         number = self.connections
         with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
@@ -121,7 +134,7 @@ class RawServer:
         writer.close()
 
     async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._connected, "127.0.0.1", 0)
+        self._server = await asyncio.start_server(self._connected, "127.0.0.1", 0, ssl=self.tls)
         self.port = self._server.sockets[0].getsockname()[1]
         return self
 
@@ -142,7 +155,7 @@ async def _read_request(reader: asyncio.StreamReader, connection: int) -> Reques
 
 
 @contextlib.asynccontextmanager
-async def raw_server(*script: Behaviour) -> AsyncIterator[RawServer]:
+async def raw_server(*script: Behaviour, tls: ssl.SSLContext | None = None) -> AsyncIterator[RawServer]:
     """Yield a running server."""
-    async with RawServer(list(script)) as server:
+    async with RawServer(list(script), tls) as server:
         yield server

@@ -22,6 +22,7 @@ from bot.settlement.client import (
     wait_for_order,
 )
 from bot.settlement.client.client import key_id_of
+from bot.settlement.client.http import RawResponse, Request
 from tests.ports import closed_port
 from tests.settlement.raw_server import (
     Behaviour,
@@ -77,7 +78,7 @@ def client_of(url: str) -> SettlementClient:
         await asyncio.sleep(0)
 
     # Only the wait for a silent server is short.
-    timeouts = replace(Timeouts(*[TIMEOUT_SECONDS] * 5), read=0.05)
+    timeouts = replace(Timeouts(*[TIMEOUT_SECONDS] * 4), read=0.05)
     return SettlementClient(url, KEY, timeouts=timeouts, retry=RetryPolicy(attempts=2), sleep=at_once)
 
 
@@ -165,6 +166,11 @@ def test_a_key_without_a_dot_is_all_secret(key: str, key_id: str) -> None:
 @pytest.mark.parametrize("resource", [ORDER_INPUT, Order.model_validate(ROW)])
 def test_resources_show_neither_number_nor_name(resource: OrderInput | Order) -> None:
     assert_nothing_private(f"{resource!r} {resource}")
+
+
+def test_requests_and_raw_answers_show_neither_key_nor_person() -> None:
+    request = Request("POST", "https://service.example/v1/offramp/orders", {"x-api-key": KEY}, ECHO.encode())
+    assert_nothing_private(f"{request!r} {RawResponse(400, {}, ECHO.encode())!r}")
 
 
 def test_a_wish_that_is_refused_by_ourselves_repeats_nothing() -> None:

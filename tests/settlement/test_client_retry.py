@@ -51,7 +51,7 @@ def client_of(url: str, time: Time, chance: float = 1.0, retry: RetryPolicy | No
         url,
         KEY,
         retry=retry or RetryPolicy(),
-        timeouts=Timeouts(*[TIMEOUT_SECONDS] * 5),
+        timeouts=Timeouts(*[TIMEOUT_SECONDS] * 4),
         sleep=time.sleep,
         clock=time.clock,
         chance=lambda: chance,

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import json
 import ssl
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -24,6 +26,7 @@ from bot.settlement.client import (
 )
 from bot.settlement.client import transport as transport_module
 from bot.settlement.client.transport import ServiceTransport
+from tests.infra.certificates import write_certificate
 from tests.ports import closed_port
 from tests.settlement.raw_server import (
     Behaviour,
@@ -38,14 +41,20 @@ from tests.settlement.raw_server import (
 )
 from tests.waiting import TIMEOUT_SECONDS, until
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 KEY = "pk_live_abc.secret-part"
 QUOTE = {"btcIdr": 1_700_000_000, "usdcIdr": 16_000, "fetchedAt": "2026-11-21T09:00:00Z", "source": "x"}
 CREATED = {"orderId": "o1", "bolt11": "lnbc1", "satAmount": 29412, "idrAmount": 500000, "btcIdr": 1.7e9}
+BROKEN_CHUNK = b'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\n{"ord\r\nno length\r\n'
+TOO_LONG = json.dumps(CREATED).encode() + b" " * 5_000_000
 HALF = b'HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{"orderId"'
+WHOLE = b'HTTP/1.1 200 OK\r\ncontent-length: 53\r\n\r\n{"btcIdr": 1, "fetchedAt": "2026-11-21T09:00:00.00Z"}'
 ORDER_INPUT = OrderInput(
     idr_amount=50_000, partner_bank_code="014", partner_bank_name="BCA", recipient_details="1234567890"
 )
-PATIENT = Timeouts(*[TIMEOUT_SECONDS] * 5)
+PATIENT = Timeouts(*[TIMEOUT_SECONDS] * 4)
 SHORT = replace(PATIENT, read=0.15)
 """For a server that goes silent. The timeout starts after the request was sent, so the moment doesn't matter."""
 
@@ -134,7 +143,10 @@ async def test_waiting_in_vain_for_a_free_connection_means_that_nothing_was_sent
         pytest.param(hangs(), SHORT, id="silent"),
         pytest.param(sends(b"no HTTP at all\r\n\r\n", close=True), PATIENT, id="garbage"),
         pytest.param(sends(b"HTTP/1.1 200 OK\r\ncontent-le", close=True), PATIENT, id="half the headers"),
+        pytest.param(sends(b"HTTP/1.1 200 OK\r\nx: " + b"x" * 100_000 + b"\r\n\r\n"), PATIENT, id="endless header"),
         pytest.param(sends(HALF, close=True), PATIENT, id="half"),
+        pytest.param(resets(HALF), PATIENT, id="half, then reset"),
+        pytest.param(sends(BROKEN_CHUNK, close=True), PATIENT, id="broken chunk"),
         pytest.param(sends(HALF), SHORT, id="half, then silent"),
         pytest.param(dribbles(b"HTTP/1.1 200 OK\r\ncontent-length: 99999\r\n\r\n"), ENDLESS, id="dribbled body"),
         pytest.param(dribbles(b"HTTP/1.1 200 OK\r\nx: "), ENDLESS, id="dribbled header"),
@@ -163,7 +175,8 @@ async def test_without_a_whole_answer_the_outcome_of_a_post_is_unknown_and_it_is
         pytest.param(answers(200, '{"orderId": "o1", "satAmount": NaN}'), id="NaN"),
         pytest.param(answers(200, b"\xff\xfe\xfd"), id="not text"),
         pytest.param(answers(200, b"not gzip", content_encoding="gzip"), id="wrong encoding"),
-        pytest.param(answers(200, gzip.compress(b" " * 6_000_000), content_encoding="gzip"), id="bomb"),
+        pytest.param(answers(200, gzip.compress(TOO_LONG), content_encoding="gzip"), id="bomb"),
+        pytest.param(answers(200, TOO_LONG), id="too long"),
         pytest.param(answers(200, []), id="list"),
         pytest.param(answers(200, {"order": "o1"}), id="other keys"),
         pytest.param(answers(200, CREATED | {"satAmount": 29412.5}), id="half a sat"),
@@ -189,8 +202,9 @@ async def test_a_refusal_that_is_cut_short_is_still_a_refusal() -> None:
     assert not failure.outcome_unknown
 
 
-def sharing_kept_connections() -> ServiceTransport:
-    shared = ServiceTransport()
+async def sharing_kept_connections() -> ServiceTransport:
+    shared = ServiceTransport(PATIENT, is_encrypted=False)
+    await shared._fresh.close()
     shared._fresh = shared._kept
     return shared
 
@@ -199,13 +213,52 @@ def sharing_kept_connections() -> ServiceTransport:
 async def test_a_post_lost_on_a_kept_connection_is_neither_repeated_nor_taken_for_unsent(ending: Behaviour) -> None:
     async with (
         raw_server(answers(200, QUOTE), ending) as server,
-        client_of(server.url, sharing_kept_connections()) as client,
+        client_of(server.url, await sharing_kept_connections()) as client,
     ):
         await client.quote()
         with pytest.raises(NoAnswer) as caught:
             await client.create_order(ORDER_INPUT)
         assert [request.connection for request in server.requests] == [1, 1]
     assert caught.value.outcome_unknown
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a server's certificate."""
+    folder = tmp_path_factory.mktemp("certificate")
+    write_certificate(folder)
+    return folder
+
+
+def tls_of(certificate: Path) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate / "server.pem", certificate / "server.key")
+    return context
+
+
+async def test_a_server_of_an_unknown_authority_gets_nothing(certificate: Path) -> None:
+    async with (
+        raw_server(answers(200, CREATED), tls=tls_of(certificate)) as server,
+        client_of(server.url) as client,
+    ):
+        with pytest.raises(NeverReached, match="certificate") as caught:
+            await client.create_order(ORDER_INPUT)
+        assert not caught.value.outcome_unknown
+        assert server.requests == []
+
+
+async def test_over_tls_an_answer_is_read_and_a_lost_one_leaves_the_outcome_unknown(
+    certificate: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trusted = ssl.create_default_context(cafile=certificate / "root.pem")
+    monkeypatch.setattr(transport_module, "get_tls_context", lambda: trusted)
+    script = (answers(200, CREATED), closes(), resets(), resets(HALF))
+    async with raw_server(*script, tls=tls_of(certificate)) as server, client_of(server.url) as client:
+        assert (await client.create_order(ORDER_INPUT)).order_id == "o1"
+        for _ in range(3):
+            with pytest.raises(NoAnswer):
+                await client.create_order(ORDER_INPUT)
+        assert [request.connection for request in server.requests] == [1, 2, 3, 4]
 
 
 @pytest.mark.parametrize(("scheme", "loads"), [("http", 0), ("https", 1)])
@@ -238,6 +291,35 @@ async def test_reads_share_one_kept_connection() -> None:
         for _ in range(5):
             await client.quote()
         assert server.connections == 1
+
+
+async def test_a_read_gets_a_new_connection_when_the_kept_one_was_closed() -> None:
+    async with (
+        raw_server(sends(WHOLE, close=True), answers(200, QUOTE)) as server,
+        client_of(server.url) as client,
+    ):
+        await client.quote()
+        await until(partial(is_disconnected, client), what="the end of the kept connection")
+        await client.quote()
+        assert [request.connection for request in server.requests] == [1, 2]
+
+
+async def is_disconnected(client: SettlementClient) -> bool:
+    transport: Any = client._transport
+    kept = [each for pool in transport._kept.connector._conns.values() for each in pool]
+    return not any(protocol.is_connected() for protocol, *_ in kept)
+
+
+async def test_a_post_on_a_kept_connection_that_the_server_has_just_closed_is_unknown_and_not_repeated() -> None:
+    async with (
+        raw_server(answers(200, QUOTE)) as server,
+        client_of(server.url, await sharing_kept_connections()) as client,
+    ):
+        await client.quote()
+        server.close_connections()  # the client hasn't noticed it yet
+        with pytest.raises(NoAnswer):
+            await client.create_order(ORDER_INPUT)
+        assert (server.seen("POST"), server.connections) == ([], 1)
 
 
 async def test_a_read_that_is_cut_off_is_sent_once() -> None:
@@ -284,6 +366,15 @@ async def test_a_cancelled_request_ends_at_once() -> None:
         await server.was_requested.wait()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
+            await asyncio.wait_for(task, TIMEOUT_SECONDS)
+
+
+async def test_closing_the_client_ends_a_request_whose_outcome_is_then_unknown() -> None:
+    async with raw_server(hangs()) as server, client_of(server.url) as client:
+        task = asyncio.create_task(client.create_order(ORDER_INPUT))
+        await server.was_requested.wait()
+        await client.aclose()
+        with pytest.raises(NoAnswer):
             await asyncio.wait_for(task, TIMEOUT_SECONDS)
 
 

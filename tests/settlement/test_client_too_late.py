@@ -12,8 +12,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import aiohttp
-import httpx
-import httpx_aiohttp
 import pytest
 from aiohttp.http_writer import StreamWriter
 
@@ -21,7 +19,7 @@ from bot.infra import checked_requests
 from bot.settlement import client as client_package
 from bot.settlement.client import NeverReached, NoAnswer, SettlementClient, TooLate
 from bot.settlement.client import transport as transport_module
-from bot.settlement.client.http import Sending, SendingTooLate
+from bot.settlement.client.transport import Sending
 from tests.examples import examples
 from tests.settlement.raw_server import RawServer, answers, hangs, raw_server
 from tests.settlement.test_client_sockets import CREATED, KEY, ORDER_INPUT, PATIENT
@@ -32,10 +30,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
 STOPPED_SECONDS = 42.0
-FOLLOWED = tuple(
-    str(each.__file__).removesuffix("__init__.py")
-    for each in (client_package, checked_requests, aiohttp, httpx, httpx_aiohttp)
-)
+FOLLOWED = tuple(str(each.__file__).removesuffix("__init__.py") for each in (client_package, checked_requests, aiohttp))
 """The code between a call of the client and the system."""
 
 
@@ -162,8 +157,8 @@ async def test_a_request_that_waits_for_a_connection_is_checked_when_it_has_one(
 
 
 async def waits_for_connection(client: SettlementClient) -> bool:
-    transport: Any = client._http._transport
-    return any(transport._transport._fresh.client.connector._waiters.values())
+    transport: Any = client._transport
+    return any(transport._fresh.connector._waiters.values())
 
 
 async def test_a_client_without_a_time_of_its_caller_sends_nothing_either_after_it_stood_still() -> None:
@@ -195,23 +190,24 @@ async def test_time_that_ends_before_anything_was_sent_leaves_nothing_unknown(mo
         assert len(server.requests) == 1
 
 
-async def test_a_transport_that_does_not_tell_what_it_sent_leaves_the_outcome_unknown() -> None:
-    def fail(_: httpx.Request) -> httpx.Response:
-        raise httpx.ReadTimeout("no answer")
-
-    async with SettlementClient("http://127.0.0.1:9", KEY, transport=httpx.MockTransport(fail)) as client:
-        with pytest.raises(NoAnswer):
-            await client.create_order(ORDER_INPUT)
-
-
 def test_a_request_has_begun_only_if_it_was_permitted() -> None:
-    refused = Sending(lambda: False, has_begun=False)
-    with pytest.raises(SendingTooLate):
+    refused = Sending(lambda: False)
+    with pytest.raises(TooLate):
         refused.begin()
-    assert refused.has_begun is False
-    permitted = Sending(lambda: True, has_begun=False)
+    assert not refused.has_begun
+    assert isinstance(refused.explain(TimeoutError()), NeverReached)
+    permitted = Sending(lambda: True)
     permitted.begin()
     assert permitted.has_begun
+    assert isinstance(permitted.explain(TimeoutError()), NoAnswer)
+
+
+async def test_a_library_that_sends_without_asking_fails_with_the_first_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transport_module, "create_request_class", lambda _: aiohttp.ClientRequest)
+    quote = answers(200, {"btcIdr": 1, "fetchedAt": "2026-11-21"})
+    async with raw_server(quote) as server, SettlementClient(server.url, KEY, timeouts=PATIENT) as client:
+        with pytest.raises(RuntimeError, match="without asking"):
+            await client.quote()
 
 
 @pytest.mark.skipif(not hasattr(socket, "TCP_USER_TIMEOUT"), reason="this system delivers for as long as it likes")

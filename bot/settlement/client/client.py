@@ -10,7 +10,6 @@ list before you post another (4.5, 4.7).
 from __future__ import annotations
 
 import asyncio
-import http.cookiejar
 import json
 import random as randomness
 from datetime import UTC, datetime, timedelta
@@ -18,12 +17,11 @@ from typing import TYPE_CHECKING, Literal, Self
 from urllib.parse import quote as quoted
 from urllib.parse import urlsplit
 
-import httpx
 import structlog
 
 from bot.core.clock import seconds_with_sleep
 from bot.settlement.client.errors import SettlementError
-from bot.settlement.client.http import SENDING, Sending, Timeouts, exchange
+from bot.settlement.client.http import Request, Timeouts, Transport, read_response
 from bot.settlement.client.parser import ServiceResponse, read, read_methods, read_orders
 from bot.settlement.client.retry import RetryPolicy
 from bot.settlement.client.wire import (
@@ -67,16 +65,18 @@ def _ignore_request(route: str, error: SettlementError | None, seconds: float) -
 
 
 def _checked_base(base_url: str) -> str:
-    parts = urlsplit(base_url.strip())
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise ValueError("the base address must be an http or https address")
+    address = base_url.strip().rstrip("/")
     try:
-        httpx.URL(base_url.strip(), port=parts.port)
-    except (httpx.InvalidURL, ValueError):
+        parts = urlsplit(address)
+        has_host = bool((parts.hostname or "").encode("idna"))
+        parts.port  # noqa: B018  raises if it can't be one
+    except ValueError:
         raise ValueError("the base address is not an address") from None
+    if parts.scheme not in {"http", "https"} or not has_host or not address.isprintable() or " " in address:
+        raise ValueError("the base address must be an http or https address")
     if parts.username is not None or parts.password is not None or parts.query or parts.fragment:
         raise ValueError("the base address must have no user, query or fragment")
-    return base_url.strip().rstrip("/")
+    return address
 
 
 def _key_headers(api_key: str, header: KeyHeader) -> dict[str, str]:
@@ -85,27 +85,6 @@ def _key_headers(api_key: str, header: KeyHeader) -> dict[str, str]:
     if header == "authorization":
         return {"authorization": f"Bearer {api_key}"}
     return {"x-api-key": api_key}
-
-
-class _TransportOnDemand(httpx.AsyncBaseTransport):
-    """Opens the transport with the first request: loading its library and the certificates takes 0.1 seconds.
-
-    An agent's client waits for the start of the tools, and asks the service only later.
-    """
-
-    def __init__(self) -> None:
-        self._transport: httpx.AsyncBaseTransport | None = None
-
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        if self._transport is None:
-            from bot.settlement.client.transport import ServiceTransport  # noqa: PLC0415  see the class
-
-            self._transport = ServiceTransport(is_encrypted=request.url.scheme == "https")
-        return await self._transport.handle_async_request(request)
-
-    async def aclose(self) -> None:
-        if self._transport is not None:
-            await self._transport.aclose()
 
 
 class SettlementClient:
@@ -141,7 +120,7 @@ class SettlementClient:
         header: KeyHeader = "x-api-key",
         timeouts: Timeouts = Timeouts(),  # noqa: B008  frozen
         retry: RetryPolicy = RetryPolicy(),  # noqa: B008  frozen
-        transport: httpx.AsyncBaseTransport | None = None,
+        transport: Transport | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         chance: Callable[[], float] = randomness.random,
         clock: Callable[[], float] = seconds_with_sleep,
@@ -154,15 +133,8 @@ class SettlementClient:
         self._timeouts, self._retry = timeouts, retry
         self._sleep, self._chance, self._clock, self._now = sleep, chance, clock, now
         self._on_request = on_request
-        self._http = httpx.AsyncClient(
-            headers={"accept": "application/json", "user-agent": "kirim", **_key_headers(api_key, header)},
-            timeout=httpx.Timeout(
-                connect=timeouts.connect, read=timeouts.read, write=timeouts.write, pool=timeouts.pool
-            ),
-            cookies=http.cookiejar.CookieJar(http.cookiejar.DefaultCookiePolicy(allowed_domains=[])),
-            transport=transport or _TransportOnDemand(),
-            trust_env=False,
-        )
+        self._headers = {"accept": "application/json", "user-agent": "kirim", **_key_headers(api_key, header)}
+        self._transport = transport
 
     def __repr__(self) -> str:
         return f"SettlementClient({self.base_url!r}, key_id={self.key_id!r})"
@@ -177,7 +149,8 @@ class SettlementClient:
 
     async def aclose(self) -> None:
         """Close all connections. Running requests end with NoAnswer."""
-        await self._http.aclose()
+        if self._transport is not None:
+            await self._transport.aclose()
 
     def service_now(self) -> datetime:
         """Return the time by the service's clock, to about a second. Before the first answer, return our own."""
@@ -231,25 +204,25 @@ class SettlementClient:
             TooLate: it wasn't sent, because the time for it was over.
             SettlementError: the order may exist if `outcome_unknown` is true. It may also exist after a cancellation.
         """
-        body = json.dumps(order_input.body()).encode()
         until = self._clock() + self._timeouts.pool + self._timeouts.connect
-        request = self._http.build_request(
+        request = Request(
             "POST",
             self.base_url + ORDERS,
-            content=body,
-            headers={"content-type": "application/json"},
-            extensions={SENDING: Sending(lambda: self._clock() < until and may_send())},
+            {**self._headers, "content-type": "application/json"},
+            json.dumps(order_input.body()).encode(),
+            may_send=lambda: self._clock() < until and may_send(),
         )
         return read(CreatedOrder, await self._once("create_order", request, self._timeouts.total))
 
     async def _get(self, route: str, path: str, *, floor: float = 0.0, retry: bool) -> ServiceResponse:
         """Read with retries. `retry=False` sends once, for callers with a request budget."""
+        request = Request("GET", self.base_url + path, self._headers)
         end = self._clock() + self._retry.total
         attempt = 1
         while True:
             seconds = min(self._timeouts.total, end - self._clock())
             try:
-                return await self._once(route, self._http.build_request("GET", self.base_url + path), seconds)
+                return await self._once(route, request, seconds)
             except SettlementError as error:
                 pause = self._retry.pause(attempt, error, self._chance(), floor) if retry else None
                 if pause is None or self._clock() + pause >= end:
@@ -260,11 +233,14 @@ class SettlementClient:
             await self._sleep(pause)
             attempt += 1
 
-    async def _once(self, route: str, request: httpx.Request, seconds: float) -> ServiceResponse:
+    async def _once(self, route: str, request: Request, seconds: float) -> ServiceResponse:
         started = self._clock()
-        details = {"method": request.method, "path": request.url.path, "key_id": self.key_id}
+        path = request.url.removeprefix(self.base_url)
+        details = {"method": request.method, "path": path, "key_id": self.key_id}
         try:
-            answer = await exchange(self._http, request, seconds)
+            answer = read_response(
+                await self._open_transport().send(request, seconds), is_personal=request.method == "POST"
+            )
         except SettlementError as error:
             self._on_request(route, error, self._clock() - started)
             log.warning("settlement_request_failed", error=str(error), seconds=self._since(started), **details)
@@ -274,6 +250,17 @@ class SettlementClient:
             self.clock_offset = answer.date - self._now()
         log.debug("settlement_request_answered", status=answer.status, seconds=self._since(started), **details)
         return answer
+
+    def _open_transport(self) -> Transport:
+        """Return the transport. Loading its library and the certificates takes 0.1 seconds, with the first request.
+
+        An agent's client waits for the start of the tools, and asks the service only later.
+        """
+        if self._transport is None:
+            from bot.settlement.client.transport import ServiceTransport  # noqa: PLC0415  see above
+
+            self._transport = ServiceTransport(self._timeouts, is_encrypted=self.base_url.lower().startswith("https:"))
+        return self._transport
 
     def _since(self, started: float) -> float:
         return round(self._clock() - started, 3)
