@@ -35,6 +35,18 @@ async def test_photos_become_jpegs_and_documents_stay_as_they_are() -> None:
     assert again.photo == photo
 
 
+async def test_a_file_id_is_never_that_of_another_sandbox_or_of_one_before_it_was_cleared() -> None:
+    # A browser shows the picture that it first got under an id.
+    ids = set()
+    for _ in range(2):
+        async with running() as server:
+            for _ in range(2):
+                await server.says(EMMA, "/start")
+                ids |= {size.file_id for size in (await server.bot.send_photo(EMMA, png(100, 100))).photo}
+                await server.posts("/sandbox/clear", {})
+    assert len(ids) == 4 * 2
+
+
 @pytest.mark.parametrize(
     ("method", "field", "value", "description"),
     [

@@ -61,13 +61,24 @@ async def test_everything_is_there_after_a_restart(tmp_path: Path) -> None:
 async def test_clearing_goes_back_to_the_beginning_also_on_disk(tmp_path: Path) -> None:
     state = tmp_path / "telegram.sqlite3"
     async with running(state_path=state) as server:
+        first = await server.sandbox_id()
         await server.says(EMMA, "/start")
         await server.posts("/sandbox/clear", {})
+        cleared = await server.sandbox_id()
         blocked = (await server.calls("sendMessage", chat_id=EMMA, text="x")).json()
     async with running(state_path=state) as server:
         assert await server.sees(EMMA) == []
         assert await server.hears() == []
+        assert await server.sandbox_id() == cleared != first
     assert blocked["error_code"] == 403
+
+
+async def test_a_sandbox_keeps_its_id_also_if_nothing_else_was_saved(tmp_path: Path) -> None:
+    ids = []
+    for state in (tmp_path / "a.sqlite3", tmp_path / "a.sqlite3", tmp_path / "b.sqlite3"):
+        async with running(state_path=state) as server:
+            ids.append(await server.sandbox_id())
+    assert ids[0] == ids[1] != ids[2]
 
 
 def a_message(text: str) -> StoredMessage:

@@ -6,6 +6,7 @@ which they are sent, because that is the contract.
 
 from __future__ import annotations
 
+import secrets
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -146,9 +147,11 @@ class Press:
 class ServerState:
     """The server's state: its counters, and the bot's profile.
 
-    `commands` is keyed by scope and language, `menu_buttons` by chat id, the texts by language.
+    `id` differs for each sandbox that started from scratch. `commands` is keyed by scope and language,
+    `menu_buttons` by chat id, the texts by language.
     """
 
+    id: str = field(default_factory=lambda: secrets.token_hex(8))
     last_message_id: int = 0
     last_update_id: int = 100_000_000
     last_file: int = 0

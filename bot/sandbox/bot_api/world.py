@@ -26,6 +26,7 @@ class World:
             self._restore(kind, record)
         self._add_missing()
         self.state.last_event += 1_000 if self.state.last_event else 0
+        self.save_state()
 
     def _begin(self) -> None:
         self.people: dict[int, Person] = {}

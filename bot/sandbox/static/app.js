@@ -3,6 +3,7 @@
 import { el, icon, replaceChildren } from "./dom.js";
 import { Guide } from "./guide.js";
 import { groupPlace, personPlace } from "./people.js";
+import { startWith } from "./prefs.js";
 import { ServicePanel } from "./service.js";
 import { Stage } from "./stage.js";
 import { Store } from "./store.js";
@@ -23,6 +24,7 @@ async function start() {
     setTimeout(start, RETRY_MS);
     return;
   }
+  startWith(store.sandbox);
   const people = [...store.people.values()];
   const groups = [...store.chats.values()].filter(({ type }) => type !== "private");
   const places = [...people.map((person, index) => personPlace(store, person, index)),

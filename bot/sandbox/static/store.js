@@ -6,6 +6,7 @@ import { EventStream } from "./events.js";
 
 export class Store {
   constructor() {
+    this.sandbox = null;
     this.bot = null;
     this.people = new Map();
     this.chats = new Map();
@@ -42,6 +43,8 @@ export class Store {
   // Returns the number of the last event included in the state.
   async loadState() {
     const state = await telegram.state();
+    // The page belongs to the sandbox that it loaded first.
+    this.sandbox ??= state.sandbox;
     this.bot = state.bot;
     this.commands = state.commands;
     this.descriptions = state.descriptions;
@@ -95,8 +98,8 @@ export class Store {
     this.wasLost = !connected;
     this.tell("connection", connected);
     if (!isBack) return;
-    // A restarted sandbox counts from the beginning and has nothing of what this page shows.
-    const { seq } = await telegram.state();
-    if (seq < this.stream.after) location.reload();
+    // A sandbox that started from scratch has nothing of what this page shows.
+    const { sandbox } = await telegram.state();
+    if (sandbox !== this.sandbox) location.reload();
   }
 }

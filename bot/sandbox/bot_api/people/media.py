@@ -10,6 +10,7 @@ import base64
 import hashlib
 import io
 import mimetypes
+import secrets
 from typing import TYPE_CHECKING, Any
 
 from PIL import Image, ImageOps
@@ -152,9 +153,9 @@ def _new_file(world: World, kind: str, content: bytes, mime: str, extension: str
     world.state.last_file += 1
     world.save_state()
     number = world.state.last_file
-    secret = _token(f"{world.settings.bot_id}/{kind}/{number}".encode())
     return StoredFile(
-        file_id=_PREFIXES[kind] + secret[:48],
+        # Browsers keep a file for ever by its id, so no other sandbox may use that id again.
+        file_id=_PREFIXES[kind] + secrets.token_urlsafe(36),
         unique_id="AQAD" + _token(content)[:11],
         kind=kind,
         size=len(content),

@@ -60,6 +60,7 @@ class PeopleApi:
         world = self._box.world
         return JSONResponse(
             {
+                "sandbox": world.state.id,
                 "bot": world.bot_user(),
                 "people": [vars(person) for person in world.people.values()],
                 "chats": [self._described(chat) for chat in world.chats.values()],
