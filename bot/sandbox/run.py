@@ -10,7 +10,6 @@ import asyncio
 import base64
 import secrets
 import shutil
-import socket
 import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, nullcontext
@@ -20,13 +19,14 @@ from pathlib import Path
 import uvicorn
 from starlette.types import ASGIApp
 
-from bot.sandbox import leftovers, page, postgresql, settlement, telegram, wire
+from bot.sandbox import databases, leftovers, page, ports, postgresql, settlement, telegram, wire
 from bot.sandbox.balancer import Balancer
 from bot.sandbox.bot_api.settings import SANDBOX_TOKEN, SUPPORT_GROUP_ID, TotalLimit
+from bot.sandbox.databases import Place
 from bot.sandbox.postgresql_programs import NoServer
 from bot.sandbox.replicas import Replicas
 
-HOST = "127.0.0.1"
+HOST = ports.HOST
 POSTGRESQL_URLS = ("postgresql://", "postgres://")
 KEY_FILE = "encryption.key"
 OPERATORS, SUPPORT_AGENTS = "2001", "3001"
@@ -74,12 +74,25 @@ class SandboxOptions:
         """Whether the replicas use the user's own PostgreSQL."""
         return self.replicas > 1 and self.database_url.startswith(POSTGRESQL_URLS)
 
+    @property
+    def place(self) -> Place:
+        """Where the bot's data is."""
+        if self.has_own_database:
+            return Place.OWN
+        return Place.POSTGRESQL if self.replicas > 1 else Place.SQLITE
+
+    @property
+    def ports(self) -> Mapping[str, int]:
+        """The ports, by the options that choose them."""
+        wallet = {} if self.wallet_port is None else {"--wallet-port": self.wallet_port}
+        return {"--port": self.page_port, "--service-port": self.service_port, **wallet}
+
 
 async def run(options: SandboxOptions, stop: asyncio.Event) -> None:
     """Serve until `stop` is set.
 
     Raises:
-        CantStart: an option, another sandbox or PostgreSQL prevents it.
+        CantStart: an option, a port, another sandbox or PostgreSQL prevents it.
     """
     options.check()
     options.state.mkdir(parents=True, exist_ok=True)
@@ -87,13 +100,17 @@ async def run(options: SandboxOptions, stop: asyncio.Event) -> None:
     async with AsyncExitStack() as stack:
         try:
             await asyncio.to_thread(stack.enter_context, leftovers.only_sandbox(options.state))
+            ports.check(options.ports)
             if options.fresh:
                 forget(options.state)
-            database = await _start_postgresql(options, stack) if options.replicas > 1 else None
-        except (leftovers.SandboxIsRunning, NoServer) as error:
+            if options.with_bot:
+                await asyncio.to_thread(stack.enter_context, leftovers.stopped_after_a_kill(options.state))
+            database = await _open_database(options, stack)
+            addresses = await stack.enter_async_context(servers(options, replicas))
+            environment = bot_environment(options.state, addresses, database)
+            await _bring_data(options, environment)
+        except (leftovers.SandboxIsRunning, ports.PortsUnusable, NoServer, databases.NotCopied) as error:
             raise CantStart(str(error)) from None
-        addresses = await stack.enter_async_context(servers(options, replicas))
-        environment = bot_environment(options.state, addresses, database)
         if options.replicas > 1 and addresses.wallet is not None:
             balancer = Balancer(replicas.find_ready_ports)
             replicas.on_freeze = balancer.cut
@@ -105,18 +122,71 @@ async def run(options: SandboxOptions, stop: asyncio.Event) -> None:
             await stop.wait()
 
 
-async def _start_postgresql(options: SandboxOptions, stack: AsyncExitStack) -> str:
-    """Start PostgreSQL unless the user has one, and return the URL of its database. `stack` stops it.
+def _is_moving(options: SandboxOptions) -> bool:
+    """Return whether the bot's data is elsewhere, since the last start had another number of replicas."""
+    return databases.find(options.state) not in {None, options.place}
+
+
+async def _open_database(options: SandboxOptions, stack: AsyncExitStack) -> str | None:
+    """Return the URL of the replicas' PostgreSQL, or None for one bot. `stack` stops a server that is started.
+
+    A database that the bot's data moves to is empty.
 
     Raises:
-        NoServer: it isn't installed, or doesn't start.
+        NoServer: PostgreSQL isn't installed, or doesn't start.
     """
-    # It also stops replicas on the user's own server.
-    await asyncio.to_thread(stack.enter_context, leftovers.stopped_after_a_kill(options.state))
     if options.has_own_database:
         return options.database_url
-    stack.push_async_callback(asyncio.to_thread, postgresql.stop, options.state)
-    return await asyncio.to_thread(postgresql.start, options.state)
+    is_moving = _is_moving(options)
+    if options.place is Place.SQLITE:
+        if is_moving:
+            databases.delete_sqlite(options.state)
+        return None
+    if is_moving:
+        postgresql.delete(options.state)
+    return await stack.enter_async_context(_postgresql(options.state))
+
+
+@asynccontextmanager
+async def _postgresql(state: Path) -> AsyncIterator[str]:
+    """Run the server in the block, and yield the URL of its database."""
+    try:
+        yield await asyncio.to_thread(postgresql.start, state)
+    finally:
+        await asyncio.to_thread(postgresql.stop, state)
+
+
+async def _bring_data(options: SandboxOptions, environment: Mapping[str, str]) -> None:
+    """Copy the bot's data from where it was at the last start, if that is elsewhere.
+
+    Raises:
+        NotCopied: it can't be copied.
+        NoServer: PostgreSQL isn't installed any more, or doesn't start.
+    """
+    if _is_moving(options):
+        sys.stdout.write("\n  Copying the bot's data to its other database. All chats and orders stay.\n")
+        sys.stdout.flush()
+        async with _find_source(options) as source:
+            await databases.copy(source, environment)
+    databases.remember(options.state, options.place)
+
+
+@asynccontextmanager
+async def _find_source(options: SandboxOptions) -> AsyncIterator[str]:
+    """Yield the URL of the database that the bot used at the last start. It can be used in the block."""
+    place = databases.find(options.state)
+    if place is Place.POSTGRESQL:
+        async with _postgresql(options.state) as url:
+            yield url
+    elif place is Place.SQLITE:
+        yield databases.sqlite_url(options.state)
+    elif options.database_url.startswith(POSTGRESQL_URLS):
+        yield options.database_url
+    else:
+        raise databases.NotCopied(
+            "The bot's data of this sandbox is in your own PostgreSQL. Name it in DATABASE_URL, choose another folder "
+            "with --state, or start over with --fresh."
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,18 +221,10 @@ async def servers(options: SandboxOptions, replicas: Replicas | None = None) -> 
 
 
 def _wallet_address(options: SandboxOptions) -> str | None:
-    """Return the address of the wallet pages. Exit with a message if its port is taken."""
+    """Return the address of the wallet pages."""
     if options.wallet_port is None:
         return None
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((HOST, options.wallet_port))
-        except OSError as error:
-            raise SystemExit(
-                f"Port {options.wallet_port} can't be opened: {error.strerror}. Choose another with --wallet-port."
-            ) from None
-        return f"http://{HOST}:{probe.getsockname()[1]}"
+    return f"http://{HOST}:{options.wallet_port or ports.choose_free()}"
 
 
 def _port(address: str) -> int:
@@ -180,7 +242,7 @@ def bot_environment(state: Path, addresses: Addresses, database_url: str | None 
         "TELEGRAM_API_URL": addresses.page,
         "SERVICE_API_KEY": settlement.SANDBOX_API_KEY,
         "SERVICE_BASE_URL": addresses.service,
-        "DATABASE_URL": database_url or f"sqlite:///{(state / 'kirim.db').resolve()}",
+        "DATABASE_URL": database_url or databases.sqlite_url(state),
         "ENCRYPTION_KEYS": _encryption_key(state),
         "INVOICE_NETWORK": "bcrt",
         "OPERATOR_IDS": OPERATORS,
@@ -220,12 +282,14 @@ def announce(options: SandboxOptions, addresses: Addresses, environment: Mapping
 
 def forget(state: Path) -> None:
     """Remove what an earlier sandbox has saved in `state`, and nothing else."""
-    for name in ("settlement.db", "telegram.db", "kirim.db", KEY_FILE):
+    for name in ("settlement.db", "telegram.db", KEY_FILE):
         for leftover in state.glob(f"{name}*"):
             if leftover.is_dir():
                 shutil.rmtree(leftover)
             else:
                 leftover.unlink()
+    databases.delete_sqlite(state)
+    databases.forget(state)
     postgresql.delete(state)
 
 

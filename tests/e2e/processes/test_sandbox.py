@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 
 from tests.e2e.chat_user import ChatUser
-from tests.e2e.processes.sandbox_program import ARGUMENTS, children, ends_clean, sandbox
+from tests.e2e.processes.sandbox_program import ARGUMENTS, children, ends_clean, is_gone, sandbox
 from tests.e2e.programs import RunningProgram, run_program, running_program
 from tests.ports import free_port
 from tests.texts import like
@@ -56,6 +56,15 @@ async def test_a_sandbox_that_is_ended_at_once_ends_at_once(tmp_path: Path) -> N
         await ends_clean(program, signal.SIGTERM)
 
 
+async def test_a_killed_sandbox_takes_its_bot_along(tmp_path: Path) -> None:
+    async with sandbox(tmp_path) as (program, _):
+        await until(partial(has_another_child, program, 0), what="the bot")
+        left = children(program)
+        await program.ends_on(signal.SIGKILL)
+        for child in left:
+            await until(partial(is_gone, child), what="its end")
+
+
 async def test_without_its_bot_the_sandbox_says_how_to_start_one(tmp_path: Path) -> None:
     options = ("--without-bot", "--profile", "live", "--telegram-limit", "bulk")
     arguments = (*ARGUMENTS, "--wallet-port", str(free_port()), *options)
@@ -82,9 +91,13 @@ async def test_a_port_that_is_taken_ends_the_sandbox_with_a_word_about_it(tmp_pa
         with socket.create_server(("127.0.0.1", 0)) as another:
             wallet = str(another.getsockname()[1])
             options = {"--port": page, "--service-port": service, "--wallet-port": wallet}
-            tries = [run_program(other, *ARGUMENTS, *taken, environment={}) for taken in options.items()]
+            # What is saved there stays, even with --fresh.
+            (other / "here").mkdir()
+            (other / "here" / "telegram.db").touch()
+            tries = [run_program(other, *ARGUMENTS, *taken, "--fresh", environment={}) for taken in options.items()]
             every = await asyncio.gather(*tries)
-        for ended in every:
-            assert ended.code not in {0, None}
-            assert "address already in use" in ended.err.lower()
-            assert "Traceback" not in ended.err
+        for (option, port), ended in zip(options.items(), every, strict=True):
+            assert ended.code == 2
+            (line,) = ended.err.splitlines()
+            assert f"{port} ({option}) is in use" in line
+        assert (other / "here" / "telegram.db").exists()

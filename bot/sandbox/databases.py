@@ -1,0 +1,93 @@
+"""Which database the sandbox's bot works on: SQLite if it is alone, PostgreSQL if there are several replicas.
+
+The chats stay when the number of replicas changes, so the bot's data goes with them. `python -m bot copy-database`
+copies it, as for any other bot. A copy that was interrupted is made again at the next start.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+SQLITE_FILE: Final = "kirim.db"
+_CURRENT: Final = "current-database"
+_PROGRAM: Final = (sys.executable, "-m", "bot")
+
+
+class NotCopied(Exception):
+    """The bot's data couldn't be copied. The text is one or two sentences for the user."""
+
+
+class Place(StrEnum):
+    """Where the data of the sandbox's bot is."""
+
+    SQLITE = "sqlite"
+    POSTGRESQL = "postgresql"
+    """The server that the sandbox starts."""
+
+    OWN = "own"
+    """The user's own PostgreSQL, which `DATABASE_URL` names."""
+
+
+def find(state: Path) -> Place | None:
+    """Return where the data was at the last start, or None if there is none yet."""
+    file = state / _CURRENT
+    if file.exists():
+        return Place(file.read_text(encoding="ascii"))
+    return Place.SQLITE if (state / SQLITE_FILE).exists() else None
+
+
+def remember(state: Path, place: Place) -> None:
+    """Save where the data is from now on."""
+    unfinished = state / f"{_CURRENT}.new"
+    unfinished.write_text(place, encoding="ascii")
+    unfinished.replace(state / _CURRENT)
+
+
+def forget(state: Path) -> None:
+    """Delete what `remember` saved."""
+    (state / _CURRENT).unlink(missing_ok=True)
+
+
+def delete_sqlite(state: Path) -> None:
+    """Delete the bot's SQLite database."""
+    for file in state.glob(f"{SQLITE_FILE}*"):
+        file.unlink()
+
+
+def sqlite_url(state: Path) -> str:
+    """Return the URL of the bot's SQLite database."""
+    return f"sqlite:///{(state / SQLITE_FILE).resolve()}"
+
+
+async def copy(source: str, environment: Mapping[str, str]) -> None:
+    """Copy the bot's data from the database `source` into the empty one that `environment` names.
+
+    Raises:
+        NotCopied: it can't be copied.
+    """
+    # An older version of the bot may have written it. Only up-to-date tables are copied.
+    await _run(("migrate",), {**environment, "DATABASE_URL": source})
+    await _run(("copy-database", "--from", source), environment)
+
+
+async def _run(arguments: Sequence[str], environment: Mapping[str, str]) -> None:
+    process = await asyncio.create_subprocess_exec(
+        *_PROGRAM,
+        *arguments,
+        env={**os.environ, **environment},
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
+    output, _ = await process.communicate()
+    if process.returncode:
+        lines = output.decode(errors="replace").strip().splitlines()
+        raise NotCopied(lines[-1] if lines else f"{arguments[0]} ended with code {process.returncode}.")
