@@ -361,6 +361,7 @@ def advance(order: Order, report: OrderReport, now: datetime) -> tuple[Order, tu
         paid_at=paid_at,
         ended_at=ended_at,
         phase=phase,
+        expires_at=_read_expiry(order, report),
         last_polled_at=now,
         evidence=add_evidence(order.evidence, report, now),
     )
@@ -388,6 +389,13 @@ def mark_overdue(order: Order, now: datetime, after: timedelta) -> tuple[Order, 
     if order.paid_at is None or now < order.paid_at + after:
         return order, ()
     return replace(order, overdue_notified_at=now), (OrderNotification.CARD_EDIT, OrderNotification.STUCK)
+
+
+def _read_expiry(order: Order, report: OrderReport) -> datetime | None:
+    """Return when the order expired. The service may close an unpaid invoice early, and then reports that time."""
+    if report.state == FAILED and order.expires_at is not None and report.expires_at is not None:
+        return min(order.expires_at, report.expires_at)
+    return order.expires_at
 
 
 def _shows_payment(report: OrderReport, step: OrderStep) -> bool:

@@ -176,6 +176,18 @@ def test_the_documented_failure_of_an_expired_order_is_told_as_an_expiry_once(mi
     assert OrderNotification.EXPIRED not in apply_states(expired, "FAILED", now=NOW + timedelta(hours=2))[1]
 
 
+def test_an_invoice_that_the_service_closed_early_has_expired_and_not_failed() -> None:
+    closed = replace(report("FAILED"), expires_at=NOW + timedelta(minutes=5))
+    order, notifications = advance(open_order(), closed, NOW + timedelta(minutes=6))
+    assert notifications == (OrderNotification.TAKE_DOWN, OrderNotification.CARD_EDIT, OrderNotification.EXPIRED)
+    assert order.expires_at == closed.expires_at
+    # Only a failure closes an invoice, and it never makes one longer.
+    waiting = replace(report("ROUTE_SHOWN"), expires_at=NOW + timedelta(minutes=5))
+    assert advance(open_order(), waiting, NOW)[0].expires_at == open_order().expires_at
+    later = replace(report("FAILED"), expires_at=NOW + timedelta(hours=9))
+    assert advance(open_order(), later, NOW)[1][-1] is OrderNotification.FAILED
+
+
 def test_a_failure_well_before_the_expiry_is_a_failure() -> None:
     order, notifications = apply_states(open_order(), "FAILED", now=NOW + timedelta(minutes=57))
     assert notifications == [OrderNotification.TAKE_DOWN, OrderNotification.CARD_EDIT, OrderNotification.FAILED]
