@@ -30,6 +30,8 @@ HOST = ports.HOST
 POSTGRESQL_URLS = ("postgresql://", "postgres://")
 KEY_FILE = "encryption.key"
 OPERATORS, SUPPORT_AGENTS = "2001", "3001"
+STUCK_SECONDS = "90"
+"""When the bot reports a paid order that doesn't move: soon, but later than at the slowest speed of the panel."""
 
 
 class CantStart(Exception):
@@ -107,7 +109,7 @@ async def run(options: SandboxOptions, stop: asyncio.Event) -> None:
                 await asyncio.to_thread(stack.enter_context, leftovers.stopped_after_a_kill(options.state))
             database = await _open_database(options, stack)
             addresses = await stack.enter_async_context(servers(options, replicas))
-            environment = bot_environment(options.state, addresses, database)
+            environment = bot_environment(options.state, addresses, database) | {"STUCK_SECONDS": STUCK_SECONDS}
             await _bring_data(options, environment)
         except (leftovers.SandboxIsRunning, ports.PortsUnusable, NoServer, databases.NotCopied) as error:
             raise CantStart(str(error)) from None

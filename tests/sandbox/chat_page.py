@@ -44,6 +44,10 @@ class ChatPage:
         order: dict[str, Any] = answer.json()
         return order
 
+    async def control(self, path: str) -> dict[str, Any]:
+        answer: dict[str, Any] = (await self.service.get(f"/control/{path}")).json()
+        return answer
+
     async def state_of(self, order: dict[str, Any]) -> dict[str, Any]:
         answer = await self.service.get("/control/orders", params={"orderId": order["orderId"]})
         state: dict[str, Any] = answer.json()["orders"][0]

@@ -16,7 +16,7 @@ import pytest
 import pytest_asyncio
 from PIL import Image
 from playwright.async_api import expect
-from telegram import InlineKeyboardButton, InlineKeyboardMarkup
+from telegram import CopyTextButton, InlineKeyboardButton, InlineKeyboardMarkup
 
 from bot.payments.bolt11 import decode
 from bot.payments.qr import invoice_qr_payload, render_png
@@ -103,16 +103,36 @@ async def test_chat_and_wallet_have_every_word_in_both_languages(chat: ChatPage)
     assert english["empty"] != indonesian["empty"]
 
 
-async def test_an_invoice_that_was_let_expire_is_paid_late_only_on_purpose(chat: ChatPage) -> None:
+async def test_an_invoice_that_was_let_expire_has_not_failed_and_is_paid_late_only_on_purpose(chat: ChatPage) -> None:
     order = await chat.orders()
     await chat.emma.get_by_test_id("wallet-invoice").fill(f"lightning:{order['bolt11']}")
     await chat.emma.get_by_test_id("wallet-expire").click()
     await expect(chat.emma.get_by_test_id("wallet-expiry")).to_have_class("countdown expired")
     await expect(chat.emma.get_by_test_id("wallet-pay")).to_have_count(0)
+    row = chat.page.get_by_test_id("order-row")
+    await expect(row.get_by_test_id("order-words")).to_have_text("expired unpaid")
+    await expect(row).to_have_class("order expired")
     assert not (await chat.state_of(order))["paid"]
     await chat.emma.get_by_test_id("wallet-pay-late").click()
     await expect(chat.emma.get_by_test_id("wallet-status")).to_have_attribute("data-tone", "good")
     assert (await chat.state_of(order))["paid"]
+    await expect(row.get_by_test_id("order-words")).to_have_text("paid too late")
+
+
+async def test_a_row_names_the_sender_and_the_reference_also_once_the_message_has_neither(chat: ChatPage) -> None:
+    lightning, token = await chat.orders(), await chat.orders(depositChannel="cbbtc")
+    await chat.emma_says_hello()
+    line = "Rp500,000 → BCA ••••7890"
+    shown = await chat.bot.send_message(EMMA, f"{line} · ABC2345\nPay\n{lightning['bolt11']}")
+    deposit = token["deposit"]
+    copied = [deposit["toAddress"], f"{token['satAmount'] / 10**8:.8f}"]
+    buttons = [InlineKeyboardButton(text, copy_text=CopyTextButton(text)) for text in copied]
+    await chat.bot.send_message(EMMA, f"{line} · DEF6789\nPay", reply_markup=InlineKeyboardMarkup([buttons]))
+    whose = chat.page.get_by_test_id("order-whose")
+    await expect(whose).to_have_text(["Emma DEF6789", "Emma ABC2345"])
+    await shown.edit_text("Paid")
+    await chat.page.reload()
+    await expect(whose).to_have_text(["Emma DEF6789", "Emma ABC2345"])
 
 
 async def test_a_token_is_sent_for_the_order_that_waits_for_it(chat: ChatPage) -> None:
@@ -189,6 +209,45 @@ async def test_the_page_shows_and_changes_what_telegrams_total_counts(chat: Chat
         assert (limits["enforce"], limits["total_applies_to"]) == (True, name)
 
 
+async def test_the_open_panel_leaves_the_chat_its_height_and_its_faults_are_switches(chat: ChatPage) -> None:
+    messages = chat.emma.get_by_role("log")
+    before = await messages.bounding_box()
+    await chat.page.get_by_test_id("service-toggle").click()
+    down, stuck = (chat.page.get_by_test_id(f"fault-{name}") for name in ("down", "stuck"))
+    await expect(down).to_contain_text("503")
+    after = await messages.bounding_box()
+    assert before is not None
+    assert after is not None
+    assert (after["y"], after["height"]) == (before["y"], before["height"])
+    for switch in (down, stuck):
+        await switch.click()
+        await expect(switch).to_have_attribute("aria-pressed", "true")
+    assert [fault["fault"] for fault in (await chat.control("faults"))["faults"]] == ["503"]
+    assert (await chat.control("settings"))["stuck"] is True
+    await down.click()
+    await expect(down).to_have_attribute("aria-pressed", "false")
+    await chat.page.get_by_test_id("clear-faults").click()
+    await expect(stuck).to_have_attribute("aria-pressed", "false")
+    assert (await chat.control("faults"))["faults"] == []
+
+
+async def test_the_wallet_lights_up_only_for_what_can_be_paid_also_on_its_tab(chat: ChatPage) -> None:
+    await chat.page.set_viewport_size({"width": 390, "height": 844})
+    scan, badge = chat.emma.get_by_test_id("wallet-scan"), chat.page.get_by_test_id("tab-wallet").locator(".badge")
+    await chat.emma_says_hello()
+    await chat.bot.send_photo(EMMA, render_png("https://example.com/receipt"), caption="Receipt")
+    await expect(chat.emma.get_by_test_id("photo")).to_be_visible()
+    await expect(scan).to_have_class("scan")
+    paid, open_ = await chat.orders(), await chat.orders()
+    await chat.service.post("/control/pay", json={"bolt11": paid["bolt11"]})
+    await chat.bot.send_photo(EMMA, render_png(invoice_qr_payload(open_["bolt11"])), caption="Please pay")
+    await expect(badge).to_have_text("1")
+    await expect(scan).to_have_class("scan fresh")
+    await chat.bot.send_photo(EMMA, render_png(invoice_qr_payload(paid["bolt11"])), caption="Paid elsewhere")
+    await expect(badge).to_be_hidden()
+    await expect(scan).to_have_class("scan")
+
+
 async def test_on_a_phone_one_view_is_shown_at_a_time(chat: ChatPage) -> None:
     await chat.page.set_viewport_size({"width": 390, "height": 844})
     await expect(chat.emma).to_be_visible()
@@ -199,7 +258,7 @@ async def test_on_a_phone_one_view_is_shown_at_a_time(chat: ChatPage) -> None:
     assert await chat.page.evaluate("document.documentElement.scrollWidth") == 390
 
 
-async def test_a_page_left_open_starts_afresh_with_a_sandbox_that_did(browser: Browser) -> None:
+async def test_a_page_left_open_starts_afresh_with_a_sandbox_that_did_and_so_does_its_wallet(browser: Browser) -> None:
     port = free_port()
     async with await browser.new_context() as context:
         context.set_default_timeout(TIMEOUT_SECONDS * 1000)
@@ -209,10 +268,16 @@ async def test_a_page_left_open_starts_afresh_with_a_sandbox_that_did(browser: B
             await tab.goto(f"http://127.0.0.1:{port}")
             await emma.get_by_test_id("start").click()
             await expect(emma.get_by_test_id("message")).to_have_count(1)
+            await emma.get_by_test_id("wallet-top-up").click()
+            await expect(emma.get_by_test_id("wallet-balance")).to_have_text("2,000,000 sats")
+            await tab.get_by_test_id("theme").click()
+            theme = await tab.locator("html").get_attribute("data-theme")
         await expect(tab.get_by_test_id("connection")).to_have_class("connection lost")
         async with sandbox_at(port):
             await expect(emma.get_by_test_id("start")).to_be_visible()
             await expect(emma.get_by_test_id("message")).to_have_count(0)
+            await expect(emma.get_by_test_id("wallet-balance")).to_have_text("1,000,000 sats")
+            await expect(tab.locator("html")).to_have_attribute("data-theme", theme or "-")
 
 
 @asynccontextmanager

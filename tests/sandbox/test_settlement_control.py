@@ -63,6 +63,22 @@ async def test_speed_can_be_taken_away_and_given_back_while_orders_are_under_way
         assert (await system.read(made["orderId"]))["state"] == "COMPLETED"
 
 
+async def test_stuck_orders_stay_where_they_are_at_any_speed_until_the_switch_is_off() -> None:
+    async with SettlementSystem() as system:
+        await system.control("settings", speedByBank={"014": 0})
+        under_way = await system.place()
+        await system.control("settings", speedByBank={"014": 10}, stuck=True)
+        later = await system.place()
+        for made in (under_way, later):
+            await system.control("pay", bolt11=made["bolt11"])
+        system.clock.pass_seconds(3600)
+        assert {(await system.read(made["orderId"]))["state"] for made in (under_way, later)} == {"LN_INVOICE_PAID"}
+        assert (await system.control("settings", "GET"))["stuck"] is True
+        await system.control("settings", stuck=False)
+        system.clock.pass_seconds(60)
+        assert {(await system.read(made["orderId"]))["state"] for made in (under_way, later)} == {"COMPLETED"}
+
+
 async def test_orders_move_by_themselves_also_while_nobody_asks() -> None:
     async with SettlementSystem() as system:
         made = await system.place()

@@ -41,6 +41,17 @@ async def test_a_dropped_connection_ends_without_a_single_byte(fault: str, order
         assert (await client.post(ORDERS, json=BODY)).status_code == 201
 
 
+async def test_one_fault_is_turned_off_while_the_others_stay() -> None:
+    async with SettlementSystem() as system:
+        down = (await system.control("faults", fault="503"))["fault"]
+        await system.control("faults", fault="empty_list")
+        assert (await system.get(QUOTE)).status_code == 503
+        left = await system.control("faults", "DELETE", id=down["id"])
+        assert [fault["fault"] for fault in left["faults"]] == ["empty_list"]
+        assert (await system.get(QUOTE)).status_code == 200
+        assert (await system.control("faults", "DELETE"))["faults"] == []
+
+
 async def test_a_connection_that_served_before_is_dropped_as_well() -> None:
     async with served() as client:
         assert (await client.get(QUOTE)).status_code == 200

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from bot.sandbox.bot_api import payment_requests
 from bot.sandbox.bot_api.model import Chat, JsonObject, Person, Press, ServerState, StoredFile, StoredMessage, Topic
+from bot.sandbox.bot_api.payment_requests import PaymentRequest
 from bot.sandbox.bot_api.updates import PendingUpdate
 
 if TYPE_CHECKING:
@@ -34,6 +36,7 @@ class World:
         self.messages: dict[int, dict[int, StoredMessage]] = {}
         self.files: dict[str, StoredFile] = {}
         self.presses: dict[str, Press] = {}
+        self.payment_requests: dict[str, PaymentRequest] = {}
         self.state = ServerState()
 
     def _add_missing(self) -> None:
@@ -61,6 +64,8 @@ class World:
                 self.files[record["file_id"]] = StoredFile(**record)
             case "press":
                 self.presses[record["id"]] = Press(**record)
+            case "payment_request":
+                self.payment_requests[record["payment"]] = PaymentRequest(**record)
             case "update":
                 self.pending_updates.append(PendingUpdate(**record))
 
@@ -103,6 +108,10 @@ class World:
         """Save a new or changed message."""
         self.messages.setdefault(message.chat_id, {})[message.message_id] = message
         self.journal.put("message", f"{message.chat_id}/{message.message_id}", message)
+        request = payment_requests.find(message) if message.chat_id in self.people else None
+        if request is not None and self.payment_requests.get(request.payment) != request:
+            self.payment_requests[request.payment] = request
+            self.journal.put("payment_request", request.payment, request)
 
     def forget_message(self, message: StoredMessage) -> None:
         """Delete a message."""

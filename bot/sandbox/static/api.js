@@ -32,12 +32,13 @@ export const telegram = {
   remove: (chatId, message) => call("POST", `/sandbox/chats/${chatId}/delete`, message),
   press: (chatId, press) => call("POST", `/sandbox/chats/${chatId}/press`, press),
   changePerson: (personId, change) => call("PATCH", `/sandbox/people/${personId}`, change),
+  paymentRequests: () => call("GET", "/sandbox/payment-requests"),
   limits: () => call("GET", "/sandbox/limits"),
   changeLimits: (limits) => call("POST", "/sandbox/limits", limits),
   fileUrl: (fileId) => `/sandbox/files/${encodeURIComponent(fileId)}`,
 };
 
-// There are replicas only if the sandbox runs several processes of the bot.
+// The list has replicas only if the sandbox runs several processes of the bot. `alive` also has the number of a single one.
 export const replicas = {
   list: () => call("GET", "/replicas"),
   act: (number, action) => call("POST", `/replicas/${number}/${action}`, {}),
@@ -48,11 +49,13 @@ export const service = {
   pay: (payment) => call("POST", "/service/pay", payment),
   expire: (orderId) => call("POST", "/service/expire", { orderId }),
   advance: (orderId) => call("POST", "/service/advance", { orderId }),
-  fail: (orderId) => call("POST", "/service/fail", { orderId }),
+  // stage: a state that the order reaches before it fails. Without one it fails now.
+  fail: (orderId, stage) => call("POST", "/service/fail", { orderId, stage }),
   settings: () => call("GET", "/service/settings"),
   change: (settings) => call("POST", "/service/settings", settings),
   faults: () => call("GET", "/service/faults"),
   addFault: (fault) => call("POST", "/service/faults", fault),
+  removeFault: (id) => call("DELETE", "/service/faults", { id }),
   clearFaults: () => call("DELETE", "/service/faults"),
   methods: () => call("GET", "/service/methods"),
   // flush: the service caches its list for minutes, and the change must be visible at once.

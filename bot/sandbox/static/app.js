@@ -4,10 +4,11 @@ import { el, icon, replaceChildren } from "./dom.js";
 import { Guide } from "./guide.js";
 import { groupPlace, personPlace } from "./people.js";
 import { startWith } from "./prefs.js";
+import { Senders } from "./senders.js";
 import { ServicePanel } from "./service.js";
 import { Stage } from "./stage.js";
 import { Store } from "./store.js";
-import { phoneTabs } from "./tabs.js";
+import { PhoneTabs } from "./tabs.js";
 import { restoreTheme, themeButton } from "./theme.js";
 
 const RETRY_MS = 1500;
@@ -29,14 +30,24 @@ async function start() {
   const groups = [...store.chats.values()].filter(({ type }) => type !== "private");
   const places = [...people.map((person, index) => personPlace(store, person, index)),
     ...groups.map((chat, index) => groupPlace(store, chat, people.length + index))];
-  const stage = new Stage({ store, places });
+  const tabs = new PhoneTabs();
+  const markWallet = () => {
+    const due = Boolean(stage.place(stage.current)?.wallet?.due);
+    tabs.mark("wallet", due ? "1" : "", "something to pay");
+  };
+  const stage = new Stage({ store, places, onShown: markWallet });
+  const senders = new Senders(store);
   const guide = new Guide({ store, senders: people.filter(({ role }) => role === "sender") });
-  const panel = new ServicePanel({ onOrders: (orders) => guide.update(orders) });
-  replaceChildren(document.body, skipLink(), topBar(store, stage), guide.node, stage.node, panel.node, phoneTabs());
+  const panel = new ServicePanel({ senders, onOrders: (orders) => {
+    guide.update(orders);
+    for (const { wallet } of places) wallet?.ordersChanged(orders);
+  } });
+  replaceChildren(document.body, skipLink(), topBar(store, stage), guide.node, stage.node, panel.node, tabs.node);
   document.body.dataset.ready = "true";
   document.body.dataset.people = peopleIn(store);
   for (const { pane, wallet } of places) {
     pane.log.toEnd();
+    if (wallet) wallet.onDue = markWallet;
     wallet?.noticed();
   }
   connect(store, places, stage, guide);

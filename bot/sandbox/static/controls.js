@@ -3,7 +3,7 @@
 
 import { service, telegram } from "./api.js";
 import { button, el, replaceChildren } from "./dom.js";
-import { FAULTS, isArmed } from "./faults.js";
+import { FaultSwitches } from "./faults.js";
 
 const SPEEDS = [["Manual", null], ["1 s", 1], ["3 s", 3], ["10 s", 10]];
 const LOCKED = [["As quoted", 0], ["2% worse", 2], ["10% worse", 10]];
@@ -23,21 +23,21 @@ export class Controls {
       new Choice("Behaves like", "the API document, or the live service", "profile", PROFILES, this),
       new Choice("Telegram counts", "which messages, up to 30 a second", "telegramLimit", TOTALS, this, changeTotal),
     ];
-    this.faults = el("div", { class: "faults", role: "group", "aria-label": "Faults" });
+    this.faults = new FaultSwitches({ attempt: (work) => this.attempt(work) });
     this.methods = el("select", { "aria-label": "Payout method", "data-testid": "vanish-method" });
-    const vanish = button("Remove", { class: "action small", "data-testid": "vanish", title: "Remove this payout method from the live list", onclick: () => this.changeMethods(() => service.dropMethod(this.methods.value)) });
+    const vanish = button("Remove", { class: "action small", "data-testid": "vanish", onclick: () => this.changeMethods(() => service.dropMethod(this.methods.value)) });
     const restore = button("Restore all", { class: "action small quiet", onclick: () => this.changeMethods(service.restoreMethods) });
     this.node = el("div", { class: "controls" },
       el("div", { class: "choices" }, this.choices.map((choice) => choice.node)),
-      el("fieldset", { class: "choice" }, el("legend", {}, "Simulate a fault"), this.faults),
-      el("fieldset", { class: "choice" }, el("legend", {}, "Remove a payout method"), el("div", { class: "vanish" }, this.methods, vanish, restore)));
+      this.faults.node,
+      el("fieldset", { class: "choice" }, el("legend", {}, "Remove a payout method ", el("small", {}, "from the live list of banks and e-wallets")), el("div", { class: "vanish" }, this.methods, vanish, restore)));
   }
 
   async refresh() {
     const [settings, { faults }, limits] = await Promise.all([service.settings(), service.faults(), telegram.limits()]);
     const telegramLimit = limits.enforce ? limits.total_applies_to : "off";
     for (const choice of this.choices) choice.show({ ...settings, telegramLimit });
-    this.drawFaults(faults);
+    this.faults.show(faults, settings);
   }
 
   async refreshMethods() {
@@ -45,18 +45,6 @@ export class Controls {
     const chosen = this.methods.value;
     replaceChildren(this.methods, methods.map((method) => el("option", { value: method.bankCode }, method.bankName)));
     if (methods.some(({ bankCode }) => bankCode === chosen)) this.methods.value = chosen;
-  }
-
-  drawFaults(armed) {
-    const focused = document.activeElement?.dataset?.fault;
-    const switches = FAULTS.map(({ id, label, about, fault }) => button(label, {
-      class: "chip", "data-testid": `fault-${id}`, "data-fault": id, title: about, "aria-pressed": String(isArmed(fault, armed)),
-      onclick: () => this.attempt(() => service.addFault(fault)),
-    }));
-    const waiting = armed.some((fault) => fault.times !== 0);
-    const clear = button("Clear all", { class: "chip clear", "data-testid": "clear-faults", "data-fault": "clear", disabled: !waiting, onclick: () => this.attempt(service.clearFaults) });
-    replaceChildren(this.faults, switches, clear);
-    if (focused) this.faults.querySelector(`[data-fault="${focused}"]`)?.focus();
   }
 
   async changeMethods(work) {

@@ -18,8 +18,10 @@ export function stepOf(order) {
 }
 
 export class OrderList {
-  // onChange() is called after a button has changed something; onError(text) if the service rejected it.
-  constructor({ onChange, onError }) {
+  // senders says whose an order is. onChange() is called after a button has changed something; onError(text) if the
+  // service rejected it.
+  constructor({ senders, onChange, onError }) {
+    this.senders = senders;
     this.onChange = onChange;
     this.onError = onError;
     this.node = el("ul", { class: "orders", "aria-label": "Orders" });
@@ -38,26 +40,20 @@ export class OrderList {
   }
 
   row(order) {
-    const version = `${order.state} ${order.updatedAt} ${order.paid}`;
+    const sender = this.senders.of(order);
+    const version = [order.state, order.updatedAt, order.paid, order.expired, sender?.reference].join(" ");
     const known = this.rows.get(order.id);
     if (known?.version === version) return known.node;
     const node = el("li", { class: `order ${tone(order)}`, "data-testid": "order-row", "data-order-id": order.id, "data-state": order.state },
-      this.facts(order), progress(order), this.buttons(order));
+      facts(order, sender), progress(order), this.buttons(order, sender));
     if (known?.node.contains(document.activeElement)) queueMicrotask(() => node.querySelector("button")?.focus());
     this.rows.set(order.id, { version, node });
     return node;
   }
 
-  facts(order) {
-    const where = [order.partnerPayoutBankName, ending(order.payoutRecipient)].filter(Boolean).join(" ");
-    return el("div", { class: "order-facts" },
-      el("strong", {}, rupiah(order.idrAmount)), el("span", { class: "order-where" }, where),
-      el("span", { class: "order-small" }, `${sats(order.satAmount)} · `, el("code", { title: order.id }, `…${order.id.slice(-6)}`), " · ", clock(Date.parse(order.createdAt) / 1000)));
-  }
-
-  buttons(order) {
+  buttons(order, sender) {
     if (TERMINAL.has(order.state)) return el("div", { class: "order-buttons" });
-    const name = `order ${order.id.slice(-6)}`;
+    const name = `order ${sender?.reference ?? order.id.slice(-6)}`;
     return el("div", { class: "order-buttons" },
       button("Next state", { class: "action small", "data-testid": "next-state", "aria-label": `Next state of ${name}`, onclick: () => this.act(() => service.advance(order.id)) }),
       button("Fail", { class: "action small danger", "data-testid": "fail", "aria-label": `Fail ${name}`, onclick: () => this.act(() => service.fail(order.id)) }));
@@ -74,7 +70,24 @@ export class OrderList {
   }
 }
 
+// Whose order it is and Kirim's reference for it, the recipient, and what the service calls it.
+function facts(order, sender) {
+  const where = [order.partnerPayoutBankName, ending(order.payoutRecipient)].filter(Boolean).join(" ");
+  const whose = sender
+    ? el("span", { class: "order-whose", "data-testid": "order-whose" }, el("span", {}, sender.name), " ", el("code", {}, sender.reference))
+    : el("span", { class: "order-whose", "data-testid": "order-whose" }, "Not from a chat");
+  return el("div", { class: "order-facts" },
+    whose, el("strong", {}, rupiah(order.idrAmount)), el("span", { class: "order-where" }, where),
+    el("span", { class: "order-small" }, `${sats(order.satAmount)} · `, el("code", { title: order.id }, `…${order.id.slice(-6)}`), " · ", clock(Date.parse(order.createdAt) / 1000)));
+}
+
+// The documented service calls an expired order FAILED, although nothing has failed.
+function isExpired(order) {
+  return order.expired && !order.paid;
+}
+
 function tone(order) {
+  if (isExpired(order)) return "expired";
   if (order.state === "FAILED") return "failed";
   if (order.state === "COMPLETED") return "completed";
   return stepOf(order) === 0 ? "waiting" : "under-way";
@@ -83,11 +96,17 @@ function tone(order) {
 function progress(order) {
   const failed = order.state === "FAILED";
   const step = failed ? (order.paid ? 1 : 0) : stepOf(order);
-  const words = failed ? "failed" : STEPS[step];
   const marks = STEPS.map((_, place) => el("i", { class: place <= step ? "reached" : null }));
   return el("div", { class: "progress" },
     el("span", { class: "marks", role: "img", "aria-label": `Step ${step + 1} of ${STEPS.length}` }, marks),
-    el("span", { class: "state" }, el("span", { class: "state-words" }, words), el("code", { "data-testid": "order-state" }, order.state)));
+    el("span", { class: "state" }, el("span", { class: "state-words", "data-testid": "order-words" }, inWords(order, step)), el("code", { "data-testid": "order-state" }, order.state)));
+}
+
+function inWords(order, step) {
+  if (isExpired(order)) return "expired unpaid";
+  if (order.state !== "FAILED") return STEPS[step];
+  const wasInTime = order.reached.some((state) => !TERMINAL.has(state) && stepOf({ state }) > 0);
+  return order.paid && !wasInTime ? "paid too late" : "failed";
 }
 
 // Recipients' numbers are personal data, even pretend ones. The end is enough to tell rows apart.

@@ -8,7 +8,8 @@ import { TOKENS } from "./tokens.js";
 const SANDBOX_NETWORK = "Regtest";
 const SATS_DECIMALS = 8;
 
-// words: the result of wordsFor. -> { kind, id, amount, note, memo, expiresAt (Unix seconds or null), warning, sats, pay(late), expire() }
+// words: the result of wordsFor. -> { kind, id, amount, note, memo, expiresAt (Unix seconds or null), warning, sats,
+// isFor(order of the service), pay(late), expire() }
 export function payableFrom(text, words) {
   return /^ethereum:/i.test(text.trim()) ? transfer(text.trim(), words) : invoice(text, words);
 }
@@ -20,6 +21,7 @@ function invoice(text, { wallet, locale }) {
     kind: "invoice", id: read.bolt11, amount: read.sats === null ? wallet.anyAmount : sats(read.sats, locale), sats: read.sats ?? 0, memo: read.memo,
     note: `Lightning · ${read.network}`, expiresAt: read.expiresAt,
     warning: foreign ? wallet.otherNetwork(read.network, SANDBOX_NETWORK) : "",
+    isFor: (order) => order.invoiceBolt11 === read.bolt11,
     pay: (late) => service.pay({ bolt11: read.bolt11, late }),
     expire: async () => service.expire((await service.orderOf(read.bolt11)).id),
   };
@@ -36,6 +38,7 @@ function transfer(text, { wallet, locale }) {
   return {
     kind: "transfer", id: text, amount: `${tokens(units, token.decimals, locale)} ${token.symbol}`, sats: worth, memo: "",
     note: `${token.chain} · ${wallet.to(shortened(asked.get("address") ?? ""))}`, expiresAt: null, warning: "",
+    isFor: (order) => isDepositFor(order, token.channel, worth),
     pay: async () => service.pay({ orderId: (await depositOrder(token.channel, worth, wallet)).id }),
   };
 }
@@ -43,9 +46,13 @@ function transfer(text, { wallet, locale }) {
 // Deposits have no order number. The service also identifies them by channel and amount.
 async function depositOrder(channel, worth, wallet) {
   const { orders } = await service.orders();
-  const order = orders.find((one) => one.depositChannel === channel && Number(one.satAmount) === worth && !one.paid);
+  const order = orders.find((one) => isDepositFor(one, channel, worth) && !one.paid);
   if (!order) throw new Error(wallet.noSuchDeposit);
   return order;
+}
+
+function isDepositFor(order, channel, worth) {
+  return order.depositChannel === channel && Number(order.satAmount) === worth;
 }
 
 function shortened(address) {

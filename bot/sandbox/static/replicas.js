@@ -5,6 +5,7 @@ import { button, el, replaceChildren } from "./dom.js";
 
 const REFRESH_MS = 1000;
 const UNKNOWN = "–";
+const ABOUT = "Kill ends it at once, as in a crash (SIGKILL), until you start it. Freeze stops it without an end, as on a machine that hangs (SIGSTOP). Restart lets it finish first (SIGTERM).";
 const ALIVE = new Set(["starting", "running", "not ready"]);
 
 export class ReplicaList {
@@ -13,11 +14,12 @@ export class ReplicaList {
     this.isShown = isShown;
     this.onError = onError;
     this.rows = new Map();
-    this.list = el("tbody", {});
-    const titles = ["Replica", "State", "Leader", "Chats"].map((title) => el("th", { scope: "col" }, title));
+    // Laid out as a grid, which takes a table's roles away.
+    this.list = el("tbody", { role: "rowgroup" });
+    const titles = ["Replica", "State", "Leader", "Chats"].map((title) => el("th", { role: "columnheader" }, title));
     this.node = el("fieldset", { class: "choice replicas", "data-testid": "replicas", hidden: true },
       el("legend", {}, "Replicas ", el("small", {}, "processes of the bot on one database")),
-      el("table", {}, el("thead", {}, el("tr", {}, titles, el("td", {}))), this.list));
+      el("table", { role: "table" }, el("thead", { role: "rowgroup" }, el("tr", { role: "row" }, titles, el("td", { role: "cell" }))), this.list), el("p", { class: "hint" }, ABOUT));
   }
 
   // Asks every second, unless the sandbox has only one bot.
@@ -56,15 +58,15 @@ export class ReplicaList {
 
 class Row {
   constructor(number, act) {
-    this.state = el("td", { "data-testid": "replica-state" });
-    this.leader = el("td", { "data-testid": "replica-leader" });
-    this.chats = el("td", { "data-testid": "replica-chats" });
-    const control = (id, title, action) => button("", { class: "action small", "data-testid": `replica-${id}`, title, onclick: () => act(action()) });
-    this.kill = control("kill", "SIGKILL: ends at once, as in a crash. It stays dead until you start it.", () => "kill");
-    this.freeze = control("freeze", "SIGSTOP: stops working without ending, as on a machine that hangs.", () => (this.is === "frozen" ? "continue" : "freeze"));
-    this.restart = control("restart", "SIGTERM: finishes what it does and ends. Then it starts again.", () => "restart");
-    this.node = el("tr", { "data-testid": `replica-${number}` }, el("th", { scope: "row" }, String(number)), this.state, this.leader, this.chats,
-      el("td", { class: "replica-buttons" }, this.kill, this.freeze, this.restart));
+    this.state = el("td", { role: "cell", "data-testid": "replica-state" });
+    this.leader = el("td", { role: "cell", "data-testid": "replica-leader" });
+    this.chats = el("td", { role: "cell", "data-testid": "replica-chats" });
+    const control = (id, action) => button("", { class: "action small", "data-testid": `replica-${id}`, onclick: () => act(action()) });
+    this.kill = control("kill", () => "kill");
+    this.freeze = control("freeze", () => (this.is === "frozen" ? "continue" : "freeze"));
+    this.restart = control("restart", () => "restart");
+    this.node = el("tr", { role: "row", "data-testid": `replica-${number}` }, el("th", { role: "rowheader" }, String(number)), this.state, this.leader, this.chats,
+      el("td", { role: "cell", class: "replica-buttons" }, this.kill, this.freeze, this.restart));
     this.name = `replica ${number}`;
   }
 

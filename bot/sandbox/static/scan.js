@@ -14,11 +14,14 @@ export function findPayable(text) {
   return transfer ? { kind: "transfer", text: transfer[0] } : null;
 }
 
+// What each picture's QR code says. A file never changes.
+const readings = new Map();
+
 // Newest message first. how is "picture" if the QR code was read, "text" if only the text had an invoice,
 // so that the wallet can say which. -> { kind, text, how, messageId } or null if there is nothing to pay.
 export async function scan(messages) {
   for (const message of messages.toReversed()) {
-    const seen = message.photo ? await readPicture(telegram.fileUrl(message.photo.at(-1).file_id)) : null;
+    const seen = message.photo ? await read(message.photo.at(-1).file_id) : null;
     const inPicture = findPayable(seen ?? "");
     if (inPicture) return { ...inPicture, how: "picture", messageId: message.message_id };
     const inText = message.from?.is_bot ? findPayable(allText(message)) : null;
@@ -27,9 +30,23 @@ export async function scan(messages) {
   return null;
 }
 
+// The newest thing to pay that the bot has sent, or null. Reads a picture only if the text has nothing.
+export async function newestPayable(messages) {
+  for (const message of messages.filter(({ from }) => from?.is_bot).reverse()) {
+    const found = findPayable(allText(message)) ?? (message.photo && findPayable((await read(message.photo.at(-1).file_id)) ?? ""));
+    if (found) return found;
+  }
+  return null;
+}
+
 function allText(message) {
   const buttons = message.reply_markup?.inline_keyboard?.flat() ?? [];
   return [plainText(message), ...buttons.map((button) => button.copy_text?.text ?? "")].join("\n");
+}
+
+function read(fileId) {
+  if (!readings.has(fileId)) readings.set(fileId, readPicture(telegram.fileUrl(fileId)));
+  return readings.get(fileId);
 }
 
 async function readPicture(address) {

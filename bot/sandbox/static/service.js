@@ -2,7 +2,7 @@
 
 import { service } from "./api.js";
 import { Controls } from "./controls.js";
-import { button, el, icon } from "./dom.js";
+import { button, el, icon, iconButton } from "./dom.js";
 import { OrderList } from "./orders.js";
 import { recall, remember } from "./prefs.js";
 import { ReplicaList } from "./replicas.js";
@@ -11,11 +11,11 @@ const REFRESH_MS = 1500;
 const OPEN_KEY = "service.open";
 
 export class ServicePanel {
-  // onOrders(orders) is called after every refresh, for the guide.
-  constructor({ onOrders }) {
-    this.onOrders = onOrders;
+  // onOrders(orders) is called after every refresh, for the guide and the wallets.
+  constructor({ senders, onOrders }) {
+    Object.assign(this, { senders, onOrders });
     this.message = el("p", { class: "service-message", role: "status", "aria-live": "polite", "data-testid": "service-message" });
-    this.orders = new OrderList({ onChange: () => this.refresh(), onError: (text) => this.say(text) });
+    this.orders = new OrderList({ senders, onChange: () => this.refresh(), onError: (text) => this.say(text) });
     this.controls = new Controls({ onError: (text) => this.say(text) });
     this.replicas = new ReplicaList({ isShown: () => this.controls.node.offsetParent !== null, onError: (text) => this.say(text) });
     this.controls.node.prepend(this.replicas.node);
@@ -24,7 +24,7 @@ export class ServicePanel {
       icon("service"), el("span", {}, "Settlement service"), this.count, icon("up", "turn"));
     this.node = el("section", { class: "service", "aria-label": "Settlement service", "data-testid": "service" },
       el("header", { class: "service-head" }, this.toggle, this.message),
-      el("div", { class: "service-body", id: "service-body" }, this.orders.node, this.controls.node));
+      el("div", { class: "service-body", id: "service-body" }, iconButton("close", "Close the panel", { class: "service-close", onclick: () => this.close() }), this.orders.node, this.controls.node));
     this.open(recall(OPEN_KEY, false));
   }
 
@@ -38,6 +38,7 @@ export class ServicePanel {
   async refresh() {
     try {
       const { orders } = await service.orders();
+      await this.senders.learn(orders);
       this.orders.show(orders);
       this.count.textContent = orders.length ? `${orders.length} ${orders.length === 1 ? "order" : "orders"}` : "";
       this.onOrders(orders);
@@ -56,6 +57,11 @@ export class ServicePanel {
     this.toggle.setAttribute("aria-expanded", String(isOpen));
     remember(OPEN_KEY, isOpen);
     if (isOpen && !this.replicas.node.hidden) this.replicas.refresh();
+  }
+
+  close() {
+    this.open(false);
+    this.toggle.focus();
   }
 
   say(text) {

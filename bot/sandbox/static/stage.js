@@ -12,8 +12,10 @@ const ROOM_FOR_TWO = matchMedia("(min-width: 1330px)");
 const PHONE = matchMedia("(max-width: 760px)");
 
 export class Stage {
-  constructor({ store, places }) {
+  // onShown() is called when other chats are shown.
+  constructor({ store, places, onShown }) {
     this.store = store;
+    this.onShown = onShown;
     this.places = places;
     const senders = places.filter(({ role }) => role === "sender").map(({ id }) => id);
     const first = senders.slice(0, ROOM_FOR_TWO.matches ? 2 : 1);
@@ -24,7 +26,10 @@ export class Stage {
     this.chips = new Map(places.map((place) => [place.id, this.chip(place)]));
     this.switcher = el("nav", { class: "switcher", "aria-label": "Choose whose chats are shown" }, [...this.chips.values()]);
     this.node = el("main", { class: "stage", id: "stage" }, places.map(({ node }) => node));
-    PHONE.addEventListener("change", () => this.draw());
+    PHONE.addEventListener("change", () => {
+      this.draw();
+      this.onShown();
+    });
     this.draw();
   }
 
@@ -42,9 +47,22 @@ export class Stage {
     if (PHONE.matches) this.visible.add(id);
     else if (this.visible.has(id) && this.visible.size > 1) this.visible.delete(id);
     else this.visible.add(id);
+    this.chosen();
+  }
+
+  // Shows the first of these chats on a phone, and all of them side by side on a wide screen.
+  show(...ids) {
+    [this.current] = ids;
+    this.visible = new Set(ids);
+    this.chosen();
+    this.place(this.current).node.scrollIntoView({ inline: "nearest", block: "nearest" });
+  }
+
+  chosen() {
     remember(VISIBLE_KEY, [...this.visible]);
-    remember(CURRENT_KEY, id);
+    remember(CURRENT_KEY, this.current);
     this.draw();
+    this.onShown();
   }
 
   isShown(id) {

@@ -4,13 +4,30 @@ import { button, el, icon } from "./dom.js";
 
 const TABS = [["chat", "Chat"], ["wallet", "Wallet"], ["service", "Service"]];
 
-export function phoneTabs() {
-  const choose = (name) => {
+export class PhoneTabs {
+  constructor() {
+    this.tabs = new Map(TABS.map(([name, label]) => [name, this.tab(name, label)]));
+    this.node = el("nav", { class: "tabs", "aria-label": "Views" }, [...this.tabs.values()]);
+    this.choose("chat");
+  }
+
+  tab(name, label) {
+    return button("", { class: "tab", "data-tab": name, "data-testid": `tab-${name}`, onclick: () => this.choose(name) },
+      icon(name), el("span", {}, label), el("span", { class: "badge", hidden: true }));
+  }
+
+  choose(name) {
     document.body.dataset.tab = name;
-    for (const tab of bar.children) tab.setAttribute("aria-pressed", String(tab.dataset.tab === name));
-  };
-  const tab = ([name, label]) => button("", { class: "tab", "data-tab": name, "data-testid": `tab-${name}`, onclick: () => choose(name) }, icon(name), el("span", {}, label));
-  const bar = el("nav", { class: "tabs", "aria-label": "Views" }, TABS.map(tab));
-  choose("chat");
-  return bar;
+    for (const [own, tab] of this.tabs) tab.setAttribute("aria-pressed", String(own === name));
+  }
+
+  // text: the badge, such as "1", or "" for none; about: what it means, for screen readers.
+  mark(name, text, about) {
+    const tab = this.tabs.get(name);
+    const badge = tab.lastElementChild;
+    badge.textContent = text;
+    badge.hidden = !text;
+    const label = TABS.find(([own]) => own === name)[1];
+    tab.setAttribute("aria-label", text ? `${label}, ${about}` : label);
+  }
 }

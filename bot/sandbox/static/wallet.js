@@ -6,22 +6,27 @@ import { InvoiceError } from "./bolt11.js";
 import { remaining, sats } from "./money.js";
 import { payableFrom } from "./payable.js";
 import { recall, remember } from "./prefs.js";
-import { findPayable, scan } from "./scan.js";
+import { findPayable, newestPayable, scan } from "./scan.js";
 import { wordsFor } from "./words.js";
 
 const FIRST_BALANCE = 1_000_000;
 const TOP_UP = 1_000_000;
-const KEPT_PAYMENTS = 4;
+const SHOWN_PAYMENTS = 4;
+const KEPT_PAYMENTS = 50;
+const RECENT_MESSAGES = 40;
 
 export class Wallet {
-  // messages(): the chat's messages, oldest first.
+  // messages(): the chat's messages, oldest first. onDue() is called when `due` has changed.
   constructor({ person, messages }) {
     this.person = person;
+    this.onDue = () => {};
+    this.due = false;
+    this.orders = [];
     const { wallet, locale } = wordsFor(person);
     Object.assign(this, { words: wallet, locale });
     this.messages = messages;
     this.key = `wallet.${person.id}`;
-    this.kept = recall(this.key, { balance: FIRST_BALANCE, payments: [], scanned: 0 });
+    this.kept = recall(this.key, { balance: FIRST_BALANCE, payments: [] });
     this.payable = null;
     this.balance = el("output", { class: "balance", "data-testid": "wallet-balance", "aria-label": this.words.balance });
     this.input = el("textarea", { rows: "1", class: "paste", "data-testid": "wallet-invoice", "aria-label": this.words.invoice, placeholder: this.words.paste, spellcheck: "false", autocomplete: "off", oninput: () => this.pasted() });
@@ -36,7 +41,7 @@ export class Wallet {
   }
 
   head() {
-    const topUp = button(this.words.topUp, { class: "quiet small", title: this.words.topUpBy(sats(TOP_UP, this.locale)), onclick: () => this.keep({ balance: this.kept.balance + TOP_UP }) });
+    const topUp = button(this.words.topUp, { class: "quiet small", "data-testid": "wallet-top-up", title: this.words.topUpBy(sats(TOP_UP, this.locale)), onclick: () => this.keep({ balance: this.kept.balance + TOP_UP }) });
     return el("header", { class: "wallet-head" }, el("h3", {}, icon("wallet"), this.words.title(this.person.first_name)),
       el("div", { class: "balance-line" }, this.balance, topUp), el("p", { class: "hint" }, this.words.note));
   }
@@ -49,16 +54,40 @@ export class Wallet {
 
   draw() {
     replaceChildren(this.balance, el("span", {}, grouped(this.kept.balance, this.locale)), el("small", {}, " sats"));
-    replaceChildren(this.history, this.kept.payments.map((payment) => el("li", {},
+    replaceChildren(this.history, this.kept.payments.slice(0, SHOWN_PAYMENTS).map((payment) => el("li", {},
       el("span", {}, payment.amount), el("time", {}, clock(payment.at / 1000)))));
     this.drawBill();
   }
 
-  // Called when the chat has changed: a new invoice highlights the scan button.
-  noticed() {
-    const newest = this.messages().findLast((message) => message.photo);
-    const fresh = newest?.from?.is_bot && newest.message_id > this.kept.scanned;
-    this.scanButton.classList.toggle("fresh", Boolean(fresh));
+  // Called when the chat has changed: looks for something to pay in its newest messages.
+  async noticed() {
+    const look = Symbol();
+    this.look = look;
+    const found = await newestPayable(this.messages().slice(-RECENT_MESSAGES));
+    if (this.look !== look) return;
+    this.found = found && this.read(found.text);
+    this.lightUp();
+  }
+
+  // Called with the service's orders, which know what has been paid, also from elsewhere.
+  ordersChanged(orders) {
+    this.orders = orders;
+    this.lightUp();
+  }
+
+  lightUp() {
+    const due = Boolean(this.found) && this.canBePaid(this.found);
+    this.scanButton.classList.toggle("fresh", due && this.payable?.id !== this.found.id);
+    if (due === this.due) return;
+    this.due = due;
+    this.onDue();
+  }
+
+  canBePaid(payable) {
+    const isOver = payable.expiresAt !== null && Date.now() / 1000 >= payable.expiresAt;
+    if (isOver || payable.warning || this.kept.payments.some(({ id }) => id === payable.id)) return false;
+    const order = this.orders.find((one) => payable.isFor(one));
+    return !order || !(order.paid || order.terminal || order.expired);
   }
 
   async scan() {
@@ -66,7 +95,6 @@ export class Wallet {
     const found = await scan(this.messages());
     this.scanButton.removeAttribute("aria-busy");
     if (!found) return this.say(this.words.nothing, "plain");
-    this.keep({ scanned: Math.max(this.kept.scanned, found.messageId) });
     this.input.value = found.text;
     this.take(found.text, found.how);
   }
@@ -79,7 +107,7 @@ export class Wallet {
 
   take(text, how) {
     try {
-      this.payable = payableFrom(text, { wallet: this.words, locale: this.locale });
+      this.payable = this.parse(text);
       this.paid = this.kept.payments.some(({ id }) => id === this.payable.id);
       this.expiredByHand = false;
       const source = { picture: this.words.fromPicture, text: this.words.fromText, pasted: "" }[how];
@@ -89,14 +117,28 @@ export class Wallet {
       this.say(error instanceof InvoiceError ? this.words[error.key] : error.message, "bad");
     }
     this.drawBill();
-    this.noticed();
+    this.lightUp();
     if (this.payable) this.actions.scrollIntoView({ block: "nearest" });
+  }
+
+  parse(text) {
+    return payableFrom(text, { wallet: this.words, locale: this.locale });
+  }
+
+  // null if the wallet would refuse it.
+  read(text) {
+    try {
+      return this.parse(text);
+    } catch {
+      return null;
+    }
   }
 
   forget() {
     this.payable = null;
     this.say("", "plain");
     this.drawBill();
+    this.lightUp();
   }
 
   drawBill() {
@@ -119,6 +161,7 @@ export class Wallet {
   }
 
   tick() {
+    this.lightUp();
     if (!this.payable) return;
     const phase = this.paid ? "paid" : this.isExpired() ? "expired" : "open";
     this.countdown.textContent = this.clockText(phase);
@@ -162,6 +205,11 @@ export class Wallet {
   book({ id, amount, sats: worth }) {
     const payments = [{ id, amount: `− ${amount}`, at: Date.now() }, ...this.kept.payments].slice(0, KEPT_PAYMENTS);
     this.keep({ balance: this.kept.balance - worth, payments });
+  }
+
+  // Tops up, if the balance is below this.
+  ensure(sats) {
+    if (this.kept.balance < sats) this.keep({ balance: this.kept.balance + TOP_UP });
   }
 
   async expire() {

@@ -41,6 +41,7 @@ class PeopleApi:
         return [
             Route("/sandbox/state", guarded(self._state)),
             Route("/sandbox/events", guarded(self._events)),
+            Route("/sandbox/payment-requests", guarded(self._payment_requests)),
             Route("/sandbox/chats", guarded(self._add_group), methods=["POST"]),
             Route(f"{chat}/messages", guarded(self._messages)),
             Route(f"{chat}/send", guarded(self._send), methods=["POST"]),
@@ -84,6 +85,11 @@ class PeopleApi:
             "pinned": chat.pinned,
             "migrated_to": chat.migrated_to or None,
         }
+
+    async def _payment_requests(self, _: Request) -> Response:
+        """Return who was asked for which payment, for which order of the bot."""
+        found = self._box.world.payment_requests.values()
+        return JSONResponse({"payment_requests": [vars(request) for request in found]})
 
     async def _events(self, request: Request) -> Response:
         given = request.headers.get("last-event-id") or request.query_params.get("after")

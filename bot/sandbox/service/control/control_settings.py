@@ -46,7 +46,7 @@ async def _settings(service: Service, _body: Body) -> object:
 
 async def _change_settings(service: Service, body: Body) -> object:
     service.switches = service.switches.changed(body)
-    if {"speedSeconds", "speedByBank"} & body.keys():
+    if {"speedSeconds", "speedByBank", "stuck"} & body.keys():
         lifecycle.set_speed(service)
     lifecycle.tick(service)
     return service.switches.as_json()
@@ -60,9 +60,13 @@ async def _add_fault(service: Service, body: Body) -> object:
     return {"fault": service.faults.add(body).as_json()}
 
 
-async def _clear_faults(service: Service, _body: Body) -> object:
-    service.faults.clear()
-    return {"faults": []}
+async def _clear_faults(service: Service, body: Body) -> object:
+    """Remove the fault with this `id`, or all faults."""
+    if body.get("id") is None:
+        service.faults.clear()
+    else:
+        service.faults.remove(body["id"])
+    return {"faults": service.faults.as_json()}
 
 
 async def _methods(service: Service, _body: Body) -> object:

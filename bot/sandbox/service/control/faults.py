@@ -121,6 +121,10 @@ class FaultBook:
             fault.times = None if fault.times is None else fault.times - 1
         return taken
 
+    def remove(self, fault_id: object) -> None:
+        """Remove one fault. Do nothing if there is none with this id."""
+        self._faults = [fault for fault in self._faults if fault.id != fault_id]
+
     def clear(self) -> None:
         """Remove all faults."""
         self._faults.clear()

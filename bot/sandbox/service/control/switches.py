@@ -28,6 +28,7 @@ class Switches:
     Attributes:
         speed_seconds: between two states of a paid order; None means manually.
         speed_by_bank: the same for orders to some bank codes, instead of `speed_seconds`.
+        stuck: paid orders stay in their state, at any speed.
         invoice_expiry_seconds: 1 s to a year.
         clock_skew_seconds: how far the service's clock is ahead of true time (negative: behind).
         locked_price_percent: how much worse for the payer a locked price is than the quote shown.
@@ -47,6 +48,7 @@ class Switches:
     network: str = "bcrt"
     speed_seconds: float | None = 3.0
     speed_by_bank: Mapping[str, float] = field(default_factory=dict)
+    stuck: bool = False
     invoice_expiry_seconds: int = 3600
     clock_skew_seconds: int = 0
     locked_price_percent: float = 0.0
@@ -65,7 +67,7 @@ class Switches:
 
     def speed_of(self, bank_code: str) -> float | None:
         """Return the seconds between two states of a paid order to this bank code. None means manually."""
-        return self.speed_by_bank.get(bank_code, self.speed_seconds)
+        return None if self.stuck else self.speed_by_bank.get(bank_code, self.speed_seconds)
 
     @property
     def quote_ttl_seconds(self) -> int:
@@ -160,6 +162,7 @@ _READERS: Final[dict[str, Callable[[str, object], object]]] = {
     "network": _one_of("bcrt", "bc", "tb", "tbs"),
     "speedSeconds": _or_none(_number(0, _A_YEAR)),
     "speedByBank": _speeds,
+    "stuck": _flag,
     "invoiceExpirySeconds": _whole(1, _A_YEAR),
     "clockSkewSeconds": _whole(-_A_YEAR, _A_YEAR),
     "lockedPricePercent": _number(-90, 900),

@@ -114,9 +114,9 @@ def expire(service: Service, order: Order) -> Order:
 def set_speed(service: Service) -> None:
     """Apply a changed speed to orders in progress at once."""
     now, switches = service.true_now(), service.switches
-    service.book.reschedule(_next_due(switches.speed_seconds, now))
-    for bank_code, speed in switches.speed_by_bank.items():
-        service.book.reschedule(_next_due(speed, now), bank_code)
+    service.book.reschedule(_next_due(None if switches.stuck else switches.speed_seconds, now))
+    for bank_code in switches.speed_by_bank:
+        service.book.reschedule(_next_due(switches.speed_of(bank_code), now), bank_code)
 
 
 def _fail_expired(service: Service) -> None:
