@@ -123,9 +123,10 @@ class _ReplicaControls:
         self._replicas = replicas
 
     async def show(self, _request: Request) -> Response:
-        """Answer ``{replicas}``. The list is empty if there is only one bot."""
+        """Answer ``{replicas, alive}``: the list, which is empty if there is only one bot, and the numbers that run."""
         views = await self._replicas.view() if self._replicas is not None else []
-        return JSONResponse({"replicas": [view.as_json() for view in views]}, headers=HEADERS)
+        alive = self._replicas.alive if self._replicas is not None else []
+        return JSONResponse({"replicas": [view.as_json() for view in views], "alive": alive}, headers=HEADERS)
 
     async def act(self, request: Request) -> Response:
         """Do what the path says, and answer as `show` does. 415 without JSON, 409 ``{error}`` if it can't be done."""

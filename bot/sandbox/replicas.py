@@ -1,6 +1,6 @@
 """The replicas of the bot in a sandbox: unmodified `python -m bot run` processes, which the service's panel controls.
 
-A replica that ends is started again, as by any service manager, unless the panel killed it.
+A replica that ends or crashes is started again, as by any service manager, unless the panel killed it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ RESTART_PAUSE_SECONDS: Final = 1.0
 ANSWER_SECONDS: Final = 1.0
 FRESH_SECONDS: Final = 0.3
 BOT: Final = (sys.executable, "-m", "bot", "run")
-ACTIONS: Final = ("kill", "freeze", "continue", "restart")
+CRASH: Final = "crash"
+ACTIONS: Final = ("kill", "freeze", "continue", "restart", CRASH)
 _METRIC: Final = re.compile(r"^(kirim_leading|kirim_chat_leases_held)(?:\{\})? (\S+)$", re.MULTILINE)
 # The replicas speak plain HTTP on loopback. An empty context saves loading certificates.
 _NO_CERTIFICATES: Final = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -141,13 +142,19 @@ class Replica:
             raise NoSuchAction(f"replica {self.number} is dead")
         elif action == "kill":
             self._wanted.clear()
-            self._send(signal.SIGKILL)
-            await self._require_process().wait()
+            await self._kill()
+        elif action == CRASH:
+            # Unlike after a kill, it is started again.
+            await self._kill()
         elif action in {"freeze", "continue"}:
             self.is_frozen = action == "freeze"
             self._send(signal.SIGSTOP if self.is_frozen else signal.SIGCONT)
         else:
             raise NoSuchAction(f"a replica can {', '.join(ACTIONS)}")
+
+    async def _kill(self) -> None:
+        self._send(signal.SIGKILL)
+        await self._require_process().wait()
 
     async def _restart(self) -> None:
         if self.is_alive:
@@ -237,14 +244,19 @@ class Replicas:
             return []
         return await asyncio.gather(*(self._view(replica) for replica in self._all))
 
+    @property
+    def alive(self) -> list[int]:
+        """The numbers of those whose process runs or is frozen, also of a single one."""
+        return [replica.number for replica in self._all if replica.is_alive]
+
     async def act(self, number: int, action: str) -> None:
-        """Do one of `ACTIONS` with a replica.
+        """Do one of `ACTIONS` with a replica. A single one can only crash: the panel couldn't start it again.
 
         Raises:
             NoSuchAction: there is no such replica or action, or it makes no sense in its state.
         """
-        replica = next((each for each in self._all if each.number == number and len(self._all) > 1), None)
-        if replica is None:
+        replica = next((each for each in self._all if each.number == number), None)
+        if replica is None or (len(self._all) == 1 and action != CRASH):
             raise NoSuchAction(f"there is no replica {number}")
         await replica.act(action)
         self._readiness.pop(number, None)

@@ -15,6 +15,7 @@ from starlette.applications import Starlette
 
 from bot.sandbox import leftovers, page, process_locks
 from bot.sandbox.replicas import Replicas
+from tests.ports import free_port
 from tests.sandbox.stand_in import COMMAND
 from tests.waiting import TIMEOUT_SECONDS, found, until
 
@@ -177,8 +178,31 @@ async def test_only_a_json_post_of_the_page_controls_a_replica(panel: Panel) -> 
 async def test_a_sandbox_with_one_bot_shows_no_replicas(tmp_path: Path) -> None:
     for replicas in (None, Replicas(1, tmp_path)):
         async with requests_to(replicas) as http:
-            assert (await http.get("/replicas")).json() == {"replicas": []}
-            assert (await http.post("/replicas/1/kill", headers=JSON)).status_code == 409
+            assert (await http.get("/replicas")).json() == {"replicas": [], "alive": []}
+            for action in ("kill", "crash"):
+                assert (await http.post(f"/replicas/1/{action}", headers=JSON)).status_code == 409
+
+
+async def test_the_only_bot_can_crash_and_is_started_again_but_not_be_killed_for_good(tmp_path: Path) -> None:
+    ports = {"HTTP_PORT": str(free_port()), "METRICS_PORT": str(free_port())}
+    async with running(tmp_path, 1, **ports) as panel:
+
+        async def is_alive() -> bool:
+            return bool((await panel.http.get("/replicas")).json() == {"replicas": [], "alive": [1]})
+
+        await until(is_alive)
+        before = panel.pid(1)
+        for action in ("kill", "freeze", "restart"):
+            assert (await panel.act(1, action)).status_code == 409
+        assert (await panel.act(1, "crash")).json() == {"replicas": [], "alive": []}
+        await until(is_alive)
+        assert panel.pid(1) != before
+
+
+async def test_a_replica_that_crashes_is_started_again(panel: Panel) -> None:
+    answer = await panel.act(1, "crash")
+    assert answer.json()["alive"] == [2]
+    await panel.show("running", "running")
 
 
 async def test_what_a_killed_sandbox_left_is_killed_and_nothing_else(tmp_path: Path) -> None:

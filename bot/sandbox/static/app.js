@@ -37,7 +37,7 @@ async function start() {
   };
   const stage = new Stage({ store, places, onShown: markWallet });
   const senders = new Senders(store);
-  const guide = new Guide({ store, senders: people.filter(({ role }) => role === "sender") });
+  const guide = new Guide({ store, stage, tabs, places });
   const panel = new ServicePanel({ senders, onOrders: (orders) => {
     guide.update(orders);
     for (const { wallet } of places) wallet?.ordersChanged(orders);

@@ -1,19 +1,31 @@
-// Three steps for new users. Each is ticked when it is done, and then the guide disappears.
+// The line above the chats: three first steps, ticked as they are done, and then what to try next, one press each.
 
-import { el, icon, iconButton, replaceChildren } from "./dom.js";
+import { button, el, icon, iconButton, replaceChildren } from "./dom.js";
+import { Halted, Play } from "./play.js";
 import { recall, remember } from "./prefs.js";
+import { scenesFor } from "./scenes.js";
 
-const KEY = "guide.done";
-const GOODBYE_MS = 12000;
+const HIDDEN_KEY = "guide.done";
+const SHOWN_KEY = "guide.shown";
+const DONE = "Done! Try next:";
 
 export class Guide {
-  constructor({ store, senders }) {
-    this.store = store;
-    this.senders = senders;
+  // places, stage and tabs: for the scenes.
+  constructor({ store, stage, tabs, places }) {
+    Object.assign(this, { store, stage, tabs, places });
+    const people = [...store.people.values()];
+    const role = (wanted) => people.find((person) => person.role === wanted);
+    this.senders = people.filter((person) => person.role === "sender");
+    this.scenes = scenesFor({ senders: this.senders, operator: role("operator"), agent: role("supporter"), group: [...store.chats.values()].find((chat) => chat.is_forum) });
     this.done = [false, false, false];
+    this.shown = new Set(recall(SHOWN_KEY, []));
     this.list = el("ol", { class: "guide-steps" });
-    this.node = el("section", { class: "guide", "aria-label": "First steps", "data-testid": "guide", hidden: recall(KEY, false) },
-      this.list, iconButton("close", "Hide the first steps", { "data-testid": "guide-close", onclick: () => this.leave() }));
+    this.text = el("p", { class: "guide-text", role: "status", "data-testid": "guide-text" });
+    this.buttons = new Map(this.scenes.map((scene) => [scene.id, this.sceneButton(scene)]));
+    this.stopButton = button("Stop", { class: "action small", "data-testid": "scene-stop", hidden: true, onclick: () => this.play?.stop() });
+    this.next = el("div", { class: "guide-next", hidden: true }, this.text, el("div", { class: "scenes" }, [...this.buttons.values()], this.stopButton));
+    this.node = el("section", { class: "guide", "aria-label": "First steps", "data-testid": "guide", hidden: recall(HIDDEN_KEY, false) },
+      this.list, this.next, iconButton("close", "Hide the first steps", { "data-testid": "guide-close", onclick: () => this.leave() }));
     this.draw();
   }
 
@@ -27,6 +39,11 @@ export class Guide {
     ];
   }
 
+  sceneButton(scene) {
+    return button("", { class: "action small scene", "data-testid": `scene-${scene.id}`, onclick: () => this.start(scene) },
+      el("span", { class: "scene-mark" }, icon("check")), scene.label);
+  }
+
   // Called for every message and every refresh of the orders.
   update(orders) {
     if (orders) this.orders = orders;
@@ -37,16 +54,13 @@ export class Guide {
     if (done.join() === this.done.join()) return;
     this.done = done;
     this.draw();
-    if (done.every(Boolean) && !this.node.hidden) setTimeout(() => this.leave(), GOODBYE_MS);
   }
 
   draw() {
     const current = this.done.indexOf(false);
-    if (current < 0) {
-      replaceChildren(this.list, el("li", { class: "step done current" }, el("span", { class: "step-mark" }, icon("check")),
-        el("span", {}, el("strong", {}, "Done! "), "Watch the rupiah being sent.")));
-      return;
-    }
+    this.list.hidden = current < 0;
+    this.next.hidden = current >= 0;
+    if (current < 0 && !this.play) this.rest(this.text.textContent || DONE);
     replaceChildren(this.list, this.steps().map(([name, title, about], place) => {
       const isDone = this.done[place];
       return el("li", { class: `step${isDone ? " done" : ""}${place === current ? " current" : ""}`, "data-step": name, "aria-current": place === current ? "step" : null },
@@ -55,8 +69,44 @@ export class Guide {
     }));
   }
 
+  async start(scene) {
+    if (this.play) return;
+    this.play = new Play({ store: this.store, stage: this.stage, tabs: this.tabs, places: this.places, say: (text) => this.say(text, "playing") });
+    this.stopButton.hidden = false;
+    for (const other of this.buttons.values()) other.hidden = true;
+    try {
+      const shown = await scene.act(this.play);
+      this.shown.add(scene.id);
+      remember(SHOWN_KEY, [...this.shown]);
+      this.finish(`Just proved: ${shown}`, "proved");
+    } catch (error) {
+      this.finish(error instanceof Halted ? error.message : `It stopped: ${error.message}`, "halted");
+    }
+  }
+
+  finish(text, tone) {
+    this.play = null;
+    this.rest(text, tone);
+  }
+
+  // Nothing plays: another scene can be chosen.
+  rest(text, tone = "rest") {
+    this.say(text, tone);
+    this.stopButton.hidden = true;
+    for (const [id, node] of this.buttons) {
+      node.hidden = false;
+      node.classList.toggle("shown", this.shown.has(id));
+    }
+  }
+
+  say(text, tone) {
+    this.text.textContent = text;
+    this.node.dataset.tone = tone;
+  }
+
   leave() {
+    this.play?.stop();
     this.node.hidden = true;
-    remember(KEY, true);
+    remember(HIDDEN_KEY, true);
   }
 }

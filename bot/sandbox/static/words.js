@@ -11,6 +11,7 @@ const WORDS = {
     tapToCopy: "Tap to copy", enlarge: "Enlarge", silent: "Sent without sound", unread: "unread",
     topicOpened: (name, topic) => `${name} opened the topic “${topic}”`, topicRenamed: (topic) => `The topic is now called “${topic}”`,
     topicClosed: (name) => `${name} closed the topic`, topicReopened: (name) => `${name} reopened the topic`,
+    supportAnswer: "We’re sorry. We received your payment, but the payout failed. Please don’t pay again. We’ve asked our payment partner what happens to the money and will write to you here.",
     pinned: (name, text) => `${name} pinned “${text}”`, joined: (names) => `${names} joined`, left: (name) => `${name} left`,
     wallet: {
       title: (name) => `${name}’s wallet`, note: "Play money for this sandbox", balance: "Balance", topUp: "Top up", topUpBy: (sats) => `Add ${sats} of play money`, payments: "Payments",
@@ -35,6 +36,7 @@ const WORDS = {
     tapToCopy: "Ketuk untuk menyalin", enlarge: "Perbesar", silent: "Dikirim tanpa suara", unread: "belum dibaca",
     topicOpened: (name, topic) => `${name} membuka topik “${topic}”`, topicRenamed: (topic) => `Nama topik sekarang “${topic}”`,
     topicClosed: (name) => `${name} menutup topik`, topicReopened: (name) => `${name} membuka topik lagi`,
+    supportAnswer: "Mohon maaf. Pembayaranmu sudah kami terima, tapi pengiriman rupiahnya gagal. Jangan bayar lagi. Kami sudah menanyakannya ke mitra pembayaran kami dan akan mengabarimu di sini.",
     pinned: (name, text) => `${name} menyematkan “${text}”`, joined: (names) => `${names} bergabung`, left: (name) => `${name} keluar`,
     wallet: {
       title: (name) => `Wallet ${name}`, note: "Uang mainan untuk sandbox ini", balance: "Saldo", topUp: "Isi saldo", topUpBy: (sats) => `Tambah ${sats} uang mainan`, payments: "Pembayaran",
