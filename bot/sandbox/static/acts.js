@@ -7,12 +7,13 @@ import { el, iconButton } from "./dom.js";
 export function actsOn(message, view, isOwn) {
   const { actions, words } = view;
   return el("div", { class: "acts" },
-    iconButton("reply", words.reply, { class: "act", "data-testid": "act-reply", onclick: () => actions.onReply(message) }),
+    // With the keyboard, the other button offers it, too. So each message has one Tab stop less.
+    iconButton("reply", words.reply, { class: "act", "data-testid": "act-reply", tabindex: "-1", onclick: () => actions.onReply(message) }),
     iconButton("more", words.more, { class: "act", "data-testid": "act-more", onclick: () => further(message, view, isOwn) }));
 }
 
 async function further(message, { actions, words }, isOwn) {
-  const choices = [{ name: "forward", label: words.forward, act: actions.onForward }];
+  const choices = [{ name: "reply", label: words.reply, act: actions.onReply }, { name: "forward", label: words.forward, act: actions.onForward }];
   if (isOwn && !message.forward_origin) choices.push({ name: "edit", label: words.edit, act: actions.onEdit });
   if (isOwn) choices.push({ name: "delete", label: words.remove, act: actions.onDelete });
   const chosen = await choose(words.message, choices, words.cancel);

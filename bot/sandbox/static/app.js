@@ -42,7 +42,8 @@ async function start() {
     guide.update(orders);
     for (const { wallet } of places) wallet?.ordersChanged(orders);
   } });
-  replaceChildren(document.body, skipLink(), topBar(store, stage), guide.node, stage.node, panel.node, tabs.node);
+  replaceChildren(document.body, skipLink(), topBar(store, stage),
+    el("main", { class: "views" }, guide.node, stage.node, panel.node), tabs.node);
   document.body.dataset.ready = "true";
   document.body.dataset.people = peopleIn(store);
   for (const { pane, wallet } of places) {

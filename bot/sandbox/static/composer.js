@@ -26,7 +26,7 @@ export class Composer {
     this.replyBar = el("div", { class: "reply-bar", hidden: true });
     this.keys = el("div", { class: "keys", hidden: true });
     const send = iconButton("send", `Send as ${name}`, { class: "send-button", type: "submit", "data-testid": "send" });
-    const form = el("form", { class: "composer-line", onsubmit: (event) => this.submit(event) }, this.menuButton, this.input, this.keysButton, ...this.attaching(name), send);
+    const form = el("form", { class: "composer-line", onsubmit: (event) => this.submit(event) }, this.input, this.menuButton, this.keysButton, ...this.attaching(name), send);
     this.node = el("div", { class: "composer" }, this.menu, this.replyBar, form, this.keys);
   }
 

@@ -1,4 +1,5 @@
 // The message list of one chat: keeps its position while the user reads, otherwise follows the newest message.
+// Tab stops at the buttons of one message: the newest, until the arrow keys choose another. So the input is always near.
 
 import { clock, el, iconButton, replaceChildren } from "./dom.js";
 import { renderMessage } from "./message.js";
@@ -9,7 +10,7 @@ const GROUPED_SECONDS = 300;
 export class MessageLog {
   constructor({ label, chatId, view }) {
     this.view = view;
-    this.list = el("div", { class: "messages", role: "log", "aria-label": label, "aria-live": "polite", tabindex: "0", "data-chat": chatId });
+    this.list = el("div", { class: "messages", role: "log", "aria-label": label, "aria-live": "polite", "aria-keyshortcuts": "ArrowUp ArrowDown", tabindex: "0", "data-chat": chatId, onkeydown: (event) => this.key(event) });
     this.unseen = 0;
     this.jump = iconButton("down", view.words.newer, { class: "jump", hidden: true, onclick: () => this.toEnd() });
     this.jump.append(el("span", { class: "badge" }));
@@ -25,6 +26,7 @@ export class MessageLog {
 
   show(messages, empty) {
     replaceChildren(this.list, messages.length ? [] : empty);
+    this.chosen = null;
     for (const message of messages) this.append(message);
     this.toEnd();
     this.seen();
@@ -48,6 +50,7 @@ export class MessageLog {
     this.day = day;
     node.dataset.date = message.date;
     this.list.append(node);
+    this.choose(node);
     return node;
   }
 
@@ -59,6 +62,8 @@ export class MessageLog {
     if (old.classList.contains("grouped")) node.classList.add("grouped");
     const focused = old.contains(document.activeElement) ? indexOfFocus(old) : -1;
     old.replaceWith(node);
+    if (old === this.chosen) this.chosen = node;
+    else leave(node);
     // Keyboard focus stays in place when a message changes.
     if (focused >= 0) focusables(node)[focused]?.focus();
     node.classList.add("edited-now");
@@ -66,7 +71,31 @@ export class MessageLog {
   }
 
   remove(messageId) {
-    this.find(messageId)?.remove();
+    const node = this.find(messageId);
+    const other = node && (neighbour(node, "nextElementSibling") ?? neighbour(node, "previousElementSibling"));
+    node?.remove();
+    if (node && node === this.chosen) this.choose(other);
+  }
+
+  choose(node) {
+    const last = this.chosen;
+    this.chosen = node;
+    if (last?.contains(document.activeElement)) last.addEventListener("focusout", ({ relatedTarget }) => last !== this.chosen && !last.contains(relatedTarget) && leave(last));
+    else if (last && last !== node) leave(last);
+    for (const control of node?.querySelectorAll("[data-left]") ?? []) {
+      control.removeAttribute("data-left");
+      control.tabIndex = 0;
+    }
+  }
+
+  key(event) {
+    const way = { ArrowUp: "previousElementSibling", ArrowDown: "nextElementSibling" }[event.key];
+    if (!way || !this.chosen || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    const next = event.target === this.list ? this.chosen : neighbour(this.chosen, way);
+    event.preventDefault();
+    if (!next) return;
+    this.choose(next);
+    next.focus();
   }
 
   find(messageId) {
@@ -111,7 +140,22 @@ export class MessageLog {
 }
 
 function focusables(node) {
-  return [...node.querySelectorAll("button, a, [tabindex='0']")];
+  return [...node.querySelectorAll("button, a, [tabindex]")];
+}
+
+// Takes the message's controls out of the order of Tab. They can still be clicked.
+function leave(node) {
+  for (const control of focusables(node)) {
+    if (control.tabIndex < 0) continue;
+    control.dataset.left = "";
+    control.tabIndex = -1;
+  }
+}
+
+function neighbour(node, way) {
+  let next = node[way];
+  while (next && !next.matches("[data-message-id]")) next = next[way];
+  return next;
 }
 
 function indexOfFocus(node) {

@@ -12,7 +12,7 @@ const NAME_COLOURS = 6;
 // view: { viewerId, isGroup, words, actions: { onCommand, onCopied, onButton } and those of acts.js }
 export function renderMessage(message, view) {
   const service = serviceText(message, view.words);
-  if (service) return el("div", { class: "service-note", ...identity(message) }, service);
+  if (service) return el("div", { class: "service-note", tabindex: "-1", ...identity(message) }, service);
   const outgoing = message.from?.id === view.viewerId;
   const body = el("div", { class: "message-body" }, bubble(message, view, outgoing));
   const rows = message.reply_markup?.inline_keyboard;
@@ -20,6 +20,7 @@ export function renderMessage(message, view) {
   return el("article", {
     class: ["message", outgoing ? "outgoing" : "incoming", rows && "with-keyboard", message.photo && "with-picture"].filter(Boolean).join(" "),
     "aria-label": `${senderName(message)}, ${clock(message.date)}`,
+    tabindex: "-1",
     ...identity(message),
   }, body, actsOn(message, view, outgoing));
 }

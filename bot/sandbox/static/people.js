@@ -16,7 +16,8 @@ export function roleName(role) {
 }
 
 export function face(name, index) {
-  return el("span", { class: `avatar face-${index % 5}`, "aria-hidden": "true" }, name.slice(0, 1));
+  // The style sheet shows the letter. As text, it would be part of what a button seems to be called.
+  return el("span", { class: `avatar face-${index % 5}`, "aria-hidden": "true", "data-letter": name.slice(0, 1) });
 }
 
 // -> { id, name, chatId, role, node, pane, index, … }: the same interface for all places; senders also have a wallet,

@@ -25,7 +25,7 @@ export class Stage {
     this.read = recall(READ_KEY, {});
     this.chips = new Map(places.map((place) => [place.id, this.chip(place)]));
     this.switcher = el("nav", { class: "switcher", "aria-label": "Choose whose chats are shown" }, [...this.chips.values()]);
-    this.node = el("main", { class: "stage", id: "stage" }, places.map(({ node }) => node));
+    this.node = el("div", { class: "stage", id: "stage" }, places.map(({ node }) => node));
     PHONE.addEventListener("change", () => {
       this.draw();
       this.onShown();
@@ -39,7 +39,7 @@ export class Stage {
 
   chip({ id, name, index, role }) {
     return button("", { class: "person-chip", "data-testid": `show-${id}`, onclick: () => this.choose(id) },
-      face(role === "group" ? "G" : name, index), el("span", {}, role === "group" ? "Support" : name), el("span", { class: "badge", hidden: true }));
+      face(role === "group" ? "G" : name, index), el("span", {}, role === "group" ? "Support" : name), " ", el("span", { class: "badge", hidden: true }));
   }
 
   choose(id) {

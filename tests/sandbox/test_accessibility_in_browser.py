@@ -1,0 +1,124 @@
+"""The chat page for those who use a screen reader or only the keyboard, in a real Chromium."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING
+
+import pytest
+import pytest_asyncio
+from PIL import Image
+from playwright.async_api import expect
+from telegram import InlineKeyboardButton, InlineKeyboardMarkup, ReplyKeyboardMarkup
+
+from bot.sandbox.telegram import SUPPORT_GROUP_ID
+from tests.accessibility import DESKTOP, PHONE, check_looks
+from tests.sandbox.chat_page import ChatPage, running_chat
+from tests.sandbox.telegram_sandbox import EMMA
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from playwright.async_api import Browser
+
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
+
+FORMATTED = (
+    "<b>bold</b> <code>copied</code> <tg-spoiler>hidden</tg-spoiler> <a href='https://kirim.example'>link</a> /help"
+    "<pre><code class='language-python'>print()</code></pre><blockquote expandable>one\ntwo\nthree\nfour</blockquote>"
+)
+BUTTONS = InlineKeyboardMarkup(
+    [
+        [
+            InlineKeyboardButton("Confirm", callback_data="yes"),
+            InlineKeyboardButton("Terms", url="https://kirim.example"),
+        ],
+        [InlineKeyboardButton("Help", callback_data="help")],
+    ]
+)
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def chat(browser: Browser) -> AsyncIterator[ChatPage]:
+    async with running_chat(browser) as chat:
+        yield chat
+        assert chat.troubles == []
+
+
+async def write_every_kind(chat: ChatPage) -> None:
+    """Send each kind of message to Emma and to the group, place two orders, and leave an unread message."""
+    await chat.emma_says_hello()
+    picture = io.BytesIO()
+    Image.new("L", (40, 40)).save(picture, "PNG")
+    await chat.bot.send_message(EMMA, FORMATTED, parse_mode="HTML", disable_notification=True)
+    await chat.bot.send_photo(EMMA, picture.getvalue(), caption="The QR code")
+    await chat.bot.send_document(EMMA, b"a,b", filename="orders.csv")
+    await chat.bot.send_message(EMMA, "Where?", reply_markup=ReplyKeyboardMarkup([["BCA", "GoPay"]]))
+    await chat.bot.send_message(EMMA, "Review", reply_markup=BUTTONS)
+    topic = await chat.bot.create_forum_topic(SUPPORT_GROUP_ID, "T-1 Emma")
+    await chat.bot.send_message(SUPPORT_GROUP_ID, "Hi", message_thread_id=topic.message_thread_id)
+    await chat.orders()
+    await chat.service.post("/control/fail", json={"orderId": (await chat.orders())["orderId"]})
+    await expect(chat.emma.get_by_test_id("inline-button")).to_have_count(3)
+    await expect(chat.page.get_by_test_id("order-row")).to_have_count(2)
+
+
+async def test_axe_finds_nothing_on_any_part_of_the_page(chat: ChatPage) -> None:
+    await write_every_kind(chat)
+    page = chat.page
+    await page.get_by_test_id("service-toggle").click()
+    await check_looks(page, "chats", [(DESKTOP, "light"), (DESKTOP, "dark")])
+    for tab in ("chat", "wallet", "service"):
+        await page.set_viewport_size(PHONE[1])
+        await page.get_by_test_id(f"tab-{tab}").click()
+        await check_looks(page, tab, [(PHONE, "light"), (PHONE, "dark")])
+    await page.get_by_test_id("tab-chat").click()
+    await page.get_by_test_id(f"show-{SUPPORT_GROUP_ID}").click()
+    await check_looks(page, "group", [(PHONE, "light"), (DESKTOP, "dark")])
+
+
+async def test_the_input_is_two_tab_stops_from_the_newest_message(chat: ChatPage) -> None:
+    await write_every_kind(chat)
+    keyboard, composer = chat.page.keyboard, chat.emma.get_by_test_id("composer")
+    await chat.emma.get_by_test_id("inline-button").last.focus()
+    for _ in range(2):
+        await keyboard.press("Tab")
+    await expect(composer).to_be_focused()
+    # However long the chat is, Tab leads from its beginning to the newest message.
+    log = chat.emma.get_by_role("log")
+    await log.focus()
+    await keyboard.press("Tab")
+    await expect(chat.emma.get_by_test_id("inline-button").first).to_be_focused()
+    # The arrow keys choose an older message.
+    messages = chat.emma.get_by_test_id("message")
+    for _ in range(2):
+        await keyboard.press("ArrowUp")
+    document = messages.filter(has_text="orders.csv")
+    await expect(document).to_be_focused()
+    await keyboard.press("Tab")
+    await expect(document.get_by_role("link")).to_be_focused()
+    for _ in range(2):
+        await keyboard.press("Tab")
+    await expect(composer).to_be_focused()
+    # A new message takes its place in the order, and an edit keeps it.
+    sent = await chat.bot.send_message(EMMA, "New", reply_markup=BUTTONS)
+    await expect(messages.last).to_contain_text("New")
+    await sent.edit_text("Edited", reply_markup=BUTTONS)
+    await expect(messages.last).to_contain_text("Edited")
+    for _ in range(2):
+        await keyboard.press("Shift+Tab")
+    await expect(messages.last.get_by_test_id("inline-button").last).to_be_focused()
+
+
+async def test_whoever_has_pressed_a_button_reaches_the_answer_with_tab(chat: ChatPage) -> None:
+    await chat.emma_says_hello()
+    await chat.bot.send_message(EMMA, "Question", reply_markup=BUTTONS)
+    pressed = chat.emma.get_by_test_id("inline-button").nth(2)
+    await pressed.focus()
+    await chat.bot.send_message(EMMA, "Answer", reply_markup=BUTTONS)
+    await expect(chat.emma.get_by_test_id("inline-button")).to_have_count(6)
+    await expect(pressed).to_be_focused()
+    for _ in range(2):
+        await chat.page.keyboard.press("Tab")
+    answer = chat.emma.get_by_test_id("message").last
+    await expect(answer.get_by_test_id("inline-button").first).to_be_focused()
