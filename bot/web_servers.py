@@ -100,6 +100,7 @@ class WebServers:
             on_viewed=app.orders.viewed.record_viewed_page,
             health=self._health,
             provider=create_provider(settings),
+            bot=app.infra.messenger.username,
             times=app.orders.payout_times.get,
             destinations=app.orders.destinations.get,
             more_routes=() if webhook is None else (WebhookHandler(webhook, intake).route(),),

@@ -48,7 +48,9 @@ class Orders:
             database=database, status_messages=self.status_messages, contacts=contacts
         )
         receipt_service = ReceiptService(database, clock)
-        receipts = ReceiptHandlers(database=database, messenger=messenger, receipts=receipt_service)
+        receipts = ReceiptHandlers(
+            database=database, messenger=messenger, receipts=receipt_service, public_url=rules.public_url
+        )
         self.handlers = OrderHandlers(
             infra,
             service=self.service,

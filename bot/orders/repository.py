@@ -263,6 +263,10 @@ class OrderRepository:
         """Return the order, or None if it can't be read. It is for screens that only mention the order."""
         return next(iter(await self._all(ONE, reference=reference)), None)
 
+    async def with_references(self, references: Collection[str]) -> tuple[Order, ...]:
+        """Return the orders with these references, without those that can't be read."""
+        return await self._all(SOME, references=tuple(references))
+
     async def get_tracked(self, reference: str) -> TrackedOrder | None:
         """Return the order with this reference, also if its row doesn't open. Save it with `save_tracked`.
 

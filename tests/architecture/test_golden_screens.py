@@ -26,6 +26,7 @@ from bot.infra.telegram.ui.screen import Screen
 from bot.orders.destinations.model import PayoutTimes
 from bot.orders.notification_kinds import OrderNotification
 from bot.orders.order import EventNote, OrderEvent, Phase
+from bot.orders.receipts.links import ReceiptLinks
 from bot.orders.receipts.screens import receipt
 from bot.orders.screens import order_messages, status_message
 from bot.orders.screens import payment as pay
@@ -94,7 +95,9 @@ def _invoice(t: Translator) -> Screen:
 
 def _receipt(t: Translator) -> Screen:
     order = MOMENTS["sent"]
-    return Screen(receipt.format_caption(t, order, a_receipt(), "kirim_bot"), receipt.build_keyboard(t, order))
+    return Screen(
+        receipt.format_caption(t, order, a_receipt(), ReceiptLinks("kirim_bot")), receipt.build_keyboard(t, order)
+    )
 
 
 def _staff_ticket(t: Translator) -> Screen:

@@ -14,6 +14,7 @@ from bot.orders.history import PAGE, HistoryPage
 from bot.orders.missed_messages import LIST_LENGTH
 from bot.orders.notification_kinds import AboutProblem, OrderNotification
 from bot.orders.order import Order, OrderEvent
+from bot.orders.receipts.links import ReceiptLinks
 from bot.orders.receipts.model import Receipt
 from bot.orders.receipts.screens import receipt, verify
 from bot.orders.screens import missed_orders, open_orders, order_messages
@@ -143,8 +144,9 @@ def more_screens(outside: Outside) -> Iterator[ScreenCase]:
             ("ABC2345", DEPOSIT_ADDRESS, PHRASE),
             is_caption=True,
         )
-    for order in some_sent(outside)[:2]:
-        shown = Screen(receipt.format_caption(t, order, a_receipt(), "b" * 32), receipt.build_keyboard(t, order))
+    for order, public_url in product(some_sent(outside)[:2], ("", f"https://{'pay.' * 15}example")):
+        caption = receipt.format_caption(t, order, a_receipt(), ReceiptLinks("b" * 32, public_url))
+        shown = Screen(caption, receipt.build_keyboard(t, order))
         yield ScreenCase("receipt", shown, (t.rupiah(500_000), "ABC2345", "K7QM-2XPA-9RTW"), is_caption=True)
     for order in some_orders(outside):
         asked = status_questions.show_status(reader, order, help_offered=True)

@@ -23,7 +23,8 @@ from bot.infra.process_state import ProcessState
 from bot.orders.destinations.model import PayoutTimes
 from bot.orders.order import Order, Phase
 from bot.orders.pay_page.app import create_app
-from bot.orders.pay_page.lookup import Lookup, TooMany
+from bot.orders.pay_page.batched_reads import TooMany
+from bot.orders.pay_page.lookup import PACE, Lookup
 from bot.orders.repository import OrderRepository
 from bot.orders.tracking.viewed_orders import ViewedOrders
 from bot.settlement.steps import OrderStep
@@ -414,11 +415,10 @@ async def test_what_pages_never_show_is_not_kept_for_them(store: CountingStore) 
 
 
 async def test_when_too_many_ask_the_later_ones_are_turned_away_and_the_others_served(
-    store: CountingStore, monkeypatch: pytest.MonkeyPatch
+    store: CountingStore,
 ) -> None:
-    monkeypatch.setattr("bot.orders.pay_page.lookup.MAX_WAITING", 10)
     tokens = await save_orders_with_pages(store, 30)
-    lookup = Lookup(store)
+    lookup = Lookup(store, pace=replace(PACE, max_waiting=10))
     found = await asyncio.gather(*(lookup.find(token) for token in tokens), return_exceptions=True)
     assert sum(isinstance(each, Order) for each in found) == 10
     assert sum(isinstance(each, TooMany) for each in found) == 20
@@ -450,8 +450,8 @@ async def test_a_reading_that_something_else_cancels_keeps_no_later_page_waiting
         silent.setattr(store, "reading", never)
         first = asyncio.create_task(lookup.find(token))
         await reached.wait()
-        assert lookup._reading is not None
-        lookup._reading.cancel()
+        assert lookup._reads._reading is not None
+        lookup._reads._reading.cancel()
         assert isinstance((await asyncio.gather(first, return_exceptions=True))[0], asyncio.CancelledError)
     assert await asyncio.wait_for(lookup.find(token), TIMEOUT_SECONDS) is not None
 

@@ -10,6 +10,7 @@ from PIL import Image
 
 from bot.infra.i18n import LOCALES
 from bot.orders.order import Order
+from bot.orders.receipts.links import ReceiptLinks
 from bot.orders.receipts.picture import ReceiptFacts
 from bot.orders.receipts.picture.render import render_receipt
 from bot.orders.receipts.screens import receipt, verify
@@ -24,11 +25,15 @@ from tests.texts import TRANSLATIONS, label, text
 
 ENGLISH, INDONESIAN = TRANSLATIONS.get("en"), TRANSLATIONS.get("id")
 BOT = "kirim_sandbox_bot"
+LINKS = ReceiptLinks(BOT)
+WITH_PAGES = ReceiptLinks(BOT, "https://pay.example/kirim")
 ORDER = as_sent(an_open_order(holder="Budi Santoso"))
 
 
-def facts(order: Order = ORDER, locale: str = "en", zone: ZoneInfo = JAKARTA, bot: str = BOT) -> ReceiptFacts:
-    return receipt.build_facts(TRANSLATIONS.get(locale), order, a_receipt(), zone, bot)
+def facts(
+    order: Order = ORDER, locale: str = "en", zone: ZoneInfo = JAKARTA, links: ReceiptLinks = LINKS
+) -> ReceiptFacts:
+    return receipt.build_facts(TRANSLATIONS.get(locale), order, a_receipt().code, zone, links)
 
 
 def explanation(*keys: str, locale: str = "en") -> str:
@@ -115,9 +120,19 @@ def test_the_qr_code_opens_the_bot_with_the_code() -> None:
         assert qr_texts(shown) == [f"https://t.me/{BOT}?start=v_K7QM2XPA9RTW"]
 
 
+def test_with_web_pages_nobody_needs_telegram_to_check_it() -> None:
+    shown = facts(links=WITH_PAGES)
+    assert shown.verify_url == "https://pay.example/kirim/verify/K7QM2XPA9RTW"
+    assert shown.code_hint == label("orders.receipt.hint_page", address="pay.example/kirim/verify")
+    assert qr_texts(Image.open(io.BytesIO(render_receipt(shown)))) == [shown.verify_url]
+    caption = receipt.format_caption(ENGLISH, ORDER, a_receipt(), WITH_PAGES)
+    assert shown.verify_url in caption
+    assert "K7QM-2XPA-9RTW" in caption
+
+
 def test_without_the_bots_name_there_is_no_link_to_send_anybody_to() -> None:
-    assert facts(bot="").verify_url is None
-    assert facts(bot="").code_hint == label("orders.receipt.hint", bot="Kirim")
+    assert facts(links=ReceiptLinks("")).verify_url is None
+    assert facts(links=ReceiptLinks("")).code_hint == label("orders.receipt.hint", bot="Kirim")
 
 
 @pytest.mark.parametrize("name", some(HOSTILE_NAMES))
@@ -131,7 +146,7 @@ def test_a_receipt_can_be_drawn_whatever_the_bank_and_the_holder_are_called(name
 def test_neither_number_nor_name_nor_invoice_can_be_read_from_what_is_forwarded_or_told(locale: str) -> None:
     t = TRANSLATIONS.get(locale)
     shown = facts(locale=locale)
-    words_shown = (*shown.rows, shown.subtitle, receipt.format_caption(t, ORDER, a_receipt(), BOT))
+    words_shown = (*shown.rows, shown.subtitle, receipt.format_caption(t, ORDER, a_receipt(), LINKS))
     everything = f"{words_shown} {verify.show_genuine(t, ORDER, JAKARTA).text}"
     for secret in ("567890", "Budi", "Santoso", "lnbcrt", "cm1", "1001", "0123456789"):
         assert secret not in everything

@@ -17,7 +17,7 @@ _POLICY = (
     "img-src 'self'",
     "connect-src 'self'",
     "base-uri 'none'",
-    "form-action 'none'",
+    "form-action 'self'",
     "frame-ancestors 'none'",
 )
 CONTENT_SECURITY_POLICY = "; ".join(_POLICY)

@@ -28,7 +28,8 @@ from bot.orders.notification_kinds import OUTCOMES, PAYMENT_MESSAGES, STATUS_MES
 from bot.orders.notification_queue import QUEUES, order_notifications, order_subject
 from bot.orders.order import Order, Phase
 from bot.orders.preferences import DeliveryMode, delivery_mode
-from bot.orders.receipts.handlers import draw_receipt
+from bot.orders.receipts.handlers import ReceiptPicture, draw_receipt
+from bot.orders.receipts.links import ReceiptLinks
 from bot.orders.receipts.model import Receipt
 from bot.orders.receipts.screens import receipt
 from bot.orders.receipts.service import ReceiptService, find_receipt
@@ -365,7 +366,7 @@ class OrderMessages:
             return await _send(notification, context, Screen(receipt.format_sent(context.t, order)), silent=silent)
 
         async def send_picture() -> Outcome:
-            picture = await draw_receipt(data, context.t, order, context.zone, context.messenger.username)
+            picture = await self._draw_receipt(data, order, context)
             keyboard = _with_offer_to_save(picture.keyboard, facts, context)
             caption = with_repeat_note(notification, context.t, picture.caption)
             return await context.messenger.send_photo(
@@ -389,7 +390,7 @@ class OrderMessages:
         data = facts.receipt or await self._receipts.get_or_create(order)
         if data is None:
             return Sent()
-        picture = await draw_receipt(data, context.t, order, context.zone, context.messenger.username)
+        picture = await self._draw_receipt(data, order, context)
         caption = with_repeat_note(notification, context.t, picture.caption)
         # The receipt can wait, but other users' messages about money can't.
         return delivery_outcome(
@@ -397,6 +398,10 @@ class OrderMessages:
                 notification.chat_id, picture.png, caption, picture.keyboard, priority="talk", silent=True
             )
         )
+
+    async def _draw_receipt(self, data: Receipt, order: Order, context: RenderContext) -> ReceiptPicture:
+        links = ReceiptLinks(context.messenger.username, self._public_url)
+        return await draw_receipt(data, context.t, order, context.zone, links)
 
     def _build_status_message(self, order: Order, context: RenderContext) -> Screen:
         is_last = _mode(OrderNotification.SENT, context) is DeliveryMode.STATUS_ONLY

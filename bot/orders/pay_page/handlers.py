@@ -1,8 +1,6 @@
 """Answer requests for payment pages: the page, its status for the script, and its QR code."""
 
-import asyncio
 import time
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from datetime import datetime
 from functools import cache
@@ -18,34 +16,16 @@ from bot.infra.i18n import Translations
 from bot.orders.destinations.model import DestinationsHealth, PayoutTimes
 from bot.orders.order import Order, OrderStatus
 from bot.orders.page_url import TOKEN
-from bot.orders.pay_page import rendering
+from bot.orders.pay_page import receipt_rendering, rendering
+from bot.orders.pay_page.batched_reads import TooMany
 from bot.orders.pay_page.language import language_of
-from bot.orders.pay_page.lookup import Lookup, TooMany
+from bot.orders.pay_page.lookup import Lookup
+from bot.orders.pay_page.pictures import KeptPictures
+from bot.orders.pay_page.receipt_lookup import ReceiptLookup
 from bot.orders.pay_page.status_text import StatusText, describe_status, shown_status
 from bot.orders.payment_details import PaymentDetails, get_payment_details
-from bot.payments import qr
+from bot.orders.receipts.service import UnreadableReceipt
 from bot.payments.errors import DepositCheckError, UnrenderableQr
-
-MAX_KEPT = 256
-"""How many pictures are kept. Each has 2 to 3 kB."""
-
-
-class QrCodes:
-    """Draw QR codes, and keep those that were requested last."""
-
-    def __init__(self) -> None:
-        self._drawn: OrderedDict[str, asyncio.Task[bytes]] = OrderedDict()
-
-    async def get_png(self, payload: str) -> bytes:
-        """Return the payload as a QR code. Raises `UnrenderableQr`."""
-        drawing = self._drawn.get(payload)
-        if drawing is None or drawing.cancelled():
-            drawing = self._drawn[payload] = asyncio.create_task(qr.render_png_off_loop(payload))
-        self._drawn.move_to_end(payload)
-        while len(self._drawn) > MAX_KEPT:
-            self._drawn.popitem(last=False)
-        return await asyncio.shield(drawing)
-
 
 log = structlog.get_logger(__name__)
 
@@ -72,15 +52,18 @@ class PageHandlers:
         self,
         *,
         database: Database,
+        receipts: ReceiptLookup,
         clock: Clock,
         translations: Translations,
         site: rendering.Site,
+        qr_codes: KeptPictures[str],
         times: Times,
         destinations: Destinations,
         on_viewed: Callable[[str], None],
     ) -> None:
         self._lookup = Lookup(database)
-        self._qr_codes = QrCodes()
+        self._receipts = receipts
+        self._qr_codes = qr_codes
         self._clock = clock
         self._translations = translations
         self._site = site
@@ -92,10 +75,13 @@ class PageHandlers:
         self._status_text = cache(self._describe)
 
     async def page(self, request: Request) -> Response:
-        """Answer with the page."""
+        """Answer with the page. If the rupiah were sent, it is the receipt."""
         order = await self._find_order(request, self._lookup.find)
         locale, now = language_of(request), self._clock.now()
         status, details = _get_status(order, now)
+        sent = await self._receipts.find_by_order(order.reference) if status is OrderStatus.SENT else None
+        if sent is not None:
+            return HTMLResponse(receipt_rendering.render_receipt(self._translations.get(locale), sent, self._site))
         times = await self._times() if details is not None else None
         health = await self._destinations() if details is not None else None
         destination = health.of(order.method) if health is not None else None
@@ -163,5 +149,5 @@ def _get_status(order: Order, now: datetime) -> tuple[OrderStatus, PaymentDetail
         return OrderStatus.CLOSED, None
 
 
-FAILURES = (StoreDown, TooMany, UnrenderableQr)
+FAILURES = (StoreDown, TooMany, UnreadableReceipt, UnrenderableQr)
 """The errors that `unavailable` answers."""

@@ -36,10 +36,15 @@ REFRESH_SECONDS = 20
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """What all pages share: the files that they load, and who runs the bot."""
+    """What all pages share: the files that they load, who runs the bot, its address, and the bot's name.
+
+    `bot` is the name without its @, or "" if it isn't known.
+    """
 
     files: Files
     provider: Provider
+    public_url: str = ""
+    bot: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +71,7 @@ def render_payment(t: Translator, shown: ShownPayment, site: Site) -> str:
     """Return the page of one payment."""
     status, token = shown.status, shown.order.page_token or ""
     return TEMPLATES.get_template("payment.html").render(
-        _common(t, site),
+        common_values(t, site),
         status=status,
         data={
             "data-state": status.state,
@@ -85,11 +90,11 @@ def render_payment(t: Translator, shown: ShownPayment, site: Site) -> str:
 
 def render_notice(t: Translator, site: Site, heading: str, text: str) -> str:
     """Return a page with only a heading and a text."""
-    return TEMPLATES.get_template("notice.html").render(_common(t, site), heading=heading, text=text)
+    return TEMPLATES.get_template("notice.html").render(common_values(t, site), heading=heading, text=text)
 
 
-def _common(t: Translator, site: Site) -> dict[str, object]:
-    """Return what every page shows: the languages, and in the footer who runs the bot, if that is set."""
+def common_values(t: Translator, site: Site) -> dict[str, object]:
+    """Return what every page shows: the languages, the way to the chat, and who runs the bot, if that is set."""
     provider = site.provider
     return {
         "locale": t.locale,
@@ -99,6 +104,7 @@ def _common(t: Translator, site: Site) -> dict[str, object]:
         "languages": [(other, LOCALES[other].name) for other in other_locales(t.locale)],
         "provider": t.plain("users.provider.name", name=provider.name) if provider.name else None,
         "links": [(t.plain(key), url) for key, url in provider.links],
+        "chat": (t.plain("orders.pay_page.chat"), f"https://t.me/{site.bot}") if site.bot else None,
     }
 
 

@@ -22,6 +22,7 @@ from bot.infra.telegram.ui.screen import Keyboard, Screen
 from bot.orders.buttons import OrderAction, OrderButton
 from bot.orders.order import Order
 from bot.orders.receipts.codes import is_written_code
+from bot.orders.receipts.links import PREFIX, ReceiptLinks
 from bot.orders.receipts.model import Receipt
 from bot.orders.receipts.picture import render_receipt_off_loop
 from bot.orders.receipts.screens import receipt, verify
@@ -35,7 +36,7 @@ from bot.users.session import SESSION, Session, as_handler, current_session
 
 QUESTION: Final = "verify"
 
-_LINK_PATTERN = re.compile(rf"/start(?:@\w+)?\s+{receipt.LINK}")
+_LINK_PATTERN = re.compile(rf"/start(?:@\w+)?\s+{PREFIX}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +48,10 @@ class ReceiptPicture:
     keyboard: Keyboard
 
 
-async def draw_receipt(data: Receipt, t: Translator, order: Order, zone: tzinfo, bot: str) -> ReceiptPicture:
-    """Return the message with the receipt of `order`, in its reader's language and time zone.
-
-    `bot` is the bot's name without its @, or "".
-    """
-    png = await render_receipt_off_loop(receipt.build_facts(t, order, data, zone, bot))
-    return ReceiptPicture(png, receipt.format_caption(t, order, data, bot), receipt.build_keyboard(t, order))
+async def draw_receipt(data: Receipt, t: Translator, order: Order, zone: tzinfo, links: ReceiptLinks) -> ReceiptPicture:
+    """Return the message with the receipt of `order`, in its reader's language and time zone."""
+    png = await render_receipt_off_loop(receipt.build_facts(t, order, data.code, zone, links))
+    return ReceiptPicture(png, receipt.format_caption(t, order, data, links), receipt.build_keyboard(t, order))
 
 
 class _LoneCode(filters.MessageFilter):
@@ -67,10 +65,11 @@ class _LoneCode(filters.MessageFilter):
 class ReceiptHandlers:
     """Send receipts, and verify codes."""
 
-    def __init__(self, *, database: Database, messenger: Messenger, receipts: ReceiptService) -> None:
+    def __init__(self, *, database: Database, messenger: Messenger, receipts: ReceiptService, public_url: str) -> None:
         self._database = database
         self._messenger = messenger
         self._receipts = receipts
+        self._public_url = public_url
 
     def routes(self) -> Routes[Session]:
         """Return the command for private chats."""
@@ -109,7 +108,8 @@ class ReceiptHandlers:
             await session.acknowledge(session.t.plain("orders.receipt.gone"), alert=True)
             return
         await session.acknowledge()
-        picture = await draw_receipt(data, session.t, order, session.zone, self._messenger.username)
+        links = ReceiptLinks(self._messenger.username, self._public_url)
+        picture = await draw_receipt(data, session.t, order, session.zone, links)
         if await session.send_picture(picture.png, picture.caption, picture.keyboard):
             session.record_tap(button)
 
@@ -128,7 +128,7 @@ class ReceiptHandlers:
         await self._show_result(session, text)
 
     async def _verify_link(self, _: Update, context: Context) -> None:
-        await self._show_result(current_session(), "".join(context.args or ()).removeprefix(receipt.LINK))
+        await self._show_result(current_session(), "".join(context.args or ()).removeprefix(PREFIX))
         raise ApplicationHandlerStop
 
     async def _verify_lone_code(self, session: Session, update: Update) -> None:

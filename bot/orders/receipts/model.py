@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from bot.orders.order import Order
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receipt:
@@ -12,3 +14,11 @@ class Receipt:
     code: str = field(repr=False)
     code_hash: str
     created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class SentOrder:
+    """A completed order, and the code of its receipt."""
+
+    order: Order
+    code: str = field(repr=False)

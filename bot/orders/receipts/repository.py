@@ -1,5 +1,6 @@
 """Read and write receipts. An order has one, which is found by the hash of its code."""
 
+from collections.abc import Collection, Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -11,7 +12,11 @@ from bot.orders.receipts.model import Receipt
 from bot.orders.tables import receipts
 
 OF_ORDER = select(receipts).where(receipts.c.reference == bindparam("reference"))
+OF_ORDERS = select(receipts).where(receipts.c.reference.in_(bindparam("references", expanding=True)))
 BY_HASH = select(receipts).where(receipts.c.code_hash == bindparam("hash"))
+REFERENCES_BY_HASH = select(receipts.c.code_hash, receipts.c.reference).where(
+    receipts.c.code_hash.in_(bindparam("hashes", expanding=True))
+)
 
 
 class ReceiptRepository:
@@ -29,6 +34,16 @@ class ReceiptRepository:
     async def of_order(self, reference: str) -> Receipt | None:
         """Return the receipt of an order."""
         return await self._first(OF_ORDER, reference=reference)
+
+    async def of_orders(self, references: Collection[str]) -> tuple[Receipt, ...]:
+        """Return the receipts of these orders, without those that can't be read."""
+        rows = (await self._connection.execute(OF_ORDERS, {"references": tuple(references)})).mappings()
+        return encryption.read_rows(self._vault, receipts, rows, _receipt)
+
+    async def references_by_code_hash(self, hashes: Collection[str]) -> Mapping[str, str]:
+        """Return the references of the orders whose receipts have codes with these hashes, by hash."""
+        rows = await self._connection.execute(REFERENCES_BY_HASH, {"hashes": tuple(hashes)})
+        return {row.code_hash: row.reference for row in rows}
 
     async def by_code_hash(self, code_hash: str) -> Receipt | None:
         """Return the receipt whose code has this hash."""

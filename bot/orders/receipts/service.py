@@ -1,5 +1,6 @@
 """Create the receipts of completed orders, and verify them for anyone."""
 
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Final
 
@@ -8,7 +9,7 @@ from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
 from bot.orders.order import Order
 from bot.orders.receipts.codes import code_hash, new_code, read_code
-from bot.orders.receipts.model import Receipt
+from bot.orders.receipts.model import Receipt, SentOrder
 from bot.orders.receipts.repository import ReceiptRepository
 from bot.orders.receipts.wrong_code_repository import WrongCodeRepository
 from bot.orders.receipts.wrong_codes import USUAL_LIMITS, WrongCodeLimits
@@ -24,6 +25,10 @@ only learns the code of a row that they already have.
 
 _NO_CODE: Final = "no code"
 """Looked up in place of a hash if the text is no code, so that the answer takes as long as for a wrong code."""
+
+
+class UnreadableReceipt(Exception):
+    """There is a receipt, but this process can't read its order: for example, it doesn't have the key."""
 
 
 class ReceiptService:
@@ -80,6 +85,28 @@ async def find_receipt(tx: Transaction, order: Order) -> Receipt | None:
     """Return the receipt of an order, unless it has none, or no longer has one."""
     receipt = await ReceiptRepository(tx).of_order(order.reference) if order.state == COMPLETED else None
     return receipt if receipt and receipt.code else None
+
+
+async def find_sent_orders(tx: Transaction, references: Collection[str]) -> Mapping[str, SentOrder]:
+    """Return the orders that have receipts, by reference. Those whose recipients are deleted no longer have one."""
+    codes = {each.reference: each.code for each in await ReceiptRepository(tx).of_orders(references) if each.code}
+    found = await OrderRepository(tx).with_references(codes) if codes else ()
+    return {each.reference: SentOrder(each, codes[each.reference]) for each in found if each.state == COMPLETED}
+
+
+async def find_by_codes(tx: Transaction, codes: Collection[str]) -> Mapping[str, SentOrder | UnreadableReceipt]:
+    """Return the orders whose receipts have these codes, by code. A code is as `new_code` returns it.
+
+    Orders whose recipients are deleted are among them, so that a forwarded receipt can still be checked.
+    """
+    code_of = {code_hash(code, PEPPER): code for code in codes}
+    references = await ReceiptRepository(tx).references_by_code_hash(code_of)
+    found = await OrderRepository(tx).with_references(references.values()) if references else ()
+    orders = {each.reference: each for each in found}
+    return {
+        code_of[digest]: SentOrder(orders[reference], code_of[digest]) if reference in orders else UnreadableReceipt()
+        for digest, reference in references.items()
+    }
 
 
 async def _find_by_code(tx: Transaction, typed: str) -> Order | None:

@@ -29,9 +29,9 @@ async def page_address(user: ChatUser) -> str | None:
     return addresses[0] if addresses else None
 
 
-async def scan_qr_code(page: Page) -> list[str]:
-    """Read the QR codes on the page, after the picture has loaded."""
-    code = page.locator("img.qr")
+async def scan_qr_code(page: Page, selector: str = "img.qr") -> list[str]:
+    """Read the QR codes in this picture of the page, after it has loaded."""
+    code = page.locator(selector)
     await code.evaluate("image => image.decode()")
     return qr_texts(await code.screenshot())
 

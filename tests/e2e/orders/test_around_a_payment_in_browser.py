@@ -53,7 +53,7 @@ async def test_a_sender_finds_everything_around_a_payment(who: Viewer, browser: 
         order = await pay_beside_page(kirim, page, pane, who)
         await complete_order(kirim, order)
         await expect(last_message(pane, who.reads("orders.notification.sent_bank"))).to_be_visible()
-        await get_receipt(page, pane, who, phrase)
+        await get_receipt(kirim, page, pane, who, phrase)
         await send_again(page, pane, who)
         await name_recipient(page, pane, who)
         await change_settings(page, pane, who)
@@ -112,8 +112,8 @@ async def pay_beside_page(kirim: System, page: Page, pane: Locator, who: Viewer)
     return order
 
 
-async def get_receipt(page: Page, pane: Locator, who: Viewer, phrase: str) -> None:
-    receipt = last_message(pane, who.reads("orders.receipt.caption"))
+async def get_receipt(kirim: System, page: Page, pane: Locator, who: Viewer, phrase: str) -> None:
+    receipt = last_message(pane, who.reads("orders.receipt.caption_page"))
     await expect(receipt.get_by_test_id("photo")).to_be_visible()
     await expect(receipt).not_to_contain_text(phrase)
     await save_screenshot(page, who, "07-receipt")
@@ -129,7 +129,8 @@ async def get_receipt(page: Page, pane: Locator, who: Viewer, phrase: str) -> No
     [link] = qr_texts(bytes(drawn))
     code = re.search(r"([0-9A-Z]{4}-){2}[0-9A-Z]{4}", await receipt.inner_text())
     assert code is not None
-    assert link.endswith(f"?start=v_{code[0].replace('-', '')}")
+    assert link == f"{kirim.environment['PUBLIC_URL']}/verify/{code[0].replace('-', '')}"
+    assert link in await receipt.inner_text()
     await send_text(pane, f"/verify {code[0].lower()}")
     await expect(last_message(pane, who.reads("orders.verify.true"))).to_contain_text("500")
     await save_screenshot(page, who, "08-verified")

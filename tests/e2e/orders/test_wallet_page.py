@@ -22,6 +22,7 @@ from tests.e2e.orders.payment_pages import TOKEN, Phone, open_phone, page_addres
 from tests.e2e.orders.steps import complete_order, order_of, tap_change, tap_to_invoice, tap_to_review
 from tests.e2e.programs import run_program, running_program
 from tests.e2e.system import System, running_system
+from tests.pictures import qr_texts
 from tests.texts import TRANSLATIONS, label, like, text
 from tests.waiting import found
 
@@ -84,11 +85,12 @@ async def test_a_payment_is_made_and_followed_on_its_page_in_both_languages(page
             # The keyboard was on a button that is gone.
             assert await shown.page.evaluate("() => document.activeElement.id") == "heading"
             assert order["invoiceBolt11"][:40] not in (await shown.source()).lower()
+            assert shown.asked.count(shown.page.url) == 1, "it was never loaded again"
         await complete_order(paged, order)
         for locale, shown in both.items():
             await shown.sees("sent")
             await says(shown, locale, "sent")
-            assert shown.asked.count(shown.page.url) == 1, "it was never loaded again"
+            await check_receipt(paged, shown, locale)
     async with httpx.AsyncClient() as other:
         assert order["invoiceBolt11"][:40] not in (await other.get(address)).text.lower()
         assert (await other.get(address.replace("?", "/qr.png?"))).status_code == 410
@@ -142,6 +144,31 @@ async def check_print(shown: Phone, locale: str) -> None:
     assert await shown.page.evaluate(colours) == ["rgb(0, 0, 0)", "rgb(255, 255, 255)"]
     await picture(shown, f"{locale}-print")
     await shown.page.emulate_media(media="screen")
+
+
+async def check_receipt(kirim: System, shown: Phone, locale: str) -> None:
+    """Check that the page is now a receipt that fits, can be kept and printed, and whose link anyone can open."""
+    await fits_the_screen(shown)
+    code = (await shown.page.locator(".code").inner_text()).replace("-", "")
+    link = f"{kirim.environment['PUBLIC_URL']}/verify/{code}"
+    assert await scan_qr_code(shown.page, ".proof img") == [link]
+    # This browser can't share, so the button copies the link.
+    button = shown.page.get_by_role("button", name=label("orders.receipt_page.copy_link", locale))
+    await button.click()
+    assert await shown.page.evaluate("() => navigator.clipboard.readText()") == link
+    async with shown.page.expect_download() as saving:
+        await shown.page.get_by_role("link", name=label("orders.receipt_page.save", locale)).click()
+    picture_file = await (await saving.value).path()
+    assert qr_texts(picture_file.read_bytes()) == [link]
+    await shown.page.emulate_media(media="print")
+    await expect(shown.page.locator(".proof img")).to_be_visible()
+    for pressed in (await shown.page.locator(".action").all(), await shown.page.locator(".top a").all()):
+        assert [await each.is_visible() for each in pressed] == [False] * len(pressed) != []
+    await picture(shown, f"{locale}-receipt-print")
+    await shown.page.emulate_media(media="screen")
+    async with httpx.AsyncClient() as other:
+        opened = await other.get(link, headers={"accept-language": locale})
+    assert f'<h1 id="heading">{label("orders.receipt_page.genuine", locale)}</h1>' in opened.text
 
 
 @pytest.mark.browser

@@ -1,4 +1,5 @@
-// Counts down, copies, and brings the state up to date. Without it the page says the same and reloads by itself.
+// Counts down, copies, shares, prints, and brings the state up to date. Without it the page says the same and reloads
+// by itself.
 
 const main = document.querySelector("main");
 const { look, expired, expiredText } = main.dataset;
@@ -23,7 +24,8 @@ const resets = new Map();
 const now = () => Date.now() + ahead;
 
 function show(told) {
-  if (told.state === "waiting" && !part("pay")) return location.reload();
+  // The server draws what can be paid, and the receipt.
+  if (told.state === "sent" || (told.state === "waiting" && !part("pay"))) return location.reload();
   main.dataset.state = told.state;
   part("heading").textContent = told.heading;
   part("text").textContent = told.text;
@@ -138,9 +140,25 @@ async function copy(button) {
   }, COPIED_MS));
 }
 
+async function share(button) {
+  const { title, text, shares: url } = button.dataset;
+  try {
+    await navigator.share({ title, text, url });
+  } catch (error) {
+    // Closing the phone's list of apps is no failure.
+    if (error.name !== "AbortError") await copy(button);
+  }
+}
+
 for (const button of document.querySelectorAll("[data-copies]")) {
+  const shares = button.dataset.shares && navigator.share;
+  if (button.dataset.shares && !shares) button.textContent = button.dataset.copy;
   button.hidden = false;
-  button.addEventListener("click", () => copy(button));
+  button.addEventListener("click", () => (shares ? share(button) : copy(button)));
+}
+for (const button of document.querySelectorAll("[data-prints]")) {
+  button.hidden = false;
+  button.addEventListener("click", () => print());
 }
 document.addEventListener("visibilitychange", () => document.hidden || (count(), ask()));
 addEventListener("pageshow", (event) => event.persisted && ask());

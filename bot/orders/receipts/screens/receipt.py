@@ -9,7 +9,8 @@ from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.screen import Keyboard, Screen
 from bot.orders.buttons import OrderAction
 from bot.orders.order import Order
-from bot.orders.receipts.codes import compact_code
+from bot.orders.page_url import form_address
+from bot.orders.receipts.links import ReceiptLinks
 from bot.orders.receipts.model import Receipt
 from bot.orders.receipts.picture import ReceiptFacts
 from bot.orders.screens.formatting import format_order_line, order_button
@@ -20,12 +21,10 @@ from bot.recipients.holders import mask_name
 from bot.recipients.matching import mask_number
 
 BRAND = "Kirim"
-LINK = "v_"
-"""The prefix of the argument of `/start` in the link of a receipt's QR code."""
 
 
-def build_facts(t: Translator, order: Order, receipt: Receipt, zone: tzinfo, bot: str) -> ReceiptFacts:
-    """Return the texts of the picture. `bot` is the bot's name without its @, or "" if it isn't known."""
+def build_facts(t: Translator, order: Order, code: str, zone: tzinfo, links: ReceiptLinks) -> ReceiptFacts:
+    """Return the texts of the picture. If there are web pages, the code is checked there, so nobody needs Telegram."""
     return ReceiptFacts(
         brand=BRAND,
         title=t.plain("orders.receipt.title"),
@@ -34,9 +33,9 @@ def build_facts(t: Translator, order: Order, receipt: Receipt, zone: tzinfo, bot
         rows=format_rows(t, order, zone),
         explanation=format_meaning(t, order),
         code_label=t.plain("orders.receipt.code"),
-        code=receipt.code,
-        code_hint=t.plain("orders.receipt.hint", bot=_bot_name(bot)),
-        verify_url=f"https://t.me/{bot}?start={LINK}{compact_code(receipt.code)}" if bot else None,
+        code=code,
+        code_hint=_format_hint(t, links),
+        verify_url=links.to_page(code) or links.to_chat(code),
     )
 
 
@@ -70,9 +69,12 @@ def format_sent(t: Translator, order: Order) -> Html:
     return t(f"orders.notification.sent_{kind_key(order.method)}", line=format_order_line(t, order))
 
 
-def format_caption(t: Translator, order: Order, receipt: Receipt, bot: str) -> Html:
+def format_caption(t: Translator, order: Order, receipt: Receipt, links: ReceiptLinks) -> Html:
     """Return the caption of the picture, which is forwarded with it."""
-    return t("orders.receipt.caption", sent=format_sent(t, order), code=receipt.code, bot=_bot_name(bot))
+    sent, code, page = format_sent(t, order), receipt.code, links.to_page(receipt.code)
+    if page is not None:
+        return t("orders.receipt.caption_page", sent=sent, code=code, url=page)
+    return t("orders.receipt.caption", sent=sent, code=code, bot=_bot_name(links.bot))
 
 
 def build_keyboard(t: Translator, order: Order) -> Keyboard:
@@ -104,6 +106,12 @@ def _times(order: Order) -> list[tuple[str, datetime]]:
     ended_at = order.ended_at or order.created_at
     paid = [("paid_at", order.paid_at)] if order.paid_at is not None and order.paid_at < ended_at else []
     return [*paid, ("sent_at", ended_at)]
+
+
+def _format_hint(t: Translator, links: ReceiptLinks) -> str:
+    if links.public_url:
+        return t.plain("orders.receipt.hint_page", address=form_address(links.public_url))
+    return t.plain("orders.receipt.hint", bot=_bot_name(links.bot))
 
 
 def _bot_name(bot: str) -> str:
