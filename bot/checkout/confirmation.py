@@ -9,6 +9,7 @@ from bot.checkout.flow import is_complete
 from bot.checkout.repository import DraftRepository
 from bot.infra.db.transaction import Transaction
 from bot.orders.order import Order
+from bot.orders.payer import payer_in_chat
 from bot.orders.placement.service import ConfirmationOutdated, OrderService, PlaceOrder
 from bot.rates.quote import Estimate
 from bot.settlement.catalogue import ServiceCatalogue
@@ -65,8 +66,7 @@ def _request_of(draft: OrderDraft) -> PlaceOrder:
     if draft.amount is None or draft.quote is None:
         raise ConfirmationOutdated
     return PlaceOrder(
-        user_id=draft.user_id,
-        chat_id=draft.chat_id,
+        payer=payer_in_chat(draft.user_id, draft.chat_id),
         draft_id=draft.id,
         wanted=OrderRequest(
             method=draft.method,

@@ -53,9 +53,15 @@ class DraftService:
 
         `method` is its destination in today's list, or None if the list no longer has it. The draft is at its review,
         or asks for another destination.
+
+        Raises:
+            ValueError: its payer may not see the recipient, or has no chat.
         """
+        payer = order.payer
+        if payer.user_id is None or payer.chat_id is None or order.hides_recipient:
+            raise ValueError("this order can't be repeated as a draft")
         repeated = replace(
-            new_draft(chat_id=order.chat_id, user_id=order.user_id, now=self._clock.now()),
+            new_draft(chat_id=payer.chat_id, user_id=payer.user_id, now=self._clock.now()),
             step=Step.REVIEW,
             method=method,
             number=order.number,

@@ -18,6 +18,7 @@ class OrderAction(StrEnum):
     TRY_AGAIN = "again"
     REQUOTE = "requote"
     RESEND = "resend"
+    OPEN_LINK = "link"
     SHOW_PAGE = "page"
     REFRESH_PAGE = "refresh"
     SHOW_LIST = "list"

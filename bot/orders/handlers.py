@@ -32,6 +32,9 @@ log = structlog.get_logger(__name__)
 
 OPEN_ORDERS_SHOWN: Final = 8
 
+REPEATS: Final = frozenset({OrderAction.REQUOTE, OrderAction.RESEND})
+"""The actions that begin a draft with the order's recipient."""
+
 
 class OrderHandlers:
     """Handle the list of orders and the buttons of an order. A button works only for the order's own user."""
@@ -79,12 +82,14 @@ class OrderHandlers:
         """Handle a button of the user's own order, and record the press for support."""
         async with self._database.reading() as tx:
             order = await OrderRepository(tx).get(button.reference)
-        if order is None or order.chat_id != session.chat_id:
+        if order is None or order.payer.chat_id != session.chat_id:
             await session.acknowledge(session.t.plain("orders.stale.not_yours"), alert=True)
             return
         with bind_fields(order=order.reference):
             log.info("order_button_pressed", action=button.action.name.lower())
-            await self._action_of(session, button.action)(session, order)
+            # Whatever was pressed: a draft would have the number that its payer may not see.
+            action = OrderAction.OPEN_LINK if order.hides_recipient and button.action in REPEATS else button.action
+            await self._action_of(session, action)(session, order)
             async with self._database.transaction() as tx:
                 await record_user_event(tx, session.user.id, press_event(button.action), session.now, order.reference)
 

@@ -43,7 +43,7 @@ class OrderHistory:
         """Return the page that begins at the order `first`, or the newest page if that isn't an order of the user."""
         async with self._database.reading() as tx:
             order = await OrderRepository(tx).get(first) if first else None
-            if order is None or order.user_id != user_id:
+            if order is None or order.payer.user_id != user_id:
                 return await _newest(tx, user_id)
             return await _from(tx, order)
 

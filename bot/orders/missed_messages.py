@@ -166,7 +166,7 @@ class MissedMessages:
                 except RowUnreadable:
                     unreadable.append(missed)
                     continue
-                if order is None or order.user_id != session.user.id:
+                if order is None or order.payer.user_id != session.user.id:
                     gone.append(missed)
                 else:
                     known.append(_Known(missed, order))

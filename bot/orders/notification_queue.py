@@ -1,6 +1,6 @@
 """Build the notifications about an order. They are saved in the transaction that changes the order."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import Final
@@ -40,17 +40,21 @@ def order_subject(order: Order) -> str:
     return ORDER_SUBJECT + order.reference
 
 
+async def has_any_message(tx: Transaction, order: Order, kinds: Collection[OrderNotification]) -> bool:
+    """Return whether the payer of `order` got a message of these kinds, or will get one."""
+    chat_id = order.payer.chat_id
+    return chat_id is not None and await OutboxRepository(tx).has_any(order_subject(order), kinds, chat_id)
+
+
 async def queue_order_notifications(
     tx: Transaction, order: Order, kinds: Iterable[OrderNotification], now: datetime
 ) -> None:
-    """Queue notifications for the user of `order`. An edit is left out if there is no status message to edit.
+    """Queue notifications for the payer of `order`. An edit is left out if there is no status message to edit.
 
     There is none before the payment, or if the order was sent before we saw the payment.
     """
     queued = tuple(kinds)
-    if OrderNotification.CARD_EDIT in queued and not await OutboxRepository(tx).has_any(
-        order_subject(order), STATUS_MESSAGES, order.chat_id
-    ):
+    if OrderNotification.CARD_EDIT in queued and not await has_any_message(tx, order, STATUS_MESSAGES):
         queued = tuple(kind for kind in queued if kind is not OrderNotification.CARD_EDIT)
     await OutboxRepository(tx).add(order_notifications(order, queued, now))
 
@@ -58,13 +62,16 @@ async def queue_order_notifications(
 def order_notifications(
     order: Order, kinds: Iterable[OrderNotification], now: datetime, mark: str = ""
 ) -> list[Notification[AboutOrder]]:
-    """Return the notifications for the user of `order`. Each version of the order edits its status message once.
+    """Return the notifications for the payer of `order`. Each version of the order edits its status message once.
 
-    A `mark` distinguishes messages that the user asked to see again.
+    There are none for a payer without a chat. A `mark` distinguishes messages that the payer asked to see again.
     """
+    chat_id = order.payer.chat_id
+    if chat_id is None:
+        return []
     return [
         Notification(
-            chat_id=order.chat_id,
+            chat_id=chat_id,
             subject=order_subject(order),
             kind=kind,
             mark=format_mark(order.version) if kind is OrderNotification.CARD_EDIT else mark,
@@ -77,10 +84,12 @@ def order_notifications(
     ]
 
 
-def review_notification(order: Order, message_id: int, now: datetime) -> Notification[AboutOrder]:
+def review_notifications(order: Order, message_id: int, now: datetime) -> list[Notification[AboutOrder]]:
     """Return the row that keeps which message is the review of `order`. It is never sent."""
-    (review,) = order_notifications(order, (OrderNotification.REVIEW,), now)
-    return replace(review, status=NotificationStatus.SENT, message_id=message_id, sent_at=now)
+    return [
+        replace(review, status=NotificationStatus.SENT, message_id=message_id, sent_at=now)
+        for review in order_notifications(order, (OrderNotification.REVIEW,), now)
+    ]
 
 
 def operator_notifications(

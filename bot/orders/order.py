@@ -7,10 +7,12 @@ from decimal import Decimal
 from enum import StrEnum
 
 from bot.core.money import Amount
-from bot.orders.evidence import PAYOUT_REFERENCE, Evidence, add_evidence, last_value
+from bot.orders.evidence import NAMES_SOMEBODY, PAYOUT_REFERENCE, Evidence, add_evidence, last_value
 from bot.orders.notification_kinds import OrderNotification
+from bot.orders.payer import Payer
 from bot.payments.tokens import LIGHTNING
 from bot.rates.quote import Estimate
+from bot.recipients.matching import mask_number
 from bot.settlement.model import Deposit, OrderReport, OrderRequest, PayoutMethod
 from bot.settlement.steps import COMPLETED, FAILED, TERMINAL_STATES, OrderStep, step_after
 
@@ -78,11 +80,14 @@ class HoldReason(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """An order of one user. Times are aware UTC. Amounts are whole units."""
+    """An order of one payer. Times are aware UTC. Amounts are whole units.
+
+    `origin` is the id of the link that the order was made from, as the feature that made the link knows it. None: its
+    payer typed the recipient.
+    """
 
     reference: str
-    user_id: int
-    chat_id: int
+    payer: Payer
     draft_id: str
     attempt: int
     method: PayoutMethod
@@ -118,6 +123,37 @@ class Order:
     posting_until: datetime | None = None  # until then, the request that creates it can be in progress
     typed_amount: Amount | None = None  # what its user asked for, if the service is asked for something else
     evidence: tuple[Evidence, ...] = ()
+    origin: str | None = None
+
+    @property
+    def user_id(self) -> int:
+        """The user who pays it, for support and the audit log: 0 if there is none."""
+        return self.payer.user_id or 0
+
+    @property
+    def hides_recipient(self) -> bool:
+        """Whether its payer may see only the last digits of the number: somebody else has asked for the money."""
+        return self.origin is not None
+
+    @property
+    def can_be_repeated(self) -> bool:
+        """Whether its payer can ask for the same again: with the recipient, or by the link that it was made from."""
+        return self.has_recipient or self.hides_recipient
+
+    @property
+    def payer_number(self) -> str:
+        """The number as its payer may see it. Staff see it whole only in a reveal."""
+        return mask_number(self.number) if self.hides_recipient and self.number else self.number
+
+    @property
+    def payer_evidence(self) -> tuple[Evidence, ...]:
+        """The evidence without what can name the recipient, if its payer may not see them."""
+        return tuple(each for each in self.evidence if not (self.hides_recipient and each.name in NAMES_SOMEBODY))
+
+    @property
+    def payer_refusal(self) -> str | None:
+        """The service's reason for a refusal, as its payer may read it: it can quote the number."""
+        return None if self.hides_recipient else self.refusal
 
     @property
     def amount(self) -> Amount:
@@ -197,11 +233,13 @@ class Order:
         return self.overdue_notified_at is not None and not self.is_ended
 
     def is_same_request_as(self, other: "Order") -> bool:
-        """Return whether both orders send the same amount to the same recipient by the same channel.
+        """Return whether both orders are one request of one payer: the same sum to the same recipient in the same way.
 
-        The holder's name isn't compared, because the number alone decides where the money goes.
+        The holder's name isn't compared, because the number alone decides where the money goes. Two links can ask for
+        the same sum to the same account, such as the rent of two months. They are two requests.
         """
-        return (self.method.pair, self.number, self.amount, self.channel) == (
+        same = (self.payer, self.origin) == (other.payer, other.origin)
+        return same and (self.method.pair, self.number, self.amount, self.channel) == (
             other.method.pair,
             other.number,
             other.amount,
@@ -251,7 +289,7 @@ class Order:
         One request must never have two invoices. So the user has to wait while we look for the order, while the user
         has to answer a question, and while the order can be paid.
         """
-        return self.has_recipient and self.status(now) not in OPEN_STATUSES
+        return self.can_be_repeated and self.status(now) not in OPEN_STATUSES
 
     @property
     def has_shown_price(self) -> bool:
@@ -305,13 +343,18 @@ OPEN_STATUSES = frozenset(
 
 
 def new_intent(
-    wanted: OrderRequest, worth: Estimate, *, user_id: int, chat_id: int, draft_id: str, now: datetime
+    wanted: OrderRequest,
+    worth: Estimate,
+    *,
+    payer: Payer,
+    draft_id: str,
+    now: datetime,
+    origin: str | None = None,
 ) -> Order:
-    """Return an order that the service isn't asked for yet. `worth` is what its user agreed to."""
+    """Return an order that the service isn't asked for yet. `worth` is what its payer agreed to."""
     return Order(
         reference=new_reference(),
-        user_id=user_id,
-        chat_id=chat_id,
+        payer=payer,
         draft_id=draft_id,
         attempt=1,
         method=wanted.method,
@@ -324,6 +367,7 @@ def new_intent(
         phase=Phase.INTENDED,
         created_at=now,
         page_token=new_page_token(),
+        origin=origin,
     )
 
 

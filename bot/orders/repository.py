@@ -34,6 +34,7 @@ from bot.infra.db.columns import MALFORMED, POSTGRESQL, constant
 from bot.infra.db.errors import RowUnreadable
 from bot.infra.db.transaction import Transaction
 from bot.orders.order import EventNote, Order, OrderEvent, Phase
+from bot.orders.payer import Payer, payer_in_chat
 from bot.orders.poll_intervals import is_tracked
 from bot.orders.rows import (
     COLUMNS,
@@ -73,7 +74,16 @@ OF_DRAFT = ALL.where(orders.c.draft_id == bindparam("draft")).order_by(orders.c.
 OF_PAGES = ALL.where(orders.c.page_token.in_(bindparam("tokens", expanding=True)))
 CLAIMING = ALL.where(orders.c.service_id.in_(bindparam("ids", expanding=True)))
 OF_USER = ALL.where(orders.c.user_id == bindparam("user")).order_by(*NEWEST_FIRST).limit(LIMIT)
-OF_USER_FROM = OF_USER.offset(bindparam("offset"))
+IS_USERS = orders.c.user_id == bindparam("user", type_=orders.c.user_id.type)
+IS_PAGES = orders.c.payer_hash == bindparam("hash", type_=orders.c.payer_hash.type)
+
+
+def _of_each_payer(statement: Select[Any]) -> Mapping[bool, Select[Any]]:
+    """Return the statement for a payer with a chat (True), and for one without. Each has an index of its own."""
+    return {True: statement.where(IS_USERS), False: statement.where(IS_PAGES)}
+
+
+OF_PAYER = _of_each_payer(ALL.order_by(*NEWEST_FIRST).limit(LIMIT).offset(bindparam("offset")))
 # Pages begin at an order, not at a number, so that a new order doesn't shift them.
 POSITION = tuple_(orders.c.created_at, orders.c.reference)
 CURSOR = tuple_(bindparam("at", type_=orders.c.created_at.type), bindparam("reference", type_=Text()))
@@ -82,9 +92,9 @@ OF_USER_SINCE = OF_USER.where(POSITION <= CURSOR)
 OF_USER_NEWER = ALL.where(IS_NEWER).order_by(*OLDEST_FIRST).limit(LIMIT)
 COUNT_NEWER = select(func.count()).select_from(orders).where(IS_NEWER)
 COUNT_OF_USER = select(func.count()).select_from(orders).where(orders.c.user_id == bindparam("user"))
-PLACED_AFTER = ALL.where(
-    orders.c.user_id == bindparam("user"), orders.c.created_at > bindparam("after", type_=orders.c.created_at.type)
-).order_by(*OLDEST_FIRST)
+PLACED_AFTER = _of_each_payer(
+    ALL.where(orders.c.created_at > bindparam("after", type_=orders.c.created_at.type)).order_by(*OLDEST_FIRST)
+)
 SINCE, UNTIL = (bindparam(name, type_=orders.c.created_at.type) for name in ("since", "until"))
 CHANGED_SINCE = ALL.where(
     orders.c.user_id == bindparam("user"),
@@ -101,17 +111,18 @@ MAY_COUNT = or_(
     orders.c.paid_at > bindparam("after", type_=orders.c.paid_at.type),
     orders.c.phase.in_([constant(phase) for phase in NOT_ENDED]),
 )
-COUNTED_BY_LIMITS = ALL.where(orders.c.user_id == bindparam("user"), MAY_COUNT).order_by(*OLDEST_FIRST)
+COUNTED_BY_LIMITS = _of_each_payer(ALL.where(MAY_COUNT).order_by(*OLDEST_FIRST))
 _others = orders.alias("others")
 _newest = select(_others.c.reference).where(_others.c.user_id == bindparam("user"))
 _newest = _newest.order_by(_others.c.created_at.desc(), _others.c.reference.desc()).limit(1)
 COUNTED_AND_NEWEST = ALL.where(
     orders.c.user_id == bindparam("user"), or_(MAY_COUNT, orders.c.reference == _newest.scalar_subquery())
 ).order_by(*OLDEST_FIRST)
-# A lock of two numbers never conflicts with the leader's lock of one. Users with the same hash wait for each other.
-LOCK_USER = select(
-    func.pg_advisory_xact_lock(literal_column("1"), func.hashint8(bindparam("user", type_=BigInteger())))
-)
+# A lock of two numbers never conflicts with the leader's lock of one. Payers with the same hash wait for each other.
+LOCK_PAYER = {
+    True: select(func.pg_advisory_xact_lock(literal_column("1"), func.hashint8(bindparam("user", type_=BigInteger())))),
+    False: select(func.pg_advisory_xact_lock(literal_column("1"), func.hashtext(bindparam("hash", type_=Text())))),
+}
 LOCK_PAYMENT = select(func.pg_advisory_xact_lock(literal_column("2"), func.hashtext(bindparam("key", type_=Text()))))
 WITH_PAYMENT_HASH = ALL.where(orders.c.payment_hash == bindparam("hash")).limit(1)
 IS_OF_CHANNEL = orders.c.channel == bindparam("channel", type_=Text())
@@ -144,7 +155,7 @@ RIVALS = union_all(
         for sums, condition in DEPOSIT_SUMS
     )
 )
-OPEN_OF_USER = OF_USER.where(IN_PHASES)
+OPEN_OF_PAYER = _of_each_payer(ALL.where(IN_PHASES).order_by(*NEWEST_FIRST).limit(LIMIT))
 IS_DUE = IS_POLLED & (orders.c.next_poll_at <= NOW)
 HAS_PAID_FLAG = orders.c.is_paid == bindparam("paid", type_=Boolean())
 # Evidence is the longest column, and polling doesn't need it.
@@ -308,7 +319,11 @@ class OrderRepository:
 
     async def of_user(self, user_id: int, *, limit: int = 10, offset: int = 0) -> tuple[Order, ...]:
         """Return a user's orders, the newest first."""
-        return await self._all(OF_USER_FROM, user=user_id, limit=limit, offset=offset)
+        return await self.of_payer(payer_in_chat(user_id), limit=limit, offset=offset)
+
+    async def of_payer(self, payer: Payer, *, limit: int = 10, offset: int = 0) -> tuple[Order, ...]:
+        """Return a payer's orders, the newest first."""
+        return await self._all(OF_PAYER[payer.has_chat], **payer_key(payer), limit=limit, offset=offset)
 
     async def of_user_from(self, first: Order, limit: int) -> tuple[Order, ...]:
         """Return `first` and the user's older orders, the newest first."""
@@ -326,9 +341,9 @@ class OrderRepository:
         """Return how many orders of the same user are newer."""
         return int((await self._connection.execute(COUNT_NEWER, _cursor(order))).scalar_one())
 
-    async def placed_after(self, user_id: int, after: datetime) -> tuple[Order, ...]:
-        """Return a user's orders that were created after this time, the oldest first."""
-        return await self._all(PLACED_AFTER, user=user_id, after=after)
+    async def placed_after(self, payer: Payer, after: datetime) -> tuple[Order, ...]:
+        """Return a payer's orders that were created after this time, the oldest first."""
+        return await self._all(PLACED_AFTER[payer.has_chat], **payer_key(payer), after=after)
 
     async def changed_since(self, user_id: int, since: datetime, until: datetime) -> tuple[Order, ...]:
         """Return a user's orders that were paid, ended, expired or became overdue after `since`, the oldest first.
@@ -337,24 +352,24 @@ class OrderRepository:
         """
         return await self._all(CHANGED_SINCE, user=user_id, since=since, until=until)
 
-    async def counted_by_limits(self, user_id: int, after: datetime) -> tuple[Order, ...]:
-        """Return a user's orders that may count towards the limits, the oldest first.
+    async def counted_by_limits(self, payer: Payer, after: datetime) -> tuple[Order, ...]:
+        """Return a payer's orders that may count towards the limits, the oldest first.
 
         These are the orders that were created or paid after this time, and all that haven't ended.
         """
-        return await self._all(COUNTED_BY_LIMITS, user=user_id, after=after)
+        return await self._all(COUNTED_BY_LIMITS[payer.has_chat], **payer_key(payer), after=after)
 
     async def counted_and_newest(self, user_id: int, after: datetime) -> tuple[Order, ...]:
-        """Return what `counted_by_limits` returns, and the user's newest order."""
+        """Return what `counted_by_limits` returns for a user, and the user's newest order."""
         return await self._all(COUNTED_AND_NEWEST, user=user_id, after=after)
 
-    async def lock_user(self, user_id: int) -> None:
-        """Lock a user until this transaction ends. SQLite has one writer at a time and needs no lock."""
+    async def lock_payer(self, payer: Payer) -> None:
+        """Lock a payer until this transaction ends. SQLite has one writer at a time and needs no lock."""
         if self._connection.dialect.name == POSTGRESQL:
-            await self._connection.execute(LOCK_USER, {"user": user_id})
+            await self._connection.execute(LOCK_PAYER[payer.has_chat], payer_key(payer))
 
     async def lock_payment(self, key: str) -> None:
-        """Lock a payment by its key until this transaction ends, as `lock_user` does."""
+        """Lock a payment by its key until this transaction ends, as `lock_payer` does."""
         if self._connection.dialect.name == POSTGRESQL:
             await self._connection.execute(LOCK_PAYMENT, {"key": key})
 
@@ -380,7 +395,12 @@ class OrderRepository:
 
     async def open_of_user(self, user_id: int, limit: int = 10) -> tuple[Order, ...]:
         """Return a user's orders that haven't ended, the newest first."""
-        return await self._all(OPEN_OF_USER, user=user_id, limit=limit, phases=_names(NOT_ENDED))
+        return await self.open_of_payer(payer_in_chat(user_id), limit)
+
+    async def open_of_payer(self, payer: Payer, limit: int = 10) -> tuple[Order, ...]:
+        """Return a payer's orders that haven't ended, the newest first."""
+        known = payer_key(payer)
+        return await self._all(OPEN_OF_PAYER[payer.has_chat], **known, limit=limit, phases=_names(NOT_ENDED))
 
     async def save(self, order: Order) -> Order | None:
         """Save the order and return it with its next version. Return None if another transaction changed it."""
@@ -567,6 +587,19 @@ def _readable(found: Iterable[Order | None]) -> tuple[Order, ...]:
 
 def _by_service_id(found: Iterable[Order]) -> Mapping[str, Order]:
     return {order.service_id: order for order in found if order.service_id is not None}
+
+
+def payer_key(payer: Payer) -> dict[str, int | str]:
+    """Return the value by which a payer's orders are found.
+
+    Raises:
+        ValueError: the payer is nobody.
+    """
+    if payer.user_id is not None:
+        return {"user": payer.user_id}
+    if payer.secret_hash is None:
+        raise ValueError("an order of nobody has no payer")
+    return {"hash": payer.secret_hash}
 
 
 def _cursor(order: Order) -> dict[str, object]:

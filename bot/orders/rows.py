@@ -8,11 +8,16 @@ from bot.infra.db import encryption
 from bot.infra.db.vault import Vault
 from bot.orders.evidence import evidence_from_json, evidence_to_json
 from bot.orders.order import HoldReason, Order, Phase
+from bot.orders.payer import Payer
 from bot.orders.tables import orders
 from bot.settlement import json_values as nested
 from bot.settlement.steps import OrderStep
+from bot.users.user_data import NOBODY
 
-NAMES = tuple(field.name for field in fields(Order))
+PAYER_COLUMNS = ("user_id", "chat_id", "payer_hash")
+"""The columns of `Order.payer`. A payer without a chat has no user either, and both columns are `NOBODY`."""
+
+NAMES = tuple(name for field in fields(Order) for name in (PAYER_COLUMNS if field.name == "payer" else (field.name,)))
 POLLED_COLUMNS = tuple(orders.c[name] for name in NAMES)
 """The columns that polling reads."""
 
@@ -33,7 +38,9 @@ NOT_READ = {column.key: None if column.nullable else "" for column in POLLED_COL
 
 def to_row(order: Order, vault: Vault) -> dict[str, object]:
     """Return the values of the columns."""
-    row: dict[str, object] = {name: getattr(order, name) for name in NAMES}
+    row: dict[str, object] = {name: getattr(order, name) for name in NAMES if name not in PAYER_COLUMNS}
+    row["user_id"], row["chat_id"] = order.payer.user_id or NOBODY, order.payer.chat_id or NOBODY
+    row["payer_hash"] = order.payer.secret_hash
     row["phase"], row["step"] = order.phase.value, int(order.step)
     row["method"] = nested.from_method(order.method)
     row["requested_amount"] = nested.from_amount(order.requested_amount)
@@ -87,6 +94,8 @@ def to_polled_order_without_time(row: Sequence[Any], vault: Vault) -> Order | No
 
 
 def _order(known: dict[str, Any]) -> Order:
+    user_id, chat_id, secret_hash = (known.pop(name) or None for name in PAYER_COLUMNS)
+    known["payer"] = Payer(user_id=user_id, chat_id=chat_id, secret_hash=secret_hash)
     known["phase"], known["step"] = Phase(known["phase"]), OrderStep(known["step"])
     known["hold_reason"] = known["hold_reason"] and HoldReason(known["hold_reason"])
     known["method"] = nested.to_method(known["method"])

@@ -79,13 +79,16 @@ orders = Table(
     Column("posting_until", Instant),  # until then, the request that creates the order can be in progress
     Column("typed_amount", Json),  # what the user asked for, if that isn't `requested_amount`
     Column("evidence", Text, info=SEALED),  # JSON (`evidence.py`); it can name a person
-    # Covers who sees the order, and where a payment for it goes.
+    Column("payer_hash", Text),  # the hash of a page's secret, if its payer has no chat (`payer.py`)
+    Column("origin", Text),  # the link that it was made from
+    # Covers who sees the order and how much of it, and where a payment for it goes.
     Column(
         "payment_seal",
         Text,
         info=digest(
             covers=("user_id", "chat_id", "page_token", "method", "channel", "sats", "bolt11", "deposit"),
             while_any=("number", "bolt11", "deposit"),
+            if_set=("payer_hash", "origin"),
         ),
     ),
     # A confirmation places one order, even if it is repeated: a second intent for it can't be saved.
@@ -193,6 +196,28 @@ Index(
     postgresql_where=HAS_RECIPIENT,
 )
 Index("ix_orders_user_id_created_at", orders.c.user_id, orders.c.created_at)
+IS_OF_PAGE = orders.c.payer_hash.is_not(None)
+Index(
+    "ix_orders_payer_hash_created_at",
+    orders.c.payer_hash,
+    orders.c.created_at,
+    sqlite_where=IS_OF_PAGE,
+    postgresql_where=IS_OF_PAGE,
+)
+IS_FROM_LINK = orders.c.origin.is_not(None)
+Index(
+    "ix_orders_origin_created_at",
+    orders.c.origin,
+    orders.c.created_at,
+    sqlite_where=IS_FROM_LINK,
+    postgresql_where=IS_FROM_LINK,
+)
+Index(
+    "ix_orders_from_links_created_at",
+    orders.c.created_at,
+    sqlite_where=IS_FROM_LINK,
+    postgresql_where=IS_FROM_LINK,
+)
 Index("ix_orders_created_at_reference", orders.c.created_at, orders.c.reference)
 Index("ix_orders_method_code_created_at", orders.c.method_code, orders.c.created_at, orders.c.reference)
 Index("ix_orders_phase_created_at", orders.c.phase, orders.c.created_at)

@@ -10,6 +10,7 @@ from decimal import Decimal
 from bot.core.money import Amount
 from bot.infra.db.database import Database
 from bot.orders.order import REFERENCE_ALPHABET, REFERENCE_LENGTH, Order, Phase
+from bot.orders.payer import payer_in_chat
 from bot.orders.repository import OrderRepository
 from bot.settlement.model import PayoutMethod
 from bot.settlement.steps import OrderStep
@@ -73,8 +74,7 @@ def an_order(service_id: str, chat_id: int, *, paid: bool, within: float) -> Ord
     now = datetime.now(UTC)
     return Order(
         reference=reference_of(service_id),
-        user_id=chat_id,
-        chat_id=chat_id,
+        payer=payer_in_chat(chat_id),
         draft_id=service_id,
         attempt=1,
         method=PayoutMethod("014", "BANK BCA", "bank", None),

@@ -25,6 +25,7 @@ from bot.orders import user_data as orders_data
 from bot.orders.destinations.repository import DestinationRepository
 from bot.orders.missed_order_repository import MissedOrderRepository
 from bot.orders.order import Phase
+from bot.orders.payer import payer_in_chat, payer_on_page
 from bot.orders.receipts.wrong_code_repository import WrongCodeRepository
 from bot.orders.repository import OrderRepository
 from bot.orders.tables import NEEDS_MESSAGE_IDS
@@ -106,9 +107,31 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
         lambda tx: OrderRepository(tx).rivals("cbbtc", 25_000, but="R1", since=NOW),
         "ix_orders_deposit_expected_sats (channel=? AND expected_sats=",
     ),
-    "placed_after": (lambda tx: OrderRepository(tx).placed_after(1001, NOW), "ix_orders_user_id_created_at"),
+    "placed_after": (
+        lambda tx: OrderRepository(tx).placed_after(payer_in_chat(1001), NOW),
+        "ix_orders_user_id_created_at",
+    ),
+    "placed_after on a page": (
+        lambda tx: OrderRepository(tx).placed_after(payer_on_page("secret"), NOW),
+        "ix_orders_payer_hash_created_at",
+    ),
+    "may_count on a page": (
+        lambda tx: OrderRepository(tx).counted_by_limits(payer_on_page("secret"), NOW),
+        "ix_orders_payer_hash_created_at",
+    ),
+    "of_payer on a page": (
+        lambda tx: OrderRepository(tx).of_payer(payer_on_page("secret")),
+        "ix_orders_payer_hash_created_at",
+    ),
+    "delete_payer on a page": (
+        lambda tx: orders_data.delete_payer(tx, payer_on_page("secret")),
+        "ix_orders_payer_hash_created_at",
+    ),
     "changed_since": (lambda tx: OrderRepository(tx).changed_since(1001, NOW, NOW), "ix_orders_user_id_created_at"),
-    "may_count": (lambda tx: OrderRepository(tx).counted_by_limits(1001, NOW), "ix_orders_user_id_created_at"),
+    "may_count": (
+        lambda tx: OrderRepository(tx).counted_by_limits(payer_in_chat(1001), NOW),
+        "ix_orders_user_id_created_at",
+    ),
     "may_count, and newest": (
         lambda tx: OrderRepository(tx).counted_and_newest(1001, NOW),
         "ix_orders_user_id_created_at",

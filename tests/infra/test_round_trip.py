@@ -15,6 +15,7 @@ from bot.core.money import Amount
 from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreDown
 from bot.orders.order import Order, Phase
+from bot.orders.payer import Payer
 from bot.orders.repository import OrderRepository
 from bot.settlement.model import Deposit, PayoutMethod, Quote
 from bot.settlement.steps import OrderStep
@@ -38,11 +39,13 @@ AMOUNTS = st.builds(Amount, st.sampled_from(["IDR", "SAT"]), st.integers(1, 10**
 DEPOSITS = st.builds(Deposit, ANY_TEXT, BIG, ANY_TEXT, ANY_TEXT, ANY_TEXT, ANY_TEXT, st.integers(0, 18))
 QUOTES = st.builds(Quote, RATES, TIMES, st.none() | RATES, ANY_TEXT)
 
+IDS = BIG.filter(bool)  # 0 is nobody's
+PAYERS = st.builds(Payer, user_id=IDS, chat_id=IDS) | st.builds(Payer, secret_hash=TEXT.filter(bool)) | st.just(Payer())
+
 ORDERS = st.builds(
     Order,
     reference=TEXT,
-    user_id=BIG,
-    chat_id=BIG,
+    payer=PAYERS,
     draft_id=TEXT,
     attempt=st.integers(1, 1000),
     method=CODES,
@@ -70,6 +73,7 @@ ORDERS = st.builds(
     refusal=st.none() | TEXT,
     last_polled_at=st.none() | TIMES,
     next_poll_at=st.none() | TIMES,
+    origin=st.none() | TEXT,
 )
 DRAFTS = st.builds(
     OrderDraft,

@@ -13,6 +13,7 @@ from bot.core.money import Amount
 from bot.infra.db.transaction import Transaction
 from bot.operations.reconciliation.workers import ReconciliationWorker
 from bot.orders.order import Order, Phase, advance, make_payable, new_intent
+from bot.orders.payer import payer_in_chat
 from bot.orders.poll_intervals import next_poll_at
 from bot.orders.repository import OrderRepository
 from bot.orders.tracking.reports import expire_or_close
@@ -71,8 +72,7 @@ class Day:
         intent = new_intent(
             request,
             estimate(request.amount, await self.system.service.quote()),
-            user_id=number,
-            chat_id=number,
+            payer=payer_in_chat(number),
             draft_id=str(number),
             now=self.system.clock.now(),
         )

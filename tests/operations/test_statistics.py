@@ -15,6 +15,7 @@ from bot.core.csv import write_rows
 from bot.operations.statistics import OrderLine, OrderOutcome, OrderStatistics, Tally, calculate_share, find_outcome
 from bot.operations.statistics_service import COLUMNS, order_rows
 from bot.orders.order import Phase
+from bot.orders.payer import Payer
 from bot.settlement.model import PayoutMethod
 from tests.orders.builders import a_deposit_order, an_open_order, orders_in_each_state
 from tests.settlement.builders import LISTED_BCA
@@ -61,7 +62,7 @@ def test_an_order_is_counted_by_its_outcome() -> None:
 
 def test_a_deposit_that_failed_without_evidence_counts_neither_as_unpaid_nor_as_paid() -> None:
     failed = replace(a_deposit_order("btcb"), state="FAILED", phase=Phase.DONE)
-    forgotten = replace(failed, deposit=None, user_id=0)  # deleted with its user
+    forgotten = replace(failed, deposit=None, payer=Payer())  # deleted with its user
     for order in (failed, forgotten):
         assert find_outcome(order) is OrderOutcome.FAILED_UNKNOWN
     assert find_outcome(replace(failed, paid_at=NOW)) is OrderOutcome.FAILED

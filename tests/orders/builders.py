@@ -10,6 +10,7 @@ from bot.core.money import Amount
 from bot.orders.evidence import Evidence, add_evidence
 from bot.orders.notification_kinds import OrderNotification
 from bot.orders.order import EventNote, Order, OrderEvent, Phase
+from bot.orders.payer import Payer, payer_in_chat
 from bot.orders.receipts.model import Receipt
 from bot.payments.erc681 import add_checksum
 from bot.payments.tokens import TOKENS
@@ -36,8 +37,6 @@ def an_order(reference: str = "R2345AB", **changes: Any) -> Order:
     """Return Emma's intent to send Rp250,000 to BCA."""
     values: dict[str, Any] = {
         "reference": reference,
-        "user_id": 1001,
-        "chat_id": 1001,
         "draft_id": f"draft of {reference}",
         "attempt": 1,
         "method": BCA,
@@ -51,7 +50,14 @@ def an_order(reference: str = "R2345AB", **changes: Any) -> Order:
         "created_at": NOW,
         "btc_idr": Decimal("1666666666.6600"),
     }
-    return Order(**{**values, **changes})
+    return _order({**values, **changes})
+
+
+def _order(values: dict[str, Any]) -> Order:
+    """Return an order of Emma's, unless the values name another user or payer."""
+    user_id = values.pop("user_id", 1001)
+    chat_id = values.pop("chat_id", user_id)
+    return Order(**{"payer": payer_in_chat(user_id, chat_id) if user_id else Payer(), **values})
 
 
 def some_evidence(**changes: Any) -> tuple[Evidence, ...]:
@@ -83,8 +89,6 @@ def an_open_order(method: PayoutMethod = LISTED_BCA, **changes: Any) -> Order:
     """Return an order that waits for its payment, with markup in the name."""
     values: dict[str, Any] = {
         "reference": "ABC2345",
-        "user_id": 1001,
-        "chat_id": 1001,
         "draft_id": "0123456789",
         "attempt": 1,
         "method": method,
@@ -104,7 +108,7 @@ def an_open_order(method: PayoutMethod = LISTED_BCA, **changes: Any) -> Order:
         "created_at": screens.NOW - timedelta(minutes=1),
         "expires_at": screens.NOW + timedelta(hours=1),
     }
-    return Order(**{**values, **changes})
+    return _order({**values, **changes})
 
 
 def a_deposit_order(channel: str, method: PayoutMethod = LISTED_BCA) -> Order:

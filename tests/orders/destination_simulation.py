@@ -76,9 +76,7 @@ def transfers(world: World, chance: random.Random, begin: datetime, days: float)
         is_failing = world.failing_from is not None and at >= world.failing_from
         is_failed = chance.random() < (world.failing_share if is_failing else world.fail_share)
         end = at + length
-        yield RecentTransfer(
-            key=METHOD.key(), user_id=number, paid_at=at, ended_at=end, seen_at=end, is_failed=is_failed
-        )
+        yield RecentTransfer(key=METHOD.key(), payer=number, paid_at=at, ended_at=end, seen_at=end, is_failed=is_failed)
 
 
 def learn(world: World, chance: random.Random) -> Usual:

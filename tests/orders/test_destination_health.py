@@ -49,18 +49,18 @@ HISTORIES = {
 def sent(method: PayoutMethod, ago: timedelta, took: timedelta, user: int = 0) -> RecentTransfer:
     end = NOW - ago + took
     return RecentTransfer(
-        key=method.key(), user_id=user or hash(ago), paid_at=NOW - ago, ended_at=end, seen_at=end, is_failed=False
+        key=method.key(), payer=user or hash(ago), paid_at=NOW - ago, ended_at=end, seen_at=end, is_failed=False
     )
 
 
 def still_open(method: PayoutMethod, ago: timedelta, seen_ago: timedelta = timedelta(0)) -> RecentTransfer:
-    return RecentTransfer(key=method.key(), user_id=hash(ago), paid_at=NOW - ago, ended_at=None, seen_at=NOW - seen_ago)
+    return RecentTransfer(key=method.key(), payer=hash(ago), paid_at=NOW - ago, ended_at=None, seen_at=NOW - seen_ago)
 
 
 def failed(method: PayoutMethod, ago: timedelta, user: int = 0) -> RecentTransfer:
     end = NOW - ago + MINUTE
     return RecentTransfer(
-        key=method.key(), user_id=user or hash(ago), paid_at=NOW - ago, ended_at=end, seen_at=end, is_failed=True
+        key=method.key(), payer=user or hash(ago), paid_at=NOW - ago, ended_at=end, seen_at=end, is_failed=True
     )
 
 

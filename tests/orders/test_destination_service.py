@@ -80,7 +80,7 @@ async def test_recent_transfers_are_the_open_and_the_lately_ended_ones(store: Da
         replace(a_transfer(6, NOW - HOUR, None), paid_at=None, step=OrderStep.CREATED),
     )
     async with store.reading() as tx:
-        found = {each.user_id - 5_000: each for each in await DestinationRepository(tx).recent(NOW)}
+        found = {int(each.payer) - 5_000: each for each in await DestinationRepository(tx).recent(NOW)}
     assert set(found) == {1, 2, 3}
     assert (found[1].ended_at, found[1].lasted) == (None, 2 * HOUR - MINUTE)
     assert (found[2].lasted, found[2].is_failed, found[3].is_failed) == (HOUR, False, True)

@@ -150,10 +150,10 @@ class World:
 
     async def press(self, order: Order) -> None:
         """Let the user press the button that sends the status message again."""
-        subject = a_notification(subject_of(order), PRESSED, chat_id=order.chat_id)
+        subject = a_notification(subject_of(order), PRESSED, chat_id=order.user_id)
         NOTIFICATION.set((subject, self.clock.now()))
         user = {"id": order.user_id, "is_bot": False, "first_name": "Emma", "language_code": "en"}
-        chat = {"id": order.chat_id, "type": "private"}
+        chat = {"id": order.user_id, "type": "private"}
         pressed = {"message_id": 9_999, "date": 1_790_000_000, "chat": chat, "text": "status"}
         query = {"id": "7", "from": user, "chat_instance": "1", "data": "status", "message": pressed}
         session = await self.sessions.load(Update.de_json({"update_id": 3, "callback_query": query}, None))

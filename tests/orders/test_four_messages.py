@@ -21,7 +21,7 @@ from bot.orders.notification_queue import (
     order_notifications,
     order_subject,
     queue_order_notifications,
-    review_notification,
+    review_notifications,
 )
 from bot.orders.notifications.rendering import OrderMessages
 from bot.orders.order import Order, Phase
@@ -404,7 +404,7 @@ async def confirmed(chat: Chat, phase: Phase) -> Order:
     order = await chat.begin(an_open_order(phase=phase, sats=None, idr=None, bolt11=None))
     chat.telegram.chat[REVIEW_MESSAGE] = Shown("the review")
     async with chat.store.transaction() as tx:
-        await OutboxRepository(tx).add([review_notification(order, REVIEW_MESSAGE, NOW)])
+        await OutboxRepository(tx).add(review_notifications(order, REVIEW_MESSAGE, NOW))
     return order
 
 

@@ -428,7 +428,7 @@ class OrderLifeMachine(RuleBasedStateMachine):
         """Press a button, if it is shown."""
         if order is None:
             return
-        bot, name = self.bots[number], f"chat {order.chat_id}"
+        bot, name = self.bots[number], f"chat {order.user_id}"
         if answer == "again" and self.was_asked(order, OrderNotification.UNRESOLVED):
             self.retries[order.draft_id] += 1
             self.run_step(bot, name, bot.orders.try_again(order.reference), plan)
@@ -693,7 +693,7 @@ class OrderLifeMachine(RuleBasedStateMachine):
             self.service.actual_orders[record.service_id].request,
             next(d for d in self.drafts if d.id == order.draft_id),
         )
-        assert message.chat_id == order.chat_id == draft.chat_id
+        assert message.chat_id == order.user_id == draft.chat_id
         assert order.reference not in self.dropped, "shown although its sender had dropped it"
         if order.reference not in self.accepted:
             assert (request.method.pair, request.number) == ((draft.method and draft.method.pair), draft.number)

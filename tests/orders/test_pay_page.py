@@ -20,6 +20,7 @@ from bot.orders.page_url import TOKEN, page_url
 from bot.orders.pay_page import rendering
 from bot.orders.pay_page.files import FOLDER, Files
 from bot.orders.pay_page.status_text import SHOWN, describe_status, shown_status
+from bot.orders.payer import Payer
 from bot.orders.payment_details import get_payment_details
 from bot.orders.screens.payment import page_row
 from bot.payments.errors import DepositCheckError
@@ -163,9 +164,7 @@ def test_no_user_recipient_or_reference_stands_on_a_page(name: str) -> None:
         secret = replace(order, holder=f"HOLDER {name}", number="1234567890", refusal=name)
         for locale in LOCALES:
             page = page_of(secret, locale)
-            assert page == page_of(
-                replace(secret, method=LISTED_BCA, holder=None, number="", user_id=0, chat_id=0), locale
-            )
+            assert page == page_of(replace(secret, method=LISTED_BCA, holder=None, number="", payer=Payer()), locale)
             for private in ("ABC2345", "1234567890", "HOLDER", "1001", "0123456789", "cm1"):
                 assert private not in page.replace(SECRET, "").replace(INVOICE, ""), moment
 

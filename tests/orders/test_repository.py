@@ -12,6 +12,7 @@ from bot.infra.db.database import Database
 from bot.infra.db.errors import RuleBroken, StoreDown
 from bot.orders.limits import DAY
 from bot.orders.order import Order, OrderEvent, Phase
+from bot.orders.payer import payer_in_chat
 from bot.orders.repository import OrderRepository
 from bot.settlement.steps import OrderStep
 from tests.harness.databases import on_postgresql
@@ -277,8 +278,8 @@ async def test_a_users_orders_after_a_moment_come_oldest_first_and_without_other
         for order in (*orders, an_order("R9", created_at=NOW + SECOND, user_id=1002)):
             await OrderRepository(tx).add(order)
     async with store.reading() as tx:
-        assert [order.reference for order in await OrderRepository(tx).placed_after(1001, NOW)] == ["R1", "R2", "R3"]
-        assert await OrderRepository(tx).placed_after(1003, NOW) == ()
+        assert named(await OrderRepository(tx).placed_after(payer_in_chat(1001), NOW)) == ["R1", "R2", "R3"]
+        assert await OrderRepository(tx).placed_after(payer_in_chat(1003), NOW) == ()
 
 
 async def test_orders_that_may_count_were_created_or_paid_lately_or_are_not_over(store: Database) -> None:
@@ -299,7 +300,7 @@ async def test_orders_that_may_count_were_created_or_paid_lately_or_are_not_over
             await OrderRepository(tx).add(order)
     async with store.reading() as tx:
         repository = OrderRepository(tx)
-        counted = {user: await repository.counted_by_limits(user, NOW - DAY) for user in (1001, 1003)}
+        counted = {user: await repository.counted_by_limits(payer_in_chat(user), NOW - DAY) for user in (1001, 1003)}
         with_newest = {user: await repository.counted_and_newest(user, NOW - DAY) for user in (1001, 1003, 1004)}
     assert [order.reference for order in counted[1001]] == ["R1", "R2", "R5"]
     assert counted[1003] == ()
@@ -334,11 +335,11 @@ async def test_one_user_is_served_one_at_a_time_and_others_meanwhile(store: Data
 
     async def comes(name: str, user: int) -> None:
         async with other_store.transaction() as tx:
-            await OrderRepository(tx).lock_user(user)
+            await OrderRepository(tx).lock_payer(payer_in_chat(user))
             passed.append(name)
 
     async with store.transaction() as tx:
-        await OrderRepository(tx).lock_user(1001)
+        await OrderRepository(tx).lock_payer(payer_in_chat(1001))
         same = asyncio.create_task(comes("the same", 1001))
         await comes("another", 1002)
         passed.append("the first is done")

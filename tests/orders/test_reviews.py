@@ -19,7 +19,7 @@ async def kinds_of(system: OrderSystem, order: Order) -> list[str]:
 
 async def review_of(system: OrderSystem, order: Order) -> int | None:
     async with system.store.reading() as tx:
-        return await message_id_of(tx, order_subject(order), OrderNotification.REVIEW, order.chat_id)
+        return await message_id_of(tx, order_subject(order), OrderNotification.REVIEW, order.user_id)
 
 
 async def test_the_review_is_saved_with_the_intent_and_never_sent(system: OrderSystem) -> None:

@@ -1,11 +1,13 @@
 """Someone who can write to the database can't redirect a payment: a changed invoice or deposit isn't shown."""
 
+import hashlib
+import json
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import select, text
 
 from bot.infra.db.database import Database
 from bot.infra.db.errors import RowUnreadable
@@ -18,6 +20,7 @@ from bot.settlement.model import Deposit
 from tests.infra.keys import KEY, OLDER_KEY, VAULT
 from tests.infra.test_key_rotation import rotate_all
 from tests.orders.builders import an_order
+from tests.orders.payers import LINK, PAGE
 from tests.times import NOW
 
 SAFE = Deposit("base", 8453, "Base", "cbBTC", "0xcbB7", "0x52908400098527886E0F7030069857D2E4169EE7", 8)
@@ -31,6 +34,8 @@ CHANGES = {
     "user_id": "UPDATE orders SET user_id = 6666",
     "chat_id": "UPDATE orders SET chat_id = 6666",
     "page_token": "UPDATE orders SET page_token = 'token of a thief'",
+    "payer_hash": "UPDATE orders SET payer_hash = 'hash of a thief'",
+    "origin": "UPDATE orders SET origin = 'link of a thief'",
     "seal_taken_away": "UPDATE orders SET payment_seal = NULL",
     "seal_emptied": "UPDATE orders SET payment_seal = ''",
 }
@@ -114,6 +119,28 @@ async def test_a_digest_that_somebody_computes_without_the_key_is_refused(store:
     await execute(store, f"UPDATE orders SET payment_seal = '{digest}'")  # noqa: S608
     async with store.reading() as tx:
         assert await OrderRepository(tx).get_if_readable("R1") is None
+
+
+@pytest.mark.parametrize("changes", [{"payer": PAGE}, {"origin": LINK}], ids=["payer_hash", "origin"])
+async def test_what_says_whose_an_order_is_and_what_it_hides_cannot_be_taken_away(
+    store: Database, changes: dict[str, Any]
+) -> None:
+    await keep(store, shown("R1", **changes))
+    async with store.reading() as tx:
+        assert await OrderRepository(tx).get("R1") == shown("R1", **changes)
+    await execute(store, "UPDATE orders SET payer_hash = NULL, origin = NULL")
+    async with store.reading() as tx:
+        assert await OrderRepository(tx).get_if_readable("R1") is None
+
+
+async def test_an_order_of_the_version_before_still_opens_and_one_of_this_version_opens_there(store: Database) -> None:
+    await keep(store, shown("R1"))
+    columns = ("user_id", "chat_id", "page_token", "method", "channel", "sats", "bolt11", "deposit")
+    async with store._writer.connect() as connection:
+        row = (await connection.execute(select(orders))).mappings().one()
+    before = {name: row[name] for name in columns}
+    written = json.dumps(before, sort_keys=True, separators=(",", ":"))
+    assert VAULT.open(row["payment_seal"], "orders.payment_seal:R1") == hashlib.sha256(written.encode()).hexdigest()
 
 
 async def test_each_saving_seals_what_is_there_from_then_on(store: Database) -> None:

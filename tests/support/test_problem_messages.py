@@ -68,7 +68,7 @@ def sender_of(store: Database, telegram: Telegram) -> Renderers[RenderContext]:
 
 def a_failed_order(**changes: Any) -> Order:
     end: dict[str, Any] = {"state": "FAILED", "phase": Phase.DONE, "ended_at": NOW, "paid_at": NOW}
-    return replace(an_open_order(user_id=EMMA, chat_id=EMMA), step=OrderStep.SENDING, **{**end, **changes})
+    return replace(an_open_order(user_id=EMMA), step=OrderStep.SENDING, **{**end, **changes})
 
 
 async def save(store: Database, order: Order, ticket: Ticket | None = None, locale: str = "en") -> None:

@@ -14,6 +14,7 @@ from bot.infra.telegram.ui.screen import Screen
 from bot.orders.buttons import OrderAction
 from bot.orders.notification_kinds import OrderNotification
 from bot.orders.order import EventNote, Order, OrderEvent, Phase
+from bot.orders.payer import payer_on_page
 from bot.settlement.steps import OrderStep
 from bot.support.cases.reader import Anomaly, Case, DeliveryState, get_delivery_state
 from bot.support.cases.screens import case as case_screens
@@ -261,7 +262,9 @@ def test_a_user_without_an_order_and_an_order_without_a_user_are_cases_too() -> 
     alone = Case(user_id=1001, user=EMMA)
     assert shown(alone).text == text("support.case.person", id="1001", language=name_of("en"))
     forgotten = Case(user_id=0, user=None, order=an_open_order(number="", holder=None, user_id=0))
-    assert says(shown(forgotten).text, "support.case.person_forgotten")
+    assert says(shown(forgotten).text, "orders.payer.deleted")
+    on_page = replace(forgotten, order=an_open_order(payer=payer_on_page("a secret")))
+    assert says(shown(on_page).text, "orders.payer.page")
 
 
 @pytest.mark.parametrize("locale", LOCALES)

@@ -10,6 +10,7 @@ from bot.infra.i18n import LOCALES
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.order import Phase
+from bot.orders.payer import payer_on_page
 from bot.settlement.model import PayoutMethod
 from bot.support.buttons import LookupButton, LookupPage
 from bot.support.cases.reader import Case
@@ -79,7 +80,8 @@ def test_only_pages_that_there_are_can_be_turned_to(offset: int, has_more: bool,
 
 
 def test_an_order_of_somebody_who_was_deleted_names_nobody() -> None:
-    assert says(list_of(1, user_id=0, number="").text, "support.lookup.order_forgotten")
+    assert says(list_of(1, user_id=0, number="").text, "orders.payer.deleted")
+    assert says(list_of(1, payer=payer_on_page("a secret")).text, "orders.payer.page")
     case = Case(user_id=0, user=None, order=an_open_order(user_id=0, number="", holder=None))
     page = ScreenCase("order", staff_lookup.show_order(READER, case))
     assert [button.data for button in page.buttons] == ["lu:order:ABC2345"], "nobody to look up, nothing to reveal"

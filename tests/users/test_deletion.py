@@ -13,6 +13,7 @@ from bot.infra.db.database import Database
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.inbound.repository import InboxRepository
 from bot.orders.order import Order, Phase
+from bot.orders.payer import Payer
 from bot.orders.receipts.repository import ReceiptRepository
 from bot.orders.repository import OrderRepository
 from bot.orders.screens.privacy import OpenOrders
@@ -62,7 +63,7 @@ async def test_nothing_leads_to_a_forgotten_user_and_everybody_else_keeps_theirs
         assert not await OrderRepository(tx).by_page_token("t1001.0")
         assert await OrderRepository(tx).of_user(EMMA) == ()
     assert kept is not None
-    forgotten = {"user_id": 0, "chat_id": 0, "number": "", "version": 1, "evidence": ()} | dict.fromkeys(
+    forgotten = {"payer": Payer(), "number": "", "version": 1, "evidence": ()} | dict.fromkeys(
         ("holder", "refusal", "bolt11", "deposit", "page_token")
     )
     skeleton = {field.name: getattr(mine, field.name) for field in fields(Order)}

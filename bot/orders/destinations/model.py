@@ -202,7 +202,7 @@ class RecentTransfer:
     """
 
     key: str
-    user_id: int
+    payer: int | str
     paid_at: datetime
     ended_at: datetime | None
     seen_at: datetime
@@ -374,13 +374,13 @@ def _look_at_speed(usual: Usual, transfers: Iterable[RecentTransfer], now: datet
 
 def _look_at_failures(usual: Usual, transfers: Iterable[RecentTransfer], now: datetime) -> _Looked:
     """Judge the newest ended transfer of each sender: one who repeats a wrong number says nothing about a bank."""
-    newest = dict[int, tuple[datetime, bool]]()
+    newest = dict[int | str, tuple[datetime, bool]]()
     for transfer in transfers:
         ended_at = transfer.ended_at
         if ended_at is None or ended_at < now - COUNTS_WITHIN:
             continue
-        if transfer.user_id not in newest or newest[transfer.user_id][0] <= ended_at:
-            newest[transfer.user_id] = ended_at, transfer.is_failed
+        if transfer.payer not in newest or newest[transfer.payer][0] <= ended_at:
+            newest[transfer.payer] = ended_at, transfer.is_failed
     looked = sorted(newest.values())
     hits = [is_failed for _, is_failed in looked]
     run = None if usual.fail_chance is None else find_run(hits, usual.fail_chance, FAILED_BELOW)

@@ -80,7 +80,7 @@ SAMPLED = select(SENT.c.method, SENT.c.paid_at, SENT.c.length).where(SENT.c.plac
 
 IN_QUESTION = (
     select(
-        *(orders.c[name] for name in ("method", "user_id", "paid_at", "ended_at", "last_polled_at")),
+        *(orders.c[name] for name in ("method", "user_id", "payer_hash", "paid_at", "ended_at", "last_polled_at")),
         IS_FAILED.label("is_failed"),
         AT_RANDOM,
     )
@@ -93,7 +93,10 @@ IN_QUESTION = (
     .subquery()
 )
 RECENT_ONES = select(
-    *(IN_QUESTION.c[name] for name in ("method", "user_id", "paid_at", "ended_at", "last_polled_at", "is_failed"))
+    *(
+        IN_QUESTION.c[name]
+        for name in ("method", "user_id", "payer_hash", "paid_at", "ended_at", "last_polled_at", "is_failed")
+    )
 ).where(IN_QUESTION.c.place <= RECENT)
 
 
@@ -115,7 +118,7 @@ class PayoutTimeRepository:
 
 
 class DestinationRepository:
-    """Read the transfers to each destination. None of it is personal but the senders' ids, which are only compared."""
+    """Read the transfers to each destination. None of it is personal but the payers' ids, which are only compared."""
 
     def __init__(self, tx: Transaction) -> None:
         self._connection = tx.connection
@@ -134,7 +137,7 @@ class DestinationRepository:
         return tuple(
             RecentTransfer(
                 key=method.key(),
-                user_id=row.user_id,
+                payer=row.payer_hash or row.user_id,
                 paid_at=row.paid_at,
                 ended_at=row.ended_at,
                 seen_at=max(row.last_polled_at or row.paid_at, row.paid_at),

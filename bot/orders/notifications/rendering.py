@@ -25,7 +25,7 @@ from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, NotModified, Outcome, TryLater
 from bot.infra.telegram.ui.screen import Keyboard, Screen
 from bot.orders.notification_kinds import OUTCOMES, PAYMENT_MESSAGES, STATUS_MESSAGES, AboutOrder, OrderNotification
-from bot.orders.notification_queue import QUEUES, order_notifications, order_subject
+from bot.orders.notification_queue import QUEUES, has_any_message, order_notifications, order_subject
 from bot.orders.order import Order, Phase
 from bot.orders.preferences import DeliveryMode, delivery_mode
 from bot.orders.receipts.handlers import ReceiptPicture, draw_receipt
@@ -449,13 +449,19 @@ async def _read_facts(notification: OrderMessage, tx: Transaction) -> OrderFacts
     facts = OrderFacts(order, await outbox.find_messages(subject, MESSAGES_OF_ORDER, notification.chat_id))
     if notification.kind not in {OrderNotification.SENT, OrderNotification.RECEIPT}:
         return facts
-    saved = await RecipientRepository(tx).find_by_user(order.user_id)
     return replace(
         facts,
         receipt=await find_receipt(tx, order),
-        recipient=find_saved(saved, order.method, order.number),
-        has_receipt_row=await outbox.has_any(subject, (OrderNotification.RECEIPT,), order.chat_id),
+        recipient=await _find_recipient(tx, order),
+        has_receipt_row=await has_any_message(tx, order, (OrderNotification.RECEIPT,)),
     )
+
+
+async def _find_recipient(tx: Transaction, order: Order) -> SavedRecipient | None:
+    """Return the order's recipient, if its payer has saved it and may see it."""
+    if order.hides_recipient:
+        return None
+    return find_saved(await RecipientRepository(tx).find_by_user(order.user_id), order.method, order.number)
 
 
 def _if_readable(render: RenderOrder) -> Callable[..., Awaitable[DeliveryOutcome]]:

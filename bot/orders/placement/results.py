@@ -14,7 +14,7 @@ from bot.infra.feature import Infra
 from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.deposits import MAY_BE_PAID_FOR, find_earlier_deposits
 from bot.orders.notification_kinds import OrderNotification, OrderWarning
-from bot.orders.notification_queue import operator_notifications, order_notifications, order_subject
+from bot.orders.notification_queue import has_any_message, operator_notifications, order_notifications
 from bot.orders.order import UNCERTAIN_PHASES, EventNote, Order, Phase
 from bot.orders.placement.invoice_check import InvoiceCheck, check_invoice, withhold
 from bot.orders.placement.matching import OrderListing
@@ -139,7 +139,7 @@ class ResultRecorder:
 
     async def _correct_review(self, tx: Transaction, order: Order, now: datetime) -> None:
         """Queue the edit of a review that says that we look for the order, because it was found."""
-        if await OutboxRepository(tx).has_any(order_subject(order), (OrderNotification.REVIEW,), order.chat_id):
+        if await has_any_message(tx, order, (OrderNotification.REVIEW,)):
             await OutboxRepository(tx).add(order_notifications(order, (OrderNotification.CARD_EDIT,), now))
 
     async def _change_phase(
@@ -205,9 +205,9 @@ async def has_rivals(tx: Transaction, order: Order, listing: OrderListing | None
 
 
 async def is_superseded(tx: Transaction, intent: Order) -> bool:
-    """Return whether the sender has placed the same order again since. Only the newest of equal orders is shown.
+    """Return whether its payer has placed the same order again since. Only the newest of equal orders is shown.
 
     Orders that the service refused don't count.
     """
-    newer = await OrderRepository(tx).placed_after(intent.user_id, intent.created_at)
+    newer = await OrderRepository(tx).placed_after(intent.payer, intent.created_at)
     return any(order.phase is not Phase.REFUSED and order.is_same_request_as(intent) for order in newer)

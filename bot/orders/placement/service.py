@@ -16,8 +16,9 @@ from bot.infra.outbox.repository import OutboxRepository
 from bot.orders import limits
 from bot.orders.deposits import is_list_conclusive, is_settled
 from bot.orders.notification_kinds import OrderNotification
-from bot.orders.notification_queue import order_notifications, review_notification
+from bot.orders.notification_queue import order_notifications, review_notifications
 from bot.orders.order import EventNote, Order, Phase, make_payable, new_intent, new_page_token, new_reference
+from bot.orders.payer import Payer
 from bot.orders.placement.deposit_sums import DepositSums
 from bot.orders.placement.invoice_check import InvoiceCheck, payment_notifications, withhold
 from bot.orders.placement.matching import OrderListing, read_list, read_rivals
@@ -60,17 +61,17 @@ class PlaceOrder:
 
     The amount in `wanted` and `quote` are those of the review. `reviewed_sats` is the sum of a deposit as the review
     showed it. `phrase` becomes the user's phrase if they have none, because every invoice shows one. `message_id` is
-    the message with the review, in which the outcome is shown.
+    the message with the review, in which the outcome is shown. `origin` is the link that was opened, if any.
     """
 
-    user_id: int
-    chat_id: int
+    payer: Payer
     draft_id: str
     wanted: OrderRequest
     quote: Quote
     reviewed_sats: int | None = None
     phrase: str | None = field(default=None, repr=False)
     message_id: int | None = None
+    origin: str | None = None
 
 
 Confirm = Callable[[Transaction], Awaitable[bool]]
@@ -164,16 +165,16 @@ class OrderService:
         order = new_intent(
             replace(request.wanted, method=current),
             worth,
-            user_id=request.user_id,
-            chat_id=request.chat_id,
+            payer=request.payer,
             draft_id=request.draft_id,
             now=self._clock.now(),
+            origin=request.origin,
         )
         async with self._database.transaction() as tx:
             is_confirmed = await confirm(tx)
             if is_confirmed:
                 order = await self._add_intent(tx, order, quote, request.message_id)
-                await _save_phrase(tx, order.user_id, request.phrase)
+                await _save_phrase(tx, order.payer, request.phrase)
         if not is_confirmed:
             return await self.get_placed(request.draft_id)
         self.submission.submit(order)
@@ -349,22 +350,22 @@ class OrderService:
     def _check_limits(self, placed: Sequence[Order], idr: int) -> None:
         """Raise `Rejection` if an order of `idr` rupiah is above the user's limits now.
 
-        This warns the user before they type everything. `_enforce_user_limits` decides.
+        This warns the user before they type everything. `_enforce_payer_limits` decides.
         """
         if not self.rules.limits.is_unlimited:
             limits.check(self.rules.limits, placed, idr, self._clock.now(), smallest=self.rules.min_order_idr)
 
-    async def _enforce_user_limits(self, tx: Transaction, intent: Order) -> None:
-        """Raise `Rejection` if an intent that is being added in `tx` is above its user's limits.
+    async def _enforce_payer_limits(self, tx: Transaction, intent: Order) -> None:
+        """Raise `Rejection` if an intent that is being added in `tx` is above its payer's limits.
 
-        One intent of a user is added at a time, so that two devices can't exceed the limits together. When a user
+        One intent of a payer is added at a time, so that two devices can't exceed the limits together. When a payer
         accepts a changed price, nothing is checked, because the order has counted since it was placed.
         """
         if self.rules.limits.is_unlimited:
             return
-        await OrderRepository(tx).lock_user(intent.user_id)
+        await OrderRepository(tx).lock_payer(intent.payer)
         now = intent.created_at
-        placed = await OrderRepository(tx).counted_by_limits(intent.user_id, now - limits.DAY)
+        placed = await OrderRepository(tx).counted_by_limits(intent.payer, now - limits.DAY)
         limits.check(self.rules.limits, placed, intent.expected_idr, now, smallest=self.rules.min_order_idr)
 
     async def _add_intent(self, tx: Transaction, order: Order, quote: Quote | None, message_id: int | None) -> Order:
@@ -374,20 +375,20 @@ class OrderService:
         """
         if quote is not None:
             order = await self._sums.reserve(tx, order, quote)
-        await self._enforce_user_limits(tx, order)
+        await self._enforce_payer_limits(tx, order)
         order = replace(order, posting_until=order.created_at + self.rules.longest_placement)
         if not await OrderRepository(tx).add(order):
             raise ConfirmationOutdated
-        if order.has_recipient:
+        if order.has_recipient and not order.hides_recipient and order.payer.user_id is not None:
             recipient = Recipient(order.method, order.number, order.holder)
-            await save_recipient(tx, order.user_id, recipient, order.created_at)
+            await save_recipient(tx, order.payer.user_id, recipient, order.created_at)
         if message_id is not None:
-            await OutboxRepository(tx).add([review_notification(order, message_id, order.created_at)])
+            await OutboxRepository(tx).add(review_notifications(order, message_id, order.created_at))
         await OrderRepository(tx).record_event(order, order.created_at, EventNote.INTENDED)
         return order
 
 
-async def _save_phrase(tx: Transaction, user_id: int, phrase: str | None) -> None:
-    user = await UserRepository(tx).get(user_id) if phrase else None
+async def _save_phrase(tx: Transaction, payer: Payer, phrase: str | None) -> None:
+    user = await UserRepository(tx).get(payer.user_id) if phrase and payer.user_id is not None else None
     if user is not None and user.phrase is None:
         await UserRepository(tx).save(replace(user, phrase=phrase, suggested_phrase=None))

@@ -40,6 +40,21 @@ def format_payout_reference(t: Translator, order: Order) -> tuple[Html, ...]:
     return (t("orders.payout_reference", id=order.payout_reference),) if order.payout_reference else ()
 
 
+def format_payer(t: Translator, order: Order) -> Html:
+    """Return the line that leads staff to the payer, or says why nothing does."""
+    payer = order.payer
+    if payer.user_id is not None:
+        return t("orders.payer.user", link=Html(f"tg://user?id={payer.user_id}"))
+    return t("orders.payer.page" if payer.secret_hash is not None else "orders.payer.deleted")
+
+
 def order_button(t: Translator, order: Order, label: str, action: OrderAction, style: Style | None = None) -> Button:
     """Return a button that acts on `order`. `label` is the key of its text."""
     return Button(t.plain(label), data=OrderButton(order.reference, action).pack(), style=style)
+
+
+def repeat_button(t: Translator, order: Order, label: str, action: OrderAction, style: Style | None = None) -> Button:
+    """Return a button that begins the same request again. An order from a link leads back to the link."""
+    if order.hides_recipient:
+        return order_button(t, order, "orders.button.open_link", OrderAction.OPEN_LINK, style)
+    return order_button(t, order, label, action, style)

@@ -20,6 +20,7 @@ from bot.orders.screens.formatting import (
     format_order_line,
     format_payout_reference,
     order_button,
+    repeat_button,
 )
 from bot.rates.quote import price_drift_percent
 from bot.recipients.formatting import format_method, group_digits
@@ -125,7 +126,7 @@ def _question(kind: OrderNotification, t: Translator, order: Order, line: Html) 
             idr=t.rupiah(idr),
             reviewed=t.sats(order.expected_sats),
             reviewed_idr=t.rupiah(order.expected_idr),
-            number=group_digits(order.number),
+            number=group_digits(order.payer_number),
         )
     drift = price_drift_percent(expected_sats=order.expected_sats, expected_idr=order.expected_idr, sats=sats, idr=idr)
     return t(
@@ -152,9 +153,9 @@ def _explain_no_invoice(kind: OrderNotification, t: Translator, order: Order, li
         )
     if kind is OrderNotification.OUTSIDE_LIMITS:
         return t("orders.notification.locked_below_minimum", line=line, idr=t.rupiah(locked))
-    if not order.refusal:
+    if not order.payer_refusal:
         return t("orders.notification.refused", line=line)
-    return t("orders.notification.refused_because", line=line, reason=clip(order.refusal.strip(), REASON_SHOWN))
+    return t("orders.notification.refused_because", line=line, reason=clip(order.payer_refusal.strip(), REASON_SHOWN))
 
 
 def _keyboard(kind: OrderNotification, reader: Reader, order: Order, *, help_offered: bool) -> Keyboard:
@@ -163,7 +164,7 @@ def _keyboard(kind: OrderNotification, reader: Reader, order: Order, *, help_off
 
     match kind:
         case OrderNotification.PRICE_MOVED | OrderNotification.RECIPIENT_MASKED if order.is_offer_over(reader.now):
-            return ((button("orders.button.requote", OrderAction.REQUOTE, "primary"),),)
+            return ((repeat_button(reader.t, order, "orders.button.requote", OrderAction.REQUOTE, "primary"),),)
         case OrderNotification.PRICE_MOVED | OrderNotification.RECIPIENT_MASKED | OrderNotification.UNRESOLVED:
             (yes, action), (no, drop) = ANSWERS[kind]
             return ((button(yes, action, "primary"),), (button(no, drop),))
@@ -175,7 +176,7 @@ def _keyboard(kind: OrderNotification, reader: Reader, order: Order, *, help_off
             | OrderNotification.OUTSIDE_LIMITS
             | OrderNotification.DEPOSIT_TAKEN
         ):
-            return ((button("orders.button.back_to_review", OrderAction.REQUOTE, "primary"),),)
+            return ((repeat_button(reader.t, order, "orders.button.back_to_review", OrderAction.REQUOTE, "primary"),),)
         case OrderNotification.CHECKING | OrderNotification.CONVERTING | OrderNotification.SENDING:
             return ()
         case _:

@@ -10,7 +10,7 @@ from bot.orders.buttons import OrderAction
 from bot.orders.order import UNCERTAIN_PHASES, Order, OrderEvent, OrderStatus, Phase
 from bot.orders.screens import status_message
 from bot.orders.screens import timeline as order_timeline
-from bot.orders.screens.formatting import format_channel, format_payout_reference, order_button
+from bot.orders.screens.formatting import format_channel, format_payout_reference, order_button, repeat_button
 from bot.orders.screens.open_orders import status_emoji, status_key
 from bot.orders.screens.order_messages import REASON_SHOWN
 from bot.recipients.formatting import format_destination
@@ -82,7 +82,7 @@ def _moved(t: Translator, order: Order) -> Html:
 
 
 def _meaning(reader: Reader, order: Order) -> Html | str:
-    t, status, reason = reader.t, order.status(reader.now), (order.refusal or "").strip()
+    t, status, reason = reader.t, order.status(reader.now), (order.payer_refusal or "").strip()
     if status is OrderStatus.REFUSED and reason:
         return t("orders.order_page.refused_because", reason=clip(reason, REASON_SHOWN))
     if status in MEANINGS:
@@ -112,9 +112,9 @@ def _keyboard(reader: Reader, order: Order, *, help_offered: bool) -> Keyboard:
     elif order.phase is Phase.OPEN:
         rows.append((button("orders.button.card", OrderAction.RESEND_STATUS),))
     if order.may_be_sent_again(reader.now) and status is OrderStatus.OFFER_OVER:
-        rows.append((button("orders.button.requote", OrderAction.REQUOTE, "primary"),))
+        rows.append((repeat_button(reader.t, order, "orders.button.requote", OrderAction.REQUOTE, "primary"),))
     elif order.may_be_sent_again(reader.now):
-        rows.append((button("orders.button.resend", OrderAction.RESEND, "primary"),))
+        rows.append((repeat_button(reader.t, order, "orders.button.resend", OrderAction.RESEND, "primary"),))
     if order.state == COMPLETED:
         rows.append((button("orders.button.receipt", OrderAction.RECEIPT),))
     if help_offered:

@@ -10,7 +10,7 @@ from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.orders.buttons import OrderAction
 from bot.orders.notification_kinds import OrderNotification
 from bot.orders.order import Order, OrderStatus, Phase
-from bot.orders.screens.formatting import order_button
+from bot.orders.screens.formatting import order_button, repeat_button
 from bot.recipients.formatting import format_destination, kind_key
 from bot.settlement.steps import COMPLETED, FAILED, OrderStep
 from bot.users.screens.buttons import send_row
@@ -42,14 +42,14 @@ def keyboard(reader: Reader, order: Order, *, help_offered: bool) -> Keyboard:
     if order.awaits_payment(reader.now):
         rows.append((order_button(t, order, "orders.button.show_payment", OrderAction.RESEND_STATUS, "primary"),))
     if order.status(reader.now) in {OrderStatus.EXPIRED, OrderStatus.FAILED_UNPAID}:
-        rows.append((order_button(t, order, "orders.button.requote", OrderAction.REQUOTE, "primary"),))
+        rows.append((repeat_button(t, order, "orders.button.requote", OrderAction.REQUOTE, "primary"),))
     if order.phase is Phase.OPEN:
         rows.append((order_button(t, order, "orders.button.refresh", OrderAction.REFRESH_STATUS),))
     if help_offered and may_need_help(order):
         rows.append((order_button(t, order, "orders.button.help", OrderAction.HELP),))
     if order.state == COMPLETED:
-        resend = order_button(t, order, "orders.button.resend", OrderAction.RESEND)
-        rows.append((resend,) if order.has_recipient else send_row(t))
+        resend = repeat_button(t, order, "orders.button.resend", OrderAction.RESEND)
+        rows.append((resend,) if order.can_be_repeated else send_row(t))
     return tuple(rows)
 
 

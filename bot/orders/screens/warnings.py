@@ -2,12 +2,12 @@
 
 from datetime import datetime
 
-from bot.infra.i18n import Html, Translator
+from bot.infra.i18n import Translator
 from bot.infra.telegram.ui.formatting import clip
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.notification_kinds import AboutProblem, OrderWarning
 from bot.orders.order import Failure, Order
-from bot.orders.screens.formatting import format_order_line
+from bot.orders.screens.formatting import format_order_line, format_payer
 from bot.orders.screens.open_orders import staff_status_key
 
 MAX_COMPLAINT = 300
@@ -27,5 +27,5 @@ def _facts(t: Translator, order: Order, now: datetime) -> dict[str, object]:
     return {
         "line": format_order_line(t, order),
         "state": t(staff_status_key(order, now)),
-        "user": Html(f"tg://user?id={order.user_id}"),
+        "payer": format_payer(t, order),
     }

@@ -118,7 +118,7 @@ class StatusQuestionHandlers:
             return None
         async with self._database.reading() as tx:
             order = await OrderRepository(tx).with_payment_hash(decoded.payment_hash)
-        return order if order is not None and order.chat_id == session.chat_id else None
+        return order if order is not None and order.payer.chat_id == session.chat_id else None
 
     async def _names_order(self, session: Session, text: str) -> bool:
         """Return whether the text is nothing but the reference of one of the user's newest orders."""

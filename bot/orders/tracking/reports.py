@@ -142,7 +142,7 @@ async def _step_if_chosen(tx: Transaction, before: Order, after: Order) -> tuple
     step = step_notification(before, after)
     if step is None:
         return ()
-    user = await UserRepository(tx).get_if_readable(after.user_id)
+    user = None if after.payer.user_id is None else await UserRepository(tx).get_if_readable(after.payer.user_id)
     mode = delivery_mode(step, user.notification_preferences if user else None)
     return () if mode is DeliveryMode.STATUS_ONLY else (step,)
 

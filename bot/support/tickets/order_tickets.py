@@ -49,9 +49,10 @@ async def open_order_ticket(tx: Transaction, staff_chat: StaffChat, order: Order
 
     The message about the problem says so to the user.
 
-    Call it in the transaction that saves the problem. It does nothing if there is no support agent.
+    Call it in the transaction that saves the problem. It does nothing if there is no support agent, or if the payer has
+    no chat in which a ticket could be answered. Operators have an alarm about the order in any case.
     """
-    if not staff_chat.is_open:
+    if not staff_chat.is_open or not order.payer.has_chat:
         return
     for _ in range(MAX_ATTEMPTS):
         known = await TicketRepository(tx).open_of(order.user_id, order.reference)

@@ -111,6 +111,24 @@ async def test_all_orders_can_be_leafed_through_while_others_arrive(shared_syste
         assert references(newest)[1:] == newest_first[:5]
 
 
+async def test_an_order_from_a_link_shows_the_last_digits_and_no_button_fills_in_its_number(
+    shared_system: System,
+) -> None:
+    emma = await new_user(shared_system)
+    number = "5550000042"
+    (order,) = await save_orders(shared_system, emma, {"number": number, "origin": "a link"})
+    await open_newest_page(emma)
+    page = await open_page(emma, order.reference)
+    assert "••••0042\nSARI DEWI" in page["text"]
+    labels = await emma.labels_of(page)
+    assert label("orders.button.open_link") in labels
+    assert label("orders.button.resend") not in labels
+    for action in ("resend", "requote", "link"):
+        pressed = await emma.presses(page, f"o:{order.reference}:{action}", force=True)
+        assert pressed["text"] == label("orders.stale.order")
+    assert number not in str(await emma.messages())
+
+
 async def test_a_page_follows_its_order_and_never_writes_over_what_was_told(shared_system: System) -> None:
     emma = await new_user(shared_system)
     _, order = await tap_to_invoice(shared_system, emma)

@@ -13,7 +13,7 @@ from bot.orders.page_url import form_address
 from bot.orders.receipts.links import ReceiptLinks
 from bot.orders.receipts.model import Receipt
 from bot.orders.receipts.picture import ReceiptFacts
-from bot.orders.screens.formatting import format_order_line, order_button
+from bot.orders.screens.formatting import format_order_line, order_button, repeat_button
 from bot.payments.erc681 import format_token_amount
 from bot.payments.tokens import TOKENS
 from bot.recipients.formatting import format_destination, format_full_method, kind_key
@@ -79,7 +79,8 @@ def format_caption(t: Translator, order: Order, receipt: Receipt, links: Receipt
 
 def build_keyboard(t: Translator, order: Order) -> Keyboard:
     """Return the button to send again. Telegram doesn't forward it with the picture."""
-    return ((order_button(t, order, "orders.button.resend", OrderAction.RESEND),),) if order.has_recipient else ()
+    resend = repeat_button(t, order, "orders.button.resend", OrderAction.RESEND)
+    return ((resend,),) if order.can_be_repeated else ()
 
 
 def as_text(t: Translator, order: Order, receipt: Receipt) -> Screen:

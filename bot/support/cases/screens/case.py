@@ -13,7 +13,7 @@ from bot.infra.telegram.ui.formatting import quote_input
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Button
 from bot.orders.order import Order
-from bot.orders.screens.formatting import format_channel, format_order_line, format_payout_reference
+from bot.orders.screens.formatting import format_channel, format_order_line, format_payer, format_payout_reference
 from bot.orders.screens.open_orders import staff_status_key, status_emoji
 from bot.recipients.formatting import format_destination
 from bot.support.buttons import LookupButton, LookupPage, RevealAction, RevealButton
@@ -130,7 +130,7 @@ def _order_lines(reader: Reader, order: Order) -> Iterator[str]:
 
 def _user_line(t: Translator, case: Case) -> Html:
     if not case.user_id:
-        return t("support.case.person_forgotten")
+        return t("orders.payer.deleted") if case.order is None else format_payer(t, case.order)
     return t("support.case.person", id=str(case.user_id), language=format_language(t, case))
 
 

@@ -8,6 +8,7 @@ from bot.infra.telegram.ui.formatting import quote_input
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.orders.order import Order
+from bot.orders.screens.formatting import format_payer
 from bot.orders.screens.open_orders import staff_status_key, status_emoji
 from bot.recipients.formatting import format_destination, format_method
 from bot.settlement.model import PayoutMethod
@@ -60,9 +61,7 @@ def format_entry(reader: Reader, order: Order) -> Html:
 
 
 def _format_owner(t: Translator, order: Order) -> Html:
-    return (
-        t("support.lookup.order_of", user=str(order.user_id)) if order.user_id else t("support.lookup.order_forgotten")
-    )
+    return t("support.lookup.order_of", user=str(order.user_id)) if order.user_id else format_payer(t, order)
 
 
 def order_buttons(orders: Sequence[Order]) -> Keyboard:

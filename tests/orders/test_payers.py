@@ -1,0 +1,263 @@
+"""An order is its payer's, with or without a chat: what supersedes what, limits, deletion, retention, trouble."""
+
+import asyncio
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from bot.core.errors import Rejection
+from bot.infra.db.database import Database
+from bot.infra.outbox.repository import OutboxRepository
+from bot.orders.limits import Limits
+from bot.orders.notification_kinds import OrderNotification, OrderWarning
+from bot.orders.notification_queue import order_subject
+from bot.orders.order import EventNote, Order, Phase
+from bot.orders.payer import Payer, payer_in_chat, payer_on_page
+from bot.orders.receipts.repository import ReceiptRepository
+from bot.orders.repository import OrderRepository
+from bot.orders.user_data import delete_payer, export_payer, remove_recipients
+from bot.recipients.repository import RecipientRepository
+from bot.settlement.steps import OrderStep
+from bot.staff.alarm_model import AlarmKind
+from bot.staff.alarm_repository import AlarmRepository
+from bot.support.tickets.repository import TicketRepository
+from tests.orders.builders import an_order
+from tests.orders.order_system import EMMA, NUMBER, OSCAR, RULES, SARI, OrderSystem, rules
+from tests.orders.payers import LINK, OTHER_PAGE, PAGE, place_for
+from tests.settlement.fake_settlement import FakeSettlement
+from tests.times import NOW, SECOND
+
+RINA = 3001
+STAFFED = rules(support_ids=frozenset({RINA}))
+
+
+async def messages_about(system: OrderSystem, order: Order) -> list[tuple[int, str]]:
+    """Return the chat and the kind of every notification about an order, sent or not."""
+    async with system.store.reading() as tx:
+        rows = await OutboxRepository(tx).find_by_subject(order_subject(order))
+    return [(row.chat_id, row.kind) for row in rows]
+
+
+@pytest.fixture
+async def staffed(file: str, service: FakeSettlement) -> Any:
+    """Orders with an operator and a support agent."""
+    system = OrderSystem(file, service, rules=STAFFED)
+    yield system
+    await system.close()
+
+
+async def test_an_order_without_a_chat_is_followed_to_its_end_and_notifies_nobody(
+    system: OrderSystem, service: FakeSettlement
+) -> None:
+    order = await place_for(system, PAGE)
+    assert (order.phase, order.bolt11, order.payer) == (Phase.OPEN, service.records["svc-1"].bolt11, PAGE)
+    for state, step in (("LN_INVOICE_PAID", OrderStep.PAID), ("COMPLETED", OrderStep.SENT)):
+        service.becomes("svc-1", state)
+        await system.poll()
+        assert (await system.order(order.reference)).step is step
+    assert await messages_about(system, order) == []
+    assert system.sender.sent == []
+    async with system.store.reading() as tx:
+        assert await ReceiptRepository(tx).of_order(order.reference) is not None
+        assert {user: await RecipientRepository(tx).find_by_user(user) for user in (0, EMMA)} == {0: (), EMMA: ()}
+
+
+async def test_an_invoice_without_a_chat_expires_and_is_no_longer_polled(
+    system: OrderSystem, service: FakeSettlement
+) -> None:
+    order = await place_for(system, PAGE)
+    await system.poll(after=service.expiry.total_seconds() + 1)
+    expired = await system.order(order.reference)
+    assert (expired.expiry_notified, expired.next_poll_at is not None) == (True, True)
+    await system.poll(after=timedelta(days=1, minutes=11).total_seconds())
+    assert (await system.order(order.reference)).phase is Phase.DONE
+    assert await messages_about(system, order) == []
+
+
+@pytest.mark.parametrize("state", ["FAILED", "LN_INVOICE_PAID"])
+async def test_trouble_without_a_chat_is_the_operators_and_opens_no_ticket_that_nobody_could_read(
+    staffed: OrderSystem, service: FakeSettlement, state: str
+) -> None:
+    order = await place_for(staffed, PAGE)
+    service.becomes("svc-1", "LN_INVOICE_PAID")
+    await staffed.poll()
+    service.becomes("svc-1", state)
+    staffed.clock.passes(minutes=31)
+    await staffed.poller.tick()
+    await staffed.observer.mark_overdue()
+    await staffed.deliver()
+    failed = state == "FAILED"
+    assert await messages_about(staffed, order) == [(OSCAR, OrderWarning.FAILED if failed else OrderWarning.STUCK)]
+    assert staffed.sender.kinds(RINA) == []
+    async with staffed.store.reading() as tx:
+        (alarm,) = await AlarmRepository(tx).open()
+        assert await TicketRepository(tx).of_order(order.reference) == ()
+    assert (alarm.kind, alarm.subject) == (
+        AlarmKind.ORDER_FAILED if failed else AlarmKind.ORDER_STUCK,
+        order.reference,
+    )
+
+
+@pytest.mark.parametrize("loss", ["lost_after", "lost_before"])
+async def test_a_lost_answer_without_a_chat_is_searched_for_as_any_other(
+    system: OrderSystem, service: FakeSettlement, loss: str
+) -> None:
+    service.places.append(loss)
+    order = await place_for(system, PAGE)
+    assert order.phase is Phase.UNKNOWN
+    await system.find_lost_orders()
+    found = await system.order(order.reference)
+    assert (found.phase, found.payer) == (Phase.OPEN if loss == "lost_after" else Phase.UNKNOWN, PAGE)
+    await system.find_lost_orders(after=61)
+    unresolved = await system.order(order.reference)
+    assert unresolved.phase is (Phase.OPEN if loss == "lost_after" else Phase.UNRESOLVED)
+    await system.find_lost_orders(after=timedelta(days=1).total_seconds())
+    assert (await system.order(order.reference)).phase is not Phase.UNRESOLVED
+    assert await messages_about(system, order) == []
+
+
+async def test_a_changed_price_without_a_chat_waits_for_the_payer_and_is_given_up_after_its_expiry(
+    system: OrderSystem, service: FakeSettlement
+) -> None:
+    service.locked_rate = service.rate * 9 // 10
+    held = await place_for(system, PAGE)
+    assert held.phase is Phase.NEEDS_CONFIRMATION
+    accepted = await system.orders.accept_price(held.reference)
+    assert accepted is not None
+    assert accepted.phase is Phase.OPEN
+    other = await place_for(system, OTHER_PAGE)
+    system.clock.passes(hours=2)
+    await system.observer.close_offers()
+    assert (await system.order(other.reference)).phase is Phase.ABANDONED
+    assert await messages_about(system, held) == await messages_about(system, other) == []
+
+
+async def test_a_hundred_equal_orders_of_a_hundred_payers_supersede_none(
+    system: OrderSystem, service: FakeSettlement
+) -> None:
+    service.gate = asyncio.Event()
+    payers = [payer_on_page(str(n)) for n in range(50)] + [payer_in_chat(9_000 + n) for n in range(50)]
+    placing = []
+    for n, payer in enumerate(payers):
+        service.asked.clear()
+        placing.append(asyncio.create_task(place_for(system, payer, draft_id=str(n))))
+        await service.asked.wait()
+        system.clock.passes(seconds=0.01)
+    service.gate.set()
+    orders = await asyncio.gather(*placing)
+    assert {order.phase for order in orders} == {Phase.OPEN}
+    assert len({order.bolt11 for order in orders}) == len(payers)
+    assert [order.payer for order in orders] == payers
+
+
+@pytest.mark.parametrize("payer", [PAGE, payer_in_chat(EMMA)], ids=["on a page", "in a chat"])
+async def test_a_payer_who_placed_the_same_again_is_shown_only_the_newer_order(
+    system: OrderSystem, service: FakeSettlement, payer: Payer
+) -> None:
+    service.places.append("lost_after")
+    first = await place_for(system, payer)
+    system.clock.passes(seconds=50)
+    await place_for(system, payer)
+    await system.find_lost_orders()
+    async with system.store.reading() as tx:
+        events = await OrderRepository(tx).events(first.reference)
+    assert (await system.order(first.reference)).phase is Phase.ABANDONED
+    assert events[-1].note == EventNote.SUPERSEDED
+
+
+@pytest.mark.parametrize(
+    ("payer", "origin"),
+    [(OTHER_PAGE, LINK), (payer_in_chat(SARI), LINK), (PAGE, "the rent of June"), (PAGE, None)],
+    ids=["another page", "a chat", "another link", "no link"],
+)
+async def test_what_is_another_payers_or_asked_for_with_another_link_supersedes_nothing(
+    system: OrderSystem, service: FakeSettlement, payer: Payer, origin: str | None
+) -> None:
+    service.places.append("lost_after")
+    first = await place_for(system, PAGE)
+    system.clock.passes(seconds=50)
+    await place_for(system, payer, origin=origin)
+    await system.find_lost_orders()
+    assert (await system.order(first.reference)).phase is Phase.OPEN
+
+
+async def test_limits_are_those_of_each_payer(file: str, service: FakeSettlement) -> None:
+    system = OrderSystem(file, service, rules=rules(limits=Limits(open_orders=1)))
+    for payer in (PAGE, OTHER_PAGE, payer_in_chat(EMMA), payer_in_chat(SARI)):
+        await place_for(system, payer)
+        with pytest.raises(Rejection, match=r"orders\.limits\.open"):
+            await place_for(system, payer)
+    assert service.times("place") == 4
+    await system.close()
+
+
+async def test_two_taps_on_a_page_cannot_exceed_its_limit(database: str, service: FakeSettlement) -> None:
+    systems = [OrderSystem(database, service, rules=replace(RULES, limits=Limits(orders_per_hour=3))) for _ in range(2)]
+    results = await asyncio.gather(
+        *(place_for(systems[n % 2], PAGE, draft_id=str(n)) for n in range(8)), return_exceptions=True
+    )
+    assert sum(isinstance(each, Order) for each in results) == service.times("place") == 3
+    assert all(isinstance(each, Order | Rejection) for each in results)
+    for system in systems:
+        await system.close()
+
+
+async def test_a_payer_is_found_by_no_other_and_nobody_has_no_orders(store: Database) -> None:
+    payers = (PAGE, OTHER_PAGE, payer_in_chat(EMMA), Payer())
+    async with store.transaction() as tx:
+        for n, payer in enumerate(payers):
+            await OrderRepository(tx).add(an_order(f"R{n}", payer=payer, created_at=NOW + n * SECOND))
+    async with store.reading() as tx:
+        orders = OrderRepository(tx)
+        for n, payer in enumerate(payers[:3]):
+            assert [each.reference for each in await orders.of_payer(payer)] == [f"R{n}"]
+            assert [each.reference for each in await orders.open_of_payer(payer)] == [f"R{n}"]
+            assert [each.payer for each in await orders.placed_after(payer, NOW - SECOND)] == [payer]
+            assert [each.payer for each in await orders.counted_by_limits(payer, NOW - SECOND)] == [payer]
+        with pytest.raises(ValueError, match="nobody"):
+            await orders.of_payer(Payer())
+
+
+async def test_a_deletion_of_one_payer_forgets_that_payers_orders_only(system: OrderSystem) -> None:
+    mine, theirs, of_chat = [await place_for(system, payer) for payer in (PAGE, OTHER_PAGE, payer_in_chat(EMMA, EMMA))]
+    async with system.store.transaction() as tx:
+        await delete_payer(tx, PAGE)
+    assert (await system.order(mine.reference)).payer == Payer()
+    assert not (await system.order(mine.reference)).has_recipient
+    assert await system.order(theirs.reference) == theirs
+    assert await system.order(of_chat.reference) == of_chat
+
+
+async def test_old_orders_lose_their_payer_without_a_chat_with_the_recipient(store: Database) -> None:
+    done: dict[str, Any] = {"phase": Phase.DONE, "state": "COMPLETED", "ended_at": NOW, "paid_at": NOW}
+    async with store.transaction() as tx:
+        await OrderRepository(tx).add(an_order("R1", payer=PAGE, page_token="a page", origin=LINK, **done))
+        assert await remove_recipients(tx, NOW + SECOND, 9) == 1
+        old = await OrderRepository(tx).get("R1")
+        assert await OrderRepository(tx).of_payer(PAGE) == ()
+    assert old is not None
+    assert (old.payer, old.number, old.page_token, old.origin) == (Payer(), "", None, LINK)
+
+
+async def test_the_file_of_a_payer_without_a_chat_has_the_order_and_not_the_number(system: OrderSystem) -> None:
+    order = await place_for(system, PAGE)
+    async with system.store.reading() as tx:
+        exported = await export_payer(tx, PAGE)
+        assert await export_payer(tx, OTHER_PAGE) == {"orders": []}
+    assert order.reference in str(exported)
+    assert NUMBER not in str(exported)
+
+
+async def test_nobody_elses_chat_gets_a_message_of_an_order_without_one(
+    system: OrderSystem, service: FakeSettlement
+) -> None:
+    await place_for(system, PAGE)
+    ordinary = await system.place()
+    for service_id in ("svc-1", "svc-2"):
+        service.becomes(service_id, "LN_INVOICE_PAID")
+    await system.poll()
+    assert {chat for chat, _ in await messages_about(system, ordinary)} == {EMMA}
+    assert {(each.chat_id, each.subject) for each in system.sender.sent} == {(EMMA, order_subject(ordinary))}
+    assert OrderNotification.PAID in system.sender.kinds()
