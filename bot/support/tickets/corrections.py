@@ -15,7 +15,7 @@ from bot.support.notification_kinds import AboutEntry, StaffNotification, Ticket
 from bot.support.notification_queue import notify_staff, notify_user
 from bot.support.ticket import Ticket
 from bot.support.tickets.entry_repository import TicketEntryRepository
-from bot.support.tickets.service import TicketService, audit_ticket
+from bot.support.tickets.service import TicketService, audit_ticket, check_hidden_number
 
 
 class TicketCorrectionService(TicketService):
@@ -30,7 +30,7 @@ class TicketCorrectionService(TicketService):
         """Save the edited content, and update all copies. Return False if nothing has changed.
 
         Raises:
-            Rejection: the entry was withdrawn.
+            Rejection: the entry was withdrawn, or a reply now quotes a number that is hidden from the user.
         """
 
         async def change(tx: Transaction, ticket: Ticket, now: datetime) -> bool:
@@ -39,6 +39,8 @@ class TicketCorrectionService(TicketService):
                 return False
             if known.withdrawn_at is not None:
                 raise Rejection("support.ticket.taken_back_already")
+            if known.kind is EntryKind.REPLY:
+                await check_hidden_number(tx, ticket, incoming)
             edited = replace(known, text=incoming.text, media=incoming.media, file_id=incoming.file_id, edited_at=now)
             await TicketEntryRepository(tx).save(edited)
             await self._notify_of_edit(tx, ticket, edited, now)

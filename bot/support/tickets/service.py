@@ -4,6 +4,7 @@ A change reads the ticket, decides and saves in one transaction, with its notifi
 the ticket since, the change is tried again with the newer ticket.
 """
 
+import re
 from collections.abc import Awaitable, Callable
 from datetime import datetime
 from typing import Final, TypeVar
@@ -12,6 +13,7 @@ from bot.core.clock import Clock
 from bot.core.errors import Rejection
 from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
+from bot.orders.repository import OrderRepository
 from bot.staff.audit import record_audit
 from bot.staff.model import AuditAction
 from bot.staff.staff_chat import StaffChat
@@ -26,6 +28,10 @@ Change = Callable[[Transaction, Ticket, datetime], Awaitable[T]]
 """Changes the ticket that was read in the transaction. If it raises, nothing is saved."""
 
 GONE: Final = "support.staff.gone"
+HIDDEN_NUMBER: Final = "support.staff.refusal.hidden_number"
+
+_TAG: Final = re.compile(r"<[^>]*>")
+_BETWEEN_DIGITS: Final = re.compile(r"(?<=\d)[\s.()+'-]+(?=\d)")
 
 
 class ConcurrentChange(Exception):
@@ -96,6 +102,21 @@ async def check_none_open(tx: Transaction, ticket: Ticket) -> None:
     """
     if not ticket.is_open and await TicketRepository(tx).open_of(ticket.user_id, ticket.order_reference) is not None:
         raise Rejection("support.ticket.another_open")
+
+
+async def check_hidden_number(tx: Transaction, ticket: Ticket, incoming: IncomingMessage) -> None:
+    """Check that a reply doesn't quote the whole number of a recipient whom the ticket's user may not see.
+
+    Raises:
+        Rejection: it does. What a picture shows can't be checked.
+    """
+    reference = ticket.order_reference
+    order = await OrderRepository(tx).get_if_readable(reference) if reference else None
+    if order is None or not order.hides_recipient or not order.has_recipient:
+        return
+    digits = _BETWEEN_DIGITS.sub("", _TAG.sub("", incoming.text or ""))
+    if order.number.lstrip("0") in digits:  # +62 812 … is 0812 …
+        raise Rejection(HIDDEN_NUMBER)
 
 
 async def add_entry(

@@ -16,7 +16,13 @@ from bot.support.notification_kinds import AboutEntry, AboutTicket, Remark, Tick
 from bot.support.notification_queue import notify_of_remark, notify_user, other_staff_chats, staff_chats_with_source
 from bot.support.ticket import CloseReason, Ticket
 from bot.support.tickets.entry_repository import TicketEntryRepository
-from bot.support.tickets.service import TicketService, add_entry, audit_ticket, check_none_open
+from bot.support.tickets.service import (
+    TicketService,
+    add_entry,
+    audit_ticket,
+    check_hidden_number,
+    check_none_open,
+)
 
 ANY_TIME: Final = timedelta(days=36500)
 """Support can reopen a ticket however long ago it was closed."""
@@ -55,9 +61,15 @@ class StaffTicketService(TicketService):
         return await self._change(reference, change)
 
     async def reply(self, reference: str, by: int, incoming: IncomingMessage) -> TicketEntry | None:
-        """Reply to the user, and claim an unclaimed ticket. Return None if the message was saved before."""
+        """Reply to the user, and claim an unclaimed ticket. Return None if the message was saved before.
+
+        Raises:
+            Rejection: another agent holds the ticket, it is closed, or the reply quotes a number that is hidden from
+                the user.
+        """
 
         async def change(tx: Transaction, ticket: Ticket, now: datetime) -> TicketEntry | None:
+            await check_hidden_number(tx, ticket, incoming)
             entry = await add_entry(tx, ticket, incoming, EntryKind.REPLY, by=by, now=now)
             if entry is None:
                 return None
