@@ -38,7 +38,7 @@ from bot.infra.workers import Wakeup
 from bot.operations.feature import Operations
 from bot.operations.rules import OperationRules
 from bot.orders.feature import Orders
-from bot.orders.limits import Limits
+from bot.orders.limits import Limits, LinkLimits
 from bot.orders.notification_kinds import ORDER_SUBJECT
 from bot.orders.rules import OrderRules
 from bot.rates.feature import Rates
@@ -264,6 +264,7 @@ def create_order_rules(settings: Settings) -> OrderRules:
             orders_per_hour=settings.max_orders_per_hour,
             idr_per_day=settings.max_idr_per_day,
         ),
+        link_limits=LinkLimits(from_all=settings.max_link_orders, from_one=settings.max_link_orders_each),
         overdue_after=timedelta(seconds=settings.stuck_seconds),
         public_url=settings.public_url,
     )

@@ -97,6 +97,8 @@ class Settings(BaseSettings):
     max_open_orders: int = Field(5, ge=0, le=10**6)
     max_orders_per_hour: int = Field(20, ge=0, le=10**6)
     max_idr_per_day: int = Field(100_000_000, ge=0, le=10**15)
+    max_link_orders: int = Field(30, ge=0, le=100)
+    max_link_orders_each: int = Field(10, ge=0, le=100)
     max_messages_per_minute: int = Field(60, ge=0, le=10**6)
     stuck_seconds: float = Field(1800, ge=1, le=30 * DAY)
     retention_days: int = Field(365, ge=0, le=36_500)

@@ -1,4 +1,4 @@
-"""The limits of one user: unpaid orders at once, orders an hour, and rupiah a day.
+"""The limits of one payer: unpaid orders at once, orders an hour, and rupiah a day. Links have limits of their own.
 
 Which orders count:
 
@@ -12,9 +12,13 @@ rupiah a day        orders that can still be paid, and paid orders for 24 hours 
 
 An hour is the last 60 minutes, and a day the last 24 hours. So each order stops counting at a known time. A rejection
 says when the user can order again.
+
+Links are open to anyone, so many payers can create many orders at once. An order whose answer was lost, and other
+programs' deposits, are found only among the newest 100 orders of the service's list. Each order that is created pushes
+another one out of it. So all links together, and each of them, create only a few orders within `LINK_SPAN`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -23,6 +27,7 @@ from bot.core.money import AmountRejected
 from bot.orders.order import Order, Phase
 from bot.orders.poll_intervals import payable_until
 
+LINK_SPAN = timedelta(seconds=100)
 HOUR = timedelta(hours=1)
 DAY = timedelta(days=1)
 MAY_BE_PAID = frozenset({Phase.INTENDED, Phase.UNKNOWN, Phase.UNRESOLVED, Phase.NEEDS_CONFIRMATION, Phase.OPEN})
@@ -65,6 +70,23 @@ class Limits:
         return not (self.open_orders or self.orders_per_hour or self.idr_per_day)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkLimits:
+    """How many orders are created from links within any `LINK_SPAN`. 0 means no limit."""
+
+    from_all: int = 0
+    from_one: int = 0
+
+    @property
+    def is_unlimited(self) -> bool:
+        """Whether there is no limit at all."""
+        return not (self.from_all or self.from_one)
+
+
+class TooManyFromLinks(Rejection):
+    """Links have just created as many orders as they may. The payer can try again in a minute."""
+
+
 class LimitReached(Rejection):
     """One of the user's own limits doesn't allow the order now.
 
@@ -89,6 +111,17 @@ def can_still_be_paid(order: Order, now: datetime) -> bool:
     """Return whether `order` is unpaid and can still be paid."""
     is_possible = order.phase in MAY_BE_PAID and not order.is_paid and not order.is_ended
     return is_possible and now < order.offer_ends_at
+
+
+def check_links(limits: LinkLimits, created: Mapping[str, int], origin: str) -> None:
+    """Check whether another order can be created from the link `origin` now.
+
+    Raises:
+        TooManyFromLinks: too many were created within `LINK_SPAN`. `created` has how many, by their links.
+    """
+    is_full = bool(limits.from_all) and sum(created.values()) >= limits.from_all
+    if is_full or (limits.from_one and created.get(origin, 0) >= limits.from_one):
+        raise TooManyFromLinks("orders.limits.links")
 
 
 def check(limits: Limits, orders: Sequence[Order], idr: int, now: datetime, *, smallest: int) -> None:

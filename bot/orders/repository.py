@@ -48,6 +48,7 @@ from bot.orders.rows import (
     to_tracked_row,
 )
 from bot.orders.tables import (
+    IS_FROM_LINK,
     IS_POLLED,
     IS_UNCLAIMED,
     MAY_BE_CREATED,
@@ -123,6 +124,11 @@ LOCK_PAYER = {
     True: select(func.pg_advisory_xact_lock(literal_column("1"), func.hashint8(bindparam("user", type_=BigInteger())))),
     False: select(func.pg_advisory_xact_lock(literal_column("1"), func.hashtext(bindparam("hash", type_=Text())))),
 }
+# They are counted here, because SQLite would group them by reading all orders from links there ever were.
+FROM_LINKS = select(orders.c.origin).where(
+    IS_FROM_LINK, orders.c.created_at > bindparam("after", type_=orders.c.created_at.type)
+)
+LOCK_LINKS = select(func.pg_advisory_xact_lock(literal_column("3"), literal_column("0")))
 LOCK_PAYMENT = select(func.pg_advisory_xact_lock(literal_column("2"), func.hashtext(bindparam("key", type_=Text()))))
 WITH_PAYMENT_HASH = ALL.where(orders.c.payment_hash == bindparam("hash")).limit(1)
 IS_OF_CHANNEL = orders.c.channel == bindparam("channel", type_=Text())
@@ -372,6 +378,15 @@ class OrderRepository:
         """Lock a payment by its key until this transaction ends, as `lock_payer` does."""
         if self._connection.dialect.name == POSTGRESQL:
             await self._connection.execute(LOCK_PAYMENT, {"key": key})
+
+    async def lock_links(self) -> None:
+        """Lock the creation of orders from links until this transaction ends, as `lock_payer` does."""
+        if self._connection.dialect.name == POSTGRESQL:
+            await self._connection.execute(LOCK_LINKS)
+
+    async def count_from_links(self, after: datetime) -> Mapping[str, int]:
+        """Return how many orders were created from each link after this time, whatever has become of them."""
+        return Counter((await self._connection.execute(FROM_LINKS, {"after": after})).scalars())
 
     async def with_payment_hash(self, payment_hash: str) -> Order | None:
         """Return the order whose invoice has this payment hash."""

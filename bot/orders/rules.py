@@ -5,7 +5,7 @@ from datetime import timedelta
 from decimal import Decimal
 
 from bot.core.money import MAX_SATS, AmountRejected
-from bot.orders.limits import AmountLimits, Limits
+from bot.orders.limits import AmountLimits, Limits, LinkLimits
 from bot.rates.quote import Estimate
 from bot.recipients.banks import display_name
 from bot.settlement.model import PayoutMethod
@@ -32,6 +32,7 @@ class OrderRules:
     operator_ids: frozenset[int] = frozenset()
     support_ids: frozenset[int] = frozenset()
     limits: Limits = field(default_factory=Limits)
+    link_limits: LinkLimits = field(default_factory=LinkLimits)
     overdue_after: timedelta = timedelta(minutes=30)
     public_url: str = ""
     """The address of the payment pages; empty if there are none."""

@@ -215,6 +215,7 @@ Index(
 Index(
     "ix_orders_from_links_created_at",
     orders.c.created_at,
+    orders.c.origin,
     sqlite_where=IS_FROM_LINK,
     postgresql_where=IS_FROM_LINK,
 )

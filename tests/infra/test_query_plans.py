@@ -111,6 +111,10 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
         lambda tx: OrderRepository(tx).placed_after(payer_in_chat(1001), NOW),
         "ix_orders_user_id_created_at",
     ),
+    "orders from links": (
+        lambda tx: OrderRepository(tx).count_from_links(NOW),
+        "ix_orders_from_links_created_at",
+    ),
     "placed_after on a page": (
         lambda tx: OrderRepository(tx).placed_after(payer_on_page("secret"), NOW),
         "ix_orders_payer_hash_created_at",

@@ -23,6 +23,6 @@ def upgrade() -> None:
     for name, columns, condition in (
         ("ix_orders_payer_hash_created_at", ["payer_hash", "created_at"], IS_OF_PAGE),
         ("ix_orders_origin_created_at", ["origin", "created_at"], IS_FROM_LINK),
-        ("ix_orders_from_links_created_at", ["created_at"], IS_FROM_LINK),
+        ("ix_orders_from_links_created_at", ["created_at", "origin"], IS_FROM_LINK),
     ):
         op.create_index(name, "orders", columns, sqlite_where=condition, postgresql_where=condition)

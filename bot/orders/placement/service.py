@@ -368,6 +368,14 @@ class OrderService:
         placed = await OrderRepository(tx).counted_by_limits(intent.payer, now - limits.DAY)
         limits.check(self.rules.limits, placed, intent.expected_idr, now, smallest=self.rules.min_order_idr)
 
+    async def _enforce_link_limits(self, tx: Transaction, intent: Order) -> None:
+        """Raise `Rejection` if links have just created too many orders. One intent from a link is added at a time."""
+        if intent.origin is None or self.rules.link_limits.is_unlimited:
+            return
+        await OrderRepository(tx).lock_links()
+        created = await OrderRepository(tx).count_from_links(intent.created_at - limits.LINK_SPAN)
+        limits.check_links(self.rules.link_limits, created, intent.origin)
+
     async def _add_intent(self, tx: Transaction, order: Order, quote: Quote | None, message_id: int | None) -> Order:
         """Save the intent, with the time until which this process may ask the service for it, and its review.
 
@@ -376,6 +384,7 @@ class OrderService:
         if quote is not None:
             order = await self._sums.reserve(tx, order, quote)
         await self._enforce_payer_limits(tx, order)
+        await self._enforce_link_limits(tx, order)
         order = replace(order, posting_until=order.created_at + self.rules.longest_placement)
         if not await OrderRepository(tx).add(order):
             raise ConfirmationOutdated
