@@ -48,10 +48,10 @@ def network_reason(error: BaseException) -> str:
                 return "the encrypted connection (TLS) failed"
             case socket.gaierror():
                 return "there is no host of this name"
-    failed = (each for each in errors if isinstance(each, OSError) and each.errno)
-    if found := next(failed, None):
-        reason = os.strerror(found.errno).lower()
-        return f"{reason}: {found.filename}" if isinstance(found.filename, str) else reason
+    for each in errors:
+        if isinstance(each, OSError) and each.errno:
+            reason = os.strerror(each.errno).lower()
+            return f"{reason}: {each.filename}" if isinstance(each.filename, str) else reason
     return "no answer in time" if any(isinstance(each, TimeoutError) for each in errors) else ""
 
 

@@ -17,6 +17,7 @@ from bot.orders.history import HistoryPage
 from bot.orders.notification_kinds import AboutProblem, OrderNotification, OrderWarning
 from bot.orders.order import HoldReason, Order, Phase
 from bot.orders.payer import payer_in_chat
+from bot.orders.receipts.links import ReceiptLinks
 from bot.orders.receipts.screens import receipt, verify
 from bot.orders.screens import (
     history,
@@ -67,7 +68,7 @@ def all_of_one(outside: Outside, order: Order) -> Iterator[ScreenCase]:
     yield ScreenCase("missed orders", missed_orders.show_list(reader, [order]))
     yield ScreenCase("asked", status_questions.show_status(reader, order, help_offered=True))
     yield ScreenCase("receipt as text", receipt.as_text(t, order, a_receipt()))
-    caption = receipt.format_caption(t, order, a_receipt(), "kirim")
+    caption = receipt.format_caption(t, order, a_receipt(), ReceiptLinks("kirim", "https://pay.example.com"))
     yield ScreenCase("receipt", Screen(caption, receipt.build_keyboard(t, order)))
     yield ScreenCase("verification", verify.show_genuine(t, order, JAKARTA))
     yield ScreenCase("privacy", Screen("\n".join(privacy.StoredOrders((order,)).records(t))))
@@ -76,7 +77,7 @@ def all_of_one(outside: Outside, order: Order) -> Iterator[ScreenCase]:
     if order.bolt11 is not None or order.deposit is not None:
         paid = pay.build_payment(reader, order, "MANGO LAUT")
         yield ScreenCase("payment", Screen(f"{paid.caption}{paid.follow_up or ''}", paid.keyboard))
-    facts = receipt.build_facts(t, order, a_receipt(), JAKARTA, "kirim")
+    facts = receipt.build_facts(t, order, a_receipt().code, JAKARTA, ReceiptLinks("kirim"))
     yield ScreenCase("picture of the receipt", Screen(" ".join((*facts.rows[0], facts.subtitle, str(facts.rows)))))
     replies = variable_values(t, Ticket.open(EMMA, NOW, order_reference=order.reference), order)
     yield ScreenCase("saved replies", Screen(" ".join(replies.values())))
