@@ -7,7 +7,7 @@ import pytest
 
 from bot.sandbox.telegram import SUPPORT_GROUP_ID
 from bot.users.repository import UserRepository
-from tests.e2e.access import last_event, shown_since
+from tests.chat.access import last_event, shown_since
 from tests.e2e.bot_database import open_transaction
 from tests.e2e.chat_user import ChatUser, Json, text_of
 from tests.e2e.new_users import new_user

@@ -18,13 +18,15 @@ from bot.orders.buttons import OrderButton
 from bot.sandbox.telegram import SUPPORT_GROUP_ID
 from bot.support.buttons import StaffTicketAction, StaffTicketButton
 from bot.support.user_chat.buttons import UserTicketButton
-from tests.e2e import access
-from tests.e2e.access import PrivateData
+from tests.chat import access
+from tests.chat.access import PrivateData
+from tests.chat.system import running_in_process
 from tests.e2e.bot_database import row_of
 from tests.e2e.chat_user import ChatUser, Json, text_of
 from tests.e2e.new_users import new_user
 from tests.e2e.orders.steps import order_of
-from tests.e2e.system import System, running_system
+from tests.e2e.system import System
+from tests.examples import some
 from tests.pictures import png
 from tests.texts import in_any_language, label, like
 from tests.waiting import until
@@ -94,7 +96,7 @@ class RecordedMessages:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def shared(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[AccessSystem]:
-    async with running_system(tmp_path_factory.mktemp("never"), MAX_MESSAGES_PER_MINUTE="0") as made:
+    async with running_in_process(tmp_path_factory.mktemp("never"), MAX_MESSAGES_PER_MINUTE="0") as made:
         yield await set_up(made)
 
 
@@ -221,7 +223,8 @@ async def try_everything(shared: AccessSystem, attempt: Attempt) -> list[str]:
     """Press every button and type every command. Return what went wrong."""
     under = await target(attempt.by)
     wrong: list[str] = []
-    pressed = [each for each in access.buttons_to_try(shared.private, attempt.language) if not attempt.but.match(each)]
+    buttons = some(access.buttons_to_try(shared.private, attempt.language))
+    pressed = [each for each in buttons if not attempt.but.match(each)]
     for each, answer in zip(pressed, await attempt.by.presses_all(under, pressed), strict=True):
         wrong += [f"{attempt.who}, {each}: {fault}" for fault in faults(shared, attempt, each, answer)]
     wanted = attempt.commands or access.command_names(in_groups=attempt.is_in_a_group)

@@ -1,7 +1,7 @@
 """All buttons and commands that users could misuse, and all stored rows that a misuse could change.
 
 Buttons and commands come from the bot's own handlers and routes, so that a new one can't be left out. A test in
-`tests/e2e/processes/test_access.py` fails for a button or command that nothing here tries.
+`tests/chat/test_access.py` fails for a button or command that nothing here tries.
 """
 
 import base64
