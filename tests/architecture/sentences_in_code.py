@@ -4,24 +4,23 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from tests.architecture.source import nodes
 
 
-def _rejections() -> frozenset[str]:
-    """Return the names of `Rejection`, `Remark` and the classes that are built on them."""
+@cache
+def _speakers() -> frozenset[str]:
+    """Return the names of what takes a key first, as `session.t(…)`, `t.plural(…)` and `Rejection(…)` do."""
     names, bases = {"Rejection", "Remark"}, [node for _, node in nodes() if isinstance(node, ast.ClassDef)]
     for _ in bases:
         found = {each.name for each in bases if any(isinstance(b, ast.Name) and b.id in names for b in each.bases)}
         if found <= names:
             break
         names |= found
-    return frozenset(names)
+    return frozenset({"t", "plural", "plain", "translator", *names})
 
-
-SPEAKERS = frozenset({"t", "plural", "plain", "translator"}) | _rejections()
-"""Names of what takes a key first, as `session.t(…)`, `t.plural(…)` and `Rejection(…)` do."""
 
 KEY = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)+")
 UNFORMATTED = frozenset({"Button", "acknowledge", "plain", "BotCommand"})
@@ -61,7 +60,7 @@ def shown_without_markup() -> set[str]:
 
 
 def _inner_keys(node: ast.expr) -> Iterator[str]:
-    if isinstance(node, ast.Call) and _name(node) in SPEAKERS and node.args:
+    if isinstance(node, ast.Call) and _name(node) in _speakers() and node.args:
         yield from _keys(node.args[0])
 
 
@@ -75,7 +74,7 @@ def _in_call(node: ast.AST, path: Path) -> Iterator[Spoken]:
     name = _name(node)
     if name == "__init__" and any(KEY.fullmatch(key) for key in _keys(node.args[0])):
         name = "Rejection"  # a class that always has the same key
-    if name not in SPEAKERS:
+    if name not in _speakers():
         return
     for key in _keys(node.args[0]):
         yield Spoken(key, _arguments(node, name), f"{path}:{node.lineno}")

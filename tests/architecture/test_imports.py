@@ -5,6 +5,7 @@ module that isn't named here knows no driver, no transport and no framework.
 """
 
 import ast
+from collections.abc import Set as AbstractSet
 from fnmatch import fnmatchcase
 from importlib.util import find_spec
 from pathlib import Path
@@ -70,8 +71,9 @@ def _module(path: Path) -> str:
     return ".".join(part for part in path.with_suffix("").parts[1:] if part != "__init__")
 
 
-def _imports() -> set[tuple[str, str]]:
-    """Return each module with each library that it imports."""
+@pytest.fixture(scope="module")
+def imports() -> AbstractSet[tuple[str, str]]:
+    """Each module with each library that it imports."""
     found = set()
     for path, node in nodes():
         if isinstance(node, ast.Import):
@@ -81,19 +83,20 @@ def _imports() -> set[tuple[str, str]]:
     return found
 
 
-IMPORTS: Final = _imports()
-
-
 @pytest.mark.parametrize("library", MAY_IMPORT)
-def test_only_modules_with_the_right_names_import_a_library(library: str) -> None:
+def test_only_modules_with_the_right_names_import_a_library(
+    library: str, imports: AbstractSet[tuple[str, str]]
+) -> None:
     allowed = MAY_IMPORT[library]
-    importers = {module for module, imported in IMPORTS if imported == library}
+    importers = {module for module, imported in imports if imported == library}
     assert {each for each in importers if not any(fnmatchcase(each, name) for name in allowed)} == set()
 
 
 @pytest.mark.parametrize("library", MAY_IMPORT)
-def test_each_name_in_the_table_stands_for_a_module_that_imports_the_library(library: str) -> None:
-    importers = {module for module, imported in IMPORTS if imported == library}
+def test_each_name_in_the_table_stands_for_a_module_that_imports_the_library(
+    library: str, imports: AbstractSet[tuple[str, str]]
+) -> None:
+    importers = {module for module, imported in imports if imported == library}
     assert [name for name in MAY_IMPORT[library] if not any(fnmatchcase(each, name) for each in importers)] == []
 
 
