@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 from playwright.async_api import Browser, Locator, Page, ViewportSize, expect
 
@@ -39,6 +39,18 @@ class Viewer:
     def reads(self, key: str, /, **given: object) -> re.Pattern[str]:
         """Return a pattern for the message of `key`. The page can break its lines at other places."""
         return re.compile(re.sub(r"(?:\\\s)+", r"\\s*", like(key, self.locale, **given)))
+
+
+V = TypeVar("V", bound=Viewer)
+
+
+def first_of(viewers: list[V]) -> list[V]:
+    """Return the viewer who goes through a story, or all of them if screenshots are saved.
+
+    What a language can break is tested for every screen, and by stories in the process. Only a story whose messages
+    have to fit on a screen needs each language here.
+    """
+    return viewers if Pictures else viewers[:1]
 
 
 async def wait_for_users(page: Page, kirim: System) -> None:
@@ -111,7 +123,7 @@ async def open_page(browser: Browser, kirim: System, who: Viewer) -> AsyncIterat
 @asynccontextmanager
 async def open_address(browser: Browser, address: str, who: Viewer) -> AsyncIterator[Page]:
     colours: Literal["dark", "light"] = "dark" if who.dark else "light"
-    # Animations cost much processor time. They are tested in tests/sandbox.
+    # Animations cost much processor time, and no script waits for one.
     async with await browser.new_context(viewport=who.screen, color_scheme=colours, reduced_motion="reduce") as context:
         context.set_default_timeout(TIMEOUT_SECONDS * 1000)
         page = await context.new_page()

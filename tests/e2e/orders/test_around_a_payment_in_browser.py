@@ -13,6 +13,7 @@ from tests.e2e.bot_database import expire_order, wait_for_row
 from tests.e2e.chat_page import (
     PHONE,
     Viewer,
+    first_of,
     last_message,
     open_page,
     pay_in_wallet,
@@ -33,12 +34,12 @@ pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
 NUMBER = "8620557913"
 SENDERS = [
-    Viewer("emma-phone-around", 1001, PHONE),
     Viewer("sari-phone-around", 1002, PHONE, dark=True, locale="id"),
+    Viewer("emma-phone-around", 1001, PHONE),
 ]
 
 
-@pytest.mark.parametrize("who", SENDERS, ids=lambda who: who.name)
+@pytest.mark.parametrize("who", first_of(SENDERS), ids=lambda who: who.name)
 async def test_a_sender_finds_everything_around_a_payment(who: Viewer, browser: Browser, tmp_path: Path) -> None:
     async with (
         running_system(tmp_path, "documented", **page_settings()) as kirim,
