@@ -32,6 +32,7 @@ from bot.settlement.client.errors import NoAnswer, TooLate
 from bot.settlement.client.http import RawResponse
 from bot.settlement.client.http import Request as ServiceRequest
 from tests.e2e import failure_report
+from tests.e2e.application_client import ApplicationClient
 from tests.e2e.system import USUAL, System, started
 from tests.waiting import TIMEOUT_SECONDS
 
@@ -53,18 +54,17 @@ class Connection:
         self.is_open = False
 
 
-class Applications(httpx.ASGITransport):
-    """Carries requests to an application in this process. It raises `Dropped` if that drops the connection."""
+def with_connections(app: ASGIApp) -> ASGIApp:
+    """Return the application, but it can drop a connection. A call of it then raises `Dropped`."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        async def call(scope: Scope, receive: Receive, send: Send) -> None:
-            connection = Connection()
-            scope.setdefault("extensions", {})[TRANSPORT] = connection
-            await app(scope, receive, send)
-            if not connection.is_open:
-                raise Dropped
+    async def call(scope: Scope, receive: Receive, send: Send) -> None:
+        connection = Connection()
+        scope.setdefault("extensions", {})[TRANSPORT] = connection
+        await app(scope, receive, send)
+        if not connection.is_open:
+            raise Dropped
 
-        super().__init__(call)
+    return call
 
 
 class TelegramInProcess(TelegramRequest):
@@ -89,7 +89,7 @@ class ServiceInProcess:
     """Carries the bot's requests to the settlement service in this process (`client.http.Transport`)."""
 
     def __init__(self, app: ASGIApp) -> None:
-        self._client = httpx.AsyncClient(transport=Applications(app))
+        self._client = httpx.AsyncClient(transport=httpx.ASGITransport(with_connections(app)))
 
     async def send(self, request: ServiceRequest, seconds: float) -> RawResponse:
         """Send one request, and return the answer with its date, as a server does."""
@@ -126,7 +126,7 @@ class InProcessSystem(System):
         self.environment |= settings
         self._stop.clear()
         known = load(None, **{name.lower(): value for name, value in self.environment.items()})
-        to_telegram = httpx.AsyncClient(transport=Applications(page_app))
+        to_telegram = ApplicationClient(with_connections(page_app), TELEGRAM)
 
         class Request(TelegramInProcess):
             client = to_telegram

@@ -22,6 +22,7 @@ from starlette.types import ASGIApp
 from bot.infra.db import migrate
 from bot.sandbox.run import Addresses, SandboxOptions, bot_environment, servers
 from tests.e2e import failure_report
+from tests.e2e.application_client import ApplicationClient
 from tests.e2e.chat_user import ChatUser, Json
 from tests.e2e.launcher import Child, launcher
 from tests.waiting import TIMEOUT_SECONDS, until
@@ -111,12 +112,8 @@ class System:
         self.state = state
         self.log = state / "bot.log"
         # The bot uses real HTTP. Users send far more requests, so theirs go to the application directly.
-        self.telegram = httpx.AsyncClient(
-            base_url=addresses.page, timeout=TIMEOUT_SECONDS, transport=_in_process(addresses.page_app)
-        )
-        self.control = httpx.AsyncClient(
-            base_url=addresses.service, timeout=TIMEOUT_SECONDS, transport=_in_process(addresses.service_app)
-        )
+        self.telegram = _create_client(addresses.page, addresses.page_app)
+        self.control = _create_client(addresses.service, addresses.service_app)
         self.service = ServiceControl(self.control)
         self.emma = ChatUser(self.telegram, 1001)
         self.sari = ChatUser(self.telegram, 1002)
@@ -234,17 +231,10 @@ def _empty_database() -> Path:
     return path
 
 
-class _InProcessTransport(httpx.ASGITransport):
-    """Transport to an application in this process, with a timeout."""
-
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Send a request, and return the answer."""
-        async with asyncio.timeout(2 * TIMEOUT_SECONDS):  # a button press waits for its answer for up to the timeout
-            return await super().handle_async_request(request)
-
-
-def _in_process(app: ASGIApp | None) -> _InProcessTransport | None:
-    return None if app is None else _InProcessTransport(app)
+def _create_client(address: str, app: ASGIApp | None) -> httpx.AsyncClient:
+    if app is None:
+        return httpx.AsyncClient(base_url=address, timeout=TIMEOUT_SECONDS)
+    return ApplicationClient(app, address)
 
 
 def _inherited() -> dict[str, str]:
