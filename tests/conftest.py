@@ -29,6 +29,7 @@ pytest_plugins = [
     "tests.harness.economy",
     "tests.harness.selection",
     "tests.harness.order",
+    "tests.harness.balance",
     "tests.harness.databases",
     "tests.harness.sqlalchemy_comparison",
     "tests.orders.fixtures",

@@ -1,0 +1,59 @@
+"""A run starts the longest files first. The lengths are those of the last whole run."""
+
+import pytest
+
+FILES = {
+    "test_a_short": "def test_it(): pass\n",
+    "test_long": "import time\ndef test_it(): time.sleep(0.2)\ndef test_last(): pass\n",
+    "test_with_processes": "import pytest\npytestmark = pytest.mark.process\ndef test_it(): pass\n",
+}
+SETTINGS = "[pytest]\nmarkers =\n  process"
+PLUGINS = ("-p", "tests.harness.selection", "-p", "tests.harness.order", "-p", "tests.harness.balance")
+
+
+@pytest.fixture
+def suite(pytester: pytest.Pytester) -> pytest.Pytester:
+    pytester.makepyfile(**FILES)
+    pytester.makeini(SETTINGS)
+    return pytester
+
+
+def order_of(suite: pytest.Pytester, *arguments: str) -> list[str]:
+    """Return the files in the order of their first tests."""
+    run = suite.runpytest_inprocess("-vv", *PLUGINS, "-p", "no:asyncio", *arguments)
+    return list(dict.fromkeys(line.partition(".py::")[0] for line in run.outlines if ".py::" in line))
+
+
+@pytest.mark.process
+def test_files_with_processes_come_first_and_then_the_longest(suite: pytest.Pytester) -> None:
+    assert order_of(suite) == ["test_with_processes", "test_a_short", "test_long"]
+    assert order_of(suite)[0] == "test_long"
+
+
+@pytest.mark.process
+def test_a_part_of_the_tests_changes_no_lengths(suite: pytest.Pytester) -> None:
+    order_of(suite)
+    order_of(suite, "-k", "last")
+    order_of(suite, "test_a_short.py")
+    assert order_of(suite)[0] == "test_long"
+
+
+@pytest.mark.process
+def test_the_tests_of_a_file_keep_their_order(suite: pytest.Pytester) -> None:
+    order_of(suite)
+    run = suite.runpytest_inprocess("-vv", *PLUGINS, "-p", "no:asyncio", "test_long.py")
+    named = [line.split("::")[1].split()[0] for line in run.outlines if ".py::" in line]
+    assert named == ["test_it", "test_last"]
+
+
+@pytest.mark.process
+def test_a_shuffled_run_keeps_its_order(suite: pytest.Pytester) -> None:
+    order_of(suite)
+    shuffled = [order_of(suite, "--order-seed", str(seed)) for seed in range(6)]
+    assert len({files[0] for files in shuffled}) > 1
+
+
+@pytest.mark.process
+def test_all_workers_know_the_lengths(suite: pytest.Pytester) -> None:
+    order_of(suite)
+    suite.runpytest_inprocess("-n2", *PLUGINS, "-p", "no:asyncio").assert_outcomes(passed=4)
