@@ -11,6 +11,7 @@ from PIL import Image
 from playwright.async_api import expect
 from telegram import InlineKeyboardButton, InlineKeyboardMarkup, ReplyKeyboardMarkup
 
+from bot.payments.qr import invoice_qr_payload, render_png
 from bot.sandbox.telegram import SUPPORT_GROUP_ID
 from tests.accessibility import DESKTOP, PHONE, check_looks
 from tests.sandbox.chat_page import ChatPage, running_chat
@@ -75,6 +76,15 @@ async def test_axe_finds_nothing_on_any_part_of_the_page(chat: ChatPage) -> None
     await page.get_by_test_id("tab-chat").click()
     await page.get_by_test_id(f"show-{SUPPORT_GROUP_ID}").click()
     await check_looks(page, "group", [(PHONE, "light"), (DESKTOP, "dark")])
+    # With something to pay, and with the guide's scenes.
+    order = await chat.orders()
+    await chat.bot.send_photo(EMMA, render_png(invoice_qr_payload(order["bolt11"])), caption="Please pay")
+    await page.set_viewport_size(PHONE[1])
+    await page.get_by_test_id(f"show-{EMMA}").click()
+    await expect(page.get_by_test_id("tab-wallet")).to_have_accessible_name("Wallet 1 to pay")
+    await chat.service.post("/control/pay", json={"orderId": (await chat.orders())["orderId"]})
+    await expect(page.get_by_test_id("scene-kill")).to_be_visible()
+    await check_looks(page, "due", [(PHONE, "light"), (DESKTOP, "dark")])
 
 
 async def test_the_input_is_two_tab_stops_from_the_newest_message(chat: ChatPage) -> None:

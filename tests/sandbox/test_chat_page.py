@@ -43,7 +43,6 @@ PAIRS = [
     ("link", "bubble-out"),
     ("danger", "surface"),
     ("danger", "danger-soft"),
-    ("danger", "accent-soft"),
     ("ink", "danger-soft"),
     ("ink", "warn-soft"),
     ("ink", "accent-soft"),

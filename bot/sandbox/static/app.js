@@ -33,7 +33,7 @@ async function start() {
   const tabs = new PhoneTabs();
   const markWallet = () => {
     const due = Boolean(stage.place(stage.current)?.wallet?.due);
-    tabs.mark("wallet", due ? "1" : "", "something to pay");
+    tabs.mark("wallet", due ? "1" : "", "to pay");
   };
   const stage = new Stage({ store, places, onShown: markWallet });
   const senders = new Senders(store);

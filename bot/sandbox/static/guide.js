@@ -41,7 +41,7 @@ export class Guide {
 
   sceneButton(scene) {
     return button("", { class: "action small scene", "data-testid": `scene-${scene.id}`, onclick: () => this.start(scene) },
-      el("span", { class: "scene-mark" }, icon("check")), scene.label);
+      el("span", { class: "scene-mark" }, icon("check")), el("span", {}, scene.label, el("span", { class: "scene-more" }, scene.more)));
   }
 
   // Called for every message and every refresh of the orders.

@@ -19,7 +19,7 @@ export class Play {
   constructor({ store, stage, tabs, places, say }) {
     Object.assign(this, { store, stage, tabs, places, say });
     this.isStopped = false;
-    this.began = Date.now() / 1000;
+    this.began = Math.floor(Date.now() / 1000);
     this.marks = new Map();
   }
 

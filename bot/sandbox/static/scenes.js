@@ -18,14 +18,14 @@ const PREVIEW = /^bc:[0-9a-f]+:\d+:preview$/;
 const SEND = /^bc:[0-9a-f]+:\d+:(?:confirm|sure)\b/;
 const SEND_ANYWAY = /^bc:[0-9a-f]+:\d+:sure\b/;
 
-// -> [{ id, label, act(play) -> what was shown }], those that these users can play.
+// -> [{ id, label, more, act(play) -> what was shown }], those that these users can play. A phone has no room for `more`.
 export function scenesFor({ senders, operator, agent, group }) {
   const [sender] = senders;
   if (!sender) return [];
   return [
-    agent && group && { id: "fail", label: "Make one fail, answer as support", act: (play) => failAndAnswer(play, { sender, agent, group }) },
-    operator && { id: "broadcast", label: "Send a broadcast", act: (play) => broadcast(play, { senders, operator }) },
-    { id: "kill", label: "Kill the bot in mid-payment", act: (play) => killInPayment(play, { sender }) },
+    agent && group && { id: "fail", label: "Fail a payout", more: " and answer as support", act: (play) => failAndAnswer(play, { sender, agent, group }) },
+    operator && { id: "broadcast", label: "Send a broadcast", more: "", act: (play) => broadcast(play, { senders, operator }) },
+    { id: "kill", label: "Kill the bot", more: " in the middle of a payment", act: (play) => killInPayment(play, { sender }) },
   ].filter(Boolean);
 }
 
@@ -53,7 +53,7 @@ async function failAndAnswer(play, { sender, agent, group }) {
   if (!arrived || messagesIn(play, group, topic).some((message) => plainText(message).includes(order.payoutRecipient))) {
     throw new Halted("Not shown: the group saw the recipient’s full number.");
   }
-  return `${after} s after the failure, support had a ticket and ${sender.first_name} knew not to pay again. ${agent.first_name}’s answer reached her. The group never saw the recipient’s full number.`;
+  return `${after} s after the failure, support had a ticket and ${sender.first_name} knew not to pay again. ${agent.first_name}’s answer reached ${sender.first_name}. The group never saw the recipient’s full number.`;
 }
 
 async function broadcast(play, { senders, operator }) {
@@ -84,7 +84,7 @@ async function broadcast(play, { senders, operator }) {
   await play.scene("3 of 3 · It has arrived.", ...senders);
   if (received.some((messages) => new Set(messages.map(plainText)).size !== messages.length)) throw new Halted("Not shown: a reader got it twice.");
   const languages = new Set(senders.map(({ language_code: code }) => code)).size;
-  return `${operator.first_name} saw the message before he sent it. ${after} s later each of the ${senders.length} subscribers had it once${languages > 1 ? ", in their own language" : ""}.`;
+  return `${operator.first_name} saw the message before it was sent. ${after} s later each of the ${senders.length} subscribers had it once${languages > 1 ? ", in their own language" : ""}.`;
 }
 
 async function subscribe(play, reader) {
@@ -97,11 +97,12 @@ async function subscribe(play, reader) {
 }
 
 async function killInPayment(play, { sender }) {
-  const before = new Set((await service.orders()).orders.map(({ id }) => id));
-  const order = await orderAndInvoice(play, sender, "1 of 4");
   const { alive } = await replicas.list();
   if (!alive.length) throw new Halted("This sandbox doesn’t run the bot itself, so it can’t kill it.");
-  play.say("2 of 4 · We kill the bot: SIGKILL, without a warning.");
+  const before = new Set((await service.orders()).orders.map(({ id }) => id));
+  const order = await orderAndInvoice(play, sender, "1 of 4");
+  const all = alive.length > 1 ? `all ${alive.length} processes of the bot` : "the bot";
+  play.say(`2 of 4 · We kill ${all}: SIGKILL, without a warning.`);
   const killed = Date.now();
   await Promise.all(alive.map((number) => replicas.act(number, "crash")));
   await play.pause();

@@ -13,7 +13,7 @@ export class PhoneTabs {
 
   tab(name, label) {
     return button("", { class: "tab", "data-tab": name, "data-testid": `tab-${name}`, onclick: () => this.choose(name) },
-      icon(name), el("span", {}, label), el("span", { class: "badge", hidden: true }));
+      icon(name), el("span", {}, label), el("span", { class: "badge", hidden: true }), el("span", { class: "offscreen" }));
   }
 
   choose(name) {
@@ -21,13 +21,11 @@ export class PhoneTabs {
     for (const [own, tab] of this.tabs) tab.setAttribute("aria-pressed", String(own === name));
   }
 
-  // text: the badge, such as "1", or "" for none; about: what it means, for screen readers.
-  mark(name, text, about) {
-    const tab = this.tabs.get(name);
-    const badge = tab.lastElementChild;
+  // text: the badge, such as "1", or "" for none; unit: what it counts, for screen readers.
+  mark(name, text, unit) {
+    const [badge, spoken] = [...this.tabs.get(name).children].slice(-2);
     badge.textContent = text;
     badge.hidden = !text;
-    const label = TABS.find(([own]) => own === name)[1];
-    tab.setAttribute("aria-label", text ? `${label}, ${about}` : label);
+    spoken.textContent = text && ` ${unit}`;
   }
 }
