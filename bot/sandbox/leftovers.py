@@ -1,4 +1,4 @@
-"""What a killed sandbox leaves behind: replicas of the bot, and PostgreSQL. A watcher stops them, or the next start.
+"""What a killed sandbox leaves behind: its bot or replicas, and PostgreSQL. A watcher stops them, or the next start.
 
 Run as a program, this file is the watcher's work.
 """

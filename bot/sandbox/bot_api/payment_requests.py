@@ -36,11 +36,12 @@ class PaymentRequest:
 def find(message: StoredMessage) -> PaymentRequest | None:
     """Return what a message of the bot asks to pay, or None."""
     text = str(message.body.get("text") or message.body.get("caption") or "")
-    reference, invoice = _REFERENCE.search(text), _INVOICE.search(text)
-    payment = invoice[0].lower() if invoice else _find_deposit(message.body)
-    if reference is None or payment is None or not message.outgoing:
+    reference = _REFERENCE.search(text) if message.outgoing else None
+    if reference is None:
         return None
-    return PaymentRequest(payment, message.chat_id, reference[1])
+    invoice = _INVOICE.search(text)
+    payment = invoice[0].lower() if invoice else _find_deposit(message.body)
+    return None if payment is None else PaymentRequest(payment, message.chat_id, reference[1])
 
 
 def _find_deposit(body: JsonObject) -> str | None:

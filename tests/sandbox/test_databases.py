@@ -1,0 +1,52 @@
+"""The bot's data moves along when a sandbox starts with another number of replicas, or the sandbox says why not."""
+
+import asyncio
+import sys
+from pathlib import Path
+
+import pytest
+
+from bot.sandbox import databases, run
+from bot.sandbox.databases import Place
+
+REFUSES = "import sys; print('...'); print('Nothing was copied: ' + ' '.join(sys.argv[1:])); sys.exit(1)"
+
+
+async def start(state: Path, **changes: object) -> None:
+    """Start a sandbox without a bot, and stop it as soon as it is ready."""
+    stop = asyncio.Event()
+    stop.set()
+    options = run.SandboxOptions(state=state, page_port=0, service_port=0, wallet_port=0, with_bot=False, **changes)  # type: ignore[arg-type]
+    await run.run(options, stop)
+
+
+async def test_the_first_start_copies_nothing_and_remembers_where_the_data_is(tmp_path: Path) -> None:
+    assert databases.find(tmp_path) is None
+    await start(tmp_path)
+    assert databases.find(tmp_path) is Place.SQLITE
+    await start(tmp_path, fresh=True)
+    assert databases.find(tmp_path) is Place.SQLITE
+
+
+def test_a_folder_of_an_older_sandbox_has_its_data_in_sqlite(tmp_path: Path) -> None:
+    (tmp_path / databases.SQLITE_FILE).touch()
+    assert databases.find(tmp_path) is Place.SQLITE
+
+
+async def test_data_in_the_users_own_postgresql_is_not_left_behind_without_a_word(tmp_path: Path) -> None:
+    databases.remember(tmp_path, Place.OWN)
+    with pytest.raises(run.CantStart, match=r"in your own PostgreSQL\. Name it in DATABASE_URL"):
+        await start(tmp_path)
+    await start(tmp_path, fresh=True)
+
+
+@pytest.mark.process
+async def test_a_copy_that_fails_is_explained_and_made_again_at_the_next_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(databases, "_PROGRAM", (sys.executable, "-c", REFUSES))
+    databases.remember(tmp_path, Place.OWN)
+    for _ in range(2):
+        with pytest.raises(run.CantStart, match=r"^Nothing was copied: migrate$"):
+            await start(tmp_path, database_url="postgresql://kirim@db.example/kirim")
+    assert databases.find(tmp_path) is Place.OWN
