@@ -52,6 +52,7 @@ async function start() {
     wallet?.noticed();
   }
   connect(store, places, stage, guide);
+  store.on("reconnected", () => panel.reconnected());
   guide.update();
   panel.start();
 }

@@ -22,10 +22,11 @@ export class ReplicaList {
       el("table", { role: "table" }, el("thead", { role: "rowgroup" }, el("tr", { role: "row" }, titles, el("td", { role: "cell" }))), this.list), el("p", { class: "hint" }, ABOUT));
   }
 
-  // Asks every second, unless the sandbox has only one bot.
+  // Asks every second, unless the sandbox has only one bot. A sandbox that is started again can have another number.
   async start() {
     await this.refresh();
-    if (this.rows.size) setInterval(() => document.visibilityState === "visible" && this.isShown() && this.refresh(), REFRESH_MS);
+    clearInterval(this.timer);
+    if (this.rows.size) this.timer = setInterval(() => document.visibilityState === "visible" && this.isShown() && this.refresh(), REFRESH_MS);
   }
 
   async refresh() {

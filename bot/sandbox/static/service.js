@@ -35,6 +35,11 @@ export class ServicePanel {
     setInterval(() => document.visibilityState === "visible" && this.refresh(), REFRESH_MS);
   }
 
+  // The sandbox answers again, perhaps after another start.
+  reconnected() {
+    this.replicas.start();
+  }
+
   async refresh() {
     try {
       const { orders } = await service.orders();

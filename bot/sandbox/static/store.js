@@ -17,7 +17,7 @@ export class Store {
     this.seq = 0;
   }
 
-  // Kinds: message, edit, delete, callback_answer, chat_action, commands, descriptions, chat, person, connection.
+  // Kinds: message, edit, delete, callback_answer, chat_action, commands, descriptions, chat, person, connection, reconnected.
   on(kind, listener) {
     if (!this.listeners.has(kind)) this.listeners.set(kind, []);
     this.listeners.get(kind).push(listener);
@@ -101,5 +101,6 @@ export class Store {
     // A sandbox that started from scratch has nothing of what this page shows.
     const { sandbox } = await telegram.state();
     if (sandbox !== this.sandbox) location.reload();
+    else this.tell("reconnected");
   }
 }
