@@ -73,9 +73,12 @@ async def copy(source: str, environment: Mapping[str, str]) -> None:
     Raises:
         NotCopied: it can't be copied.
     """
-    # An older version of the bot may have written it. Only up-to-date tables are copied.
-    await _run(("migrate",), {**environment, "DATABASE_URL": source})
-    await _run(("copy-database", "--from", source), environment)
+    try:
+        await _run(("copy-database", "--from", source), environment)
+    except NotCopied:
+        # An older version of the bot may have written it. Only up-to-date tables are copied.
+        await _run(("migrate",), {**environment, "DATABASE_URL": source})
+        await _run(("copy-database", "--from", source), environment)
 
 
 async def _run(arguments: Sequence[str], environment: Mapping[str, str]) -> None:

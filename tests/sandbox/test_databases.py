@@ -10,6 +10,14 @@ from bot.sandbox import databases, run
 from bot.sandbox.databases import Place
 
 REFUSES = "import sys; print('...'); print('Nothing was copied: ' + ' '.join(sys.argv[1:])); sys.exit(1)"
+COPIES_ONLY_WHAT_IS_UPGRADED = """
+import os, sys
+from pathlib import Path
+log = Path(os.environ["LOG"])
+before = log.read_text() if log.exists() else ""
+log.write_text(f"{before}{' '.join(sys.argv[1:])} > {os.environ['DATABASE_URL']}\\n")
+sys.exit(sys.argv[1] == "copy-database" and "migrate" not in before)
+"""
 
 
 async def start(state: Path, **changes: object) -> None:
@@ -38,6 +46,16 @@ async def test_data_in_the_users_own_postgresql_is_not_left_behind_without_a_wor
     with pytest.raises(run.CantStart, match=r"in your own PostgreSQL\. Name it in DATABASE_URL"):
         await start(tmp_path)
     await start(tmp_path, fresh=True)
+
+
+@pytest.mark.process
+async def test_data_of_an_older_version_is_upgraded_where_it_is_and_then_copied(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(databases, "_PROGRAM", (sys.executable, "-c", COPIES_ONLY_WHAT_IS_UPGRADED))
+    await databases.copy("the source", {"DATABASE_URL": "the target", "LOG": str(tmp_path / "log")})
+    copied = "copy-database --from the source > the target"
+    assert (tmp_path / "log").read_text().splitlines() == [copied, "migrate > the source", copied]
 
 
 @pytest.mark.process
