@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -17,7 +17,7 @@ from bot.sandbox import postgresql, process_locks
 from bot.sandbox.postgresql_programs import run_at_end
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 LOCK: Final = "sandbox.lock"
 REPLICA_LOCK: Final = "replica-{}.lock"
@@ -30,20 +30,27 @@ class SandboxIsRunning(Exception):
 
 
 @contextmanager
-def only_sandbox(state: Path) -> Iterator[None]:
+def only_sandbox(state: Path, print_line: Callable[[str], object] = print) -> Iterator[None]:
     """Be the only sandbox on this folder in the block. First stop what a killed one left.
+
+    `print_line` says that we wait for another one to end.
 
     Raises:
         SandboxIsRunning: there is another one.
     """
-    try:
-        with process_locks.locked(state / LOCK, wait_seconds=WAIT_SECONDS):
-            stop(state)
-            yield
-    except process_locks.LockHeld:
-        raise SandboxIsRunning(
-            f"Another sandbox uses the folder {state}. Stop it, or choose another folder with --state."
-        ) from None
+    with ExitStack() as stack:
+        try:
+            try:
+                stack.enter_context(process_locks.locked(state / LOCK))
+            except process_locks.LockHeld:
+                print_line(f"Waiting up to {WAIT_SECONDS:g} s for another sandbox in {state} to end.")
+                stack.enter_context(process_locks.locked(state / LOCK, wait_seconds=WAIT_SECONDS))
+        except process_locks.LockHeld:
+            raise SandboxIsRunning(
+                f"Another sandbox uses the folder {state}. Stop it, or choose another folder with --state."
+            ) from None
+        stop(state)
+        yield
 
 
 @contextmanager

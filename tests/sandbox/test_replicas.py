@@ -221,9 +221,12 @@ async def test_what_a_killed_sandbox_left_is_killed_and_nothing_else(tmp_path: P
 
 async def test_a_second_sandbox_on_a_folder_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(leftovers, "WAIT_SECONDS", 0)
-    with leftovers.only_sandbox(tmp_path):
-        with pytest.raises(leftovers.SandboxIsRunning, match="--state"), leftovers.only_sandbox(tmp_path):
+    said: list[str] = []
+    with leftovers.only_sandbox(tmp_path, said.append):
+        assert said == []
+        with pytest.raises(leftovers.SandboxIsRunning, match="--state"), leftovers.only_sandbox(tmp_path, said.append):
             pass
+        assert said == [f"Waiting up to 0 s for another sandbox in {tmp_path} to end."]
         # The watcher of a killed sandbox doesn't touch the next one.
         (tmp_path / "replica-1.lock").write_text(str(os.getpid()))
         with process_locks.locked(tmp_path / "replica-1.lock"):
