@@ -10,9 +10,9 @@ from bot.core.clock import Clock
 from bot.infra.db.database import Database
 from bot.orders.order import Order
 from bot.orders.receipts.codes import code_hash, compact_code
-from bot.orders.receipts.model import Receipt
+from bot.orders.receipts.model import Receipt, SentOrder
 from bot.orders.receipts.repository import ReceiptRepository
-from bot.orders.receipts.service import PEPPER, ReceiptService
+from bot.orders.receipts.service import PEPPER, ReceiptService, find_by_codes, find_sent_orders
 from bot.orders.receipts.wrong_code_repository import WrongCodeRepository
 from bot.orders.receipts.wrong_codes import Allowance, TooManyWrongCodes, WrongCodeLimits
 from bot.orders.repository import OrderRepository
@@ -172,6 +172,33 @@ async def test_a_forgotten_users_receipt_stays_true_of_what_is_left(store: Datab
     # Nobody can get the receipt again. Only those who have the picture know its code.
     assert await receipts.get_or_create(order) is None
     assert await receipts.get_or_create(found) is None
+
+
+async def test_pages_find_receipts_by_order_and_by_code_and_several_at_once(store: Database) -> None:
+    receipts = ReceiptService(store, CLOCK)
+    sent_orders = [await sent(store, f"R2345A{place}") for place in range(3)]
+    codes = {order.reference: (await receipt_of(receipts, order)).code for order in sent_orders}
+    async with store.transaction() as tx:
+        assert await OrderRepository(tx).add(an_order("R2345AX", draft_id="other", state="FAILED", ended_at=NOW))
+    async with store.reading() as tx:
+        by_order = await find_sent_orders(tx, [*codes, "R2345AX", "R0000AA"])
+        by_code = await find_by_codes(tx, [*codes.values(), UNKNOWN])
+        assert await find_sent_orders(tx, ["R2345AX"]) == await find_by_codes(tx, [UNKNOWN]) == {}
+    assert by_order == {order.reference: SentOrder(order, codes[order.reference]) for order in sent_orders}
+    assert by_code == {sent_order.code: sent_order for sent_order in by_order.values()}
+
+
+async def test_after_a_deletion_a_code_is_found_and_an_order_has_no_receipt(store: Database) -> None:
+    order = await sent(store)
+    code = (await receipt_of(ReceiptService(store, CLOCK), order)).code
+    async with store.transaction() as tx:
+        await UserRepository(tx).save(User(id=EMMA, created_at=NOW))
+        await delete_user(tx, EMMA)
+    async with store.reading() as tx:
+        assert await find_sent_orders(tx, [order.reference]) == {}
+        found = (await find_by_codes(tx, [code]))[code]
+    assert isinstance(found, SentOrder)
+    assert (found.order.reference, found.order.has_recipient) == (order.reference, False)
 
 
 async def test_no_receipt_is_made_once_the_recipient_is_forgotten(store: Database) -> None:
