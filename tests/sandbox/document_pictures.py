@@ -1,0 +1,205 @@
+"""Take the pictures of the chat and of a receipt in the documents, with a sandbox of its own.
+
+    python -m tests.sandbox.document_pictures docs
+
+The ports are those of `python -m bot sandbox`, because one of them is seen in the pictures. They have to be free.
+"""
+
+import argparse
+import asyncio
+import io
+import os
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+from PIL import Image
+from playwright.async_api import Browser, Locator, Page, ViewportSize, expect
+
+from tests.e2e.chat_page import Viewer, last_message, send_text, tap_button
+from tests.harness import chromium
+from tests.waiting import found
+
+EMMA, SARI = 1001, 1002
+PHONE = ViewportSize(width=390, height=844)
+DESKTOP = ViewportSize(width=1440, height=1000)
+GAP = 20
+GROUND = "#ffffff"
+WHO = Viewer("document", EMMA, PHONE)
+
+
+@dataclass(frozen=True, slots=True)
+class Sandbox:
+    """The addresses of a running sandbox."""
+
+    page: str
+    service: httpx.AsyncClient
+
+    async def does(self, action: str, **body: object) -> None:
+        """POST to a control endpoint of the settlement service."""
+        (await self.service.post(f"/control/{action}", json=body)).raise_for_status()
+
+    async def advance(self, *, until: str) -> None:
+        """Move the newest order on until it is in this state."""
+        while (order := (await self.service.get("/control/orders")).json()["orders"][0])["state"] != until:
+            await self.does("advance", orderId=order["id"])
+
+
+@asynccontextmanager
+async def running(port: int) -> AsyncIterator[Sandbox]:
+    """Run a new sandbox on this port and the two after it."""
+    with tempfile.TemporaryDirectory() as state:
+        ports = (f"--port={port}", f"--service-port={port + 1}", f"--wallet-port={port + 2}")
+        command = (sys.executable, "-m", "bot", "sandbox", "--state", state, *ports)
+        # The bot's log is in the output, too.
+        process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.DEVNULL, env=os.environ)
+        try:
+            service = httpx.AsyncClient(base_url=f"http://127.0.0.1:{port + 1}", trust_env=False)
+            async with service, httpx.AsyncClient(trust_env=False) as client:
+                await found(lambda: _is_healthy(client, port + 2), bool, what="the bot")
+                yield Sandbox(f"http://127.0.0.1:{port}", service)
+        finally:
+            process.terminate()
+            await process.wait()
+
+
+async def _is_healthy(client: httpx.AsyncClient, port: int) -> bool:
+    try:
+        return (await client.get(f"http://127.0.0.1:{port}/readyz")).is_success
+    except httpx.TransportError:
+        return False
+
+
+@asynccontextmanager
+async def open_chat(browser: Browser, sandbox: Sandbox, size: ViewportSize) -> AsyncIterator[tuple[Page, Locator]]:
+    """Open the chat page as a new visitor. Yield it with Emma's chat."""
+    async with await browser.new_context(viewport=size, reduced_motion="reduce", locale="en") as context:
+        page = await context.new_page()
+        await page.goto(sandbox.page)
+        await expect(page.locator("body[data-ready]")).to_be_attached()
+        await page.get_by_test_id("guide-close").click()
+        yield page, page.get_by_test_id(f"pane-{EMMA}")
+
+
+async def take_order(browser: Browser, sandbox: Sandbox) -> tuple[Image.Image, str]:
+    """Return the picture of an order on a phone, and the address of its wallet page."""
+    await sandbox.does("settings", speedSeconds=None)
+    async with open_chat(browser, sandbox, PHONE) as (page, pane):
+        await pane.get_by_test_id("start").click()
+        await expect(last_message(pane, WHO.reads("users.start.text"))).to_be_visible()
+        await send_text(pane, "500rb bca 1234567890 Budi Santoso")
+        await tap_button(pane, WHO.label("checkout.review.confirm"))
+        await expect(pane.get_by_test_id("photo")).to_be_visible()
+        address = (
+            await pane.get_by_test_id("inline-button")
+            .filter(has_text=WHO.label("orders.pay.page"))
+            .get_attribute("href")
+        )
+        shots = [await take_phone(pane)]
+        await pay(page, pane, on_phone=True)
+        await sandbox.advance(until="LN_SWAP_PENDING")
+        await expect(last_message(pane, WHO.label("orders.step.paid"))).to_contain_text(
+            f"⏳ {WHO.label('orders.step.converting')}"
+        )
+        shots.append(await take_phone(pane))
+        await sandbox.advance(until="COMPLETED")
+        await expect(
+            last_message(pane, WHO.reads("orders.receipt.caption_page")).get_by_test_id("photo")
+        ).to_be_visible()
+        shots.append(await take_phone(pane))
+    assert address is not None
+    return beside_each_other(shots), address
+
+
+async def take_chat(browser: Browser, sandbox: Sandbox) -> Image.Image:
+    """Return the picture of a sent order in Emma's chat, with her wallet beside it."""
+    await sandbox.does("settings", speedSeconds=3)
+    async with open_chat(browser, sandbox, DESKTOP) as (page, pane):
+        await send_text(pane, "750rb bca 1234567890 Budi Santoso")
+        await tap_button(pane, WHO.label("checkout.review.confirm"))
+        # Two senders are shown side by side on a wide screen.
+        await page.get_by_test_id(f"show-{SARI}").click()
+        await expect(last_message(pane, "lnbcrt")).to_be_visible()
+        await pay(page, pane, on_phone=False)
+        receipt = last_message(pane, WHO.reads("orders.receipt.caption_page")).filter(has_text="750,000")
+        await receipt.get_by_test_id("photo").evaluate("image => image.decode()")
+        await page.mouse.move(0, 0)
+        box = await pane.bounding_box()
+        assert box is not None
+        left, top = round(box["x"]), round(box["y"])
+        right, bottom = left + round(box["width"]), top + round(box["height"])
+        return read(await page.screenshot()).crop((left - GAP, top - GAP // 4, right + GAP, bottom + GAP // 4))
+
+
+async def take_receipt(browser: Browser, address: str) -> Image.Image:
+    """Return the picture of a wallet page that is a receipt, and of the page that its link leads to."""
+    async with await browser.new_context(viewport=PHONE, locale="id", reduced_motion="reduce") as context:
+        page = await context.new_page()
+        await page.goto(address)
+        link = await page.locator("[data-shares]").get_attribute("data-shares")
+        shots = [read(await page.screenshot(full_page=True))]
+        await page.goto(str(link))
+        shots.append(read(await page.screenshot(full_page=True)))
+    return beside_each_other(shots)
+
+
+async def pay(page: Page, pane: Locator, *, on_phone: bool) -> None:
+    """Pay the newest invoice with Emma's wallet, and return to the chat."""
+    if on_phone:
+        await page.get_by_test_id("tab-wallet").click()
+    await pane.get_by_test_id("wallet-scan").click()
+    await pane.get_by_test_id("wallet-pay").click()
+    await expect(pane.get_by_test_id("wallet-status")).to_contain_text("Paid")
+    if on_phone:
+        await page.get_by_test_id("tab-chat").click()
+
+
+async def take_phone(pane: Locator) -> Image.Image:
+    """Return the chat from its header to its newest message, without the input."""
+    for picture in await pane.get_by_test_id("photo").all():
+        await picture.evaluate("image => image.decode()")
+    await pane.page.mouse.move(0, 0)
+    await pane.get_by_role("log").evaluate("log => { log.scrollTop = log.scrollHeight; }")
+    whole, foot = read(await pane.locator(".phone").screenshot()), await pane.locator(".foot").bounding_box()
+    assert foot is not None
+    return whole.crop((0, 0, whole.width, whole.height - round(foot["height"])))
+
+
+def read(png: bytes) -> Image.Image:
+    return Image.open(io.BytesIO(png)).convert("RGB")
+
+
+def beside_each_other(shots: Sequence[Image.Image]) -> Image.Image:
+    width = sum(shot.width for shot in shots) + GAP * (len(shots) - 1)
+    picture, left = Image.new("RGB", (width, max(shot.height for shot in shots)), GROUND), 0
+    for shot in shots:
+        picture.paste(shot, (left, 0))
+        left += shot.width + GAP
+    return picture
+
+
+async def main() -> None:
+    """Take all pictures."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--port", type=int, default=8480, help="the first of three ports")
+    options = parser.parse_args()
+    async with running(options.port) as sandbox, chromium.chromium(chromium.find()) as browser:
+        order, address = await take_order(browser, sandbox)
+        pictures = {
+            "order-messages": order,
+            "receipt-page": await take_receipt(browser, address),
+            "chat-page": await take_chat(browser, sandbox),
+        }
+    for name, picture in pictures.items():
+        # A third of the size. This method keeps the colours of thin lines.
+        small = picture.quantize(256, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
+        small.save(options.folder / f"{name}.png", optimize=True)
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
