@@ -26,7 +26,8 @@ pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
 FORMATTED = (
     "<b>bold</b> <code>copied</code> <tg-spoiler>hidden</tg-spoiler> <a href='https://kirim.example'>link</a> /help"
-    "<pre><code class='language-python'>print()</code></pre><blockquote expandable>one\ntwo\nthree\nfour</blockquote>"
+    "<pre><code class='language-python'>print()</code></pre>"
+    "<blockquote expandable>one\n<code>two</code>\nthree\nfour</blockquote>"
 )
 BUTTONS = InlineKeyboardMarkup(
     [

@@ -7,7 +7,8 @@ const SIMPLE = { bold: "strong", italic: "em", underline: "u", strikethrough: "s
 const SAFE_LINK = /^(https?:|mailto:|tel:)/i;
 
 // actions.onCommand(text) is called when the user taps a /command, actions.onCopied() after tap-to-copy;
-// actions.locale is the user's language, undefined for the browser's; actions.tapToCopy is the hint on what can be copied.
+// actions.locale is the user's language, undefined for the browser's; actions.tapToCopy is the hint on what can be copied,
+// actions.showAll the name of the button that opens a long quote.
 export function renderText(text, entities, actions) {
   const fragment = document.createDocumentFragment();
   appendRange(fragment, { text, actions }, outermostFirst(entities ?? []), 0, text.length);
@@ -45,7 +46,7 @@ function wrapper(entity, context, covered) {
     case "code": return both(copyable(el("code"), covered, context));
     case "pre": return preformatted(entity, covered, context);
     case "blockquote": return both(el("blockquote"));
-    case "expandable_blockquote": return expandable();
+    case "expandable_blockquote": return expandable(context);
     case "spoiler": return both(spoiler());
     case "text_link": return both(link(entity.url, covered));
     case "url": return both(link(/^[a-z][a-z0-9+.-]*:/i.test(covered) ? covered : `https://${covered}`, covered));
@@ -79,17 +80,17 @@ function preformatted(entity, covered, context) {
   return { outer, inner };
 }
 
-function expandable() {
+// The quote isn't a button: it can hold what can be pressed itself, such as an invoice to copy.
+function expandable({ actions }) {
   const inner = el("span");
-  const outer = el("blockquote", { class: "expandable", role: "button", tabindex: "0", "aria-expanded": "false" }, inner);
-  const toggle = () => {
+  const more = el("button", { type: "button", class: "expand", "aria-expanded": "false", "aria-label": actions.showAll, title: actions.showAll });
+  const outer = el("blockquote", { class: "expandable" }, inner, more);
+  // A press of the button arrives here, too.
+  outer.addEventListener("click", () => {
     // Selecting text in an open quote must not close it.
     if (String(getSelection())) return;
-    const open = outer.getAttribute("aria-expanded") !== "true";
-    outer.setAttribute("aria-expanded", String(open));
-  };
-  outer.addEventListener("click", toggle);
-  outer.addEventListener("keydown", (event) => event.key === "Enter" && toggle());
+    more.setAttribute("aria-expanded", String(outer.classList.toggle("open")));
+  });
   return { outer, inner };
 }
 

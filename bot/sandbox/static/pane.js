@@ -46,6 +46,7 @@ export class Pane {
     return {
       locale: this.speaker.language_code || undefined,
       tapToCopy: this.words.tapToCopy,
+      showAll: this.words.showAll,
       onCommand: (text) => this.send(text),
       onCopied: (copied) => this.say(copied ? this.words.copied : this.words.notCopied),
       onButton: (message, pressed, node) => this.pressed(message, pressed, node),
