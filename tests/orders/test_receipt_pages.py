@@ -123,6 +123,17 @@ async def test_the_page_of_a_sent_order_is_its_receipt(
     assert [each for each in PRIVATE if each in answer.text] == []
 
 
+async def test_a_receipt_works_without_scripts(store: Database, clock: MovedClock, browser: httpx.AsyncClient) -> None:
+    code = await add_sent(store, clock)
+    for path in (PAGE, f"/verify/{code}"):
+        page = (await browser.get(path)).text
+        buttons = re.findall(r"<button[^>]*>", page)
+        assert len(buttons) == 2
+        assert all(" hidden>" in each for each in buttons), "only the script shows them"
+        assert 'download="kirim-ABC2345.png"' in page
+        assert not re.search(r"<style|\sstyle=|javascript:|\son\w+=|http-equiv", page)
+
+
 @pytest.mark.parametrize(("status", "changes"), NOT_SENT.items())
 async def test_an_order_that_was_not_sent_shows_no_receipt(
     store: Database, clock: MovedClock, browser: httpx.AsyncClient, status: str, changes: dict[str, Any]
