@@ -6,6 +6,7 @@ from functools import cached_property, lru_cache
 from html import escape
 from typing import Final
 
+from bot.core.text import plain
 from bot.core.zones import PRESUMED
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.reader import Reader
@@ -45,7 +46,7 @@ class Outside:
     @property
     def reader(self) -> Reader:
         """The reader of the screens."""
-        return Reader(self.t, JAKARTA, NOW)
+        return Reader(self.t, JAKARTA, NOW, dict.fromkeys((1001, 3001), plain(self.typed)))
 
     @property
     def html(self) -> Html:

@@ -68,6 +68,11 @@ def in_any_language(key: str, /, **given: object) -> str:
     return _one_of(like(key, locale, **given) for locale in LOCALES)
 
 
+def shown_user(user_id: int) -> re.Pattern[str]:
+    """Return a pattern for a user as staff see them: the id, after the name if Telegram gives it."""
+    return re.compile(rf"(?:[^\n()]+ \({user_id}\)|{user_id})")
+
+
 def says(shown: str, key: str, /, locale: str = "en", **given: object) -> bool:
     """Return whether `shown` contains the message of `key`, with the arguments that are given."""
     return re.search(like(key, locale, **given), shown) is not None

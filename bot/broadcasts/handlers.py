@@ -124,7 +124,8 @@ class BroadcastHandlers:
     async def _show_page(self, session: Session, broadcast: Broadcast, _: str = "") -> bool:
         await session.acknowledge()
         counts = await self._drafts.count_deliveries(broadcast)
-        await session.show(list_screens.show_broadcast(session.reader, broadcast, counts))
+        reader = await session.reader_who_knows(broadcast.confirmed_by)
+        await session.show(list_screens.show_broadcast(reader, broadcast, counts))
         return True
 
     async def _edit(self, session: Session, broadcast: Broadcast, _: str) -> bool:

@@ -28,6 +28,7 @@ from bot.infra.hooks import (
     OnZoneChanged,
     OpenConversation,
     OrderListener,
+    ReadStaffPart,
     ReadWelcomeFacts,
     SettingsPart,
     TakeIdleMessage,
@@ -156,6 +157,12 @@ class Feature:
 
     read_welcome_facts: ReadWelcomeFacts[Any] | None = None
     """Reads what the welcome adds. One feature has it."""
+
+    read_staff_start: ReadStaffPart[Any] | None = None
+    """Reads what the start shows to members of staff in place of the welcome."""
+
+    read_staff_help: ReadStaffPart[Any] | None = None
+    """Reads what `/help` shows to members of staff first."""
 
     on_idle_message: Sequence[TakeIdleMessage[Any, Any]] = ()
     """Called for a message that answers no question of the conversation, until one takes it."""

@@ -79,6 +79,13 @@ class SettingsPart(Protocol[UserT]):
         """Return its texts in `users.settings.text`: placeholder -> text."""
 
 
+class ReadStaffPart(Protocol[SessionT]):
+    """Reads a feature's part of a page for staff, such as their start."""
+
+    async def __call__(self, session: SessionT, /) -> Screen | None:
+        """Return the part, or None if the user isn't a member of staff whom it concerns."""
+
+
 class OnZoneChanged(Protocol[UserT]):
     """Adapts what a feature has planned for a user, in the transaction that saves their new time zone."""
 

@@ -116,6 +116,9 @@ class CommandMenus:
 
 
 def _describe(t: Translator, name: str, names: Sequence[str]) -> str:
-    """Return the description of a command. Operators get another one for `/status`."""
-    is_operators = name == "status" and "broadcast" in names
-    return t.plain("operations.command.status_of_all") if is_operators else t.plain(f"operations.command.{name}")
+    """Return the description of a command. Operators get another one for `/status`, and all staff for `/help`."""
+    if name == "status" and "broadcast" in names:
+        return t.plain("operations.command.status_of_all")
+    if name == "help" and not {"broadcast", "tickets"}.isdisjoint(names):
+        return t.plain("operations.command.help_of_staff")
+    return t.plain(f"operations.command.{name}")

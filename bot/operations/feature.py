@@ -62,6 +62,8 @@ class Operations:
             name="operations",
             routes=(*status.routes(), statistics.routes(), reconcile.routes()),
             answers=statistics.answers(),
+            read_staff_start=status.read_start,
+            read_staff_help=status.read_help,
             workers=(
                 Worker("watch", worker.check, access.health_changed),
                 Worker("probe", worker.probe),

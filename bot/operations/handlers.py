@@ -54,6 +54,18 @@ class StatusHandlers:
         operators_routes.add_actions(AlarmButton, self.alarm_button, actions)
         return everyones_routes, operators_routes
 
+    async def read_start(self, session: Session) -> Screen | None:
+        """Return what an operator sees first: whether something is wrong. None for other users."""
+        if not session.is_operator:
+            return None
+        async with self._database.reading() as tx:
+            raised = await AlarmRepository(tx).open()
+        return screens.show_start(session.t, len(raised))
+
+    async def read_help(self, session: Session) -> Screen | None:
+        """Return what an operator can do. None for other users."""
+        return screens.show_help(session.t) if session.is_operator else None
+
     async def show_status(self, session: Session, _: str) -> None:
         """Show operators the monitored status, and other users their own orders."""
         screen = await (self._status(session) if session.is_operator else self._orders.show_open_orders(session))

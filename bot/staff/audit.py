@@ -40,6 +40,11 @@ class AuditPage:
     older: str = ""
     is_newest: bool = True
 
+    @property
+    def people(self) -> frozenset[int]:
+        """The members of staff and the users of the entries. Their names are shown."""
+        return frozenset(user_id for entry in self.entries for user_id in (entry.actor_id, entry.user_id) if user_id)
+
 
 class AuditLog:
     """Read and export the audit log."""

@@ -5,15 +5,15 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from bot.core.text import plain
-from bot.infra.i18n import Translator
 from bot.infra.telegram.ui.formatting import clip
+from bot.infra.telegram.ui.reader import Reader
 from bot.staff.alarm_model import AlarmKind
 from bot.staff.model import AuditEntry
 
 MAX_NAME_LENGTH: Final = 60
 """Characters of a subject's name."""
 
-SubjectName = Callable[[Translator, AuditEntry, str], str]
+SubjectName = Callable[[Reader, AuditEntry, str], str]
 """Returns the name of an entry's subject. The last argument is the part after the subject's colon."""
 
 
@@ -39,14 +39,15 @@ class AuditTerms:
         return AuditTerms(subjects={**self.subjects, **other.subjects}, details=self.details | other.details)
 
 
-def name_as_written(_: Translator, __: AuditEntry, name: str) -> str:
+def name_as_written(_: Reader, __: AuditEntry, name: str) -> str:
     """Return the part after the subject's colon."""
     return clip(plain(name), MAX_NAME_LENGTH)
 
 
-def _name_alarm(t: Translator, _: AuditEntry, name: str) -> str:
+def _name_alarm(reader: Reader, _: AuditEntry, name: str) -> str:
     kind, _separator, subject = name.partition(":")
-    kind_name = t.plain(f"staff.alarm.{kind}_name") if kind in set(AlarmKind) else clip(plain(kind), MAX_NAME_LENGTH)
+    is_known = kind in set(AlarmKind)
+    kind_name = reader.t.plain(f"staff.alarm.{kind}_name") if is_known else clip(plain(kind), MAX_NAME_LENGTH)
     return f"{kind_name} {clip(plain(subject), MAX_NAME_LENGTH)}".strip()
 
 

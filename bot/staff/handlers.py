@@ -75,4 +75,5 @@ class AuditHandlers:
     async def _show(self, session: Session, before: str, actor_id: int) -> None:
         page = await self._audit_log.get_page(before, actor_id)
         declared = [feature.audit_terms for feature in self._features if feature.audit_terms is not None]
-        await session.show(screens.show_page(session.reader, page, reduce(or_, declared, AuditTerms())))
+        reader = await session.reader_who_knows(actor_id, *page.people)
+        await session.show(screens.show_page(reader, page, reduce(or_, declared, AuditTerms())))

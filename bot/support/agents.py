@@ -17,6 +17,7 @@ from bot.support.saved_replies.handlers import SavedReplyHandlers, SendSavedRepl
 from bot.support.saved_replies.service import SavedReplyService
 from bot.support.service_orders import ServiceOrders
 from bot.support.staff.edit_handlers import EditHandlers
+from bot.support.staff.guide_handlers import AgentGuide
 from bot.support.staff.handlers import StaffChatHandlers, StaffTicketHandlers
 from bot.support.staff.messages import TicketMessages
 from bot.support.staff.refresh import OrderRefresh
@@ -97,6 +98,9 @@ class SupportAgents:
             ),
         )
         written = ReplyHandlers(infra, sessions=sessions, messages=messages, tickets=tickets, corrections=corrections)
+        self.guide = AgentGuide(infra, sessions=sessions, staff_chat=staff.chat)
+        """The start and the help of agents."""
+
         group = StaffChatHandlers(sessions=sessions, topics=self.topics)
         self.routes = (
             buttons.routes(),
@@ -105,11 +109,13 @@ class SupportAgents:
             saved_replies.routes(),
             sending.routes(),
             lookups.routes(),
+            self.guide.routes(),
         )
-        self.edit_handler = EditHandlers(corrections=corrections, staff_sessions=sessions).handler()
+        self.edit_handler = EditHandlers(corrections=corrections, staff_sessions=sessions, replies=written).handler()
         self.answers = {**reveals.answers(), **saved_replies.answers()}
         self.handlers = (
             written.handler({**buttons.questions(), **written.questions()}),
+            written.conversation_handler(),
             group.moved_handler(),
             lookups.forwarded_handler(),
             *group.last_handlers(kind for routes in self.routes for kind in routes.button_kinds()),

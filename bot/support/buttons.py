@@ -28,19 +28,28 @@ class StaffTicketAction(StrEnum):
     REOPEN = "reopen"
     SEND_AGAIN = "again"
     REFRESH = "fresh"
+    SEND_UNDECIDED = "send"
+    KEEP_UNDECIDED = "keep"
 
 
 @dataclass(frozen=True)
 class StaffTicketButton(Callback, prefix="tk"):
     """A support agent's button about a ticket.
 
-    `argument` is the reason for closing the ticket, the number of the reply to send again, or where to show the
-    ticket.
+    `argument` is the reason for closing the ticket, the number of the reply to send again, the number of the newest
+    message to decide about, or where to show the ticket.
     """
 
     ticket: Annotated[str, TICKET]
     action: StaffTicketAction
     argument: Annotated[str, Pattern("[a-z0-9_]{1,16}")] = ""
+
+
+@dataclass(frozen=True)
+class GroupLanguageButton(Callback, prefix="gl"):
+    """A button that changes the language of the staff's group."""
+
+    locale: Annotated[str, Pattern("|".join(LOCALES))]
 
 
 class LookupPage(StrEnum):

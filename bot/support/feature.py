@@ -4,8 +4,8 @@ from functools import partial
 from typing import Final
 
 from bot.infra.feature import Feature, HandlerPhase, Infra, Worker
-from bot.infra.i18n import Translator
 from bot.infra.outbox.follow_ups import chain_follow_ups
+from bot.infra.telegram.ui.reader import Reader
 from bot.orders.buttons import OrderAction
 from bot.orders.feature import Orders
 from bot.settlement.access import SettlementAccess
@@ -17,6 +17,7 @@ from bot.support.metrics import refresh_gauges
 from bot.support.notifications import bot_messages, replies
 from bot.support.notifications.remarks import RemarkMessages
 from bot.support.notifications.reminders import ReminderMessages
+from bot.support.notifications.send_questions import SendQuestions
 from bot.support.notifications.staff_chat import StaffChatMessages
 from bot.support.notifications.staff_chat_results import StaffChatResults, save_moved_chat
 from bot.support.notifications.user_chat import UserChatMessages
@@ -34,8 +35,8 @@ from bot.support.user_chat.message_handlers import UserMessageHandlers
 from bot.support.user_data import USER_DATA
 
 
-def _user_id(_: Translator, entry: AuditEntry, __: str) -> str:
-    return str(entry.user_id or "…")
+def _name_user(reader: Reader, entry: AuditEntry, _: str) -> str:
+    return reader.format_user(entry.user_id) if entry.user_id else "…"
 
 
 AUDIT_TERMS: Final = AuditTerms(
@@ -44,7 +45,7 @@ AUDIT_TERMS: Final = AuditTerms(
         "evidence": name_as_written,
         "service_order": name_as_written,
         "ticket": name_as_written,
-        "person": _user_id,
+        "person": _name_user,
         "answer": name_as_written,
     },
     details=frozenset({*Reason, *CloseReason, "added", "deleted"}),
@@ -100,6 +101,8 @@ class Support:
             describe_ticket=user_chat.describe_ticket,
             on_idle_message=(handlers.offer_to_forward,),
             read_welcome_facts=first_contact.read,
+            read_staff_start=agents.guide.read_start,
+            read_staff_help=agents.guide.read_help,
             routes=(handlers.routes(), help_handlers.routes(), *agents.routes),
             answers={**messages.answers(), **agents.answers},
             handlers={
@@ -109,6 +112,7 @@ class Support:
             renderers=(
                 replies.RENDERERS,
                 RemarkMessages(agents.topics).renderers(),
+                SendQuestions(agents.topics).renderers(),
                 ReminderMessages(staff.chat).renderers(),
                 StaffChatMessages(agents.topics).renderers(),
                 user_chat.renderers(),

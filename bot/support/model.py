@@ -15,6 +15,7 @@ class EntryKind(StrEnum):
     ASKED = "asked"  # the user to support
     REPLY = "reply"  # support to the user
     NOTE = "note"  # support to itself: users never see it
+    UNDECIDED = "undecided"  # an agent in the ticket's conversation, who hasn't said yet whether it is for the user
 
 
 class MediaKind(StrEnum):
@@ -88,6 +89,9 @@ class BotMessageRole(StrEnum):
 
 NOTE: Final = "note"
 """The question whose answers are notes."""
+
+SEND: Final = "send"
+"""The question whether to send to the user what an agent wrote. Its argument is the number of the newest entry."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

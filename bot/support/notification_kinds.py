@@ -88,6 +88,7 @@ class StaffNotification(NotificationKind):
     EDITED = "ticket_entry_edited", UserEntry  # the user edited an entry
     STEP = "ticket_step", TicketStep  # the user or the order changed the ticket
     REMARK = "ticket_remark", EntryRemark  # what happened to an entry, in one line
+    ASK_TO_SEND = "ticket_ask", AboutEntry  # whether the user should get what an agent wrote in the conversation
     WAITS = "ticket_waits", TicketWait  # for support: the user has waited too long
     WAITS_LONG = "ticket_waits_long", TicketWait  # for operators: support didn't reply after its reminder
     DELETED = "ticket_forgotten", DeletedTicket  # its user was deleted, so its messages are deleted

@@ -27,6 +27,9 @@ from bot.support.tickets.tables import ticket_entries, tickets
 from bot.users.user_data import MAX_LISTED, JsonObject, StoredData, UserData, format_time
 
 ALL_TICKETS: Final = 100_000
+INTERNAL: Final = frozenset({EntryKind.NOTE, EntryKind.UNDECIDED})
+"""What support wrote and didn't send to the user."""
+
 USER = bindparam("user", type_=tickets.c.user_id.type)
 SUBJECTS = select(literal(TICKET_SUBJECT) + tickets.c.reference).where(tickets.c.user_id == USER)
 DELETE = (
@@ -80,7 +83,7 @@ async def has_any(tx: Transaction, user_id: int) -> bool:
 
 
 async def export_user(tx: Transaction, user_id: int) -> JsonObject:
-    """Return the tickets for the exported file: the messages of both sides, without support's notes."""
+    """Return the tickets for the exported file: the messages of both sides, without what support kept to itself."""
     found = await TicketRepository(tx).of_user(user_id, limit=ALL_TICKETS)
     return {
         "tickets": [_export_ticket(each, await TicketEntryRepository(tx).of_ticket(each.reference)) for each in found]
@@ -129,7 +132,7 @@ def _export_ticket(ticket: Ticket, entries: Sequence[TicketEntry]) -> JsonObject
         "closed_because": str(ticket.close_reason) if ticket.close_reason else None,
         "times_reopened": ticket.reopen_count,
         "rating": str(ticket.rating) if ticket.rating else None,
-        "messages": [_export_entry(each) for each in entries if each.kind is not EntryKind.NOTE],
+        "messages": [_export_entry(each) for each in entries if each.kind not in INTERNAL],
     }
 
 

@@ -3,6 +3,7 @@
 from bot.infra.feature import Feature, HandlerPhase, Infra, Worker
 from bot.infra.telegram.ui.router import Menu
 from bot.users.chat_handlers import ChatHandlers
+from bot.users.group_repository import move_group
 from bot.users.handlers import SettingsHandlers
 from bot.users.notifications import DeletionMessage
 from bot.users.phrase_handlers import PhraseHandlers
@@ -41,4 +42,5 @@ class Users:
             renderers=(DeletionMessage(infra.translations).renderers(),),
             workers=(Worker("deletion", deletion.delete_users), Worker("retention", deletion.prune)),
             jobs=deletion.jobs(),
+            on_chat_moved=(move_group,),
         )

@@ -1,6 +1,6 @@
 """The context in which a notification is rendered: its reader, and the means to send it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -16,6 +16,7 @@ from bot.infra.outbox.rendering import AnyRender, ReadFacts, delivery_outcome, w
 from bot.infra.telegram.outbound.sender import Messenger, Priority
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Screen
+from bot.users.group_repository import GroupRepository
 from bot.users.model import User
 from bot.users.repository import UserRepository
 
@@ -38,6 +39,10 @@ class RenderContext:
     def reader(self) -> Reader:
         """The language, time zone and time for the screens."""
         return Reader(self.t, self.zone, self.now)
+
+    async def reader_who_knows(self, *user_ids: int | None) -> Reader:
+        """Return the reader with the names of these users. For messages to staff only."""
+        return replace(self.reader, names=await self.messenger.names.find(user_ids))
 
     async def send_text(
         self,
@@ -67,7 +72,10 @@ Renderer = AnyRender[RenderContext]
 
 
 class RenderContexts:
-    """Build the contexts in which notifications are rendered. Groups read in the default locale."""
+    """Build the contexts in which notifications are rendered.
+
+    Groups read in the language that their members chose, or in the default one.
+    """
 
     def __init__(self, infra: Infra) -> None:
         self._infra = infra
@@ -82,10 +90,11 @@ class RenderContexts:
         """
         async with self._infra.database.reading() as tx:
             user = await _read_user(tx, chat_id)
+            locale = await _read_group_locale(tx, chat_id)
             facts = await read(tx) if read is not None else None
         context = RenderContext(
             user=user,
-            t=self._translator(chat_id, user),
+            t=self._translator(chat_id, user, locale),
             zone=user.zone if user else PRESUMED,
             now=self._infra.clock.now(),
             database=self._infra.database,
@@ -97,14 +106,19 @@ class RenderContexts:
         """Return the translator for the language of a chat."""
         async with self._infra.database.reading() as tx:
             user = await UserRepository(tx).get_if_readable(chat_id)
-        return self._translator(chat_id, user)
+            locale = await _read_group_locale(tx, chat_id)
+        return self._translator(chat_id, user, locale)
 
-    def _translator(self, chat_id: int, user: User | None) -> Translator:
+    def _translator(self, chat_id: int, user: User | None, group_locale: str | None) -> Translator:
         """Return the translator for a user, or for a group, whose id is negative."""
         translations = self._infra.translations
         if user is None and chat_id < 0:
-            return translations.get(self._infra.default_locale)
+            return translations.get(group_locale or self._infra.default_locale)
         return translator_for(translations, user)
+
+
+async def _read_group_locale(tx: Transaction, chat_id: int) -> str | None:
+    return await GroupRepository(tx).get_locale(chat_id) if chat_id < 0 else None
 
 
 async def _read_user(tx: Transaction, chat_id: int) -> User | None:

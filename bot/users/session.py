@@ -168,6 +168,10 @@ class Session:
         """The language, time zone and time for the screens of this update."""
         return Reader(self.t, self.zone, self.now)
 
+    async def reader_who_knows(self, *user_ids: int | None) -> Reader:
+        """Return the reader with the names of these users. For members of staff only."""
+        return replace(self.reader, names=await self.infra.messenger.names.find(user_ids))
+
     @property
     def conversation(self) -> "OpenConversation[Session]":
         """The conversation that the screens of other features lead back to."""

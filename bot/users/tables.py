@@ -1,8 +1,8 @@
-"""The tables of users and of their events."""
+"""The tables of users, of their events, and of groups."""
 
 from sqlalchemy import BigInteger, Column, Index, Table, Text
 
-from bot.infra.db.columns import PERSONAL, SEALED, USER, BigId, Instant, Json, constant, not_exported, not_pruned
+from bot.infra.db.columns import PERSONAL, SEALED, STAFF, USER, BigId, Instant, Json, constant, not_exported, not_pruned
 from bot.infra.db.metadata import metadata
 from bot.infra.outbox.tables import outbox
 from bot.users.model import UserNotification
@@ -48,6 +48,13 @@ Index("ix_users_blocked_at", users.c.blocked_at, sqlite_where=HAS_BLOCKED, postg
 # No row may name the chat of a deleted user, so these rows are deleted when they were sent or given up.
 IS_LAST_MESSAGE = outbox.c.kind == constant(UserNotification.DATA_DELETED)
 Index("ix_outbox_last_messages", outbox.c.id, sqlite_where=IS_LAST_MESSAGE, postgresql_where=IS_LAST_MESSAGE)
+
+groups = Table(
+    "groups",
+    metadata,
+    Column("chat_id", BigInteger, primary_key=True, autoincrement=False, info=STAFF),
+    Column("locale", Text, nullable=False),
+)
 
 user_events = Table(
     "user_events",

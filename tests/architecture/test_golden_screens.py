@@ -23,8 +23,10 @@ from bot.core.errors import Rejection
 from bot.infra.i18n import LOCALES, Html, Translator
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Screen
+from bot.operations.screens import status as operator_status
 from bot.orders.destinations.model import PayoutTimes
 from bot.orders.notification_kinds import OrderNotification
+from bot.orders.notifications.warnings import OrderInAlarm
 from bot.orders.order import EventNote, OrderEvent, Phase
 from bot.orders.receipts.links import ReceiptLinks
 from bot.orders.receipts.screens import receipt
@@ -33,10 +35,14 @@ from bot.orders.screens import payment as pay
 from bot.rates.quote import estimate
 from bot.settlement.model import OrderReport, ServiceRecord
 from bot.settlement.steps import FAILED
+from bot.staff.alarm_model import Alarm, AlarmKind
+from bot.staff.screens import alarms
 from bot.support.cases.reader import Case
 from bot.support.lookup.screens.evidence import show_evidence
 from bot.support.lookup.screens.service_orders import show_service_order
+from bot.support.model import EntryKind
 from bot.support.notifications.screens import card as card_screens
+from bot.support.notifications.screens import staff_lines
 from bot.support.service_orders import ServiceOrder
 from bot.support.ticket import Cause
 from bot.support.user_chat.screens import help as help_screens
@@ -45,11 +51,12 @@ from bot.users.model import User
 from bot.users.provider import Provider
 from bot.users.screens import start
 from tests.checkout.builders import a_draft_at_review
+from tests.operations.samples import FIGURES, a_summary
 from tests.orders.builders import a_receipt, an_open_order, as_sent, orders_in_each_state, some_evidence
 from tests.screens import JAKARTA, NOW, ScreenCase
 from tests.settlement.builders import LISTED_BCA, QUOTE
 from tests.staff.samples import some_contacts
-from tests.support.builders import an_unanswered_ticket
+from tests.support.builders import an_entry, an_unanswered_ticket
 from tests.texts import TRANSLATIONS
 from tests.users.builders import SUGGESTION
 
@@ -57,6 +64,7 @@ GOLDEN: Final = Path(__file__).with_name("golden")
 UPDATES: Final = os.environ.get("UPDATE_GOLDEN") == "1"
 MOMENTS: Final = dict(orders_in_each_state()) | {"sent": as_sent(an_open_order())}
 OSCAR: Final = 2001
+NAMES: Final = {1001: "Emma", 3001: "Rina"}
 
 
 def _status(moment: str) -> Callable[[Translator], Screen]:
@@ -117,12 +125,12 @@ def _staff_ticket(t: Translator) -> Screen:
     user = User(id=1001, language_code="en", created_at=began)
     order = replace(MOMENTS["failed paid"], evidence=some_evidence())
     case = Case(user_id=1001, user=user, order=order, events=events, tickets=(ticket,))
-    return card_screens.show_card(Reader(t, JAKARTA, NOW), ticket, case)
+    return card_screens.show_card(Reader(t, JAKARTA, NOW, NAMES), ticket, case, has_topic=True)
 
 
 def _evidence(t: Translator) -> Screen:
     order = replace(MOMENTS["failed paid"], evidence=some_evidence())
-    return show_evidence(Reader(t, JAKARTA, NOW), order)
+    return show_evidence(Reader(t, JAKARTA, NOW, NAMES), order)
 
 
 def _service_order(t: Translator) -> Screen:
@@ -142,7 +150,7 @@ def _service_order(t: Translator) -> Screen:
         record=ServiceRecord(partner_redeem_id="redeem_5f2c"),
     )
     return show_service_order(
-        Reader(t, JAKARTA, NOW), ServiceOrder(service_id=report.service_id, report=report, read_at=NOW)
+        Reader(t, JAKARTA, NOW, NAMES), ServiceOrder(service_id=report.service_id, report=report, read_at=NOW)
     )
 
 
@@ -153,6 +161,23 @@ def _stuck_ticket(t: Translator) -> Screen:
     user = User(id=1001, language_code="en", created_at=NOW)
     case = Case(user_id=1001, user=user, tickets=(ticket,), draft=draft)
     return card_screens.show_card(Reader(t, JAKARTA, NOW), ticket, case)
+
+
+def _send_question(t: Translator) -> Screen:
+    ticket = an_unanswered_ticket(NOW)
+    written = an_entry(ticket.reference, author_id=3001, number=7, kind=EntryKind.UNDECIDED)
+    return staff_lines.ask_to_send(Reader(t, JAKARTA, NOW, NAMES), ticket, written, 1, None)
+
+
+def _alarm(t: Translator) -> Screen:
+    order = MOMENTS["failed paid"]
+    alarm = Alarm(kind=AlarmKind.ORDER_FAILED, subject=order.reference, raised_at=NOW)
+    return alarms.show_raised(t, alarm, {order.reference: OrderInAlarm(order)}, NOW, JAKARTA)
+
+
+def _status_of_operators(t: Translator) -> Screen:
+    alarm = Alarm(kind=AlarmKind.KEY_REFUSED, raised_at=NOW - timedelta(minutes=9))
+    return operator_status.show_status(t, a_summary(alarm), FIGURES, {}, NOW, JAKARTA)
 
 
 def _broadcast(t: Translator) -> Screen:
@@ -175,6 +200,9 @@ SCREENS: Final[dict[str, Callable[[Translator], Screen]]] = {
     "receipt-caption": _receipt,
     "staff-ticket": _staff_ticket,
     "staff-ticket-stuck": _stuck_ticket,
+    "staff-send-question": _send_question,
+    "operator-alarm": _alarm,
+    "operator-status": _status_of_operators,
     "evidence": _evidence,
     "service-order": _service_order,
     "broadcast-preview": _broadcast,

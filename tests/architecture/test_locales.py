@@ -206,6 +206,8 @@ OTHER_SENTENCES = [(locale, key) for locale, key in EVERY_SENTENCE if locale != 
 FOR_STAFF = (
     "operations.books.",
     "operations.command.reconcile",
+    "operations.help.",
+    "support.agent.",
     "operations.reconciliation.",
     "support.user_event.",
     "support.saved_reply.",

@@ -29,16 +29,26 @@ def test_no_route_is_declared_twice() -> None:
     assert len(names) == len(set(names))
 
 
+EARLIER_NAMES = {"/answers", "/person"}
+"""Commands that agents may still type. The menus have their newer names."""
+
+
 def test_every_command_is_in_the_menu_of_those_who_may_use_it() -> None:
     commands = [route for route in updates.list_routes(FEATURES) if route.name.startswith("/")]
-    assert [each.name for each in commands if each.name[1:] not in MENUS[MENU_OF[each.audience]]] == []
+    unlisted = {
+        each.name
+        for each in commands
+        if each.name[1:] not in MENUS[MENU_OF[each.audience]]
+        and (each.audience is not Audience.SUPPORT or each.name[1:] not in MENUS[Menu.GROUP])
+    }
+    assert unlisted == EARLIER_NAMES
 
 
 KNOWN_ORDER = {
     Menu.EVERYONE: "send recipients rate status orders verify cancel settings phrase privacy language help start",
     Menu.OPERATORS: "status broadcast broadcasts stats destinations export reconcile audit rate",
-    Menu.SUPPORT: "tickets order person find answers note unsend",
-    Menu.GROUP: "tickets order person find answers note unsend verify",
+    Menu.SUPPORT: "tickets find order customer replies note unsend",
+    Menu.GROUP: "tickets find order customer replies note unsend help language verify",
 }
 """Menu -> the commands in the order that users know. A new command's place is a decision, so it is written here."""
 

@@ -9,14 +9,14 @@ from tests.texts import in_any_language, label, like, says, starts, text
 
 
 def test_an_argument_that_is_given_must_be_there_and_one_that_is_not_may_be_anything() -> None:
-    shown = text("staff.alarm.glance", time="10:05 WIB")
-    assert says(shown, "staff.alarm.glance")
-    assert says(shown, "staff.alarm.glance", time="10:05 WIB")
-    assert not says(shown, "staff.alarm.glance", time="10:06 WIB")
+    shown = text("operations.status.fine", time="10:05 WIB")
+    assert says(shown, "operations.status.fine")
+    assert says(shown, "operations.status.fine", time="10:05 WIB")
+    assert not says(shown, "operations.status.fine", time="10:06 WIB")
 
 
 def test_a_text_is_what_its_reader_sees() -> None:
-    assert "<" not in text("staff.alarm.glance", time="10:05 WIB")
+    assert "<" not in text("operations.status.fine", time="10:05 WIB")
     assert text("orders.verify.fact", label="<b>", value="&").count("<b>") == 1
 
 
@@ -53,9 +53,9 @@ def test_a_pattern_that_matches_every_text_is_refused() -> None:
 
 def test_an_argument_can_say_what_it_must_look_like() -> None:
     clock = re.compile(r"(?P<hour>\d\d):\d\d WIB")
-    shown = text("staff.alarm.glance", time="10:05 WIB")
-    found = re.search(like("staff.alarm.glance", time=clock), shown)
+    shown = text("operations.status.fine", time="10:05 WIB")
+    found = re.search(like("operations.status.fine", time=clock), shown)
     assert found is not None
     assert found["hour"] == "10"
-    assert not says(shown, "staff.alarm.glance", time=re.compile(r"\d\d:\d\d WITA"))
+    assert not says(shown, "operations.status.fine", time=re.compile(r"\d\d:\d\d WITA"))
     assert says(text("infra.time.seconds", count=12), "infra.time.seconds", count=re.compile(r"\d+"))

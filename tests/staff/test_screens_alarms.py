@@ -34,9 +34,10 @@ def line(mark: str, kind: AlarmKind, state: str) -> str:
 
 def test_all_is_well_in_one_line_each() -> None:
     seen = ScreenCase("", operator_status.show_status(EN, a_summary(), FIGURES, {}, NOW, JAKARTA))
-    head, table, figures, recently = seen.text.split("\n\n")
-    assert head == text("staff.alarm.glance", time="10:05 WIB")
+    head, table, figures = seen.text.split("\n\n")
+    assert head == text("operations.status.fine", time="10:05 WIB")
     assert table.split("\n") == [
+        text("operations.status.checks"),
         line("✅", AlarmKind.KEY_REFUSED, text("staff.alarm.key_refused_fine")),
         line("✅", AlarmKind.SERVICE_DOWN, text("staff.alarm.service_down_fine")),
         line("✅", AlarmKind.METHODS_SHRUNK, "1,234"),
@@ -56,13 +57,14 @@ def test_all_is_well_in_one_line_each() -> None:
         line("✅", AlarmKind.STAFF_CHAT_LOST, text("staff.alarm.staff_chat_lost_fine")),
     ]
     assert figures.split("\n") == [
+        text("operations.status.figures"),
         text("operations.status.oldest_waiting", length="75 seconds"),
         text("operations.status.payment_noticed", length="3.1 seconds"),
         text("operations.status.answers", median="0.23 seconds", limit="1.5 seconds"),
         text("operations.status.slow_downs", count=1_234, limit=120),
         text("operations.status.service_budget", count="9.8"),
+        text("staff.alarm.lately", count=0),
     ]
-    assert recently == text("staff.alarm.lately", count=0)
     assert [button.label for button in seen.buttons] == [
         label("orders.button.refresh"),
         label("staff.alarm.own_orders"),
@@ -82,7 +84,8 @@ def test_an_unknown_state_is_not_shown_as_fine() -> None:
         "", operator_status.show_status(EN, a_summary(known=False), FIGURES, {}, NOW, JAKARTA)
     ).text.split("\n")
     unknown = (AlarmKind.KEY_REFUSED, AlarmKind.SERVICE_DOWN, AlarmKind.METHODS_SHRUNK)
-    assert [each for each in shown if "❔" in each] == [
+    assert shown[:2] == text("operations.status.unchecked", time="10:05 WIB").split("\n")
+    assert [each for each in shown[2:] if "❔" in each] == [
         line("❔", kind, text("staff.alarm.unknown")) for kind in unknown
     ]
 
@@ -98,6 +101,28 @@ def test_an_open_alarm_is_in_its_line_and_in_full_with_a_button_if_it_can_be_res
         label("staff.alarm.seen_to_order", reference="ABC2345"),
         label("staff.alarm.accept"),
     ]
+
+
+def test_the_status_begins_with_what_is_wrong_and_what_to_do_and_figures_come_last() -> None:
+    again = replace(FAILED, subject="DEF2345")
+    summary = a_summary(FAILED, SHRUNK, again)
+    parts = ScreenCase("", operator_status.show_status(EN, summary, FIGURES, ORDERS, NOW, JAKARTA)).text.split("\n\n")
+    assert parts[0] == text("operations.status.wrong", count=3, time="10:05 WIB")
+    todo = text("staff.alarm.todo.order_failed", id=f"{ORDER.service_id}, DEF2345")
+    assert parts[1].startswith(f"🚨 {todo}\n"), "two that are alike have one piece of advice, before both"
+    assert parts[1].count(text("staff.alarm.order_failed", since="08:05 WIB", line="").split("\n")[0]) == 2
+    assert parts[2].startswith(f"🚨 {text('staff.alarm.todo.methods_shrunk')}\n")
+    assert parts[-1].startswith(text("operations.status.figures"))
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_every_alarm_begins_with_the_action(locale: str) -> None:
+    t = TRANSLATIONS.get(locale)
+    for alarm in every_alarm(ORDER, NOW, "1.500"):
+        shown = alarms.show_raised(t, alarm, ORDERS, NOW, JAKARTA).text
+        first, _, rest = shown.partition("\n\n")
+        assert first.startswith("🚨 <b>")
+        assert alarms.format_alarm(t, alarm, ORDERS, NOW, JAKARTA) == rest
 
 
 def test_an_empty_list_is_never_right() -> None:

@@ -9,6 +9,7 @@ from typing import Final
 
 from bot.core.errors import Rejection
 from bot.core.text import plain
+from bot.infra.telegram.ui.screen import Button, Screen
 from bot.orders.destinations.model import PayoutTimes
 from bot.orders.order import Order
 from bot.settlement.model import OrderReport, ServiceRecord
@@ -19,13 +20,14 @@ from bot.support.lookup.screens import user as lookup_user
 from bot.support.lookup.screens.tickets import TicketAndOrder
 from bot.support.model import TicketEntry, TicketFilter
 from bot.support.notification_kinds import EntryRemark, Remark
+from bot.support.notifications.screens import staff_lines
 from bot.support.reveal import screens as reveal_screens
 from bot.support.reveal.model import Reveal
 from bot.support.saved_replies import screens as saved_replies
 from bot.support.saved_replies.model import MAX_COUNT, SavedReply
 from bot.support.service_orders import MARK, ServiceOrder
-from bot.support.staff.screens import talk
-from bot.support.ticket import Cause, CloseReason, Rating, Ticket
+from bot.support.staff.screens import guide, talk
+from bot.support.ticket import Cause, CloseReason, Rating, Ticket, TicketClosed, TicketHeldByAnother
 from bot.support.ticket_statistics import TicketStatistics
 from bot.support.user_chat.screens import help as help_screens
 from bot.support.user_chat.screens import question
@@ -47,6 +49,8 @@ PAYOUT_TIMES: Final = PayoutTimes(orders=20, median=timedelta(minutes=3), slow=t
 REVEAL: Final = Reveal(
     id="0" * 16, reference="ABC2345", staff_id=3001, message_id=7, at=NOW, until=NOW + timedelta(minutes=1)
 )
+
+DESTINATION_ROWS: Final = tuple((Button(f"Bank {code}", data=f"lu:find:{code}~~~~~~0"),) for code in ("014", "536"))
 
 
 def some_tickets(_: Outside) -> Iterator[Ticket]:
@@ -166,6 +170,13 @@ SAMPLES: Final[dict[object, Callable[[Outside], Iterable[object]]]] = {
     (lookup_orders.ask_destination, "find"): lambda _: (lambda code: f"find:{code}"[:64],),
     (lookup_orders.ask_destination, "candidates"): lambda outside: ((outside.method,) * 8,),
     (lookup_user.ask_which_user, "ids"): lambda _: ([1001 + number for number in range(20)],),
+    (lookup_user.add_users, "users"): lambda _: ((1001,), tuple(range(1001, 1007))),
+    (lookup_user.offer_destinations, "destinations"): lambda _: (DESTINATION_ROWS,),
+    (staff_lines.ask_to_send, "count"): lambda _: (1, 12),
+    (staff_lines.ask_to_send, "obstacle"): lambda _: (None, TicketClosed(), TicketHeldByAnother()),
+    # A user without a part isn't a member of staff.
+    (help_screens.show_staff_page, "parts"): lambda outside: ((Screen(outside.html),), (Screen(outside.html),) * 2),
+    (guide.show_start, "counts"): lambda _: (dict.fromkeys(TicketFilter, 0), dict.fromkeys(TicketFilter, 10**6)),
     (str, "called"): lambda _: ("a" * 20,),
     (str, "filled"): lambda outside: (outside.html,),
     (str, "notice"): lambda outside: ("", outside.html),

@@ -66,6 +66,21 @@ async def test_an_edit_cannot_add_the_number_and_a_note_among_support_can_have_i
     assert note is not None
 
 
+async def test_what_was_written_in_the_conversation_is_not_passed_on_with_the_number_and_can_be_kept(
+    system: TicketSystem,
+) -> None:
+    ticket = await a_ticket(system, BANK)
+    for text in ("It went to the account.", f"To {BANK}."):
+        last = await system.tickets.ask_to_send(ticket.reference, RINA, system.new_message(text))
+    assert last is not None
+    with pytest.raises(Rejection, match="hidden_number"):
+        await system.tickets.send_undecided(ticket.reference, RINA, last.number)
+    assert {entry.kind for entry in await system.entries(ticket)} == {EntryKind.UNDECIDED}
+    assert (await system.reload(ticket)).claimed_by is None
+    assert await system.tickets.keep_undecided(ticket.reference, RINA, last.number) == 2
+    assert {entry.kind for entry in await system.entries(ticket)} == {EntryKind.NOTE}
+
+
 async def test_who_typed_the_number_can_read_it_in_a_reply(system: TicketSystem) -> None:
     ticket = await a_ticket(system, BANK, origin=None)
     entry = await system.reply(ticket, text=f"It went to {BANK}.")

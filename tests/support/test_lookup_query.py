@@ -37,7 +37,19 @@ def on(month: int, day: int, **more: object) -> OrderFilter:
         ("bca 500rb 17/8", on(8, 17, code="014", idr=(500_000,))),
         ("17 agu, 500rb, bca", on(8, 17, code="014", idr=(500_000,))),
         ("Rp 1.500.000 mandiri", OrderFilter(code="008", idr=(1_500_000,))),
-        ("500000", OrderFilter(idr=(500_000,))),
+        ("500000", OrderFilter(idr=(500_000,), parts=("500000",))),
+        ("bca 7890", OrderFilter(code="014", idr=(7_890,), parts=("7890",))),
+        ("7890 kemarin", on(8, 19, idr=(7_890,), parts=("7890",))),
+        ("1001", OrderFilter(idr=(1_001,), parts=("1001",))),
+        ("2026", OrderFilter(idr=(2_026,), parts=("2026",))),
+        ("ovo 1001", OrderFilter(code="ovo", idr=(1_001,), parts=("1001",))),
+        ("43P422V", OrderFilter(parts=("43P422V",))),
+        ("43p4", OrderFilter(parts=("43p4",))),
+        ("of_a1b2c3", OrderFilter(parts=("of_a1b2c3",))),
+        ("225rb", OrderFilter(idr=(225_000,), parts=("225rb",))),
+        ("150rb", OrderFilter(idr=(150_000,))),
+        ("emma", OrderFilter(parts=("emma",))),
+        ("12", OrderFilter(idr=(12_000, 12_000_000))),
         ("25000 sats ovo", OrderFilter(code="ovo", sats=(25_000,))),
         ("1.5 jt", OrderFilter(idr=(1_500_000,))),
         ("1.500", OrderFilter(idr=(1_500, 1_500_000))),
@@ -72,9 +84,16 @@ def test_what_may_be_several_destinations_is_for_the_reader_to_choose() -> None:
     assert question.wanted == OrderFilter(idr=(500_000,))
 
 
-@pytest.mark.parametrize("text", ["xyzzy 500rb", "32/13", "½ juta", "quxquux"])
+@pytest.mark.parametrize("text", ["xyzzy 500rb", "32/13", "½ juta", "quxquux xyzzy", "xy"])
 def test_what_cannot_be_read_is_said(text: str) -> None:
     assert parse_query(text, METHODS, TODAY, JAKARTA).unread
+
+
+def test_a_name_that_resembles_destinations_is_searched_and_they_are_offered() -> None:
+    question = parse_query("bank", METHODS, TODAY, JAKARTA)
+    assert question.wanted == OrderFilter(parts=("bank",))
+    assert question.candidates
+    assert not question.unread
 
 
 def test_a_letter_is_not_read_at_all() -> None:

@@ -6,11 +6,12 @@ import pytest
 
 from bot.core import templates
 from bot.core.errors import Rejection
+from bot.infra.telegram.ui.reader import Reader
 from bot.support.saved_replies import screens
 from bot.support.saved_replies.model import MAX_COUNT, SavedReply, hash_text, needs_order, read_name, read_text
 from bot.support.ticket import Ticket
 from tests.orders.builders import an_open_order
-from tests.screens import HOSTILE_NAMES, NOW, ScreenCase
+from tests.screens import HOSTILE_NAMES, JAKARTA, NOW, ScreenCase
 from tests.texts import TRANSLATIONS
 
 EN, ID = TRANSLATIONS.get("en"), TRANSLATIONS.get("id")
@@ -75,7 +76,7 @@ def test_every_screen_of_them_is_markup_that_telegram_takes_and_fits(t: object, 
         screens.ask_which(t, TICKET, answers, "en"),  # type: ignore[arg-type]
         screens.ask_which(t, TICKET, answers, "id"),  # type: ignore[arg-type]
         screens.show_preview(t, TICKET, WIDE, text, "en"),  # type: ignore[arg-type]
-        screens.show_queued(t, TICKET, WIDE, text, 3001),  # type: ignore[arg-type]
+        screens.show_queued(Reader(t, JAKARTA, NOW), TICKET, WIDE, text, 3001),  # type: ignore[arg-type]
     )
     for screen in shown:
         seen = ScreenCase("", screen)

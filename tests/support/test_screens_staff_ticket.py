@@ -163,16 +163,16 @@ def test_a_topic_is_named_after_the_ticket_and_the_sum_and_nobody(name: str) -> 
 
 @pytest.mark.parametrize("locale", LOCALES)
 def test_what_the_user_wrote_stands_as_a_quote_with_a_call_to_whoever_holds_the_ticket(locale: str) -> None:
-    t = TRANSLATIONS.get(locale)
+    reader = Reader(TRANSLATIONS.get(locale), JAKARTA, NOW)
     for media in (None, *MediaKind):
         written = replace(ENTRY, media=media)
-        said = card_screens.format_entry_heading(t, TICKET, written, "10:05", ping=3001, is_changed=media is None)
+        said = card_screens.format_entry_heading(reader, TICKET, written, "10:05", ping=3001, is_changed=media is None)
         seen = ScreenCase("", Screen(with_quote(said, written.text)))
         assert seen.text.endswith("Where is it?")
         assert '<a href="tg://user?id=3001">3001</a>' in seen.screen.text
         for kind in MediaKind:
             assert says(seen.text, f"support.staff_ticket.{kind}", locale) is (kind is media)
-    assert "tg://" not in card_screens.format_entry_heading(t, TICKET, ENTRY, "10:05", ping=0, is_changed=False)
+    assert "tg://" not in card_screens.format_entry_heading(reader, TICKET, ENTRY, "10:05", ping=0, is_changed=False)
 
 
 def test_a_card_with_a_notice_fits_as_well() -> None:
@@ -234,8 +234,9 @@ def test_a_card_and_what_the_user_wrote_are_known_by_the_ticket_they_name_first(
         assert card_screens.find_reference(card(ticket, locale).text) == "T-4F7K2"
     again = card_screens.show_card(Reader(t, JAKARTA, NOW), TICKET, a_case(), notice=t("infra.outbox.again"))
     assert card_screens.find_reference(ScreenCase("", again).text) == "T-4F7K2"
+    reader = Reader(t, JAKARTA, NOW)
     forged = replace(ENTRY, text=text("support.staff_ticket.unclaimed", reference="T-22222"))
-    said = card_screens.format_entry_heading(t, TICKET, forged, "10:05", ping=0, is_changed=False)
+    said = card_screens.format_entry_heading(reader, TICKET, forged, "10:05", ping=0, is_changed=False)
     assert card_screens.find_reference(ScreenCase("", Screen(with_quote(said, forged.text))).text) == "T-4F7K2"
     for other in (
         "",

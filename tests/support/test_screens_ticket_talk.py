@@ -8,6 +8,7 @@ import pytest
 from bot.core.errors import Rejection
 from bot.infra.i18n import LOCALES, Translator
 from bot.infra.telegram.outbound.truncate import CAPTION_UNITS, TEXT_UNITS
+from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Screen
 from bot.sandbox.bot_api.text import html, utf16
 from bot.support.entries import OWN_UNITS, count_excess_units
@@ -19,7 +20,7 @@ from bot.support.staff.screens import talk as staff_talk
 from bot.support.ticket import CloseReason, Ticket, TicketClosed, TicketHeldByAnother
 from bot.support.user_chat.screens import reply as ticket_reply
 from tests.orders.builders import an_open_order
-from tests.screens import HOSTILE_NAMES, NOW
+from tests.screens import HOSTILE_NAMES, JAKARTA, NOW
 from tests.settlement.builders import LISTED_BCA
 from tests.texts import TRANSLATIONS, text
 
@@ -53,10 +54,11 @@ REJECTIONS = (
 
 
 def every(t: Translator) -> Iterator[Screen]:
+    reader = Reader(t, JAKARTA, NOW)
     for rejection in REJECTIONS:
         yield staff_talk.explain_not_passed_on(t, TICKET, rejection)
         yield staff_talk.explain_not_corrected(t, rejection)
-    yield staff_talk.ask_for_note(t, TICKET, 3001)
+    yield staff_talk.ask_for_note(reader, TICKET, 3001)
     yield staff_talk.ask_close_reason(t, TICKET)
     yield staff_talk.confirm_note(t, TICKET)
     yield staff_talk.explain_notes(t)
@@ -64,8 +66,8 @@ def every(t: Translator) -> Iterator[Screen]:
         yield staff_talk.confirm_closed(t, TICKET, reason)
     for what in Remark:
         for why in WHYS:
-            yield staff_lines.show_remark(t, a_remark(what, why), ENTRY)
-    yield staff_lines.show_remark(t, replace(a_remark(Remark.TAKEN_OVER), before=0), ENTRY)
+            yield staff_lines.show_remark(reader, a_remark(what, why), ENTRY)
+    yield staff_lines.show_remark(reader, replace(a_remark(Remark.TAKEN_OVER), before=0), ENTRY)
     for entry in (ENTRY, replace(ENTRY, text=None, media=MediaKind.PHOTO), replace(ENTRY, edited_at=NOW)):
         yield ticket_reply.show_reply(t, entry, an_open_order())
         yield ticket_reply.show_reply(t, entry, None)
@@ -127,6 +129,6 @@ def test_why_an_answer_did_not_arrive_is_said_in_plain_words(why: str, said: str
 
 
 def test_only_what_failed_can_be_sent_again() -> None:
-    t = TRANSLATIONS.get("en")
-    with_buttons = [what for what in Remark if staff_lines.show_remark(t, a_remark(what), ENTRY).keyboard]
+    reader = Reader(TRANSLATIONS.get("en"), JAKARTA, NOW)
+    with_buttons = [what for what in Remark if staff_lines.show_remark(reader, a_remark(what), ENTRY).keyboard]
     assert with_buttons == [Remark.FAILED]

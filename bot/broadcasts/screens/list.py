@@ -14,7 +14,7 @@ from bot.broadcasts.drafts import PAGE_SIZE, BroadcastPage
 from bot.broadcasts.model import Broadcast, DeliveryStatus
 from bot.broadcasts.screens import compose
 from bot.broadcasts.screens.confirm import cancel_row, waiting_rows
-from bot.infra.i18n import Html, Translator
+from bot.infra.i18n import Translator
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 
@@ -110,7 +110,7 @@ def _facts(reader: Reader, broadcast: Broadcast) -> str:
     if broadcast.confirmed_by is not None:
         confirmed_at = broadcast.confirmed_at or broadcast.created_at
         at = reader.format_time(confirmed_at, round_up=False)
-        facts.append(t("broadcasts.fact.by", who=_operator_link(broadcast.confirmed_by), at=at))
+        facts.append(t("broadcasts.fact.by", who=reader.mention(broadcast.confirmed_by), at=at))
     if broadcast.series is not None:
         facts.append(t("broadcasts.fact.series"))
     return "\n".join(facts)
@@ -133,10 +133,6 @@ def _describe_times(reader: Reader, broadcast: Broadcast) -> str:
 
 def _count_lines(t: Translator, counts: Mapping[str, int]) -> list[str]:
     return [t(f"broadcasts.count.{status}", count=counts[status]) for status in REPORT_ORDER if counts.get(status)]
-
-
-def _operator_link(operator_id: int) -> Html:
-    return Html(f'<a href="tg://user?id={operator_id}">{operator_id}</a>')
 
 
 def _page_rows(t: Translator, page: BroadcastPage) -> Keyboard:

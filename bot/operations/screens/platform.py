@@ -121,22 +121,12 @@ def _rails(t: Translator, rails: DepositRails) -> Html:
 
 
 def _rail(t: Translator, rail: Rail) -> Html:
+    """Return a rail by its names. Addresses are for machines, so they aren't shown."""
     name = t.plain(NAMES[rail.name]) if rail.name in NAMES else truncate(format_key(rail.name), 48)
     facts = [fact for fact in (shorten(rail.token, 16), _chain(rail), shorten(rail.summary, 80)) if fact not in name]
-    line = (
-        t("operations.platform.rail_facts", name=name, facts=" · ".join(facts))
-        if facts
-        else t("operations.platform.rail", name=name)
-    )
-    addresses = [
-        t(key, address=shorten(address, 64))
-        for key, address in (
-            ("operations.platform.contract", rail.contract),
-            ("operations.platform.address", rail.address),
-        )
-        if address
-    ]
-    return Html("\n".join((line, *addresses)))
+    if not facts:
+        return t("operations.platform.rail", name=name)
+    return t("operations.platform.rail_facts", name=name, facts=" · ".join(facts))
 
 
 def _chain(rail: Rail) -> str:

@@ -1,4 +1,4 @@
-"""The screen of `/status` for operators: everything that is monitored."""
+"""The screen of `/status` for operators: what is wrong and what to do, and below it everything that is monitored."""
 
 from datetime import datetime, tzinfo
 from decimal import Decimal
@@ -27,20 +27,19 @@ def show_status(  # noqa: PLR0917  what is monitored, then who reads it
     *,
     service_contact: str = "",
 ) -> Screen:
-    """Show one line for each kind of alarm, the last hour, and the open alarms, with buttons to resolve them.
+    """Say what is wrong and what to do, with buttons to resolve alarms. The checks and the figures follow.
 
     While alarms are open, the kinds without trouble share one line, so that the message stays short enough.
     """
-    parts = [
-        t("staff.alarm.glance", time=format_clock(t, now, zone)),
-        _table(t, summary),
-        _format_figures(t, figures),
-        t("staff.alarm.lately", count=summary.raised_recently),
-    ]
+    parts: list[str] = [_headline(t, summary, format_clock(t, now, zone))]
     if summary.alarms:
         parts.append(
             alarm_screens.format_alarms(t, summary.alarms, subjects, now, zone, service_contact=service_contact)
         )
+    parts += [
+        f"{t('operations.status.checks')}\n{_table(t, summary)}",
+        "\n".join((t("operations.status.figures"), _format_figures(t, figures), _count_lately(t, summary))),
+    ]
     rows = (
         *alarm_screens.resolve_rows(t, summary.alarms, AlarmAction.RESOLVE_IN_STATUS),
         (Button(t.plain("orders.button.refresh"), data=AlarmButton(AlarmAction.STATUS).pack()),),
@@ -50,11 +49,39 @@ def show_status(  # noqa: PLR0917  what is monitored, then who reads it
     return Screen("\n\n".join(parts), rows)
 
 
+def show_start(t: Translator, raised: int) -> Screen:
+    """Return an operator's start: how many alarms are open, with a button to the status."""
+    found = t.plural("operations.start.wrong", raised) if raised else t("operations.start.fine")
+    status = Button(t.plain("staff.alarm.status"), data=AlarmButton(AlarmAction.STATUS).pack())
+    return Screen(t("operations.start.text", found=found), ((status,),))
+
+
+def show_help(t: Translator) -> Screen:
+    """Return what an operator can do, with the commands."""
+    return Screen(t("operations.help.text"))
+
+
+def _headline(t: Translator, summary: HealthSummary, time: Html) -> Html:
+    """Return in words whether there is something to do."""
+    if summary.alarms:
+        return t.plural("operations.status.wrong", len(summary.alarms), time=time)
+    is_checked = all(_find_mark(kind, summary) == OK for kind in AlarmKind)
+    return t("operations.status.fine" if is_checked else "operations.status.unchecked", time=time)
+
+
 def _table(t: Translator, summary: HealthSummary) -> Html:
-    shown = [kind for kind in AlarmKind if not summary.alarms or _find_mark(kind, summary) != OK]
-    fine = len(AlarmKind) - len(shown)
-    lines = [_row(t, kind, summary) for kind in shown]
-    return Html("\n".join([*lines, *([f"{OK} {t('operations.status.others_fine', count=fine)}"] if fine else [])]))
+    """Return a line for each check that isn't fine, and the others folded, or in one line while alarms are open."""
+    shown = [_row(t, kind, summary) for kind in AlarmKind if _find_mark(kind, summary) != OK]
+    fine = [_row(t, kind, summary) for kind in AlarmKind if _find_mark(kind, summary) == OK]
+    if fine and not summary.alarms:
+        shown.append(Html("<blockquote expandable>" + "\n".join(fine) + "</blockquote>"))
+    elif fine:
+        shown.append(f"{OK} {t('operations.status.others_fine', count=len(fine))}")
+    return Html("\n".join(shown))
+
+
+def _count_lately(t: Translator, summary: HealthSummary) -> Html:
+    return t("staff.alarm.lately", count=summary.raised_recently)
 
 
 def _format_figures(t: Translator, figures: LiveFigures) -> Html:

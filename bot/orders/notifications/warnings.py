@@ -81,7 +81,7 @@ class OrderWarnings:
             alarm = Alarm(kind=ALARM_OF[kind], subject=reference, raised_at=notification.created_at)
             advice = alarms.format_advice(t, [alarm], {reference: known} if known else {})
             contact = alarms.format_service_contact(t, [alarm.kind], self._service_contact)
-            screen = Screen(f"{screen.text}\n{advice}{contact}", alarms.build_keyboard(t, alarm))
+            screen = Screen(f"🚨 {advice}{contact}\n\n{screen.text}", alarms.build_keyboard(t, alarm))
         return await context.send_text(notification, screen, priority="money")
 
 

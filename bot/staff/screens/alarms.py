@@ -17,10 +17,10 @@ MAX_ID_LENGTH = 40
 def show_raised(
     t: Translator, alarm: Alarm, subjects: Subjects, now: datetime, zone: tzinfo, *, service_contact: str = ""
 ) -> Screen:
-    """Say what is wrong, what to do about it, and where the settlement service is reached if it has to help."""
+    """Say what to do, where the settlement service is reached if it has to help, and what is wrong."""
     return Screen(
-        f"🚨 {format_alarm(t, alarm, subjects, now, zone)}\n{format_advice(t, [alarm], subjects)}"
-        f"{format_service_contact(t, [alarm.kind], service_contact)}",
+        f"🚨 {format_advice(t, [alarm], subjects)}{format_service_contact(t, [alarm.kind], service_contact)}\n\n"
+        f"{format_alarm(t, alarm, subjects, now, zone)}",
         build_keyboard(t, alarm),
     )
 
@@ -50,9 +50,10 @@ def show_reminder(
 
 
 def show_key_refused(t: Translator, service_contact: str = "") -> Screen:
-    """Say that the service rejects the API key, and where the service is reached."""
+    """Say what to do about an API key that the service rejects, and where the service is reached."""
     contact = format_service_contact(t, [AlarmKind.KEY_REFUSED], service_contact)
-    return Screen(Html(f"{t('staff.notification.staff_key_refused')}\n{t('staff.alarm.todo.key_refused')}{contact}"))
+    what = t("staff.notification.staff_key_refused")
+    return Screen(Html(f"🔑 {t('staff.alarm.todo.key_refused')}{contact}\n\n{what}"))
 
 
 def show_key_works(t: Translator) -> Screen:
@@ -74,14 +75,15 @@ def format_alarms(
     *,
     service_contact: str = "",
 ) -> Html:
-    """Return the first few alarms with advice, where the service is reached, and how many more alarms there are."""
-    shown, parts = alarms[:MAX_ALARMS_SHOWN], []
-    for place, alarm in enumerate(shown):
-        # Alarms that are alike have one piece of advice, below the last of them, to keep the message short.
-        alike = [each for each in shown if _get_start_text_name(each) == _get_start_text_name(alarm)]
-        is_last = all(_get_start_text_name(each) != _get_start_text_name(alarm) for each in shown[place + 1 :])
-        advice = f"\n{format_advice(t, alike, subjects)}" if is_last else ""
-        parts.append(f"🚨 {format_alarm(t, alarm, subjects, now, zone)}{advice}")
+    """Return the first few alarms with advice, where the service is reached, and how many more alarms there are.
+
+    Alarms that are alike stand together under one piece of advice, to keep the message short.
+    """
+    shown, parts = alarms[:MAX_ALARMS_SHOWN], list[str]()
+    for name in dict.fromkeys(map(_get_start_text_name, shown)):
+        alike = [alarm for alarm in shown if _get_start_text_name(alarm) == name]
+        described = [format_alarm(t, alarm, subjects, now, zone) for alarm in alike]
+        parts.append("\n".join((f"🚨 {format_advice(t, alike, subjects)}", *described)))
     parts[-1] += format_service_contact(t, [alarm.kind for alarm in shown], service_contact)
     if len(alarms) > MAX_ALARMS_SHOWN:
         parts.append(t("staff.alarm.more", count=len(alarms) - MAX_ALARMS_SHOWN))

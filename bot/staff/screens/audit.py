@@ -1,4 +1,4 @@
-"""Screens of the audit log, for operators. Users and staff appear as their Telegram ids."""
+"""Screens of the audit log, for operators. Users and staff appear with their Telegram ids."""
 
 from typing import Final
 
@@ -21,9 +21,11 @@ MAX_ACTORS_OFFERED: Final = 3
 def show_page(reader: Reader, page: AuditPage, terms: AuditTerms) -> Screen:
     """Show one page of entries, newest first."""
     t = reader.t
-    title = t("staff.audit.title_of", actor=str(page.actor_id)) if page.actor_id else t("staff.audit.title")
+    title = (
+        t("staff.audit.title_of", actor=reader.format_user(page.actor_id)) if page.actor_id else t("staff.audit.title")
+    )
     entries = [_entry(reader, entry, terms) for entry in page.entries] or [t("staff.audit.none")]
-    return Screen("\n\n".join((title, *entries)), (*_page_rows(t, page), *_actor_rows(t, page), _export_row(t)))
+    return Screen("\n\n".join((title, *entries)), (*_page_rows(t, page), *_actor_rows(reader, page), _export_row(t)))
 
 
 def ask_period(t: Translator) -> Screen:
@@ -59,22 +61,26 @@ def explain_not_sent(t: Translator) -> Screen:
 def _entry(reader: Reader, entry: AuditEntry, terms: AuditTerms) -> Html:
     t = reader.t
     day = reader.format_day(entry.at)
-    sentence = t(f"staff.audit.{entry.action}", subject=_format_subject(t, entry, terms))
+    sentence = t(f"staff.audit.{entry.action}", subject=_format_subject(reader, entry, terms))
     if entry.user_id and not entry.subject.startswith("person:"):
-        sentence = t("staff.audit.about", said=sentence, user=str(entry.user_id))
+        sentence = t("staff.audit.about", said=sentence, user=reader.format_user(entry.user_id))
     if entry.detail:
         sentence = t("staff.audit.why", said=sentence, detail=_format_detail(t, entry, terms))
     return t(
-        "staff.audit.entry", day=day, time=t.seconds(entry.at, reader.zone), actor=str(entry.actor_id), said=sentence
+        "staff.audit.entry",
+        day=day,
+        time=t.seconds(entry.at, reader.zone),
+        actor=reader.format_user(entry.actor_id),
+        said=sentence,
     )
 
 
-def _format_subject(t: Translator, entry: AuditEntry, terms: AuditTerms) -> Html | str:
+def _format_subject(reader: Reader, entry: AuditEntry, terms: AuditTerms) -> Html | str:
     kind, _, name = entry.subject.partition(":")
     subject_name = terms.subjects.get(kind)
     if subject_name is None:
         return clip(plain(entry.subject), MAX_NAME_LENGTH)
-    return t(f"staff.audit.of_{kind}", name=subject_name(t, entry, name))
+    return reader.t(f"staff.audit.of_{kind}", name=subject_name(reader, entry, name))
 
 
 def _format_detail(t: Translator, entry: AuditEntry, terms: AuditTerms) -> str:
@@ -89,13 +95,14 @@ def _page_rows(t: Translator, page: AuditPage) -> Keyboard:
     return (row,) if (row := (*newest, *older)) else ()
 
 
-def _actor_rows(t: Translator, page: AuditPage) -> Keyboard:
+def _actor_rows(reader: Reader, page: AuditPage) -> Keyboard:
     """Return buttons for the entries of each actor on the page, or a button back to all entries."""
+    t = reader.t
     if page.actor_id:
         return ((_page_button(t.plain("staff.audit.everybody"), "", 0),),)
     actors = list(dict.fromkeys(entry.actor_id for entry in page.entries))[:MAX_ACTORS_OFFERED]
     return (
-        (tuple(_page_button(t.plain("staff.audit.only", actor=str(actor)), "", actor) for actor in actors),)
+        (tuple(_page_button(t.plain("staff.audit.only", actor=reader.name_of(actor)), "", actor) for actor in actors),)
         if actors
         else ()
     )

@@ -84,6 +84,11 @@ class Case:
     draft: OrderDraft | None = None
 
     @property
+    def people(self) -> frozenset[int]:
+        """The user, and the agents who hold the tickets, whose names the case shows."""
+        return frozenset(filter(None, (self.user_id, *(ticket.claimed_by for ticket in self.tickets))))
+
+    @property
     def anomalies(self) -> tuple[Anomaly, ...]:
         """What is unusual in the case, the worst first."""
         found = {*_order_anomalies(self), *_user_anomalies(self)}

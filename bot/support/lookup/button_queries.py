@@ -10,6 +10,8 @@ from bot.support.lookup.model import OrderFilter
 FIELD, VALUE = "~", ","
 DIGITS: Final = string.digits + string.ascii_lowercase
 MINUTE: Final = 60
+FIELDS_WITHOUT_PARTS: Final = 6
+"""The fields of a search in the buttons of earlier versions."""
 
 
 def format_page(subject: object, offset: int = 0) -> str:
@@ -29,6 +31,7 @@ def format_search(wanted: OrderFilter, offset: int = 0) -> str | None:
         wanted.code,
         VALUE.join(map(_to_base36, wanted.idr)),
         VALUE.join(map(_to_base36, wanted.sats)),
+        VALUE.join(wanted.parts),
         _format_minutes(wanted.since),
         _format_minutes(wanted.until),
         str(offset),
@@ -41,12 +44,16 @@ def format_search(wanted: OrderFilter, offset: int = 0) -> str | None:
 def parse_search(query: str) -> tuple[OrderFilter, int] | None:
     """Return the arguments of `format_search`, or None if the query isn't its result."""
     try:
-        code, idr, sats, since, until, offset = query.split(FIELD)
+        fields = query.split(FIELD)
+        if len(fields) == FIELDS_WITHOUT_PARTS:
+            fields.insert(3, "")
+        code, idr, sats, parts, since, until, offset = fields
         return (
             OrderFilter(
                 code=code,
                 idr=_parse_values(idr),
                 sats=_parse_values(sats),
+                parts=tuple(parts.split(VALUE)) if parts else (),
                 since=_parse_minutes(since),
                 until=_parse_minutes(until),
             ),

@@ -1,7 +1,7 @@
-"""Handle lookups of support agents: `/order`, `/find`, `/tickets`, `/person`, and the buttons of their pages."""
+"""Handle lookups of support agents: `/find`, `/order`, `/tickets`, `/customer`, and the buttons of their pages."""
 
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Final
@@ -11,13 +11,16 @@ from telegram.ext import ApplicationHandlerStop, MessageHandler, filters
 
 from bot.core.date_ranges import Period
 from bot.infra.db.database import Database
+from bot.infra.telegram.ui.formatting import quote_input
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.router import PRIVATE, Context, Handler, Menu, Routes
 from bot.infra.telegram.ui.screen import Screen
+from bot.orders.order import Order
 from bot.settlement.model import SettlementFailure
 from bot.support.buttons import LookupButton, LookupPage
 from bot.support.lookup.button_queries import format_page, format_search, parse_page, parse_search
-from bot.support.lookup.model import OrderFilter, parse_user_id
+from bot.support.lookup.model import PAGE_SIZE, OrderFilter, Page, parse_user_id
+from bot.support.lookup.query import ParsedQuery
 from bot.support.lookup.screens import evidence as evidence_screens
 from bot.support.lookup.screens import orders as order_screens
 from bot.support.lookup.screens import service_orders as service_screens
@@ -34,6 +37,7 @@ from bot.support.tickets.repository import TicketRepository
 
 TICKET: Final = re.compile(r"T-?[0-9A-Z]{5}")
 FRAGMENT: Final = re.compile(rf"[0-9A-Za-z_-]{{{MIN_FRAGMENT},40}}")
+_USER_LINK: Final = re.compile(r"@|https://t\.me/|t\.me/", re.IGNORECASE)
 AROUND_IDS: Final = "#<>"
 """What people put around a reference or an id."""
 
@@ -79,10 +83,11 @@ class LookupHandlers:
     def routes(self) -> Routes[StaffSession]:
         """Return the commands and the buttons."""
         routes = self._sessions.routes()
-        routes.add_command("order", self.order, menu={Menu.SUPPORT: 20})
-        routes.add_command("find", self.find_orders, menu={Menu.SUPPORT: 40})
+        routes.add_command("order", self.order, menu={Menu.SUPPORT: 30})
+        routes.add_command("find", self.find, menu={Menu.SUPPORT: 20})
         routes.add_command("tickets", self.list_tickets, menu={Menu.SUPPORT: 10})
-        routes.add_command("person", self.user, menu={Menu.SUPPORT: 30})
+        routes.add_command("customer", self.user, menu={Menu.SUPPORT: 40})
+        routes.add_command("person", self.user, menu={})  # its name in earlier versions
         routes.add_button(LookupButton, self.lookup_button)
         return routes
 
@@ -111,28 +116,74 @@ class LookupHandlers:
         else:
             await self._show_by_fragment(staff, format_page(wanted))
 
-    async def find_orders(self, staff: StaffSession, typed: str) -> None:
-        """Show the orders with the typed destination, sum and day, or the order with the typed id of the service."""
-        service_id = _read_service_id(typed)
-        if service_id and not service_id.isalpha():
-            await self._show_service_order(staff, service_id)
-            return
-        parsed = await self._lookups.parse_query(" ".join(typed.split()), staff.session.zone)
-        if parsed.unread and service_id:
-            await self._show_service_order(staff, service_id)
-        elif parsed.unread:
-            await self._show(staff, Screen(staff.t("support.lookup.unread", what=" ".join(parsed.unread))))
-        elif parsed.candidates:
-
-            def button_data(code: str) -> str | None:
-                query = format_search(replace(parsed.wanted, code=code))
-                return query and LookupButton(LookupPage.ORDERS_FOUND, query).pack()
-
-            await self._show(staff, order_screens.ask_destination(staff.t, parsed.candidates, button_data))
-        elif parsed.wanted.is_empty:
+    async def find(self, staff: StaffSession, typed: str) -> None:
+        """Show what the typed text names: an order, a ticket, a user, or orders by destination, sum and day."""
+        text = " ".join(typed.split())
+        word = _read_one_word(typed)
+        if not text:
             await self._show(staff, Screen(staff.t("support.lookup.how_find")))
+        elif not word:
+            await self._find_orders(staff, text)
+        elif (ticket := await self._find_ticket(word.upper())) is not None:
+            await self._ticket_pages.show(staff, ticket)
+        elif (order := await self._lookups.find_order(word)) is not None:
+            await self._show_order(staff, order.reference)
+        elif _USER_LINK.match(word):
+            await self._show_by_name(staff, word)
+        else:
+            await self._find_anything(staff, word)
+
+    async def _find_anything(self, staff: StaffSession, word: str) -> None:
+        """Show what has this word in its name. If that is one order or one user, show its page."""
+        parsed = await self._lookups.parse_query(word, staff.session.zone)
+        users = await self._find_users(staff, word)
+        page = Page[Order](()) if parsed.wanted.is_empty else await self._lookups.find_orders(parsed.wanted)
+        if not users and parsed.wanted.is_name and len(page.items) == 1:
+            await self._show_order(staff, page.items[0].reference)
+        elif len(users) == 1 and not page.items:
+            await self._show_user_or_explain(staff, users[0])
+        elif users or page.items:
+            await self._show_results(staff, parsed.wanted, page, users)
+        elif parsed.candidates and not is_service_id(word):
+            destinations = order_screens.destination_rows(parsed.candidates, _search_data(parsed))
+            await self._show(staff, user_screens.offer_destinations(staff.t, word, destinations))
+        elif is_service_id(word):
+            await self._show_service_order(staff, word)
+        elif parsed.wanted.is_empty or parsed.wanted.is_name:
+            await self._show(staff, Screen(staff.t("support.lookup.nothing_called", what=quote_input(word))))
         else:
             await self._show_found(staff, parsed.wanted, 0)
+
+    async def _find_orders(self, staff: StaffSession, text: str) -> None:
+        """Show the orders with the typed destination, sum and day."""
+        parsed = await self._lookups.parse_query(text, staff.session.zone)
+        if parsed.unread:
+            await self._show(staff, Screen(staff.t("support.lookup.unread", what=" ".join(parsed.unread))))
+        elif parsed.candidates:
+            await self._show(staff, order_screens.ask_destination(staff.t, parsed.candidates, _search_data(parsed)))
+        else:
+            await self._show_found(staff, parsed.wanted, 0)
+
+    async def _find_users(self, staff: StaffSession, word: str) -> tuple[int, ...]:
+        """Return the users with this id, with it in their @username, or with this first name in a newest ticket."""
+        if word.isdecimal():
+            user_id = parse_user_id(word)
+            return (user_id,) if user_id and await self._lookups.find_known_user(user_id) else ()
+        if len(word) < MIN_FRAGMENT:
+            return ()
+        names = await staff.messenger.names.find(await self._lookups.list_askers())
+        called = (user_id for user_id, name in names.items() if word.casefold() in name.casefold().split())
+        found = await self._lookups.find_users_by_part(word)
+        return tuple(dict.fromkeys((*called, *found)))[:PAGE_SIZE]
+
+    async def _show_results(
+        self, staff: StaffSession, wanted: OrderFilter, page: Page[Order], users: Sequence[int]
+    ) -> None:
+        method = await self._lookups.find_method(wanted.code) if wanted.code else None
+        reader = await staff.reader_who_knows(*users, *(order.user_id for order in page.items))
+        title = order_screens.format_search(reader, wanted, method)
+        listed = order_screens.list_orders(reader, title, page, _search_pages(wanted))
+        await self._show(staff, user_screens.add_users(reader, listed, users) if users else listed)
 
     async def list_tickets(self, staff: StaffSession, _: str) -> None:
         """Show the open tickets, oldest first, with buttons to the other lists."""
@@ -172,7 +223,7 @@ class LookupHandlers:
         case = await self._lookups.view_order(staff.user.id, reference)
         if case is None:
             return False
-        screen = order_screens.show_order(staff.reader, case)
+        screen = order_screens.show_order(await staff.reader_who_knows(*case.people), case)
         await self._show(staff, screen)
         return True
 
@@ -218,7 +269,8 @@ class LookupHandlers:
             return await self._show_order(staff, page.items[0].reference)
         title = staff.t("support.lookup.orders_like", fragment=fragment)
         turn = partial(_page_data, LookupPage.ORDERS_BY_FRAGMENT, fragment)
-        await self._show(staff, order_screens.list_orders(staff.reader, title, page, turn))
+        reader = await staff.reader_who_knows(*(order.user_id for order in page.items))
+        await self._show(staff, order_screens.list_orders(reader, title, page, turn))
         return True
 
     async def _show_found_page(self, staff: StaffSession, query: str) -> bool:
@@ -230,14 +282,7 @@ class LookupHandlers:
 
     async def _show_found(self, staff: StaffSession, wanted: OrderFilter, offset: int) -> None:
         page = await self._lookups.find_orders(wanted, offset)
-        method = await self._lookups.find_method(wanted.code) if wanted.code else None
-
-        def turn(to: int) -> str | None:
-            query = format_search(wanted, to)
-            return query and LookupButton(LookupPage.ORDERS_FOUND, query).pack()
-
-        title = order_screens.format_search(staff.reader, wanted, method)
-        await self._show(staff, order_screens.list_orders(staff.reader, title, page, turn))
+        await self._show_results(staff, wanted, page, ())
 
     async def _show_orders_of(self, staff: StaffSession, query: str) -> bool:
         whom = _parse_user_page(query, LookupPage.ORDERS_OF_USER)
@@ -245,7 +290,8 @@ class LookupHandlers:
             return False
         user_id, offset, turn = whom
         page = await self._lookups.list_orders_of(user_id, offset)
-        await self._show(staff, order_screens.list_orders_of(staff.reader, user_id, page, turn))
+        reader = await staff.reader_who_knows(user_id)
+        await self._show(staff, order_screens.list_orders_of(reader, user_id, page, turn))
         return True
 
     async def _show_tickets_of(self, staff: StaffSession, query: str) -> bool:
@@ -254,7 +300,8 @@ class LookupHandlers:
             return False
         user_id, offset, turn = whom
         page = await self._lookups.list_tickets_of(user_id, offset)
-        await self._show(staff, ticket_screens.list_tickets_of(staff.reader, user_id, page, turn))
+        reader = await staff.reader_who_knows(user_id, *(ticket.claimed_by for ticket, _ in page.items))
+        await self._show(staff, ticket_screens.list_tickets_of(reader, user_id, page, turn))
         return True
 
     async def _show_tickets(self, staff: StaffSession, query: str) -> bool:
@@ -263,7 +310,10 @@ class LookupHandlers:
             return False
         listed = await self._lookups.list_tickets(TicketFilter(which), staff.user.id, offset)
         times = await self._lookups.measure_reply_times(Period.WEEK, staff.session.zone)
-        await self._show(staff, ticket_screens.list_tickets(staff.reader, listed, times))
+        reader = await staff.reader_who_knows(
+            *(user_id for ticket, _ in listed.page.items for user_id in (ticket.user_id, ticket.claimed_by))
+        )
+        await self._show(staff, ticket_screens.list_tickets(reader, listed, times))
         return True
 
     async def _show_user(self, staff: StaffSession, user_id: str) -> bool:
@@ -273,7 +323,7 @@ class LookupHandlers:
     async def _show_by_name(self, staff: StaffSession, name: str) -> None:
         ids = await self._lookups.find_users(name)
         if len(ids) > 1:
-            await self._show(staff, user_screens.ask_which_user(staff.t, ids))
+            await self._show(staff, user_screens.ask_which_user(await staff.reader_who_knows(*ids), ids))
         elif ids:
             await self._show_user_or_explain(staff, ids[0])
         else:
@@ -297,7 +347,8 @@ class LookupHandlers:
         about = await self._lookups.view_user(staff.user.id, user_id)
         if about is None:
             return False
-        screen = user_screens.show_user(staff.reader, about)
+        reader = await staff.reader_who_knows(user_id, *(ticket.claimed_by for ticket in about.tickets))
+        screen = user_screens.show_user(reader, about)
         await self._show(staff, screen)
         return True
 
@@ -323,9 +374,34 @@ class LookupHandlers:
 
 def _read_service_id(typed: str) -> str:
     """Return the one typed word if it looks like an id of the service, or nothing. Several words can be a name."""
-    words = typed.split()
-    word = words[0].strip(AROUND_IDS) if len(words) == 1 else ""
+    word = _read_one_word(typed)
     return word if is_service_id(word) else ""
+
+
+def _read_one_word(typed: str) -> str:
+    """Return the typed text without what people put around a reference, if it is one word, or nothing."""
+    words = typed.split()
+    return words[0].strip(AROUND_IDS) if len(words) == 1 else ""
+
+
+def _search_pages(wanted: OrderFilter) -> Callable[[int], str | None]:
+    """Return what gives the button data of the pages of a search."""
+
+    def turn(to: int) -> str | None:
+        query = format_search(wanted, to)
+        return query and LookupButton(LookupPage.ORDERS_FOUND, query).pack()
+
+    return turn
+
+
+def _search_data(parsed: ParsedQuery) -> Callable[[str], str | None]:
+    """Return what gives the button data of a search with a destination. A word that was its name is no part then."""
+    without = replace(parsed.wanted, parts=tuple(part for part in parsed.wanted.parts if part.isdecimal()))
+
+    def find(code: str) -> str | None:
+        return _search_pages(replace(without, code=code))(0)
+
+    return find
 
 
 def _parse_user_page(query: str, page: LookupPage) -> tuple[int, int, Callable[[int], str]] | None:

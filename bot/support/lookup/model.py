@@ -20,22 +20,29 @@ LARGEST_ID: Final = 2**63 - 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrderFilter:
-    """The orders to find: by destination, sum, and time of placing.
+    """The orders to find: by destination, by a sum or a part of a name, and by time of placing.
 
-    A sum matches the reviewed amount or the amount that the service fixed, in either currency. Empty fields match
-    every order. `until` is exclusive.
+    A sum matches the reviewed amount or the amount that the service fixed, in either currency. A part of a name is of
+    the reference or of the service's id, or the last digits of the recipient's number. An order needs one of the sums
+    and parts. Empty fields match every order. `until` is exclusive.
     """
 
     code: str = ""
     idr: tuple[int, ...] = ()
     sats: tuple[int, ...] = ()
+    parts: tuple[str, ...] = ()
     since: datetime | None = None
     until: datetime | None = None
 
     @property
+    def is_name(self) -> bool:
+        """Whether the filter is only what can be a part of one order's name."""
+        return len(self.parts) == 1 and not (self.code or self.since or self.until)
+
+    @property
     def is_empty(self) -> bool:
         """Whether the filter matches every order."""
-        return not (self.code or self.idr or self.sats or self.since or self.until)
+        return not (self.code or self.idr or self.sats or self.parts or self.since or self.until)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,8 +1,10 @@
 """Parse the query that support finds orders by: a destination, a sum and a day, in any order ("bca 500rb 17/8").
 
-A sum with several meanings is searched with all of them. Words without a meaning are reported.
+A bare number can also be the last digits of a recipient's number, and a word a part of a reference or of a service's
+id. What has several meanings is searched with all of them. Words without a meaning are reported.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta, tzinfo
@@ -13,7 +15,8 @@ from bot.checkout.parser.words import Word, words_of
 from bot.core.date_ranges import Span, get_day_span, parse_span
 from bot.core.errors import Rejection
 from bot.core.money import Ambiguous, Amount, parse_amount
-from bot.recipients.search import search
+from bot.orders.order import REFERENCE_ALPHABET
+from bot.recipients.search import SearchResult, search
 from bot.settlement.model import PayoutMethod
 from bot.support.lookup.model import OrderFilter
 
@@ -22,6 +25,19 @@ MAX_CHARACTERS: Final = 120
 
 MAX_DAY_WORDS: Final = 7
 """Most words that name a period: "17 agu 2026 sampai 18 agu 2026"."""
+
+MIN_PART: Final = 3
+"""Characters of a part of a name, and last digits of a number."""
+
+MAX_PART: Final = 40
+PART: Final = re.compile(rf"[0-9A-Za-z_-]{{{MIN_PART},{MAX_PART}}}")
+"""What can be a part of a reference or of a service's id."""
+
+MIN_CODE: Final = 5
+"""Characters from which a word of letters and digits is searched as a part of a reference, too."""
+
+FIRST_YEAR: Final = 2009
+"""The year of the first bitcoin. An earlier number isn't a year."""
 
 DAYS_BACK: Final = {"today": 0, "hari ini": 0, "yesterday": 1, "kemarin": 1}
 
@@ -44,28 +60,42 @@ class ParsedQuery:
 def parse_query(text: str, methods: Sequence[PayoutMethod], today: date, zone: tzinfo) -> ParsedQuery:
     """Return the meaning of `text`, with destinations of `methods`, and with days in `zone`.
 
-    First we look for sums with a unit ("1.5 jt" isn't the first of May), then for a day, then for other numbers.
+    First we look for sums with a unit ("1.5 jt" isn't the first of May), then for a day, then for other numbers. One
+    word alone can also be a part of a reference or of an id.
     """
-    words = words_of(text)
+    words, typed = words_of(text), text.strip()
     if len(text) > MAX_CHARACTERS or not words:
-        return ParsedQuery(wanted=OrderFilter(), unread=(text[:MAX_CHARACTERS].strip(),) if text.strip() else ())
+        return ParsedQuery(wanted=OrderFilter(), unread=(typed[:MAX_CHARACTERS],) if typed else ())
+    part = typed if PART.fullmatch(typed) else ""
     sums = find_sums(words)
     left = _without(words, sums)
-    span, left = _find_day(left, today, zone)
-    bare, left = _find_bare_sums(left, methods)
+    # A number alone is no year: all orders of a year are too many to look through.
+    span, left = (None, left) if part.isdecimal() else _find_day(left, today, zone)
+    bare, digits, left = _find_bare_sums(left, methods)
+    found = search(" ".join(word.text for word in left), methods) if left else SearchResult()
+    if part and left and found.hit is None:
+        candidates = found.candidates if part.isalpha() else ()
+        return ParsedQuery(wanted=OrderFilter(parts=(part,)), candidates=candidates)
     amounts = (*(amount for each in sums for amount in list_amounts(each.value)), *bare)
-    candidates = _find_destinations(left, methods)
+    candidates = (found.hit,) if found.hit else found.candidates
     return ParsedQuery(
         wanted=OrderFilter(
             code=candidates[0].code if len(candidates) == 1 else "",
             idr=_values(amounts, "IDR"),
             sats=_values(amounts, "SAT"),
+            parts=(*digits, *((part,) if _is_like_reference(part) else ())),
             since=span.since if span else None,
             until=span.until if span else None,
         ),
         candidates=candidates if len(candidates) > 1 else (),
         unread=() if candidates else tuple(word.text for word in left),
     )
+
+
+def _is_like_reference(part: str) -> bool:
+    """Return whether a word that is a sum ("225rb") can also be a part of a reference."""
+    is_mixed = not part.isdecimal() and not part.isalpha()
+    return is_mixed and len(part) >= MIN_CODE and set(part.upper()) <= set(REFERENCE_ALPHABET)
 
 
 def _values(amounts: Sequence[Amount], currency: str) -> tuple[int, ...]:
@@ -88,6 +118,8 @@ def _find_day(words: list[Word], today: date, zone: tzinfo) -> tuple[Span | None
 
 
 def _parse_span(text: str, today: date, zone: tzinfo) -> Span | None:
+    if text.isdecimal() and int(text) < FIRST_YEAR:
+        return None
     back = DAYS_BACK.get(text)
     if back is None:
         return parse_span(text, today, zone)
@@ -95,16 +127,22 @@ def _parse_span(text: str, today: date, zone: tzinfo) -> Span | None:
     return get_day_span(day, day, zone)
 
 
-def _find_bare_sums(words: list[Word], methods: Sequence[PayoutMethod]) -> tuple[list[Amount], list[Word]]:
-    """Return the sums without a unit, and the other words. A bank's code ("014") isn't a sum."""
+def _find_bare_sums(words: list[Word], methods: Sequence[PayoutMethod]) -> tuple[list[Amount], list[str], list[Word]]:
+    """Return the sums without a unit, those that can be the last digits of a number, and the other words.
+
+    A bank's code ("014") isn't a sum.
+    """
     codes = {method.code for method in methods}
-    amounts, others = list[Amount](), list[Word]()
+    amounts, digits, others = list[Amount](), list[str](), list[Word]()
     for word in words:
         found = () if word.text in codes or not word.text[0].isdecimal() else _read_amounts(word.text)
+        is_part = word.text.isdecimal() and word.text not in codes and PART.fullmatch(word.text) is not None
         amounts.extend(found)
-        if not found:
+        if is_part:
+            digits.append(word.text)
+        if not found and not is_part:
             others.append(word)
-    return amounts, others
+    return amounts, digits, others
 
 
 def _read_amounts(text: str) -> tuple[Amount, ...]:
@@ -113,10 +151,3 @@ def _read_amounts(text: str) -> tuple[Amount, ...]:
     except Rejection:
         return ()
     return value.readings if isinstance(value, Ambiguous) else (value,)
-
-
-def _find_destinations(words: Sequence[Word], methods: Sequence[PayoutMethod]) -> tuple[PayoutMethod, ...]:
-    if not words:
-        return ()
-    found = search(" ".join(word.text for word in words), methods)
-    return (found.hit,) if found.hit else found.candidates

@@ -17,7 +17,7 @@ from bot.staff.audit import record_audit
 from bot.staff.model import AuditAction
 from bot.support.cases.reader import Case, read_case
 from bot.support.lookup.model import PAGE_SIZE, OrderFilter, Page, TicketPage, UserOverview, parse_user_id
-from bot.support.lookup.query import ParsedQuery, parse_query
+from bot.support.lookup.query import MIN_PART, ParsedQuery, parse_query
 from bot.support.lookup.repository import LookupRepository
 from bot.support.model import TicketFilter
 from bot.support.ticket import Ticket
@@ -30,7 +30,10 @@ T = TypeVar("T")
 SHOWN_ON_USER_PAGE: Final = 3
 """How many orders, and how many tickets, a user's page shows."""
 
-MIN_FRAGMENT: Final = 3
+MIN_FRAGMENT: Final = MIN_PART
+
+ASKERS: Final = 50
+"""How many customers of the newest tickets are searched for a first name, which only Telegram knows."""
 
 
 class LookupService:
@@ -79,6 +82,24 @@ class LookupService:
             return (user_id,) if user_id else ()
         async with self._database.reading() as tx:
             return tuple(user.id for user in (await LookupRepository(tx).find_users_by_name(called))[:PAGE_SIZE])
+
+    async def find_known_user(self, user_id: int) -> bool:
+        """Return whether the bot knows this user, or has orders of theirs."""
+        async with self._database.reading() as tx:
+            return (
+                await UserRepository(tx).get_if_readable(user_id) is not None
+                or (await LookupRepository(tx).count_orders(user_id)).orders > 0
+            )
+
+    async def find_users_by_part(self, name: str) -> tuple[int, ...]:
+        """Return the ids of users with this in their @username, the last seen first."""
+        async with self._database.reading() as tx:
+            return await LookupRepository(tx).find_users_by_part(name, PAGE_SIZE)
+
+    async def list_askers(self) -> tuple[int, ...]:
+        """Return the customers of the newest tickets, who are the ones that agents know by their first names."""
+        async with self._database.reading() as tx:
+            return await TicketRepository(tx).newest_users(ASKERS)
 
     async def list_orders_of(self, user_id: int, offset: int = 0) -> Page[Order]:
         """Return a user's orders, newest first."""

@@ -9,7 +9,7 @@ from bot.infra.outbox.follow_ups import FinalResult, FollowUp
 from bot.infra.outbox.model import Notification, NotificationKind, Sent
 from bot.infra.telegram.ui.questions import OpenQuestion
 from bot.orders.notification_kinds import AboutOrder, OrderNotification
-from bot.support.model import NOTE, BotMessage, BotMessageRole, TicketEntry
+from bot.support.model import NOTE, SEND, BotMessage, BotMessageRole, TicketEntry
 from bot.support.notification_kinds import (
     AboutEntry,
     AboutTicket,
@@ -98,6 +98,14 @@ async def _save_remark(
         await save_bot_message(tx, notification, result, now, BotMessageRole.REMARK)
 
 
+async def _save_send_question(
+    tx: Transaction, notification: Notification[AboutEntry], result: FinalResult, now: datetime
+) -> None:
+    """Save the question whether to send an agent's messages. A reply to it is another such message."""
+    question = OpenQuestion(SEND, str(notification.payload.entry))
+    await save_bot_message(tx, notification, result, now, BotMessageRole.QUESTION, argument=str(question))
+
+
 async def _save_reminder(
     tx: Transaction, notification: Notification[TicketWait], result: FinalResult, now: datetime
 ) -> None:
@@ -116,6 +124,7 @@ FOLLOW_UPS: Final[Mapping[NotificationKind, FollowUp]] = {
     StaffNotification.EDITED: _save_entry,
     StaffNotification.STEP: _save,
     StaffNotification.REMARK: _save_remark,
+    StaffNotification.ASK_TO_SEND: _save_send_question,
     StaffNotification.WAITS: _save_reminder,
 }
 """What is saved when a notification was sent or given up."""

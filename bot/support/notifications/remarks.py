@@ -51,7 +51,7 @@ class RemarkMessages:
             reacted = await context.messenger.topics.react(chat_id, entry.source_message_id, reaction)
             if not isinstance(reacted, Gone | Invalid):
                 return await self._topics.handle_outcome(chat_id, None, reacted)
-        screen = screens.show_remark(context.t, remark, entry)
+        screen = screens.show_remark(await context.reader_who_knows(remark.by, remark.before), remark, entry)
         shown = Screen(with_repeat_note(notification, context.t, screen.text), screen.keyboard)
         place = _place(chat_id, entry, card, is_here=is_here)
         if remark.what in WITH_MEDIA and not is_here:

@@ -35,7 +35,8 @@ class ReminderMessages:
         ticket, card = await _read(notification.payload, context, group)
         if ticket is None:
             return Sent()
-        screen = screens.remind_operator(context.t, ticket, context.now, card.link if card else None)
+        reader = await context.reader_who_knows(ticket.claimed_by)
+        screen = screens.remind_operator(reader, ticket, card.link if card else None)
         return await context.send_text(notification, screen, priority="talk")
 
 
@@ -44,7 +45,7 @@ async def render_for_staff(notification: Notification[TicketWait], context: Rend
     ticket, card = await _read(notification.payload, context, notification.chat_id)
     if ticket is None:
         return Sent()
-    screen = screens.remind_staff(context.t, ticket, context.now)
+    screen = screens.remind_staff(await context.reader_who_knows(ticket.claimed_by), ticket)
     reply_to, topic_id = (card.message_id, card.topic_id) if card else (None, None)
     return await context.send_text(notification, screen, priority="talk", reply_to=reply_to, topic_id=topic_id)
 

@@ -75,7 +75,7 @@ class StaffChatMessages:
         card = await self._topics.find_or_send_card(notification.chat_id, context.reader, ticket)
         if not isinstance(card, BotMessage):
             return card
-        heading = _heading(notification, context, ticket, entry)
+        heading = await _heading(notification, context, ticket, entry)
         place = await self._place(notification, context, card, entry)
         sent = await _send_entry(context, place, entry, heading)
         return await self._topics.handle_outcome(notification.chat_id, card.topic_id, sent)
@@ -90,7 +90,8 @@ class StaffChatMessages:
         if not isinstance(card, BotMessage):
             return card
         step = notification.payload
-        heading = card_screens.format_step(context.t, ticket, step.what, ping=step.ping)
+        reader = await context.reader_who_knows(ticket.user_id, step.ping)
+        heading = card_screens.format_step(reader, ticket, step.what, ping=step.ping)
         place = self._topics.place_for(card)
         sent = await context.messenger.send_text(
             place.chat_id,
@@ -113,11 +114,13 @@ class StaffChatMessages:
         return self._topics.place_for(card, before.message_id if before else None)
 
 
-def _heading(notification: Notification[UserEntry], context: RenderContext, ticket: Ticket, entry: TicketEntry) -> Html:
+async def _heading(
+    notification: Notification[UserEntry], context: RenderContext, ticket: Ticket, entry: TicketEntry
+) -> Html:
     is_changed = notification.kind == StaffNotification.EDITED
     at = entry.edited_at if is_changed and entry.edited_at else entry.at
     heading = card_screens.format_entry_heading(
-        context.t,
+        await context.reader_who_knows(ticket.user_id, notification.payload.ping),
         ticket,
         entry,
         context.t.clock(at, context.zone),

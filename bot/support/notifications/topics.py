@@ -31,6 +31,7 @@ from bot.support.notifications.screens import card as card_screens
 from bot.support.ticket import Ticket, TicketStatus
 from bot.support.tickets.bot_message_repository import BotMessageRepository
 from bot.support.tickets.repository import TicketRepository
+from bot.users.group_repository import GroupRepository
 
 TOPIC_GONE = ("thread not found", "topic_deleted", "topic_id_invalid")
 
@@ -44,10 +45,11 @@ class TicketTopics:
         self._clock = infra.clock
         self._cases = CaseReader(infra.database)
 
-    async def render_card(self, reader: Reader, ticket: Ticket, notice: str = "") -> Screen:
+    async def render_card(self, reader: Reader, ticket: Ticket, notice: str = "", *, has_topic: bool = False) -> Screen:
         """Return the ticket's card, with `notice` above it."""
         case = await self._cases.of_ticket(ticket)
-        return card_screens.show_card(reader, ticket, case, notice=notice)
+        names = await self._messenger.names.find((ticket.claimed_by, ticket.closed_by, *case.people))
+        return card_screens.show_card(replace(reader, names=names), ticket, case, notice=notice, has_topic=has_topic)
 
     async def find_or_send_card(
         self, chat_id: int, reader: Reader, ticket: Ticket, notice: str = ""
@@ -68,7 +70,7 @@ class TicketTopics:
         card = await self.find_or_send_card(chat_id, reader, ticket)
         if not isinstance(card, BotMessage):
             return card
-        screen = await self.render_card(reader, ticket)
+        screen = await self.render_card(reader, ticket, has_topic=card.topic_id is not None)
         edited = await self._messenger.edit_text(
             chat_id, card.message_id, screen.text, screen.keyboard, priority="talk"
         )
@@ -100,6 +102,7 @@ class TicketTopics:
             await MovedChatRepository(tx).save(old, new)
             await BotMessageRepository(tx).delete_in_chat(old)
             await OutboxRepository(tx).move_chat(old, new)
+            await GroupRepository(tx).move(old, new)
 
     async def _find_or_open_topic(self, chat_id: int, reader: Reader, ticket: Ticket) -> int | DeliveryOutcome | None:
         """Return the id of the ticket's topic. Return None if the chat has no topics, or we may not open one."""
@@ -123,7 +126,7 @@ class TicketTopics:
     async def _send_card(
         self, chat_id: int, reader: Reader, ticket: Ticket, topic_id: int | None, notice: str = ""
     ) -> BotMessage | DeliveryOutcome:
-        screen = await self.render_card(reader, ticket, notice)
+        screen = await self.render_card(reader, ticket, notice, has_topic=topic_id is not None)
         sent = await self._messenger.send_text(
             chat_id, screen.text, screen.keyboard, priority="talk", topic_id=topic_id
         )

@@ -1,4 +1,4 @@
-"""Handle saved replies: change their list (`/answers`), and send one in a ticket."""
+"""Handle saved replies: change their list (`/replies`), and send one in a ticket."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
@@ -56,7 +56,8 @@ class SavedReplyHandlers:
     def routes(self) -> Routes[StaffSession]:
         """Return the command and the buttons."""
         routes = self._sessions.routes()
-        routes.add_command("answers", self.list_saved_replies, menu={Menu.SUPPORT: 50})
+        routes.add_command("replies", self.list_saved_replies, menu={Menu.SUPPORT: 50})
+        routes.add_command("answers", self.list_saved_replies, menu={})  # its name in earlier versions
         actions: Mapping[SavedReplyAction, _Action] = {
             SavedReplyAction.LIST: self._list,
             SavedReplyAction.SHOW: self._show,
@@ -248,7 +249,8 @@ class SendSavedReplyHandlers:
             await self._messenger.edit_keyboard(staff.chat_id, staff.message_id, (), priority="talk")
             return
         await staff.session.acknowledge()
-        await staff.edit_message(screens.show_queued(staff.t, ticket, button.name, filled, staff.user.id))
+        reader = await staff.reader_who_knows(staff.user.id)
+        await staff.edit_message(screens.show_queued(reader, ticket, button.name, filled, staff.user.id))
 
     async def _case(self, staff: StaffSession, reference: str) -> tuple[Ticket, Order | None, Translator]:
         """Return the ticket, its order, and the translator of its user's language.

@@ -5,6 +5,7 @@ from typing import Final
 
 from bot.core import templates
 from bot.infra.i18n import LOCALES, Html, Translator, as_html
+from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.orders.order import Order
 from bot.recipients.formatting import format_destination
@@ -110,10 +111,11 @@ def show_preview(t: Translator, ticket: Ticket, called: str, filled: str, locale
     return Screen(with_quote(text, filled), ((send, others),))
 
 
-def show_queued(t: Translator, ticket: Ticket, called: str, filled: str, by: int) -> Screen:
+def show_queued(reader: Reader, ticket: Ticket, called: str, filled: str, by: int) -> Screen:
     """Say that the reply was queued. A notification reports its delivery."""
+    who = reader.format_staff(by)
     return Screen(
-        with_quote(t("support.saved_reply.handed_over", ticket=ticket.reference, name=called, by=str(by)), filled)
+        with_quote(reader.t("support.saved_reply.handed_over", ticket=ticket.reference, name=called, by=who), filled)
     )
 
 

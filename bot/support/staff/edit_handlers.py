@@ -7,7 +7,7 @@ from bot.core.errors import Rejection
 from bot.infra.telegram.ui.router import Handler
 from bot.support.incoming_messages import read_message
 from bot.support.model import EntryKind, TicketEntry
-from bot.support.staff.replies import read_note, read_reply
+from bot.support.staff.replies import ReplyHandlers, read_note, read_reply
 from bot.support.staff.screens import talk as staff_talk
 from bot.support.staff.session import StaffSession, StaffSessions
 from bot.support.tickets.corrections import TicketCorrectionService
@@ -17,8 +17,11 @@ from bot.users.session import Session, as_handler
 class EditHandlers:
     """Pass on the edits of users and support agents in tickets."""
 
-    def __init__(self, *, corrections: TicketCorrectionService, staff_sessions: StaffSessions) -> None:
+    def __init__(
+        self, *, corrections: TicketCorrectionService, staff_sessions: StaffSessions, replies: ReplyHandlers
+    ) -> None:
         self._corrections = corrections
+        self._replies = replies
         self._staff_sessions = staff_sessions
 
     def handler(self) -> Handler:
@@ -28,6 +31,9 @@ class EditHandlers:
     async def _edited(self, session: Session, update: Update) -> None:
         message = update.edited_message
         entry = await self._corrections.find(message.chat_id, message.message_id) if message else None
+        if message is not None and entry is None:
+            # A message that was too long, for example, wasn't saved, and can be sent after its edit.
+            await self._replies.take_message(update, message)
         if message is None or entry is None or entry.author_id != session.user.id:
             return
         if entry.kind is EntryKind.ASKED:
@@ -47,4 +53,5 @@ class EditHandlers:
             if incoming is not None:
                 await self._corrections.edit(entry, staff.user.id, incoming)
         except Rejection as why:
-            await staff.say(staff_talk.explain_not_corrected(staff.t, why))
+            is_sent = entry.kind is not EntryKind.UNDECIDED
+            await staff.say(staff_talk.explain_not_corrected(staff.t, why, is_sent=is_sent))

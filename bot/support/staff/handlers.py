@@ -10,9 +10,12 @@ from telegram.ext import ApplicationHandlerStop, CallbackQueryHandler, MessageHa
 from bot.core.errors import Rejection
 from bot.infra.db.database import Database
 from bot.infra.log_context import bind_fields
+from bot.infra.telegram.outbound.sender import Gone, Invalid
 from bot.infra.telegram.ui.callbacks import Callback
 from bot.infra.telegram.ui.router import Context, Handler, Routes
+from bot.infra.telegram.ui.screen import Screen
 from bot.support.buttons import StaffTicketAction, StaffTicketButton
+from bot.support.model import NOTE
 from bot.support.notifications.topics import TicketTopics
 from bot.support.staff.messages import TakeReply, TicketMessages, TicketReply, ask_agent
 from bot.support.staff.refresh import OrderRefresh
@@ -64,6 +67,8 @@ class StaffTicketHandlers:
             StaffTicketAction.REOPEN: self._reopen,
             StaffTicketAction.SEND_AGAIN: self._send_again,
             StaffTicketAction.REFRESH: self._refresh,
+            StaffTicketAction.SEND_UNDECIDED: self._send_undecided,
+            StaffTicketAction.KEEP_UNDECIDED: self._keep_undecided,
         }
         routes.add_actions(StaffTicketButton, self.ticket_button, actions)
         return routes
@@ -102,7 +107,8 @@ class StaffTicketHandlers:
             await self._claim(staff, ticket, argument)
             return
         await staff.session.acknowledge()
-        screen = staff_talk.ask_for_note(staff.t, ticket, ticket.claimed_by or 0)
+        reader = await staff.reader_who_knows(ticket.claimed_by)
+        screen = staff_talk.ask_for_note(reader, ticket, ticket.claimed_by or 0)
         await ask_agent(self._messages, staff, ticket, TAKE_OVER, screen)
 
     async def _take_over_with_note(self, reply: TicketReply, _: str, message: Message) -> None:
@@ -118,7 +124,8 @@ class StaffTicketHandlers:
         if not ticket.is_open:
             raise TicketClosed
         await staff.session.acknowledge()
-        await ask_agent(self._messages, staff, ticket, CLOSE, staff_talk.ask_close_reason(staff.t, ticket))
+        undecided = await self._tickets.count_undecided(ticket.reference)
+        await ask_agent(self._messages, staff, ticket, CLOSE, staff_talk.ask_close_reason(staff.t, ticket, undecided))
 
     async def _ask_reason_again(self, reply: TicketReply, _: str, __: Message) -> None:
         """Ask for the reason again. It has to be tapped, and a typed answer isn't sent to the user."""
@@ -142,10 +149,33 @@ class StaffTicketHandlers:
         await staff.toast("support.staff.reopened")
 
     async def _send_again(self, staff: StaffSession, ticket: Ticket, argument: str) -> None:
-        number = int(argument) if argument.isascii() and argument.isdecimal() else 0
-        if not await self._tickets.retry_reply(ticket.reference, staff.user.id, number):
+        if not await self._tickets.retry_reply(ticket.reference, staff.user.id, _read_number(argument)):
             raise Rejection("support.staff.gone")
         await staff.toast("support.staff.tried_again")
+
+    async def _send_undecided(self, staff: StaffSession, ticket: Ticket, argument: str) -> None:
+        """Send what the agent wrote. The question is removed, since a reaction to each message reports its delivery."""
+        sent = await self._tickets.send_undecided(ticket.reference, staff.user.id, _read_number(argument))
+        await staff.toast("support.staff.sending" if sent else "support.staff.decided_already")
+        if staff.message_id is not None:
+            deleted = await staff.messenger.delete(staff.chat_id, staff.message_id, priority="talk")
+            if isinstance(deleted, Gone | Invalid):
+                await staff.edit_message(Screen(staff.t("support.staff.sending")))
+            await self._messages.forget(staff)
+
+    async def _keep_undecided(self, staff: StaffSession, ticket: Ticket, argument: str) -> None:
+        """Keep what the agent wrote as a note. The question becomes its confirmation, and a reply to that is a note."""
+        kept = await self._tickets.keep_undecided(ticket.reference, staff.user.id, _read_number(argument))
+        if not kept:
+            await staff.toast("support.staff.decided_already")
+            return
+        await staff.session.acknowledge()
+        await self._messages.replace_question(staff, ticket, NOTE)
+        await staff.edit_message(staff_talk.confirm_note(staff.t, ticket))
+
+
+def _read_number(argument: str) -> int:
+    return int(argument) if argument.isascii() and argument.isdecimal() else 0
 
 
 class StaffChatHandlers:

@@ -49,6 +49,29 @@ class TicketMessages:
                 )
             )
 
+    async def replace_question(self, staff: StaffSession, ticket: Ticket, question: str) -> None:
+        """Save that the pressed message asks another question now. Do nothing if Telegram doesn't name it."""
+        if staff.message_id is None:
+            return
+        async with self._database.transaction() as tx:
+            await BotMessageRepository(tx).add(
+                BotMessage(
+                    chat_id=staff.chat_id,
+                    message_id=staff.message_id,
+                    ticket=ticket.reference,
+                    role=BotMessageRole.QUESTION,
+                    topic_id=staff.topic_id,
+                    argument=str(OpenQuestion(question)),
+                    at=staff.now,
+                )
+            )
+
+    async def forget(self, staff: StaffSession) -> None:
+        """Delete the pressed message from the ticket's messages, because it no longer exists in Telegram."""
+        if staff.message_id is not None:
+            async with self._database.transaction() as tx:
+                await BotMessageRepository(tx).delete(staff.chat_id, staff.message_id)
+
     async def ticket_of(self, staff: StaffSession, message: Message | None) -> Ticket | None:
         """Return the ticket that the message replies to, or the ticket of its topic."""
         answered = replied_message_id(message) if message is not None else None

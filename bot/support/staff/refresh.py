@@ -78,7 +78,7 @@ class OrderRefresh:
         async with self._database.reading() as tx:
             current = await TicketRepository(tx).get(ticket.reference) or ticket
         reader = Reader(staff.t, _zone(staff), staff.now)
-        await staff.edit_message(await self._topics.render_card(reader, current))
+        await staff.edit_message(await self._topics.render_card(reader, current, has_topic=staff.topic_id is not None))
 
 
 def _zone(staff: StaffSession) -> tzinfo:

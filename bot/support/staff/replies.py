@@ -1,7 +1,8 @@
 """Handle what support agents write: replies to users, notes (`/note`) and withdrawals (`/unsend`).
 
-A reply to one of the bot's messages of a ticket goes to the ticket's user. Other messages of agents are neither passed
-on nor saved.
+A reply to one of the bot's messages of a ticket goes to the ticket's user. What an agent writes in a ticket's topic
+without replying to the bot is saved, and the bot asks whether it is for the user. Other messages of agents, and replies
+to a colleague, are neither passed on nor saved.
 """
 
 import re
@@ -19,7 +20,7 @@ from bot.infra.telegram.ui.router import Context, Handler, Menu, Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.support.entries import count_excess_units
 from bot.support.incoming_messages import read_message
-from bot.support.model import NOTE, BotMessage, BotMessageRole, IncomingMessage, TicketEntry
+from bot.support.model import NOTE, SEND, BotMessage, BotMessageRole, IncomingMessage, TicketEntry
 from bot.support.notifications.screens import card as card_screens
 from bot.support.staff.messages import TakeReply, TicketMessages, TicketReply, ask_agent
 from bot.support.staff.screens import talk as staff_talk
@@ -32,6 +33,7 @@ from bot.support.tickets.repository import TicketRepository
 from bot.support.tickets.staff_service import StaffTicketService
 from bot.users.session import Session, current_session
 
+IN_GROUPS: Final = filters.ChatType.GROUPS
 SLASH: Final = "/"
 CAN_BE_REPLIED_TO: Final = frozenset({BotMessageRole.CARD, BotMessageRole.ENTRY, BotMessageRole.REMARK})
 """The roles of messages whose replies go to the ticket's user."""
@@ -67,7 +69,34 @@ class ReplyHandlers:
 
     def questions(self) -> Mapping[str, TakeReply]:
         """Return the handlers of replies, by question."""
-        return {NOTE: self._save_note_reply}
+        return {NOTE: self._save_note_reply, SEND: self._ask_about_reply}
+
+    def conversation_handler(self) -> Handler:
+        """Return the handler of what agents write in a ticket's topic without replying to the bot."""
+
+        async def write(update: Update, _: Context) -> None:
+            message = update.effective_message
+            if message is not None and await self.take_message(update, message):
+                raise ApplicationHandlerStop
+
+        return MessageHandler(NEW_MESSAGES & IN_GROUPS & ~filters.COMMAND & ~filters.StatusUpdate.ALL, write)
+
+    async def take_message(self, update: Update, message: Message) -> bool:
+        """Ask whether a message in a ticket's topic is for the user. Return False for other messages.
+
+        A reply to a colleague is meant for them. A message without a topic belongs to the ticket of the message that it
+        replies to, such as an earlier reply of the same agent.
+        """
+        staff = await self._sessions.open(update)
+        if staff is None or staff.is_private or _is_to_colleague(message):
+            return False
+        if (message.text or message.caption or "").startswith(SLASH):
+            return False
+        ticket = await self._find_ticket(staff, message)
+        if ticket is None:
+            return False
+        await self._ask_to_send(staff, ticket, message)
+        return True
 
     def handler(self, answers: Mapping[str, TakeReply]) -> Handler:
         """Return the handler of replies. `answers` are the handlers of replies to questions."""
@@ -179,6 +208,17 @@ class ReplyHandlers:
         """Save a reply to a note, or to the confirmation of one, as another note. It isn't meant for the user."""
         await self._save_note(reply.staff, reply.ticket, message)
 
+    async def _ask_about_reply(self, reply: TicketReply, _: str, message: Message) -> None:
+        """Ask about a reply to such a question, too."""
+        await self._ask_to_send(reply.staff, reply.ticket, message)
+
+    async def _ask_to_send(self, staff: StaffSession, ticket: Ticket, message: Message) -> None:
+        """Save the message, and ask whether it is for the user. A notification asks."""
+        try:
+            await self._tickets.ask_to_send(ticket.reference, staff.user.id, read_reply(message))
+        except Rejection as why:
+            await self._messages.say(staff, ticket, staff_talk.explain_not_passed_on(staff.t, ticket, why))
+
     async def _find_ticket(self, staff: StaffSession, message: Message) -> Ticket | None:
         """Return the ticket of the message, bot's or agent's, that this one replies to, or of its topic."""
         answered = replied_message_id(message)
@@ -214,6 +254,15 @@ def read_reply(message: Message) -> IncomingMessage:
     if over:
         raise Rejection(staff_talk.TOO_LONG, over=over)
     return incoming
+
+
+def _is_to_colleague(message: Message) -> bool:
+    """Return whether a message replies to another person."""
+    answered = message.reply_to_message
+    if answered is None or replied_message_id(message) is None:
+        return False
+    theirs, own = answered.from_user, message.from_user
+    return theirs is not None and not theirs.is_bot and (own is None or theirs.id != own.id)
 
 
 def is_note(message: Message) -> bool:

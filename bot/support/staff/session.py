@@ -6,7 +6,7 @@ longer are, can't act anywhere.
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from telegram import Chat, Message, Update
@@ -20,6 +20,7 @@ from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.router import Audience, Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.staff.staff_chat import StaffChat
+from bot.users.group_repository import GroupRepository
 from bot.users.model import User
 from bot.users.session import Session, current_session
 
@@ -30,7 +31,7 @@ NEW_MESSAGES = filters.UpdateType.MESSAGE
 class StaffSession:
     """One update of a support agent, and the place to answer in.
 
-    `t` is in the agent's language in their private chat, and in the default language in the group. `session.t` is
+    `t` is in the agent's language in their private chat, and in the group's language in the group. `session.t` is
     always in the agent's language, for texts that only they see.
     """
 
@@ -57,6 +58,10 @@ class StaffSession:
     def reader(self) -> Reader:
         """The reader of screens in this place."""
         return Reader(self.t, self.session.zone, self.now)
+
+    async def reader_who_knows(self, *user_ids: int | None) -> Reader:
+        """Return the reader with the names of these users."""
+        return replace(self.reader, names=await self.messenger.names.find(user_ids))
 
     @property
     def is_private(self) -> bool:
@@ -112,6 +117,7 @@ class StaffSessions:
             return None
         if chat.type != Chat.PRIVATE and not await self.is_group(chat.id):
             return None
+        is_private = chat.type == Chat.PRIVATE
         return StaffSession(
             session=session,
             messenger=self._infra.messenger,
@@ -119,13 +125,19 @@ class StaffSessions:
             topic_id=topic_id_of(message),
             message_id=message.message_id if message is not None else None,
             message=message,
-            t=session.t if chat.type == Chat.PRIVATE else self._infra.translations.get(self._infra.default_locale),
+            t=session.t if is_private else await self._read_translator(chat.id),
         )
 
     async def refuse(self, _: Update) -> None:
         """Answer a press by a user who can't act as an agent here."""
         session = current_session()
         await session.acknowledge(session.t.plain("support.staff.not_yours"), alert=True)
+
+    async def _read_translator(self, chat_id: int) -> Translator:
+        """Return the translator for the language of a group."""
+        async with self._infra.database.reading() as tx:
+            locale = await GroupRepository(tx).get_locale(chat_id)
+        return self._infra.translations.get(locale or self._infra.default_locale)
 
     async def is_group(self, chat_id: int) -> bool:
         """Return whether this chat is the staff's group."""

@@ -34,7 +34,8 @@ class TicketPages:
         async with self._database.reading() as tx:
             cards = await BotMessageRepository(tx).cards(ticket.reference)
         link = next((card.link for card in cards if card.link), None)
-        screen = show_ticket(staff.reader, ticket, case, link=link)
+        reader = await staff.reader_who_knows(ticket.claimed_by, ticket.closed_by, *case.people)
+        screen = show_ticket(reader, ticket, case, link=link)
         await staff.session.acknowledge()
         if argument == HERE:
             await staff.edit_message(screen)

@@ -38,6 +38,11 @@ IN_STAFF_CHATS = (
     .where(ticket_posts.c.chat_id != tickets.c.user_id)
     .order_by(ticket_posts.c.chat_id, ticket_posts.c.message_id)
 )
+QUESTIONS = (
+    select(ticket_posts)
+    .where(ticket_posts.c.ticket == bindparam("of_ticket"), ticket_posts.c.role == BotMessageRole.QUESTION)
+    .order_by(ticket_posts.c.message_id)
+)
 OF_TOPIC = (
     select(ticket_posts.c.ticket)
     .where(ticket_posts.c.chat_id == CHAT, ticket_posts.c.topic_id == bindparam("topic", type_=BigInteger()))
@@ -51,6 +56,9 @@ TOPICS = (
 )
 DELETE_TOPIC = delete(ticket_posts).where(
     ticket_posts.c.chat_id == CHAT, ticket_posts.c.topic_id == bindparam("topic", type_=BigInteger())
+)
+DELETE_ONE = delete(ticket_posts).where(
+    ticket_posts.c.chat_id == CHAT, ticket_posts.c.message_id == bindparam("message", type_=BigInteger())
 )
 DELETE_IN_CHAT = delete(ticket_posts).where(ticket_posts.c.chat_id == CHAT)
 
@@ -86,6 +94,11 @@ class BotMessageRepository:
         known = {"of_ticket": ticket, "number": entry, "chat": chat_id}
         return next(iter(await self._all(OF_ENTRY, known)), None)
 
+    async def questions(self, ticket: str, chat_id: int) -> tuple[BotMessage, ...]:
+        """Return the questions to agents about a ticket in a chat, oldest first."""
+        found = await self._all(QUESTIONS, {"of_ticket": ticket})
+        return tuple(question for question in found if question.chat_id == chat_id)
+
     async def in_staff_chats(self, user_id: int) -> tuple[BotMessage, ...]:
         """Return the bot's messages of a user's tickets in the chats of staff, oldest first in each."""
         return await self._all(IN_STAFF_CHATS, {"user": user_id})
@@ -99,6 +112,10 @@ class BotMessageRepository:
         """Return the newest topic of a ticket in a chat."""
         topics = await self._all(TOPICS, {"of_ticket": ticket})
         return next((topic for topic in topics if topic.chat_id == chat_id), None)
+
+    async def delete(self, chat_id: int, message_id: int) -> None:
+        """Delete one message that no longer exists in Telegram."""
+        await self._connection.execute(DELETE_ONE, {"chat": chat_id, "message": message_id})
 
     async def delete_topic(self, chat_id: int, topic_id: int) -> None:
         """Delete the messages of a topic that no longer exists in Telegram."""

@@ -40,7 +40,7 @@ class TicketCorrectionService(TicketService):
             if known.withdrawn_at is not None:
                 raise Rejection("support.ticket.taken_back_already")
             if known.kind is EntryKind.REPLY:
-                await check_hidden_number(tx, ticket, incoming)
+                await check_hidden_number(tx, ticket, incoming.text)
             edited = replace(known, text=incoming.text, media=incoming.media, file_id=incoming.file_id, edited_at=now)
             await TicketEntryRepository(tx).save(edited)
             await self._notify_of_edit(tx, ticket, edited, now)

@@ -20,7 +20,7 @@ OF_SOURCE = select(ticket_entries).where(
 )
 LAST = select(func.max(ticket_entries.c.number)).where(ticket_entries.c.ticket == bindparam("of_ticket"))
 SAVE = update(ticket_entries).where(ticket_entries.c.id == bindparam("key"))
-CHANGES = ("text", "media", "file_id", "message_id", "delivered_at", "failure", "edited_at", "withdrawn_at")
+CHANGES = ("kind", "text", "media", "file_id", "message_id", "delivered_at", "failure", "edited_at", "withdrawn_at")
 
 
 class TicketEntryRepository:
@@ -47,6 +47,14 @@ class TicketEntryRepository:
     async def of_ticket(self, ticket: str) -> tuple[TicketEntry, ...]:
         """Return the entries of a ticket, oldest first."""
         return await self._all(OF_TICKET, {"of_ticket": ticket})
+
+    async def undecided_of(self, ticket: str, author_id: int) -> tuple[TicketEntry, ...]:
+        """Return what this agent wrote in the ticket's conversation and hasn't decided about, oldest first."""
+        return tuple(
+            entry
+            for entry in await self.of_ticket(ticket)
+            if entry.kind is EntryKind.UNDECIDED and entry.author_id == author_id
+        )
 
     async def of_source(self, chat_id: int, message_id: int) -> TicketEntry | None:
         """Return the entry of an original message."""

@@ -63,6 +63,7 @@ WAITING = (
     .where(tickets.c.waiting_since <= bindparam("since", type_=tickets.c.waiting_since.type))
     .order_by(tickets.c.waiting_since, tickets.c.reference)
 )
+NEWEST_USERS = select(tickets.c.user_id).order_by(tickets.c.created_at.desc()).limit(PAGE["limit"])
 TIMES = select(
     tickets.c.reference, tickets.c.created_at, tickets.c.first_reply_at, tickets.c.closed_at, tickets.c.rating
 ).where(
@@ -120,6 +121,11 @@ class TicketRepository:
     async def waiting(self, since: datetime) -> tuple[Ticket, ...]:
         """Return the open tickets that have waited since `since` or longer, the longest first."""
         return await self._all(WAITING, {"since": since})
+
+    async def newest_users(self, limit: int) -> tuple[int, ...]:
+        """Return the users of the newest tickets, each once."""
+        found = (await self._connection.execute(NEWEST_USERS, {"limit": limit})).scalars()
+        return tuple(dict.fromkeys(int(user_id) for user_id in found))
 
     async def times(self, since: datetime, until: datetime) -> tuple[TicketTimes, ...]:
         """Return the times of the tickets that were opened from `since` to before `until`."""

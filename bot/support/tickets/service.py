@@ -104,7 +104,7 @@ async def check_none_open(tx: Transaction, ticket: Ticket) -> None:
         raise Rejection("support.ticket.another_open")
 
 
-async def check_hidden_number(tx: Transaction, ticket: Ticket, incoming: IncomingMessage) -> None:
+async def check_hidden_number(tx: Transaction, ticket: Ticket, text: str | None) -> None:
     """Check that a reply doesn't quote the whole number of a recipient whom the ticket's user may not see.
 
     Raises:
@@ -114,7 +114,7 @@ async def check_hidden_number(tx: Transaction, ticket: Ticket, incoming: Incomin
     order = await OrderRepository(tx).get_if_readable(reference) if reference else None
     if order is None or not order.hides_recipient or not order.has_recipient:
         return
-    digits = _BETWEEN_DIGITS.sub("", _TAG.sub("", incoming.text or ""))
+    digits = _BETWEEN_DIGITS.sub("", _TAG.sub("", text or ""))
     if order.number.lstrip("0") in digits:  # +62 812 … is 0812 …
         raise Rejection(HIDDEN_NUMBER)
 

@@ -44,6 +44,7 @@ class HelpPage(StrEnum):
     """A page of `/help`."""
 
     FIRST = "show"
+    SENDERS = "senders"  # the first page of senders, for members of staff, whose own page is the first
     COST = "cost"
     TIME = "time"
     LIGHTNING = "lightning"

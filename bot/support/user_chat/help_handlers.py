@@ -11,6 +11,7 @@ from bot.support.user_chat.facts import FactReader
 from bot.support.user_chat.screens import help as screens
 from bot.users.provider import Provider
 from bot.users.session import Session
+from bot.users.welcome import read_staff_help
 
 MAX_LISTED = 5
 """How many open tickets `/help` lists."""
@@ -51,9 +52,16 @@ class HelpHandlers:
     async def _page(self, session: Session, page: HelpPage) -> Screen:
         if page is HelpPage.FIRST:
             return await self._first_page(session)
+        if page is HelpPage.SENDERS:
+            return await self._senders_page(session)
         return screens.show_page(session.t, page, await self._facts.read())
 
     async def _first_page(self, session: Session) -> Screen:
+        """Return the page of a member of staff, or that of senders."""
+        parts = await read_staff_help(session)
+        return screens.show_staff_page(session.t, parts) if parts else await self._senders_page(session)
+
+    async def _senders_page(self, session: Session) -> Screen:
         async with self._database.reading() as tx:
             known = await TicketRepository(tx).of_user(session.user.id, limit=MAX_LISTED)
             tickets = [ticket for ticket in known if ticket.is_open]

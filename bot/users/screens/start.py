@@ -1,5 +1,6 @@
-"""The welcome: what Kirim is, what newcomers ask before their first question, and the button for a new order."""
+"""The start: what Kirim is, what newcomers ask before their first question, and what members of staff see first."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -24,11 +25,22 @@ NO_FACTS: Final = WelcomeFacts()
 
 def show_welcome(t: Translator, facts: WelcomeFacts = NO_FACTS) -> Screen:
     """Return the welcome."""
-    others = tuple(
-        Button(t.plain("users.language.other", name=LOCALES[code].name), data=LanguageButton(code).pack())
-        for code in other_locales(t.locale)
-    )
-    settings = Button(t.plain("users.button.settings"), data=SettingsButton(SettingsAction.SHOW).pack())
     parts = (t("users.start.text", wallets=", ".join(LIGHTNING_WALLETS)), "\n".join(facts.lines))
     more = ((facts.more,),) if facts.more is not None else ()
-    return Screen("\n\n".join(filter(None, parts)), (send_row(t), *more, (*others, settings)))
+    return Screen("\n\n".join(filter(None, parts)), (send_row(t), *more, _settings_row(t)))
+
+
+def show_staff_start(t: Translator, parts: Sequence[Screen]) -> Screen:
+    """Return the start of members of staff: what each of their roles shows. They can send rupiah, too."""
+    rows = [row for part in parts for row in part.keyboard]
+    text = "\n\n".join([*(part.text for part in parts), t("users.start.staff")])
+    return Screen(text, (*rows, send_row(t), _settings_row(t)))
+
+
+def _settings_row(t: Translator) -> tuple[Button, ...]:
+    """Return the buttons to the other languages and to the settings."""
+    others = [
+        Button(t.plain("users.language.other", name=LOCALES[code].name), data=LanguageButton(code).pack())
+        for code in other_locales(t.locale)
+    ]
+    return (*others, Button(t.plain("users.button.settings"), data=SettingsButton(SettingsAction.SHOW).pack()))

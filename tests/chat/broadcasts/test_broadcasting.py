@@ -181,7 +181,7 @@ async def test_a_rate_that_jumped_asks_every_operator_and_one_answer_counts(tmp_
     async with running_in_process(tmp_path, OPERATOR_IDS="2001,1002") as shared_system:
         for user in (shared_system.emma, shared_system.sari):
             await user.says("/start")
-            await user.sees(in_any_language("users.start.text"))
+            await user.sees(f"{in_any_language('users.start.text')}|{in_any_language('users.start.staff')}")
         await subscribe(shared_system, shared_system.emma)
         await send_to_the_subscriber(shared_system)
         await shared_system.service.keeps_its_quote(btc_idr=1_000_000_000)

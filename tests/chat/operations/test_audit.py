@@ -14,7 +14,7 @@ from tests.e2e.chat_user import ChatUser, Json, text_of
 from tests.e2e.new_users import new_user
 from tests.e2e.orders.steps import tap_to_invoice
 from tests.e2e.system import System
-from tests.texts import label, like, text
+from tests.texts import label, like, shown_user, text
 
 session_loop = pytest.mark.asyncio(loop_scope="session")
 TITLE = f"{like('staff.audit.title')}|{like('staff.audit.title_of')}"
@@ -27,7 +27,7 @@ async def reveal_recipient(shared_system: System, reason: str) -> tuple[ChatUser
     reference = str(row_of(shared_system, order)["reference"])
     await shared_system.rina.speaks("en")
     await shared_system.rina.says("/start")
-    under = await shared_system.rina.sees(like("users.start.text"))
+    under = await shared_system.rina.sees(like("users.start.staff"))
     await shared_system.rina.presses(under, f"rv:{reference}:ask", force=True)
     await shared_system.rina.taps(
         label("support.reveal.other"),
@@ -44,7 +44,9 @@ async def reveal_recipient(shared_system: System, reason: str) -> tuple[ChatUser
 def revealed_line(reference: str, user: ChatUser, reason: str) -> str:
     """Return the entry about a revealed recipient."""
     revealed = text("staff.audit.revealed", subject=text("staff.audit.of_order", name=reference))
-    return text("staff.audit.why", said=text("staff.audit.about", said=revealed, user=str(user.id)), detail=reason)
+    return text(
+        "staff.audit.why", said=text("staff.audit.about", said=revealed, user=f"Newcomer ({user.id})"), detail=reason
+    )
 
 
 def exported_line(subject: str, locale: str = "en") -> str:
@@ -64,9 +66,9 @@ async def test_an_operator_reads_and_downloads_who_saw_what_and_why(shared_syste
     emma, reference = await reveal_recipient(shared_system, "the bank wants to know")
     await oscar.says("/audit")
     said = revealed_line(reference, emma, "the bank wants to know")
-    assert f"{shared_system.rina.id}\n{said}" in text_of(await oscar.sees(TITLE))
-    await oscar.taps(label("staff.audit.only", actor=str(shared_system.rina.id)))
-    assert said in text_of(await oscar.sees(like("staff.audit.title_of", actor=str(shared_system.rina.id))))
+    assert f"Rina ({shared_system.rina.id})\n{said}" in text_of(await oscar.sees(TITLE))
+    await oscar.taps(label("staff.audit.only", actor="Rina"))
+    assert said in text_of(await oscar.sees(like("staff.audit.title_of", actor=shown_user(shared_system.rina.id))))
     await oscar.taps(label("staff.audit.everybody"))
     await oscar.sees(TITLE)
     await oscar.taps(label("staff.audit.export"))
@@ -78,7 +80,7 @@ async def test_an_operator_reads_and_downloads_who_saw_what_and_why(shared_syste
     assert (row["actor_id"], row["action"], row["person_id"]) == (str(shared_system.rina.id), "revealed", str(emma.id))
     assert row["detail"] == "the bank wants to know"
     await oscar.says(f"/audit {oscar.id}")
-    assert f"{oscar.id}\n{exported_line(text('staff.audit.of_trail'))}" in text_of(await oscar.sees(TITLE))
+    assert f"Oscar ({oscar.id})\n{exported_line(text('staff.audit.of_trail'))}" in text_of(await oscar.sees(TITLE))
 
 
 @session_loop
@@ -89,7 +91,7 @@ async def test_what_operators_do_themselves_is_recorded_too_in_indonesian(shared
     await oscar.says("/export 3 hari")
     await oscar.sees(like("staff.export.caption", "id"))
     await oscar.says(f"/audit {oscar.id}")
-    entries_of_oscar = text_of(await oscar.sees(like("staff.audit.title_of", "id", actor=str(oscar.id))))
+    entries_of_oscar = text_of(await oscar.sees(like("staff.audit.title_of", "id", actor=shown_user(oscar.id))))
     assert exported_line(text("staff.audit.of_orders", "id"), "id") in entries_of_oscar
     await oscar.speaks("en")
 
@@ -119,7 +121,7 @@ async def test_nobody_but_an_operator_in_private_reads_it(shared_system: System)
         await user.says("/audit")
         await user.sees(like("checkout.chat.unknown_command"))
         await user.says("/start")
-        under = await user.sees(like("users.start.text"))
+        under = await user.sees(f"{like('users.start.text')}|{like('users.start.staff')}")
         for button in ("au:page::", f"au:page::{shared_system.rina.id}", "au:export", "au:csv:day", "au:nothing"):
             assert (await user.presses(under, button, force=True))["text"]
         assert await user.count(TITLE) == 0

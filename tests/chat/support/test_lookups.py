@@ -22,7 +22,7 @@ from tests.e2e.support.lookups import (
     place_order,
 )
 from tests.e2e.system import System
-from tests.texts import in_any_language, label, like, name_of, says, text
+from tests.texts import in_any_language, label, like, name_of, says, shown_user, text
 
 session_loop = pytest.mark.asyncio(loop_scope="session")
 
@@ -37,7 +37,7 @@ async def test_an_order_is_found_by_reference_service_id_or_a_fragment_and_looki
         await rina.says(f"/order {name}")
         page = await rina.sees(like("support.case.reference", reference=reference))
         assert "BCA ••••7890" in page["text"]
-        assert says(page["text"], "support.case.person", id=str(emma.id), language=name_of("en"))
+        assert says(page["text"], "support.case.person", user=shown_user(emma.id), language=name_of("en"))
         assert hides_recipient(page)
     assert lookups_in_audit_log(shared_system, f"order:{reference}") == [(rina.id, f"order:{reference}", emma.id)] * 4
     await rina.says(f"/order {reference[1:6]}")
@@ -74,6 +74,11 @@ async def test_what_names_nothing_says_how_to_ask(shared_system: System) -> None
         "/person 4242424242": like("support.lookup.nobody", user="4242424242"),
         "/find": like("support.lookup.how_find"),
         "/find xyzzy <b>": like("support.lookup.unread", what="xyzzy b"),
+        "/find xyzzy": like("support.lookup.nothing_called", what="xyzzy"),
+        "/find T-22222": like("support.lookup.nothing_called", what="T-22222"),
+        "/find @nobody_at_all": like("support.lookup.nobody_called"),
+        "/find 4242424242": like("support.lookup.nothing_called", what="4242424242"),
+        "/find 43P422V": like("support.lookup.nothing_called", what="43P422V"),
         "/find 1 1 2001": f"{like('support.lookup.sought', what='1 Jan 2001')}\n\n{like('support.lookup.nothing')}",
     }.items():
         await rina.says(asked)
@@ -87,24 +92,24 @@ async def test_people_are_found_by_id_name_forwarding_and_their_lists_come_in_pa
     await emma.sees(like("users.start.text"))
     await add_old_orders(shared_system, emma, 7)
     await rina.says(f"/person {emma.id}")
-    page = await rina.sees(like("support.case.person", "id", id=str(emma.id)))
+    page = await rina.sees(like("support.case.person", "id", user=shown_user(emma.id)))
     assert says(page["text"], "support.lookup.tally", "id", orders=7, under_way=0, paid=0)
-    assert "Newcomer" not in page["text"], "nobody's name"
+    assert f"Newcomer ({emma.id})" in page["text"]
     await rina.taps(label("support.lookup.all_orders", "id"), message=page)
-    first = await rina.sees(like("support.lookup.orders_of", "id", user=str(emma.id)))
+    first = await rina.sees(like("support.lookup.orders_of", "id", user=shown_user(emma.id)))
     assert len(re.findall("BCA ••••7890", first["text"])) == 6
     await rina.taps(label("support.lookup.more", "id"), message=first)
-    second = await rina.sees(like("support.lookup.orders_of", "id", user=str(emma.id)))
+    second = await rina.sees(like("support.lookup.orders_of", "id", user=shown_user(emma.id)))
     assert len(re.findall("BCA ••••7890", second["text"])) == 1
     assert second["message_id"] == first["message_id"]
     await rina.taps(label("support.lookup.back", "id"))
-    assert (await rina.sees(like("support.lookup.orders_of", "id", user=str(emma.id))))["text"] == first["text"]
+    assert (await rina.sees(like("support.lookup.orders_of", "id", user=shown_user(emma.id))))["text"] == first["text"]
     await rina.forwards_of(emma, "where is my money?")
-    await rina.sees(like("support.case.person", "id", id=str(emma.id)))
+    await rina.sees(like("support.case.person", "id", user=shown_user(emma.id)))
     forwarded = await rina.forwards_of(emma, "and here?")
-    await rina.sees(like("support.case.person", "id", id=str(emma.id)))
+    await rina.sees(like("support.case.person", "id", user=shown_user(emma.id)))
     await rina.says("/person", reply_to=forwarded)
-    await rina.sees(like("support.case.person", "id", id=str(emma.id)))
+    await rina.sees(like("support.case.person", "id", user=shown_user(emma.id)))
 
 
 @session_loop
@@ -117,15 +122,16 @@ async def test_a_name_finds_whoever_had_it_when_last_here(shared_system: System)
     await dewi.says("/start")
     await dewi.sees(like("users.start.text"))
     for name in ("@dewi_kopi", "DEWI_KOPI", "https://t.me/Dewi_Kopi"):
-        await rina.says(f"/person {name}")
-        await rina.sees(like("support.case.person", id=str(dewi.id)))
+        for command in ("person", "customer", "find"):
+            await rina.says(f"/{command} {name}")
+            await rina.sees(like("support.case.person", user=f"Dewi ({dewi.id})"))
 
 
 @session_loop
 async def test_orders_are_found_by_bank_amount_and_day_in_the_readers_zone(shared_system: System) -> None:
     rina, emma = await open_rinas_chat(shared_system), await new_user(shared_system)
     reference, _ = await place_order(shared_system, emma)
-    for asked in ("/find bca 500rb today", "/find hari ini Rp500.000 BCA", "/find 500000"):
+    for asked in ("/find bca 500rb today", "/find hari ini Rp500.000 BCA", "/find Rp500.000"):
         await rina.says(asked)
         found = await rina.sees(like("support.lookup.sought"))
         assert reference in found["text"]
@@ -189,13 +195,13 @@ async def test_tickets_are_listed_old_first_by_whose_they_are_and_a_user_has_the
     about = await rina.sees(like("support.lookup.tally", orders=1, under_way=1))
     assert all(each.reference in about["text"] for each in (waits, held, over))
     await rina.taps(label("support.lookup.all_tickets"))
-    theirs = await rina.sees(like("support.lookup.tickets_of", user=str(emma.id)))
+    theirs = await rina.sees(like("support.lookup.tickets_of", user=shown_user(emma.id)))
     assert theirs["text"].index(over.reference) > theirs["text"].index(held.reference), "open ones first"
     for asked in (f"/order {waits.reference}", f"/order {waits.reference.replace('-', '').lower()}"):
         await rina.says(asked)
         await rina.sees(like("support.case.reference", reference=reference))
     await rina.says(f"/order {held.reference}")
-    await rina.sees(like("support.staff_ticket.claimed", reference=held.reference, by=str(rina.id)))
+    await rina.sees(like("support.staff_ticket.claimed", reference=held.reference, by="Rina"))
 
 
 @session_loop

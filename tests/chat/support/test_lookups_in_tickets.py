@@ -13,7 +13,7 @@ from tests.e2e.new_users import new_user
 from tests.e2e.orders.steps import tap_to_invoice
 from tests.e2e.support.lookups import hides_recipient, lookups_in_audit_log
 from tests.e2e.system import System
-from tests.texts import in_any_language, label, like
+from tests.texts import in_any_language, label, like, shown_user
 
 session_loop = pytest.mark.asyncio(loop_scope="session")
 
@@ -55,7 +55,7 @@ async def test_in_a_tickets_topic_nothing_has_to_be_named_and_the_page_of_one_is
     assert page["message_thread_id"] == topic
     assert hides_recipient(page)
     await group.says("/person", topic=topic)
-    user = await wait_for_answer(group, page, in_any_language("support.case.person", id=str(emma.id)))
+    user = await wait_for_answer(group, page, in_any_language("support.case.person", user=shown_user(emma.id)))
     assert user["message_thread_id"] == topic
     await group.taps(label("support.lookup.person", "id"), message=page)
     await group.sees(like("support.lookup.known_since", "id"))
@@ -82,7 +82,9 @@ async def test_without_a_group_a_tickets_card_is_answered_with_the_command(tmp_p
         page = await wait_for_answer(rina, card, like("support.case.reference", reference=reference))
         await rina.says("/person", reply_to=card)
         await wait_for_answer(
-            rina, page, f"{like('support.case.person', id=str(emma.id))}.*\n{like('support.lookup.known_since')}"
+            rina,
+            page,
+            f"{like('support.case.person', user=shown_user(emma.id))}.*\n{like('support.lookup.known_since')}",
         )
         await rina.says("/tickets")
         listed = await rina.sees(like("support.lookup.tickets.open", count=1))

@@ -13,7 +13,7 @@ from tests.e2e.new_users import new_user
 from tests.e2e.support.saved_replies import add_saved_reply, list_saved_replies, preview_reply
 from tests.e2e.support.tickets import open_ticket
 from tests.e2e.system import System
-from tests.texts import label, like, name_of
+from tests.texts import label, like, name_of, shown_user
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -80,7 +80,7 @@ async def test_it_is_sent_in_the_users_language_with_the_recipient_masked_and_on
     assert again["text"] == label("support.saved_reply.sent_already")
     assert len(await case.got()) == 1
     await case.is_claimed_by(case.rina)
-    under = await case.oscar.sees(like("users.start.text"), anywhere=True)
+    under = await case.oscar.sees(like("users.start.staff"), anywhere=True)
     refused = await case.oscar.presses(under, send["callback_data"], force=True)
     assert refused["text"] == label("support.ticket.held_by_another")
 
@@ -108,7 +108,7 @@ async def test_an_answer_about_an_order_isnt_sent_where_there_is_none(without_gr
     await user.says("/help")
     await user.taps(label("support.button.write_to_us"))
     await user.says("How long does it take?")
-    head = await without_group.rina.sees(like("support.case.person", id=str(user.id)), anywhere=True)
+    head = await without_group.rina.sees(like("support.case.person", user=shown_user(user.id)), anywhere=True)
     await without_group.rina.taps(label("support.staff_ticket.answers"), message=head)
     choosing = await without_group.rina.sees(like("support.saved_reply.choose"))
     toast = await without_group.rina.taps("which", message=choosing)

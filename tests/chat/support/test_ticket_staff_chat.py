@@ -12,7 +12,7 @@ from tests.e2e.new_users import new_user
 from tests.e2e.orders.steps import tap_to_invoice
 from tests.e2e.support.cards import fail_after_payment, support_group, topics, wait_for_card
 from tests.e2e.system import System
-from tests.texts import label, like, name_of, says, text
+from tests.texts import label, like, name_of, says, shown_user, text
 from tests.waiting import until
 
 
@@ -28,7 +28,7 @@ async def ask_about_order(system: System, user: ChatUser, order: Json) -> None:
 
 def is_claimed_by_rina(message: Json) -> bool:
     """Return whether a card says that Rina has claimed the ticket."""
-    return says(text_of(message), "support.staff_ticket.claimed", "id", by="3001")
+    return says(text_of(message), "support.staff_ticket.claimed", "id", by="Rina")
 
 
 async def use_plain_group(system: System) -> ChatUser:
@@ -55,7 +55,7 @@ async def test_a_payment_that_fails_opens_a_topic_with_the_whole_case(kirim: Sys
     assert "1234567890" not in shown
     assert order["id"] in shown
     language = name_of("en", "id")
-    assert says(shown, "support.case.person", "id", id=str(user.id), language=language)
+    assert says(shown, "support.case.person", "id", user=shown_user(user.id), language=language)
     assert says(shown, "support.case.unusual.failed_paid", "id")
     paid = like("support.case.state", "id", what=text("orders.step.paid", "id"), state="LN_INVOICE_PAID")
     assert re.search(paid + like("support.case.service_at", "id", at=re.compile("[0-9.]+")), shown)
@@ -211,7 +211,7 @@ async def test_a_group_that_is_lost_loses_nothing_and_operators_hear_of_it(kirim
     for each in (kirim.rina, kirim.oscar):
         await each.speaks("en")
         await each.says("/start")
-        await each.sees(like("users.start.text"))
+        await each.sees(like("users.start.staff"))
     await set_bot_status(kirim, "kicked")
     user, _ = await fail_after_payment(kirim)
     await wait_for_card(kirim.rina, user)

@@ -12,7 +12,7 @@ from tests.e2e.new_users import new_user
 from tests.e2e.support.tickets import GROUP, OpenTicket, open_ticket
 from tests.e2e.system import System
 from tests.pictures import png
-from tests.texts import label, like, name_of, says, text
+from tests.texts import label, like, name_of, says, shown_user, text
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -81,9 +81,11 @@ async def test_pictures_and_files_go_along_each_part_of_an_album_by_itself(case:
         assert "photo" in await case.user.sees(f"Part {part}")
 
 
-async def test_what_is_no_reply_stays_among_staff_and_so_does_a_note(in_group: OpenTicket) -> None:
+async def test_a_note_and_a_reply_to_a_colleague_stay_among_staff(in_group: OpenTicket) -> None:
     topic = in_group.card["message_thread_id"]
-    await in_group.rina.says("What do you think, Oscar?", topic=topic)
+    asked = await in_group.oscar.says("/note What do you think, Rina?", topic=topic)
+    await in_group.in_topic(like("support.staff.noted"))
+    await in_group.rina.says("I think it is the bank", reply_to=asked, topic=topic)
     await in_group.rina.says("/note Called the bank, they look into it", topic=topic)
     kept = await in_group.in_topic(like("support.staff.noted"))
     await in_group.oscar.says("They said the same to me", reply_to=kept)
@@ -105,9 +107,9 @@ async def test_one_holds_a_ticket_and_another_takes_it_over_with_a_word(in_group
     await in_group.answers("I know better", by=in_group.oscar)
     await in_group.in_topic(refused("support.ticket.held_by_another"))
     await in_group.presses(label("support.staff_ticket.take"), by=in_group.oscar)
-    question = await in_group.in_topic(like("support.staff.take_over", who="3001", ticket=in_group.reference))
+    question = await in_group.in_topic(like("support.staff.take_over", who="Rina", ticket=in_group.reference))
     await in_group.oscar.says("You are off today", reply_to=question)
-    await in_group.in_topic(like("support.staff.remark.taken_over", by="2001", before="3001") + "\nYou are off today")
+    await in_group.in_topic(like("support.staff.remark.taken_over", by="Oscar", before="Rina") + "\nYou are off today")
     await in_group.is_claimed_by(in_group.oscar)
     await in_group.answers("Oscar here", by=in_group.oscar)
     await in_group.user.sees("Oscar here")
@@ -156,7 +158,7 @@ async def test_an_answer_is_taken_back_by_its_author_alone_and_both_sides_learn_
     await case.user.sees("This is for somebody else")
     await case.rina.sees_reaction(sent, "👌")
     elsewhere = await case.oscar.sees(
-        like("support.staff.remark.replied", by="3001") + "\nThis is for somebody else", anywhere=True
+        like("support.staff.remark.replied", by="Rina") + "\nThis is for somebody else", anywhere=True
     )
     await case.oscar.says("/unsend", reply_to=elsewhere)
     await case.oscar.sees(like("support.ticket.answer_of_another"))
@@ -238,7 +240,7 @@ async def test_their_words_and_pictures_come_back_into_the_topic_and_ring_for_wh
 async def test_each_side_reads_its_own_language(without_group: System) -> None:
     case = await open_ticket(without_group, "id", group=None)
     indonesian = name_of("id")
-    assert says(text_of(case.card), "support.case.person", id=str(case.user.id), language=indonesian)
+    assert says(text_of(case.card), "support.case.person", user=shown_user(case.user.id), language=indonesian)
     sent = await case.answers("Uangnya sedang dikirim.")
     got = await case.user.sees(like("support.ticket.from_support", "id", ticket=case.reference))
     assert "Uangnya sedang dikirim." in text_of(got)

@@ -13,7 +13,7 @@ from tests.e2e.chat_user import ChatUser, Json, text_of
 from tests.e2e.new_users import new_user
 from tests.e2e.orders.steps import tap_to_invoice, tap_to_review
 from tests.e2e.system import System
-from tests.texts import label, like, says, text
+from tests.texts import label, like, says, shown_user, text
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -222,7 +222,8 @@ async def test_the_button_reopens_and_asks_what_is_still_wrong(kirim: System) ->
     await budi.taps(label("support.button.reopen", "id"), message=message)
     await budi.sees(like("support.ticket.write_more", "id", ticket=ticket))
     await kirim.rina.sees(
-        f"{like('support.staff_ticket.step_reopened', id=str(budi.id), reference=ticket)}\n🔔 3001", anywhere=True
+        f"{like('support.staff_ticket.step_reopened', user=shown_user(budi.id), reference=ticket)}\n🔔 Rina",
+        anywhere=True,
     )
     await budi.says("Masih belum")
     await budi.sees(like("support.ticket.added", "id", ticket=ticket))

@@ -112,7 +112,7 @@ async def look_at_the_statistics(page: Page, pane: Locator, who: Viewer) -> None
 
 async def look_at_the_alarms(kirim: System, page: Page, pane: Locator, who: Viewer) -> None:
     await send_text(pane, "/status")
-    await expect(last_message(pane, who.reads("staff.alarm.glance"))).to_be_visible()
+    await expect(last_message(pane, who.reads("operations.status.figures"))).to_be_visible()
     await save_screenshot(page, who, "10-status")
     await kirim.service.fails_with("401", method="GET", path="/v1/quote")
     await expect(last_message(pane, who.reads("staff.notification.staff_key_refused"))).to_be_visible()

@@ -80,7 +80,7 @@ async def check_that_others_see_nothing(kirim: System, emma: ChatUser) -> None:
     await emma.says("/status")
     shown = await emma.sees(f"{like('orders.status.title')}|{like('orders.status.none')}")
     await emma.presses(shown, "al:status", force=True)
-    assert await emma.count(like("staff.alarm.glance")) == 0
+    assert await emma.count(like("operations.status.figures")) == 0
     await until(partial(has_operator_commands, kirim, kirim.oscar), what="the operator's commands")
     assert not await has_operator_commands(kirim, emma)
 

@@ -8,7 +8,7 @@ from tests.e2e.new_users import new_user
 from tests.e2e.orders.steps import tap_to_invoice
 from tests.e2e.support.tickets import CARD
 from tests.e2e.system import System
-from tests.texts import in_any_language, like
+from tests.texts import in_any_language, like, shown_user
 
 
 def support_group(system: System, chat_id: int = SUPPORT_GROUP_ID) -> ChatUser:
@@ -29,7 +29,7 @@ async def fail_after_payment(system: System) -> tuple[ChatUser, Json]:
 
 async def wait_for_card(group: ChatUser, user: ChatUser) -> Json:
     """Wait for the card of a user's ticket, in any language."""
-    about = in_any_language("support.case.person", id=str(user.id))
+    about = in_any_language("support.case.person", user=shown_user(user.id))
     return await group.waits_for(lambda m: is_card(m) and re.search(about, text_of(m)) is not None, anywhere=True)
 
 

@@ -23,6 +23,7 @@ from tests.e2e.chat_page import (
 from tests.e2e.new_users import new_user
 from tests.e2e.support.lookups import add_old_orders, place_order
 from tests.e2e.system import running_system
+from tests.texts import shown_user
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
@@ -55,7 +56,7 @@ async def test_support_finds_an_order_its_user_and_their_tickets_on_a_phone(
         await tap_button(pane, who.label("support.lookup.person"))
         await sees(page, pane, who, who.reads("support.lookup.known_since"), "03-person")
         await tap_button(pane, who.label("support.lookup.all_orders"))
-        await sees(page, pane, who, who.reads("support.lookup.orders_of", user=str(emma.id)), "04-orders")
+        await sees(page, pane, who, who.reads("support.lookup.orders_of", user=shown_user(emma.id)), "04-orders")
         await tap_button(pane, who.label("support.lookup.more"))
         await expect(pane.get_by_text(who.label("support.lookup.back")).last).to_be_visible()
         await send_text(pane, "/tickets")

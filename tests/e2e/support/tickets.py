@@ -9,9 +9,10 @@ from tests.e2e.faults import wait_until_idle
 from tests.e2e.new_users import new_user
 from tests.e2e.orders.steps import tap_to_invoice
 from tests.e2e.system import System
-from tests.texts import in_any_language, like
+from tests.texts import in_any_language, like, shown_user
 
 GROUP = SUPPORT_GROUP_ID
+STAFF_NAMES = {2001: "Oscar", 3001: "Rina"}
 TICKET = re.compile("T-[0-9A-Z]{5}")
 CARD = "|".join(
     in_any_language(f"support.staff_ticket.{state}", reference=TICKET) for state in ("unclaimed", "claimed")
@@ -44,7 +45,9 @@ class OpenTicket:
 
     async def is_claimed_by(self, staff: ChatUser) -> None:
         """Wait until the card shows this agent."""
-        await self.in_topic(in_any_language("support.staff_ticket.claimed", reference=self.reference, by=str(staff.id)))
+        await self.in_topic(
+            in_any_language("support.staff_ticket.claimed", reference=self.reference, by=STAFF_NAMES[staff.id])
+        )
 
     async def got(self) -> list[str]:
         """Return the texts of the replies in the user's chat."""
@@ -86,5 +89,5 @@ async def open_ticket(system: System, language: str = "en", group: int | None = 
 def _is_card_of(message: Json, user: ChatUser) -> bool:
     return (
         bool(message["from"]["is_bot"])
-        and re.search(in_any_language("support.case.person", id=str(user.id)), text_of(message)) is not None
+        and re.search(in_any_language("support.case.person", user=shown_user(user.id)), text_of(message)) is not None
     )

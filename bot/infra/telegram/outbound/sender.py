@@ -15,6 +15,7 @@ from telegram.error import BadRequest, TelegramError
 from telegram.ext import ExtBot
 
 from bot.infra.telegram.outbound.limiter import Priority
+from bot.infra.telegram.outbound.names import Names
 from bot.infra.telegram.outbound.truncate import CAPTION_UNITS, truncate_html
 from bot.infra.telegram.outcomes import (
     Delivered,
@@ -71,6 +72,7 @@ class Messenger:
         self._uploads = Uploads()
         self.topics = Topics(bot)
         self.bulk = BulkSender(bot)
+        self.names = Names(bot)
 
     @property
     def username(self) -> str:

@@ -44,7 +44,7 @@ def format_case(reader: Reader, case: Case, *, before: str = "") -> Html:
 def format_facts(reader: Reader, case: Case) -> str:
     """Return the order's amount and masked destination, and its user's id and language."""
     order = case.order
-    return "\n".join([*(_order_lines(reader, order) if order else ()), _user_line(reader.t, case)])
+    return "\n".join([*(_order_lines(reader, order) if order else ()), _user_line(reader, case)])
 
 
 def format_anomalies(t: Translator, case: Case) -> str:
@@ -58,7 +58,7 @@ def format_others(reader: Reader, case: Case, but: str = "") -> str:
     t = reader.t
     tickets = [ticket for ticket in case.tickets if ticket.reference != but]
     parts = [_other_order(reader, order) for order in case.others[:SHOWN]]
-    parts += [format_ticket_line(t, ticket) for ticket in tickets[:SHOWN]]
+    parts += [format_ticket_line(reader, ticket) for ticket in tickets[:SHOWN]]
     has_more = len(case.others) > SHOWN or len(tickets) > SHOWN
     lines = [*(f"• {line}" for line in parts), *([t("support.case.others_more")] if has_more else [])]
     return "\n".join([t("support.case.others"), *lines]) if parts else ""
@@ -76,10 +76,11 @@ def format_timeline(reader: Reader, case: Case, units: int = TEXT_UNITS) -> str:
     return f"{heading}\n<blockquote expandable>{lines}</blockquote>" if lines else ""
 
 
-def format_ticket_line(t: Translator, ticket: Ticket) -> Html:
+def format_ticket_line(reader: Reader, ticket: Ticket) -> Html:
     """Return a ticket as a list shows it: reference, status, and the agent who holds it."""
+    t = reader.t
     status = "closed" if not ticket.is_open else "unclaimed" if ticket.claimed_by is None else "claimed"
-    status_text = t(f"support.case.ticket.{status}", by=str(ticket.claimed_by or ""))
+    status_text = t(f"support.case.ticket.{status}", by=reader.format_staff(ticket.claimed_by or 0))
     return t("support.case.ticket", reference=ticket.reference, status=status_text)
 
 
@@ -128,10 +129,11 @@ def _order_lines(reader: Reader, order: Order) -> Iterator[str]:
     yield t(f"support.case.{kind}", sats=t.sats(sats), channel=format_channel(t, order.channel))
 
 
-def _user_line(t: Translator, case: Case) -> Html:
+def _user_line(reader: Reader, case: Case) -> Html:
+    t = reader.t
     if not case.user_id:
         return t("orders.payer.deleted") if case.order is None else format_payer(t, case.order)
-    return t("support.case.person", id=str(case.user_id), language=format_language(t, case))
+    return t("support.case.person", user=reader.format_user(case.user_id), language=format_language(t, case))
 
 
 def _other_order(reader: Reader, order: Order) -> Html:

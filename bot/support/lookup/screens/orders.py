@@ -19,6 +19,7 @@ from bot.support.cases.screens.case import evidence_button, reveal_button, user_
 from bot.support.lookup.model import PAGE_SIZE, OrderFilter, Page
 
 COLUMNS = 3
+SHOWN_DIGITS = 4
 OPEN_TICKETS = 3
 """How many buttons to tickets an order's page has."""
 
@@ -28,14 +29,14 @@ GetPageData = Callable[[int], str | None]
 
 def list_orders(reader: Reader, title: Html, page: Page[Order], turn: GetPageData) -> Screen:
     """Return a page of orders of all users, newest first."""
-    entries = [f"{format_entry(reader, order)}\n{_format_owner(reader.t, order)}" for order in page.items]
+    entries = [f"{format_entry(reader, order)}\n{_format_owner(reader, order)}" for order in page.items]
     return _list(reader.t, title, entries, page, turn)
 
 
 def list_orders_of(reader: Reader, user_id: int, page: Page[Order], turn: GetPageData) -> Screen:
     """Return a page of one user's orders, newest first."""
     t = reader.t
-    title = t("support.lookup.orders_of", user=str(user_id))
+    title = t("support.lookup.orders_of", user=reader.format_user(user_id))
     return _list(t, title, [format_entry(reader, order) for order in page.items], page, turn, user_row(t, user_id))
 
 
@@ -60,8 +61,10 @@ def format_entry(reader: Reader, order: Order) -> Html:
     )
 
 
-def _format_owner(t: Translator, order: Order) -> Html:
-    return t("support.lookup.order_of", user=str(order.user_id)) if order.user_id else format_payer(t, order)
+def _format_owner(reader: Reader, order: Order) -> Html:
+    if not order.user_id:
+        return format_payer(reader.t, order)
+    return reader.t("support.lookup.order_of", user=reader.format_user(order.user_id))
 
 
 def order_buttons(orders: Sequence[Order]) -> Keyboard:
@@ -100,12 +103,16 @@ def show_order(reader: Reader, case: Case) -> Screen:
 
 
 def format_search(reader: Reader, wanted: OrderFilter, method: PayoutMethod | None) -> Html:
-    """Return the heading of a search, with its destination, sums and days."""
+    """Return the heading of a search, with its destination, sums, parts of names, and days."""
     t = reader.t
-    sums = [*map(t.rupiah, wanted.idr), *map(t.sats, wanted.sats)]
-    amount = sums[0] if sums else ""
-    if len(sums) > 1:
-        amount = t.plain("support.lookup.either", one=sums[0], other=" / ".join(sums[1:]))
+    readings = [
+        *map(t.rupiah, wanted.idr),
+        *map(t.sats, wanted.sats),
+        *(_format_part(t, part) for part in wanted.parts),
+    ]
+    amount = readings[0] if readings else ""
+    if len(readings) > 1:
+        amount = t.plain("support.lookup.either", one=readings[0], other=" / ".join(readings[1:]))
     where = format_method(method) if method else quote_input(wanted.code) if wanted.code else ""
     parts = [part for part in (where, amount, _days(reader, wanted)) if part]
     return t("support.lookup.sought", what=" · ".join(parts))
@@ -113,12 +120,20 @@ def format_search(reader: Reader, wanted: OrderFilter, method: PayoutMethod | No
 
 def ask_destination(t: Translator, candidates: Sequence[PayoutMethod], find: Callable[[str], str | None]) -> Screen:
     """Ask which of several destinations is meant. `find` returns the callback data for a code."""
-    rows = [
-        (Button(format_method(method), data=found),)
-        for method in candidates
-        if (found := find(method.code)) is not None
-    ]
-    return Screen(t("support.lookup.which"), tuple(rows))
+    return Screen(t("support.lookup.which"), destination_rows(candidates, find))
+
+
+def destination_rows(candidates: Sequence[PayoutMethod], find: Callable[[str], str | None]) -> Keyboard:
+    """Return a button to the orders of each destination."""
+    found = [(method, find(method.code)) for method in candidates]
+    return tuple((Button(format_method(method), data=data),) for method, data in found if data is not None)
+
+
+def _format_part(t: Translator, part: str) -> str:
+    """Return a part of a name as a heading shows it. Of a long number, only the last digits are shown."""
+    if part.isdecimal():
+        return t.plain("support.lookup.digits", digits=part[-SHOWN_DIGITS:])
+    return t.plain("support.lookup.part", part=part)
 
 
 def _days(reader: Reader, wanted: OrderFilter) -> str:

@@ -40,7 +40,7 @@ def list_tickets(reader: Reader, listed: TicketPage, statistics: TicketStatistic
 def list_tickets_of(reader: Reader, user_id: int, page: Page[TicketAndOrder], turn: GetPageData) -> Screen:
     """Return a page of a user's tickets, the open ones first."""
     t = reader.t
-    title = t("support.lookup.tickets_of", user=str(user_id))
+    title = t("support.lookup.tickets_of", user=reader.format_user(user_id))
     return _list(reader, title, page, turn, more=(user_row(t, user_id),))
 
 
@@ -67,7 +67,7 @@ def _status(reader: Reader, ticket: Ticket) -> str:
     lines = [
         t(
             "support.lookup.ticket",
-            line=case_screens.format_ticket_line(t, ticket),
+            line=case_screens.format_ticket_line(reader, ticket),
             cause=t(f"support.lookup.cause.{ticket.cause}"),
             at=reader.format_time(ticket.created_at, round_up=False),
         )

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from bot.core.locales import FALLBACK
 from bot.infra.i18n import Html, Translator, choose_locale, get_zone_name
+from bot.infra.telegram.ui.formatting import quote_input
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.support.buttons import LookupButton, LookupPage, StaffTicketAction, StaffTicketButton
@@ -16,16 +17,16 @@ from bot.users.model import User
 
 
 def show_user(reader: Reader, about: UserOverview) -> Screen:
-    """Return the page. It shows neither the user's name nor anything that they wrote, except masked in a draft."""
+    """Return the page. It shows nothing that the user wrote, except masked in a draft."""
     t = reader.t
     parts = [
-        "\n".join([_heading(t, about), *_status(reader, about.user)]),
+        "\n".join([_heading(reader, about), *_status(reader, about.user)]),
         format_draft(reader, about.draft) if about.draft is not None else "",
         "\n".join([_counts(t, about), *_latest(reader, about)]),
         "\n".join(
             [
                 t("support.lookup.tickets_of_person"),
-                *(f"• {case_screens.format_ticket_line(t, each)}" for each in about.tickets),
+                *(f"• {case_screens.format_ticket_line(reader, each)}" for each in about.tickets),
             ]
         )
         if about.tickets
@@ -34,16 +35,35 @@ def show_user(reader: Reader, about: UserOverview) -> Screen:
     return Screen("\n\n".join(part for part in parts if part), _keyboard(t, about))
 
 
-def ask_which_user(t: Translator, ids: Sequence[int]) -> Screen:
+def ask_which_user(reader: Reader, ids: Sequence[int]) -> Screen:
     """Ask which user is meant, if several have had the same username. The last seen comes first."""
-    rows = tuple((Button(str(each), data=LookupButton(LookupPage.USER, str(each)).pack()),) for each in ids)
-    return Screen(t("support.lookup.several_people"), rows)
+    return Screen(reader.t("support.lookup.several_people"), tuple((user_button(reader, each),) for each in ids))
 
 
-def _heading(t: Translator, about: UserOverview) -> Html:
-    user = about.user
+def user_button(reader: Reader, user_id: int) -> Button:
+    """Return a button with a user's name and id, which opens their page."""
+    name, number = reader.name_of(user_id), str(user_id)
+    label = number if name == number else f"{name} · {number}"
+    return Button(label, data=LookupButton(LookupPage.USER, number).pack())
+
+
+def add_users(reader: Reader, listed: Screen, users: Sequence[int]) -> Screen:
+    """Return a list of orders with the users above it that the same word has found."""
+    found = reader.t("support.lookup.users_found", users=Html(", ".join(map(reader.format_user, users))))
+    rows = tuple((user_button(reader, each),) for each in users)
+    return Screen(f"{found}\n\n{listed.text}", (*rows, *listed.keyboard))
+
+
+def offer_destinations(t: Translator, word: str, destinations: Keyboard) -> Screen:
+    """Say that nothing is called so, and offer the orders to the destinations that the word resembles."""
+    text = t("support.lookup.none_called", what=quote_input(word))
+    return Screen(Html(f"{text} {t('support.lookup.or_destination')}"), destinations)
+
+
+def _heading(reader: Reader, about: UserOverview) -> Html:
+    t, user = reader.t, about.user
     locale = choose_locale(user.locale, user.language_code) if user else FALLBACK
-    return t("support.case.person", id=str(about.user_id), language=t.language(locale))
+    return t("support.case.person", user=reader.format_user(about.user_id), language=t.language(locale))
 
 
 def _status(reader: Reader, user: User | None) -> Iterator[Html]:
@@ -97,13 +117,6 @@ def _keyboard(t: Translator, about: UserOverview) -> Keyboard:
         Button(t.plain("orders.button.refresh"), data=LookupButton(LookupPage.USER, str(about.user_id)).pack()),
     )
     return (*staff_lookup.order_buttons(about.orders), *((tickets,) if tickets else ()), lists)
-
-
-def _tickets(t: Translator, about: UserOverview) -> Iterator[str]:
-    if about.tickets:
-        yield t("support.lookup.tickets_of_person")
-    for ticket in about.tickets:
-        yield f"• {case_screens.format_ticket_line(t, ticket)}"
 
 
 def _button(t: Translator, label: str, page: LookupPage, user_id: int) -> Button:

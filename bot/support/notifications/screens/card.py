@@ -24,12 +24,16 @@ CLOSED = "✅ "
 NO_STATE = "-"
 """Shown for an order without a state."""
 
-_NAMED = re.compile(r"^(?:🎫|✅|👤)[^\n]{0,60}?\b(T-[0-9A-Z]{5})\b", re.MULTILINE)
+_NAMED = re.compile(r"^(?:(?:🎫|✅) |👤[^\n]{0,120}\()(T-[0-9A-Z]{5})\b", re.MULTILINE)
 
 
-def show_card(reader: Reader, ticket: Ticket, case: Case, *, notice: str = "") -> Screen:
-    """Return the card of a ticket: its status, the whole case, and the buttons."""
-    before = "\n\n".join(part for part in (notice, format_status(reader, ticket), _hint(reader.t, ticket)) if part)
+def show_card(reader: Reader, ticket: Ticket, case: Case, *, notice: str = "", has_topic: bool = False) -> Screen:
+    """Return the card of a ticket: its status, the whole case, and the buttons.
+
+    `has_topic` says whether the ticket has a topic, in which agents can write without replying.
+    """
+    hint = _hint(reader.t, ticket, has_topic=has_topic)
+    before = "\n\n".join(part for part in (notice, format_status(reader, ticket), hint) if part)
     others = replace(case, tickets=tuple(other for other in case.tickets if other.reference != ticket.reference))
     text = case_screens.format_case(reader, others, before=before)
     return Screen(text, keyboard(reader.t, ticket, case.order))
@@ -78,20 +82,23 @@ def keyboard(t: Translator, ticket: Ticket, order: Order | None) -> Keyboard:
 
 
 def format_entry_heading(
-    t: Translator, ticket: Ticket, entry: TicketEntry, at: str, *, ping: int, is_changed: bool
+    reader: Reader, ticket: Ticket, entry: TicketEntry, at: str, *, ping: int, is_changed: bool
 ) -> Html:
     """Return the heading of a user's message: the user, the time, and a mention of the agent `ping`."""
+    t = reader.t
     key = "support.staff_ticket.changed" if is_changed else "support.staff_ticket.wrote"
-    text = t(key, id=str(ticket.user_id), reference=ticket.reference, at=at)
+    text = t(key, user=reader.format_user(ticket.user_id), reference=ticket.reference, at=at)
     if entry.media is not None:
         text = Html(f"{text}\n{t(f'support.staff_ticket.{entry.media}')}")
-    return Html(f"{text}\n{t('support.staff_ticket.ping', id=str(ping))}") if ping else text
+    return _with_ping(reader, text, ping)
 
 
-def format_step(t: Translator, ticket: Ticket, what: str, *, ping: int) -> Html:
+def format_step(reader: Reader, ticket: Ticket, what: str, *, ping: int) -> Html:
     """Return what the user or the order changed in the ticket, with a mention of the agent `ping`."""
-    text = t(f"support.staff_ticket.step_{what}", id=str(ticket.user_id), reference=ticket.reference)
-    return Html(f"{text}\n{t('support.staff_ticket.ping', id=str(ping))}") if ping else text
+    user = reader.format_user(ticket.user_id)
+    return _with_ping(
+        reader, reader.t(f"support.staff_ticket.step_{what}", user=user, reference=ticket.reference), ping
+    )
 
 
 def format_differences(t: Translator, before: Order, after: Order, report: OrderReport) -> list[Html]:
@@ -119,6 +126,10 @@ def find_reference(text: str) -> str:
     return match[1] if match else ""
 
 
+def _with_ping(reader: Reader, text: Html, ping: int) -> Html:
+    return Html(f"{text}\n{reader.t('support.staff_ticket.ping', who=reader.mention(ping))}") if ping else text
+
+
 def _status_lines(reader: Reader, ticket: Ticket) -> Iterator[str]:
     t = reader.t
 
@@ -126,7 +137,9 @@ def _status_lines(reader: Reader, ticket: Ticket) -> Iterator[str]:
         return reader.format_time(moment, round_up=False)
 
     status = "closed" if not ticket.is_open else "unclaimed" if ticket.claimed_by is None else "claimed"
-    yield t(f"support.staff_ticket.{status}", reference=ticket.reference, by=str(ticket.claimed_by or ""))
+    yield t(
+        f"support.staff_ticket.{status}", reference=ticket.reference, by=reader.format_staff(ticket.claimed_by or 0)
+    )
     yield t(f"support.staff_ticket.cause.{ticket.cause}", at=when(ticket.created_at))
     if ticket.reopen_count:
         yield t("support.staff_ticket.reopened", count=ticket.reopen_count)
@@ -136,10 +149,13 @@ def _status_lines(reader: Reader, ticket: Ticket) -> Iterator[str]:
         yield t("support.staff_ticket.waits", at=when(ticket.waiting_since))
     if ticket.closed_at is not None and ticket.close_reason is not None:
         reason = t(f"support.staff_ticket.reason.{ticket.close_reason}")
-        yield t("support.staff_ticket.ended", at=when(ticket.closed_at), by=str(ticket.closed_by or ""), reason=reason)
+        by = reader.format_staff(ticket.closed_by or 0)
+        yield t("support.staff_ticket.ended", at=when(ticket.closed_at), by=by, reason=reason)
     if ticket.rating is not None:
         yield t("support.staff_ticket.rated", thumb=THUMBS[ticket.rating])
 
 
-def _hint(t: Translator, ticket: Ticket) -> str:
-    return t("support.staff_ticket.hint") if ticket.is_open else ""
+def _hint(t: Translator, ticket: Ticket, *, has_topic: bool) -> str:
+    if not ticket.is_open:
+        return ""
+    return t("support.staff_ticket.hint_topic" if has_topic else "support.staff_ticket.hint")

@@ -1,11 +1,12 @@
 """The answers to agents who write in a ticket or change it: what was saved, and why a reply wasn't passed on."""
 
 from bot.core.errors import Rejection
-from bot.infra.i18n import Translator
-from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
+from bot.infra.i18n import Html, Translator
+from bot.infra.telegram.ui.reader import Reader
+from bot.infra.telegram.ui.screen import Button, Screen
 from bot.support.buttons import StaffTicketAction, StaffTicketButton
-from bot.support.notifications.screens.staff_lines import mention
-from bot.support.ticket import CloseReason, Ticket, TicketClosed, TicketHeldByAnother
+from bot.support.notifications.screens.staff_lines import helping_rows, reopen_row
+from bot.support.ticket import CloseReason, Ticket
 
 KIND, COMMAND, STRANGER, TOO_LONG, UNKNOWN = (
     "support.staff.refusal.kind",
@@ -18,21 +19,24 @@ KIND, COMMAND, STRANGER, TOO_LONG, UNKNOWN = (
 
 def explain_not_passed_on(t: Translator, ticket: Ticket, why: Rejection) -> Screen:
     """Explain why the user didn't get the reply, with a button that helps."""
-    return Screen(t("support.staff.not_passed_on", why=t.translate(why)), _helping_buttons(t, ticket, why))
+    return Screen(t("support.staff.not_passed_on", why=t.translate(why)), helping_rows(t, ticket, why))
 
 
-def explain_not_corrected(t: Translator, why: Rejection) -> Screen:
-    """Explain why the user still has the reply as it was before the edit."""
-    return Screen(t("support.staff.not_corrected", why=t.translate(why)))
+def explain_not_corrected(t: Translator, why: Rejection, *, is_sent: bool = True) -> Screen:
+    """Explain why the user still has the reply as it was before the edit, or would get it so."""
+    return Screen(t("support.staff.not_corrected" if is_sent else "support.staff.not_edited", why=t.translate(why)))
 
 
-def ask_for_note(t: Translator, ticket: Ticket, claimed_by: int) -> Screen:
+def ask_for_note(reader: Reader, ticket: Ticket, claimed_by: int) -> Screen:
     """Ask for a note to the agent who holds the ticket."""
-    return Screen(t("support.staff.take_over", ticket=ticket.reference, who=mention(claimed_by)))
+    return Screen(reader.t("support.staff.take_over", ticket=ticket.reference, who=reader.mention(claimed_by)))
 
 
-def ask_close_reason(t: Translator, ticket: Ticket) -> Screen:
-    """Ask for the reason to close the ticket. The user will see it."""
+def ask_close_reason(t: Translator, ticket: Ticket, undecided: int = 0) -> Screen:
+    """Ask for the reason to close the ticket. The user will see it. `undecided` messages weren't sent to them."""
+    text = t("support.staff.closing", ticket=ticket.reference)
+    if undecided:
+        text = Html(f"{text}\n\n{t.plural('support.staff.closing_unsent', undecided)}")
     rows = [
         (
             Button(
@@ -42,7 +46,7 @@ def ask_close_reason(t: Translator, ticket: Ticket) -> Screen:
         )
         for reason in CloseReason
     ]
-    return Screen(t("support.staff.closing", ticket=ticket.reference), tuple(rows))
+    return Screen(text, tuple(rows))
 
 
 def confirm_closed(t: Translator, ticket: Ticket, reason: CloseReason) -> Screen:
@@ -61,22 +65,3 @@ def confirm_note(t: Translator, ticket: Ticket) -> Screen:
 def explain_notes(t: Translator) -> Screen:
     """Explain how to write a note."""
     return Screen(t("support.staff.how_to_note"))
-
-
-def reopen_row(t: Translator, ticket: Ticket) -> tuple[Button, ...]:
-    """Return the button that reopens a ticket."""
-    return (
-        Button(
-            t.plain("support.staff_ticket.reopen"),
-            data=StaffTicketButton(ticket.reference, StaffTicketAction.REOPEN).pack(),
-        ),
-    )
-
-
-def _helping_buttons(t: Translator, ticket: Ticket, why: Rejection) -> Keyboard:
-    if isinstance(why, TicketClosed):
-        return (reopen_row(t, ticket),)
-    if isinstance(why, TicketHeldByAnother):
-        over = StaffTicketButton(ticket.reference, StaffTicketAction.TAKE_OVER).pack()
-        return ((Button(t.plain("support.staff_ticket.take"), data=over),),)
-    return ()

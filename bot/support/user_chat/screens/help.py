@@ -67,6 +67,13 @@ def show_first_page(
     return Screen("\n\n".join(parts), (send_row(t), *write, *mine, *_topic_rows(t), others))
 
 
+def show_staff_page(t: Translator, parts: Sequence[Screen]) -> Screen:
+    """Return the page of a member of staff: what each of their roles can do, with a button to the page of senders."""
+    rows = [row for part in parts for row in part.keyboard]
+    senders = Button(t.plain("support.button.senders_help"), data=HelpButton(HelpPage.SENDERS).pack())
+    return Screen("\n\n".join(part.text for part in parts), (*rows, (senders,)))
+
+
 def show_page(t: Translator, topic: HelpPage, facts: HelpFacts) -> Screen:
     """Return the page of a topic, with a button back."""
     back = Button(t.plain("users.button.back"), data=HelpButton(HelpPage.FIRST).pack())

@@ -1,0 +1,115 @@
+"""One search finds an order, a ticket and a customer by whatever support knows of them, in any case of letters."""
+
+import re
+
+import pytest
+
+from bot.support.ticket import Ticket
+from bot.support.tickets.repository import TicketRepository
+from tests.e2e.bot_database import open_transaction
+from tests.e2e.chat_user import ChatUser, Json, text_of
+from tests.e2e.new_users import new_user
+from tests.e2e.orders.steps import type_to_review
+from tests.e2e.support.lookups import hides_recipient, lookups_in_audit_log, open_rinas_chat, place_order
+from tests.e2e.system import System
+from tests.texts import label, like, shown_user, text
+from tests.times import NOW
+
+session_loop = pytest.mark.asyncio(loop_scope="session")
+NUMBER = "5550013579"
+
+
+async def add_person(system: System, first_name: str, username: str) -> ChatUser:
+    """Return a new user with a name and a username, who has started the bot."""
+    about = {"first_name": first_name, "username": username, "language_code": "en", "role": "sender"}
+    answer = (await system.telegram.post("/sandbox/people", json=about)).raise_for_status()
+    person = ChatUser(system.telegram, answer.json()["id"])
+    await person.says("/start")
+    await person.sees(like("users.start.text"))
+    return person
+
+
+@session_loop
+async def test_an_order_is_found_by_its_reference_its_service_id_and_parts_in_any_case(shared_system: System) -> None:
+    rina, emma = await open_rinas_chat(shared_system), await new_user(shared_system)
+    reference, order = await place_order(shared_system, emma)
+    service_id = str(order["id"])
+    for typed in (reference, reference.lower(), f"#{reference}", service_id, service_id.upper(), service_id[4:]):
+        await rina.says(f"/find {typed}")
+        page = await rina.sees(like("support.case.reference", reference=reference))
+        assert hides_recipient(page)
+    assert lookups_in_audit_log(shared_system, f"order:{reference}")[-1] == (rina.id, f"order:{reference}", emma.id)
+
+
+@session_loop
+async def test_a_ticket_is_found_with_and_without_its_hyphen(shared_system: System) -> None:
+    rina, emma = await open_rinas_chat(shared_system), await new_user(shared_system)
+    ticket = Ticket.open(emma.id, NOW)
+    async with open_transaction(shared_system) as tx:
+        assert await TicketRepository(tx).add(ticket)
+    for typed in (ticket.reference, ticket.reference.lower(), ticket.reference.replace("-", "").lower()):
+        await rina.says(f"/find {typed}")
+        await rina.sees(like("support.staff_ticket.unclaimed", reference=ticket.reference))
+
+
+@session_loop
+async def test_a_customer_is_found_by_id_username_or_the_first_name_of_a_ticket(shared_system: System) -> None:
+    rina = await open_rinas_chat(shared_system)
+    sekar = await add_person(shared_system, "Sekar", "harum_melati")
+    for typed in (str(sekar.id), "@Harum_Melati", "melati"):
+        await rina.says(f"/find {typed}")
+        await rina.sees(like("support.case.person", user=f"Sekar ({sekar.id})"))
+    await rina.says("/find sekar")
+    await rina.sees(like("support.lookup.none_called", what="sekar"))
+    async with open_transaction(shared_system) as tx:
+        assert await TicketRepository(tx).add(Ticket.open(sekar.id, NOW))
+    await rina.says("/find SEKAR")
+    await rina.sees(like("support.case.person", user=f"Sekar ({sekar.id})"))
+
+
+@session_loop
+async def test_last_digits_find_an_order_also_with_the_bank_and_never_show_the_number(shared_system: System) -> None:
+    rina, emma = await open_rinas_chat(shared_system), await new_user(shared_system)
+    await type_to_review(emma, number=NUMBER)
+    await emma.taps(label("checkout.review.confirm"))
+    await emma.sees("lnbcrt", anywhere=True)
+    for typed in (NUMBER[-4:], NUMBER[-5:], NUMBER):
+        await rina.says(f"/find {typed}")
+        page = await rina.sees("BCA ••••3579")
+        assert NUMBER not in text_of(page)
+    await rina.says("/find bca 3579 today")
+    listed = await rina.sees(like("support.lookup.sought"))
+    assert "BCA ••••3579" in text_of(listed)
+    assert text("support.lookup.digits", digits="3579") in text_of(listed)
+    assert f"Newcomer ({emma.id})" in text_of(listed)
+    await rina.says("/find mandiri 3579")
+    await rina.sees(like("support.lookup.nothing"))
+
+
+@session_loop
+async def test_what_names_a_customer_and_orders_shows_both(shared_system: System) -> None:
+    rina, emma = await open_rinas_chat(shared_system), await new_user(shared_system)
+    reference, _ = await place_order(shared_system, emma)
+    await add_person(shared_system, "Putri", f"fan_of_{reference.lower()}")
+    part = reference.lower()[:6]
+    await rina.says(f"/find {part}")
+    page = await rina.sees(like("support.lookup.users_found"))
+    assert reference in text_of(page)
+    assert [each for each in buttons_of(page) if each.startswith("Putri · ")]
+    await rina.taps(next(each for each in buttons_of(page) if each.startswith("Putri · ")), message=page)
+    await rina.sees(like("support.case.person", user=re.compile("Putri .*")))
+
+
+@session_loop
+async def test_an_id_that_is_nobodys_is_searched_as_a_number(shared_system: System) -> None:
+    rina = await open_rinas_chat(shared_system)
+    emma = await new_user(shared_system)
+    await place_order(shared_system, emma)
+    await rina.says("/find 67890")
+    page = await rina.sees("BCA ••••7890")
+    assert not re.search(like("support.lookup.users_found"), text_of(page))
+    assert re.search(shown_user(emma.id), text_of(page)) or "Newcomer" in text_of(page)
+
+
+def buttons_of(message: Json) -> list[str]:
+    return [button["text"] for row in message["reply_markup"]["inline_keyboard"] for button in row]
