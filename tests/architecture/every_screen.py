@@ -9,7 +9,7 @@ import inspect
 import math
 import random
 import typing
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from functools import cache
 from importlib import import_module
@@ -78,9 +78,16 @@ def screens_of(
 
 
 def _call(function: Function, given: dict[str, object]) -> Screen:
+    only_by_name = _keyword_only(function)
+    keywords = {name: value for name, value in given.items() if name in only_by_name}
+    return function(*(value for name, value in given.items() if name not in only_by_name), **keywords)
+
+
+@cache
+def _keyword_only(function: Function) -> frozenset[str]:
+    """Return the names of the arguments that can't be passed by position."""
     kinds = inspect.signature(function).parameters
-    keywords = {name: value for name, value in given.items() if kinds[name].kind is inspect.Parameter.KEYWORD_ONLY}
-    return function(*(value for name, value in given.items() if name not in keywords), **keywords)
+    return frozenset(name for name, each in kinds.items() if each.kind is inspect.Parameter.KEYWORD_ONLY)
 
 
 def _find_key(function: Function, name: str, hint: object) -> object:
@@ -130,11 +137,16 @@ def _combine(samples: list[Sequence[object]], seed: str) -> Iterator[tuple[objec
 
 def _must_say(function: Function, name: str, value: object, t: Translator) -> Iterator[str]:
     """Yield what a screen must say of an argument: for a screen about an order, which order it is."""
-    for module in _sample_modules():
-        says = getattr(module, "MUST_SAY", {})
+    for says in _rules():
         rule = says.get((function, name), says.get(type(value)))
         if rule is not None:
             yield from rule(value, t)
+
+
+@cache
+def _rules() -> tuple[Mapping[object, Callable[..., Iterable[str]]], ...]:
+    """Return what each package says that its screens must say."""
+    return tuple(filter(None, (getattr(module, "MUST_SAY", None) for module in _sample_modules())))
 
 
 @cache

@@ -17,19 +17,24 @@ from tests.texts import TRANSLATIONS
 
 KINDS = itertools.cycle(("bank", "ewallet"))
 METHODS = (LISTED_BCA, LISTED_GOPAY, *(PayoutMethod("x", name, next(KINDS)) for name in HOSTILE_NAMES))
-CASES = [pytest.param(locale, method, id=f"{locale}-{method.name[:12]!a}") for locale in LOCALES for method in METHODS]
+TYPED = (*HOSTILE_NAMES, "🙈" * 4096, "\u202e" * 4096, " ", "</b>" * 1024, "1.500")
+CASES = [
+    pytest.param(locale, method, typed, id=f"{locale}-{method.name[:12]!a}-{typed[:12]!a}")
+    for locale in LOCALES
+    for method, typed in zip(itertools.cycle(METHODS), TYPED, strict=False)
+]
+"""Each name of a method and each text that was typed, once in each language. They are different in each case."""
 
 
-@pytest.mark.parametrize(("locale", "method"), some(CASES))
-def test_every_screen_is_within_telegrams_limits_and_says_which_order(locale: str, method: PayoutMethod) -> None:
-    for seen in every_screen(Outside(TRANSLATIONS.get(locale), method)):
-        check_screen(seen)
+def test_every_name_and_text_is_in_a_case() -> None:
+    assert len(TYPED) >= len(METHODS)
 
 
-@pytest.mark.parametrize("locale", LOCALES)
-@pytest.mark.parametrize("typed", some([*HOSTILE_NAMES, "🙈" * 4096, "\u202e" * 4096, " ", "</b>" * 1024]))
-def test_whatever_was_typed_or_answered_is_shown_as_text(locale: str, typed: str) -> None:
-    for seen in every_screen(Outside(TRANSLATIONS.get(locale), LISTED_BCA, typed)):
+@pytest.mark.parametrize(("locale", "method", "typed"), some(CASES))
+def test_every_screen_is_within_telegrams_limits_says_which_order_and_shows_what_was_typed_as_text(
+    locale: str, method: PayoutMethod, typed: str
+) -> None:
+    for seen in every_screen(Outside(TRANSLATIONS.get(locale), method, typed)):
         check_screen(seen)
 
 

@@ -1,7 +1,6 @@
 """Each deposit of ours has a sum of its own for as long as it can be paid, whether or not it was ever shown."""
 
 import asyncio
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
@@ -14,7 +13,6 @@ from bot.checkout.confirmation import place_draft
 from bot.checkout.draft import DraftStatus
 from bot.core.errors import Rejection
 from bot.core.money import Amount
-from bot.infra.db import migrate
 from bot.orders import user_data
 from bot.orders.deposits import MAY_BE_PAID_FOR
 from bot.orders.notification_kinds import OrderNotification
@@ -22,7 +20,7 @@ from bot.orders.order import HoldReason, Order, Phase
 from bot.orders.repository import OrderRepository
 from bot.orders.tables import orders
 from bot.settlement.model import ServiceDown
-from tests.harness.databases import new_database
+from tests.harness.databases import on_postgresql
 from tests.orders.builders import an_order
 from tests.orders.order_system import EMMA, NUMBER, SARI, OrderSystem, place_unresolved, rules
 from tests.settlement.builders import BCA, BRI, GOPAY, a_deposit
@@ -479,13 +477,6 @@ async def test_an_order_for_which_the_service_named_another_sum_has_that_sum(
 # several processes
 
 
-@pytest.fixture(scope="module")
-def postgresql(postgresql_server: str) -> Iterator[str]:
-    with new_database(postgresql_server) as url:
-        asyncio.run(migrate.upgrade(url))
-        yield url
-
-
 async def reserve_together(url: str, service: FakeSettlement) -> None:
     systems = [OrderSystem(url, service), OrderSystem(url, service)]
     drafts = [await system.draft(chat, **SAME) for chat, system in enumerate(systems * 6, start=5000)]
@@ -503,8 +494,9 @@ async def test_two_processes_never_reserve_the_same_sum(file: str, service: Fake
     await reserve_together(file, service)
 
 
-async def test_two_processes_on_postgresql_never_reserve_the_same_sum(postgresql: str, service: FakeSettlement) -> None:
-    await reserve_together(postgresql, service)
+@on_postgresql
+async def test_two_processes_on_postgresql_never_reserve_the_same_sum(database: str, service: FakeSettlement) -> None:
+    await reserve_together(database, service)
 
 
 async def test_what_cannot_be_decrypted_keeps_its_sum(system: OrderSystem) -> None:

@@ -1,7 +1,6 @@
 """A user's limits apply in every process and at every attempt. A rejected draft can be placed later."""
 
 import asyncio
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -10,11 +9,10 @@ import pytest
 from bot.checkout.draft import DraftStatus
 from bot.core.errors import Rejection
 from bot.core.money import Amount
-from bot.infra.db import migrate
 from bot.orders.limits import Limits
 from bot.orders.order import Phase
 from bot.settlement.model import OrderReport
-from tests.harness.databases import new_database
+from tests.harness.databases import on_postgresql
 from tests.orders.order_system import EMMA, RULES, SARI, OrderSystem, place_unresolved, rules
 from tests.settlement.fake_settlement import FakeSettlement
 
@@ -159,16 +157,10 @@ async def test_two_devices_cannot_pass_together_where_there_is_room_for_one(file
     await second.close()
 
 
-@pytest.fixture(scope="module")
-def postgresql(postgresql_server: str) -> Iterator[str]:
-    with new_database(postgresql_server) as url:
-        asyncio.run(migrate.upgrade(url))
-        yield url
-
-
-async def test_two_processes_on_postgresql_cannot_pass_together(postgresql: str, service: FakeSettlement) -> None:
-    first = with_limits(postgresql, service, open_orders=3)
-    second = with_limits(postgresql, service, open_orders=3)
+@on_postgresql
+async def test_two_processes_on_postgresql_cannot_pass_together(database: str, service: FakeSettlement) -> None:
+    first = with_limits(database, service, open_orders=3)
+    second = with_limits(database, service, open_orders=3)
     await confirm_together(first, second)
     await first.close()
     await second.close()
