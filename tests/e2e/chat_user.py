@@ -164,6 +164,25 @@ class ChatUser:
         result: Json = answer.raise_for_status().json()
         return result
 
+    async def types_inline(self, query: str) -> Json:
+        """Type an inline query in this chat, and return the bot's answer."""
+        answer = await self._http.post(
+            f"/sandbox/chats/{self.chat_id}/inline",
+            json={"from": self.id, "query": query, "timeout": TIMEOUT_SECONDS},
+            timeout=2 * TIMEOUT_SECONDS,
+        )
+        result: Json = answer.raise_for_status().json()
+        return result
+
+    async def sends_result(self, answer: Json, title: str) -> Json:
+        """Send the result of an inline query whose title contains `title`, and return the message."""
+        (found,) = [each for each in answer["results"] if title in each["title"]]
+        await self._remember()
+        chosen = {"from": self.id, "query_id": answer["query_id"], "result_id": found["id"]}
+        sent = await self._http.post(f"/sandbox/chats/{self.chat_id}/choose", json=chosen)
+        result: Json = sent.raise_for_status().json()["message"]
+        return result
+
     async def sees(self, text: str, *, anywhere: bool = False) -> Json:
         """Wait for a message of someone else that matches `text`, sent or edited since the last action.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -16,8 +17,10 @@ from telegram import (
     CopyTextButton,
     InlineKeyboardButton,
     InlineKeyboardMarkup,
+    InlineQueryResultArticle,
     InputMediaDocument,
     InputMediaPhoto,
+    InputTextMessageContent,
     LinkPreviewOptions,
     MenuButtonCommands,
     ReplyKeyboardMarkup,
@@ -170,9 +173,22 @@ async def profile_tour(server: Running) -> None:
     await bot.log_out()
 
 
+async def inline_tour(server: Running) -> None:
+    waiting = asyncio.create_task(
+        server.posts(f"/sandbox/chats/{EMMA}/inline", {"from": EMMA, "query": "500rb", "timeout": 5})
+    )
+    query = None
+    while query is None:
+        found = await server.bot.get_updates(timeout=5)
+        query = next((update.inline_query for update in found if update.inline_query), None)
+    text = InputTextMessageContent("Pay me")
+    await server.bot.answer_inline_query(query.id, [InlineQueryResultArticle("1", "Rp500,000", text)], cache_time=0)
+    assert (await waiting)["answered"]
+
+
 async def test_every_method_answers_python_telegram_bot_as_the_bot_api_documents() -> None:
     async with running() as server, recording(server) as calls:
-        for tour in (text_tour, media_tour, updates_tour, group_tour, profile_tour):
+        for tour in (text_tour, media_tour, updates_tour, group_tour, inline_tour, profile_tour):
             await tour(server)
     assert {call.method for call in calls} == set(SERVED)
     wrong = [

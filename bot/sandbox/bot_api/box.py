@@ -21,6 +21,16 @@ KEPT_CALLS = 5_000
 
 
 @dataclass
+class WaitingInlineQuery:
+    """An inline query of a user, with the bot's `answer`. `at` in Unix seconds. It isn't saved, as on Telegram."""
+
+    person_id: int
+    at: float
+    answer: JsonObject | None = None
+    answered: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+@dataclass
 class Sandbox:
     """One running server. `waiting`: the users who pressed a button and wait for its answer, by query id."""
 
@@ -31,6 +41,8 @@ class Sandbox:
     faults: Faults
     deliveries: Deliveries = field(default_factory=Deliveries)
     waiting: dict[str, asyncio.Future[JsonObject]] = field(default_factory=dict)
+    inline_queries: dict[str, WaitingInlineQuery] = field(default_factory=dict)
+    inline_count: int = 0
     calls: deque[JsonObject] = field(default_factory=lambda: deque(maxlen=KEPT_CALLS))
     call_count: int = 0
     logged_out: bool = False

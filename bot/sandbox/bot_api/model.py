@@ -59,7 +59,7 @@ class Topic:
 class Chat:
     """A private chat or a group. `statuses`: user id -> Bot API status, the bot included (groups only).
 
-    `reactions`: whether any are allowed.
+    `reactions`: whether any are allowed. `has_bot`: whether the bot is in the group at the first start.
     """
 
     id: int
@@ -72,6 +72,7 @@ class Chat:
     last_message_id: int = 0
     migrated_to: int = 0
     reactions: bool = True
+    has_bot: bool = True
 
     @property
     def members(self) -> list[int]:

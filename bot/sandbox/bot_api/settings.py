@@ -18,6 +18,7 @@ ALERT_BOT_TOKEN = "434343:sandbox-alert-token-not-secret-AAAAAAAAAA"  # noqa: S1
 
 ALERT_BOT = {"id": 434343, "is_bot": True, "first_name": "Kirim alerts", "username": "kirim_alerts_sandbox_bot"}
 SUPPORT_GROUP_ID = -1002000000001
+FRIENDS_GROUP_ID = -2000000001
 
 
 def utc_now() -> datetime:
@@ -36,7 +37,10 @@ def default_people() -> tuple[Person, ...]:
 
 
 def default_groups() -> tuple[Chat, ...]:
-    """Return the support group: a forum with the operator, the support agent and the bot."""
+    """Return the support group, a forum with the operator, the support agent and the bot, and a group of the senders.
+
+    The bot isn't in the senders' group: what they share there comes from inline mode.
+    """
     return (
         Chat(
             id=SUPPORT_GROUP_ID,
@@ -44,6 +48,13 @@ def default_groups() -> tuple[Chat, ...]:
             title="Kirim support",
             is_forum=True,
             statuses={2001: "creator", 3001: "administrator"},
+        ),
+        Chat(
+            id=FRIENDS_GROUP_ID,
+            type="group",
+            title="Emma & Sari",
+            statuses={1001: "creator", 1002: "member"},
+            has_bot=False,
         ),
     )
 
@@ -76,13 +87,14 @@ class TelegramSandboxSettings:
 
     `state_path`: the SQLite file that keeps state between starts, or None for memory only. `bot_token`:
     `<digits>:<35 or so characters>`; the digits are the bot's user id. `clock` gives aware UTC times for dates, the age
-    of presses and the limits. Waiting uses real time.
+    of presses and the limits. Waiting uses real time. `inline_mode` is what @BotFather's /setinline sets.
     """
 
     state_path: Path | None = None
     bot_token: str = SANDBOX_TOKEN
     bot_name: str = "Kirim"
     bot_username: str = "kirim_sandbox_bot"
+    inline_mode: bool = True
     people: tuple[Person, ...] = field(default_factory=default_people)
     groups: tuple[Chat, ...] = field(default_factory=default_groups)
     limits: Limits = field(default_factory=Limits)

@@ -46,7 +46,8 @@ class World:
                 self.add_person(Person(**vars(person)))
         for group in self.settings.groups:
             if group.id not in self.chats:
-                statuses = {**group.statuses, self.settings.bot_id: "administrator"}
+                bot = {self.settings.bot_id: "administrator"} if group.has_bot else {}
+                statuses = {**group.statuses, **bot}
                 self.add_chat(Chat(**{**vars(group), "statuses": statuses, "topics": {}, "pinned": []}))
 
     def _restore(self, kind: str, record: Any) -> None:  # noqa: ANN401  a record of any kind

@@ -80,6 +80,13 @@ function connect(store, places, stage, guide) {
   store.on("commands", () => places.forEach(({ pane }) => pane.refreshFoot()));
   store.on("descriptions", () => places.forEach(({ pane }) => pane.refresh()));
   store.on("chat", () => places.forEach(({ pane }) => pane.refreshRoom()));
+  store.on("open", ({ personId }) => stage.open(personId));
+  store.on("compose", ({ chatId, personId, text }) => {
+    const place = places.find((each) => each.chatId === chatId);
+    place?.speakAs?.(personId);
+    stage.open(place.id);
+    place.pane.composer.begin(text);
+  });
   const first = peopleIn(store);
   store.on("person", () => {
     // All texts of a chat are in the user's language. A new language or a new user rebuilds the page.

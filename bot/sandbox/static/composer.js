@@ -7,9 +7,11 @@ import { plainText, senderName } from "./message.js";
 const TALLEST_PX = 132;
 
 export class Composer {
-  // onSend(text, replyToId, file) sends, onEdit(message, text) edits; commands() returns the current menu.
-  constructor({ name, words, commands, onSend, onEdit }) {
+  // onSend(text, replyToId, file) sends, onEdit(message, text) edits; commands() returns the current menu. inline: see
+  // inline.js.
+  constructor({ name, words, commands, onSend, onEdit, inline }) {
     this.words = words;
+    this.inline = inline;
     this.commands = commands;
     this.onSend = onSend;
     this.onEdit = onEdit;
@@ -27,7 +29,7 @@ export class Composer {
     this.keys = el("div", { class: "keys", hidden: true });
     const send = iconButton("send", `Send as ${name}`, { class: "send-button", type: "submit", "data-testid": "send" });
     const form = el("form", { class: "composer-line", onsubmit: (event) => this.submit(event) }, this.input, this.menuButton, this.keysButton, ...this.attaching(name), send);
-    this.node = el("div", { class: "composer" }, this.menu, this.replyBar, form, this.keys);
+    this.node = el("div", { class: "composer" }, this.menu, this.inline.node, this.replyBar, form, this.keys);
   }
 
   // The typed text becomes the file's caption.
@@ -46,6 +48,14 @@ export class Composer {
     this.input.value = "";
     this.typed();
     return text;
+  }
+
+  // Begins a message with this text, as a button of the bot asks for.
+  begin(text) {
+    this.setReply(null);
+    this.input.value = text;
+    this.typed();
+    this.input.focus();
   }
 
   submit(event) {
@@ -73,6 +83,7 @@ export class Composer {
     if (event.key === "Enter" && !event.shiftKey && !event.isComposing) this.submit(event);
     if (event.key === "Escape") {
       this.showMenu([]);
+      this.inline.hide();
       this.setReply(null);
     }
     if (event.key === "ArrowUp" && !this.menu.hidden) {
@@ -84,6 +95,7 @@ export class Composer {
   typed() {
     this.input.style.height = "auto";
     this.input.style.height = `${Math.min(this.input.scrollHeight, TALLEST_PX)}px`;
+    this.inline.typed(this.input.value);
     const begun = /^\/\w*$/.exec(this.input.value)?.[0];
     this.showMenu(begun ? this.commands().filter(({ command }) => `/${command}`.startsWith(begun)) : []);
   }

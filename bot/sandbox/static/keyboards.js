@@ -4,18 +4,18 @@ import { el, icon } from "./dom.js";
 
 const STYLES = new Set(["danger", "success", "primary"]);
 
-// onPress(button, node) for callback and copy buttons. Links open automatically.
-export function inlineKeyboard(rows, onPress) {
-  const line = (row) => el("div", { class: "keyboard-row" }, row.map((button) => inlineButton(button, onPress)));
+// onPress(button, node) for callback and copy buttons, and for links that isOwn says lead to the bot. Others open by themselves.
+export function inlineKeyboard(rows, onPress, isOwn = () => false) {
+  const line = (row) => el("div", { class: "keyboard-row" }, row.map((button) => inlineButton(button, onPress, isOwn)));
   return el("div", { class: "inline-keyboard" }, rows.map(line));
 }
 
-function inlineButton(button, onPress) {
+function inlineButton(button, onPress, isOwn) {
   const properties = { class: buttonClass("inline-button", button), "data-testid": "inline-button" };
-  if (button.url && /^https?:/i.test(button.url)) {
+  if (button.url && /^https?:/i.test(button.url) && !isOwn(button.url)) {
     return el("a", { ...properties, href: button.url, target: "_blank", rel: "noopener noreferrer", title: button.url }, label(button), icon("link", "corner"));
   }
-  const node = el("button", { type: "button", ...properties }, label(button), button.copy_text && icon("copy", "corner"));
+  const node = el("button", { type: "button", ...properties }, label(button), button.copy_text && icon("copy", "corner"), button.url && icon("link", "corner"), button.switch_inline_query !== undefined && icon("send", "corner"));
   if (button.callback_data) node.dataset.data = button.callback_data;
   node.addEventListener("click", () => onPress(button, node));
   return node;

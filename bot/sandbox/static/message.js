@@ -16,7 +16,7 @@ export function renderMessage(message, view) {
   const outgoing = message.from?.id === view.viewerId;
   const body = el("div", { class: "message-body" }, bubble(message, view, outgoing));
   const rows = message.reply_markup?.inline_keyboard;
-  if (rows) body.append(inlineKeyboard(rows, (button, node) => view.actions.onButton(message, button, node)));
+  if (rows) body.append(inlineKeyboard(rows, (button, node) => view.actions.onButton(message, button, node), view.actions.isOwnLink));
   return el("article", {
     class: ["message", outgoing ? "outgoing" : "incoming", rows && "with-keyboard", message.photo && "with-picture"].filter(Boolean).join(" "),
     "aria-label": `${senderName(message)}, ${clock(message.date)}`,
@@ -43,6 +43,7 @@ function bubble(message, view, outgoing) {
   if (view.isGroup && !outgoing) node.append(el("div", { class: `sender sender-${Math.abs(message.from?.id ?? 0) % NAME_COLOURS}` }, senderName(message)));
   const forwarded = forwardedFrom(message, view.words);
   if (forwarded) node.append(forwarded);
+  if (message.via_bot) node.append(el("div", { class: "forwarded", "data-testid": "via-bot" }, `${view.words.via} `, el("strong", {}, `@${message.via_bot.username}`)));
   if (message.reply_to_message && !message.reply_to_message.forum_topic_created) node.append(quoted(message, view));
   const image = message.photo && picture(message, view);
   if (image && !message.show_caption_above_media) node.append(image);

@@ -5,6 +5,7 @@ import { Composer, oneButtonComposer } from "./composer.js";
 import { copyText, el, icon, replaceChildren } from "./dom.js";
 import { choose, showAlert } from "./dialogs.js";
 import { attached, written } from "./formatting.js";
+import { InlineResults, startWord } from "./inline.js";
 import { currentReplyKeyboard } from "./keyboards.js";
 import { MessageLog } from "./log.js";
 import { commandsFor } from "./commands.js";
@@ -28,7 +29,10 @@ export class Pane {
     this.toast = el("div", { class: "toast", role: "status", "aria-live": "polite", "data-testid": "toast" });
     this.view = { viewerId: speaker.id, isGroup: this.isGroup, words: this.words, actions: this.actions() };
     this.log = new MessageLog({ label: this.isGroup ? `Messages in ${chat.title}` : `Messages of ${speaker.first_name} with ${this.title}`, chatId: chat.id, view: this.view });
-    this.composer = new Composer({ name: speaker.first_name, words: this.words, commands: () => commandsFor(store.commands, speaker, chat), onSend: (...said) => this.send(...said), onEdit: (...said) => this.edit(...said) });
+    this.inline = new InlineResults({
+      bot: store.bot, chatId: chat.id, personId: speaker.id, words: this.words, onSent: () => this.composer.taken(), say: (text) => this.say(text), open: (word) => this.openBot(word),
+    });
+    this.composer = new Composer({ name: speaker.first_name, words: this.words, inline: this.inline, commands: () => commandsFor(store.commands, speaker, chat), onSend: (...said) => this.send(...said), onEdit: (...said) => this.edit(...said) });
     this.log.node.append(this.toast);
     this.foot = el("div", { class: "foot" });
     this.node = el("div", { class: "phone" }, this.header(settings), topics?.node, this.log.node, this.foot);
@@ -50,6 +54,7 @@ export class Pane {
       onCommand: (text) => this.send(text),
       onCopied: (copied) => this.say(copied ? this.words.copied : this.words.notCopied),
       onButton: (message, pressed, node) => this.pressed(message, pressed, node),
+      isOwnLink: (address) => startWord(address, this.store.bot) !== null,
       onReply: (message) => this.composer.setReply(message),
       onEdit: (message) => this.composer.setEdit(message),
       onDelete: (message) => this.attempt(() => telegram.remove(this.chat.id, { from: this.speaker.id, message_id: message.message_id })),
@@ -133,12 +138,28 @@ export class Pane {
       if (copied) flash(node);
       return;
     }
+    if (pressed.url) await this.openBot(startWord(pressed.url, this.store.bot));
+    if (pressed.switch_inline_query !== undefined) await this.share(pressed.switch_inline_query);
     if (!pressed.callback_data) return;
     node.setAttribute("aria-busy", "true");
     await this.attempt(async () => this.answered(await telegram.press(this.chat.id, {
       from: this.speaker.id, message_id: message.message_id, data: pressed.callback_data, timeout: PRESS_WAIT_SECONDS,
     })));
     node.removeAttribute("aria-busy");
+  }
+
+  // A link to the bot opens the user's own chat with it, and sends the word of the link.
+  async openBot(word) {
+    await this.attempt(async () => {
+      await telegram.send(this.speaker.id, { from: this.speaker.id, text: word ? `/start ${word}` : "/start" });
+      this.store.tell("open", { personId: this.speaker.id });
+    });
+  }
+
+  // The user chooses a chat, in which the inline query begins.
+  async share(query) {
+    const target = await choose(this.words.shareTo, writable(this.store, this.speaker), this.words.cancel);
+    if (target) this.store.tell("compose", { chatId: target.chatId, personId: this.speaker.id, text: `@${this.store.bot.username} ${query}` });
   }
 
   answered({ answered, text, show_alert: isAlert }) {

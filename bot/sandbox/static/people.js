@@ -1,4 +1,4 @@
-// One place on the stage for each user and for the support group: caption, phone and, for senders, the wallet.
+// One place on the stage for each user and for each group: caption, phone and, for senders, the wallet.
 
 import { telegram } from "./api.js";
 import { el, replaceChildren } from "./dom.js";
@@ -45,7 +45,7 @@ function settings(person) {
 export function groupPlace(store, chat, index) {
   const members = chat.members.map((id) => store.people.get(id)).filter(Boolean);
   const holder = el("div", { class: "devices" });
-  const place = { id: chat.id, name: chat.title, chatId: chat.id, role: "group", index };
+  const place = { id: chat.id, name: chat.title, chatId: chat.id, role: "group", index, label: chat.is_forum ? "Support" : chat.title };
   const speak = (person) => {
     const topics = chat.is_forum ? new TopicBar({ words: wordsFor(person), onChange: () => place.pane.refresh() }) : null;
     const focused = document.activeElement === select;
@@ -60,7 +60,13 @@ export function groupPlace(store, chat, index) {
   const select = el("select", { "aria-label": "Write in the group as", "data-testid": "group-speaker", onchange: () => speak(store.people.get(Number(select.value))) },
     members.map((person) => el("option", { value: person.id, selected: person === first }, `as ${person.first_name}`)));
   place.node = el("section", { class: "place", "data-testid": `pane-${chat.id}`, "aria-label": chat.title },
-    el("header", { class: "caption" }, face("G", index), el("h2", {}, chat.title), el("p", {}, "support group")), holder);
+    el("header", { class: "caption" }, face("G", index), el("h2", {}, chat.title), el("p", {}, chat.is_forum ? "support group" : "a group without the bot")), holder);
   speak(first);
+  place.speakAs = (personId) => {
+    const person = members.find(({ id }) => id === personId);
+    if (!person) return;
+    select.value = personId;
+    speak(person);
+  };
   return place;
 }

@@ -37,9 +37,10 @@ export class Stage {
     return this.places.find((place) => place.id === id);
   }
 
-  chip({ id, name, index, role }) {
+  chip(place) {
+    const { id, name, index, role } = place;
     return button("", { class: "person-chip", "data-testid": `show-${id}`, onclick: () => this.choose(id) },
-      face(role === "group" ? "G" : name, index), el("span", {}, role === "group" ? "Support" : name), " ", el("span", { class: "badge", hidden: true }));
+      face(role === "group" ? "G" : name, index), el("span", {}, role === "group" ? place.label : name), " ", el("span", { class: "badge", hidden: true }));
   }
 
   choose(id) {
@@ -63,6 +64,13 @@ export class Stage {
     remember(CURRENT_KEY, this.current);
     this.draw();
     this.onShown();
+  }
+
+  // Shows a place that an action elsewhere leads to.
+  open(id) {
+    this.current = id;
+    this.visible.add(id);
+    this.chosen();
   }
 
   isShown(id) {

@@ -22,7 +22,6 @@ _CHAT_SCOPES = frozenset({"chat", "chat_administrators", "chat_member"})
 _ABILITIES = {
     "can_join_groups": True,
     "can_read_all_group_messages": False,
-    "supports_inline_queries": False,
     "supports_guest_queries": False,
     "can_connect_to_business": False,
     "has_main_web_app": False,
@@ -34,7 +33,7 @@ _ABILITIES = {
 
 async def get_me(box: Sandbox, _: Params) -> JsonObject:
     """Return the bot."""
-    return {**box.world.bot_user(), **_ABILITIES}
+    return {**box.world.bot_user(), **_ABILITIES, "supports_inline_queries": box.world.settings.inline_mode}
 
 
 async def log_out(box: Sandbox, _: Params) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from bot.sandbox.bot_api.people import actions, groups
+from bot.sandbox.bot_api.people import actions, groups, inline
 from bot.sandbox.bot_api.people.media import take_document, take_photo
 from bot.sandbox.bot_api.server.errors import BadRequest, PersonError
 from bot.sandbox.bot_api.server.forms import Upload
@@ -48,6 +48,8 @@ class PeopleApi:
             Route(f"{chat}/edit", guarded(self._edit), methods=["POST"]),
             Route(f"{chat}/delete", guarded(self._delete), methods=["POST"]),
             Route(f"{chat}/press", guarded(self._press), methods=["POST"]),
+            Route(f"{chat}/inline", guarded(self._inline), methods=["POST"]),
+            Route(f"{chat}/choose", guarded(self._choose), methods=["POST"]),
             Route(f"{chat}/migrate", guarded(self._migrate), methods=["POST"]),
             Route(f"{chat}/bot", guarded(self._set_bot_status), methods=["POST"]),
             Route(f"{chat}/members", guarded(self._set_person_status), methods=["POST"]),
@@ -180,6 +182,14 @@ class PeopleApi:
     async def _press(self, request: Request) -> Response:
         body = await read_body(request)
         return JSONResponse(await actions.press(self._box, _number(request, "chat_id"), body))
+
+    async def _inline(self, request: Request) -> Response:
+        body = await read_body(request)
+        return JSONResponse(await inline.query(self._box, _number(request, "chat_id"), body))
+
+    async def _choose(self, request: Request) -> Response:
+        message = inline.choose(self._box, _number(request, "chat_id"), await read_body(request))
+        return JSONResponse({"message": message.as_client_json()})
 
     async def _add_person(self, request: Request) -> Response:
         return JSONResponse(vars(groups.add_person(self._box, await read_body(request))), 201)

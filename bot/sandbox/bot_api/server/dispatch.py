@@ -10,6 +10,7 @@ from bot.sandbox.bot_api.methods import answers as methods_answers
 from bot.sandbox.bot_api.methods import bot as methods_bot
 from bot.sandbox.bot_api.methods import chats as methods_chats
 from bot.sandbox.bot_api.methods import edits as methods_edits
+from bot.sandbox.bot_api.methods import inline as methods_inline
 from bot.sandbox.bot_api.methods import messages as methods_messages
 from bot.sandbox.bot_api.methods import new_messages as methods_new_messages
 from bot.sandbox.bot_api.methods import profile as methods_profile
@@ -29,6 +30,7 @@ MODULES = (
     methods_bot,
     methods_chats,
     methods_edits,
+    methods_inline,
     methods_messages,
     methods_profile,
     methods_reactions,

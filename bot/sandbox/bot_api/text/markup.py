@@ -112,6 +112,8 @@ def _inline_button(button: Any) -> JsonObject | None:  # noqa: ANN401  JSON from
     if not isinstance(text, str):
         raise BadRequest("can't parse inline keyboard button: Can't find field \"text\"")
     kind = next((name for name in _INLINE_KINDS if button.get(name) not in (None, "")), None)
+    if kind is None and button.get("switch_inline_query") == "":
+        kind = "switch_inline_query"  # it begins an empty query
     if kind is None:
         raise BadRequest("can't parse inline keyboard button: Text buttons are unallowed in the inline keyboard")
     if not text:

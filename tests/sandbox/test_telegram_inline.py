@@ -1,0 +1,111 @@
+"""Inline mode of the sandbox's Telegram: queries of users, the bot's answers, and the messages that results become."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from bot.sandbox.bot_api.settings import FRIENDS_GROUP_ID
+from tests.sandbox.telegram_sandbox import EMMA, SARI, Running, running
+
+ARTICLE: dict[str, Any] = {
+    "type": "article",
+    "id": "1",
+    "title": "Rp150,000",
+    "description": "BCA",
+    "input_message_content": {"message_text": "<b>Pay</b> me", "parse_mode": "HTML"},
+    "reply_markup": {"inline_keyboard": [[{"text": "Pay", "url": "https://t.me/kirim_sandbox_bot?start=r_x"}]]},
+}
+
+
+async def asks(server: Running, text: str = "", **more: Any) -> tuple[asyncio.Task[Any], dict[str, Any]]:
+    """Let Sari type an inline query, and return her wait for the answer and what the bot hears."""
+    order = {"from": SARI, "query": text, "timeout": 5, **more}
+    waiting = asyncio.create_task(server.posts(f"/sandbox/chats/{SARI}/inline", order))
+    (update,) = await server.hears(timeout=5)
+    query: dict[str, Any] = update["inline_query"]
+    return waiting, query
+
+
+async def test_a_query_is_answered_and_a_result_becomes_a_message_via_the_bot() -> None:
+    async with running() as server:
+        waiting, query = await asks(server, "500rb")
+        assert (query["from"]["id"], query["query"], query["offset"]) == (SARI, "500rb", "")
+        button = {"text": "Ask", "start_parameter": "ask"}
+        answer = await server.calls(
+            "answerInlineQuery",
+            inline_query_id=query["id"],
+            results=[ARTICLE],
+            is_personal=True,
+            cache_time=0,
+            button=button,
+        )
+        assert answer.is_success, answer.text
+        seen = await waiting
+        assert (seen["answered"], seen["is_personal"], seen["cache_time"], seen["button"]) == (True, True, 0, button)
+        assert [(each["title"], each["description"]) for each in seen["results"]] == [("Rp150,000", "BCA")]
+        chosen = {"from": SARI, "query_id": seen["query_id"], "result_id": "1"}
+        message = await server.posts(f"/sandbox/chats/{FRIENDS_GROUP_ID}/choose", chosen, "message")
+        assert (message["text"], message["entities"][0]["type"]) == ("Pay me", "bold")
+        assert (message["from"]["id"], message["via_bot"]["username"]) == (SARI, "kirim_sandbox_bot")
+        assert message["reply_markup"] == ARTICLE["reply_markup"]
+        # The bot isn't in this group, so it hears nothing of the message.
+        assert await server.hears(offset=2**31) == []
+        assert (await server.sees(FRIENDS_GROUP_ID))[-1]["message_id"] == message["message_id"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"type": "photo"}, "article"),
+        ({"id": ""}, "RESULT_ID_INVALID"),
+        ({"id": "x" * 65}, "RESULT_ID_INVALID"),
+        ({"title": ""}, "ARTICLE_TITLE_EMPTY"),
+        ({"input_message_content": {"message_text": ""}}, "text is empty"),
+        ({"input_message_content": None}, "content is not specified"),
+    ],
+)
+async def test_a_result_that_telegram_rejects_is_rejected(changes: dict[str, Any], why: str) -> None:
+    async with running() as server:
+        waiting, query = await asks(server)
+        answer = await server.calls("answerInlineQuery", inline_query_id=query["id"], results=[{**ARTICLE, **changes}])
+        assert answer.status_code == 400
+        assert why in answer.json()["description"]
+        waiting.cancel()
+
+
+async def test_a_query_is_answered_once_and_in_time() -> None:
+    async with running() as server:
+        waiting, query = await asks(server)
+        known = {"inline_query_id": query["id"], "results": []}
+        assert (await server.calls("answerInlineQuery", **known)).is_success
+        assert (await server.calls("answerInlineQuery", **known)).status_code == 400
+        assert (await waiting)["results"] == []
+        waiting, query = await asks(server)
+        server.clock.pass_(seconds=11)
+        late = await server.calls("answerInlineQuery", inline_query_id=query["id"], results=[])
+        assert "too old" in late.json()["description"]
+        waiting.cancel()
+
+
+async def test_nobody_sends_the_result_of_another_user() -> None:
+    async with running() as server:
+        waiting, query = await asks(server)
+        await server.calls("answerInlineQuery", inline_query_id=query["id"], results=[ARTICLE])
+        seen = await waiting
+        for person, query_id, result in (
+            (EMMA, seen["query_id"], "1"),
+            (SARI, "5", "1"),
+            (SARI, seen["query_id"], "2"),
+        ):
+            chosen = {"from": person, "query_id": query_id, "result_id": result}
+            answer = await server.people.post(f"/sandbox/chats/{FRIENDS_GROUP_ID}/choose", json=chosen)
+            assert answer.status_code == 404
+
+
+async def test_a_bot_without_inline_mode_hears_no_query() -> None:
+    async with running(inline_mode=False) as server:
+        assert (await server.calls("getMe")).json()["result"]["supports_inline_queries"] is False
+        answer = await server.people.post(f"/sandbox/chats/{SARI}/inline", json={"from": SARI, "query": ""})
+        assert answer.status_code == 409
+        assert await server.hears() == []
