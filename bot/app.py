@@ -41,6 +41,8 @@ from bot.orders.feature import Orders
 from bot.orders.limits import Limits, LinkLimits
 from bot.orders.notification_kinds import ORDER_SUBJECT
 from bot.orders.rules import OrderRules
+from bot.payment_requests.feature import PaymentRequests
+from bot.payment_requests.rules import PaymentRequestRules
 from bot.rates.feature import Rates
 from bot.recipients.feature import Recipients
 from bot.settlement import metrics as settlement_metrics
@@ -140,12 +142,15 @@ def build(settings: Settings, process_id: str | None = None) -> App:
     broadcasts = Broadcasts(infra, access, rates=rates, rules=create_broadcast_rules(settings))
     orders = Orders(infra, access, staff=staff, rules=create_order_rules(settings))
     checkout = Checkout(infra, catalogue, users=users, orders=orders)
+    payment_requests = PaymentRequests(
+        infra, catalogue, orders=orders, checkout=checkout, rules=create_payment_request_rules(settings)
+    )
     support = Support(infra, access, staff=staff, orders=orders, rules=create_support_rules(settings))
     operations = Operations(
         infra, access, bot=application.bot, staff=staff, orders=orders, rules=create_operation_rules(settings)
     )
     # This is the order in which a user's data is shown and exported, and in which handlers of one phase are tried.
-    built = (users, recipients, orders, checkout, rates, staff, broadcasts, support, operations)
+    built = (users, recipients, orders, checkout, payment_requests, rates, staff, broadcasts, support, operations)
     features = [declare_infra(infra, limiter), *(each.feature for each in built)]
     infra.features.connect(features)
     readers = RenderContexts(infra)
@@ -267,6 +272,16 @@ def create_order_rules(settings: Settings) -> OrderRules:
         link_limits=LinkLimits(from_all=settings.max_link_orders, from_one=settings.max_link_orders_each),
         overdue_after=timedelta(seconds=settings.stuck_seconds),
         public_url=settings.public_url,
+    )
+
+
+def create_payment_request_rules(settings: Settings) -> PaymentRequestRules:
+    """Return the rules for payment requests."""
+    return PaymentRequestRules(
+        is_on=settings.payment_requests == "on",
+        max_open=settings.max_open_payment_requests,
+        operator_name=settings.operator_name,
+        operator_ids=settings.operator_ids,
     )
 
 

@@ -99,6 +99,8 @@ class Settings(BaseSettings):
     max_idr_per_day: int = Field(100_000_000, ge=0, le=10**15)
     max_link_orders: int = Field(30, ge=0, le=100)
     max_link_orders_each: int = Field(10, ge=0, le=100)
+    payment_requests: Literal["on", "off"] = "on"
+    max_open_payment_requests: int = Field(20, ge=0, le=10**6)
     max_messages_per_minute: int = Field(60, ge=0, le=10**6)
     stuck_seconds: float = Field(1800, ge=1, le=30 * DAY)
     retention_days: int = Field(365, ge=0, le=36_500)
@@ -275,7 +277,7 @@ class Settings(BaseSettings):
             raise ValueError("must be Telegram user ids, such as 123456789, separated by commas")
         return ids
 
-    @field_validator("receive", "log_level", "log_format", "default_locale", mode="before")
+    @field_validator("payment_requests", "receive", "log_level", "log_format", "default_locale", mode="before")
     @classmethod
     def _in_any_case(cls, value: object) -> object:
         return value.strip().lower() if isinstance(value, str) else value

@@ -29,6 +29,7 @@ from bot.infra.outbox.workers import LONGEST_WAIT, LONGEST_WAIT_SHARED, OutboxCl
 from bot.infra.process_state import ProcessState
 from bot.infra.telegram.errors import TokenRefused
 from bot.infra.telegram.inbound.chat_queues import ChatQueues
+from bot.infra.telegram.inbound.inline_queries import InlineQueries
 from bot.infra.telegram.inbound.message_limit import MessageLimit
 from bot.infra.telegram.inbound.model import name_source
 from bot.infra.telegram.inbound.receiver import Receiver, UpdateIntake, UpdatePoller
@@ -254,7 +255,9 @@ async def _serve(app: App, servers: "WebServers | None", state: ProcessState, st
     app.leases.chats.on_lost(queues.abandon)
     app.leases.chats.on_lost(app.delivery.abandon)
     polls = TelegramRequest(connections=1)
-    intake = UpdateIntake(app.database, queues, app.clock, name_source(bot.base_url))
+    answers = [each.answer_inline_query for each in app.features if each.answer_inline_query is not None]
+    inline_queries = InlineQueries(answers[0], app.infra.messenger) if answers else None
+    intake = UpdateIntake(app.database, queues, app.clock, name_source(bot.base_url), inline_queries)
     receiver = Receiver(UpdatePoller(bot.base_url, polls), intake)
     workers = WorkerGroup()
     try:
@@ -275,6 +278,8 @@ async def _serve(app: App, servers: "WebServers | None", state: ProcessState, st
     finally:
         state.is_stopping = True
         await _shut_down(app, queues, workers)
+        if inline_queries is not None:
+            await inline_queries.close()
         await polls.shutdown()
         if servers is not None:
             await servers.close()

@@ -25,6 +25,8 @@ class DraftAction(StrEnum):
     """Skips a question that needs no answer."""
 
     AMOUNT = "sum"
+    USES = "uses"
+    END = "end"
     CHANNEL = "pay"
     CHANGE = "change"
     """Offers the answers that can be changed. `EDIT` then asks one of them again."""

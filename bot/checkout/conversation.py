@@ -1,4 +1,4 @@
-"""The conversation as PTB runs it: each step of `flow.STEPS` is a state with its own handlers (drawn in `flow.mmd`).
+"""The conversation as PTB runs it: each step is a state with its own handlers (`flow.STEPS` is drawn in `flow.mmd`).
 
 PTB's `ConversationHandler` picks the handler, but keeps no state. Draft and step are rows that are loaded for each
 update, so a crash, a second process or a change elsewhere can't leave the state behind.
@@ -18,8 +18,7 @@ from telegram.ext import (
 
 from bot.checkout.buttons import DraftAction, DraftButton, LightningButton, StartOverButton
 from bot.checkout.contact_handlers import ContactHandlers
-from bot.checkout.draft import Step
-from bot.checkout.flow import STEPS
+from bot.checkout.draft import OrderDraft, Step
 from bot.checkout.handlers import DraftHandlers
 from bot.checkout.one_line_handlers import OneLineHandlers
 from bot.checkout.open_draft import DRAFT, is_late, is_replayed, open_draft
@@ -71,7 +70,7 @@ class QuestionButtons(BaseHandler[Update, Context, object]):
 
     def __init__(self, step: Step, draft_handlers: DraftHandlers) -> None:
         super().__init__(self._press)
-        self.actions = draft_handlers.actions_of(step)
+        self._step = step
         self._draft_handlers = draft_handlers
 
     def check_update(self, update: object) -> DraftButton | None:
@@ -79,10 +78,16 @@ class QuestionButtons(BaseHandler[Update, Context, object]):
         session = SESSION.get(None)
         button = _button_in(update) if isinstance(update, Update) else None
         draft = None if session is None else session[DRAFT]
-        if button is None or session is None or draft is None or button.action not in self.actions:
+        if button is None or session is None or draft is None or draft.step is not self._step:
+            return None
+        if button.action not in self.actions_of(draft):
             return None
         is_current = (button.draft_id, button.revision) == (draft.id, draft.revision)
         return button if is_current and not is_replayed(session) else None
+
+    def actions_of(self, draft: OrderDraft) -> frozenset[DraftAction]:
+        """Return what the buttons of the draft's question can do."""
+        return self._draft_handlers.actions_of(draft)
 
     async def _press(self, update: Update, _: Context) -> None:
         session, button = current_session(), _button_in(update)
@@ -136,7 +141,7 @@ class Conversation:
         """Return PTB's handler: from `/send` through the questions to the review; confirming or leaving ends it."""
         return DraftConversation(
             entry_points=[CommandHandler("send", as_handler(self._send), filters=PRIVATE)],
-            states={step: self._state(step) for step in STEPS},
+            states={step: self._state(step) for step in Step},
             fallbacks=[CommandHandler("cancel", as_handler(self._cancel), filters=PRIVATE)],
         )
 
@@ -220,7 +225,7 @@ class Conversation:
             await self._draft_handlers.record_refusal(session, Rejection("users.chat.only_text"))
             session.notice = session.t("users.chat.only_text")
             await self._draft_handlers.show(session)
-        elif not await self._one_line.take_line(session, message.text):
+        elif open_draft(session).terms is not None or not await self._one_line.take_line(session, message.text):
             await self._draft_handlers.take_typed(session, message.text)
 
     async def _show_open_question(self, session: Session, *, is_old: bool = False) -> None:

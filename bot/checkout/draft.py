@@ -1,4 +1,4 @@
-"""A draft of an order: what is known, and what to ask next."""
+"""A draft of an order or of a payment request: what is known, and what to ask next."""
 
 import secrets
 from collections.abc import Mapping
@@ -27,6 +27,9 @@ class Step(StrEnum):
     HOLDER = "holder"
     AMOUNT = "amount"
     CHANNEL = "channel"
+    NOTE = "note"
+    USES = "uses"
+    END = "end"
     REVIEW = "review"
 
 
@@ -64,8 +67,29 @@ def refuse(step: Step, rejection: Rejection, now: datetime) -> Refusal:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RequestTerms:
+    """What a payment request says besides its recipient and its sum.
+
+    Attributes:
+        payer_decides: whether it names no sum.
+        note: what payers read. None if there is none.
+        is_reusable: whether it stays open after a payment. None until it is asked.
+        ends_at: from when it can't be paid. None: no end.
+    """
+
+    payer_decides: bool = False
+    note: str | None = field(default=None, repr=False)
+    note_asked: bool = False
+    is_reusable: bool | None = None
+    ends_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OrderDraft:
-    """The answers that a user has given so far. A chat has up to one open draft."""
+    """The answers that a user has given so far. A chat has up to one open draft.
+
+    A draft with `terms` becomes a payment request, to the user's own account. Any other draft becomes an order.
+    """
 
     id: str
     chat_id: int
@@ -87,6 +111,7 @@ class OrderDraft:
     last_update_id: int = 0
     expires_at: datetime
     refusal: Refusal | None = None
+    terms: RequestTerms | None = None
 
     @property
     def changed_at(self) -> datetime:
@@ -104,7 +129,7 @@ class OrderDraft:
 
 
 def _answers(draft: OrderDraft) -> tuple[object, ...]:
-    return draft.step, draft.method and draft.method.key(), draft.number, draft.holder, draft.amount
+    return draft.step, draft.method and draft.method.key(), draft.number, draft.holder, draft.amount, draft.terms
 
 
 def new_draft(*, chat_id: int, user_id: int, now: datetime) -> OrderDraft:

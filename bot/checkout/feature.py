@@ -41,12 +41,13 @@ class Checkout:
             destinations=orders.destinations,
         )
         amount = AmountStep(orders=orders.service)
-        draft_handlers = DraftHandlers(
+        self.draft_handlers = draft_handlers = DraftHandlers(
             database=database,
             drafts=self.drafts,
             orders=orders.service,
             status_messages=orders.status_messages,
             review=review,
+            features=infra.features,
             steps={
                 Step.DESTINATION: DestinationStep(catalogue=catalogue, orders=orders.service),
                 Step.NUMBER: NumberStep(),

@@ -1,12 +1,13 @@
 """The questions of the conversation in one table: their order, where Back leads, and what the review can change.
 
-The next question, Back, the review's buttons and the drawing (`flow.mmd`) are derived from `STEPS`.
+The next question, Back, the review's buttons and the drawing (`flow.mmd`) are derived from `STEPS`. Drafts of payment
+requests have a table of their own, `REQUEST_STEPS`. They share the questions for the recipient and the sum.
 """
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from bot.checkout.draft import IDLE_LIMIT, OrderDraft, Step
+from bot.checkout.draft import IDLE_LIMIT, OrderDraft, RequestTerms, Step
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +72,27 @@ STEPS: Mapping[Step, StepSpec] = {
         leads_to={Step.DESTINATION: "destination vanished", Step.AMOUNT: "sum no longer fits · doubtful sum typed"},
     ),
 }
-"""All questions, in the order in which they are asked."""
+"""All questions about an order, in the order in which they are asked."""
+
+
+def _terms(draft: OrderDraft) -> RequestTerms:
+    return draft.terms or RequestTerms()
+
+
+REQUEST_STEPS: Mapping[Step, StepSpec] = {
+    Step.DESTINATION: StepSpec(is_known=lambda draft: draft.method is not None, edit="method"),
+    Step.NUMBER: StepSpec(is_known=lambda draft: draft.number is not None, back=Step.DESTINATION, edit="number"),
+    # Payers must see whom they pay, so this name can't be skipped.
+    Step.HOLDER: StepSpec(is_known=lambda draft: draft.holder is not None, back=Step.NUMBER, edit="holder"),
+    Step.AMOUNT: StepSpec(
+        is_known=lambda draft: draft.amount is not None or _terms(draft).payer_decides, back=Step.HOLDER, edit="amount"
+    ),
+    Step.NOTE: StepSpec(is_known=lambda draft: _terms(draft).note_asked, back=Step.AMOUNT, edit="note"),
+    Step.USES: StepSpec(is_known=lambda draft: _terms(draft).is_reusable is not None, back=Step.NOTE, edit="uses"),
+    Step.END: StepSpec(is_known=lambda _: True, back=Step.REVIEW, edit="end", only_from_review=True),
+    Step.REVIEW: StepSpec(is_known=lambda _: False, back=Step.USES),
+}
+"""All questions about a payment request, in the order in which they are asked."""
 
 BEGINNINGS: Mapping[Step, str] = {
     Step.DESTINATION: "/send · Send rupiah · a shared contact",
@@ -81,12 +102,20 @@ BEGINNINGS: Mapping[Step, str] = {
 """Where a conversation begins, each with a label for the drawing."""
 
 EDITS: Mapping[str, Step] = {spec.edit: step for step, spec in STEPS.items() if spec.edit}
-"""The review's buttons, and the question that each leads to."""
+"""The buttons of an order's review, and the question that each leads to."""
+
+REQUEST_EDITS: Mapping[str, Step] = {spec.edit: step for step, spec in REQUEST_STEPS.items() if spec.edit}
+"""The same for the review of a payment request."""
+
+
+def steps_of(draft: OrderDraft) -> Mapping[Step, StepSpec]:
+    """Return the questions that are asked for what the draft is to become."""
+    return STEPS if draft.terms is None else REQUEST_STEPS
 
 
 def missing(draft: OrderDraft) -> Step:
     """Return the first question without an answer, or the review."""
-    return next(step for step, spec in STEPS.items() if not spec.is_known(draft))
+    return next(step for step, spec in steps_of(draft).items() if not spec.is_known(draft))
 
 
 def is_complete(draft: OrderDraft) -> bool:
@@ -99,10 +128,11 @@ def step_back(draft: OrderDraft) -> OrderDraft:
 
     What was changed from the review leads back to the review.
     """
-    spec = STEPS[draft.step]
+    steps = steps_of(draft)
+    spec = steps[draft.step]
     if spec.only_from_review or (is_complete(draft) and draft.step is not Step.REVIEW):
         return replace(draft, step=Step.REVIEW)
-    order, back = list(STEPS), spec.back or draft.step
+    order, back = list(steps), spec.back or draft.step
     # A sum that was in doubt was asked about before the recipient, who is asked for next.
     return replace(draft, step=min(back, missing(draft), key=order.index), doubtful_number=None)
 

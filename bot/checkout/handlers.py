@@ -14,6 +14,7 @@ from bot.checkout.draft import DraftStatus, OrderDraft, Step
 from bot.checkout.flow import step_back
 from bot.checkout.open_draft import DRAFT, open_draft
 from bot.checkout.screens import draft as screens
+from bot.checkout.screens.formatting import text_key
 from bot.checkout.sender import get_placed
 from bot.checkout.service import DraftService
 from bot.checkout.steps.handler import OutOfDate, StepHandler
@@ -21,6 +22,7 @@ from bot.checkout.steps.review import CONFIRMED, ReviewStep
 from bot.core.errors import Rejection
 from bot.core.money import AmountRejected
 from bot.infra.db.database import Database
+from bot.infra.feature import Features
 from bot.infra.i18n import Html
 from bot.infra.telegram.ui.formatting import format_time
 from bot.infra.telegram.ui.screen import Screen
@@ -50,6 +52,7 @@ class DraftHandlers:
         status_messages: StatusMessages,
         review: ReviewStep,
         steps: Mapping[Step, StepHandler],
+        features: Features,
     ) -> None:
         self._database = database
         self._drafts = drafts
@@ -57,14 +60,24 @@ class DraftHandlers:
         self._status_messages = status_messages
         self._review = review
         self._steps = steps
+        self._features = features
 
-    def actions_of(self, step: Step) -> frozenset[DraftAction]:
-        """Return what the buttons of a question can do."""
-        return frozenset((*self._steps[step].buttons, *COMMON))
+    def actions_of(self, draft: OrderDraft) -> frozenset[DraftAction]:
+        """Return what the buttons of a draft's question can do."""
+        return frozenset((*self._step_of(draft).buttons, *COMMON))
 
     def has_button(self, session: Session, action: DraftAction) -> bool:
         """Return whether the open question has a button for this, other than the ones that all questions share."""
-        return action in self._steps[open_draft(session).step].buttons
+        return action in self._step_of(open_draft(session)).buttons
+
+    def _step_of(self, draft: OrderDraft) -> StepHandler:
+        """Return the handler of a draft's question. Payment requests have some of their own."""
+        if draft.terms is not None:
+            for feature in self._features:
+                own: StepHandler | None = feature.request_steps.get(draft.step)
+                if own is not None:
+                    return own
+        return self._steps[draft.step]
 
     async def show(self, session: Session, *, in_question: bool = False) -> None:
         """Show the question that the draft waits for. `in_question` is as in `Session.show`.
@@ -77,7 +90,7 @@ class DraftHandlers:
             await self.explain_old_button(session, draft.id)
             return
         try:
-            screen = await self._steps[draft.step].show(session, draft)
+            screen = await self._step_of(draft).show(session, draft)
             await session.show(screen, in_question=in_question and draft.step is not Step.REVIEW)
             await self._stop_waiting(draft)
         except Rejection as rejection:
@@ -95,7 +108,7 @@ class DraftHandlers:
             return
         session[DRAFT], session.message_id = draft, draft.message_id
         try:
-            screen = await self._steps[draft.step].show(session, draft)
+            screen = await self._step_of(draft).show(session, draft)
         except SettlementFailure:
             return  # it still waits
         except Rejection as rejection:
@@ -110,7 +123,7 @@ class DraftHandlers:
     async def take_typed(self, session: Session, text: str) -> None:
         """Pass typed text to the handler of the open question."""
         draft = open_draft(session)
-        await self.take_answer(session, self._steps[draft.step].take_typed(session, draft, text))
+        await self.take_answer(session, self._step_of(draft).take_typed(session, draft, text))
 
     async def take_button(self, session: Session, button: DraftButton) -> None:
         """Handle a button of the open question: its own button, or one that all questions share."""
@@ -123,7 +136,7 @@ class DraftHandlers:
             case DraftAction.SHOW:
                 await self.show(session)
             case action:
-                answer = self._steps[draft.step].buttons[action]
+                answer = self._step_of(draft).buttons[action]
                 await self.take_answer(session, answer(session, draft, button.argument))
                 confirmed = session[CONFIRMED]
                 if confirmed is not None:
@@ -149,7 +162,7 @@ class DraftHandlers:
     async def leave(self, session: Session, draft: OrderDraft) -> None:
         """Cancel the draft."""
         await self._drafts.cancel(draft, session.update_id)
-        await session.show(screens.cancelled(session.t))
+        await session.show(screens.cancelled(session.t, draft))
 
     async def show_late(self, session: Session) -> None:
         """Say that a message came too late for its question, and show the open question."""
@@ -164,12 +177,13 @@ class DraftHandlers:
         if draft is None or not is_own:
             await self.explain(session, STALE)
         elif draft.status is DraftStatus.PLACED:
-            await self._show_order(session, draft)
+            await self._show_placed(session, draft)
         elif draft.status is DraftStatus.EXPIRED and session[DRAFT] is None:
-            await session.acknowledge(session.t.plain("checkout.stale.expired"))
+            await session.acknowledge(session.t.plain(text_key(draft, "checkout.stale.expired")))
             await session.show_below(screens.expired(session.t, draft))
         else:
-            await self.explain(session, "checkout.stale.cancelled" if draft.status is DraftStatus.CANCELLED else STALE)
+            is_cancelled = draft.status is DraftStatus.CANCELLED
+            await self.explain(session, text_key(draft, "checkout.stale.cancelled") if is_cancelled else STALE)
 
     async def explain(self, session: Session, key: str) -> None:
         """Answer a press of a button that no longer works, and show the question that is open, or how to begin."""
@@ -252,11 +266,22 @@ class DraftHandlers:
         if draft.step is Step.REVIEW:
             session.message_id = None
         try:
-            await session.show(await self._steps[draft.step].show(session, draft))
+            await session.show(await self._step_of(draft).show(session, draft))
         except Rejection:
             await self._save(session, replace(draft, step=Step.DESTINATION))
         except SettlementFailure:
             await self._show_service_down(session)
+
+    async def _show_placed(self, session: Session, draft: OrderDraft) -> None:
+        """Show what a confirmed draft has become."""
+        if draft.terms is None:
+            await self._show_order(session, draft)
+            return
+        for feature in self._features:
+            if feature.show_placed_request is not None:
+                await feature.show_placed_request(session, draft)
+                return
+        await self.explain(session, STALE)
 
     async def _show_order(self, session: Session, draft: OrderDraft) -> None:
         """Show the order of a draft. A second tap on Confirm changes nothing; an older button shows its status."""

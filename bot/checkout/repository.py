@@ -1,13 +1,14 @@
 """Read and write drafts. A chat has one open draft, and each draft is saved only over the revision that was read."""
 
+import json
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import asdict, fields, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import bindparam, exists, select, update
 
-from bot.checkout.draft import HANDLED_BY_DRAFT, DraftOfChat, DraftStatus, OrderDraft, Refusal, Step
+from bot.checkout.draft import HANDLED_BY_DRAFT, DraftOfChat, DraftStatus, OrderDraft, Refusal, RequestTerms, Step
 from bot.checkout.tables import IS_OPEN_DRAFT, drafts, is_open
 from bot.infra.db import encryption, upsert
 from bot.infra.db.columns import constant
@@ -18,6 +19,8 @@ from bot.settlement import json_values as nested
 
 UNFINISHED = frozenset({DraftStatus.OPEN, DraftStatus.EXPIRED})
 NAMES = tuple(field.name for field in fields(OrderDraft))
+OF_REQUEST: Final = "request:"
+"""The beginning of a stored step of a payment request, so that a program that knows only orders leaves it to others."""
 
 ONE = select(drafts).where(drafts.c.id == bindparam("id"))
 OPEN = select(drafts).where(IS_OPEN_DRAFT, drafts.c.chat_id == bindparam("chat"))
@@ -152,6 +155,8 @@ class DraftRepository:
 def _row(draft: OrderDraft, vault: Vault) -> dict[str, object]:
     row: dict[str, object] = {name: getattr(draft, name) for name in NAMES}
     row["step"], row["status"] = draft.step.value, draft.status.value
+    if draft.terms is not None:
+        row["step"], row["terms"] = OF_REQUEST + draft.step.value, json.dumps(_from_terms(draft.terms))
     row["method"] = draft.method and nested.from_method(draft.method)
     row["amount"] = draft.amount and nested.from_amount(draft.amount)
     row["quote"] = draft.quote and nested.from_quote(draft.quote)
@@ -160,7 +165,9 @@ def _row(draft: OrderDraft, vault: Vault) -> dict[str, object]:
 
 
 def _draft(known: dict[str, Any]) -> OrderDraft:
-    known["step"], known["status"] = Step(known["step"]), DraftStatus(known["status"])
+    known["terms"] = known["terms"] and _to_terms(json.loads(known["terms"]))
+    step = known["step"].removeprefix(OF_REQUEST) if known["terms"] else known["step"]
+    known["step"], known["status"] = Step(step), DraftStatus(known["status"])
     known["method"] = known["method"] and nested.to_method(known["method"])
     known["amount"] = known["amount"] and nested.to_amount(known["amount"])
     known["quote"] = known["quote"] and nested.to_quote(known["quote"])
@@ -182,3 +189,12 @@ def _to_refusal(value: Mapping[str, Any]) -> Refusal:
     }
     at = datetime.fromisoformat(value["at"])
     return Refusal(step=Step(value["step"]), key=str(value["key"]), at=at, arguments=arguments)
+
+
+def _from_terms(terms: RequestTerms) -> Mapping[str, object]:
+    return {**asdict(terms), "ends_at": terms.ends_at and terms.ends_at.isoformat()}
+
+
+def _to_terms(value: dict[str, Any]) -> RequestTerms:
+    ends_at = value["ends_at"]
+    return RequestTerms(**{**value, "ends_at": ends_at and datetime.fromisoformat(ends_at)})

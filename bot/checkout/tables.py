@@ -26,6 +26,8 @@ drafts = Table(
     Column("message_id", BigInteger),
     Column("last_update_id", BigInteger, nullable=False),
     Column("expires_at", Instant, nullable=False),
+    # What a payment request says besides its recipient and its sum. An order has none.
+    Column("terms", Text, info=SEALED),
     # Why an answer was refused last, without anything that was typed.
     Column("refusal", Json),
     # What the review shows. Buttons carry the revision, so the answers of an earlier revision can't be restored either.

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import Integer, bindparam, delete, select
 
-from bot.checkout.draft import DraftStatus, OrderDraft, Refusal
+from bot.checkout.draft import DraftStatus, OrderDraft, Refusal, RequestTerms
 from bot.checkout.repository import DraftRepository
 from bot.checkout.tables import IS_CLOSED_DRAFT, drafts
 from bot.infra.db.transaction import Transaction
@@ -90,6 +90,16 @@ def _draft(draft: OrderDraft) -> JsonObject:
         "paid_by": draft.channel,
         "put_away_at": format_time(draft.expires_at),
         "last_refusal": _refusal(draft.refusal) if draft.refusal else None,
+        "payment_request": _terms(draft.terms) if draft.terms else None,
+    }
+
+
+def _terms(terms: RequestTerms) -> JsonObject:
+    return {
+        "payer_decides": terms.payer_decides,
+        "note": terms.note,
+        "can_be_paid_many_times": terms.is_reusable,
+        "ends_at": format_time(terms.ends_at),
     }
 
 

@@ -20,10 +20,13 @@ from bot.core.clock import Clock
 from bot.infra.db.database import Database
 from bot.infra.hooks import (
     AfterUpdate,
+    AnswerInlineQuery,
     ButtonAction,
     DescribeTicket,
     LoadAlarmSubject,
     LoadUpdate,
+    MakeButton,
+    MakeStartButton,
     OnBlocked,
     OnZoneChanged,
     OpenConversation,
@@ -167,11 +170,26 @@ class Feature:
     on_idle_message: Sequence[TakeIdleMessage[Any, Any]] = ()
     """Called for a message that answers no question of the conversation, until one takes it."""
 
+    answer_inline_query: AnswerInlineQuery | None = None
+    """Answers inline queries. One feature has it."""
+
     order_actions: Mapping[Any, ButtonAction[Any, Any]] = field(default_factory=dict)
     """Action of an order's button -> the function that does it. Orders do the others themselves."""
 
     recipient_actions: Mapping[Any, ButtonAction[Any, Any]] = field(default_factory=dict)
     """Action of a saved recipient's button -> the function that does it. Recipients do the others themselves."""
+
+    recipient_buttons: Sequence[MakeButton[Any]] = ()
+    """Make the buttons that the feature adds to the page of a saved recipient."""
+
+    start_buttons: Sequence[MakeStartButton] = ()
+    """Make the buttons that the feature adds to the welcome."""
+
+    request_steps: Mapping[Any, Any] = field(default_factory=dict)
+    """Question of a draft that becomes a payment request -> its `StepHandler`. Checkout has those of orders."""
+
+    show_placed_request: ButtonAction[Any, Any] | None = None
+    """Shows the payment request that a draft has become. One feature has it."""
 
     order_listeners: Sequence[OrderListener[Any, Any]] = ()
     """Called in the transaction that changes an order."""
@@ -198,10 +216,10 @@ class Feature:
     """The feature's `UserData`: how it shows, exports and deletes data about a user (`users.user_data`)."""
 
 
-ONLY_ONE = ("conversation", "read_welcome_facts", "describe_ticket")
+ONLY_ONE = ("conversation", "read_welcome_facts", "describe_ticket", "show_placed_request", "answer_inline_query")
 """What only one feature can have."""
 
-ONE_EACH = ("order_actions", "recipient_actions", "alarm_subjects")
+ONE_EACH = ("order_actions", "recipient_actions", "request_steps", "alarm_subjects")
 """What only one feature can have for each key."""
 
 

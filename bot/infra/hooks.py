@@ -10,7 +10,8 @@ from typing import Any, Protocol, TypeVar
 
 from bot.infra.db.transaction import Transaction
 from bot.infra.i18n import Translator
-from bot.infra.telegram.ui.screen import Screen
+from bot.infra.telegram.ui.inline import InlineAnswer, InlineQuery
+from bot.infra.telegram.ui.screen import Button, Screen
 
 SessionT = TypeVar("SessionT", contravariant=True)  # noqa: PLC0105
 UserT = TypeVar("UserT", contravariant=True)  # noqa: PLC0105
@@ -107,6 +108,20 @@ class ButtonAction(Protocol[SessionT, SubjectT]):
         """Do it."""
 
 
+class MakeButton(Protocol[SubjectT]):
+    """Makes a button about a subject of a feature below."""
+
+    def __call__(self, t: Translator, subject: SubjectT, /) -> Button:
+        """Return the button in the user's language."""
+
+
+class MakeStartButton(Protocol):
+    """Makes a button of the welcome."""
+
+    def __call__(self, t: Translator, /) -> Button:
+        """Return the button in the user's language."""
+
+
 class OrderListener(Protocol[SubjectT, ProblemT]):
     """Reacts to events of orders, in the transaction that changes the order.
 
@@ -132,6 +147,13 @@ class TakeIdleMessage(Protocol[SessionT, SubjectT]):
 
     async def __call__(self, session: SessionT, message: SubjectT, /) -> bool:
         """Take the message. Return False to leave it to others."""
+
+
+class AnswerInlineQuery(Protocol):
+    """Answers what a user types after the bot's name in any chat."""
+
+    async def __call__(self, query: InlineQuery, /) -> InlineAnswer:
+        """Return the results for this user. It writes nothing."""
 
 
 class LoadAlarmSubject(Protocol[FactsT]):

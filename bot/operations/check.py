@@ -192,7 +192,8 @@ async def _check_telegram(settings: Settings, open_bot: Callable[[], Bot]) -> st
     try:
         async with bot:
             me = await bot.get_me()
-            return f"the bot is @{me.username}"
+            inline = "on" if me.supports_inline_queries else "off. Turn it on with /setinline at @BotFather"
+            return f"the bot is @{me.username}, and inline mode is {inline}"
     except InvalidToken:
         fix = "Copy TELEGRAM_BOT_TOKEN from @BotFather again."
         raise CheckFailed("the token is rejected by Telegram", fix) from None

@@ -12,6 +12,7 @@ class RecipientAction(StrEnum):
 
     PAGE = "page"
     SEND = "send"
+    ASK = "ask"
     SAVE = "save"
     EDIT_NAME = "name"
     REMOVE_NAME = "unname"

@@ -73,14 +73,18 @@ class RecipientHandlers:
         if recipient is None:
             await self._explain_gone(session)
             return
+        act = self._find_action(session, button.action)
+        if act is None:  # of a feature that is switched off
+            await session.explain("users.stale.button")
+            return
         await session.acknowledge()
-        await self._action_of(session, button.action)(session, recipient)
+        await act(session, recipient)
 
-    def _action_of(self, session: Session, action: RecipientAction) -> ButtonAction[Session, SavedRecipient]:
+    def _find_action(self, session: Session, action: RecipientAction) -> ButtonAction[Session, SavedRecipient] | None:
         for feature in session.infra.features:
             if action in feature.recipient_actions:
                 return feature.recipient_actions[action]
-        return self._actions[action]
+        return self._actions.get(action)
 
     async def name_typed(self, session: Session, recipient_id: str, text: str) -> None:
         """Save the typed name of a recipient. If it can't be used, say why and ask again."""
@@ -111,7 +115,9 @@ class RecipientHandlers:
         await session.show(session.with_resume(recipients.show_list(session.t, known, page)))
 
     async def _show(self, session: Session, recipient: SavedRecipient) -> None:
-        await session.show(session.with_resume(recipients.show_recipient(session.t, recipient, session.now)))
+        makers = (make for feature in session.infra.features for make in feature.recipient_buttons)
+        more = [make(session.t, recipient) for make in makers]
+        await session.show(session.with_resume(recipients.show_recipient(session.t, recipient, session.now, more)))
 
     async def _explain_gone(self, session: Session) -> None:
         """Say that a recipient doesn't exist. Another user's recipient gets the same answer, so it stays secret."""

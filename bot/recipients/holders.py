@@ -45,7 +45,7 @@ def clean_holder(text: str) -> str | None:
         raise Rejection("recipients.holder.too_long", longest=MAX_HOLDER_LENGTH, actual=len(name))
     if sum(map(_is_letter, name)) < _MIN_LETTERS or sum(map(_is_digit, name)) > _MAX_DIGITS:
         raise Rejection("recipients.holder.not_a_name")
-    if not all(_can_be_printed(character) for character in name) or _piles_marks(name):
+    if not all(_can_be_printed(character) for character in name) or piles_marks(name):
         raise Rejection("recipients.holder.symbols")
     return name
 
@@ -80,7 +80,7 @@ def _can_be_printed(character: str) -> bool:
     return character in _PUNCTUATION or unicodedata.category(character) in _PRINTED
 
 
-def _piles_marks(name: str) -> bool:
+def piles_marks(name: str) -> bool:
     """Return whether a mark has no letter, or a letter has too many."""
     marks, has_letter = 0, False
     for character in name:

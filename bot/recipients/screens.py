@@ -35,11 +35,15 @@ def show_list(t: Translator, recipients: Sequence[SavedRecipient], page: int = 0
     return Screen(t("recipients.list.ask"), (*rows, *_page_row(t, page, pages)))
 
 
-def show_recipient(t: Translator, recipient: SavedRecipient, now: datetime) -> Screen:
-    """Return all about one recipient. The number is shown in full, since the chat is private."""
+def show_recipient(t: Translator, recipient: SavedRecipient, now: datetime, more: Sequence[Button] = ()) -> Screen:
+    """Return all about one recipient. The number is shown in full, since the chat is private.
+
+    `more` are the buttons of features above.
+    """
     label, holder = recipient.label, recipient.holder
     rows: Keyboard = (
         (_button(t, recipient, "recipients.send", RecipientAction.SEND, "primary"),),
+        *((button,) for button in more),
         (
             _button(t, recipient, "recipients.rename" if label else "recipients.name", RecipientAction.EDIT_NAME),
             _button(t, recipient, "recipients.edit_holder", RecipientAction.EDIT_HOLDER),

@@ -13,10 +13,11 @@ async def make_welcome(session: Session) -> Screen:
     parts = [part for read in readers if (part := await read(session)) is not None]
     if parts:
         return start.show_staff_start(session.t, parts)
+    buttons = [make(session.t) for feature in session.infra.features for make in feature.start_buttons]
     for feature in session.infra.features:
         if feature.read_welcome_facts is not None:
-            return start.show_welcome(session.t, await feature.read_welcome_facts(session.t))
-    return start.show_welcome(session.t)
+            return start.show_welcome(session.t, await feature.read_welcome_facts(session.t), buttons)
+    return start.show_welcome(session.t, buttons=buttons)
 
 
 async def read_staff_help(session: Session) -> Sequence[Screen]:

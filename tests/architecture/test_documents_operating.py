@@ -32,7 +32,7 @@ PATHS = {"data", "healthz", "livez", "mcp", "metrics", "p", "readyz"}
 IN_NO_MENU = {"id", "answers", "person"}
 """A command for the people who set up the bot, and commands by their names in earlier versions."""
 
-OF_BOTFATHER = {"newbot", "revoke", "setuserpic"}
+OF_BOTFATHER = {"newbot", "revoke", "setinline", "setuserpic"}
 NO_FIGURES = {"operations.statistics.head", "operations.statistics.outcome", "operations.statistics.since"}
 """Texts with numbers in them that are parts of others."""
 

@@ -45,7 +45,9 @@ def test_every_command_is_in_the_menu_of_those_who_may_use_it() -> None:
 
 
 KNOWN_ORDER = {
-    Menu.EVERYONE: "send recipients rate status orders verify cancel settings phrase privacy language help start",
+    Menu.EVERYONE: (
+        "send request requests recipients rate status orders verify cancel settings phrase privacy language help start"
+    ),
     Menu.OPERATORS: "status broadcast broadcasts stats destinations export reconcile audit rate",
     Menu.SUPPORT: "tickets find order customer replies note unsend",
     Menu.GROUP: "tickets find order customer replies note unsend help language verify",

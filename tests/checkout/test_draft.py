@@ -18,7 +18,7 @@ from bot.checkout.draft import (
     with_number,
     without_method,
 )
-from bot.checkout.flow import is_complete, missing, step_back
+from bot.checkout.flow import STEPS, is_complete, missing, step_back
 from bot.core.money import Amount
 from bot.settlement.model import PayoutMethod
 from tests.checkout.builders import a_draft_at_review
@@ -41,7 +41,7 @@ methods, numbers = st.sampled_from([None, BCA, OVO]), st.sampled_from([None, "12
 drafts = st.builds(
     replace,
     st.just(EMPTY),
-    step=st.sampled_from(list(Step)),
+    step=st.sampled_from(list(STEPS)),
     method=methods,
     number=numbers,
     holder_asked=st.booleans(),

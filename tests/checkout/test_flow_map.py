@@ -9,10 +9,11 @@ from telegram.ext import CommandHandler, MessageHandler
 from bot.app import build_declared_features
 from bot.checkout import conversation as flow
 from bot.checkout.buttons import DraftAction
-from bot.checkout.draft import Step
-from bot.checkout.flow import EDITS, STEPS, draw
+from bot.checkout.draft import RequestTerms, Step
+from bot.checkout.flow import EDITS, REQUEST_STEPS, STEPS, draw
 from bot.infra.feature import HandlerPhase
 from bot.users.buttons import NewOrderButton
+from tests.checkout.builders import a_draft
 
 MAP = (Path(flow.__file__).parent / "flow.mmd").read_text(encoding="utf-8")
 ARROWS = {
@@ -27,8 +28,17 @@ BUTTONS = {
     Step.CHANNEL: {DraftAction.CHANNEL},
     Step.REVIEW: {DraftAction.CHANGE, DraftAction.EDIT, DraftAction.CONFIRM},
 }
+REQUEST_BUTTONS = {
+    **{step: BUTTONS[step] for step in (Step.DESTINATION, Step.NUMBER, Step.REVIEW)},
+    Step.HOLDER: set(),
+    Step.AMOUNT: {DraftAction.AMOUNT, DraftAction.SKIP},
+    Step.NOTE: {DraftAction.SKIP},
+    Step.USES: {DraftAction.USES},
+    Step.END: {DraftAction.END},
+}
 COMMON = {DraftAction.SHOW, DraftAction.BACK, DraftAction.CANCEL}
-CHECKOUT = next(feature for feature in build_declared_features() if feature.name == "checkout")
+FEATURES = build_declared_features()
+CHECKOUT = next(feature for feature in FEATURES if feature.name == "checkout")
 
 
 def conversation() -> flow.DraftConversation:
@@ -43,9 +53,10 @@ def test_the_drawing_is_up_to_date() -> None:
 
 def test_every_state_of_the_conversation_is_drawn_and_no_other() -> None:
     drawn = {name for arrow in ARROWS for name in arrow[:2]} - {"[*]"}
-    assert drawn == {str(step) for step in conversation().states} == {str(step) for step in Step}
-    assert list(STEPS) == list(Step)
+    assert drawn == {str(step) for step in STEPS}
+    assert conversation().states.keys() == {*STEPS, *REQUEST_STEPS} == {*Step}
     assert BUTTONS.keys() == STEPS.keys()
+    assert REQUEST_BUTTONS.keys() == REQUEST_STEPS.keys()
 
 
 def test_every_edit_of_the_review_is_drawn() -> None:
@@ -53,19 +64,27 @@ def test_every_edit_of_the_review_is_drawn() -> None:
     assert edits == {str(step) for step in EDITS.values()}
 
 
-@pytest.mark.parametrize("step", list(Step))
+@pytest.mark.parametrize("step", list(REQUEST_STEPS))
+def test_a_question_about_a_payment_request_has_its_own_buttons(step: Step) -> None:
+    _typed, buttons = conversation().states[step]
+    assert isinstance(buttons, flow.QuestionButtons)
+    assert buttons.actions_of(a_draft(step=step, terms=RequestTerms())) == REQUEST_BUTTONS[step] | COMMON
+
+
+@pytest.mark.parametrize("step", list(STEPS))
 def test_each_state_takes_what_is_typed_and_its_own_buttons(step: Step) -> None:
     typed, buttons = conversation().states[step]
     assert isinstance(typed, MessageHandler)
     assert isinstance(buttons, flow.QuestionButtons)
-    assert buttons.actions == BUTTONS[step] | COMMON
+    assert buttons.actions_of(a_draft(step=step)) == BUTTONS[step] | COMMON
 
 
 def test_every_button_of_a_draft_has_a_question() -> None:
-    assert {DraftAction.RESUME, *COMMON}.union(*BUTTONS.values()) == set(DraftAction)
+    asked = (*BUTTONS.values(), *REQUEST_BUTTONS.values())
+    assert {DraftAction.RESUME, *COMMON}.union(*asked) == set(DraftAction)
 
 
-@pytest.mark.parametrize("step", list(Step))
+@pytest.mark.parametrize("step", list(STEPS))
 def test_every_question_can_be_left(step: Step) -> None:
     assert any(source == step and target == "[*]" and "cancel" in label for source, target, label in ARROWS)
 

@@ -8,7 +8,7 @@ from typing import Final
 from bot.core.csv import CsvFile
 from bot.infra.i18n import LOCALES, Html, Translator
 from bot.infra.telegram.ui.reader import Reader
-from bot.infra.telegram.ui.screen import Screen
+from bot.infra.telegram.ui.screen import Button, Screen
 from tests.screens import JAKARTA, NOW, Outside
 
 SAMPLES: Final[dict[object, Callable[[Outside], Iterable[object]]]] = {
@@ -16,6 +16,7 @@ SAMPLES: Final[dict[object, Callable[[Outside], Iterable[object]]]] = {
     Translator: lambda outside: (outside.t,),
     Reader: lambda outside: (outside.reader,),
     Html: lambda outside: (outside.html,),
+    Button: lambda _: (Button("More", data="lang:en"),),
     Screen: lambda outside: (Screen(outside.html),),
     str: lambda outside: (outside.typed,),
     (str, "locale"): lambda _: LOCALES,

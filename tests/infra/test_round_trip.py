@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bot.checkout.draft import DraftStatus, OrderDraft, Step
+from bot.checkout.draft import DraftStatus, OrderDraft, RequestTerms, Step
 from bot.checkout.repository import DraftRepository
 from bot.core.money import Amount
 from bot.infra.db.database import Database
@@ -75,6 +75,14 @@ ORDERS = st.builds(
     next_poll_at=st.none() | TIMES,
     origin=st.none() | TEXT,
 )
+TERMS = st.builds(
+    RequestTerms,
+    payer_decides=st.booleans(),
+    note=st.none() | TEXT,
+    note_asked=st.booleans(),
+    is_reusable=st.none() | st.booleans(),
+    ends_at=st.none() | TIMES,
+)
 DRAFTS = st.builds(
     OrderDraft,
     id=TEXT,
@@ -82,6 +90,7 @@ DRAFTS = st.builds(
     user_id=BIG,
     step=st.sampled_from(Step),
     status=st.sampled_from(DraftStatus),
+    terms=st.none() | TERMS,
     revision=st.integers(0, 10**6),
     method=st.none() | METHODS,
     number=st.none() | TEXT,

@@ -8,7 +8,7 @@ from bot.app import build_declared_features
 from bot.broadcasts.delivery_repository import DeliveryRepository
 from bot.broadcasts.model import Broadcast
 from bot.broadcasts.repository import BroadcastRepository
-from bot.checkout.draft import DraftStatus, Refusal, Step
+from bot.checkout.draft import DraftStatus, Refusal, RequestTerms, Step
 from bot.checkout.repository import DraftRepository
 from bot.core.clock import SystemClock
 from bot.infra.db.database import Database
@@ -24,6 +24,8 @@ from bot.orders.receipts.repository import ReceiptRepository
 from bot.orders.receipts.wrong_code_repository import WrongCodeRepository
 from bot.orders.receipts.wrong_codes import Refills
 from bot.orders.repository import OrderRepository
+from bot.payment_requests.model import Report
+from bot.payment_requests.repository import PaymentRequestRepository, ReportRepository
 from bot.rates.model import RateAlert, Subscription
 from bot.rates.repository import SubscriptionRepository
 from bot.recipients.repository import RecipientRepository
@@ -43,6 +45,7 @@ from bot.users.user_data import UserData, list_user_data
 from tests.checkout.builders import a_draft
 from tests.infra.builders import a_notification, an_update
 from tests.orders.builders import an_order
+from tests.payment_requests.builders import a_request
 from tests.recipients.builders import a_recipient
 from tests.times import DAY, NOW
 from tests.users.builders import a_user
@@ -80,6 +83,9 @@ async def fill_every_table(store: Database, user_id: int, n: int = 0) -> Order:
         named = {"phrase": "MANGO LAUT", "suggested_phrase": "MANGO-77", "username": f"u{user_id}"}
         await UserRepository(tx).save(a_user(user_id, **chosen, **named))
         await RecipientRepository(tx).save(a_recipient(f"r{user_id}.{n}", user_id, label="Ibu Kost"))
+        asked = {"user_id": user_id, "token": f"token{user_id}.{n}", "draft_id": f"asked{user_id}.{n}"}
+        await PaymentRequestRepository(tx).add(a_request(f"q{user_id}.{n}", **asked))
+        await ReportRepository(tx).add(Report(request_id=f"q{user_id}.{n}", user_id=user_id, at=NOW))
         await SubscriptionRepository(tx).save(Subscription(user_id=user_id, subscribed_at=NOW))
         await SubscriptionRepository(tx).save_alert(
             RateAlert(
@@ -106,7 +112,8 @@ async def fill_every_table(store: Database, user_id: int, n: int = 0) -> Order:
         answers = {"number": "7731004455", "doubtful_number": "7731004456", "holder": "SARI DEWI"}
         placed = a_draft(f"d{user_id}.{n}", chat_id=user_id, user_id=user_id, **answers)
         refused = Refusal(step=Step.AMOUNT, key="core.amount.unreadable", at=NOW)
-        await DraftRepository(tx).add(replace(placed, status=DraftStatus.PLACED, refusal=refused))
+        terms = RequestTerms(note="for 7731004455", note_asked=True, is_reusable=True)
+        await DraftRepository(tx).add(replace(placed, status=DraftStatus.PLACED, refusal=refused, terms=terms))
         await OutboxRepository(tx).add([a_notification(f"order:{order.reference}", chat_id=user_id)])
         await _add_ticket(tx, order, n)
         for notification in await OutboxRepository(tx).find_heads(NOW):

@@ -80,7 +80,7 @@ async def contents(store: Database) -> Values:
 
 def strings_in(value: object) -> list[str]:
     """Return the texts of a value. JSON can have several, and a sealed text can be JSON."""
-    if isinstance(value, str) and value.startswith("["):
+    if isinstance(value, str) and value.startswith(("[", "{")):
         value = json.loads(value)
     if isinstance(value, dict | list):
         return [text for each in (value.values() if isinstance(value, dict) else value) for text in strings_in(each)]

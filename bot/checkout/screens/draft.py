@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from bot.checkout.buttons import DraftAction, StartOverButton, draft_data
 from bot.checkout.draft import OrderDraft
-from bot.checkout.screens.formatting import format_draft_line
+from bot.checkout.screens.formatting import format_draft_line, text_key
 from bot.checkout.screens.parts import leave_row
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.screen import Button, Screen
@@ -15,7 +15,7 @@ from bot.users.screens.buttons import send_row
 def unfinished(t: Translator, draft: OrderDraft) -> Screen:
     """Return the choice between an open draft and a new one."""
     start_over = Button(t.plain("checkout.draft.start_over"), data=StartOverButton().pack())
-    text = t("checkout.draft.unfinished", line=Html(format_draft_line(t, draft)))
+    text = t(text_key(draft, "checkout.draft.unfinished"), line=Html(format_draft_line(t, draft)))
     return Screen(text, ((_resume(t, draft),), (start_over,)))
 
 
@@ -26,9 +26,9 @@ def with_resume(t: Translator, screen: Screen, draft: OrderDraft) -> Screen:
     return replace(screen, keyboard=((_resume(t, draft),), *rows))
 
 
-def cancelled(t: Translator) -> Screen:
+def cancelled(t: Translator, draft: OrderDraft) -> Screen:
     """Return the message that the draft was cancelled."""
-    return Screen(t("checkout.draft.cancelled"), (send_row(t),))
+    return Screen(t(text_key(draft, "checkout.draft.cancelled")), (send_row(t),))
 
 
 def nothing_to_cancel(t: Translator) -> Screen:
@@ -40,7 +40,7 @@ def service_down(t: Translator, draft: OrderDraft) -> Screen:
     """Return the message that the service can't be reached. The draft is kept, and stays in sight."""
     again = Button(t.plain("orders.button.try_again"), data=draft_data(draft, DraftAction.SHOW), style="primary")
     about = format_draft_line(t, draft)
-    text = t("checkout.service.down")
+    text = t(text_key(draft, "checkout.service.down"))
     return Screen(f"{about}\n\n{text}" if about else text, ((again,), leave_row(t, draft)))
 
 
@@ -56,8 +56,9 @@ def expired(t: Translator, draft: OrderDraft) -> Screen:
     """Return the message that the draft has expired, with the button that resumes it."""
     resume = Button(t.plain("checkout.draft.continue"), data=draft_data(draft, DraftAction.RESUME), style="primary")
     about = format_draft_line(t, draft)
-    text = t("checkout.draft.expired")
-    return Screen(f"{about}\n\n{text}" if about else text, ((resume,), send_row(t, "checkout.draft.start_over")))
+    text = t(text_key(draft, "checkout.draft.expired"))
+    rows = ((resume,), send_row(t, "checkout.draft.start_over")) if draft.terms is None else ((resume,),)
+    return Screen(f"{about}\n\n{text}" if about else text, rows)
 
 
 def damaged(t: Translator) -> Screen:

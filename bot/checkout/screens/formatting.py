@@ -6,6 +6,11 @@ from bot.infra.i18n import Html, Translator
 from bot.recipients.formatting import format_destination, format_method
 
 
+def text_key(draft: OrderDraft, key: str) -> str:
+    """Return the key of a text about a draft. Those about payment requests have their own."""
+    return key if draft.terms is None else f"checkout.request.{key.removeprefix('checkout.')}"
+
+
 def format_amount(t: Translator, amount: Amount) -> str:
     """Return an amount in its currency."""
     return t.sats(amount.value) if amount.currency == "SAT" else t.rupiah(amount.value)

@@ -8,7 +8,7 @@ from decimal import Decimal
 from bot.checkout.buttons import DraftAction, draft_data
 from bot.checkout.draft import OrderDraft
 from bot.checkout.flow import missing
-from bot.checkout.screens.formatting import format_amount, format_recipient_line
+from bot.checkout.screens.formatting import format_amount, format_recipient_line, text_key
 from bot.checkout.screens.parts import leave_row
 from bot.checkout.sender import get_placed
 from bot.checkout.steps.handler import OutOfDate, TakeAnswer
@@ -48,7 +48,7 @@ class AmountStep:
 
     async def show(self, session: Session, draft: OrderDraft) -> Screen:
         """Return the question, with the common amounts that are allowed."""
-        placed = await get_placed(session)
+        placed = await self.read_placed(session)
         choices = await price_choices(self._orders, placed, draft, (Amount("IDR", idr) for idr in COMMON))
         return show_question(session.t, draft, self._orders.rules.min_order_idr, choices)
 
@@ -63,7 +63,7 @@ class AmountStep:
             return asked
         if isinstance(amount, Ambiguous):
             return await self.ask_which(session, draft, text, amount.readings)
-        return await self._with(session, draft, amount)
+        return await self.take_amount(session, draft, amount)
 
     async def ask_which(self, session: Session, draft: OrderDraft, text: str, readings: Iterable[Amount]) -> Screen:
         """Return the question which of the readings is meant. Only those that are allowed are offered.
@@ -94,7 +94,7 @@ class AmountStep:
 
     async def _find_allowed(self, session: Session, draft: OrderDraft, amounts: tuple[Amount, ...]) -> Choices:
         """Return the allowed amounts. Raise the `Rejection` of the last one if none is allowed."""
-        placed = await get_placed(session)
+        placed = await self.read_placed(session)
         choices = await price_choices(self._orders, placed, draft, amounts)
         if not choices and amounts:
             await self._orders.estimate_order(placed, draft.method, amounts[-1], draft.channel)
@@ -105,15 +105,19 @@ class AmountStep:
         currency, _slash, value = argument.partition("/")
         if currency not in {"IDR", "SAT"} or not value.isdigit():
             raise OutOfDate
-        return await self._with(session, draft, Amount("SAT" if currency == "SAT" else "IDR", int(value)))
+        return await self.take_amount(session, draft, Amount("SAT" if currency == "SAT" else "IDR", int(value)))
 
-    async def _with(self, session: Session, draft: OrderDraft, amount: Amount) -> OrderDraft:
+    async def read_placed(self, session: Session) -> Sequence[Order]:
+        """Return the orders that count for the limits of who pays: the user."""
+        return await get_placed(session)
+
+    async def take_amount(self, session: Session, draft: OrderDraft, amount: Amount) -> OrderDraft:
         """Return the draft with this amount.
 
         Raises:
             Rejection: the amount is outside the limits. The rejection names a possible amount.
         """
-        draft, placed = replace(draft, amount=amount), await get_placed(session)
+        draft, placed = replace(draft, amount=amount), await self.read_placed(session)
         # Without a quote, or before the user can order again, the answer is kept: the review checks it again.
         with suppress(SettlementFailure, TooManyOrders):
             await self._orders.estimate_order(placed, draft.method, amount)
@@ -138,8 +142,8 @@ async def price_choices(
 def show_question(t: Translator, draft: OrderDraft, minimum: int, choices: Choices) -> Screen:
     """Return the question, with the price of each common amount and a button for it."""
     recipient = format_recipient_line(t, draft) if draft.number else format_method(draft.method)
-    asked = t("checkout.amount.ask", recipient=recipient).strip()
-    limits = t("checkout.amount.limits", minimum=t.rupiah(minimum))
+    asked = t(text_key(draft, "checkout.amount.ask"), recipient=recipient).strip()
+    limits = t(text_key(draft, "checkout.amount.limits"), minimum=t.rupiah(minimum))
     text = "\n\n".join(filter(None, (asked, _list_prices(t, draft, choices), limits)))
     return Screen(text, (*_buttons(t, draft, choices), leave_row(t, draft)))
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from bot.checkout.answers import find_rejection, take_destination, with_known_holder, with_recipient
 from bot.checkout.buttons import DraftAction, draft_data
 from bot.checkout.draft import OrderDraft
+from bot.checkout.screens.formatting import text_key
 from bot.checkout.screens.parts import leave_row
 from bot.checkout.sender import get_placed, get_recipients
 from bot.checkout.steps.amount import EXAMPLE, price_choices, show_price
@@ -49,11 +50,15 @@ class DestinationStep:
 
     async def show(self, session: Session, draft: OrderDraft) -> Screen:
         """Return the first page of the list, below the saved recipients, with the price of the amount or an example."""
-        methods, placed = await list_methods(self._catalogue), await get_placed(session)
-        choices = await price_choices(self._orders, placed, draft, (draft.amount or Amount("IDR", EXAMPLE),))
-        price = show_price(session.t, draft, choices)
+        methods = await list_methods(self._catalogue)
+        price = await self._show_price(session, draft) if draft.terms is None else None
         tab = tab_of(methods, EWALLET) if _is_mobile(draft.doubtful_number) else 0
         return show_question(session.t, draft, methods, tab, recents=await get_recipients(session), price=price)
+
+    async def _show_price(self, session: Session, draft: OrderDraft) -> Html | None:
+        """Return the line with the price of the amount, or of an example."""
+        placed, amount = await get_placed(session), draft.amount or Amount("IDR", EXAMPLE)
+        return show_price(session.t, draft, await price_choices(self._orders, placed, draft, (amount,)))
 
     async def take_typed(self, session: Session, draft: OrderDraft, text: str) -> OrderDraft | Screen:
         """Look for the typed name among the user's saved recipients and in the live list."""
@@ -164,7 +169,7 @@ def show_question(
     first = _saved(draft, recents[:RECENTS]) if tab == page == 0 else ()
     rows = (*first, *_tabs(t, draft, kinds, tab), *_choices(draft, shown), *_turns(t, draft, tab, page, pages))
     key = "checkout.destination.ask_again" if first else "checkout.destination.ask"
-    return Screen("\n\n".join(filter(None, (t(key), price))), (*rows, leave_row(t, draft)))
+    return Screen("\n\n".join(filter(None, (t(text_key(draft, key)), price))), (*rows, leave_row(t, draft)))
 
 
 def show_candidates(

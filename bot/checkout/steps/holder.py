@@ -6,7 +6,7 @@ from dataclasses import replace
 from bot.checkout.buttons import DraftAction, draft_data
 from bot.checkout.draft import OrderDraft
 from bot.checkout.flow import missing
-from bot.checkout.screens.formatting import format_recipient_line
+from bot.checkout.screens.formatting import format_recipient_line, text_key
 from bot.checkout.screens.parts import leave_row
 from bot.checkout.steps.handler import TakeAnswer
 from bot.core.errors import Rejection
@@ -36,14 +36,23 @@ class HolderStep:
             Rejection: those of `read_holder`. A text with a sum in it is no name.
         """
         if _skips(session, text):
-            return _with(draft, None)
-        if any(map(_is_sum, text.split())):
-            raise Rejection("recipients.holder.not_a_name")
-        return _with(draft, read_holder(text))
+            return with_holder(draft, None)
+        return with_holder(draft, read_name(text))
 
     async def _skip(self, _: Session, draft: OrderDraft, __: str) -> OrderDraft:
         """Go on without a name."""
-        return _with(draft, None)
+        return with_holder(draft, None)
+
+
+def read_name(text: str) -> str:
+    """Return the typed name.
+
+    Raises:
+        Rejection: those of `read_holder`. A text with a sum in it is no name.
+    """
+    if any(map(_is_sum, text.split())):
+        raise Rejection("recipients.holder.not_a_name")
+    return read_holder(text)
 
 
 def _skips(session: Session, text: str) -> bool:
@@ -61,13 +70,14 @@ def _is_sum(word: str) -> bool:
         return False
 
 
-def _with(draft: OrderDraft, holder: str | None) -> OrderDraft:
+def with_holder(draft: OrderDraft, holder: str | None) -> OrderDraft:
+    """Return the draft with the name, or without one."""
     asked = replace(draft, holder=holder, holder_asked=True)
     return replace(asked, step=missing(asked))
 
 
 def show_question(t: Translator, draft: OrderDraft) -> Screen:
-    """Return the question, with the cleaned number."""
+    """Return the question, with the cleaned number. For a payment request, it can't be skipped."""
     skip = Button(t.plain("checkout.holder.skip"), data=draft_data(draft, DraftAction.SKIP))
-    known = replace(draft, holder=None)
-    return Screen(t("checkout.holder.ask", recipient=format_recipient_line(t, known)), ((skip,), leave_row(t, draft)))
+    asked = t(text_key(draft, "checkout.holder.ask"), recipient=format_recipient_line(t, replace(draft, holder=None)))
+    return Screen(asked, ((skip,), leave_row(t, draft)) if draft.terms is None else (leave_row(t, draft),))

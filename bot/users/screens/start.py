@@ -23,11 +23,13 @@ NO_FACTS: Final = WelcomeFacts()
 """The facts of a bot without orders."""
 
 
-def show_welcome(t: Translator, facts: WelcomeFacts = NO_FACTS) -> Screen:
-    """Return the welcome."""
+def show_welcome(t: Translator, facts: WelcomeFacts = NO_FACTS, buttons: Sequence[Button] = ()) -> Screen:
+    """Return the welcome, with the buttons of features above."""
     parts = (t("users.start.text", wallets=", ".join(LIGHTNING_WALLETS)), "\n".join(facts.lines))
     more = ((facts.more,),) if facts.more is not None else ()
-    return Screen("\n\n".join(filter(None, parts)), (send_row(t), *more, _settings_row(t)))
+    return Screen(
+        "\n\n".join(filter(None, parts)), (send_row(t), *((button,) for button in buttons), *more, _settings_row(t))
+    )
 
 
 def show_staff_start(t: Translator, parts: Sequence[Screen]) -> Screen:

@@ -147,6 +147,8 @@ async def test_the_command_list_speaks_both_languages(shared_system: System) -> 
         "status",
         "orders",
         "verify",
+        "request",
+        "requests",
         "cancel",
         "settings",
         "phrase",

@@ -12,6 +12,11 @@ UPDATES_RECEIVED: Final = counter(
     "Updates that were saved in the inbox for the first time.",
     kind=("message", "edited_message", "callback_query", "my_chat_member"),
 )
+INLINE_QUERIES: Final = counter(
+    "kirim_inline_queries",
+    "Inline queries by result. Those that the same user's next letter has overtaken aren't counted.",
+    result=("answered", "failed", "left_out"),
+)
 DELIVERIES_REFUSED: Final = counter(
     "kirim_webhook_deliveries_refused",
     "Requests to the webhook that weren't accepted. After `not_saved`, Telegram sends the update again.",

@@ -24,13 +24,17 @@ from bot.core.clock import Clock
 from bot.infra.db.database import Database
 from bot.infra.db.retry import retry_forever
 from bot.infra.telegram.errors import SlowDown, TokenRefused, Unanswered
+from bot.infra.telegram.inbound.inline_queries import INLINE_QUERY, InlineQueries
 from bot.infra.telegram.inbound.metrics import UPDATES_RECEIVED
 from bot.infra.telegram.inbound.model import InboxItem
 from bot.infra.telegram.inbound.repository import InboxRepository
 
 log = structlog.get_logger(__name__)
 
-ALLOWED_UPDATES = ("message", "edited_message", "callback_query", "my_chat_member")
+SAVED_UPDATES = ("message", "edited_message", "callback_query", "my_chat_member")
+"""The kinds of updates that are saved in the inbox."""
+
+ALLOWED_UPDATES = (*SAVED_UPDATES, INLINE_QUERY)
 """Other kinds of updates are acknowledged unread."""
 
 POLL_SECONDS = 25
@@ -102,11 +106,20 @@ class UpdatePoller:
 class UpdateIntake:
     """Saves received updates in the inbox, and passes the new ones to the queues. Polling and the webhook use it.
 
-    `source` is the bot and the server that count the updates' ids (`name_source`).
+    `source` is the bot and the server that count the updates' ids (`name_source`). `inline_queries` answers those
+    queries, which aren't saved.
     """
 
-    def __init__(self, database: Database, queues: UpdateQueues, clock: Clock, source: str | None = None) -> None:
+    def __init__(
+        self,
+        database: Database,
+        queues: UpdateQueues,
+        clock: Clock,
+        source: str | None = None,
+        inline_queries: InlineQueries | None = None,
+    ) -> None:
         self._database = database
+        self._inline_queries = inline_queries
         self._queues = queues
         self._clock = clock
         self._source = source
@@ -118,6 +131,9 @@ class UpdateIntake:
         Raises:
             StoreDown: the database failed. The same batch can be saved again.
         """
+        for update in batch:
+            if self._inline_queries is not None and isinstance(query := update.get(INLINE_QUERY), dict):
+                self._inline_queries.submit(query)
         chats = {update["update_id"]: chat_id for update in batch if (chat_id := find_chat_id(update)) is not None}
         if not chats:
             return
@@ -198,12 +214,12 @@ class Receiver:
 
 
 def find_kind(update: UpdateBody) -> str | None:
-    """Return the kind of an update, or None for updates that aren't read."""
-    return next((kind for kind in ALLOWED_UPDATES if isinstance(update.get(kind), dict)), None)
+    """Return the kind of an update, or None for updates that aren't saved."""
+    return next((kind for kind in SAVED_UPDATES if isinstance(update.get(kind), dict)), None)
 
 
 def find_chat_id(update: UpdateBody) -> int | None:
-    """Return the chat in whose queue the update belongs, or None for updates that aren't read.
+    """Return the chat in whose queue the update belongs, or None for updates that aren't saved.
 
     A press on a message that the bot can't see (inline mode) belongs to the chat of the user who pressed.
     """

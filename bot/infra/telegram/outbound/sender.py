@@ -9,7 +9,16 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Final
 
-from telegram import InputMediaDocument, InputMediaPhoto, LinkPreviewOptions, Message, ReplyParameters
+from telegram import (
+    InlineQueryResultArticle,
+    InlineQueryResultsButton,
+    InputMediaDocument,
+    InputMediaPhoto,
+    InputTextMessageContent,
+    LinkPreviewOptions,
+    Message,
+    ReplyParameters,
+)
 from telegram.constants import ChatAction, ParseMode
 from telegram.error import BadRequest, TelegramError
 from telegram.ext import ExtBot
@@ -29,6 +38,7 @@ from bot.infra.telegram.outcomes import (
     run_call,
     to_outcome,
 )
+from bot.infra.telegram.ui.inline import MAX_RESULTS, InlineAnswer, InlineResult
 from bot.infra.telegram.ui.keyboards import render_keyboard
 from bot.infra.telegram.ui.screen import Keyboard
 
@@ -81,6 +91,14 @@ class Messenger:
             return self._bot.username
         except RuntimeError:
             return ""
+
+    @property
+    def has_inline_mode(self) -> bool:
+        """Whether @BotFather has turned inline mode on. Without it, Telegram rejects buttons that begin a query."""
+        try:
+            return bool(self._bot.supports_inline_queries)
+        except RuntimeError:
+            return False
 
     async def send_text(
         self,
@@ -271,6 +289,32 @@ class Messenger:
         except TelegramError as error:
             return to_outcome(error)
         return Delivered()
+
+    async def answer_inline(self, query_id: str, answer: InlineAnswer) -> Outcome:
+        """Answer an inline query for its user alone. Telegram would keep the answer for others otherwise."""
+        start = InlineQueryResultsButton(answer.start_label, start_parameter=answer.start_word)
+        return await run_call(
+            self._bot.answer_inline_query(
+                query_id,
+                [_to_article(result) for result in answer.results[:MAX_RESULTS]],
+                cache_time=0,
+                is_personal=True,
+                button=start if answer.start_label else None,
+            )
+        )
+
+
+def _to_article(result: InlineResult) -> InlineQueryResultArticle:
+    content = InputTextMessageContent(
+        truncate_html(result.text), parse_mode=ParseMode.HTML, link_preview_options=_NO_PREVIEW
+    )
+    return InlineQueryResultArticle(
+        result.id,
+        result.title,
+        content,
+        reply_markup=render_keyboard(result.keyboard),
+        description=result.description or None,
+    )
 
 
 def _reply_to(message_id: int | None) -> ReplyParameters | None:

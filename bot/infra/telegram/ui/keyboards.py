@@ -19,5 +19,6 @@ def render_button(button: Button) -> InlineKeyboardButton:
         callback_data=button.data,
         url=button.url,
         copy_text=None if button.copy is None else CopyTextButton(button.copy),
+        switch_inline_query=button.inline,
         style=button.style,
     )

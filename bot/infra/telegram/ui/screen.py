@@ -16,13 +16,14 @@ Style = Literal["primary", "success", "danger"]
 
 @dataclass(frozen=True, slots=True)
 class Button:
-    """An inline button. Exactly one of `data`, `url` and `copy` is set and decides what a press does.
+    """An inline button. Exactly one of `data`, `url`, `copy` and `inline` is set and decides what a press does.
 
     Args:
         label: the text on the button.
         data: sent back to the bot in a callback query. Up to 64 bytes in UTF-8.
         url: opened by the user's app. Only http, https or tg.
         copy: copied to the user's clipboard. Up to 256 characters.
+        inline: the inline query that begins in a chat of the user's choice. Only for a bot with inline mode.
         style: one of Telegram's colours. Older apps ignore it.
 
     Raises:
@@ -34,12 +35,13 @@ class Button:
     url: str | None = None
     copy: str | None = None
     style: Style | None = None
+    inline: str | None = None
 
     def __post_init__(self) -> None:
         if not self.label:
             raise ValueError("a button needs a label")
-        if sum(action is not None for action in (self.data, self.url, self.copy)) != 1:
-            raise ValueError("a button does exactly one of data, url and copy")
+        if sum(action is not None for action in (self.data, self.url, self.copy, self.inline)) != 1:
+            raise ValueError("a button does exactly one of data, url, copy and inline")
         _check_data(self.data)
         _check_url(self.url)
         _check_copy(self.copy)

@@ -26,6 +26,8 @@ def _lines(reader: Reader, draft: OrderDraft) -> Iterator[str]:
     key = "support.draft.open" if is_open else "support.draft.paused"
     yield t(key, at=reader.format_time(draft.changed_at, round_up=False))
     yield t("support.draft.step", step=t(f"support.draft.step.{draft.step}"))
+    if draft.terms is not None:
+        yield t("support.draft.request")
     if answers := format_draft_line(t, draft):
         yield answers
     if draft.number is None and draft.doubtful_number:

@@ -1,0 +1,48 @@
+"""The buttons of payment requests."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Annotated
+
+from bot.infra.telegram.ui.callbacks import Callback, Pattern
+
+
+class RequestAction(StrEnum):
+    """What a button of one's own request does."""
+
+    SHOW = "show"
+    CARD = "card"
+    PAUSE = "pause"
+    RESUME = "resume"
+    ASK_CLOSE = "ask"
+    CLOSE = "close"
+    EDIT_NOTE = "note"
+    REMOVE_NOTE = "unnote"
+    EDIT_END = "end"
+    SET_END = "until"
+
+
+@dataclass(frozen=True)
+class AskButton(Callback, prefix="ask"):
+    """The button that begins a payment request."""
+
+
+@dataclass(frozen=True)
+class AskOverButton(Callback, prefix="ask:over"):
+    """The button that begins a payment request in place of the open draft."""
+
+
+@dataclass(frozen=True)
+class RequestsButton(Callback, prefix="pr:list"):
+    """A button that shows a page of one's own requests."""
+
+    page: int = 0
+
+
+@dataclass(frozen=True)
+class RequestButton(Callback, prefix="pr"):
+    """A button of one's own request. `argument` is the days of `SET_END`."""
+
+    request_id: Annotated[str, Pattern("[0-9a-f]{16}")]
+    action: RequestAction
+    argument: Annotated[str, Pattern("[0-9]{1,3}")] = ""

@@ -1,0 +1,65 @@
+"""Payment requests: who is to receive rupiah makes a link, and anyone pays it."""
+
+from bot.checkout.draft import Step
+from bot.checkout.feature import Checkout
+from bot.infra.feature import Feature, Infra
+from bot.orders.feature import Orders
+from bot.payment_requests import notifications
+from bot.payment_requests.handlers import PaymentRequestHandlers
+from bot.payment_requests.inline import InlineAnswers
+from bot.payment_requests.rules import PaymentRequestRules
+from bot.payment_requests.screens.recipient import make_recipient_button
+from bot.payment_requests.screens.requests import make_ask_button
+from bot.payment_requests.service import PaymentRequestService
+from bot.payment_requests.steps.amount import RequestAmountStep
+from bot.payment_requests.steps.holder import RequestHolderStep
+from bot.payment_requests.steps.review import RequestReviewStep
+from bot.payment_requests.steps.terms import EndStep, NoteStep, UsesStep
+from bot.payment_requests.user_data import USER_DATA
+from bot.recipients.buttons import RecipientAction
+from bot.settlement.catalogue import ServiceCatalogue
+
+
+class PaymentRequests:
+    """Build the feature."""
+
+    def __init__(
+        self,
+        infra: Infra,
+        catalogue: ServiceCatalogue,
+        *,
+        orders: Orders,
+        checkout: Checkout,
+        rules: PaymentRequestRules,
+    ) -> None:
+        self.service = PaymentRequestService(infra, rules)
+        holder = RequestHolderStep(catalogue=catalogue, rules=rules)
+        handlers = PaymentRequestHandlers(
+            requests=self.service,
+            drafts=checkout.drafts,
+            draft_handlers=checkout.draft_handlers,
+            catalogue=catalogue,
+        )
+        is_on = rules.is_on
+        self.feature = Feature(
+            name="payment_requests",
+            unreadable_rows={"payment_requests": "payment_requests.unreadable"},
+            user_data=USER_DATA,
+            routes=(handlers.routes(),) if is_on else (),
+            answers=handlers.answers() if is_on else {},
+            handlers=handlers.handlers() if is_on else {},
+            answer_inline_query=InlineAnswers(infra, catalogue).answer if is_on else None,
+            start_buttons=(make_ask_button,) if is_on else (),
+            recipient_buttons=(make_recipient_button,) if is_on else (),
+            recipient_actions={RecipientAction.ASK: handlers.ask_to_recipient} if is_on else {},
+            request_steps={
+                Step.HOLDER: holder,
+                Step.AMOUNT: RequestAmountStep(orders=orders.service),
+                Step.NOTE: NoteStep(),
+                Step.USES: UsesStep(),
+                Step.END: EndStep(),
+                Step.REVIEW: RequestReviewStep(drafts=checkout.drafts, requests=self.service, holder=holder),
+            },
+            show_placed_request=handlers.show_placed,
+            renderers=(notifications.RENDERERS,),
+        )

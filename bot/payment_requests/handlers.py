@@ -1,0 +1,282 @@
+"""Handle `/request` and `/requests`, and the buttons of one's own requests.
+
+A button carries the request's id. It works only for the request's own user, also if its message was forwarded.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from telegram import Update
+from telegram.ext import CommandHandler, filters
+
+from bot.checkout.answers import with_recipient
+from bot.checkout.draft import OrderDraft, RequestTerms
+from bot.checkout.handlers import DraftHandlers
+from bot.checkout.open_draft import DRAFT, is_replayed
+from bot.checkout.service import DraftService
+from bot.checkout.steps.handler import OutOfDate
+from bot.core.datetime_parsing import read_moment
+from bot.core.errors import Rejection
+from bot.infra.feature import HandlerPhase
+from bot.infra.telegram.ui.router import PRIVATE, Handler, Menu, Routes
+from bot.infra.telegram.ui.screen import Screen
+from bot.payment_requests.buttons import AskButton, AskOverButton, RequestAction, RequestButton, RequestsButton
+from bot.payment_requests.inline import ASK
+from bot.payment_requests.model import PaymentRequest
+from bot.payment_requests.screens import ask as ask_screens
+from bot.payment_requests.screens import requests as screens
+from bot.payment_requests.service import PaymentRequestService, TooManyRequests
+from bot.payment_requests.steps.terms import end_after
+from bot.payment_requests.wording import read_note
+from bot.recipients.formatting import format_method
+from bot.recipients.model import SavedRecipient, find_current_method
+from bot.settlement.catalogue import ServiceCatalogue
+from bot.settlement.model import SettlementFailure
+from bot.users import questions
+from bot.users.session import Session, as_handler
+
+NOTE: Final = "payment_request_note"
+END: Final = "payment_request_end"
+
+_Action = Callable[[Session, PaymentRequest, RequestButton], Awaitable[object]]
+
+
+class PaymentRequestHandlers:
+    """Let users ask for rupiah, and manage their requests."""
+
+    def __init__(
+        self,
+        *,
+        requests: PaymentRequestService,
+        drafts: DraftService,
+        draft_handlers: DraftHandlers,
+        catalogue: ServiceCatalogue,
+    ) -> None:
+        self._requests = requests
+        self._drafts = drafts
+        self._draft_handlers = draft_handlers
+        self._catalogue = catalogue
+
+    def routes(self) -> Routes[Session]:
+        """Return the commands and the buttons."""
+        routes = Routes[Session]()
+        routes.add_command("request", self.request, menu={Menu.EVERYONE: 15})
+        routes.add_command("requests", self.show_requests, menu={Menu.EVERYONE: 17})
+        routes.add_button(AskButton, self.ask_button)
+        routes.add_button(AskOverButton, self.ask_over_button)
+        routes.add_button(RequestsButton, self.requests_button)
+        actions: Mapping[RequestAction, _Action] = {
+            RequestAction.SHOW: self._show,
+            RequestAction.CARD: self._send_card,
+            RequestAction.PAUSE: self._pause,
+            RequestAction.RESUME: self._resume,
+            RequestAction.ASK_CLOSE: self._ask_close,
+            RequestAction.CLOSE: self._close,
+            RequestAction.EDIT_NOTE: self._ask_note,
+            RequestAction.REMOVE_NOTE: self._remove_note,
+            RequestAction.EDIT_END: self._ask_end,
+            RequestAction.SET_END: self._set_end,
+        }
+        routes.add_actions(RequestButton, self.request_button, actions, belongs_to="payment_request")
+        return routes
+
+    def answers(self) -> Mapping[str, questions.AnswerHandler]:
+        """Return the handler of the typed answer to each question."""
+        return {NOTE: questions.accept_text(self.note_typed), END: questions.accept_text(self.end_typed)}
+
+    def handlers(self) -> Mapping[HandlerPhase, Sequence[Handler]]:
+        """Return the handler of the link that begins a request. It comes before the general handler of `/start`."""
+        asks = PRIVATE & filters.Regex(rf"^/start(?:@\w+)?\s+{ASK}$")
+        return {HandlerPhase.QUESTIONS: (CommandHandler("start", as_handler(self._ask_link), filters=asks),)}
+
+    async def _ask_link(self, session: Session, _: Update) -> None:
+        session.message_id = None
+        await self._begin_or_ask(session)
+
+    async def request(self, session: Session, _: str) -> None:
+        """Begin a request. If a draft with answers is open, ask whether to continue it."""
+        session.message_id = None
+        await self._begin_or_ask(session)
+
+    async def ask_button(self, session: Session, _: AskButton) -> None:
+        """Begin a request in a new message."""
+        await session.acknowledge()
+        session.message_id = None
+        await self._begin_or_ask(session)
+
+    async def ask_over_button(self, session: Session, _: AskOverButton) -> None:
+        """Begin a request in place of the open draft."""
+        await session.acknowledge()
+        await self._begin(session, begin_draft)
+
+    async def ask_to_recipient(self, session: Session, recipient: SavedRecipient) -> None:
+        """Begin a request to a saved recipient, who is the user. Ask only for what is missing."""
+        try:
+            methods = await self._catalogue.methods()
+        except SettlementFailure:
+            methods = ()
+        method = find_current_method(recipient, methods) if methods else recipient.method
+        if method is None:
+            session.notice = session.t("checkout.recipient.vanished", name=format_method(recipient.method))
+            await self._begin(session, begin_draft)
+        else:
+            await self._begin(session, lambda draft: with_recipient(begin_draft(draft), recipient, method))
+
+    async def show_requests(self, session: Session, _: str) -> None:
+        """Show the first page of the list."""
+        session.message_id = None
+        await self._list(session)
+
+    async def requests_button(self, session: Session, button: RequestsButton) -> None:
+        """Show a page of the list."""
+        await session.acknowledge()
+        self._keep_card(session)
+        await self._list(session, button.page)
+
+    async def request_button(self, session: Session, button: RequestButton, act: _Action) -> None:
+        """Do the action of a request's button, if the request is this user's."""
+        request = await self._requests.get_own(session.user.id, button.request_id)
+        self._keep_card(session)
+        if request is None:
+            await self._explain_gone(session)
+            return
+        await session.acknowledge()
+        await act(session, request, button)
+
+    async def note_typed(self, session: Session, request_id: str, text: str) -> None:
+        """Save the typed note. If it can't be used, say why and ask again."""
+        try:
+            note = read_note(text)
+        except Rejection as rejection:
+            await self._ask_again(session, request_id, rejection, screens.ask_note)
+        else:
+            changed = await self._requests.set_note(questions.mark_answered(session), request_id, note)
+            await self._show_changed(session, changed, "payment_requests.page.note_changed")
+
+    async def end_typed(self, session: Session, request_id: str, text: str) -> None:
+        """Save the typed end. If it can't be used, say why and ask again."""
+        try:
+            ends_at = read_moment(text, session.now, session.zone)
+            changed = await self._requests.set_end(questions.mark_answered(session), request_id, ends_at)
+        except Rejection as rejection:
+            await self._ask_again(session, request_id, rejection, screens.ask_end)
+        else:
+            await self._show_changed(session, changed, "payment_requests.page.end_changed")
+
+    async def show_placed(self, session: Session, draft: OrderDraft) -> None:
+        """Show the request that a draft has become. Its card was queued with it."""
+        request = await self._requests.of_draft(draft.id)
+        if request is None:
+            await session.explain("payment_requests.gone")
+        elif session.message_id == draft.message_id:
+            await session.edit_message(ask_screens.show_confirmed(session.t, request))
+        else:
+            session.message_id = None
+            await self._show_page(session, request)
+
+    async def _begin_or_ask(self, session: Session) -> None:
+        draft = session[DRAFT]
+        if draft is not None and not is_replayed(session) and draft.has_answers:
+            await session.show(ask_screens.ask_to_replace(session.t, draft))
+        else:
+            await self._begin(session, begin_draft)
+
+    async def _begin(self, session: Session, fill: Callable[[OrderDraft], OrderDraft]) -> None:
+        """Begin a draft, unless the user has as many open requests as allowed."""
+        if not is_replayed(session):
+            try:
+                await self._requests.check_limit(session.user.id)
+            except TooManyRequests as reached:
+                await session.show(ask_screens.show_limit(session.t, session.format_rejection(reached)))
+                return
+            session[DRAFT] = await self._drafts.begin(session.user.id, session.chat_id, session.update_id, fill)
+        await self._draft_handlers.show(session)
+
+    async def _list(self, session: Session, page: int = 0) -> None:
+        own = await self._requests.list_own(session.user.id)
+        await session.show(session.with_resume(screens.show_list(session.reader, own, page)))
+
+    def _keep_card(self, session: Session) -> None:
+        """Answer below a card, which stays: a picture has no text to replace."""
+        if not session.has_text:
+            session.message_id = None
+
+    async def _show(self, session: Session, request: PaymentRequest, _: RequestButton) -> None:
+        await self._show_page(session, request)
+
+    async def _show_page(self, session: Session, request: PaymentRequest) -> None:
+        bot = session.infra.messenger
+        page = screens.show_request(session.reader, request, bot.username, inline=bot.has_inline_mode)
+        await session.show(session.with_resume(page))
+
+    async def _show_changed(self, session: Session, request: PaymentRequest | None, said: str) -> None:
+        if request is None:
+            await self._explain_gone(session)
+            return
+        session.notice = session.t(said)
+        await self._show_page(session, request)
+
+    async def _explain_gone(self, session: Session) -> None:
+        """Say that a request doesn't exist. Another user's request gets the same answer, so it stays secret."""
+        await session.acknowledge(session.t.plain("payment_requests.gone"))
+        session.notice = session.t("payment_requests.gone")
+        await self._list(session)
+
+    async def _send_card(self, session: Session, request: PaymentRequest, button: RequestButton) -> None:
+        pressed = button.pack()
+        if not session.is_double_tap(pressed):
+            await self._requests.send_card(request, session.update_id)
+            session.record_tap(pressed)
+
+    async def _pause(self, session: Session, request: PaymentRequest, _: RequestButton) -> None:
+        changed = await self._requests.pause(session.user.id, request.id)
+        await self._show_changed(session, changed, "payment_requests.page.paused")
+
+    async def _resume(self, session: Session, request: PaymentRequest, _: RequestButton) -> None:
+        changed = await self._requests.resume(session.user.id, request.id)
+        await self._show_changed(session, changed, "payment_requests.page.resumed")
+
+    async def _ask_close(self, session: Session, request: PaymentRequest, _: RequestButton) -> None:
+        await session.show(screens.ask_close(session.t, request))
+
+    async def _close(self, session: Session, request: PaymentRequest, _: RequestButton) -> None:
+        changed = await self._requests.close(session.user.id, request.id)
+        await self._show_changed(session, changed, "payment_requests.page.closed")
+
+    async def _ask_note(self, session: Session, request: PaymentRequest, _: RequestButton) -> None:
+        await questions.ask(session, NOTE, screens.ask_note(session.t, request), request.id)
+
+    async def _remove_note(self, session: Session, request: PaymentRequest, _: RequestButton) -> None:
+        changed = await self._requests.set_note(session.user, request.id, None)
+        await self._show_changed(session, changed, "payment_requests.page.note_changed")
+
+    async def _ask_end(self, session: Session, request: PaymentRequest, _: RequestButton) -> None:
+        await questions.ask(session, END, screens.ask_end(session.t, request), request.id)
+
+    async def _set_end(self, session: Session, request: PaymentRequest, button: RequestButton) -> None:
+        try:
+            ends_at = end_after(button.argument, session.now)
+            changed = await self._requests.set_end(session.user, request.id, ends_at)
+        except OutOfDate:
+            await session.explain("users.stale.button")
+        except TooManyRequests as reached:
+            await session.show(ask_screens.show_limit(session.t, session.format_rejection(reached)))
+        else:
+            await self._show_changed(session, changed, "payment_requests.page.end_changed")
+
+    async def _ask_again(
+        self, session: Session, request_id: str, rejection: Rejection, screen: Callable[..., Screen]
+    ) -> None:
+        """Show the reason, and ask again. The question is still open, so nothing is saved."""
+        request = await self._requests.get_own(session.user.id, request_id)
+        if request is None:
+            await self._explain_gone(session)
+            return
+        session.notice = session.format_rejection(rejection)
+        await session.show(screen(session.t, request))
+
+
+def begin_draft(draft: OrderDraft) -> OrderDraft:
+    """Return a new draft as that of a payment request."""
+    return replace(draft, terms=RequestTerms())

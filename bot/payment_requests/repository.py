@@ -1,0 +1,211 @@
+"""Read and write payment requests and reports. What payers confirm never changes after a request was made."""
+
+from collections.abc import Mapping
+from dataclasses import fields
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import Integer, bindparam, delete, func, or_, select, update
+
+from bot.infra.db import encryption, upsert
+from bot.infra.db.columns import constant
+from bot.infra.db.encryption import get_place
+from bot.infra.db.transaction import Transaction
+from bot.infra.db.vault import Vault
+from bot.payment_requests.links import hash_token
+from bot.payment_requests.model import ClosedBy, PaymentRequest, Report, ReportedRequest, RequestStatus
+from bot.payment_requests.tables import IS_CLOSED, payment_request_reports, payment_requests
+from bot.settlement import json_values as nested
+
+NAMES: Final = tuple(field.name for field in fields(PaymentRequest))
+
+_requests, _reports = payment_requests.c, payment_request_reports.c
+ONE = select(payment_requests).where(_requests.id == bindparam("id"))
+BY_TOKEN = select(payment_requests).where(_requests.token_hash == bindparam("hash"))
+OF_DRAFT = select(payment_requests).where(_requests.draft_id == bindparam("draft"))
+OF_USER = (
+    select(payment_requests)
+    .where(_requests.user_id == bindparam("user"))
+    .order_by(_requests.created_at.desc(), _requests.id)
+    .limit(bindparam("limit", type_=Integer()))
+)
+_HAS_NOT_ENDED = or_(_requests.ends_at.is_(None), _requests.ends_at > bindparam("now", type_=_requests.ends_at.type))
+COUNT_OPEN = (
+    select(func.count()).select_from(payment_requests).where(_requests.user_id == bindparam("user"), ~IS_CLOSED)
+)
+COUNT_OPEN = COUNT_OPEN.where(_HAS_NOT_ENDED)
+# A closed request stays closed, whoever else changes it at the same moment.
+CHANGE = update(payment_requests).where(_requests.id == bindparam("key"), ~IS_CLOSED)
+SET_STATUS = CHANGE.values(
+    status=bindparam("to"), closed_by=bindparam("by"), used_at=bindparam("at", type_=_requests.used_at.type)
+)
+SET_NOTE = CHANGE.values(note=bindparam("text"), used_at=bindparam("at", type_=_requests.used_at.type))
+SET_END = CHANGE.values(
+    ends_at=bindparam("end", type_=_requests.ends_at.type),
+    used_at=bindparam("at", type_=_requests.used_at.type),
+)
+RECORD_USE = (
+    update(payment_requests)
+    .where(_requests.id == bindparam("key"))
+    .values(used_at=bindparam("at", type_=_requests.used_at.type))
+)
+CLOSE_ALL = (
+    update(payment_requests)
+    .where(_requests.user_id == bindparam("user"), ~IS_CLOSED)
+    .values(
+        status=constant(RequestStatus.CLOSED),
+        closed_by=bindparam("by"),
+        used_at=bindparam("at", type_=_requests.used_at.type),
+    )
+)
+DELETE_OF_USER = delete(payment_requests).where(_requests.user_id == bindparam("user"))
+DELETE_REPORTS_ABOUT = delete(payment_request_reports).where(
+    _reports.request_id.in_(select(_requests.id).where(_requests.user_id == bindparam("user")))
+)
+DELETE_REPORTS_OF = delete(payment_request_reports).where(_reports.user_id == bindparam("user"))
+UNUSED = (
+    select(_requests.id)
+    .where(_requests.used_at < bindparam("before", type_=_requests.used_at.type))
+    .order_by(_requests.used_at)
+    .limit(bindparam("limit", type_=Integer()))
+)
+DELETE_REPORTS_ABOUT_UNUSED = delete(payment_request_reports).where(_reports.request_id.in_(UNUSED))
+DELETE_UNUSED = delete(payment_requests).where(_requests.id.in_(UNUSED))
+REPORTS_BEFORE = select(_reports.id).where(_reports.at < bindparam("before", type_=_reports.at.type))
+REPORTS_BEFORE = REPORTS_BEFORE.order_by(_reports.at).limit(bindparam("limit", type_=Integer()))
+DELETE_REPORTS = delete(payment_request_reports).where(_reports.id.in_(REPORTS_BEFORE))
+COUNT_REPORTS = select(func.count()).select_from(payment_request_reports).where(_reports.request_id == bindparam("id"))
+HAS_REPORTED = select(_reports.id).where(_reports.user_id == bindparam("user")).limit(1)
+REPORTED = (
+    select(_reports.request_id, func.count().label("reports"), func.max(_reports.at).label("last_at"))
+    .join(payment_requests, _requests.id == _reports.request_id)
+    .where(~IS_CLOSED)
+    .group_by(_reports.request_id)
+    .order_by(func.max(_reports.at).desc())
+    .limit(bindparam("limit", type_=Integer()))
+)
+
+
+class PaymentRequestRepository:
+    """Read and write payment requests."""
+
+    def __init__(self, tx: Transaction) -> None:
+        self._connection = tx.connection
+        self._vault = tx.vault
+
+    async def add(self, request: PaymentRequest) -> bool:
+        """Save a new request. Return False if its draft has already become one."""
+        return await upsert.insert_new(self._connection, payment_requests, _row(request, self._vault))
+
+    async def get(self, request_id: str) -> PaymentRequest | None:
+        """Return the request with this id, of any user, or None."""
+        return await self._one(ONE, {"id": request_id})
+
+    async def find_by_token(self, token: str) -> PaymentRequest | None:
+        """Return the request whose link has this token, in any status, or None."""
+        return await self._one(BY_TOKEN, {"hash": hash_token(token)})
+
+    async def of_draft(self, draft_id: str) -> PaymentRequest | None:
+        """Return the request that a draft has become, or None."""
+        return await self._one(OF_DRAFT, {"draft": draft_id})
+
+    async def of_user(self, user_id: int, *, limit: int = 100) -> tuple[PaymentRequest, ...]:
+        """Return the readable requests of a user, the newest first."""
+        found = (await self._connection.execute(OF_USER, {"user": user_id, "limit": limit})).mappings()
+        return encryption.read_rows(self._vault, payment_requests, found, _request)
+
+    async def count_open(self, user_id: int, now: datetime) -> int:
+        """Return how many requests of a user can be paid, now or once they aren't paused."""
+        return int((await self._connection.execute(COUNT_OPEN, {"user": user_id, "now": now})).scalar_one())
+
+    async def set_status(
+        self, request_id: str, status: RequestStatus, at: datetime, by: ClosedBy | None = None
+    ) -> bool:
+        """Set the status of a request. Return False if it is closed, or doesn't exist. `by` says who closes it."""
+        values = {"key": request_id, "to": str(status), "by": None if by is None else str(by), "at": at}
+        return (await self._connection.execute(SET_STATUS, values)).rowcount == 1
+
+    async def set_note(self, request_id: str, note: str | None, at: datetime) -> bool:
+        """Set or remove the note of a request. Return False if it is closed, or doesn't exist."""
+        place = get_place(payment_requests.name, "note", request_id)
+        sealed = None if note is None else self._vault.seal(note, place)
+        return (await self._connection.execute(SET_NOTE, {"key": request_id, "text": sealed, "at": at})).rowcount == 1
+
+    async def set_end(self, request_id: str, ends_at: datetime | None, at: datetime) -> bool:
+        """Set or remove the end of a request. Return False if it is closed, or doesn't exist."""
+        return (await self._connection.execute(SET_END, {"key": request_id, "end": ends_at, "at": at})).rowcount == 1
+
+    async def close_all(self, user_id: int, by: ClosedBy, at: datetime) -> int:
+        """Close all requests of a user, and return how many were open."""
+        return (await self._connection.execute(CLOSE_ALL, {"user": user_id, "by": str(by), "at": at})).rowcount
+
+    async def delete_of_user(self, user_id: int) -> None:
+        """Delete the requests of a user, the reports about them, and the user's own reports."""
+        for statement in (DELETE_REPORTS_ABOUT, DELETE_REPORTS_OF, DELETE_OF_USER):
+            await self._connection.execute(statement, {"user": user_id})
+
+    async def record_use(self, request_id: str, at: datetime) -> None:
+        """Save that a request was paid, so that it isn't deleted for lack of use."""
+        await self._connection.execute(RECORD_USE, {"key": request_id, "at": at})
+
+    async def delete_unused(self, before: datetime, limit: int) -> int:
+        """Delete requests that were last used before, with the reports about them. Return how many requests."""
+        await self._connection.execute(DELETE_REPORTS_ABOUT_UNUSED, {"before": before, "limit": limit})
+        return (await self._connection.execute(DELETE_UNUSED, {"before": before, "limit": limit})).rowcount
+
+    async def _one(self, statement: Any, values: Mapping[str, object]) -> PaymentRequest | None:  # noqa: ANN401  SQLAlchemy's
+        row = (await self._connection.execute(statement, values)).mappings().first()
+        return encryption.read_row(self._vault, payment_requests, dict(row), _request) if row else None
+
+
+class ReportRepository:
+    """Read and write payers' reports."""
+
+    def __init__(self, tx: Transaction) -> None:
+        self._tx = tx
+
+    async def add(self, report: Report) -> bool:
+        """Save a report. Return False if this payer has already reported the request."""
+        values = {"request_id": report.request_id, "user_id": report.user_id, "at": report.at}
+        return await upsert.insert_new(self._tx.connection, payment_request_reports, values)
+
+    async def count(self, request_id: str) -> int:
+        """Return how many payers have reported a request."""
+        return int((await self._tx.connection.execute(COUNT_REPORTS, {"id": request_id})).scalar_one())
+
+    async def has_any(self, user_id: int) -> bool:
+        """Return whether the user has reported a request."""
+        return (await self._tx.connection.execute(HAS_REPORTED, {"user": user_id})).first() is not None
+
+    async def reported(self, *, limit: int) -> tuple[ReportedRequest, ...]:
+        """Return the readable requests that were reported and aren't closed, the last reported first."""
+        found = (await self._tx.connection.execute(REPORTED, {"limit": limit})).mappings().all()
+        requests = PaymentRequestRepository(self._tx)
+        read = [(await requests.get(row["request_id"]), row) for row in found]
+        return tuple(
+            ReportedRequest(request=request, reports=row["reports"], last_at=row["last_at"])
+            for request, row in read
+            if request is not None
+        )
+
+    async def delete_old(self, before: datetime, limit: int) -> int:
+        """Delete reports from before then, and return how many."""
+        return (await self._tx.connection.execute(DELETE_REPORTS, {"before": before, "limit": limit})).rowcount
+
+
+def _row(request: PaymentRequest, vault: Vault) -> dict[str, object]:
+    row: dict[str, object] = {name: getattr(request, name) for name in NAMES}
+    row["token_hash"] = hash_token(request.token)
+    row["method"] = nested.from_method(request.method)
+    row["status"] = str(request.status)
+    row["closed_by"] = None if request.closed_by is None else str(request.closed_by)
+    return encryption.seal_row(vault, payment_requests, row)
+
+
+def _request(known: dict[str, Any]) -> PaymentRequest:
+    if hash_token(known["token"]) != known.pop("token_hash"):
+        raise ValueError("the token of a link isn't that of its row")
+    known["method"] = nested.to_method(known["method"])
+    known["status"] = RequestStatus(known["status"])
+    known["closed_by"] = None if known["closed_by"] is None else ClosedBy(known["closed_by"])
+    return PaymentRequest(**known)

@@ -1,0 +1,57 @@
+"""Values of payment requests, for `every_screen.py`."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any, Final
+
+from bot.checkout.draft import OrderDraft, RequestTerms, Step
+from bot.core.money import Amount
+from bot.payment_requests.model import MAX_NOTE_LENGTH, ClosedBy, PaymentRequest, RequestStatus
+from bot.payment_requests.screens import ask, card, requests
+from bot.recipients.holders import MAX_HOLDER_LENGTH
+from bot.recipients.matching import mask_number
+from tests.checkout.builders import a_draft_at_review
+from tests.payment_requests.builders import a_request
+from tests.screens import NOW, Outside
+
+
+def some_requests(outside: Outside) -> Iterator[PaymentRequest]:
+    """Yield requests in each state, with short and long words of the asker."""
+    long: dict[str, Any] = {"holder": outside.typed[:MAX_HOLDER_LENGTH] or "Sari"}
+    long["note"] = outside.typed[:MAX_NOTE_LENGTH] or None
+    request = a_request(method=outside.method, number="12345678901234567890", created_at=NOW, used_at=NOW)
+    yield request
+    yield replace(request, **long)
+    yield replace(request, idr=None, note=None, is_reusable=True, ends_at=NOW + timedelta(days=30))
+    yield replace(request, status=RequestStatus.PAUSED, ends_at=NOW - timedelta(days=1))
+    for by in ClosedBy:
+        yield replace(request, status=RequestStatus.CLOSED, closed_by=by)
+    yield replace(request, status=RequestStatus.PAUSED)
+
+
+def some_asking(outside: Outside) -> Iterator[OrderDraft]:
+    """Yield drafts of payment requests at their review."""
+    terms = RequestTerms(note=outside.typed[:MAX_NOTE_LENGTH] or None, note_asked=True, is_reusable=True)
+    draft = a_draft_at_review(outside.method, step=Step.REVIEW, terms=terms)
+    yield draft
+    yield replace(draft, amount=None, terms=replace(terms, payer_decides=True, note=None, ends_at=NOW))
+    yield replace(draft, amount=Amount("IDR", 10**12), holder=outside.typed[:MAX_HOLDER_LENGTH] or "Sari")
+
+
+SAMPLES: Final[dict[object, Callable[[Outside], Iterable[object]]]] = {
+    PaymentRequest: some_requests,
+    (ask.show_review, "draft"): some_asking,
+    (ask.show_changes, "draft"): some_asking,
+    # Nothing is lost of a draft without answers, so nobody is asked.
+    (ask.ask_to_replace, "draft"): some_asking,
+    (ask.ask_note, "draft"): some_asking,
+    (ask.ask_uses, "draft"): some_asking,
+    (ask.ask_end, "draft"): some_asking,
+    (card.show_card, "bot"): lambda _: ("kirim_bot",),
+    (requests.show_request, "bot"): lambda _: ("kirim_bot",),
+}
+
+MUST_SAY: Final[dict[object, Callable[..., tuple[str, ...]]]] = {
+    (ask.show_review, "draft"): lambda draft, _: (mask_number(draft.number),),
+}
