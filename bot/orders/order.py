@@ -492,6 +492,7 @@ class EventNote(StrEnum):
     OFFER_OVER = "the offer is over"
     OUTSIDE_LIMITS = "locked outside the limits"
     SUPERSEDED = "the sender had ordered the same again"
+    LINK_DELETED = "its link was deleted"
     DEPOSIT_TAKEN = "another open deposit looks the same"
     EXPIRED = "expired"
     OVERDUE = "told that it takes too long"

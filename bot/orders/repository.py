@@ -58,6 +58,7 @@ from bot.orders.tables import (
     order_events,
     orders,
 )
+from bot.settlement.steps import COMPLETED, FAILED
 
 log = structlog.get_logger(__name__)
 
@@ -127,6 +128,21 @@ LOCK_PAYER = {
 # They are counted here, because SQLite would group them by reading all orders from links there ever were.
 FROM_LINKS = select(orders.c.origin).where(
     IS_FROM_LINK, orders.c.created_at > bindparam("after", type_=orders.c.created_at.type)
+)
+# The rows are locked, so that none of them changes before it is saved.
+OF_LINKS = ALL.where(orders.c.origin.in_(bindparam("origins", expanding=True))).order_by(*OLDEST_FIRST)
+OF_LINKS = OF_LINKS.with_for_update()
+IS_SENT, HAS_FAILED = orders.c.state == constant(COMPLETED), orders.c.state == constant(FAILED)
+TALLIES = (
+    select(
+        orders.c.origin,
+        func.sum(case((IS_SENT, 1), else_=0)),
+        func.sum(case((IS_SENT, orders.c.idr), else_=0)),
+        func.sum(case((orders.c.is_paid & orders.c.ended_at.is_(None), 1), else_=0)),
+        func.sum(case((orders.c.is_paid & HAS_FAILED, 1), else_=0)),
+    )
+    .where(orders.c.origin.in_(bindparam("origins", expanding=True)))
+    .group_by(orders.c.origin)
 )
 LOCK_LINKS = select(func.pg_advisory_xact_lock(literal_column("3"), literal_column("0")))
 LOCK_PAYMENT = select(func.pg_advisory_xact_lock(literal_column("2"), func.hashtext(bindparam("key", type_=Text()))))
@@ -229,6 +245,16 @@ class OrderCounts:
 
     by_phase: Counter[str]
     overdue: int
+
+
+@dataclass(frozen=True, slots=True)
+class LinkTally:
+    """What came in by a link: orders that were sent, with their rupiah, and paid orders in progress or failed."""
+
+    sent: int = 0
+    sent_idr: int = 0
+    in_progress: int = 0
+    failed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -387,6 +413,15 @@ class OrderRepository:
     async def count_from_links(self, after: datetime) -> Mapping[str, int]:
         """Return how many orders were created from each link after this time, whatever has become of them."""
         return Counter((await self._connection.execute(FROM_LINKS, {"after": after})).scalars())
+
+    async def tally_links(self, origins: Collection[str]) -> Mapping[str, LinkTally]:
+        """Return what came in by each of these links. Those without an order are left out."""
+        found = await self._connection.execute(TALLIES, {"origins": tuple(origins)})
+        return {origin: LinkTally(*map(int, counts)) for origin, *counts in found}
+
+    async def of_links(self, origins: Collection[str]) -> tuple[Order, ...]:
+        """Return the orders that were made from these links, the oldest first, to save them in this transaction."""
+        return await self._all(OF_LINKS, origins=tuple(origins))
 
     async def with_payment_hash(self, payment_hash: str) -> Order | None:
         """Return the order whose invoice has this payment hash."""

@@ -4,7 +4,8 @@ After a deletion, orders keep amounts, times, the destination and the service's 
 user and the recipient are removed. Without the service's id, nobody could find out what happened to the money.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -14,7 +15,7 @@ from bot.infra.db.columns import blank_personal_columns, constant
 from bot.infra.db.transaction import Transaction
 from bot.orders.evidence import Evidence
 from bot.orders.missed_order_repository import MissedOrder, MissedOrderRepository
-from bot.orders.order import Order, OrderEvent, Phase
+from bot.orders.order import UNCERTAIN_PHASES, EventNote, Order, OrderEvent, Phase
 from bot.orders.payer import Payer, payer_in_chat
 from bot.orders.receipts.model import Receipt
 from bot.orders.receipts.repository import ReceiptRepository
@@ -115,6 +116,21 @@ async def delete_user(tx: Transaction, user_id: int, _now: datetime) -> None:
     for statement in DELETE_OF_USER:
         await tx.connection.execute(statement, {"user": user_id})
     await delete_payer(tx, payer_in_chat(user_id))
+
+
+async def delete_links(tx: Transaction, origins: Collection[str], now: datetime) -> None:
+    """Remove the recipients from all orders that were made from these links, whose user is deleted.
+
+    What the service may not have created, or its payer hasn't agreed to, is never shown. An unpaid invoice can still be
+    paid, so it is followed without its recipient.
+    """
+    for order in await OrderRepository(tx).of_links(origins):
+        is_dropped = order.phase in {*UNCERTAIN_PHASES, Phase.NEEDS_CONFIRMATION}
+        if is_dropped:
+            order = replace(order, phase=Phase.ABANDONED, bolt11=None)  # noqa: PLW2901  the same order
+        kept = await OrderRepository(tx).save(replace(order, number="", holder=None, refusal=None, evidence=()))
+        if kept is not None and is_dropped:
+            await OrderRepository(tx).record_event(kept, now, EventNote.LINK_DELETED)
 
 
 async def delete_payer(tx: Transaction, payer: Payer) -> None:

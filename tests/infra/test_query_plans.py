@@ -115,6 +115,8 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
         lambda tx: OrderRepository(tx).count_from_links(NOW),
         "ix_orders_from_links_created_at",
     ),
+    "tally_links": (lambda tx: OrderRepository(tx).tally_links(["a", "b"]), "ix_orders_origin_created_at"),
+    "of_links": (lambda tx: OrderRepository(tx).of_links(["a", "b"]), "ix_orders_origin_created_at"),
     "placed_after on a page": (
         lambda tx: OrderRepository(tx).placed_after(payer_on_page("secret"), NOW),
         "ix_orders_payer_hash_created_at",

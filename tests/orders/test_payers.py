@@ -16,8 +16,8 @@ from bot.orders.notification_queue import order_subject
 from bot.orders.order import EventNote, Order, Phase
 from bot.orders.payer import Payer, payer_in_chat, payer_on_page
 from bot.orders.receipts.repository import ReceiptRepository
-from bot.orders.repository import OrderRepository
-from bot.orders.user_data import delete_payer, export_payer, remove_recipients
+from bot.orders.repository import LinkTally, OrderRepository
+from bot.orders.user_data import delete_links, delete_payer, export_payer, remove_recipients
 from bot.recipients.repository import RecipientRepository
 from bot.settlement.steps import OrderStep
 from bot.staff.alarm_model import AlarmKind
@@ -261,3 +261,40 @@ async def test_nobody_elses_chat_gets_a_message_of_an_order_without_one(
     assert {chat for chat, _ in await messages_about(system, ordinary)} == {EMMA}
     assert {(each.chat_id, each.subject) for each in system.sender.sent} == {(EMMA, order_subject(ordinary))}
     assert OrderNotification.PAID in system.sender.kinds()
+
+
+async def test_what_came_in_by_links_is_counted_for_each(store: Database) -> None:
+    paid: dict[str, Any] = {"paid_at": NOW, "step": OrderStep.PAID, "idr": 250_000, "phase": Phase.OPEN}
+    sent = {**paid, "phase": Phase.DONE, "state": "COMPLETED", "ended_at": NOW}
+    failed = {**sent, "state": "FAILED"}
+    unpaid = {"phase": Phase.OPEN}
+    async with store.transaction() as tx:
+        for n, (origin, changes) in enumerate(
+            [("a", sent), ("a", sent), ("a", paid), ("a", failed), ("a", unpaid), ("b", unpaid), (None, sent)]
+        ):
+            await OrderRepository(tx).add(an_order(f"R{n}", origin=origin, **changes))
+        assert await OrderRepository(tx).tally_links(["a", "b", "c"]) == {
+            "a": LinkTally(sent=2, sent_idr=500_000, in_progress=1, failed=1),
+            "b": LinkTally(),
+        }
+
+
+async def test_a_deleted_link_takes_its_recipient_from_every_order_and_no_uncertain_one_is_shown(
+    system: OrderSystem, service: FakeSettlement
+) -> None:
+    service.places.append("lost_after")
+    lost = await place_for(system, payer_in_chat(EMMA))
+    shown = await place_for(system, PAGE)
+    other = await place_for(system, OTHER_PAGE, origin="another link")
+    async with system.store.transaction() as tx:
+        await delete_links(tx, [LINK], system.clock.now())
+    for order in (lost, shown):
+        kept = await system.order(order.reference)
+        assert (kept.number, kept.holder, kept.payer, kept.origin) == ("", None, order.payer, LINK)
+    await system.find_lost_orders()
+    assert (await system.order(lost.reference)).phase is Phase.ABANDONED
+    assert await system.order(other.reference) == other
+    service.becomes("svc-2", "COMPLETED")
+    await system.poll()
+    paid = await system.order(shown.reference)
+    assert (paid.step, paid.phase, paid.number) == (OrderStep.SENT, Phase.DONE, "")

@@ -27,6 +27,7 @@ TEXT_OF_NOTE: Mapping[EventNote, str | None] = {
     EventNote.OFFER_OVER: "orders.timeline.offer_over",
     EventNote.OUTSIDE_LIMITS: "orders.timeline.outside_limits",
     EventNote.SUPERSEDED: "orders.timeline.superseded",
+    EventNote.LINK_DELETED: "orders.timeline.link_deleted",
     EventNote.DEPOSIT_TAKEN: "orders.timeline.deposit_taken",
     EventNote.EXPIRED: Entry.EXPIRED,
     EventNote.OVERDUE: "orders.timeline.stuck",
