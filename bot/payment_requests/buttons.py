@@ -46,3 +46,26 @@ class RequestButton(Callback, prefix="pr"):
     request_id: Annotated[str, Pattern("[0-9a-f]{16}")]
     action: RequestAction
     argument: Annotated[str, Pattern("[0-9]{1,3}")] = ""
+
+
+class ReportAction(StrEnum):
+    """What an operator's button about a reported request does."""
+
+    SHOW = "show"
+    ASK_CLOSE = "ask"
+    CLOSE = "close"
+    ASK_CLOSE_ALL = "askall"
+    CLOSE_ALL = "all"
+
+
+@dataclass(frozen=True)
+class ReportsButton(Callback, prefix="prr:list"):
+    """An operator's button that shows the reported requests."""
+
+
+@dataclass(frozen=True)
+class ReportedButton(Callback, prefix="prr"):
+    """An operator's button about a reported request."""
+
+    request_id: Annotated[str, Pattern("[0-9a-f]{16}")]
+    action: ReportAction

@@ -5,8 +5,11 @@ from bot.checkout.feature import Checkout
 from bot.infra.feature import Feature, Infra
 from bot.orders.feature import Orders
 from bot.payment_requests import notifications
+from bot.payment_requests.audit import AUDIT_TERMS
 from bot.payment_requests.handlers import PaymentRequestHandlers
 from bot.payment_requests.inline import InlineAnswers
+from bot.payment_requests.report_handlers import ReportHandlers
+from bot.payment_requests.reports import ReportService
 from bot.payment_requests.rules import PaymentRequestRules
 from bot.payment_requests.screens.recipient import make_recipient_button
 from bot.payment_requests.screens.requests import make_ask_button
@@ -40,12 +43,15 @@ class PaymentRequests:
             draft_handlers=checkout.draft_handlers,
             catalogue=catalogue,
         )
-        is_on = rules.is_on
+        self.reports = ReportService(infra, rules)
+        reports, is_on = ReportHandlers(reports=self.reports), rules.is_on
         self.feature = Feature(
             name="payment_requests",
             unreadable_rows={"payment_requests": "payment_requests.unreadable"},
             user_data=USER_DATA,
-            routes=(handlers.routes(),) if is_on else (),
+            # Operators can close what was reported also while nobody can ask.
+            routes=(*((handlers.routes(),) if is_on else ()), reports.routes()),
+            audit_terms=AUDIT_TERMS,
             answers=handlers.answers() if is_on else {},
             handlers=handlers.handlers() if is_on else {},
             answer_inline_query=InlineAnswers(infra, catalogue).answer if is_on else None,

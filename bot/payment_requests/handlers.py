@@ -21,6 +21,7 @@ from bot.core.errors import Rejection
 from bot.infra.feature import HandlerPhase
 from bot.infra.telegram.ui.router import PRIVATE, Handler, Menu, Routes
 from bot.infra.telegram.ui.screen import Screen
+from bot.orders.repository import LinkTally
 from bot.payment_requests.buttons import AskButton, AskOverButton, RequestAction, RequestButton, RequestsButton
 from bot.payment_requests.inline import ASK
 from bot.payment_requests.model import PaymentRequest
@@ -195,7 +196,8 @@ class PaymentRequestHandlers:
 
     async def _list(self, session: Session, page: int = 0) -> None:
         own = await self._requests.list_own(session.user.id)
-        await session.show(session.with_resume(screens.show_list(session.reader, own, page)))
+        tallies = await self._requests.tally(own) if own else {}
+        await session.show(session.with_resume(screens.show_list(session.reader, own, tallies, page)))
 
     def _keep_card(self, session: Session) -> None:
         """Answer below a card, which stays: a picture has no text to replace."""
@@ -207,7 +209,8 @@ class PaymentRequestHandlers:
 
     async def _show_page(self, session: Session, request: PaymentRequest) -> None:
         bot = session.infra.messenger
-        page = screens.show_request(session.reader, request, bot.username, inline=bot.has_inline_mode)
+        tally = (await self._requests.tally([request])).get(request.id, LinkTally())
+        page = screens.show_request(session.reader, request, tally, bot.username, inline=bot.has_inline_mode)
         await session.show(session.with_resume(page))
 
     async def _show_changed(self, session: Session, request: PaymentRequest | None, said: str) -> None:

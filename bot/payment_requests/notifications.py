@@ -1,6 +1,6 @@
-"""The message with the card of a request: a picture with a QR code, to forward."""
+"""Messages about requests: the QR picture to forward, reports for operators, and what an operator has closed."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -13,7 +13,7 @@ from bot.infra.telegram.ui.screen import Screen
 from bot.payment_requests.card import draw_card_off_loop
 from bot.payment_requests.model import PaymentRequest
 from bot.payment_requests.repository import PaymentRequestRepository
-from bot.payment_requests.screens import card
+from bot.payment_requests.screens import card, reports
 from bot.users.readers import RenderContext, Renderer
 
 
@@ -24,10 +24,20 @@ class RequestPayload:
     request: str
 
 
+@dataclass(frozen=True, slots=True)
+class ClosedPayload:
+    """The request that an operator has closed. `is_all`: all of the asker's were closed with it."""
+
+    request: str
+    is_all: bool = False
+
+
 class PaymentRequestNotification(NotificationKind):
     """Notifications about payment requests."""
 
     CARD = "payment_request_card", RequestPayload
+    REPORTED = "payment_request_reported", RequestPayload
+    CLOSED = "payment_request_closed", ClosedPayload
 
 
 def card_notification(request: PaymentRequest, now: datetime, update_id: int = 0) -> Notification[RequestPayload]:
@@ -43,11 +53,40 @@ def card_notification(request: PaymentRequest, now: datetime, update_id: int = 0
     )
 
 
+def report_notifications(
+    request: PaymentRequest, operator_ids: Iterable[int], now: datetime
+) -> list[Notification[RequestPayload]]:
+    """Return a notification for each operator that a request was reported. Later reports add no other one."""
+    return [
+        Notification(
+            chat_id=operator_id,
+            subject=format_subject("payment_request", request.id),
+            kind=PaymentRequestNotification.REPORTED,
+            payload=RequestPayload(request.id),
+            due_at=now,
+            created_at=now,
+        )
+        for operator_id in sorted(operator_ids)
+    ]
+
+
+def closed_notification(request: PaymentRequest, now: datetime, *, is_all: bool = False) -> Notification[ClosedPayload]:
+    """Return the notification to the asker that an operator has closed a request, or all of theirs."""
+    return Notification(
+        chat_id=request.user_id,
+        subject=format_subject("payment_request", request.id),
+        kind=PaymentRequestNotification.CLOSED,
+        mark="all" if is_all else "",
+        payload=ClosedPayload(request.id, is_all),
+        due_at=now,
+        created_at=now,
+    )
+
+
 async def render_card(notification: Notification[RequestPayload], context: RenderContext) -> DeliveryOutcome:
     """Send the card, unless the request was deleted. If Telegram rejects the picture, send its text."""
     try:
-        async with context.database.reading() as tx:
-            request = await PaymentRequestRepository(tx).get(notification.payload.request)
+        request = await _read(notification.payload.request, context)
     except RowUnreadable as error:
         if error.is_for_others:
             raise
@@ -65,4 +104,30 @@ async def render_card(notification: Notification[RequestPayload], context: Rende
     return delivery_outcome(sent)
 
 
-RENDERERS: Final[Mapping[NotificationKind, Renderer]] = {PaymentRequestNotification.CARD: render_card}
+async def render_reported(notification: Notification[RequestPayload], context: RenderContext) -> DeliveryOutcome:
+    """Tell an operator that a request was reported, unless it was deleted."""
+    request = await _read(notification.payload.request, context)
+    if request is None:
+        return Sent()
+    return await context.send_text(notification, reports.show_report(context.t, request), priority="talk")
+
+
+async def render_closed(notification: Notification[ClosedPayload], context: RenderContext) -> DeliveryOutcome:
+    """Tell the asker that an operator has closed a request, unless it was deleted."""
+    request = await _read(notification.payload.request, context)
+    if request is None:
+        return Sent()
+    screen = reports.show_closed(context.t, request, is_all=notification.payload.is_all)
+    return await context.send_text(notification, screen, priority="talk")
+
+
+async def _read(request_id: str, context: RenderContext) -> PaymentRequest | None:
+    async with context.database.reading() as tx:
+        return await PaymentRequestRepository(tx).get(request_id)
+
+
+RENDERERS: Final[Mapping[NotificationKind, Renderer]] = {
+    PaymentRequestNotification.CARD: render_card,
+    PaymentRequestNotification.REPORTED: render_reported,
+    PaymentRequestNotification.CLOSED: render_closed,
+}

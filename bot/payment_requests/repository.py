@@ -29,6 +29,7 @@ OF_USER = (
     .order_by(_requests.created_at.desc(), _requests.id)
     .limit(bindparam("limit", type_=Integer()))
 )
+IDS_OF_USER = select(_requests.id).where(_requests.user_id == bindparam("user"))
 _HAS_NOT_ENDED = or_(_requests.ends_at.is_(None), _requests.ends_at > bindparam("now", type_=_requests.ends_at.type))
 COUNT_OPEN = (
     select(func.count()).select_from(payment_requests).where(_requests.user_id == bindparam("user"), ~IS_CLOSED)
@@ -113,6 +114,10 @@ class PaymentRequestRepository:
         """Return the readable requests of a user, the newest first."""
         found = (await self._connection.execute(OF_USER, {"user": user_id, "limit": limit})).mappings()
         return encryption.read_rows(self._vault, payment_requests, found, _request)
+
+    async def ids_of_user(self, user_id: int) -> tuple[str, ...]:
+        """Return the ids of all requests of a user, also unreadable ones."""
+        return tuple((await self._connection.execute(IDS_OF_USER, {"user": user_id})).scalars())
 
     async def count_open(self, user_id: int, now: datetime) -> int:
         """Return how many requests of a user can be paid, now or once they aren't paused."""

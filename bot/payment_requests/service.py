@@ -3,6 +3,7 @@
 A request is saved in the transaction that closes its draft, together with the notification that sends its card.
 """
 
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 
@@ -13,6 +14,7 @@ from bot.core.errors import Rejection
 from bot.infra.db.transaction import Transaction
 from bot.infra.feature import Infra
 from bot.infra.outbox.repository import OutboxRepository
+from bot.orders.repository import LinkTally, OrderRepository
 from bot.payment_requests import metrics
 from bot.payment_requests.links import new_token
 from bot.payment_requests.model import ClosedBy, PaymentRequest, RequestState, RequestStatus, new_id
@@ -75,6 +77,11 @@ class PaymentRequestService:
         """Return the requests of a user, the newest first."""
         async with self._database.reading() as tx:
             return await PaymentRequestRepository(tx).of_user(user_id)
+
+    async def tally(self, requests: Iterable[PaymentRequest]) -> Mapping[str, LinkTally]:
+        """Return what came in by each of these requests. Those that nobody has paid are left out."""
+        async with self._database.reading() as tx:
+            return await OrderRepository(tx).tally_links([each.id for each in requests])
 
     async def get_own(self, user_id: int, request_id: str) -> PaymentRequest | None:
         """Return a request of a user. None if it doesn't exist, or belongs to another user."""

@@ -7,7 +7,9 @@ from typing import Final
 
 from bot.infra.db.transaction import Transaction
 from bot.infra.i18n import Translator
-from bot.payment_requests.model import PaymentRequest
+from bot.orders.repository import OrderRepository
+from bot.orders.user_data import delete_links
+from bot.payment_requests.model import ClosedBy, PaymentRequest
 from bot.payment_requests.repository import PaymentRequestRepository, ReportRepository
 from bot.payment_requests.screens.formatting import format_line
 from bot.recipients.user_data import method_json
@@ -34,6 +36,21 @@ class StoredPaymentRequests(StoredData):
         return (t("payment_requests.privacy.warning"),) if self.requests else ()
 
 
+@dataclass(frozen=True, slots=True)
+class PaidOrders:
+    """Paid orders from the user's links whose rupiah are on the way."""
+
+    count: int
+
+    def notice(self, t: Translator) -> str:
+        """Return the paragraph for the question before a deletion."""
+        return t.plural("payment_requests.privacy.in_progress", self.count)
+
+    def details(self, t: Translator, now: datetime) -> str:  # noqa: ARG002  the same at any time
+        """Return the paragraph about a waiting deletion."""
+        return self.notice(t)
+
+
 async def stored(tx: Transaction, user_id: int) -> StoredPaymentRequests:
     """Return the payment requests of a user."""
     return StoredPaymentRequests(await PaymentRequestRepository(tx).of_user(user_id, limit=ALL))
@@ -51,9 +68,25 @@ async def export_user(tx: Transaction, user_id: int) -> JsonObject:
     return {"payment_requests": [_request(each) for each in found]}
 
 
-async def delete_user(tx: Transaction, user_id: int, _now: datetime) -> None:
-    """Delete the user's payment requests, the reports about them, and the user's own reports."""
-    await PaymentRequestRepository(tx).delete_of_user(user_id)
+async def begin_deletion(tx: Transaction, user_id: int, now: datetime) -> None:
+    """Close the user's links first and for good, so that no new order comes from them."""
+    await PaymentRequestRepository(tx).close_all(user_id, ClosedBy.DELETION, now)
+
+
+async def blocks_deletion(tx: Transaction, user_id: int) -> PaidOrders | None:
+    """Return the paid orders that the deletion waits for: the user must be reachable until the rupiah have arrived."""
+    requests = await PaymentRequestRepository(tx).ids_of_user(user_id)
+    tallies = await OrderRepository(tx).tally_links(requests) if requests else {}
+    count = sum(each.in_progress for each in tallies.values())
+    return PaidOrders(count) if count else None
+
+
+async def delete_user(tx: Transaction, user_id: int, now: datetime) -> None:
+    """Delete the user's payment requests and reports, and remove the user's number from the orders of the links."""
+    requests = PaymentRequestRepository(tx)
+    if ids := await requests.ids_of_user(user_id):
+        await delete_links(tx, ids, now)
+    await requests.delete_of_user(user_id)
 
 
 async def prune(tx: Transaction, now: datetime, kept: timedelta | None, limit: int) -> int:
@@ -87,5 +120,7 @@ USER_DATA = UserData(
     has_any=has_any,
     export_user=export_user,
     delete_user=delete_user,
+    begin_deletion=begin_deletion,
+    blocks_deletion=blocks_deletion,
     prune=prune,
 )

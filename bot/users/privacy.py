@@ -84,6 +84,9 @@ class PrivacyService:
         Call it in the user's own chat queue.
         """
         async with self._database.transaction() as tx:
+            for each in list_user_data(self._features):
+                if each.begin_deletion is not None:
+                    await each.begin_deletion(tx, user.id, self._clock.now())
             blockers = await self._blockers(tx, user.id)
             if blockers.is_empty:
                 await self._delete(tx, user.id)

@@ -88,6 +88,9 @@ class UserData:
     blocks_deletion: Callable[[Transaction, int], Awaitable[Blocker | None]] | None = None
     """Returns what has to end first. During an open order the user must stay reachable."""
 
+    begin_deletion: Callable[[Transaction, int, datetime], Awaitable[None]] | None = None
+    """Ends at once, and for good, what can't wait until the user is deleted. The last parameter is now."""
+
     is_busy: Callable[[Transaction, int], Awaitable[bool]] | None = None
     """Returns whether the user is in a conversation. Then only the user can start the deletion."""
 

@@ -48,7 +48,7 @@ KNOWN_ORDER = {
     Menu.EVERYONE: (
         "send request requests recipients rate status orders verify cancel settings phrase privacy language help start"
     ),
-    Menu.OPERATORS: "status broadcast broadcasts stats destinations export reconcile audit rate",
+    Menu.OPERATORS: "status broadcast broadcasts stats destinations export reconcile audit reports rate",
     Menu.SUPPORT: "tickets find order customer replies note unsend",
     Menu.GROUP: "tickets find order customer replies note unsend help language verify",
 }

@@ -36,6 +36,16 @@ from bot.operations.reconciliation.buttons import ReconciliationAction, Reconcil
 from bot.orders.buttons import OrderAction, PreferenceButton, PreferencesAction, PreferencesButton
 from bot.orders.destinations.buttons import DestinationsButton
 from bot.orders.preferences import DeliveryMode
+from bot.payment_requests.buttons import (
+    AskButton,
+    AskOverButton,
+    ReportAction,
+    ReportedButton,
+    ReportsButton,
+    RequestAction,
+    RequestButton,
+    RequestsButton,
+)
 from bot.rates.buttons import RateButton, SubscriptionAction, SubscriptionButton
 from bot.rates.history import ChartPeriod
 from bot.recipients.buttons import RecipientAction, RecipientButton, RecipientsButton
@@ -106,7 +116,7 @@ MOVING = {"orders": frozenset({"last_polled_at", "next_poll_at", "version"})}
 THEIR_OWN = frozenset({"users", "drafts", "recipients", "subscriptions", "rate_alerts", "user_events", "outbox"})
 """Tables in which an attempt may change the user's own rows, such as a language or a draft."""
 
-ABOUT_SOMETHING = re.compile(r"^(?:[dorht]|tk|rv|lu|sa|au|bc|bd|al):")
+ABOUT_SOMETHING = re.compile(r"^(?:[dorht]|pr|prr|tk|rv|lu|sa|au|bc|bd|al):")
 """Buttons about one user's data. Other buttons are about the user who presses them."""
 
 Rows = frozenset[tuple[str, str]]
@@ -184,7 +194,7 @@ def commands_to_try(matters: PrivateData, wanted: Iterable[str]) -> Iterator[str
         "person": (str(matters.user_id), "@newcomer"),
         "find": ("bca",),
         "send": (),  # it repeats text that it doesn't understand
-        "start": (f"v_{matters.orders[0]}",),
+        "start": (f"v_{matters.orders[0]}", f"r_{matters.orders[0]:A<16}"),
     }
     for command in sorted(wanted):
         yield f"/{command}"
@@ -303,6 +313,9 @@ def _made_up(matters: PrivateData) -> Iterator[str]:
     yield from ("sa:text", "sa:nothing")
     yield from _looked_up(matters)
     yield from (RecipientButton("0" * 32, action).pack() for action in RecipientAction)
+    yield from (RequestButton("0" * 16, action).pack() for action in RequestAction)
+    yield from (ReportedButton("0" * 16, action).pack() for action in ReportAction)
+    yield from (AskButton().pack(), AskOverButton().pack(), RequestsButton().pack(), ReportsButton().pack())
     yield from (BroadcastButton("0" * 10, 1, action).pack() for action in BroadcastAction)
     yield from (DeliveryButton("0" * 10, action).pack() for action in DeliveryAction)
     yield from (

@@ -7,8 +7,9 @@ from typing import Any, Final
 
 from bot.checkout.draft import OrderDraft, RequestTerms, Step
 from bot.core.money import Amount
-from bot.payment_requests.model import MAX_NOTE_LENGTH, ClosedBy, PaymentRequest, RequestStatus
-from bot.payment_requests.screens import ask, card, requests
+from bot.orders.repository import LinkTally
+from bot.payment_requests.model import MAX_NOTE_LENGTH, ClosedBy, PaymentRequest, ReportedRequest, RequestStatus
+from bot.payment_requests.screens import ask, card, reports, requests
 from bot.recipients.holders import MAX_HOLDER_LENGTH
 from bot.recipients.matching import mask_number
 from tests.checkout.builders import a_draft_at_review
@@ -30,6 +31,12 @@ def some_requests(outside: Outside) -> Iterator[PaymentRequest]:
     yield replace(request, status=RequestStatus.PAUSED)
 
 
+def some_reported(outside: Outside) -> Iterator[ReportedRequest]:
+    """Yield reported requests."""
+    for request in some_requests(outside):
+        yield ReportedRequest(request=request, reports=12, last_at=NOW)
+
+
 def some_asking(outside: Outside) -> Iterator[OrderDraft]:
     """Yield drafts of payment requests at their review."""
     terms = RequestTerms(note=outside.typed[:MAX_NOTE_LENGTH] or None, note_asked=True, is_reusable=True)
@@ -40,7 +47,12 @@ def some_asking(outside: Outside) -> Iterator[OrderDraft]:
 
 
 SAMPLES: Final[dict[object, Callable[[Outside], Iterable[object]]]] = {
+    LinkTally: lambda _: (LinkTally(), LinkTally(sent=3, sent_idr=450_000, in_progress=1, failed=2)),
+    (requests.show_list, "tallies"): lambda _: ({a_request().id: LinkTally(sent=1, sent_idr=10**12)},),
     PaymentRequest: some_requests,
+    ReportedRequest: some_reported,
+    (reports.ask_close, "request_id"): lambda _: ("0123456789abcdef",),
+    (reports.ask_close_all, "request_id"): lambda _: ("0123456789abcdef",),
     (ask.show_review, "draft"): some_asking,
     (ask.show_changes, "draft"): some_asking,
     # Nothing is lost of a draft without answers, so nobody is asked.

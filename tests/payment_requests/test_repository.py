@@ -8,10 +8,14 @@ from sqlalchemy import select
 
 from bot.infra.db.database import Database
 from bot.infra.db.errors import RowUnreadable
+from bot.orders.order import Phase
+from bot.orders.repository import OrderRepository
+from bot.payment_requests import user_data
 from bot.payment_requests.links import hash_token, make_link, new_token, read_token
 from bot.payment_requests.model import ClosedBy, PaymentRequest, Report, RequestState, RequestStatus
 from bot.payment_requests.repository import PaymentRequestRepository, ReportRepository
 from bot.payment_requests.tables import payment_requests
+from tests.orders.builders import an_order
 from tests.payment_requests.builders import TOKEN, a_request
 from tests.times import DAY, NOW, SECOND
 from tests.users.builders import EMMA, SARI
@@ -164,3 +168,29 @@ def test_a_link_carries_96_random_bits_that_telegram_accepts() -> None:
 @pytest.mark.parametrize("word", ["", "r_", "r_short", f"r_{TOKEN}x", f"v_{TOKEN}", f"r_{TOKEN[:-1]}/", f"r_{TOKEN}\n"])
 def test_a_word_of_another_form_is_no_token(word: str) -> None:
     assert read_token(word) is None
+
+
+async def test_a_request_for_deletion_closes_all_links_for_good_and_waits_for_paid_orders_alone(
+    store: Database,
+) -> None:
+    await save(store, a_request(), a_request("f" * 16, token=new_token()))
+    unpaid = an_order("UNPAID1", user_id=EMMA, origin=a_request().id, phase=Phase.OPEN)
+    paid = an_order("PAID222", user_id=EMMA, origin="f" * 16, phase=Phase.OPEN, paid_at=NOW)
+    async with store.transaction() as tx:
+        await OrderRepository(tx).add(unpaid)
+        await user_data.begin_deletion(tx, SARI, LATER)
+        assert await user_data.blocks_deletion(tx, SARI) is None
+        await OrderRepository(tx).add(paid)
+        assert await user_data.blocks_deletion(tx, SARI) == user_data.PaidOrders(1)
+    assert {(await read(store, each)).closed_by for each in (a_request().id, "f" * 16)} == {ClosedBy.DELETION}
+
+
+async def test_a_deleted_askers_number_is_in_no_order_of_their_links(store: Database) -> None:
+    await save(store, a_request())
+    async with store.transaction() as tx:
+        await OrderRepository(tx).add(an_order("R234567", user_id=EMMA, origin=a_request().id, phase=Phase.OPEN))
+        await user_data.delete_user(tx, SARI, LATER)
+        order = await OrderRepository(tx).get("R234567")
+        assert order is not None
+        assert (order.number, order.holder) == ("", None)
+        assert await PaymentRequestRepository(tx).get(a_request().id) is None

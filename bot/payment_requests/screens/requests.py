@@ -1,11 +1,12 @@
 """One's own requests: the list, one request with what can be done, and the questions for changes."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from bot.infra.i18n import Translator
+from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen, Style
+from bot.orders.repository import LinkTally
 from bot.payment_requests.buttons import AskButton, RequestAction, RequestButton, RequestsButton
 from bot.payment_requests.links import make_link
 from bot.payment_requests.model import MAX_NOTE_LENGTH, PaymentRequest, RequestState
@@ -18,15 +19,17 @@ from bot.recipients.matching import mask_number
 PAGE_SIZE: Final = 8
 
 
-def show_list(reader: Reader, requests: Sequence[PaymentRequest], page: int = 0) -> Screen:
-    """Return one page of the list, or that there are no requests."""
+def show_list(
+    reader: Reader, requests: Sequence[PaymentRequest], tallies: Mapping[str, LinkTally], page: int = 0
+) -> Screen:
+    """Return one page of the list with what came in, or that there are no requests. `tallies` are by request."""
     t = reader.t
     if not requests:
         return Screen(t("payment_requests.list.none"), (ask_row(t),))
     pages = -(-len(requests) // PAGE_SIZE)
     page = min(page, pages - 1)
     shown = requests[page * PAGE_SIZE : (page + 1) * PAGE_SIZE]
-    rows = tuple((_list_button(reader, each),) for each in shown)
+    rows = tuple((_list_button(reader, each, tallies.get(each.id, LinkTally())),) for each in shown)
     return Screen(t("payment_requests.list.ask"), (*rows, *_page_row(t, page, pages), ask_row(t)))
 
 
@@ -40,8 +43,8 @@ def make_ask_button(t: Translator) -> Button:
     return Button(t.plain("payment_requests.button.ask"), data=AskButton().pack())
 
 
-def show_request(reader: Reader, request: PaymentRequest, bot: str, *, inline: bool) -> Screen:
-    """Return all about one's own request."""
+def show_request(reader: Reader, request: PaymentRequest, tally: LinkTally, bot: str, *, inline: bool) -> Screen:
+    """Return all about one's own request, with what came in. Nothing is said of who paid."""
     t, state = reader.t, request.state_at(reader.now)
     text = t(
         "payment_requests.page.text",
@@ -55,6 +58,7 @@ def show_request(reader: Reader, request: PaymentRequest, bot: str, *, inline: b
         end=format_end(reader, request.ends_at),
         link=make_link(bot, request.token),
     )
+    text = Html("\n\n".join((text, *_format_tally(t, tally))))
     back = (Button(t.plain("payment_requests.button.all"), data=RequestsButton().pack()),)
     return Screen(text, (*_actions(t, request, state, bot, inline=inline), back))
 
@@ -105,9 +109,21 @@ def ask_close(t: Translator, request: PaymentRequest) -> Screen:
     )
 
 
-def _list_button(reader: Reader, request: PaymentRequest) -> Button:
+def _format_tally(t: Translator, tally: LinkTally) -> Iterator[Html]:
+    """Yield what came in, what is on the way, and how many payments failed."""
+    if tally.sent:
+        payments = t.plural("payment_requests.page.payments", tally.sent)
+        yield t("payment_requests.page.received", sum=t.rupiah(tally.sent_idr), payments=payments)
+    if tally.in_progress:
+        yield t.plural("payment_requests.page.in_progress", tally.in_progress)
+    if tally.failed:
+        yield t.plural("payment_requests.page.failed", tally.failed)
+
+
+def _list_button(reader: Reader, request: PaymentRequest, tally: LinkTally) -> Button:
     state = format_state(reader.t, request.state_at(reader.now))
-    label = f"{state} · {format_sum(reader.t, request.idr)}" + (f" · {request.note}" if request.note else "")
+    received = f" · +{reader.t.rupiah(tally.sent_idr)}" if tally.sent else ""
+    label = f"{state} · {format_sum(reader.t, request.idr)}{received}" + (f" · {request.note}" if request.note else "")
     return Button(label[:64], data=RequestButton(request.id, RequestAction.SHOW).pack())
 
 

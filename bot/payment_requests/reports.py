@@ -1,0 +1,84 @@
+"""Reports: a payer reports a request with one tap, and operators close it, or all requests of its asker.
+
+What an operator looks at and closes is in the audit log, in the same transaction.
+"""
+
+from typing import Final
+
+from bot.infra.feature import Infra
+from bot.infra.outbox.repository import OutboxRepository
+from bot.payment_requests import metrics
+from bot.payment_requests.audit import ALL_OF_USER, record_closing, record_look
+from bot.payment_requests.model import ClosedBy, PaymentRequest, Report, ReportedRequest, RequestStatus
+from bot.payment_requests.notifications import closed_notification, report_notifications
+from bot.payment_requests.repository import PaymentRequestRepository, ReportRepository
+from bot.payment_requests.rules import PaymentRequestRules
+
+MAX_LISTED: Final = 20
+
+
+class ReportService:
+    """Take reports of payers, and let operators act on them."""
+
+    def __init__(self, infra: Infra, rules: PaymentRequestRules) -> None:
+        self._database = infra.database
+        self._clock = infra.clock
+        self._wake_outbox = infra.wake_outbox
+        self._rules = rules
+
+    async def report(self, user_id: int, request_id: str) -> None:
+        """Save a payer's report. Operators are notified of the first one about a request. A second tap adds nothing."""
+        now = self._clock.now()
+        async with self._database.transaction() as tx:
+            request = await PaymentRequestRepository(tx).get(request_id)
+            if request is None or not await ReportRepository(tx).add(
+                Report(request_id=request_id, user_id=user_id, at=now)
+            ):
+                return
+            await OutboxRepository(tx).add(report_notifications(request, self._rules.operator_ids, now))
+        metrics.REPORTED.inc()
+        self._wake_outbox()
+
+    async def list_reported(self) -> tuple[ReportedRequest, ...]:
+        """Return the reported requests that aren't closed, the last reported first."""
+        async with self._database.reading() as tx:
+            return await ReportRepository(tx).reported(limit=MAX_LISTED)
+
+    async def look(self, operator_id: int, request_id: str) -> tuple[PaymentRequest, int] | None:
+        """Return a request and how often it was reported, and record the look. None if it is gone."""
+        async with self._database.transaction() as tx:
+            request = await PaymentRequestRepository(tx).get(request_id)
+            if request is None:
+                return None
+            await record_look(tx, operator_id, request, self._clock.now())
+            return request, await ReportRepository(tx).count(request_id)
+
+    async def close(self, operator_id: int, request_id: str) -> PaymentRequest | None:
+        """Close a request for good, and notify its asker. Return it as it is then, or None if it is gone."""
+        now = self._clock.now()
+        async with self._database.transaction() as tx:
+            requests = PaymentRequestRepository(tx)
+            request = await requests.get(request_id)
+            if request is None:
+                return None
+            if await requests.set_status(request_id, RequestStatus.CLOSED, now, ClosedBy.OPERATOR):
+                await record_closing(tx, operator_id, request, now)
+                await OutboxRepository(tx).add([closed_notification(request, now)])
+            closed = await requests.get(request_id)
+        self._wake_outbox()
+        return closed
+
+    async def close_all(self, operator_id: int, request_id: str) -> int | None:
+        """Close all requests of the asker of this one, and notify the asker. Return how many, or None if it is gone."""
+        now = self._clock.now()
+        async with self._database.transaction() as tx:
+            requests = PaymentRequestRepository(tx)
+            request = await requests.get(request_id)
+            if request is None:
+                return None
+            closed = await requests.close_all(request.user_id, ClosedBy.OPERATOR, now)
+            if closed:
+                await record_closing(tx, operator_id, request, now, detail=ALL_OF_USER)
+                await OutboxRepository(tx).add([closed_notification(request, now, is_all=True)])
+        self._wake_outbox()
+        return closed

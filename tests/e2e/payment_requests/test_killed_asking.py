@@ -1,0 +1,89 @@
+"""A bot killed at every step of asking for rupiah: the asker continues where they were, and gets one link."""
+
+from contextlib import AsyncExitStack
+from functools import partial
+
+from bot.payment_requests.repository import PaymentRequestRepository
+from tests.e2e.bot_database import open_transaction
+from tests.e2e.checkout.test_killed_conversation import Move
+from tests.e2e.faults import calls_of, hold_call, kill_and_restart, wait_until_idle
+from tests.e2e.new_users import Sender, new_sender
+from tests.e2e.system import System
+from tests.texts import label, like
+from tests.waiting import until
+
+NOTE = "Patungan makan siang"
+CARD = like("payment_requests.card.caption")
+WAY = [
+    Move(like("checkout.request.destination.ask"), says="/request"),
+    Move(like("checkout.number.ask_bank"), taps="BCA"),
+    Move(like("checkout.request.holder.ask"), says="7731004455", is_edit=True),
+    Move(like("checkout.request.amount.ask"), says="Sari Dewi", is_edit=True),
+    Move(like("payment_requests.ask.note"), says="150rb", is_edit=True),
+    Move(like("payment_requests.ask.uses"), says=NOTE, is_edit=True),
+    Move(like("payment_requests.review.seen"), taps=label("payment_requests.uses.once")),
+    Move(like("checkout.review.what_to_change"), taps=label("checkout.review.change")),
+    Move(like("payment_requests.ask.end"), taps=label("payment_requests.edit.end")),
+    Move(like("payment_requests.review.seen"), taps="30 "),
+    Move(like("payment_requests.review.confirmed"), taps=label("payment_requests.review.confirm")),
+]
+"""Every question, answered by text or by button, an edit from the review, and the confirmation."""
+
+
+async def test_kill_9_before_and_after_each_answer_is_sent_loses_no_answer_and_makes_one_link(kirim: System) -> None:
+    before_it, after_it = await new_sender(kirim), await new_sender(kirim)
+    for move in WAY:
+        answers = calls_of(kirim, "editMessageText" if move.taps or move.is_edit else "sendMessage")
+        async with AsyncExitStack() as air:
+            await air.enter_async_context(hold_call(answers, before_it.chat, "delay"))
+            await air.enter_async_context(hold_call(answers, after_it.chat, "delay_after"))
+            await move.make(before_it)
+            await move.make(after_it)
+        before = await answers.count()
+        await kill_and_restart(kirim)
+        await until(partial(answers.are_more_than, before + 1), what="both answers")
+        await before_it.chat.sees(move.sees)
+        await after_it.chat.sees(move.sees)
+        await wait_until_idle(kirim)
+    for sender in (before_it, after_it):
+        await has_one_link(kirim, sender)
+
+
+async def test_kill_9_before_an_update_is_acknowledged_or_a_press_answered_makes_one_link(kirim: System) -> None:
+    sender = await new_sender(kirim)
+    for move in WAY:
+        async with hold_call(calls_of(kirim, "answerCallbackQuery" if move.taps else "getUpdates")):
+            await move.make(sender)
+        await kill_and_restart(kirim)
+        await sender.chat.sees(move.sees)
+    await wait_until_idle(kirim)
+    await has_one_link(kirim, sender)
+
+
+async def test_kill_9_while_the_picture_is_sent_sends_it_again_and_says_so(kirim: System) -> None:
+    sender = await new_sender(kirim)
+    for move in WAY[:-1]:
+        await move.make(sender)
+        await sender.chat.sees(move.sees)
+    async with hold_call(calls_of(kirim, "sendPhoto"), sender.chat, "delay_after"):
+        await WAY[-1].make(sender)
+    await kill_and_restart(kirim)
+    await sender.chat.sees_times(2, CARD)
+    await sender.chat.sees(like("infra.outbox.again"), anywhere=True)
+    async with open_transaction(kirim) as tx:
+        assert len(await PaymentRequestRepository(tx).of_user(sender.chat.id)) == 1
+
+
+async def has_one_link(system: System, sender: Sender) -> None:
+    """Check that the asker has one request with all answers from before the kills, and one picture of it."""
+    assert await sender.chat.count(CARD) == 1
+    async with open_transaction(system) as tx:
+        (request,) = await PaymentRequestRepository(tx).of_user(sender.chat.id)
+    assert (request.number, request.holder, request.idr, request.note) == (
+        "7731004455",
+        "Sari Dewi",
+        150_000,
+        NOTE,
+    )
+    assert request.ends_at is not None
+    assert not request.is_reusable
