@@ -2,12 +2,16 @@
 
 from bot.checkout.draft import Step
 from bot.checkout.feature import Checkout
-from bot.infra.feature import Feature, Infra
+from bot.infra.feature import Feature, HandlerPhase, Infra
+from bot.orders.buttons import OrderAction
 from bot.orders.feature import Orders
 from bot.payment_requests import notifications
 from bot.payment_requests.audit import AUDIT_TERMS
 from bot.payment_requests.handlers import PaymentRequestHandlers
 from bot.payment_requests.inline import InlineAnswers
+from bot.payment_requests.paying import notifications as outcomes
+from bot.payment_requests.paying.handlers import PayHandlers
+from bot.payment_requests.paying.service import PayService
 from bot.payment_requests.report_handlers import ReportHandlers
 from bot.payment_requests.reports import ReportService
 from bot.payment_requests.rules import PaymentRequestRules
@@ -45,15 +49,21 @@ class PaymentRequests:
         )
         self.reports = ReportService(infra, rules)
         reports, is_on = ReportHandlers(reports=self.reports), rules.is_on
+        paying = PayHandlers(PayService(infra, orders.service), orders, is_on=is_on)
         self.feature = Feature(
             name="payment_requests",
             unreadable_rows={"payment_requests": "payment_requests.unreadable"},
             user_data=USER_DATA,
             # Operators can close what was reported also while nobody can ask.
-            routes=(*((handlers.routes(),) if is_on else ()), reports.routes()),
+            routes=(*((handlers.routes(),) if is_on else ()), paying.routes(), reports.routes()),
             audit_terms=AUDIT_TERMS,
-            answers=handlers.answers() if is_on else {},
-            handlers=handlers.handlers() if is_on else {},
+            answers={**(handlers.answers() if is_on else {}), **paying.answers()},
+            handlers={
+                HandlerPhase.QUESTIONS: (
+                    *(handlers.handlers()[HandlerPhase.QUESTIONS] if is_on else ()),
+                    *paying.handlers()[HandlerPhase.QUESTIONS],
+                )
+            },
             answer_inline_query=InlineAnswers(infra, catalogue).answer if is_on else None,
             start_buttons=(make_ask_button,) if is_on else (),
             recipient_buttons=(make_recipient_button,) if is_on else (),
@@ -67,5 +77,7 @@ class PaymentRequests:
                 Step.REVIEW: RequestReviewStep(drafts=checkout.drafts, requests=self.service, holder=holder),
             },
             show_placed_request=handlers.show_placed,
-            renderers=(notifications.RENDERERS,),
+            renderers=(notifications.RENDERERS, outcomes.RENDERERS),
+            order_actions={OrderAction.OPEN_LINK: paying.open_again},
+            order_listeners=(outcomes.LinkListener(),),
         )

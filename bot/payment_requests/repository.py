@@ -50,6 +50,10 @@ RECORD_USE = (
     .where(_requests.id == bindparam("key"))
     .values(used_at=bindparam("at", type_=_requests.used_at.type))
 )
+RECORD_USE_IF_PAYABLE = RECORD_USE.where(
+    _requests.status == constant(RequestStatus.OPEN),
+    or_(_requests.ends_at.is_(None), _requests.ends_at > bindparam("now", type_=_requests.ends_at.type)),
+)
 CLOSE_ALL = (
     update(payment_requests)
     .where(_requests.user_id == bindparam("user"), ~IS_CLOSED)
@@ -152,6 +156,14 @@ class PaymentRequestRepository:
     async def record_use(self, request_id: str, at: datetime) -> None:
         """Save that a request was paid, so that it isn't deleted for lack of use."""
         await self._connection.execute(RECORD_USE, {"key": request_id, "at": at})
+
+    async def record_use_if_payable(self, request_id: str, now: datetime) -> bool:
+        """Save that an order is made from a request's link. Return False if it can't be paid now.
+
+        The row stays locked until the transaction ends, so that a link isn't closed between the two.
+        """
+        values = {"key": request_id, "at": now, "now": now}
+        return (await self._connection.execute(RECORD_USE_IF_PAYABLE, values)).rowcount == 1
 
     async def delete_unused(self, before: datetime, limit: int) -> int:
         """Delete requests that were last used before, with the reports about them. Return how many requests."""

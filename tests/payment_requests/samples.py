@@ -3,18 +3,27 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import timedelta
+from decimal import Decimal
 from typing import Any, Final
 
 from bot.checkout.draft import OrderDraft, RequestTerms, Step
 from bot.core.money import Amount
 from bot.orders.repository import LinkTally
 from bot.payment_requests.model import MAX_NOTE_LENGTH, ClosedBy, PaymentRequest, ReportedRequest, RequestStatus
+from bot.payment_requests.paying import screens as paying
+from bot.payment_requests.paying.notifications import LinkNotification
 from bot.payment_requests.screens import ask, card, reports, requests
+from bot.rates.quote import estimate
 from bot.recipients.holders import MAX_HOLDER_LENGTH
 from bot.recipients.matching import mask_number
+from bot.settlement.model import Quote
 from tests.checkout.builders import a_draft_at_review
 from tests.payment_requests.builders import a_request
 from tests.screens import NOW, Outside
+
+QUOTE: Final = Quote(Decimal(1_700_000_000), NOW)
+PRICES: Final = {amount: estimate(amount, QUOTE) for amount in (Amount("IDR", 150_000), Amount("IDR", 99_999_999))}
+"""Sums with their prices."""
 
 
 def some_requests(outside: Outside) -> Iterator[PaymentRequest]:
@@ -62,6 +71,11 @@ SAMPLES: Final[dict[object, Callable[[Outside], Iterable[object]]]] = {
     (ask.ask_end, "draft"): some_asking,
     (card.show_card, "bot"): lambda _: ("kirim_bot",),
     (requests.show_request, "bot"): lambda _: ("kirim_bot",),
+    (paying.show_rejection, "why"): lambda outside: (outside.t("orders.limits.links"),),
+    (paying.ask_amount, "prices"): lambda _: ({}, PRICES),
+    (paying.show_review, "review"): lambda _: ("0123456789ab",),
+    (paying.show_review, "worth"): lambda _: PRICES.values(),
+    (paying.show_payment, "kind"): lambda _: LinkNotification,
 }
 
 MUST_SAY: Final[dict[object, Callable[..., tuple[str, ...]]]] = {

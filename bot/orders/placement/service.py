@@ -59,9 +59,10 @@ class ConfirmationOutdated(Exception):
 class PlaceOrder:
     """A confirmed request for an order. A draft places one order, even if its confirmation is repeated.
 
-    The amount in `wanted` and `quote` are those of the review. `reviewed_sats` is the sum of a deposit as the review
-    showed it. `phrase` becomes the user's phrase if they have none, because every invoice shows one. `message_id` is
-    the message with the review, in which the outcome is shown. `origin` is the link that was opened, if any.
+    The amount in `wanted` and `quote` are those of the review. `reviewed_sats` is the sum in sats as the review showed
+    it, of a deposit, or if `quote` is newer. `phrase` becomes the user's phrase if they have none, because every
+    invoice shows one. `message_id` is the message with the review, in which the outcome is shown. `origin` is the link
+    that was opened, if any.
     """
 
     payer: Payer
@@ -159,7 +160,9 @@ class OrderService:
         agreed = max(worth.sats, request.reviewed_sats or 0)
         self.rules.check_amount(current, idr=worth.idr, sats=agreed)
         quote = None
-        if request.wanted.channel != LIGHTNING:
+        if request.wanted.channel == LIGHTNING:
+            worth = replace(worth, sats=request.reviewed_sats or worth.sats)
+        else:
             quote = await self.catalogue.quote(fresh=True)
             worth = estimate(Amount("SAT", agreed), request.quote)
         order = new_intent(

@@ -1,0 +1,230 @@
+"""Open links, ask payers for the sum if they decide it, and place what they confirm."""
+
+import secrets
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Final
+
+from telegram import Update
+from telegram.ext import CommandHandler, filters
+
+from bot.checkout.steps.amount import COMMON
+from bot.checkout.steps.review import show_confirmed
+from bot.core.errors import Rejection
+from bot.core.money import Ambiguous, Amount, AmountRejected, parse_amount
+from bot.infra.feature import HandlerPhase
+from bot.infra.telegram.ui.router import PRIVATE, Handler, Routes
+from bot.infra.telegram.ui.screen import Screen
+from bot.orders.feature import Orders
+from bot.orders.order import Order
+from bot.orders.payer import Payer, payer_in_chat
+from bot.orders.placement.service import MethodVanished
+from bot.payment_requests.links import START_PATTERN, read_token
+from bot.payment_requests.model import PaymentRequest
+from bot.payment_requests.paying import screens
+from bot.payment_requests.paying.buttons import PayAction, PayButton
+from bot.payment_requests.paying.service import Confirmation, NotPayable, PayService
+from bot.settlement.model import SettlementFailure
+from bot.users import questions
+from bot.users.repository import UserRepository
+from bot.users.session import Session, as_handler
+from bot.users.suggestions import suggest_phrase
+
+AMOUNT: Final = "payment_request_amount"
+REVIEW_BYTES: Final = 6
+
+_Action = Callable[[Session, PaymentRequest, PayButton], Awaitable[object]]
+
+
+class PayHandlers:
+    """Show what links ask for, and place orders. Whoever has a link can pay it."""
+
+    def __init__(self, service: PayService, orders: Orders, *, is_on: bool) -> None:
+        self._service = service
+        self._orders = orders.service
+        self._status_messages = orders.status_messages
+        self._is_on = is_on
+
+    def routes(self) -> Routes[Session]:
+        """Return the buttons."""
+        routes = Routes[Session]()
+        actions: Mapping[PayAction, _Action] = {
+            PayAction.SHOW: self._show,
+            PayAction.REVIEW: self._choose,
+            PayAction.CONFIRM: self._confirm,
+        }
+        routes.add_actions(PayButton, self.pay_button, actions)
+        return routes
+
+    def answers(self) -> Mapping[str, questions.AnswerHandler]:
+        """Return the handler of the typed sum."""
+        return {AMOUNT: questions.accept_text(self.amount_typed)}
+
+    def handlers(self) -> Mapping[HandlerPhase, Sequence[Handler]]:
+        """Return the handler of links. It comes before the general handler of `/start`."""
+        links = PRIVATE & filters.Regex(START_PATTERN)
+        return {HandlerPhase.QUESTIONS: (CommandHandler("start", as_handler(self._open_link), filters=links),)}
+
+    async def open_again(self, session: Session, order: Order) -> None:
+        """Open the link that an order was made from."""
+        await session.acknowledge()
+        session.message_id = None
+        await self._open(session, await self._service.get(order.origin or ""))
+
+    async def pay_button(self, session: Session, button: PayButton, act: _Action) -> None:
+        """Do the action of a payer's button, if its link can still be paid."""
+        request = await self._service.get(button.request_id) if self._is_on else None
+        if not session.has_text:
+            session.message_id = None
+        await session.acknowledge()
+        if request is None or not request.is_payable(session.now):
+            await self._open(session, request)
+        else:
+            await act(session, request, button)
+
+    async def amount_typed(self, session: Session, request_id: str, text: str) -> None:
+        """Show the review of the typed sum. If it can't be read or sent, say why and ask again."""
+        request = await self._service.get(request_id) if self._is_on else None
+        if request is None or not request.is_payable(session.now):
+            await self._save_answered(session)
+            await self._open(session, request)
+            return
+        try:
+            idr = read_rupiah(text)
+            worth = await self._price(session, request, idr)
+        except Rejection as rejection:
+            session.notice = session.format_rejection(rejection)
+            await self._ask_amount(session, request)
+            return
+        await self._save_answered(session)
+        if worth is not None:
+            await self._review(session, request, idr)
+
+    async def _save_answered(self, session: Session) -> None:
+        async with session.infra.database.transaction() as tx:
+            await UserRepository(tx).save(questions.mark_answered(session))
+
+    async def _open_link(self, session: Session, update: Update) -> None:
+        text = update.effective_message.text if update.effective_message else None
+        token = read_token((text or "").split(maxsplit=1)[-1].strip())
+        session.message_id = None
+        await self._open(session, await self._service.find(token) if token and self._is_on else None)
+
+    async def _open(self, session: Session, request: PaymentRequest | None) -> None:
+        """Show what a link asks for, or why it can't be paid."""
+        if not self._is_on:
+            await self._show_screen(session, screens.show_off(session.t))
+        elif request is None:
+            await self._show_screen(session, screens.show_unknown(session.t))
+        elif not request.is_payable(session.now):
+            state = request.state_at(session.now)
+            await self._show_screen(session, screens.show_not_payable(session.t, request, state))
+        elif request.idr is None:
+            await self._ask_amount(session, request)
+        else:
+            await self._review(session, request, request.idr)
+
+    async def _show(self, session: Session, request: PaymentRequest, _: PayButton) -> None:
+        await self._open(session, request)
+
+    async def _choose(self, session: Session, request: PaymentRequest, button: PayButton) -> None:
+        await self._review(session, request, button.idr if request.idr is None else request.idr)
+
+    async def _ask_amount(self, session: Session, request: PaymentRequest) -> None:
+        """Ask how much the payer wants to send. A typed sum goes to `amount_typed`."""
+        prices = {}
+        with suppress(SettlementFailure):
+            placed = await self._service.read_placed(_payer(session))
+            amounts = [Amount("IDR", idr) for idr in COMMON]
+            prices = await self._orders.price_choices(placed, request.method, amounts)
+        minimum = self._orders.rules.min_order_idr
+        await questions.ask(session, AMOUNT, screens.ask_amount(session.t, request, minimum, prices), request.id)
+
+    async def _price(self, session: Session, request: PaymentRequest, idr: int) -> object | None:
+        """Return what `idr` rupiah cost. If there is no price, say so and return None. Raises `Rejection`."""
+        try:
+            return await self._service.price(request, idr, await self._service.read_placed(_payer(session)))
+        except MethodVanished:
+            await self._show_screen(session, screens.show_vanished(session.t, request))
+        except SettlementFailure:
+            await self._show_screen(session, screens.show_service_down(session.t, request))
+        return None
+
+    async def _review(self, session: Session, request: PaymentRequest, idr: int) -> None:
+        """Show the review, or the payer's unpaid order of the same sum if its price still holds."""
+        t = session.t
+        placed = await self._service.read_placed(_payer(session))
+        try:
+            worth = await self._service.price(request, idr, ())
+            unpaid = self._service.find_unpaid(placed, request, worth)
+            if unpaid is not None:
+                await self._show_unpaid(session, unpaid)
+                return
+            await self._service.price(request, idr, placed)
+        except Rejection as rejection:
+            await self._show_screen(session, screens.show_rejection(t, request, session.format_rejection(rejection)))
+        except MethodVanished:
+            await self._show_screen(session, screens.show_vanished(t, request))
+        except SettlementFailure:
+            await self._show_screen(session, screens.show_service_down(t, request))
+        else:
+            phrase = (await suggest_phrase(session)).text if session.user.phrase is None else None
+            review = secrets.token_hex(REVIEW_BYTES)
+            shown = screens.show_review(t, request, worth, session.zone, review=review, phrase=phrase)
+            await self._show_screen(session, shown)
+
+    async def _show_unpaid(self, session: Session, order: Order) -> None:
+        """Show the payer's own unpaid order again."""
+        await session.send_message(Screen(session.t("payment_requests.pay.unpaid")))
+        await self._status_messages.resend_status_message(session, order)
+
+    async def _confirm(self, session: Session, request: PaymentRequest, button: PayButton) -> None:
+        """Place the order. Notifications say what follows."""
+        phrase = (await suggest_phrase(session)).text if session.user.phrase is None else None
+        confirmed = Confirmation(
+            payer=_payer(session),
+            request_id=request.id,
+            idr=button.idr,
+            sats=button.sats,
+            review=button.review,
+            phrase=phrase,
+            message_id=session.message_id,
+        )
+        t = session.t
+        try:
+            order = await self._service.place(confirmed)
+        except NotPayable:
+            await self._open(session, await self._service.get(request.id))
+        except MethodVanished:
+            await self._show_screen(session, screens.show_vanished(t, request))
+        except Rejection as rejection:
+            await self._show_screen(session, screens.show_rejection(t, request, session.format_rejection(rejection)))
+        except SettlementFailure:
+            await self._show_screen(session, screens.show_service_down(t, request))
+        else:
+            if order.draft_id.endswith(f".{button.review}"):
+                await session.edit_message(show_confirmed(t, order, phrase=phrase))
+                await self._status_messages.show_outcome(session, order)
+            else:
+                await self._show_unpaid(session, order)
+
+    async def _show_screen(self, session: Session, screen: Screen) -> None:
+        await session.show(session.with_resume(screen))
+
+
+def read_rupiah(text: str) -> int:
+    """Return the typed sum in rupiah.
+
+    Raises:
+        AmountRejected: it can't be read, has several meanings, or isn't in rupiah.
+    """
+    amount = parse_amount(text)
+    if isinstance(amount, Ambiguous):
+        raise AmountRejected("payment_requests.pay.ambiguous")
+    if amount.currency != "IDR":
+        raise AmountRejected("payment_requests.pay.only_rupiah")
+    return amount.value
+
+
+def _payer(session: Session) -> Payer:
+    return payer_in_chat(session.user.id, session.chat_id)

@@ -1,0 +1,116 @@
+"""What askers hear of the payments of their links: that one arrived, was sent, or failed. Never who paid.
+
+They are saved in the transaction that changes the order. What becomes of a failed payment is between its payer and
+support.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from bot.infra.db.errors import RowUnreadable
+from bot.infra.db.transaction import Transaction
+from bot.infra.outbox.model import DeliveryOutcome, Notification, NotificationKind, Sent, format_subject
+from bot.infra.outbox.repository import OutboxRepository
+from bot.orders.events import OrderProblem
+from bot.orders.order import Failure, Order
+from bot.payment_requests.model import ClosedBy, PaymentRequest, RequestStatus
+from bot.payment_requests.paying import screens
+from bot.payment_requests.repository import PaymentRequestRepository
+from bot.settlement.steps import COMPLETED
+from bot.users.readers import RenderContext, Renderer
+
+NOTIFIED_WITHIN: Final = timedelta(days=1)
+"""How long after the payment its asker is notified that it arrived. Sent rows are deleted after a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinkPayment:
+    """A payment of a link: the request, by its id, and its rupiah."""
+
+    request: str
+    idr: int
+
+
+class LinkNotification(NotificationKind):
+    """Notifications for the asker about one payment."""
+
+    PAID = "payment_request_paid", LinkPayment
+    SENT = "payment_request_sent", LinkPayment
+    FAILED = "payment_request_failed", LinkPayment
+
+
+class LinkListener:
+    """Listen to the orders that were made from links (`Feature.order_listeners`)."""
+
+    async def order_needs_staff(self, tx: Transaction, order: Order, problem: OrderProblem, now: datetime) -> None:
+        """Notify the asker that a payment failed. That it takes long is the payer's to know."""
+        request = await _find_request(tx, order)
+        if request is None:
+            return
+        await _record_payment(tx, request, order, now)
+        if problem is OrderProblem.FAILED and order.failure is Failure.PAID:
+            await _notify(tx, request, order, LinkNotification.FAILED, now)
+
+    async def order_changed(self, tx: Transaction, order: Order, now: datetime) -> None:
+        """Notify the asker of the payment, and that the rupiah were sent. Close a link that can be paid once."""
+        if not order.is_paid:
+            return
+        request = await _find_request(tx, order)
+        if request is None:
+            return
+        await _record_payment(tx, request, order, now)
+        if order.state == COMPLETED:
+            await _notify(tx, request, order, LinkNotification.SENT, now)
+        elif not order.is_ended and order.paid_at is not None and now - order.paid_at < NOTIFIED_WITHIN:
+            await _notify(tx, request, order, LinkNotification.PAID, now)
+
+
+async def _find_request(tx: Transaction, order: Order) -> PaymentRequest | None:
+    """Return the request of an order, or None if there is none, or no longer, or it can't be read."""
+    if order.origin is None:
+        return None
+    try:
+        return await PaymentRequestRepository(tx).get(order.origin)
+    except RowUnreadable:
+        return None  # it is recorded for the monitor, and the payer's order goes on all the same
+
+
+async def _record_payment(tx: Transaction, request: PaymentRequest, order: Order, now: datetime) -> None:
+    """Close a request that can be paid once. If the payment fails later, its asker makes another link."""
+    if order.is_paid and not request.is_reusable:
+        await PaymentRequestRepository(tx).set_status(request.id, RequestStatus.CLOSED, now, ClosedBy.PAYMENT)
+
+
+async def _notify(
+    tx: Transaction, request: PaymentRequest, order: Order, kind: LinkNotification, now: datetime
+) -> None:
+    payload = LinkPayment(request.id, order.idr or order.expected_idr)
+    await OutboxRepository(tx).add(
+        [
+            Notification(
+                chat_id=request.user_id,
+                subject=format_subject("payment_request", request.id),
+                kind=kind,
+                mark=order.reference,
+                payload=payload,
+                due_at=now,
+                created_at=now,
+            )
+        ]
+    )
+
+
+async def render(notification: Notification[LinkPayment], context: RenderContext) -> DeliveryOutcome:
+    """Send the message to the asker, unless the request was deleted."""
+    async with context.database.reading() as tx:
+        request = await PaymentRequestRepository(tx).get(notification.payload.request)
+    if request is None:
+        return Sent()
+    kind = LinkNotification(notification.kind)
+    screen = screens.show_payment(context.t, kind, request, notification.payload.idr)
+    return await context.send_text(notification, screen, priority="money")
+
+
+RENDERERS: Final[Mapping[NotificationKind, Renderer]] = dict.fromkeys(LinkNotification, render)

@@ -1,0 +1,125 @@
+"""What payers see of a link: who asks, in their own words, the price, and why it can't be paid.
+
+No screen has the whole number.
+"""
+
+from collections.abc import Mapping
+from datetime import tzinfo
+from typing import Final
+
+from bot.core.money import Amount
+from bot.infra.i18n import Html, Translator
+from bot.infra.telegram.ui.formatting import clip, format_clock
+from bot.infra.telegram.ui.screen import Button, Screen
+from bot.orders.screens.formatting import format_channel, format_price
+from bot.payment_requests.model import PaymentRequest, RequestState
+from bot.payment_requests.paying.buttons import PayAction, PayButton
+from bot.payment_requests.screens.formatting import format_note
+from bot.payments.tokens import LIGHTNING
+from bot.rates.quote import Estimate
+from bot.recipients.formatting import format_destination, format_full_method, format_method
+from bot.recipients.matching import mask_number
+from bot.users.screens.buttons import send_row
+from bot.users.screens.phrase import SHOW as SHOW_PHRASE
+
+COLUMNS: Final = 2
+
+
+def show_unknown(t: Translator) -> Screen:
+    """Return that a link leads to no request: whether there ever was one isn't said."""
+    return Screen(t("payment_requests.pay.unknown"), (send_row(t),))
+
+
+def show_off(t: Translator) -> Screen:
+    """Return that payment requests are switched off."""
+    return Screen(t("payment_requests.pay.off"), (send_row(t),))
+
+
+def show_not_payable(t: Translator, request: PaymentRequest, state: RequestState) -> Screen:
+    """Return why a request can't be paid now."""
+    why = t(f"payment_requests.pay.{'paused' if state is RequestState.OPEN else state}")
+    return Screen(f"{_format_asker(t, request)}\n\n{why}", (send_row(t),))
+
+
+def show_vanished(t: Translator, request: PaymentRequest) -> Screen:
+    """Return that the destination can't be paid to now."""
+    vanished = t("payment_requests.pay.vanished", name=format_method(request.method))
+    return Screen(f"{_format_asker(t, request)}\n\n{vanished}", (_again_row(t, request),))
+
+
+def show_service_down(t: Translator, request: PaymentRequest) -> Screen:
+    """Return that there is no price now, with the button that tries again."""
+    return Screen(f"{_format_asker(t, request)}\n\n{t('payment_requests.pay.no_price')}", (_again_row(t, request),))
+
+
+def show_rejection(t: Translator, request: PaymentRequest, why: Html) -> Screen:
+    """Return why the payer can't pay this now, with the button that tries again."""
+    return Screen(f"{_format_asker(t, request)}\n\n{why}", (_again_row(t, request),))
+
+
+def ask_amount(t: Translator, request: PaymentRequest, minimum: int, prices: Mapping[Amount, Estimate]) -> Screen:
+    """Return the question how much the payer wants to send, with common sums and what they cost."""
+    lines = "\n".join(
+        t("checkout.amount.price", amount=t.rupiah(worth.idr), price=format_price(t, worth.sats, LIGHTNING))
+        for worth in prices.values()
+    )
+    question = t("payment_requests.pay.ask_amount", minimum=t.rupiah(minimum))
+    buttons = [
+        Button(t.rupiah(worth.idr), data=PayButton(request.id, PayAction.REVIEW, worth.idr).pack())
+        for worth in prices.values()
+    ]
+    rows = tuple(tuple(buttons[first : first + COLUMNS]) for first in range(0, len(buttons), COLUMNS))
+    return Screen("\n\n".join(filter(None, (_format_asker(t, request), question, lines))), rows)
+
+
+def show_review(
+    t: Translator, request: PaymentRequest, worth: Estimate, zone: tzinfo, *, review: str, phrase: str | None = None
+) -> Screen:
+    """Return the review before the one confirmation. `phrase` is the one that a first invoice will have."""
+    figures = t(
+        "checkout.review.figures",
+        amount=t.rupiah(worth.idr),
+        fee=t.rupiah(worth.fee_idr),
+        rate=t.rate(worth.quote.btc_idr),
+        at=format_clock(t, worth.quote.fetched_at, zone),
+        pay=t.plain("checkout.review.about", amount=format_price(t, worth.sats, LIGHTNING)),
+        channel=format_channel(t, LIGHTNING),
+    )
+    locks = t("checkout.review.locks")
+    if phrase is not None:
+        locks = Html(f"{locks}\n{t('checkout.review.phrase', phrase=phrase)}")
+    data = PayButton(request.id, PayAction.CONFIRM, worth.idr, worth.sats, review).pack()
+    confirm = Button(t.plain("checkout.review.confirm"), data=data, style="success")
+    other = Button(t.plain("payment_requests.pay.other_amount"), data=PayButton(request.id, PayAction.SHOW).pack())
+    words = Button(t.plain("checkout.button.other_words"), data=SHOW_PHRASE)
+    more = (*((other,) if request.idr is None else ()), *((words,) if phrase is not None else ()))
+    parts = (_format_asker(t, request), figures, locks, t("payment_requests.pay.trust"))
+    return Screen("\n\n".join(parts), ((confirm,), *((more,) if more else ())))
+
+
+def show_payment(t: Translator, kind: str, request: PaymentRequest, idr: int) -> Screen:
+    """Return what the asker hears of a payment. `kind` is a `LinkNotification`."""
+    line = t(
+        "payment_requests.paid.line",
+        amount=t.rupiah(idr),
+        destination=format_destination(request.method, request.number),
+        note=format_note(t, request.note),
+    )
+    return Screen(t(f"payment_requests.{kind.removeprefix('payment_request_')}", line=line))
+
+
+def _format_asker(t: Translator, request: PaymentRequest) -> str:
+    """Return who asks and for what, as their own words, and where the rupiah go."""
+    note = Html(f"\n{t('payment_requests.pay.note', note=clip(request.note))}") if request.note else Html("")
+    return t(
+        "payment_requests.pay.asker",
+        holder=clip(request.holder),
+        note=note,
+        bank=format_full_method(request.method),
+        number=mask_number(request.number),
+    )
+
+
+def _again_row(t: Translator, request: PaymentRequest) -> tuple[Button, ...]:
+    data = PayButton(request.id, PayAction.SHOW).pack()
+    return (Button(t.plain("orders.button.try_again"), data=data, style="primary"),)

@@ -1,0 +1,161 @@
+"""Place the orders of payers who have opened a link.
+
+A payer can open a link often, or press Confirm twice. All of that is one order. It is decided in the transaction that
+saves the intent, for one payer at a time. So is whether the link can still be paid.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bot.core.money import Amount
+from bot.infra.db.transaction import Transaction
+from bot.infra.feature import Infra
+from bot.orders.limits import DAY
+from bot.orders.order import Order
+from bot.orders.payer import Payer
+from bot.orders.placement.service import ConfirmationOutdated, MethodVanished, OrderService, PlaceOrder
+from bot.orders.repository import OrderRepository
+from bot.payment_requests.model import PaymentRequest
+from bot.payment_requests.paying.model import find_unpaid
+from bot.payment_requests.repository import PaymentRequestRepository
+from bot.payments.tokens import LIGHTNING
+from bot.rates.quote import Estimate
+from bot.settlement.model import OrderRequest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Confirmation:
+    """What a payer has confirmed: the sum and the price of a review, which is confirmed once.
+
+    `phrase` and `message_id` are as in `PlaceOrder`.
+    """
+
+    payer: Payer
+    request_id: str
+    idr: int
+    sats: int
+    review: str
+    phrase: str | None = None
+    message_id: int | None = None
+
+
+class NotPayable(Exception):
+    """The link can't be paid now, or no longer."""
+
+
+class HasUnpaid(Exception):
+    """The payer has an unpaid order that takes the place of this one."""
+
+    def __init__(self, order: Order) -> None:
+        super().__init__()
+        self.order = order
+
+
+class PayService:
+    """Find the requests of links, price them, and place orders from them."""
+
+    def __init__(self, infra: Infra, orders: OrderService) -> None:
+        self._database = infra.database
+        self._clock = infra.clock
+        self._orders = orders
+
+    async def find(self, token: str) -> PaymentRequest | None:
+        """Return the request of a link, in any status, or None."""
+        async with self._database.reading() as tx:
+            return await PaymentRequestRepository(tx).find_by_token(token)
+
+    async def get(self, request_id: str) -> PaymentRequest | None:
+        """Return the request with this id, in any status, or None."""
+        async with self._database.reading() as tx:
+            return await PaymentRequestRepository(tx).get(request_id)
+
+    async def read_placed(self, payer: Payer) -> Sequence[Order]:
+        """Return the payer's orders that may count for their limits."""
+        async with self._database.reading() as tx:
+            return await OrderRepository(tx).counted_by_limits(payer, self._clock.now() - DAY)
+
+    async def price(self, request: PaymentRequest, idr: int, placed: Sequence[Order]) -> Estimate:
+        """Return what `idr` rupiah from this link cost now.
+
+        Raises:
+            Rejection: the destination or the payer's limits don't allow it.
+            MethodVanished: the destination is no longer in the live list.
+            SettlementFailure: the service doesn't answer.
+        """
+        methods = await self._orders.catalogue.methods()
+        method = next((each for each in methods if each.pair == request.method.pair), None)
+        if method is None:
+            raise MethodVanished
+        return await self._orders.estimate_order(placed, method, Amount("IDR", idr), LIGHTNING)
+
+    def find_unpaid(self, placed: Sequence[Order], request: PaymentRequest, worth: Estimate) -> Order | None:
+        """Return the payer's unpaid order of this sum from the link, if its price still holds."""
+        return find_unpaid(
+            placed,
+            origin=request.id,
+            idr=worth.idr,
+            sats=worth.sats,
+            now=self._clock.now(),
+            drift_percent=self._orders.rules.drift_percent,
+        )
+
+    async def place(self, confirmed: Confirmation) -> Order:
+        """Place the order that a payer has confirmed, once, or return the unpaid one that takes its place.
+
+        Raises:
+            NotPayable: the link can't be paid.
+            MethodVanished, Rejection, SettlementFailure: as `OrderService.place`. Nothing is saved.
+        """
+        request = await self.get(confirmed.request_id)
+        if request is None:
+            raise NotPayable
+        idr = request.idr if request.idr is not None else confirmed.idr
+        draft_id = f"{request.id}.{confirmed.review}"
+
+        async def confirm(tx: Transaction) -> bool:
+            if await OrderRepository(tx).of_draft(draft_id) is not None:
+                return False
+            await OrderRepository(tx).lock_payer(confirmed.payer)
+            now = self._clock.now()
+            if not await PaymentRequestRepository(tx).record_use_if_payable(request.id, now):
+                raise NotPayable
+            unpaid = find_unpaid(
+                await OrderRepository(tx).counted_by_limits(confirmed.payer, now - DAY),
+                origin=request.id,
+                idr=idr,
+                sats=confirmed.sats,
+                now=now,
+                drift_percent=self._orders.rules.drift_percent,
+            )
+            if unpaid is not None:
+                raise HasUnpaid(unpaid)
+            return True
+
+        wanted = OrderRequest(
+            method=request.method,
+            number=request.number,
+            holder=request.holder,
+            amount=Amount("IDR", idr),
+            channel=LIGHTNING,
+        )
+        try:
+            order = await self._orders.place(
+                PlaceOrder(
+                    payer=confirmed.payer,
+                    draft_id=draft_id,
+                    wanted=wanted,
+                    quote=await self._orders.catalogue.quote(),
+                    reviewed_sats=confirmed.sats,
+                    phrase=confirmed.phrase,
+                    message_id=confirmed.message_id,
+                    origin=request.id,
+                ),
+                confirm,
+            )
+        except HasUnpaid as found:
+            return found.order
+        except ConfirmationOutdated:
+            raise NotPayable from None
+        if order.payer != confirmed.payer:
+            raise NotPayable
+        return order
