@@ -56,10 +56,12 @@ class UsesStep:
         """Point to the buttons."""
         raise Rejection("payment_requests.uses.press")
 
-    async def _choose(self, _: Session, draft: OrderDraft, argument: str) -> OrderDraft:
-        """Take how often it can be paid."""
+    async def _choose(self, session: Session, draft: OrderDraft, argument: str) -> OrderDraft:
+        """Take how often it can be paid. The first review comes below the answers that were typed."""
         if argument not in {screens.ONCE, screens.MANY}:
             raise OutOfDate
+        if draft.terms is None or draft.terms.is_reusable is None:
+            session.message_id = None
         return with_terms(draft, is_reusable=argument == screens.MANY)
 
 

@@ -103,7 +103,7 @@ export class Pane {
   }
 
   emptyState() {
-    if (this.isGroup) return el("p", { class: "empty" }, this.words.emptyGroup);
+    if (this.isGroup) return el("p", { class: "empty" }, this.chat.is_forum ? this.words.emptyGroup : this.words.emptyRoom);
     const description = this.description();
     return el("div", { class: "empty" }, el("span", { class: "avatar bot large" }, icon("bolt")), el("strong", {}, this.title),
       el("p", { class: description && "about", "data-testid": "description" }, description ?? this.words.empty));

@@ -71,6 +71,7 @@ export class Stage {
     this.current = id;
     this.visible.add(id);
     this.chosen();
+    this.place(id).node.scrollIntoView({ block: "nearest", inline: "nearest" });
   }
 
   isShown(id) {

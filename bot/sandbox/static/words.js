@@ -4,7 +4,7 @@ const WORDS = {
   en: {
     locale: "en-US",
     message: "Message", menu: "Menu", start: "Start", edited: "edited", typing: "typing…", bot: "bot", members: (count) => `${count} members`,
-    empty: "No messages yet. Press Start to say hello.", emptyGroup: "Tickets and messages for support appear here.", copied: "Copied", notCopied: "Copying isn’t allowed here",
+    empty: "No messages yet. Press Start to say hello.", emptyGroup: "Tickets and messages for support appear here.", emptyRoom: "The bot isn’t in this group. What you share here comes from inline mode.", copied: "Copied", notCopied: "Copying isn’t allowed here",
     noAnswer: "The bot didn’t answer", blocked: "You blocked this bot", unblock: "Unblock", ok: "OK",
     reply: "Reply", more: "More", edit: "Edit", remove: "Delete", forward: "Forward", forwarded: "Forwarded from", forwardTo: "Forward to", shareTo: "Share in", via: "via", inlineResults: "Results of the bot", editing: "Editing",
     closed: "closed", cancel: "Cancel", hidden: "Photo", today: "Today", newer: "Newer messages", unknownKind: "This page can’t show this kind of message",
@@ -29,7 +29,7 @@ const WORDS = {
   id: {
     locale: "id-ID",
     message: "Pesan", menu: "Menu", start: "Mulai", edited: "diedit", typing: "sedang mengetik…", bot: "bot", members: (count) => `${count} anggota`,
-    empty: "Belum ada pesan. Tekan Mulai untuk menyapa.", emptyGroup: "Tiket dan pesan untuk tim bantuan muncul di sini.", copied: "Tersalin", notCopied: "Tidak bisa menyalin di sini",
+    empty: "Belum ada pesan. Tekan Mulai untuk menyapa.", emptyGroup: "Tiket dan pesan untuk tim bantuan muncul di sini.", emptyRoom: "Bot tidak ada di grup ini. Yang kamu bagikan di sini berasal dari mode inline.", copied: "Tersalin", notCopied: "Tidak bisa menyalin di sini",
     noAnswer: "Bot tidak menjawab", blocked: "Kamu memblokir bot ini", unblock: "Buka blokir", ok: "OK",
     reply: "Balas", more: "Lainnya", edit: "Edit", remove: "Hapus", forward: "Teruskan", forwarded: "Diteruskan dari", forwardTo: "Teruskan ke", shareTo: "Bagikan ke", via: "lewat", inlineResults: "Hasil dari bot", editing: "Mengedit",
     closed: "ditutup", cancel: "Batal", hidden: "Foto", today: "Hari ini", newer: "Pesan terbaru", unknownKind: "Halaman ini tidak bisa menampilkan jenis pesan ini",
