@@ -49,7 +49,7 @@ class PaymentRequests:
         )
         self.reports = ReportService(infra, rules)
         reports, is_on = ReportHandlers(reports=self.reports), rules.is_on
-        paying = PayHandlers(PayService(infra, orders.service), orders, is_on=is_on)
+        paying = PayHandlers(PayService(infra, orders.service), orders, self.reports, is_on=is_on)
         self.feature = Feature(
             name="payment_requests",
             unreadable_rows={"payment_requests": "payment_requests.unreadable"},

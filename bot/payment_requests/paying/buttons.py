@@ -13,6 +13,7 @@ class PayAction(StrEnum):
     SHOW = "show"
     REVIEW = "sum"
     CONFIRM = "ok"
+    REPORT = "report"
 
 
 @dataclass(frozen=True)

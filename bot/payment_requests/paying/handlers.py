@@ -24,6 +24,7 @@ from bot.payment_requests.model import PaymentRequest
 from bot.payment_requests.paying import screens
 from bot.payment_requests.paying.buttons import PayAction, PayButton
 from bot.payment_requests.paying.service import Confirmation, NotPayable, PayService
+from bot.payment_requests.reports import ReportService
 from bot.settlement.model import SettlementFailure
 from bot.users import questions
 from bot.users.repository import UserRepository
@@ -39,8 +40,9 @@ _Action = Callable[[Session, PaymentRequest, PayButton], Awaitable[object]]
 class PayHandlers:
     """Show what links ask for, and place orders. Whoever has a link can pay it."""
 
-    def __init__(self, service: PayService, orders: Orders, *, is_on: bool) -> None:
+    def __init__(self, service: PayService, orders: Orders, reports: ReportService, *, is_on: bool) -> None:
         self._service = service
+        self._reports = reports
         self._orders = orders.service
         self._status_messages = orders.status_messages
         self._is_on = is_on
@@ -52,6 +54,7 @@ class PayHandlers:
             PayAction.SHOW: self._show,
             PayAction.REVIEW: self._choose,
             PayAction.CONFIRM: self._confirm,
+            PayAction.REPORT: self._report,
         }
         routes.add_actions(PayButton, self.pay_button, actions)
         return routes
@@ -74,10 +77,9 @@ class PayHandlers:
     async def pay_button(self, session: Session, button: PayButton, act: _Action) -> None:
         """Do the action of a payer's button, if its link can still be paid."""
         request = await self._service.get(button.request_id) if self._is_on else None
-        if not session.has_text:
-            session.message_id = None
         await session.acknowledge()
-        if request is None or not request.is_payable(session.now):
+        is_payable = request is not None and request.is_payable(session.now)
+        if request is None or not (is_payable or button.action is PayAction.REPORT):
             await self._open(session, request)
         else:
             await act(session, request, button)
@@ -207,6 +209,11 @@ class PayHandlers:
                 await self._status_messages.show_outcome(session, order)
             else:
                 await self._show_unpaid(session, order)
+
+    async def _report(self, session: Session, request: PaymentRequest, _: PayButton) -> None:
+        """Report the request to the operators. A second tap changes nothing."""
+        await self._reports.report(session.user.id, request.id)
+        await self._show_screen(session, screens.show_reported(session.t, request))
 
     async def _show_screen(self, session: Session, screen: Screen) -> None:
         await session.show(session.with_resume(screen))

@@ -15,6 +15,7 @@ from bot.infra.outbox.model import DeliveryOutcome, Notification, NotificationKi
 from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.events import OrderProblem
 from bot.orders.order import Failure, Order
+from bot.payment_requests import metrics
 from bot.payment_requests.model import ClosedBy, PaymentRequest, RequestStatus
 from bot.payment_requests.paying import screens
 from bot.payment_requests.repository import PaymentRequestRepository
@@ -87,7 +88,7 @@ async def _notify(
     tx: Transaction, request: PaymentRequest, order: Order, kind: LinkNotification, now: datetime
 ) -> None:
     payload = LinkPayment(request.id, order.idr or order.expected_idr)
-    await OutboxRepository(tx).add(
+    is_new = await OutboxRepository(tx).add(
         [
             Notification(
                 chat_id=request.user_id,
@@ -100,6 +101,8 @@ async def _notify(
             )
         ]
     )
+    if is_new:
+        tx.on_commit.append(metrics.PAYMENTS.labels(kind.name.lower()).inc)
 
 
 async def render(notification: Notification[LinkPayment], context: RenderContext) -> DeliveryOutcome:

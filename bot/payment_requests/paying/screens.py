@@ -92,9 +92,17 @@ def show_review(
     confirm = Button(t.plain("checkout.review.confirm"), data=data, style="success")
     other = Button(t.plain("payment_requests.pay.other_amount"), data=PayButton(request.id, PayAction.SHOW).pack())
     words = Button(t.plain("checkout.button.other_words"), data=SHOW_PHRASE)
+    report = Button(
+        t.plain("payment_requests.pay.report"), data=PayButton(request.id, PayAction.REPORT).pack(), style="danger"
+    )
     more = (*((other,) if request.idr is None else ()), *((words,) if phrase is not None else ()))
     parts = (_format_asker(t, request), figures, locks, t("payment_requests.pay.trust"))
-    return Screen("\n\n".join(parts), ((confirm,), *((more,) if more else ())))
+    return Screen("\n\n".join(parts), ((confirm,), *((more,) if more else ()), (report,)))
+
+
+def show_reported(t: Translator, request: PaymentRequest) -> Screen:
+    """Return that the operators look at the request."""
+    return Screen(f"{_format_asker(t, request)}\n\n{t('payment_requests.pay.reported')}", (send_row(t),))
 
 
 def show_payment(t: Translator, kind: str, request: PaymentRequest, idr: int) -> Screen:

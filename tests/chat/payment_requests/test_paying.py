@@ -9,6 +9,7 @@ import pytest
 
 from bot.orders.order import Order
 from bot.orders.repository import OrderRepository
+from bot.payment_requests.repository import ReportRepository
 from tests.chat.payment_requests.test_asking import LINK, NOTE, NUMBER, asks, has_link
 from tests.e2e.bot_database import open_transaction, row_of
 from tests.e2e.chat_user import ChatUser, Json, text_of
@@ -128,6 +129,12 @@ async def opens_links_that_cannot_be_paid(system: System) -> None:
     for wrong in ("r_AAAAAAAAAAAAAAAA", "r_short", "r_"):
         await emma.says(f"/start {wrong}")
         await emma.sees(like("payment_requests.pay.unknown"))
+    await emma.says(f"/start {word}")
+    await emma.sees(like("payment_requests.pay.asker"))
+    await emma.taps(label("payment_requests.pay.report"))
+    await emma.sees(like("payment_requests.pay.reported"))
+    async with open_transaction(system) as tx:
+        assert await ReportRepository(tx).has_any(emma.id)
     await sari.taps(label("payment_requests.button.page"))
     await sari.taps(label("payment_requests.button.pause"))
     await emma.says(f"/start {word}")
