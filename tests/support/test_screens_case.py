@@ -266,6 +266,9 @@ def test_a_user_without_an_order_and_an_order_without_a_user_are_cases_too() -> 
     assert says(shown(forgotten).text, "orders.payer.deleted")
     on_page = replace(forgotten, order=an_open_order(payer=payer_on_page("a secret")))
     assert says(shown(on_page).text, "orders.payer.page")
+    from_link = replace(alone, order=an_open_order(origin="a link"))
+    assert text("support.case.from_link") in shown(from_link).text
+    assert text("support.case.from_link") not in shown(replace(alone, order=an_open_order())).text
 
 
 @pytest.mark.parametrize("locale", LOCALES)

@@ -92,12 +92,10 @@ def show_review(
     confirm = Button(t.plain("checkout.review.confirm"), data=data, style="success")
     other = Button(t.plain("payment_requests.pay.other_amount"), data=PayButton(request.id, PayAction.SHOW).pack())
     words = Button(t.plain("checkout.button.other_words"), data=SHOW_PHRASE)
-    report = Button(
-        t.plain("payment_requests.pay.report"), data=PayButton(request.id, PayAction.REPORT).pack(), style="danger"
-    )
-    more = (*((other,) if request.idr is None else ()), *((words,) if phrase is not None else ()))
+    report = Button(t.plain("payment_requests.pay.report"), data=PayButton(request.id, PayAction.REPORT).pack())
+    more = (*((other,) if request.idr is None else ()), *((words,) if phrase is not None else ()), report)
     parts = (_format_asker(t, request), figures, locks, t("payment_requests.pay.trust"))
-    return Screen("\n\n".join(parts), ((confirm,), *((more,) if more else ()), (report,)))
+    return Screen("\n\n".join(parts), ((confirm,), more))
 
 
 def show_reported(t: Translator, request: PaymentRequest) -> Screen:

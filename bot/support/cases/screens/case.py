@@ -121,6 +121,8 @@ def _order_lines(reader: Reader, order: Order) -> Iterator[str]:
         destination=format_destination(order.method, order.number),
     )
     yield t("support.case.reference", reference=order.reference)
+    if order.hides_recipient:
+        yield t("support.case.from_link")
     if order.service_id:
         yield t("support.case.service_id", id=quote_input(order.service_id))
     yield from format_payout_reference(t, order)
