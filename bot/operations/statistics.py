@@ -135,6 +135,19 @@ class SubscriberStatistics:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RequestStatistics:
+    """The new payment requests of a period, and its payments by their links."""
+
+    new: int = 0
+    paid: int = 0
+
+    @property
+    def has_any(self) -> bool:
+        """Whether there is anything to show."""
+        return bool(self.new or self.paid)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BotStatistics:
     """The bot's own statistics of a period."""
 
@@ -142,6 +155,7 @@ class BotStatistics:
     subscribers: SubscriberStatistics
     orders: OrderStatistics
     tickets: TicketStatistics = field(default_factory=TicketStatistics)
+    requests: RequestStatistics = field(default_factory=RequestStatistics)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,6 +29,7 @@ from bot.operations.statistics import (
     OrderOutcome,
     OrderStatistics,
     OwnTotals,
+    RequestStatistics,
     SubscriberStatistics,
     Tally,
     UserStatistics,
@@ -36,6 +37,7 @@ from bot.operations.statistics import (
 from bot.orders.destinations.repository import MIDDLE
 from bot.orders.order import UNCERTAIN_PHASES, Phase
 from bot.orders.tables import orders
+from bot.payment_requests.tables import payment_requests
 from bot.payments.tokens import LIGHTNING
 from bot.rates.tables import rate_alerts, subscriptions
 from bot.settlement import json_values as nested
@@ -94,6 +96,11 @@ COUNT_SUBSCRIBERS = select(
 )
 COUNT_ALERTS = select(func.count()).select_from(rate_alerts).where(rate_alerts.c.expires_at > NOW)
 
+COUNT_REQUESTS = select(func.count()).select_from(payment_requests).where(_within(payment_requests.c.created_at))
+COUNT_LINK_PAYMENTS = (
+    select(func.count()).select_from(orders).where(orders.c.origin.is_not(None), _within(orders.c.paid_at))
+)
+
 COUNT_ORDERS = select(func.count()).select_from(orders).where(PLACED_WITHIN)
 POSITION = tuple_(orders.c.created_at, orders.c.reference)
 AFTER = tuple_(bindparam("at", type_=Instant()), bindparam("reference", type_=Text()))
@@ -132,6 +139,13 @@ class StatisticsRepository:
         total, new, daily = found.one()
         alerts = int((await self._connection.execute(COUNT_ALERTS, {"now": now})).scalar_one())
         return SubscriberStatistics(total=total, new=new, daily=daily, alerts=alerts)
+
+    async def count_requests(self, since: datetime, until: datetime) -> RequestStatistics:
+        """Count the new payment requests of this period, and what was paid in it by links."""
+        within = {"since": since, "until": until}
+        new = int((await self._connection.execute(COUNT_REQUESTS, within)).scalar_one())
+        paid = int((await self._connection.execute(COUNT_LINK_PAYMENTS, within)).scalar_one())
+        return RequestStatistics(new=new, paid=paid)
 
     async def tally_orders(self, edges: Sequence[datetime]) -> OrderStatistics:
         """Count the orders in each part of a period. A part lies between two neighbours of `edges`."""

@@ -66,9 +66,12 @@ class StatisticsService:
         async with self._database.reading() as tx:
             users = await StatisticsRepository(tx).count_users(span.since, span.until)
             subscribers = await StatisticsRepository(tx).count_subscribers(span.since, span.until, now)
+            requests = await StatisticsRepository(tx).count_requests(span.since, span.until)
             orders = await StatisticsRepository(tx).tally_orders(span.edges)
             tickets = measure_tickets(await TicketRepository(tx).times(span.since, span.until))
-        return span, BotStatistics(users=users, subscribers=subscribers, orders=orders, tickets=tickets)
+        return span, BotStatistics(
+            users=users, subscribers=subscribers, orders=orders, tickets=tickets, requests=requests
+        )
 
     async def load_service_statistics(self) -> ServiceStatistics:
         """Return the service's statistics and rails, and our totals. What the service doesn't answer is None."""

@@ -25,6 +25,7 @@ from bot.operations.statistics import (
     OrderOutcome,
     OrderStatistics,
     OwnTotals,
+    RequestStatistics,
     SubscriberStatistics,
     Tally,
     UserStatistics,
@@ -129,6 +130,7 @@ def statistics_of(size: int, parts: int) -> BotStatistics:
         users=UserStatistics(known=size, away=size, active=size, new=size, ordered=size, paid=size),
         subscribers=SubscriberStatistics(total=size, new=size, daily=size, alerts=size),
         orders=orders,
+        requests=RequestStatistics(new=size, paid=size),
     )
 
 

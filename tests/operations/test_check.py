@@ -2,14 +2,25 @@
 
 from collections.abc import Collection
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn, Self
 
 import pytest
 from pydantic import SecretStr
+from telegram import User
 
 from bot.config import Settings
 from bot.infra.db.database import Database
-from bot.operations.check import FAILS, WORKS, Check, CheckFailed, check_database, check_keys, list_settings, run
+from bot.operations.check import (
+    FAILS,
+    WORKS,
+    Check,
+    CheckFailed,
+    build_checks,
+    check_database,
+    check_keys,
+    list_settings,
+    run,
+)
 from tests.infra.keys import ENCRYPTION_KEYS, VAULT
 from tests.infra.next_version import become_the_next_version
 
@@ -83,3 +94,29 @@ async def test_older_tables_are_a_problem_and_the_command_to_run_is_named(
     with pytest.raises(CheckFailed) as caught:
         await check_database(lambda: Database(bare_database, VAULT))
     assert "python -m bot migrate" in caught.value.fix
+
+
+class FakeBot:
+    """A bot that only says who it is."""
+
+    def __init__(self, *, supports_inline_queries: bool) -> None:
+        self._me = User(1, "Kirim", is_bot=True, username="kirim_bot", supports_inline_queries=supports_inline_queries)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        pass
+
+    async def get_me(self) -> User:
+        return self._me
+
+
+@pytest.mark.parametrize(("is_on", "said"), [(True, "inline mode is on"), (False, "/setinline")])
+async def test_the_check_says_whether_botfather_has_turned_inline_mode_on(*, is_on: bool, said: str) -> None:
+    bot: Any = FakeBot(supports_inline_queries=is_on)
+    settings: Any = None
+    (check,) = [each for each in build_checks(settings, None, lambda: bot) if each.name == "Telegram"]  # type: ignore[arg-type]
+    shown = await check.run()
+    assert "@kirim_bot" in shown
+    assert said in shown

@@ -16,6 +16,7 @@ from bot.operations.statistics import (
     OrderOutcome,
     OrderStatistics,
     OwnTotals,
+    RequestStatistics,
     SubscriberStatistics,
     Tally,
     UserStatistics,
@@ -26,12 +27,15 @@ from bot.orders.destinations.model import PayoutTimes
 from bot.orders.destinations.repository import PayoutTimeRepository
 from bot.orders.order import Order, Phase
 from bot.orders.repository import OrderRepository
+from bot.payment_requests.model import RequestStatus
+from bot.payment_requests.repository import PaymentRequestRepository
 from bot.rates.model import RateAlert, Subscription
 from bot.rates.repository import SubscriptionRepository
 from bot.settlement.steps import OrderStep
 from bot.users.model import User
 from bot.users.repository import UserRepository
 from tests.orders.builders import an_order
+from tests.payment_requests.builders import a_request
 from tests.settlement.builders import BCA, OVO
 from tests.times import NOW, SECOND
 
@@ -228,6 +232,34 @@ async def test_users_are_counted_as_one_by_one(store: Database) -> None:
             ordered=len(new & {order.user_id for order in orders}),
             paid=len(new & {order.user_id for order in orders if order.is_paid}),
         )
+
+
+async def test_payment_requests_and_what_was_paid_by_their_links_are_counted(store: Database) -> None:
+    since, until = NOW - HOUR, NOW
+    changes: tuple[dict[str, Any], ...] = (
+        {"created_at": since},
+        {"created_at": until},
+        {"created_at": since, "status": RequestStatus.PAUSED},
+        {"created_at": since - HOUR, "ends_at": NOW},
+        {"created_at": since - HOUR, "status": RequestStatus.CLOSED},
+    )
+    async with store.transaction() as tx:
+        for number, changed in enumerate(changes):
+            request = a_request(f"{number:016}", token=f"token {number}", **changed)
+            assert await PaymentRequestRepository(tx).add(request)
+    paid = {"phase": Phase.DONE, "state": "COMPLETED", "paid_at": since}
+    await add_orders(
+        store,
+        [
+            an_order("R1", origin="1" * 16, **paid),
+            an_order("R2", origin="1" * 16, **{**paid, "paid_at": until}),
+            an_order("R3", **paid),
+            an_order("R4", origin="1" * 16),
+        ],
+    )
+    async with store.reading() as tx:
+        counted = await StatisticsRepository(tx).count_requests(since, until)
+    assert counted == RequestStatistics(new=2, paid=1)
 
 
 async def test_subscribers_and_alerts_are_counted(store: Database) -> None:

@@ -266,6 +266,7 @@ async def test_what_one_takes_along_are_the_words_of_both_sides_and_no_notes(
         "orders",
         "missed_messages",
         "drafts",
+        "payment_requests",
         "rate_news",
         "rate_alerts",
         "tickets",

@@ -45,7 +45,11 @@ OUTCOME_SIGNS: Final = {
 def show_statistics(t: Translator, period: Period, since: str, own: BotStatistics, picture: bytes) -> Screen:
     """Show the statistics with the chart. The text fits in a caption with any numbers."""
     head = t("operations.statistics.head", period=t.plain(f"operations.statistics.{period}"), since=since)
-    parts = [head, _users(t, own.users, own.subscribers), _orders(t, own.orders), format_ticket_times(t, own.tickets)]
+    parts = [head, _users(t, own.users, own.subscribers), _orders(t, own.orders)]
+    if own.requests.has_any:
+        new, paid = t.compact(own.requests.new), t.compact(own.requests.paid)
+        parts.append(t("operations.statistics.requests", new=new, paid=paid))
+    parts.append(format_ticket_times(t, own.tickets))
     return Screen("\n\n".join(part for part in parts if part), _keyboard(t, period), photo=picture)
 
 

@@ -213,6 +213,11 @@ async def forgets_it_with_everything_else(system: System) -> None:
     await sari.says("/privacy")
     await sari.taps(label("users.privacy.delete"))
     await sari.sees(like("payment_requests.privacy.warning"))
+    await sari.taps(label("users.privacy.yes"))
+    await sari.sees(like("users.privacy.deleted"))
+    assert (await sari.types_inline(""))["results"] == []
+    async with open_transaction(system) as tx:
+        assert await PaymentRequestRepository(tx).of_user(sari.id) == ()
 
 
 async def test_a_limit_holds_and_names_itself(kirim: InProcessSystem) -> None:

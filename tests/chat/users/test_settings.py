@@ -70,6 +70,7 @@ async def had_in_one_tap_and_on_the_invoice_alone(shared_system: System) -> None
     welcome = text_of(await emma.sees(like("users.start.text")))
     assert await emma.buttons() == [
         label("users.button.send"),
+        label("payment_requests.button.ask"),
         label("support.button.read_more"),
         label("users.language.other", name=LOCALES["id"].name),
         label("users.button.settings"),
