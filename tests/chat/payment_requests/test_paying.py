@@ -11,14 +11,13 @@ from bot.orders.order import Order
 from bot.orders.repository import OrderRepository
 from bot.payment_requests.repository import ReportRepository
 from tests.chat.payment_requests.test_asking import LINK, NOTE, NUMBER, asks, has_link
+from tests.chat.system import InProcessSystem
 from tests.e2e.bot_database import open_transaction, row_of
 from tests.e2e.chat_user import ChatUser, Json, text_of
 from tests.e2e.new_users import new_user
 from tests.e2e.orders.steps import complete_order, order_of
 from tests.e2e.system import System
 from tests.texts import label, like, text
-
-pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
 async def a_link(user: ChatUser) -> str:
@@ -49,6 +48,7 @@ async def confirms(user: ChatUser) -> Json:
     return await user.sees(like("orders.pay.lightning"))
 
 
+@pytest.mark.asyncio(loop_scope="session")
 async def test_a_link_is_paid_and_its_asker_hears_of_it(shared_system: System) -> None:
     await asyncio.gather(
         pays_and_is_heard_of(shared_system),
@@ -144,3 +144,16 @@ async def opens_links_that_cannot_be_paid(system: System) -> None:
     await emma.says(f"/start {word}")
     await emma.sees(like("payment_requests.pay.closed"))
     assert text("payment_requests.pay.closed") != text("payment_requests.pay.paused")
+
+
+async def test_links_cannot_be_paid_where_they_are_switched_off(kirim: InProcessSystem) -> None:
+    sari, emma = await new_user(kirim), await new_user(kirim)
+    word = await a_link(sari)
+    await emma.says(f"/start {word}")
+    review = await emma.sees(like("payment_requests.pay.asker"))
+    confirm = review["reply_markup"]["inline_keyboard"][0][0]["callback_data"]
+    async with kirim.another_bot(PAYMENT_REQUESTS="off"):
+        await emma.says(f"/start {word}")
+        await emma.sees(like("payment_requests.pay.off"))
+        await emma.presses(review, confirm, force=True)
+        assert await orders_of(kirim, emma) == ()
