@@ -14,7 +14,7 @@ from bot.staff.audit_terms import MAX_NAME_LENGTH, AuditTerms
 from bot.staff.buttons import AuditExportButton, AuditFileButton, AuditPageButton
 from bot.staff.model import AuditAction, AuditEntry
 
-MAX_DETAIL_LENGTH: Final = 200
+MAX_DETAIL_LENGTH: Final = 120
 MAX_ACTORS_OFFERED: Final = 3
 
 
