@@ -7,7 +7,8 @@ A test needs
 - processes, if it is an end-to-end test, uses Chromium, or has the mark `process`. A test without the mark that starts
   a process fails.
 
-`--quick` runs the tests that need none of them.
+`--quick` runs the tests that need none of them. Of the stories in the process of the tests, which are a third of the
+time, it runs the first one of each file.
 """
 
 from __future__ import annotations
@@ -24,13 +25,14 @@ from tests.e2e.launcher import share_launcher
 from tests.harness.machine import BROWSER, MACHINE, POSTGRESQL, Machine, format_skipped
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Iterable
 
     from _pytest.terminal import TerminalReporter
 
 PROCESS: Final = "process"
 FIXTURES: Final = {"postgresql_server": POSTGRESQL, "browser": BROWSER}
 END_TO_END: Final = Path(__file__).resolve().parents[1] / "e2e"
+STORIES: Final = END_TO_END.with_name("chat")
 STARTS: Final = frozenset({"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.exec", "os.system"})
 """What Python's audit events call the start of a process."""
 LEFT_OUT: Final = pytest.StashKey[Counter[str]]()
@@ -74,7 +76,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     needs = {item: needs_of(item) for item in items}
     if config.option.quick:
-        items[:] = [item for item in items if not needs[item]]
+        items[:] = choose_first_stories(item for item in items if not needs[item])
         return
     if config.option.collectonly:
         return
@@ -83,6 +85,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         config.stash[LEFT_OUT].update(sorted(needs[item] & machine.missing.keys())[:1])
     items[:] = [item for item in items if not needs[item] & machine.missing.keys()]
+
+
+def choose_first_stories(items: Iterable[pytest.Item]) -> list[pytest.Item]:
+    """Return the tests, but of each file of stories only the first."""
+    files = set[Path]()
+    chosen = []
+    for item in items:
+        if STORIES not in item.path.parents or item.path not in files:
+            chosen.append(item)
+        files.add(item.path)
+    return chosen
 
 
 def needs_of(item: pytest.Item) -> set[str]:

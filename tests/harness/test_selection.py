@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.harness import selection
+
 pytestmark = pytest.mark.process
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -69,6 +71,17 @@ def test_quick_takes_what_needs_nothing(pytester: pytest.Pytester) -> None:
     assert names(result) == ["test_needs_nothing", "test_runs_on_both[sqlite]"]
     assert result.ret == 0
     result.stdout.no_fnmatch_line("*left out*")
+
+
+def test_quick_takes_the_first_story_of_each_file(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(selection, "STORIES", pytester.path / "chat")
+    stories = "def test_first(): pass\ndef test_second(): pass\n"
+    for path in ("chat/test_a.py", "chat/orders/test_b.py", "elsewhere/test_c.py"):
+        file = pytester.path / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(stories)
+    result = run(pytester, "--quick", "-v", "--import-mode=importlib", "chat", "elsewhere")
+    assert names(result) == ["test_first", "test_first", "test_first", "test_second"]
 
 
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "two workers"])
