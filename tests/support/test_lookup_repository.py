@@ -1,5 +1,6 @@
 """Both databases find orders by fragments and by facts, and users by their username."""
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -11,7 +12,7 @@ from bot.orders.repository import OrderRepository
 from bot.settlement.model import PayoutMethod
 from bot.settlement.steps import OrderStep
 from bot.support.lookup.model import OrderCounts, OrderFilter
-from bot.support.lookup.repository import LookupRepository
+from bot.support.lookup.repository import NUMBERS, LookupRepository
 from bot.users.model import User
 from bot.users.repository import UserRepository
 from tests.orders.builders import an_order
@@ -133,3 +134,52 @@ async def test_a_tally_counts_one_user_alone(store: Database) -> None:
     async with store.reading() as tx:
         assert await LookupRepository(tx).count_orders(1001) == OrderCounts(orders=5, in_progress=2, paid=3, failed=1)
         assert await LookupRepository(tx).count_orders(1003) == OrderCounts()
+
+
+@pytest.mark.parametrize(
+    ("sought", "found"),
+    [
+        (OrderFilter(parts=("7890",)), ["T777777", "4FQZZZZ", "R2345AB"]),
+        (OrderFilter(parts=("1234567890",)), ["T777777", "4FQZZZZ", "R2345AB"]),
+        (OrderFilter(parts=("789",)), []),
+        (OrderFilter(code="014", parts=("4555",)), []),
+        (OrderFilter(parts=("4555",)), ["XQ4FQ7K"]),
+        (OrderFilter(parts=("7777",)), ["T777777"]),
+        (OrderFilter(parts=("4fq7",)), ["XQ4FQ7K"]),
+        (OrderFilter(parts=("CMZZ",), idr=(100_000,)), ["4FQZZZZ", "XQ4FQ7K"]),
+        (OrderFilter(parts=("7890",), since=NOW + 3 * DAY), ["T777777"]),
+        (OrderFilter(parts=("nothing",)), []),
+    ],
+)
+async def test_a_part_is_of_a_reference_an_id_or_the_end_of_a_number(
+    store: Database, sought: OrderFilter, found: list[str]
+) -> None:
+    async with store.transaction() as tx:
+        for order in ORDERS:
+            number = "0812334555" if order.method == OVO else "1234567890"
+            assert await OrderRepository(tx).add(replace(order, number=number))
+    async with store.reading() as tx:
+        orders = await LookupRepository(tx).find_orders(sought, limit=10, offset=0)
+    assert [order.reference for order in orders] == found
+
+
+async def test_only_the_newest_numbers_are_decrypted(store: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    await keep(store)
+    limited = NUMBERS.limit(1)
+    monkeypatch.setattr("bot.support.lookup.repository.NUMBERS", limited)
+    async with store.reading() as tx:
+        orders = await LookupRepository(tx).find_orders(OrderFilter(parts=(ORDERS[0].number[-4:],)), limit=10, offset=0)
+    assert [order.reference for order in orders] == ["T777777"]
+
+
+async def test_a_part_of_a_username_finds_its_users_the_last_seen_first(store: Database) -> None:
+    async with store.transaction() as tx:
+        for number, name in enumerate(("dewi_kopi", "kopi_tubruk", "sari", None, "kopi%"), 1):
+            user = User(id=number, created_at=NOW, last_seen_at=NOW + number * DAY, username=name)
+            await UserRepository(tx).save(user)
+    async with store.reading() as tx:
+        repository = LookupRepository(tx)
+        assert await repository.find_users_by_part("Kopi", 10) == (5, 2, 1)
+        assert await repository.find_users_by_part("kopi", 2) == (5, 2)
+        assert await repository.find_users_by_part("kopi_t", 10) == (2,)
+        assert await repository.find_users_by_part("%", 10) == ()

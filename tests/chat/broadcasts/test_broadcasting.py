@@ -137,7 +137,7 @@ async def look_at_the_list(shared_system: System) -> None:
     listed = text_of(await oscar.sees(like("broadcasts.list_title", total=2)))
     assert says(listed, "broadcasts.fact.called_off")
     await oscar.taps("2")
-    await oscar.sees(like("broadcasts.fact.by", who="2001"))
+    await oscar.sees(like("broadcasts.fact.by", who="Oscar"))
     await oscar.taps(label("broadcasts.like"))
     await oscar.sees(like("broadcasts.says_own", language=ENGLISH))
     await oscar.taps(label("broadcasts.discard"))
@@ -236,7 +236,7 @@ async def confirm_as_one_of_two_operators(shared_system: System) -> None:
     await sari.sees(like("broadcasts.going", "id"))
     await shared_system.emma.sees("= Rp1,000,000,000", anywhere=True)
     await oscar.presses(waiting, button_data(waiting, label("broadcasts.call_off")), force=True)
-    await oscar.sees(like("broadcasts.fact.by", who="1002"))
+    await oscar.sees(like("broadcasts.fact.by", who="Sari"))
     assert await shared_system.emma.count(like("broadcasts.default")) == 2
 
 

@@ -134,12 +134,16 @@ async def test_send_in_the_middle_of_a_draft_asks_whether_to_continue(shared_sys
 
 
 async def test_the_command_list_speaks_both_languages(shared_system: System) -> None:
-    commands = (await shared_system.telegram.get("/sandbox/state")).json()["commands"]
-    listed = str({scope: each for scope, each in commands.items() if not scope.startswith("chat:")})
-    for words in (
+    expected = [
         text(f"operations.command.{name}", locale) for name in ("send", "rate", "language") for locale in LOCALES
-    ):
-        assert words in listed
+    ]
+
+    async def list_commands() -> str:
+        commands = (await shared_system.telegram.get("/sandbox/state")).json()["commands"]
+        return str({scope: each for scope, each in commands.items() if not scope.startswith("chat:")})
+
+    # The bot sets them in the background after its start.
+    listed = await found(list_commands, lambda shown: all(words in shown for words in expected), what="the commands")
     assert set(re.findall(r"'command': '(\w+)'", listed)) == {
         "send",
         "recipients",
