@@ -52,7 +52,8 @@ async def report_an_outage_once_despite_a_kill(kirim: System) -> None:
     await kirim.oscar.sees(SERVICE_IS_DOWN)
     await kirim.service.heals()
     await kirim.oscar.sees(OVER)
-    assert (await kirim.oscar.count(f"^🚨 {DOWN}"), await kirim.oscar.count(OVER)) == (1, 1)
+    raised = f"^🚨 {like('staff.alarm.todo.service_down')}\n\n{DOWN}"
+    assert (await kirim.oscar.count(raised), await kirim.oscar.count(OVER)) == (1, 1)
     assert await kirim.rina.count(DOWN) == 0
 
 
