@@ -1,4 +1,4 @@
-"""Take the pictures of the chat and of a receipt in the documents, with a sandbox of its own.
+"""Take the pictures of the chat, of a receipt and of a payment request in the documents, with a sandbox of its own.
 
     python -m tests.sandbox.document_pictures docs
 
@@ -20,6 +20,7 @@ import httpx
 from PIL import Image
 from playwright.async_api import Browser, Locator, Page, ViewportSize, expect
 
+from bot.sandbox.bot_api.settings import FRIENDS_GROUP_ID
 from tests.e2e.chat_page import Viewer, last_message, send_text, tap_button
 from tests.harness import chromium
 from tests.waiting import found
@@ -115,6 +116,39 @@ async def take_order(browser: Browser, sandbox: Sandbox) -> tuple[Image.Image, s
     return beside_each_other(shots), address
 
 
+async def take_request(browser: Browser, sandbox: Sandbox) -> Image.Image:
+    """Return the picture of a payment request on phones: as it is made, as it is shared, and as a payer sees it."""
+    async with httpx.AsyncClient(base_url=sandbox.page, trust_env=False) as telegram:
+        (await telegram.patch(f"/sandbox/people/{SARI}", json={"language_code": "en"})).raise_for_status()
+    async with open_chat(browser, sandbox, PHONE) as (page, pane):
+        for said, key in (
+            ("/request", "checkout.request.destination.ask_again"),
+            ("bca", "checkout.number.ask_bank"),
+            ("7731004455", "checkout.request.holder.ask"),
+            ("Emma Hartono", "checkout.request.amount.ask"),
+            ("150rb", "payment_requests.ask.note"),
+            ("Lunch on Friday", "payment_requests.ask.uses"),
+        ):
+            await send_text(pane, said)
+            await expect(last_message(pane, WHO.reads(key))).to_be_visible()
+        await tap_button(pane, WHO.label("payment_requests.uses.once"))
+        await tap_button(pane, WHO.label("payment_requests.review.confirm"))
+        await expect(last_message(pane, WHO.reads("payment_requests.card.caption"))).to_be_visible()
+        shots = [await take_phone(pane)]
+        await tap_button(pane, WHO.label("payment_requests.button.share"))
+        await page.get_by_test_id("choice").filter(has_text="Emma & Sari").click()
+        group = page.get_by_test_id(f"pane-{FRIENDS_GROUP_ID}")
+        await group.get_by_test_id("inline-result").click()
+        await expect(last_message(group, WHO.reads("payment_requests.inline.message"))).to_be_visible()
+        shots.append(await take_phone(group))
+        await group.get_by_test_id("group-speaker").select_option(str(SARI))
+        await tap_button(group, WHO.label("payment_requests.inline.pay"))
+        payer = page.get_by_test_id(f"pane-{SARI}")
+        await expect(last_message(payer, "Lunch on Friday")).to_be_visible()
+        shots.append(await take_phone(payer))
+    return beside_each_other(shots)
+
+
 async def take_chat(browser: Browser, sandbox: Sandbox) -> Image.Image:
     """Return the picture of a sent order in Emma's chat, with her wallet beside it."""
     await sandbox.does("settings", speedSeconds=3)
@@ -194,6 +228,7 @@ async def main() -> None:
             "order-messages": order,
             "receipt-page": await take_receipt(browser, address),
             "chat-page": await take_chat(browser, sandbox),
+            "payment-request": await take_request(browser, sandbox),
         }
     for name, picture in pictures.items():
         # A third of the size. This method keeps the colours of thin lines.
