@@ -37,6 +37,7 @@ SUBJECTS: Final = (
     "alarm:key_refused:",
     "alarm:<b>:",
     "orders:",
+    "payment_request:7f3a2c9d",
     "trail:",
     "something new",
     "",
