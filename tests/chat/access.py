@@ -53,6 +53,7 @@ from bot.sandbox.bot_api.people.events import KEPT_EVENTS
 from bot.staff.alarm_model import AlarmKind
 from bot.staff.buttons import AlarmAction, AlarmButton, AuditExportButton, AuditFileButton, AuditPageButton
 from bot.support.buttons import (
+    GroupLanguageButton,
     LookupButton,
     LookupPage,
     OtherSavedRepliesButton,
@@ -311,6 +312,7 @@ def _made_up(matters: PrivateData) -> Iterator[str]:
     yield from (SavedReplyButton(action, name).pack() for action in SavedReplyAction for name in ("", "thanks"))
     yield from (WriteSavedReplyButton("thanks", locale).pack() for locale in LOCALES)
     yield from ("sa:text", "sa:nothing")
+    yield from (GroupLanguageButton(locale).pack() for locale in LOCALES)
     yield from _looked_up(matters)
     yield from (RecipientButton("0" * 32, action).pack() for action in RecipientAction)
     yield from (RequestButton("0" * 16, action).pack() for action in RequestAction)

@@ -133,7 +133,7 @@ async def _support_claims(page: Page, group: Locator, who: FailedPayment, ticket
     await card.locator("blockquote").first.click()
     await save_screenshot(page, who, "03-timeline")
     await tap_button(group, who.label("support.staff_ticket.claim"))
-    await expect(card).to_contain_text(str(RINA))
+    await expect(card).to_contain_text("Rina")
     await save_screenshot(page, who, "04-claimed")
 
 
