@@ -89,7 +89,7 @@ class ServiceInProcess:
     """Carries the bot's requests to the settlement service in this process (`client.http.Transport`)."""
 
     def __init__(self, app: ASGIApp) -> None:
-        self._client = httpx.AsyncClient(transport=httpx.ASGITransport(with_connections(app)))
+        self._client = ApplicationClient(with_connections(app), SERVICE)
 
     async def send(self, request: ServiceRequest, seconds: float) -> RawResponse:
         """Send one request, and return the answer with its date, as a server does."""

@@ -47,6 +47,7 @@ class ApplicationClient(httpx.AsyncClient):
         *,
         params: Mapping[str, Any] | None = None,
         json: Any = None,
+        content: bytes | None = None,
         data: Mapping[str, Any] | None = None,
         files: Any = None,
         headers: Mapping[str, str] | None = None,
@@ -55,9 +56,10 @@ class ApplicationClient(httpx.AsyncClient):
         """Send a request, and return the answer."""
         if files:
             return await super().request(method, url, data=data, files=files)
-        kind, body = _encode(json, data)
+        kind, body = _encode(json, data) if content is None else ("application/json", content)
         asked = urlsplit(url)
-        sent = {"host": self.base_url.host, "content-type": kind, "content-length": str(len(body)), **(headers or {})}
+        given = {name.lower(): value for name, value in (headers or {}).items()}
+        sent = {"host": self.base_url.host, "content-type": kind, "content-length": str(len(body)), **given}
         scope: Scope = {
             "type": "http",
             "asgi": {"version": "3.0"},
@@ -68,7 +70,7 @@ class ApplicationClient(httpx.AsyncClient):
             "raw_path": asked.path.encode(),
             "query_string": "&".join(filter(None, (asked.query, _encode_query(params or {})))).encode(),
             "root_path": "",
-            "headers": [(name.lower().encode(), value.encode()) for name, value in sent.items()],
+            "headers": [(name.encode(), value.encode()) for name, value in sent.items()],
             "server": (self.base_url.host, 80),
             "client": ("127.0.0.1", 1234),
         }
