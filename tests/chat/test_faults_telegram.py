@@ -9,12 +9,13 @@ import pytest_asyncio
 
 from bot.orders.missed_order_repository import MissedOrder, MissedOrderRepository
 from bot.orders.repository import OrderRepository
+from tests.chat.system import running_in_process
 from tests.e2e.bot_database import open_transaction
 from tests.e2e.chat_user import Json
 from tests.e2e.faults import clear_faults, invoices_in
 from tests.e2e.new_users import Sender, new_senders_at_review
 from tests.e2e.orders.steps import tap_change
-from tests.e2e.system import System, running_system
+from tests.e2e.system import System
 from tests.texts import label, like, says
 from tests.waiting import until
 
@@ -27,7 +28,7 @@ FAILURES = {"500": 1, "html": 1, "drop_before": 1, "drop_after": 2, "429": 1}
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def telegram(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[System]:
-    async with running_system(tmp_path_factory.mktemp("kirim")) as made:
+    async with running_in_process(tmp_path_factory.mktemp("kirim")) as made:
         yield made
 
 
@@ -141,7 +142,7 @@ async def second_poller_is_noticed(made: System) -> bool:
     """Poll at the same time as the bot. A later poll ends an earlier one, whichever program made it."""
     token = made.environment["TELEGRAM_BOT_TOKEN"]
     await made.telegram.get(f"/bot{token}/getUpdates", params={"timeout": 1})
-    return "second_poller_detected" in made.log.read_text()
+    return "second_poller_detected" in made.read_log()
 
 
 async def test_an_invoice_that_may_have_arrived_is_repeated_and_says_so_and_no_other(
