@@ -31,6 +31,8 @@ from bot.infra.outbox.payload import PayloadUnreadable, pack, unpack
 from bot.infra.outbox.rendering import RenderWithFacts
 from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.notification_kinds import AboutOrder, AboutProblem, OrderNotification
+from bot.payment_requests.notifications import ClosedPayload, RequestPayload
+from bot.payment_requests.paying.notifications import LinkPayment
 from bot.rates.notifications import DailyQuote, PriceReached
 from bot.settlement.model import Quote
 from bot.staff.alarm_model import Alarm, AlarmKind
@@ -110,6 +112,9 @@ STORED: tuple[tuple[object, Mapping[str, object]], ...] = (
         DeletedTicket("T-22222", -100_3001, (5,), (11, 12)),
         {"ticket": "T-22222", "chat": -100_3001, "topics": [5], "messages": [11, 12]},
     ),
+    (RequestPayload("7f3a2c9d"), {"request": "7f3a2c9d"}),
+    (ClosedPayload("7f3a2c9d", is_all=True), {"request": "7f3a2c9d", "is_all": True}),
+    (LinkPayment("7f3a2c9d", 500_000), {"request": "7f3a2c9d", "idr": 500_000}),
 )
 """A payload of each type, and its JSON in the row. Rows survive upgrades, so a change needs a migration."""
 

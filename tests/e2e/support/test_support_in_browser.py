@@ -124,7 +124,7 @@ async def _ticket_has_opened(page: Page, user: Locator, who: FailedPayment) -> s
 
 async def _support_claims(page: Page, group: Locator, who: FailedPayment, ticket: str) -> None:
     await _open_chat(page, SUPPORT_GROUP_ID)
-    await page.get_by_test_id("group-speaker").select_option(str(RINA))
+    await group.get_by_test_id("group-speaker").select_option(str(RINA))
     await group.get_by_test_id("topic").filter(has_text=ticket).click()
     card = _card(group)
     await expect(card).to_contain_text(who.reads("support.case.unusual.failed_paid"))
