@@ -46,6 +46,7 @@ from bot.payment_requests.buttons import (
     RequestButton,
     RequestsButton,
 )
+from bot.payment_requests.paying.buttons import PayAction, PayButton
 from bot.rates.buttons import RateButton, SubscriptionAction, SubscriptionButton
 from bot.rates.history import ChartPeriod
 from bot.recipients.buttons import RecipientAction, RecipientButton, RecipientsButton
@@ -317,6 +318,7 @@ def _made_up(matters: PrivateData) -> Iterator[str]:
     yield from (RecipientButton("0" * 32, action).pack() for action in RecipientAction)
     yield from (RequestButton("0" * 16, action).pack() for action in RequestAction)
     yield from (ReportedButton("0" * 16, action).pack() for action in ReportAction)
+    yield from (PayButton("0" * 16, action, 500_000, 31_250, "0" * 12).pack() for action in PayAction)
     yield from (AskButton().pack(), AskOverButton().pack(), RequestsButton().pack(), ReportsButton().pack())
     yield from (BroadcastButton("0" * 10, 1, action).pack() for action in BroadcastAction)
     yield from (DeliveryButton("0" * 10, action).pack() for action in DeliveryAction)

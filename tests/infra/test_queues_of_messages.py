@@ -35,6 +35,8 @@ from bot.orders.notification_queue import operator_notifications, order_notifica
 from bot.orders.notifications.rendering import OrderMessages
 from bot.orders.order import Order
 from bot.orders.repository import OrderRepository
+from bot.payment_requests.notifications import card_notification, closed_notification, report_notifications
+from bot.payment_requests.paying.notifications import LinkNotification, payment_notification
 from bot.rates.model import RateAlert
 from bot.rates.notifications import DailyQuote, daily_quote, price_alert
 from bot.settlement.model import Quote
@@ -54,6 +56,7 @@ from tests.checkout.builders import a_draft_at_review
 from tests.infra.builders import an_infra, as_stored
 from tests.orders.builders import an_open_order
 from tests.orders.order_system import EMMA, OSCAR, OrderSystem
+from tests.payment_requests.builders import a_request
 from tests.screens import NOW
 
 BOT = Path(__file__).parents[2] / "bot"
@@ -116,6 +119,10 @@ def test_each_kind_of_message_has_one_queue() -> None:
         *alarm_notifications([OSCAR], AlarmNotification.RAISED, alarm, NOW),
         *reminder_notifications([OSCAR], NOW),
         *waiting_notifications(broadcast, [OSCAR], (), NOW),
+        card_notification(a_request(), NOW),
+        *report_notifications(a_request(), [OSCAR], NOW),
+        closed_notification(a_request(), NOW),
+        *(payment_notification(a_request(), order, kind, NOW) for kind in LinkNotification),
     ]
     assert {notification.queue for notification in others} == {Queue.URGENT}
 
@@ -132,6 +139,8 @@ def test_the_queues_of_all_that_creates_messages_are_tested() -> None:
         "checkout/notifications.py",
         "infra/outbox/repository.py",
         "orders/notification_queue.py",
+        "payment_requests/notifications.py",
+        "payment_requests/paying/notifications.py",
         "rates/notifications.py",
         "staff/notifications.py",
         "support/notification_queue.py",

@@ -68,6 +68,21 @@ class LinkListener:
             await _notify(tx, request, order, LinkNotification.PAID, now)
 
 
+def payment_notification(
+    request: PaymentRequest, order: Order, kind: LinkNotification, now: datetime
+) -> Notification[LinkPayment]:
+    """Return the notification to the asker about one payment. Each kind is sent once for each order."""
+    return Notification(
+        chat_id=request.user_id,
+        subject=format_subject("payment_request", request.id),
+        kind=kind,
+        mark=order.reference,
+        payload=LinkPayment(request.id, order.idr or order.expected_idr),
+        due_at=now,
+        created_at=now,
+    )
+
+
 async def _find_request(tx: Transaction, order: Order) -> PaymentRequest | None:
     """Return the request of an order, or None if there is none, or no longer, or it can't be read."""
     if order.origin is None:
@@ -87,21 +102,7 @@ async def _record_payment(tx: Transaction, request: PaymentRequest, order: Order
 async def _notify(
     tx: Transaction, request: PaymentRequest, order: Order, kind: LinkNotification, now: datetime
 ) -> None:
-    payload = LinkPayment(request.id, order.idr or order.expected_idr)
-    is_new = await OutboxRepository(tx).add(
-        [
-            Notification(
-                chat_id=request.user_id,
-                subject=format_subject("payment_request", request.id),
-                kind=kind,
-                mark=order.reference,
-                payload=payload,
-                due_at=now,
-                created_at=now,
-            )
-        ]
-    )
-    if is_new:
+    if await OutboxRepository(tx).add([payment_notification(request, order, kind, now)]):
         tx.on_commit.append(metrics.PAYMENTS.labels(kind.name.lower()).inc)
 
 

@@ -115,9 +115,9 @@ class StaffSessions:
         session, chat, message = current_session(), update.effective_chat, update.effective_message
         if chat is None or not self.is_agent(session.user.id):
             return None
-        if chat.type != Chat.PRIVATE and not await self.is_group(chat.id):
+        t = session.t if chat.type == Chat.PRIVATE else await self._read_translator(chat.id)
+        if t is None:
             return None
-        is_private = chat.type == Chat.PRIVATE
         return StaffSession(
             session=session,
             messenger=self._infra.messenger,
@@ -125,7 +125,7 @@ class StaffSessions:
             topic_id=topic_id_of(message),
             message_id=message.message_id if message is not None else None,
             message=message,
-            t=session.t if is_private else await self._read_translator(chat.id),
+            t=t,
         )
 
     async def refuse(self, _: Update) -> None:
@@ -133,9 +133,11 @@ class StaffSessions:
         session = current_session()
         await session.acknowledge(session.t.plain("support.staff.not_yours"), alert=True)
 
-    async def _read_translator(self, chat_id: int) -> Translator:
-        """Return the translator for the language of a group."""
+    async def _read_translator(self, chat_id: int) -> Translator | None:
+        """Return the translator for the language of the staff's group, or None if this chat is another one."""
         async with self._infra.database.reading() as tx:
+            if chat_id != await self._staff_chat.group(tx):
+                return None
             locale = await GroupRepository(tx).get_locale(chat_id)
         return self._infra.translations.get(locale or self._infra.default_locale)
 
