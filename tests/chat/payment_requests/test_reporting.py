@@ -12,7 +12,7 @@ from tests.texts import label, like
 async def reported(kirim: InProcessSystem) -> tuple[ChatUser, ChatUser, str]:
     """Return an asker, the payer who has reported their request, and the word that opens its link."""
     await kirim.oscar.says("/start")
-    await kirim.oscar.sees(like("users.start.text"))
+    await kirim.oscar.sees(like("users.start.staff"))
     sari, emma = await new_user(kirim), await new_user(kirim)
     found = LINK.search(text_of(await has_link(sari)))
     assert found is not None
