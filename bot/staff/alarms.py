@@ -106,7 +106,7 @@ class AlarmService:
         """
         async with self._database.transaction() as tx:
             now = self._clock.now()
-            is_resolved = await clear_alarm(tx, kind, subject, now, self._operators - {by}, by_hand=True)
+            is_resolved = await clear_alarm(tx, kind, subject, now, self._operators - {by}, by=by)
             if is_resolved:
                 known = await self._subjects.load(tx, kind, subject)
                 whom, about = known.user_id if known else 0, format_subject("alarm", kind, subject)
@@ -190,24 +190,27 @@ async def clear_alarm(
     now: datetime,
     operator_ids: Iterable[int],
     *,
-    by_hand: bool = False,
+    by: int = 0,
 ) -> bool:
-    """Clear an alarm and queue the message about that to `operator_ids`. Return False if no such alarm is open."""
+    """Clear an alarm and queue the message about that to `operator_ids`. Return False if no such alarm is open.
+
+    `by` is the operator who has resolved it, if one has.
+    """
     alarm = next(
         (each for each in await AlarmRepository(tx).open() if (each.kind, each.subject) == (kind, subject)), None
     )
     if alarm is None:
         return False
-    facts = {**alarm.facts, BY_HAND: True} if by_hand else alarm.facts
+    facts = {**alarm.facts, BY_HAND: True} if by else alarm.facts
     cleared = replace(alarm, facts=facts, cleared_at=now)
     if not await AlarmRepository(tx).save(cleared):
         return False
-    if by_hand:
+    if by:
         tx.on_commit.append(lambda: log.info("alarm_closed", alarm=kind, **_order(alarm)))
     else:
         tx.on_commit.append(lambda: log.info("alarm_cleared", alarm=kind, **_order(alarm)))
     _, notification_kind = SPECIAL_KINDS.get(kind, DEFAULT_KINDS)
-    await OutboxRepository(tx).add(alarm_notifications(operator_ids, notification_kind, cleared, now, by_hand=by_hand))
+    await OutboxRepository(tx).add(alarm_notifications(operator_ids, notification_kind, cleared, now, by=by))
     return True
 
 

@@ -18,6 +18,8 @@ class AlarmPayload:
 
     alarm: Alarm
     by_hand: bool = False
+    by: int = 0
+    """The id of that operator. It is 0 in rows of the version before."""
 
 
 class AlarmNotification(NotificationKind):
@@ -31,7 +33,7 @@ class AlarmNotification(NotificationKind):
 
 
 def alarm_notifications(
-    operator_ids: Iterable[int], kind: AlarmNotification, alarm: Alarm, now: datetime, *, by_hand: bool = False
+    operator_ids: Iterable[int], kind: AlarmNotification, alarm: Alarm, now: datetime, *, by: int = 0
 ) -> list[Notification[AlarmPayload]]:
     """Return a notification about an alarm for each operator. Those about one incident have the same subject."""
     return [
@@ -39,7 +41,7 @@ def alarm_notifications(
             chat_id=operator_id,
             subject=format_subject("alarm", alarm.kind, alarm.subject, _format_time(alarm.raised_at)),
             kind=kind,
-            payload=AlarmPayload(alarm, by_hand),
+            payload=AlarmPayload(alarm, bool(by), by),
             due_at=now,
             created_at=now,
         )
@@ -89,9 +91,11 @@ class AlarmMessages:
         return await context.send_text(notification, screen, priority="money")
 
     async def render_cleared(self, notification: Notification[AlarmPayload], context: RenderContext) -> DeliveryOutcome:
-        """Say that the alarm is over."""
-        alarm, by_hand = notification.payload.alarm, notification.payload.by_hand
-        screen = screens.show_over(context.t, alarm, await self._load_subjects(context, [alarm]), by_hand=by_hand)
+        """Say that the alarm is over, and which operator has resolved it if one has."""
+        ended = notification.payload
+        subjects = await self._load_subjects(context, [ended.alarm])
+        reader = await context.reader_who_knows(ended.by) if ended.by else context.reader
+        screen = screens.show_over(reader, ended.alarm, subjects, by_hand=ended.by_hand, by=ended.by)
         return await context.send_text(notification, screen, priority="money")
 
     async def render_reminder(self, notification: Notification[NoPayload], context: RenderContext) -> DeliveryOutcome:

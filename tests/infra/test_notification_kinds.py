@@ -85,7 +85,7 @@ STORED: tuple[tuple[object, Mapping[str, object]], ...] = (
     (AboutOrder("R2345AB"), {"reference": "R2345AB"}),
     (AboutProblem("R2345AB", "12 sats\x00\ud800"), {"reference": "R2345AB", "complaint": "12 sats\x00\ud800"}),
     (
-        AlarmPayload(ALARM, by_hand=True),
+        AlarmPayload(ALARM, by_hand=True, by=2001),
         {
             "alarm": {
                 "id": 0,
@@ -97,6 +97,7 @@ STORED: tuple[tuple[object, Mapping[str, object]], ...] = (
                 "cleared_at": None,
             },
             "by_hand": True,
+            "by": 2001,
         },
     ),
     (AboutTicket("T-22222"), {"ticket": "T-22222"}),

@@ -37,6 +37,14 @@ class SentMessages:
     texts: dict[int, list[str]] = field(default_factory=dict)
     keyboards: dict[int, list[Keyboard]] = field(default_factory=dict)
 
+    @property
+    def names(self) -> "SentMessages":
+        return self
+
+    async def find(self, _: object) -> dict[int, str]:
+        """Return the names that Telegram has of staff."""
+        return {OSCAR: "Oscar"}
+
     async def send_text(self, chat_id: int, markup: str, keyboard: Keyboard, **_: Any) -> Delivered:
         self.texts.setdefault(chat_id, []).append(readable(markup))
         self.keyboards.setdefault(chat_id, []).append(keyboard)
@@ -113,7 +121,8 @@ async def test_the_other_operator_is_notified_which_orders_alarm_is_resolved(
     await system.monitor.resolve(AlarmKind.ORDER_FAILED, reference, by=OSCAR)
     await system.deliver()
     assert len(sent_messages.texts[OSCAR]) == 1
-    assert starts(sent_messages.texts[OLGA][-1], "staff.alarm.settled", "id")
+    assert starts(sent_messages.texts[OLGA][-1], "staff.alarm.settled_by", "id")
+    assert "Oscar" in sent_messages.texts[OLGA][-1]
     assert reference in sent_messages.texts[OLGA][-1]
 
 

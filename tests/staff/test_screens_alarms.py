@@ -8,6 +8,7 @@ import pytest
 
 from bot.infra.i18n import LOCALES
 from bot.infra.outbox.payload import unpack
+from bot.infra.telegram.ui.reader import Reader
 from bot.operations.screens import status as operator_status
 from bot.orders.notifications.warnings import OrderInAlarm
 from bot.staff.alarm_model import Alarm, AlarmKind
@@ -215,10 +216,13 @@ def test_what_to_do_about_several_orders_is_said_once_for_all_of_them() -> None:
 
 
 def test_its_end_says_how_long_it_lasted_and_which_order_it_was() -> None:
-    over = alarms.show_over(EN, replace(FAILED, cleared_at=NOW), ORDERS, by_hand=False)
+    over = alarms.show_over(Reader(EN, JAKARTA, NOW), replace(FAILED, cleared_at=NOW), ORDERS, by_hand=False)
     failed = text("staff.alarm.order_failed_over", line=ORDER_LINE)
     assert ScreenCase("", over).text == text("staff.alarm.over", duration="2 hours", line=failed)
-    by_hand = alarms.show_over(EN, replace(FAILED, cleared_at=NOW), ORDERS, by_hand=True)
+    reader = Reader(EN, JAKARTA, NOW, {2001: "Oscar"})
+    by_oscar = alarms.show_over(reader, replace(FAILED, cleared_at=NOW), ORDERS, by_hand=True, by=2001)
+    assert ScreenCase("", by_oscar).text == text("staff.alarm.settled_by", who="Oscar", line=failed)
+    by_hand = alarms.show_over(reader, replace(FAILED, cleared_at=NOW), ORDERS, by_hand=True)
     assert ScreenCase("", by_hand).text == text("staff.alarm.settled", line=failed)
 
 

@@ -5,6 +5,7 @@ from datetime import datetime, tzinfo
 
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.formatting import clip, format_time
+from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.staff.alarm_model import ORDER_ALARMS, RESOLVABLE_ALARMS, SERVICE_ALARMS, Alarm, AlarmKind
 from bot.staff.alarm_subjects import MAX_ALARMS_SHOWN, Subjects
@@ -25,8 +26,12 @@ def show_raised(
     )
 
 
-def show_over(t: Translator, alarm: Alarm, subjects: Subjects, *, by_hand: bool) -> Screen:
-    """Say that an alarm is over, or that another operator has resolved it (`by_hand`)."""
+def show_over(reader: Reader, alarm: Alarm, subjects: Subjects, *, by_hand: bool, by: int = 0) -> Screen:
+    """Say that an alarm is over, or that another operator has resolved it (`by_hand`): `by`, if that is known."""
+    t = reader.t
+    if by_hand and by:
+        who = reader.format_staff(by)
+        return Screen(t("staff.alarm.settled_by", who=who, line=_describe_ended(t, alarm, subjects)))
     if by_hand:
         return Screen(t("staff.alarm.settled", line=_describe_ended(t, alarm, subjects)))
     lasted = t.duration((alarm.cleared_at or alarm.raised_at) - alarm.raised_at)

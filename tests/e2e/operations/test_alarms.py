@@ -74,7 +74,7 @@ async def resolve_as_one_operator(kirim: System, failed: Json) -> None:
     assert answer["text"] == label("staff.alarm.noted")
     await oscar.taps(label("orders.button.refresh"), message=status)
     await oscar.sees(f"✅ {like('staff.alarm.order_failed_name')}: 0\n")
-    assert await oscar.count(like("staff.alarm.settled")) == 0
+    assert await oscar.count(like("staff.alarm.settled_by")) == 0
 
 
 async def check_that_others_see_nothing(kirim: System, emma: ChatUser) -> None:
