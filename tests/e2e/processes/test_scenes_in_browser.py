@@ -36,6 +36,8 @@ async def test_a_newcomer_sees_a_failure_a_broadcast_and_a_killed_bot_with_one_p
         for scene in ("kill", "fail", "broadcast"):
             await page.get_by_test_id(f"scene-{scene}").click()
             await expect(guide).to_have_attribute("data-tone", "playing")
+            # What the guide says now is in the failure's text: it names the step.
+            await expect(guide, f"the scene {scene!r} ends").not_to_have_attribute("data-tone", "playing")
             await expect(page.get_by_test_id("scene-stop")).to_be_hidden()
             await save_screenshot(page, EMMA, scene)
             await expect(page.get_by_test_id("guide-text")).to_contain_text("Just proved: ")
