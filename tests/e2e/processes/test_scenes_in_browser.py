@@ -15,6 +15,9 @@ from tests.e2e.processes.sandbox_program import open_sandbox
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
 EMMA = Viewer("emma-scenes", 1001, PHONE)
+SCENE_SECONDS = 600
+"""More than all limits of a scene together. It ends itself at the first of them, and names the step."""
+
 WITHOUT_PAUSES = "async () => { (await import('/static/play.js')).Play.pauseMs = 0; }"
 
 
@@ -36,8 +39,9 @@ async def test_a_newcomer_sees_a_failure_a_broadcast_and_a_killed_bot_with_one_p
         for scene in ("kill", "fail", "broadcast"):
             await page.get_by_test_id(f"scene-{scene}").click()
             await expect(guide).to_have_attribute("data-tone", "playing")
-            # What the guide says now is in the failure's text: it names the step.
-            await expect(guide, f"the scene {scene!r} ends").not_to_have_attribute("data-tone", "playing")
+            await expect(guide, f"the scene {scene!r} ends").not_to_have_attribute(
+                "data-tone", "playing", timeout=SCENE_SECONDS * 1000
+            )
             await expect(page.get_by_test_id("scene-stop")).to_be_hidden()
             await save_screenshot(page, EMMA, scene)
             await expect(page.get_by_test_id("guide-text")).to_contain_text("Just proved: ")
