@@ -7,8 +7,8 @@ from typing import Final
 
 from PIL import Image, ImageOps
 
-from bot.infra.drawing import shapes
 from bot.infra.drawing.block import MAX_LABEL, MAX_SENTENCE, Block, create_space
+from bot.infra.drawing.brand import draw_brand
 from bot.infra.drawing.canvas import Canvas
 from bot.infra.drawing.glyphs import make_drawable
 from bot.infra.drawing.palette import ACCENT, CARD, INK, INK_2, PAGE, SOFT
@@ -23,13 +23,11 @@ _TEXT_WIDTH: Final = _RIGHT - _LEFT
 _MIDDLE: Final = WIDTH // 2
 _PAGE_TOP, _PAGE_BOTTOM, _BRAND_GAP = 48, 44, 28
 _CARD_TOP_GAP, _GAP, _CARD_BOTTOM = 52, 34, 52
-_MARK, _MARK_RADIUS, _MARK_GAP = 68, 19, 20
 _PANEL_RADIUS, _PANEL_X, _PANEL_Y = 28, 40, 26
 
 _QR_SIDE: Final = 520
 """The least side of the QR code. A camera reads it from a screen, and from print."""
 
-_BRAND = (Style(Weight.EXTRA_BOLD, 48, 64),)
 _TITLES = (Style(Weight.BOLD, 48, 64), Style(Weight.BOLD, 42, 56))
 _AMOUNTS = tuple(Style(Weight.EXTRA_BOLD, size, round(size * 1.3)) for size in (120, 104, 88, 72))
 _SUBTITLES = (Style(Weight.MEDIUM, 42, 58), Style(Weight.MEDIUM, 38, 52))
@@ -39,7 +37,7 @@ _SMALL = Style(Weight.MEDIUM, 34, 48)
 
 def draw_card(facts: CardFacts) -> bytes:
     """Draw a card as a PNG. Pure and synchronous. The same facts give the same bytes."""
-    head, parts = _draw_brand(facts), _parts(facts)
+    head, parts = draw_brand(facts.brand, _MIDDLE, _TEXT_WIDTH), _parts(facts)
     top = _PAGE_TOP + head.height + _BRAND_GAP
     bottom = top + sum(part.height for part in parts)
     canvas = Canvas(WIDTH, bottom + _PAGE_BOTTOM, PAGE)
@@ -63,19 +61,6 @@ def _parts(facts: CardFacts) -> list[Block]:
         _draw_hint(facts.hint),
         create_space(_CARD_BOTTOM),
     ]
-
-
-def _draw_brand(facts: CardFacts) -> Block:
-    name = fit_text(make_drawable(facts.brand, MAX_LABEL), _BRAND, _TEXT_WIDTH - _MARK - _MARK_GAP, 1)
-
-    def draw(canvas: Canvas, top: int) -> None:
-        left = _MIDDLE - round(_MARK + _MARK_GAP + name.width) // 2
-        canvas.draw_shape(shapes.draw_rounded_square(_MARK, _MARK_RADIUS), (left, top), ACCENT, PAGE)
-        canvas.draw_shape(shapes.draw_bolt(_MARK), (left, top), CARD, ACCENT)
-        below = top + (_MARK - name.height) // 2
-        canvas.write_lines(name, (left + _MARK + _MARK_GAP, below), INK, PAGE, is_fixed=True)
-
-    return Block(_MARK, draw)
 
 
 def _draw_headline(facts: CardFacts) -> Block:

@@ -28,14 +28,12 @@ MIDDLE: Final = WIDTH // 2
 LABEL: Final = Style(Weight.MEDIUM, 36, 50)
 SMALL: Final = Style(Weight.MEDIUM, 34, 48)
 
-_BRANDS = tuple(Style(Weight.EXTRA_BOLD, size, 64) for size in (48, 36))
 _TITLES = (Style(Weight.BOLD, 48, 64), Style(Weight.BOLD, 42, 56))
 _AMOUNTS = tuple(Style(Weight.EXTRA_BOLD, size, round(size * 1.3)) for size in (136, 120, 104, 88, 72))
 _SUBTITLES = (Style(Weight.MEDIUM, 42, 58), Style(Weight.MEDIUM, 38, 52))
 _VALUES = (Style(Weight.BOLD, 38, 50), Style(Weight.BOLD, 36, 50))
 _PHRASES = (Style(Weight.BOLD, 44, 60), Style(Weight.BOLD, 38, 52))
 
-_MARK, _MARK_RADIUS, _MARK_GAP = 68, 19, 20
 _BADGE, _BADGE_RING, _TICK = 152, 18, 17
 _BADGE_BELOW = _BADGE // 2 + _BADGE_RING
 _NOTCH = 26
@@ -53,20 +51,6 @@ QR_SIDE: Final = 290
 _QR_GAP = 52
 _CODE = Style(Weight.BOLD, 62, 92)
 _CELL = 62
-
-
-def draw_brand(facts: ReceiptFacts) -> Block:
-    """Return Kirim's mark and name, centred."""
-    name = fit_text(make_drawable(facts.brand, MAX_LABEL), _BRANDS, TEXT_WIDTH - _MARK - _MARK_GAP, 1)
-
-    def draw(canvas: Canvas, top: int) -> None:
-        left = MIDDLE - round(_MARK + _MARK_GAP + name.width) // 2
-        canvas.draw_shape(shapes.draw_rounded_square(_MARK, _MARK_RADIUS), (left, top), ACCENT, PAGE)
-        canvas.draw_shape(shapes.draw_bolt(_MARK), (left, top), CARD, ACCENT)
-        below = top + (_MARK - name.height) // 2
-        canvas.write_lines(name, (left + _MARK + _MARK_GAP, below), INK, PAGE, is_fixed=True)
-
-    return Block(_MARK, draw)
 
 
 def draw_badge() -> Block:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from bot.infra.drawing.block import Block, create_space
+from bot.infra.drawing.brand import draw_brand
 from bot.infra.drawing.canvas import Canvas
 from bot.infra.drawing.palette import CARD, PAGE
 from bot.orders.receipts.picture import blocks
@@ -23,7 +24,7 @@ def render_receipt(facts: ReceiptFacts) -> bytes:
     Raises:
         UnrenderableQr: `verify_url` is longer than a QR code can hold (2,331 bytes).
     """
-    head = blocks.draw_brand(facts)
+    head = draw_brand(facts.brand, blocks.MIDDLE, blocks.TEXT_WIDTH)
     card_top = _PAGE_TOP + head.height + _BRAND_GAP + blocks.BADGE_ABOVE
     parts = list(_parts(facts))
     card_bottom = card_top + sum(part.height for part in parts)
