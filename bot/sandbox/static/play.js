@@ -101,7 +101,14 @@ export class Play {
 
   // While an order waits for its payment, its invoice is in the chat. The bot removes it as soon as it knows of the payment.
   hasInvoice(person, order) {
-    return this.store.history(person.id).some((message) => findPayable(plainText(message))?.text.toLowerCase() === order.invoiceBolt11);
+    return this.store.history(person.id).some((message) => hasInvoiceOf(order, message));
+  }
+
+  // Whether the bot has learned of the payment since the mark. Killed before it knew that its invoice had arrived, the bot
+  // sends it again, and later removes only the second one. So a newer message that isn't the invoice counts as well.
+  knowsOfPayment(person, order) {
+    const isNews = (message) => message.from?.is_bot && message.message_id > this.marks.get(person.id) && !hasInvoiceOf(order, message);
+    return !this.hasInvoice(person, order) || this.store.history(person.id).some(isNews);
   }
 
   async pay(person, order) {
@@ -119,6 +126,10 @@ export class Play {
   async current(order) {
     return (await service.orders()).orders.find(({ id }) => id === order.id);
   }
+}
+
+function hasInvoiceOf(order, message) {
+  return findPayable(plainText(message))?.text.toLowerCase() === order.invoiceBolt11;
 }
 
 function sleep(ms) {

@@ -110,7 +110,7 @@ async function killInPayment(play, { sender }) {
   play.mark(sender.id);
   await play.pay(sender, order);
   play.say("4 of 4 · The bot starts again, and asks the service what happened.");
-  await play.until("the message about the payment", () => !play.hasInvoice(sender, order), 120);
+  await play.until("the message about the payment", () => play.knowsOfPayment(sender, order), 120);
   const after = seconds(killed);
   play.say(`4 of 4 · It found the payment ${after} s after its death. Next, the rupiah.`);
   await play.until("the end of the order", async () => (await play.current(order)).state === "COMPLETED", 120);

@@ -10,6 +10,7 @@ from playwright.async_api import Browser, expect
 
 from bot.sandbox.telegram import SUPPORT_GROUP_ID
 from tests.e2e.chat_page import PHONE, Viewer, open_address, save_screenshot
+from tests.e2e.faults import HOLD_SECONDS
 from tests.e2e.processes.sandbox_program import open_sandbox
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
@@ -36,6 +37,9 @@ async def test_a_newcomer_sees_a_failure_a_broadcast_and_a_killed_bot_with_one_p
             await http.post("/sandbox/chats/1001/send", json={"from": 1001, "text": text})
         (order_id,) = (await http.post("/service/bulk", json={"count": 1})).raise_for_status().json()["orderIds"]
         (await http.post("/service/pay", json={"orderId": order_id})).raise_for_status()
+        # The bot is killed while it waits for Telegram's answer to the invoice, so it sends the invoice a second time.
+        unanswered = {"fault": "delay_after", "method": "sendPhoto", "chat_id": 1001, "seconds": HOLD_SECONDS, "times": 1}
+        (await http.post("/sandbox/faults", json=unanswered)).raise_for_status()
         for scene in ("kill", "fail", "broadcast"):
             await page.get_by_test_id(f"scene-{scene}").click()
             await expect(guide).to_have_attribute("data-tone", "playing")
