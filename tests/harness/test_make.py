@@ -57,8 +57,8 @@ def a_python(path: Path, version: str = "3.14", *, venv: str = MAKES_ONE, pip: s
     return program(path, PYTHON.format(version=version, too_old=too_old, venv=venv, pip=pip))
 
 
-def run(project: Path, tools: Path, *command: str) -> subprocess.CompletedProcess[str]:
-    environment = {"PATH": str(tools), "HOME": str(project)}
+def run(project: Path, tools: Path, *command: str, **settings: str) -> subprocess.CompletedProcess[str]:
+    environment = {"PATH": str(tools), "HOME": str(project), "SYSTEM_PYTHON": str(tools / "system-python")} | settings
     return subprocess.run(command, cwd=project, env=environment, capture_output=True, text=True, check=False)
 
 
@@ -126,7 +126,8 @@ def ci(tools: Path) -> Path:
     log = tools.parent / "calls"
     for name in ("apt-get", "make", "sudo"):
         (tools / name).unlink(missing_ok=True)
-        program(tools / name, f'#!/bin/sh\n[ "$1" != -n ] || shift 1\necho "{name} $* CI=$CI" >> "{log}"\n')
+        python = "" if name != "make" else " PYTHON=${PYTHON##*/}"
+        program(tools / name, f'#!/bin/sh\n[ "$1" != -n ] || shift 1\necho "{name} $* CI=$CI{python}" >> "{log}"\n')
     return log
 
 
@@ -135,7 +136,36 @@ def test_ci_calls_check_and_test_and_nothing_of_its_own(project: Path, tools: Pa
         program(tools / name, "#!/bin/sh\n")
     a_python(tools / "python3")
     assert run(project, tools, "bash", ".ci/run").returncode == 0
-    assert ci.read_text().splitlines() == ["make check CI=true", "make test CI=true"]
+    assert ci.read_text().splitlines() == ["make check CI=true PYTHON=python3", "make test CI=true PYTHON=python3"]
+
+
+@pytest.mark.parametrize(
+    ("version", "used"), [("3.11", "system-python"), ("3.14", "system-python"), ("3.9", "python3")]
+)
+def test_ci_uses_the_systems_python_if_it_is_new_enough(
+    project: Path, tools: Path, ci: Path, version: str, used: str
+) -> None:
+    a_python(tools / "python3")
+    a_python(tools / "system-python", version)
+    assert run(project, tools, "bash", ".ci/run").returncode == 0
+    assert ci.read_text().splitlines()[-2:] == [f"make {what} CI=true PYTHON={used}" for what in ("check", "test")]
+
+
+def test_ci_uses_the_python_that_is_named(project: Path, tools: Path, ci: Path) -> None:
+    for name in ("python3", "system-python", "mine"):
+        a_python(tools / name)
+    assert run(project, tools, "bash", ".ci/run", PYTHON="mine").returncode == 0
+    assert ci.read_text().splitlines()[-1] == "make test CI=true PYTHON=mine"
+
+
+def test_ci_uses_the_other_python_where_that_of_the_system_has_no_venv_module(
+    project: Path, tools: Path, ci: Path
+) -> None:
+    a_python(tools / "python3")
+    program(tools / "system-python", '#!/bin/sh\ncase "$*" in *ensurepip*) exit 1 ;; esac\n')
+    assert run(project, tools, "bash", ".ci/run").returncode == 0
+    assert "python3-venv" in ci.read_text()
+    assert ci.read_text().splitlines()[-1] == "make test CI=true PYTHON=python3"
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="others install through sudo")
@@ -155,7 +185,7 @@ def test_ci_makes_the_environment_while_it_installs_packages(project: Path, tool
     program(tools / "initdb", "#!/bin/sh\n")
     a_python(tools / "python3")
     assert run(project, tools, "bash", ".ci/run").returncode == 0
-    *installing, check, test = (line.removesuffix(" CI=true") for line in ci.read_text().splitlines())
+    *installing, check, test = (line.partition(" CI=true")[0] for line in ci.read_text().splitlines())
     assert (check, test) == ("make check", "make test")
     assert sorted(line.split(" ")[:2] for line in installing) == [
         ["apt-get", "install"],
