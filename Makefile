@@ -19,9 +19,9 @@ run: $(STAMP)
 test: compiled
 	@$(PYTEST) -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
-# The tests that need no process, browser or PostgreSQL. Some of them wait: one process more than cores works meanwhile.
+# The tests that aren't slow and need no process, browser or PostgreSQL.
 quick: compiled
-	@$(PYTEST) --quick -n $(shell echo $$(($(CORES) + 1))) --dist worksteal $(ARGS)
+	@$(PYTEST) --quick -n $(CORES) --dist worksteal $(ARGS)
 
 # mypy takes as long as the rest together, so they run at the same time.
 check: $(STAMP)

@@ -7,15 +7,18 @@ A test needs
 - processes, if it is an end-to-end test, uses Chromium, or has the mark `process`. A test without the mark that starts
   a process fails.
 
-`--quick` runs the tests that need none of them. Of the stories in the process of the tests, which are a third of the
-time, it runs the first one of each file.
+`--quick` runs the tests that need none of them, without the stories of `tests/chat` and without the slow tests that
+`slow_tests.txt` names. Of a test with many cases it runs three.
+
+`make quick ARGS=--find-slow` measures all cases, slow ones too, and writes that file.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from collections import Counter
+import time
+from collections import Counter, defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -36,10 +39,16 @@ STORIES: Final = END_TO_END.with_name("chat")
 STARTS: Final = frozenset({"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.exec", "os.system"})
 """What Python's audit events call the start of a process."""
 LEFT_OUT: Final = pytest.StashKey[Counter[str]]()
+SLOW_TESTS: Final = Path(__file__).with_name("slow_tests.txt")
+SLOW_SECONDS: Final = 0.1
+"""Of processor time, for the longest of a test's cases."""
+CPU_SECONDS: Final = "cpu_seconds"
+"""The user property of a report that says how much processor time its test took."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--quick", action="store_true", help="leave out tests with processes, Chromium or PostgreSQL")
+    parser.addoption("--quick", action="store_true", help="leave out slow tests, processes, Chromium and PostgreSQL")
+    parser.addoption("--find-slow", action="store_true", help="with --quick: find the slow tests, and save their names")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -50,6 +59,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[MACHINE] = machine
     config.stash[LEFT_OUT] = Counter()
     config.add_cleanup(machine.stop)
+    if config.option.find_slow:
+        config.pluginmanager.register(ProcessorClock())
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -68,15 +79,17 @@ def pytest_configure_node(node: Any) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    # Importing tests that are skipped anyway takes seconds.
-    return True if config.option.quick and collection_path == END_TO_END else None
+    # Importing tests that are skipped anyway takes seconds. Whoever names these folders gets them.
+    return True if config.option.quick and collection_path in {END_TO_END, STORIES} else None
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     needs = {item: needs_of(item) for item in items}
     if config.option.quick:
-        items[:] = choose_first_stories(item for item in items if not needs[item])
+        items[:] = [item for item in items if not needs[item]]
+        if not config.option.find_slow:
+            items[:] = choose_quick(items, frozenset(SLOW_TESTS.read_text(encoding="utf-8").split()))
         return
     if config.option.collectonly:
         return
@@ -87,15 +100,23 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = [item for item in items if not needs[item] & machine.missing.keys()]
 
 
-def choose_first_stories(items: Iterable[pytest.Item]) -> list[pytest.Item]:
-    """Return the tests, but of each file of stories only the first."""
-    files = set[Path]()
-    chosen = []
+def choose_quick(items: Iterable[pytest.Item], slow: frozenset[str]) -> list[pytest.Item]:
+    """Return the tests that aren't slow, with the first, the middle and the last of their cases."""
+    cases = defaultdict[str, list[pytest.Item]](list)
     for item in items:
-        if STORIES not in item.path.parents or item.path not in files:
-            chosen.append(item)
-        files.add(item.path)
-    return chosen
+        cases[name_of(item.nodeid)].append(item)
+    return [
+        case
+        for name, those in cases.items()
+        if name not in slow
+        for number, case in enumerate(those)
+        if number in {0, len(those) // 2, len(those) - 1}
+    ]
+
+
+def name_of(nodeid: str) -> str:
+    """Return the name of a test without that of its case."""
+    return nodeid.partition("[")[0]
 
 
 def needs_of(item: pytest.Item) -> set[str]:
@@ -125,6 +146,30 @@ class ProcessGuard:
             return (yield)
         finally:
             self.forbidden_for = ""
+
+
+class ProcessorClock:
+    """Measures each test's processor time, and saves the names of the slow ones at the end."""
+
+    def __init__(self) -> None:
+        self._slow = set[str]()
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, object, object]:
+        began = time.process_time()
+        try:
+            return (yield)
+        finally:
+            item.user_properties.append((CPU_SECONDS, time.process_time() - began))
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        for name, seconds in report.user_properties:
+            if name == CPU_SECONDS and isinstance(seconds, float) and seconds > SLOW_SECONDS:
+                self._slow.add(name_of(report.nodeid))
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        if not hasattr(session.config, "workerinput"):
+            SLOW_TESTS.write_text("".join(f"{name}\n" for name in sorted(self._slow)), encoding="utf-8")
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

@@ -73,15 +73,55 @@ def test_quick_takes_what_needs_nothing(pytester: pytest.Pytester) -> None:
     result.stdout.no_fnmatch_line("*left out*")
 
 
-def test_quick_takes_the_first_story_of_each_file(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_quick_leaves_out_stories_and_slow_tests(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(selection, "STORIES", pytester.path / "chat")
-    stories = "def test_first(): pass\ndef test_second(): pass\n"
-    for path in ("chat/test_a.py", "chat/orders/test_b.py", "elsewhere/test_c.py"):
+    monkeypatch.setattr(selection, "SLOW_TESTS", pytester.path / "slow.txt")
+    (pytester.path / "slow.txt").write_text("elsewhere/test_b.py::test_second\n")
+    for path in ("chat/test_a.py", "elsewhere/test_b.py"):
         file = pytester.path / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(stories)
-    result = run(pytester, "--quick", "-v", "--import-mode=importlib", "chat", "elsewhere")
-    assert names(result) == ["test_first", "test_first", "test_first", "test_second"]
+        file.parent.mkdir(exist_ok=True)
+        file.write_text("def test_first(): pass\ndef test_second(): pass\n")
+    assert names(run(pytester, "--quick", "-v", "--import-mode=importlib", "-k", "first or second")) == ["test_first"]
+
+
+@pytest.mark.parametrize(("cases", "chosen"), [(1, [0]), (2, [0, 1]), (3, [0, 1, 2]), (9, [0, 4, 8])])
+def test_quick_takes_three_cases_of_a_test(pytester: pytest.Pytester, cases: int, chosen: list[int]) -> None:
+    pytester.makepyfile(f"""
+        import pytest
+        @pytest.mark.parametrize("case", range({cases}))
+        def test_many(case): pass
+    """)
+    assert names(run(pytester, "--quick", "-v")) == [f"test_many[{case}]" for case in chosen]
+
+
+def test_slow_tests_are_found_by_their_processor_time(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    list_of_slow = pytester.path / "slow.txt"
+    monkeypatch.setattr(selection, "SLOW_TESTS", list_of_slow)
+    pytester.makepyfile(
+        test_times=f"""
+        import time, pytest
+        def works(seconds):
+            end = time.process_time() + seconds
+            while time.process_time() < end: pass
+        @pytest.mark.parametrize("seconds", [0, 0, 0, {2 * selection.SLOW_SECONDS}])
+        def test_is_slow_once(seconds): works(seconds)
+        def test_waits(): time.sleep({2 * selection.SLOW_SECONDS})
+        def test_is_quick(): pass
+    """
+    )
+    assert run(pytester, "--quick", "--find-slow", "test_times.py").ret == 0
+    assert list_of_slow.read_text() == "test_times.py::test_is_slow_once\n"
+
+
+def test_every_slow_test_exists() -> None:
+    gone = set()
+    for name in selection.SLOW_TESTS.read_text().split():
+        path, _, function = name.partition("::")
+        if not (ROOT / path).is_file() or f"def {function}(" not in (ROOT / path).read_text():
+            gone.add(name)
+    assert gone == set(), "make quick ARGS=--find-slow"
 
 
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "two workers"])
