@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+import time
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
 SQLITE_FILE: Final = "kirim.db"
 _CURRENT: Final = "current-database"
 _PROGRAM: Final = (sys.executable, "-m", "bot")
+_LEASES_END_SECONDS: Final = 6.0
+"""How long a killed bot can seem to work on PostgreSQL, a second more than its leases last."""
+
+_RETRY_SECONDS: Final = 0.5
 
 
 class NotCopied(Exception):
@@ -78,7 +83,19 @@ async def copy(source: str, environment: Mapping[str, str]) -> None:
     except NotCopied:
         # An older version of the bot may have written it. Only up-to-date tables are copied.
         await _run(("migrate",), {**environment, "DATABASE_URL": source})
-        await _run(("copy-database", "--from", source), environment)
+    else:
+        return
+    # Nothing is copied before the leases have ended of replicas that were killed a moment ago.
+    end = time.monotonic() + _LEASES_END_SECONDS
+    while True:
+        try:
+            await _run(("copy-database", "--from", source), environment)
+        except NotCopied:
+            if time.monotonic() >= end:
+                raise
+        else:
+            return
+        await asyncio.sleep(_RETRY_SECONDS)
 
 
 async def _run(arguments: Sequence[str], environment: Mapping[str, str]) -> None:

@@ -10,14 +10,15 @@ from bot.sandbox import databases, run
 from bot.sandbox.databases import Place
 
 REFUSES = "import sys; print('...'); print('Nothing was copied: ' + ' '.join(sys.argv[1:])); sys.exit(1)"
-COPIES_ONLY_WHAT_IS_UPGRADED = """
+COPIES_LATER = """
 import os, sys
 from pathlib import Path
 log = Path(os.environ["LOG"])
 before = log.read_text() if log.exists() else ""
 log.write_text(f"{before}{' '.join(sys.argv[1:])} > {os.environ['DATABASE_URL']}\\n")
-sys.exit(sys.argv[1] == "copy-database" and "migrate" not in before)
+sys.exit(sys.argv[1] == "copy-database" and len(before.splitlines()) < int(os.environ["REFUSED"]))
 """
+COPIED = "copy-database --from the source > the target"
 
 
 async def start(state: Path, **changes: object) -> None:
@@ -52,10 +53,23 @@ async def test_data_in_the_users_own_postgresql_is_not_left_behind_without_a_wor
 async def test_data_of_an_older_version_is_upgraded_where_it_is_and_then_copied(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(databases, "_PROGRAM", (sys.executable, "-c", COPIES_ONLY_WHAT_IS_UPGRADED))
-    await databases.copy("the source", {"DATABASE_URL": "the target", "LOG": str(tmp_path / "log")})
-    copied = "copy-database --from the source > the target"
-    assert (tmp_path / "log").read_text().splitlines() == [copied, "migrate > the source", copied]
+    monkeypatch.setattr(databases, "_PROGRAM", (sys.executable, "-c", COPIES_LATER))
+    await databases.copy("the source", {"DATABASE_URL": "the target", "LOG": str(tmp_path / "log"), "REFUSED": "2"})
+    assert (tmp_path / "log").read_text().splitlines() == [COPIED, "migrate > the source", COPIED]
+
+
+@pytest.mark.process
+async def test_data_is_copied_once_the_leases_of_killed_replicas_have_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(databases, "_PROGRAM", (sys.executable, "-c", COPIES_LATER))
+    monkeypatch.setattr(databases, "_RETRY_SECONDS", 0)
+    environment = {"DATABASE_URL": "the target", "LOG": str(tmp_path / "log"), "REFUSED": "4"}
+    await databases.copy("the source", environment)
+    assert (tmp_path / "log").read_text().splitlines() == [COPIED, "migrate > the source", COPIED, COPIED, COPIED]
+    monkeypatch.setattr(databases, "_LEASES_END_SECONDS", 0)
+    with pytest.raises(databases.NotCopied):
+        await databases.copy("the source", environment | {"REFUSED": "100"})
 
 
 @pytest.mark.process
