@@ -2,7 +2,8 @@
 
 A bot is a fork of that process: `python -m bot run` with its own environment, folder and log. It shares the modules and
 the compiled SQL. Tests can kill it at any time. `python -m bot mcp` is started in the same way, and so is a test's own
-program that has a `main`. Tests of cold starts run a new interpreter.
+program that has a `main`. Tests of cold starts run a new interpreter. The programs that a forked sandbox starts are
+forks, too.
 
 Run as a program, this file is that process. It gets requests over a socket: one line of JSON, with the bot's standard
 input, output and log attached. It answers with the bot's process id, and later with its exit code.
@@ -24,7 +25,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from types import ModuleType
 from typing import NoReturn
@@ -38,6 +39,7 @@ VARIABLE = "TEST_LAUNCHER"
 
 LONGEST_REQUEST = 65_536
 MOST_FILES = 4096
+MOST_FILES_PASSED = 4
 BOT = "bot.__main__"
 CODE = {
     "run": "bot.process",
@@ -46,6 +48,7 @@ CODE = {
     "migrate": "bot.process",
     "check": "bot.app",
     "rotate-keys": "bot.app",
+    "copy-database": "bot.operations.copy_database",
 }
 """What is read before the first bot of a kind is born."""
 
@@ -56,6 +59,7 @@ class Child:
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, pid: int) -> None:
         self.pid = pid
         self.returncode: int | None = None
+        self.stdout: asyncio.StreamReader | None = None
         self._ended = asyncio.ensure_future(self._end(reader, writer))
 
     def send_signal(self, sent: signal.Signals) -> None:
@@ -75,6 +79,12 @@ class Child:
     async def wait(self) -> int:
         """Wait for the bot's end, and return its exit code: the negative number of the signal that killed it."""
         return await asyncio.shield(self._ended)
+
+    async def communicate(self) -> tuple[bytes, None]:
+        """Return what the bot wrote until its end."""
+        said = b"" if self.stdout is None else await self.stdout.read()
+        await self.wait()
+        return said, None
 
     async def _end(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> int:
         code = os.waitstatus_to_exitcode(int(await reader.readline()))
@@ -123,10 +133,12 @@ class Launcher:
         stdout: int | None = None,
         folder: Path | None = None,
         program: str = BOT,
+        kept: Sequence[int] = (),
     ) -> Child:
         """Start `python -m <program> <arguments>` with only this environment. Its output goes to `log`.
 
-        Without `stdin` its standard input is empty. `stdout` takes the standard output apart from the log.
+        Without `stdin` its standard input is empty. `stdout` takes the standard output apart from the log. It inherits
+        the files in `kept`, with other numbers.
         """
         request = json.dumps(
             {
@@ -139,7 +151,7 @@ class Launcher:
         line = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         line.connect(self._path)
         nothing = os.open(os.devnull, os.O_RDONLY)
-        ends = (nothing if stdin is None else stdin, log if stdout is None else stdout, log)
+        ends = (nothing if stdin is None else stdin, log if stdout is None else stdout, log, *kept)
         socket.send_fds(line, [request.encode()], ends)
         os.close(nothing)
         reader, writer = await asyncio.open_unix_connection(sock=line)
@@ -194,11 +206,11 @@ def serve(requests: socket.socket) -> None:
             _tell_ends(lines)
         if requests in readable:
             line, _ = requests.accept()
-            _bear(line, lines)
+            _bear(line, lines, requests.getsockname())
 
 
-def _bear(line: socket.socket, lines: dict[int, socket.socket]) -> None:
-    text, ends, _, _ = socket.recv_fds(line, LONGEST_REQUEST, 3)
+def _bear(line: socket.socket, lines: dict[int, socket.socket], path: str) -> None:
+    text, ends, _, _ = socket.recv_fds(line, LONGEST_REQUEST, MOST_FILES_PASSED)
     request = json.loads(text)
     program = importlib.import_module(request["program"])
     if request["program"] == BOT:
@@ -206,6 +218,8 @@ def _bear(line: socket.socket, lines: dict[int, socket.socket]) -> None:
     gc.freeze()  # the garbage collector of a child must not touch these objects, which would copy shared memory
     pid = os.fork()
     if pid == 0:
+        if request["program"] == BOT and request["arguments"][0] == "sandbox":
+            asyncio.create_subprocess_exec = partial(_start_for_sandbox, Launcher(path))  # type: ignore[assignment]
         _be_the_program(program, request, ends)
     for end in ends:
         os.close(end)
@@ -221,7 +235,7 @@ def _be_the_program(
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     for there, here in enumerate(ends):
         os.dup2(here, there)
-    os.closerange(3, MOST_FILES)
+    os.closerange(len(ends), MOST_FILES)
     os.chdir(str(request["folder"]))
     os.environ.clear()
     os.environ.update(request["environment"])  # type: ignore[arg-type]
@@ -239,6 +253,31 @@ def _be_the_program(
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)
+
+
+async def _start_for_sandbox(
+    launcher: Launcher,
+    *command: str,
+    env: Mapping[str, str],
+    stdout: int | None = None,
+    pass_fds: Sequence[int] = (),
+    **_: object,
+) -> Child:
+    """Start a program of a sandbox as `asyncio.create_subprocess_exec` does, but as a fork. Its errors are output."""
+    *interpreter, arguments = command[0], command[1:3], command[3:]
+    assert interpreter == [sys.executable, ("-m", "bot")]
+    if stdout != asyncio.subprocess.PIPE:
+        return await launcher.start(arguments, environment=env, log=sys.stderr.fileno(), kept=pass_fds)
+    reading, writing = os.pipe()
+    try:
+        child = await launcher.start(arguments, environment=env, log=writing, kept=pass_fds)
+    finally:
+        os.close(writing)
+    child.stdout = asyncio.StreamReader()
+    await asyncio.get_running_loop().connect_read_pipe(
+        partial(asyncio.StreamReaderProtocol, child.stdout), os.fdopen(reading, "rb")
+    )
+    return child
 
 
 def _tell_ends(lines: dict[int, socket.socket]) -> None:

@@ -3,13 +3,14 @@
 import re
 import signal
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
 
 import httpx
 import psutil  # type: ignore[import-untyped]  # it has no stubs of its own
 
+from bot.sandbox.leftovers import REPLICA_LOCK
 from tests.e2e.chat_user import ChatUser
 from tests.e2e.programs import RunningProgram, running_program
 from tests.ports import free_port
@@ -21,7 +22,7 @@ ADDRESS = re.compile(r"^\s+(http://\S+)$", re.MULTILINE)
 
 @asynccontextmanager
 async def sandbox(folder: Path, *more: str, cold: bool = False) -> AsyncIterator[tuple[RunningProgram, ChatUser]]:
-    """Yield a sandbox that has printed its address, and its user Emma. Its bot always starts cold."""
+    """Yield a sandbox that has printed its address, and its user Emma. With `cold` its bot starts cold, too."""
     async with open_sandbox(folder, *more, cold=cold) as (program, http):
         yield program, ChatUser(http, 1001)
 
@@ -38,8 +39,12 @@ async def open_sandbox(
             yield program, http
 
 
-def children(program: RunningProgram) -> list[psutil.Process]:
-    found: list[psutil.Process] = psutil.Process(program.process.pid).children(recursive=True)
+def children(program: RunningProgram) -> set[psutil.Process]:
+    """Return what runs for the sandbox. Bots that are no children of it are known by the files of their locks."""
+    found = set(psutil.Process(program.process.pid).children(recursive=True))
+    for lock in (program.log.parent / "here").glob(REPLICA_LOCK.format("*")):
+        with suppress(ValueError, psutil.NoSuchProcess):
+            found.add(psutil.Process(int(lock.read_text())))
     return found
 
 
