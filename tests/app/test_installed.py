@@ -1,4 +1,4 @@
-"""What the wheel and the sdist install, in environments that have the locked packages and nothing else."""
+"""What the wheel installs, in environments that have the locked packages and nothing else. The sdist has the same."""
 
 import asyncio
 import importlib.metadata
@@ -102,25 +102,29 @@ def _environment(home: Path, settings: dict[str, str]) -> dict[str, str]:
     return {"PATH": os.environ["PATH"], "HOME": str(home)} | settings
 
 
-def _install(folder: Path, package: Path, *locks: str) -> Environment:
-    """Make an environment with the packages of the lock files, which are those of this one, and install `package`."""
+def _make_environment(folder: Path, lock: str) -> Environment:
+    """Make an environment with the packages of a lock file, which are those of this one."""
     venv.create(folder, with_pip=False)
     environment = Environment(folder)
-    for name in {requirement.name for lock in locks for requirement in _locked(lock)}:
+    for name in {requirement.name for requirement in _locked(lock)}:
         for top in {file.parts[0] for file in importlib.metadata.files(name) or () if file.parts[0] != ".."}:
             original = Path(str(importlib.metadata.distribution(name).locate_file(top)))
             if top != "__pycache__" and not (environment.site / top).exists():
                 (environment.site / top).symlink_to(original)
-    pip = [sys.executable, "-m", "pip", "--python", str(folder / "bin" / "python"), "install", "--quiet"]
+    return environment
+
+
+def _pip(environment: Environment, command: str, *arguments: str, **settings: str) -> None:
+    """Run pip in the environment, without an index."""
+    pip = [sys.executable, "-m", "pip", "--python", str(environment.folder / "bin" / "python"), command, "--quiet"]
     done = subprocess.run(
-        [*pip, "--no-index", "--no-deps", "--no-build-isolation", str(package)],
+        [*pip, "--no-index", "--no-deps", "--no-build-isolation", *arguments],
         capture_output=True,
         text=True,
         check=False,
-        env={name: value for name, value in os.environ.items() if name != "PYTHONPATH"},
+        env={name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | settings,
     )
     assert done.returncode == 0, done.stderr
-    return environment
 
 
 def _locked(lock: str) -> Iterable[Requirement]:
@@ -145,24 +149,17 @@ def packages(tmp_path_factory: pytest.TempPathFactory) -> Packages:
 
 
 @pytest.fixture(scope="module")
-def from_wheel(packages: Packages, tmp_path_factory: pytest.TempPathFactory) -> Environment:
-    return _install(tmp_path_factory.mktemp("wheel"), packages.wheel, "requirements.lock")
-
-
-@pytest.fixture(scope="module")
-def from_sdist(packages: Packages, tmp_path_factory: pytest.TempPathFactory) -> Environment:
-    folder = tmp_path_factory.mktemp("sdist")
-    return _install(folder, packages.sdist, "requirements.lock", "requirements-build.lock")
+def installed(packages: Packages, tmp_path_factory: pytest.TempPathFactory) -> Environment:
+    environment = _make_environment(tmp_path_factory.mktemp("wheel"), "requirements.lock")
+    _pip(environment, "install", str(packages.wheel))
+    return environment
 
 
 @pytest.fixture(scope="module")
 def tools(packages: Packages, tmp_path_factory: pytest.TempPathFactory) -> Environment:
-    return _install(tmp_path_factory.mktemp("tools"), packages.wheel, "requirements-mcp.lock")
-
-
-@pytest.fixture(params=["from_wheel", "from_sdist"])
-def installed(request: pytest.FixtureRequest) -> Environment:
-    environment: Environment = request.getfixturevalue(request.param)
+    environment = _make_environment(tmp_path_factory.mktemp("tools"), "requirements-mcp.lock")
+    # The tools are a small part of the modules.
+    _pip(environment, "install", "--no-compile", str(packages.wheel))
     return environment
 
 
@@ -180,6 +177,17 @@ def test_it_holds_everything_that_is_no_module(installed: Environment) -> None:
     assert list((installed.site / "bot/migrations/versions").glob("*.py"))
     in_tree = {p.relative_to(ROOT) for p in (ROOT / "bot").rglob("*") if p.is_file() and "__pycache__" not in p.parts}
     assert {str(path) for path in in_tree if not (installed.site / path).is_file()} == set()
+
+
+def test_the_sdist_installs_the_same(packages: Packages, tmp_path: Path) -> None:
+    builder = _make_environment(tmp_path / "builder", "requirements-build.lock")
+    _pip(builder, "wheel", "--wheel-dir", str(tmp_path), str(packages.sdist), KIRIM_REPOSITORY=REPOSITORY)
+    assert _read_wheel(tmp_path / packages.wheel.name) == _read_wheel(packages.wheel)
+
+
+def _read_wheel(path: Path) -> dict[str, bytes]:
+    with zipfile.ZipFile(path) as wheel:
+        return {name: wheel.read(name) for name in wheel.namelist()}
 
 
 async def test_the_sandbox_its_bot_and_the_tools_start(
@@ -215,7 +223,9 @@ def _serves_over_stdio(environment: Environment, cwd: Path, service: str) -> str
     return version
 
 
-async def test_the_tools_start_over_http_without_the_libraries_of_the_bot(tools: Environment, tmp_path: Path) -> None:
+async def test_the_tools_start_over_http_without_the_libraries_of_the_bot_and_name_the_service_that_they_assume(
+    tools: Environment, tmp_path: Path
+) -> None:
     for name in ("telegram", "sqlalchemy", "babel", "typer"):
         assert not (tools.site / name).exists()
     port = free_port()
@@ -228,6 +238,9 @@ async def test_the_tools_start_over_http_without_the_libraries_of_the_bot(tools:
     async with tools.running(tmp_path, "kirim-mcp", **settings) as log, httpx.AsyncClient() as http:
         await until(lambda: _says(log, "server_started"), what="the server")
         assert (await http.get(f"http://127.0.0.1:{port}/healthz")).status_code == 200
+        assumed = log.read_text()
+        assert "http://127.0.0.1:8481" in assumed
+        assert "SERVICE_BASE_URL" in assumed
 
 
 def test_without_the_libraries_of_the_bot_its_command_says_what_to_install(tools: Environment, tmp_path: Path) -> None:
@@ -239,18 +252,10 @@ def test_without_the_libraries_of_the_bot_its_command_says_what_to_install(tools
     )
 
 
-@pytest.mark.parametrize("command", [("kirim-mcp",), ("kirim", "mcp")])
-def test_the_tools_say_which_setting_is_missing(tools: Environment, tmp_path: Path, command: tuple[str, ...]) -> None:
-    code, out, error = tools.run(tmp_path, *command)
+def test_the_command_that_an_agent_starts_says_which_setting_is_missing(tools: Environment, tmp_path: Path) -> None:
+    code, out, error = tools.run(tmp_path, "kirim", "mcp")
     assert (code, out) == (2, "")
     assert "SERVICE_API_KEY: required" in error
-
-
-def test_the_tools_name_the_service_that_they_assume(tools: Environment, tmp_path: Path) -> None:
-    code, _, error = tools.run(tmp_path, "kirim-mcp", SERVICE_API_KEY=SANDBOX_API_KEY)
-    assert code == 0
-    assert "http://127.0.0.1:8481" in error
-    assert "SERVICE_BASE_URL" in error
 
 
 def test_an_index_shows_the_picture_of_the_readme_and_where_everything_is(packages: Packages) -> None:
