@@ -17,8 +17,8 @@ def main() -> None:
 
 
 async def upgrade(url: str) -> None:
-    """Bring the database up to date."""
-    await migrate.upgrade(url)
+    """Bring the database up to date, and print its revision."""
+    print(await migrate.upgrade(url), flush=True)  # noqa: T201  a test reads this
 
 
 async def rotate(url: str) -> None:

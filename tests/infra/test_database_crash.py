@@ -1,65 +1,57 @@
 """kill -9 at any time loses no committed transaction and leaves none half done."""
 
-import signal
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import TextIO
 
 import pytest
 
 from bot.infra.db.database import Database
 from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.repository import OrderRepository
+from tests.e2e.launcher import Child, launcher
 from tests.times import NOW
 
 pytestmark = pytest.mark.process
 
-ROOT = Path(__file__).resolve().parents[2]
 
-WRITING = """
-import asyncio, sys
-from bot.infra.db.database import Database
-from bot.infra.outbox.repository import OutboxRepository
-from bot.orders.repository import OrderRepository
-from tests.orders.builders import an_order
-from tests.infra.builders import a_notification
-from tests.infra.keys import VAULT
+class Writer:
+    """A process that writes orders, and what it prints."""
 
-async def write(store, n, pause):
-    async with store.transaction() as tx:
-        await OrderRepository(tx).add(an_order(str(n)))
-        if pause:
-            print("half", flush=True)
-            await asyncio.Event().wait()
-        await OutboxRepository(tx).add([a_notification(f"order:{n}", chat_id=n)])
-    print(n, flush=True)
+    def __init__(self, process: Child, output: TextIO) -> None:
+        self._process = process
+        self._output = output
 
-async def main(url, pause_at):
-    store = Database(url, VAULT)
-    for n in range(1, 100_000):
-        await write(store, n, n == pause_at)
+    def read_line(self) -> str:
+        """Wait for its next line, and return it."""
+        return self._output.readline().strip()
 
-asyncio.run(main(sys.argv[1], int(sys.argv[2])))
-"""
+    async def kill(self) -> list[str]:
+        """Kill it, and return the lines that weren't read."""
+        self._process.kill()
+        await self._process.wait()
+        return self._output.read().split()
 
 
-@contextmanager
-def run_writer(database: str, pause_at: int) -> Iterator[subprocess.Popen[str]]:
-    process = subprocess.Popen(
-        [sys.executable, "-c", WRITING, database, str(pause_at)], cwd=ROOT, stdout=subprocess.PIPE, text=True
-    )
-    with process:
+@asynccontextmanager
+async def running_writer(database: str, folder: Path, pause_at: int) -> AsyncIterator[Writer]:
+    reading, writing = os.pipe()
+    with os.fdopen(reading, encoding="ascii") as output, (folder / "log").open("wb") as log:
+        process = await launcher().start(
+            [database, str(pause_at)],
+            program="tests.infra.writing_child",
+            environment={},
+            log=log.fileno(),
+            stdout=writing,
+        )
+        os.close(writing)
+        writer = Writer(process, output)
         try:
-            yield process
+            yield writer
         finally:
-            process.send_signal(signal.SIGKILL)
-
-
-def read_line(process: subprocess.Popen[str]) -> str:
-    assert process.stdout is not None
-    return process.stdout.readline().strip()
+            await writer.kill()
 
 
 async def read_committed(store: Database) -> set[int]:
@@ -71,25 +63,24 @@ async def read_committed(store: Database) -> set[int]:
     return orders
 
 
-async def test_a_kill_in_the_middle_of_a_transaction_leaves_no_half(store: Database, database: str) -> None:
-    with run_writer(database, pause_at=4) as process:
-        assert [read_line(process) for _ in range(4)] == ["1", "2", "3", "half"]
-        process.send_signal(signal.SIGKILL)
-        process.wait()
+async def test_a_kill_in_the_middle_of_a_transaction_leaves_no_half(
+    store: Database, database: str, tmp_path: Path
+) -> None:
+    async with running_writer(database, tmp_path, pause_at=4) as writer:
+        assert [writer.read_line() for _ in range(4)] == ["1", "2", "3", "half"]
+        await writer.kill()
         assert await read_committed(store) == {1, 2, 3}
         async with store.transaction() as tx:  # the lock of the killed writer is gone
             assert await OrderRepository(tx).get("4") is None
 
 
 @pytest.mark.parametrize("after", [1, 7, 23, 40])
-async def test_a_kill_at_any_moment_loses_nothing_committed(store: Database, database: str, after: int) -> None:
-    with run_writer(database, pause_at=-1) as process:
-        for _ in range(after):
-            read_line(process)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        assert process.stdout is not None
-        committed = after + len(process.stdout.read().split())
+async def test_a_kill_at_any_moment_loses_nothing_committed(
+    store: Database, database: str, tmp_path: Path, after: int
+) -> None:
+    async with running_writer(database, tmp_path, pause_at=-1) as writer:
+        assert [writer.read_line() for _ in range(after)] == [str(number) for number in range(1, after + 1)]
+        committed = after + len(await writer.kill())
     there = await read_committed(store)
     assert there >= set(range(1, committed + 1)), "what it said was committed is there"
     assert there <= set(range(1, committed + 2)), "and at most the one it had no time to speak of"

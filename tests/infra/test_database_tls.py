@@ -3,12 +3,9 @@
 import asyncio
 import gc
 import inspect
-import os
 import shutil
 import socket
 import ssl
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -23,6 +20,7 @@ from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreDown
 from bot.infra.db.wakeups import SharedWakeups
 from bot.sandbox.postgresql_programs import installed, other_user
+from tests.e2e.programs import run_program
 from tests.harness.postgresql import start
 from tests.infra.certificates import write_certificate
 from tests.infra.keys import ENCRYPTION_KEYS
@@ -32,8 +30,6 @@ pytestmark = [
     # The driver leaves the sockets of refused and of terminated TLS connections to the garbage collector.
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
-
-ROOT = Path(__file__).parents[2]
 
 PASSWORD = "AbC123/dEf"
 
@@ -160,7 +156,7 @@ async def test_wakeups_connect_as_the_other_sessions_do(tls_server: TlsServer) -
     await asyncio.sleep(0.1)  # the loop closes the connections that were terminated
 
 
-def test_a_wrong_parameter_ends_the_bot_in_one_sentence() -> None:
+async def test_a_wrong_parameter_ends_the_bot_in_one_sentence(tmp_path: Path) -> None:
     settings = {
         "DATABASE_URL": "postgresql://alex:s3cret@localhost/dbname?sslmode=require&tcp_user_timeout=1",
         "ENCRYPTION_KEYS": ENCRYPTION_KEYS,
@@ -168,17 +164,9 @@ def test_a_wrong_parameter_ends_the_bot_in_one_sentence() -> None:
         "SERVICE_BASE_URL": "https://service.example",
         "TELEGRAM_BOT_TOKEN": "123456789:AAF-secret_secret_secret_secret_secret",
     }
-    ended = subprocess.run(
-        [sys.executable, "-m", "bot", "run"],
-        capture_output=True,
-        text=True,
-        env={**os.environ, **settings},
-        cwd=ROOT,
-        check=False,
-        timeout=60,
-    )
-    assert ended.returncode == 2
-    assert ended.stderr == (
+    ended = await run_program(tmp_path, "run", environment=settings)
+    assert ended.code == 2
+    assert ended.err == (
         "Kirim can't use the database (DATABASE_URL): its parameter tcp_user_timeout isn't one that Kirim knows:"
         " take it out.\n"
     )

@@ -1,8 +1,6 @@
 """The migrations create exactly the tables that the program expects, on both databases, however often they run."""
 
 import asyncio
-import subprocess
-import sys
 from functools import partial
 from pathlib import Path
 
@@ -21,7 +19,7 @@ from bot.infra.db.errors import SchemaMismatch, StoreDown
 from bot.infra.db.key_tables import compatible_revisions
 from bot.tables import metadata
 from bot.users.repository import UserRepository
-from tests.e2e.launcher import launcher
+from tests.e2e.launcher import Child, launcher
 from tests.harness.databases import BOTH
 from tests.infra.keys import VAULT
 from tests.infra.next_version import REVISION, become_the_next_version
@@ -29,7 +27,6 @@ from tests.users.builders import EMMA, a_user
 from tests.waiting import TIMEOUT_SECONDS
 
 on_postgresql_bare = pytest.mark.parametrize("bare_database", BOTH[1:], indirect=True)
-ROOT = Path(__file__).resolve().parents[2]
 
 # The schema as the databases report it, because Alembic's comparison ignores partial indexes.
 SPELLED = {
@@ -187,16 +184,20 @@ async def test_several_may_migrate_at_once(bare_database: str) -> None:
 
 
 @pytest.mark.process
-def test_several_processes_may_migrate_at_once_from_any_folder(bare_database: str, tmp_path: Path) -> None:
-    program = "import asyncio, sys; from bot.infra.db import migrate; print(asyncio.run(migrate.upgrade(sys.argv[1])))"
-    command = [sys.executable, "-W", "error", "-c", f"import sys; sys.path.insert(0, {str(ROOT)!r}); {program}"]
-    running = [
-        subprocess.Popen([*command, bare_database], cwd=tmp_path, stdout=subprocess.PIPE, text=True) for _ in range(3)
-    ]
-    assert [process.communicate(timeout=TIMEOUT_SECONDS)[0].strip() for process in running] == [
-        migrate.get_expected_revision()
-    ] * 3
-    assert [process.returncode for process in running] == [0, 0, 0]
+async def test_several_processes_may_migrate_at_once_from_any_folder(bare_database: str, tmp_path: Path) -> None:
+    started = [await start_child(bare_database, tmp_path / str(number), folder=tmp_path) for number in range(3)]
+    async with asyncio.timeout(TIMEOUT_SECONDS):
+        codes = [await process.wait() for process in started]
+    said = [(tmp_path / str(number)).read_text() for number in range(3)]
+    assert (codes, said) == ([0, 0, 0], [f"{migrate.get_expected_revision()}\n"] * 3)
+
+
+async def start_child(database: str, log: Path, folder: Path | None = None) -> Child:
+    """Start a process that migrates the database, and prints its revision and all errors to the log."""
+    with log.open("wb") as out:
+        return await launcher().start(
+            ["migrate", database], program="tests.infra.database_child", environment={}, log=out.fileno(), folder=folder
+        )
 
 
 @on_postgresql_bare
@@ -233,10 +234,7 @@ async def test_a_migration_that_fails_leaves_the_tables_as_they_were(bare_databa
 @pytest.mark.parametrize("after", [0.05, 0.15, 0.25, 0.35])
 async def test_kill_9_at_any_moment_of_it_is_made_up_for_at_the_next_start(tmp_path: Path, after: float) -> None:
     database = str(tmp_path / "kirim.db")
-    with (tmp_path / "log").open("wb") as log:
-        process = await launcher().start(
-            ["migrate", database], program="tests.infra.database_child", environment={}, log=log.fileno()
-        )
+    process = await start_child(database, tmp_path / "log")
     await asyncio.wait({asyncio.ensure_future(process.wait())}, timeout=after)
     process.kill()
     await process.wait()
