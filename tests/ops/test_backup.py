@@ -74,14 +74,25 @@ class Server:
         return dump
 
 
-@pytest.fixture
-def servers() -> Iterator[tuple[Server, Server]]:
+@pytest.fixture(scope="module")
+def started() -> Iterator[tuple[Server, Server]]:
     programs = next(installed())
     started = [postgresql.start(programs, Path("/tmp")) for _ in range(2)]  # noqa: S108  a socket's path must be short
     hosts = [str(make_url(each.url).query["host"]) for each in started]
     yield Server(hosts[0], programs), Server(hosts[1], programs)
     for each in started:
         each.stop()
+
+
+@pytest.fixture
+def servers(started: tuple[Server, Server]) -> Iterator[tuple[Server, Server]]:
+    """Two servers, as new."""
+    for server in started:
+        server.ask("ALTER ROLE postgres PASSWORD 'of the image'")
+    yield started
+    for server in started:
+        server.run("dropdb", "-U", "postgres", "--force", "--if-exists", "kirim")
+        server.run("dropuser", "-U", "postgres", "--if-exists", "kirim")
 
 
 async def test_an_order_in_progress_ends_on_another_server_after_a_restore(
