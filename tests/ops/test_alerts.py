@@ -14,7 +14,7 @@ from tests.architecture.documents import ROOT, anchors, part
 from tests.ops.expressions import find_grouping, find_mistakes, find_uses
 
 OPS = ROOT / "ops"
-SCENARIOS = Path(__file__).with_name("alert_scenarios.yaml")
+SCENARIOS = [Path(__file__).with_name(f"{name}.yaml") for name in ("alert_scenarios", "alert_scenarios_of_minutes")]
 SEVERITIES = {"critical", "warning", "info"}
 ALERTS: dict[str, dict[str, Any]] = {
     rule["alert"]: rule
@@ -95,13 +95,13 @@ def test_prometheus_reads_the_alerts_and_the_port_of_the_documents() -> None:
 
 @each_alert
 def test_an_alert_has_a_scenario_in_which_it_fires_and_one_in_which_it_does_not(name: str) -> None:
-    titles = [each["name"] for each in yaml.safe_load(SCENARIOS.read_text(encoding="utf-8"))["tests"]]
+    titles = [each["name"] for each in _read_scenarios()]
     found = {title.partition(": ")[0] for title in titles if re.fullmatch(rf"\w+: {name}(?: \(.*\))?", title)}
     assert found == {"fires", "quiet"}
 
 
 def test_scenarios_have_series_that_exist_and_expect_what_they_are_called() -> None:
-    for scenario in yaml.safe_load(SCENARIOS.read_text(encoding="utf-8"))["tests"]:
+    for scenario in _read_scenarios():
         title, _, name = scenario["name"].split(" (")[0].partition(": ")
         for given in scenario["input_series"]:
             (use,) = find_uses(given["series"])
@@ -123,7 +123,11 @@ def test_prometheus_accepts_the_configuration_and_the_alerts() -> None:
 @needs_promtool
 @pytest.mark.process
 def test_alerts_fire_when_they_should_and_only_then() -> None:
-    _promtool("test", "rules", str(SCENARIOS))
+    _promtool("test", "rules", *map(str, SCENARIOS))
+
+
+def _read_scenarios() -> list[dict[str, Any]]:
+    return [each for file in SCENARIOS for each in yaml.safe_load(file.read_text(encoding="utf-8"))["tests"]]
 
 
 def _promtool(*arguments: str) -> None:
