@@ -141,6 +141,6 @@ async def test_a_bot_that_cannot_reach_telegram_keeps_trying_and_ends_when_it_is
     tmp_path: Path, environment: dict[str, str]
 ) -> None:
     away = {"TELEGRAM_API_URL": NOWHERE, "LOG_FORMAT": "json"}
-    async with running_program(tmp_path, "run", environment=environment | away, cold=True) as bot:
+    async with running_program(tmp_path, "run", environment=environment | away) as bot:
         await bot.says("telegram_unreachable")
         assert await bot.ends_on(signal.SIGTERM) == 0
