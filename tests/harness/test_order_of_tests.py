@@ -42,9 +42,10 @@ def test_the_chosen_number_is_shown_where_something_fails(pytester: pytest.Pytes
 
 
 @pytest.mark.process
-def test_all_workers_use_the_number_that_is_chosen(pytester: pytest.Pytester) -> None:
+def test_all_workers_use_the_number_that_is_chosen(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     pytester.makepyfile(**FILES)
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # the workers start faster
     run = pytester.runpytest_inprocess(
-        "-n2", "-p", "tests.harness.order", "-p", "no:cacheprovider", "-p", "no:asyncio", "--order-seed"
+        "-n2", "-p", "xdist", "-p", "tests.harness.order", "-p", "no:cacheprovider", "--order-seed"
     )
     run.assert_outcomes(passed=12, failed=1)

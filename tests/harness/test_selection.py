@@ -124,10 +124,12 @@ def test_every_slow_test_exists() -> None:
     assert gone == set(), "make quick ARGS=--find-slow"
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "two workers"])
+@pytest.mark.parametrize("workers", [(), ("-n", "2", "-p", "xdist", "-p", "asyncio")], ids=["alone", "two workers"])
 def test_what_cannot_run_is_counted_in_one_line_for_each_reason(
-    pytester: pytest.Pytester, workers: tuple[str, ...]
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, workers: tuple[str, ...]
 ) -> None:
+    if workers:
+        monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # they start faster
     result = run(pytester, *workers)
     assert result.ret == 0
     assert result.outlines[-1].startswith("3 passed in")

@@ -4,12 +4,10 @@ import asyncio
 import os
 import shutil
 import signal
-import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 import asyncpg  # type: ignore[import-untyped]  # it ships none
@@ -18,29 +16,15 @@ import pytest
 from sqlalchemy import make_url
 
 from bot.sandbox.postgresql_programs import PROGRAMS, NoServer, installed
+from tests import waiting
+from tests.e2e.launcher import Child, launcher
 from tests.harness import postgresql
 from tests.harness.postgresql import Server, start
 
 pytestmark = pytest.mark.process
 
-ROOT = Path(__file__).resolve().parents[2]
 TIMEOUT_SECONDS = 60
 """A limit against hanging."""
-STARTS_ONE = """
-import signal, sys
-from pathlib import Path
-from tests.harness.postgresql import start
-signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job inherits that it is ignored
-print(start(Path(sys.argv[1]), Path(sys.argv[2])).url, flush=True)
-sys.stdin.read()
-"""
-WATCHES_ONE = """
-import sys
-from tests.harness.postgresql import find
-find()
-print("watched", flush=True)
-sys.stdin.read()
-"""
 
 
 @pytest.fixture(scope="module")
@@ -74,15 +58,16 @@ def server(programs: Path) -> Iterator[Server]:
         started.stop()
 
 
-def ask(url: str, question: str) -> object:
-    async def answer() -> object:
-        connection = await asyncpg.connect(url)
-        try:
-            return await connection.fetchval(question)
-        finally:
-            await connection.close()
+async def fetch(url: str, question: str) -> object:
+    connection = await asyncpg.connect(url)
+    try:
+        return await connection.fetchval(question)
+    finally:
+        await connection.close()
 
-    return asyncio.run(answer())
+
+def ask(url: str, question: str) -> object:
+    return asyncio.run(fetch(url, question))
 
 
 def servers_in(folder: Path) -> list[int]:
@@ -115,38 +100,39 @@ def test_another_beside_it_leaves_nothing_when_it_stops(programs: Path, parent: 
     assert ask(server.url, "SELECT 1") == 1
 
 
-@contextmanager
-def run_with_server(programs: Path, parent: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """Start a test run in a separate process group, and wait until its server has started."""
-    run = subprocess.Popen(
-        [sys.executable, "-c", STARTS_ONE, str(programs), str(parent)],
-        cwd=ROOT,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-    with run:
-        assert run.stdout is not None
-        assert run.stdout.readline().startswith(b"postgresql://")
-        assert servers_in(parent)
-        yield run
+@asynccontextmanager
+async def running_child(*arguments: str, **environment: str) -> AsyncIterator[Child]:
+    """Start a test run in a session of its own, and wait until it has a server."""
+    (its_input, ours), (reading, writing) = os.pipe(), os.pipe()
+    try:
+        child = await launcher().start(
+            arguments,
+            program="tests.harness.server_child",
+            environment={"PATH": os.environ["PATH"], **environment},
+            log=2,
+            stdin=its_input,
+            stdout=writing,
+        )
+    finally:
+        os.close(its_input)
+        os.close(writing)
+    with os.fdopen(ours, "wb"), os.fdopen(reading, "rb") as output:
+        assert output.readline().startswith(b"postgresql://")
+        yield child
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
-def test_it_ends_with_a_run_that_is_interrupted_or_killed(programs: Path, parent: Path, number: signal.Signals) -> None:
-    with run_with_server(programs, parent) as run:
-        # A terminal sends Ctrl-C to all processes of the group.
-        os.killpg(run.pid, number)
-        run.wait(TIMEOUT_SECONDS)
-    until(lambda: not servers_in(parent) and not list(parent.iterdir()))
-
-
-def test_it_ends_with_a_run_that_is_killed_with_all_its_descendants(programs: Path, parent: Path) -> None:
-    with run_with_server(programs, parent) as run:
-        for each in (*psutil.Process(run.pid).children(recursive=True), run):
+async def test_it_ends_with_a_run_that_is_interrupted_or_killed(
+    programs: Path, parent: Path, number: signal.Signals
+) -> None:
+    async with running_child(str(programs), str(parent)) as run:
+        assert servers_in(parent)
+        # A terminal sends Ctrl-C to all processes of the group. A run that is killed can be so with its descendants.
+        killed = psutil.Process(run.pid).children(recursive=True) if number == signal.SIGKILL else []
+        for each in killed:
             each.kill()
-        run.wait(TIMEOUT_SECONDS)
+        os.killpg(run.pid, number)
+        await asyncio.wait_for(run.wait(), TIMEOUT_SECONDS)
     until(lambda: not servers_in(parent) and not list(parent.iterdir()))
 
 
@@ -168,26 +154,23 @@ def test_a_user_who_may_create_no_database_is_not_enough(server: Server) -> None
 
 
 @pytest.mark.postgresql
-def test_what_a_killed_run_left_on_a_server_is_dropped_and_nothing_else(postgresql_server: str) -> None:
+async def test_what_a_killed_run_left_on_a_server_is_dropped_and_nothing_else(postgresql_server: str) -> None:
     begins = f"{postgresql.prefix()}killed_"
 
-    def named(beginning: str) -> object:
-        return ask(postgresql_server, f"SELECT count(*) FROM pg_database WHERE starts_with(datname, '{beginning}')")  # noqa: S608
+    async def named(beginning: str) -> object:
+        return await fetch(
+            postgresql_server,
+            f"SELECT count(*) FROM pg_database WHERE starts_with(datname, '{beginning}')",  # noqa: S608  our own name
+        )
 
-    ask(postgresql_server, f"CREATE DATABASE {begins}1")
-    ask(postgresql_server, f"CREATE DATABASE {begins[:-1]}2")
-    run = subprocess.Popen(
-        [sys.executable, "-c", WATCHES_ONE],
-        cwd=ROOT,
-        env={**os.environ, "TEST_POSTGRES_URL": postgresql_server, "TEST_POSTGRES_PREFIX": begins},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-    )
-    with run:
-        assert run.stdout is not None
-        assert run.stdout.readline() == b"watched\n"
-        assert named(begins) == 1
+    async def is_dropped() -> bool:
+        return await named(begins) == 0
+
+    await fetch(postgresql_server, f"CREATE DATABASE {begins}1")
+    await fetch(postgresql_server, f"CREATE DATABASE {begins[:-1]}2")
+    async with running_child(TEST_POSTGRES_URL=postgresql_server, TEST_POSTGRES_PREFIX=begins) as run:
+        assert await named(begins) == 1
         run.kill()
-    until(lambda: named(begins) == 0)
-    assert named(f"{begins[:-1]}2") == 1
-    ask(postgresql_server, f"DROP DATABASE {begins[:-1]}2")
+    await waiting.until(is_dropped, what="the end of its database")
+    assert await named(f"{begins[:-1]}2") == 1
+    await fetch(postgresql_server, f"DROP DATABASE {begins[:-1]}2")
