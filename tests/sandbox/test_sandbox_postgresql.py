@@ -34,12 +34,22 @@ def folder(prefix: str) -> Iterator[Path]:
         shutil.rmtree(made)
 
 
-@pytest.fixture(params=["a b '"])
+@pytest.fixture(scope="module", params=["a b '", "long-" * 20], ids=["reachable", "too-long"])
 def state(request: pytest.FixtureRequest) -> Iterator[Path]:
+    """A folder whose path a socket can have, and one with which the files are elsewhere."""
     if next(installed(), None) is None:
         pytest.skip("no PostgreSQL server is installed")
     with folder(request.param) as made:
         yield made
+
+
+@pytest.fixture
+def stopped(state: Path) -> Path:
+    """A folder with the data of a server that doesn't run."""
+    if not (state / postgresql.FOLDER).exists():
+        postgresql.start(state)
+    postgresql.stop(state)
+    return state
 
 
 def ask(url: str, *statements: str) -> object:
@@ -57,43 +67,42 @@ def ask(url: str, *statements: str) -> object:
     return asyncio.run(answer())
 
 
-@pytest.mark.parametrize("state", ["a b '", "long-" * 20], ids=["reachable", "too-long"], indirect=True)
-def test_it_keeps_its_data_on_disk_until_it_is_deleted(state: Path) -> None:
-    url = postgresql.start(state)
+def test_it_keeps_its_data_on_disk(stopped: Path) -> None:
+    url = postgresql.start(stopped)
     assert ask(url, "SHOW fsync") == "on"
     assert ask(url, "SHOW listen_addresses") == ""
     assert ask(url, "CREATE TABLE kept (number int)", "INSERT INTO kept VALUES (7) RETURNING number") == 7
-    files = (state / postgresql.FOLDER).resolve()
-    postgresql.stop(state)
-    assert not process_locks.is_held(state / postgresql.LOCK)
+    files = (stopped / postgresql.FOLDER).resolve()
+    with pytest.raises(NoServer, match="still running"):
+        postgresql.start(stopped)
+    assert process_locks.is_held(stopped / postgresql.LOCK)
+    postgresql.stop(stopped)
+    assert not process_locks.is_held(stopped / postgresql.LOCK)
     # As after a power cut: the number in the file is that of another program, in this case of the tests.
     pid_file = files / "data" / "postmaster.pid"
     pid_file.write_text(f"1\n{files / 'data'}\n0\n5432\n{files}\n\n")
-    assert ask(postgresql.start(state), "SELECT number FROM kept") == 7
-    postgresql.stop(state)
-    postgresql.delete(state)
-    assert not files.exists()
-    assert not (state / postgresql.FOLDER).is_symlink()
-    assert ask(postgresql.start(state), "SELECT count(*) FROM pg_tables WHERE tablename = 'kept'") == 0
+    assert ask(postgresql.start(stopped), "SELECT number FROM kept") == 7
+    postgresql.stop(stopped)
 
 
-def test_a_server_that_still_runs_is_not_started_again(state: Path) -> None:
-    postgresql.start(state)
-    with pytest.raises(NoServer, match="still running"):
-        postgresql.start(state)
-    assert process_locks.is_held(state / postgresql.LOCK)
-
-
-def test_why_it_does_not_start_is_said_in_one_sentence(state: Path) -> None:
-    postgresql.start(state)
-    postgresql.stop(state)
+def test_why_it_does_not_start_is_said_in_one_sentence(stopped: Path) -> None:
     # As after an update of PostgreSQL.
-    (state / postgresql.FOLDER / "data" / "PG_VERSION").write_text("9\n")
+    version = stopped / postgresql.FOLDER / "data" / "PG_VERSION"
+    current = version.read_text()
+    version.write_text("9\n")
     with pytest.raises(
         NoServer,
         match=r"^PostgreSQL doesn't start \(database files are incompatible with server\)\. Start over with --fresh",
     ):
-        postgresql.start(state)
+        postgresql.start(stopped)
+    version.write_text(current)
+
+
+def test_it_is_deleted_with_its_data(stopped: Path) -> None:
+    files = (stopped / postgresql.FOLDER).resolve()
+    postgresql.delete(stopped)
+    assert not files.exists()
+    assert not (stopped / postgresql.FOLDER).is_symlink()
 
 
 def list_names(folder: Path) -> list[str]:
