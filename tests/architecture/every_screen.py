@@ -29,11 +29,11 @@ MANY: Final = 60
 """How many combinations of arguments are tried, if there are more than that."""
 
 
-def every_screen(outside: Outside) -> Iterator[ScreenCase]:
-    """Yield all screens in one language, with these values from outside."""
+def every_screen(outside: Outside, most: int = MANY) -> Iterator[ScreenCase]:
+    """Yield all screens in one language, with these values from outside. A screen has about `most` combinations."""
     known: dict[object, Sequence[object]] = {}
     for function in find_screens():
-        yield from screens_of(function, outside, known)
+        yield from screens_of(function, outside, known, most)
     for module in _sample_modules():
         yield from module.more_screens(outside) if hasattr(module, "more_screens") else ()
 
@@ -59,7 +59,7 @@ def screens_in(module: ModuleType) -> Iterator[Function]:
 
 
 def screens_of(
-    function: Function, outside: Outside, known: dict[object, Sequence[object]] | None = None
+    function: Function, outside: Outside, known: dict[object, Sequence[object]] | None = None, most: int = MANY
 ) -> Iterator[ScreenCase]:
     """Yield the screens that a function builds of the samples. `known` has the samples that were built before."""
     known = {} if known is None else known
@@ -70,7 +70,8 @@ def screens_of(
             if key not in known:
                 known[key] = tuple(_build(function, name, key, outside))
             samples[name] = known[key]
-    for values in _combine(list(samples.values()), seed=f"{outside.t.locale} {outside.method.name} {outside.typed}"):
+    seed = f"{outside.t.locale} {outside.method.name} {outside.typed}"
+    for values in _combine(list(samples.values()), seed, most):
         given = dict(zip(samples, values, strict=True))
         screen = _call(function, given)
         said = tuple(text for name, value in given.items() for text in _must_say(function, name, value, outside.t))
@@ -121,13 +122,13 @@ def _build(function: Function, name: str, key: object, outside: Outside) -> Iter
     )
 
 
-def _combine(samples: list[Sequence[object]], seed: str) -> Iterator[tuple[object, ...]]:
+def _combine(samples: list[Sequence[object]], seed: str, most: int) -> Iterator[tuple[object, ...]]:
     """Yield all combinations. If they are too many, yield some of them, others for each seed, with each value."""
-    if math.prod(map(len, samples)) <= MANY:
+    if math.prod(map(len, samples)) <= most:
         yield from product(*samples)
         return
     order = random.Random(seed)
-    count = max(MANY, *map(len, samples))
+    count = max(most, *map(len, samples))
     columns = [list(each) * math.ceil(count / len(each)) for each in samples]
     for column in columns:
         del column[count:]

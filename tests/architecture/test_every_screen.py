@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
 from types import ModuleType
 
 import pytest
@@ -11,7 +12,7 @@ from bot.infra.i18n import LOCALES, Translator
 from bot.infra.telegram.ui.screen import Screen
 from bot.settlement.model import PayoutMethod
 from tests.architecture.every_screen import every_screen, find_screens, screens_in, screens_of
-from tests.screens import Outside, check_screen
+from tests.screens import Outside, ScreenCase, check_screen
 from tests.settlement.builders import LISTED_BCA
 from tests.texts import TRANSLATIONS
 
@@ -20,9 +21,15 @@ OF_STAFF = ("bot/support/cases/", "bot/support/lookup/", "bot/support/notificati
 """The screens that staff see, except a reveal."""
 
 
+@cache
+def plain_screens(locale: str) -> tuple[ScreenCase, ...]:
+    """Return every screen of one language, without anything hostile."""
+    return tuple(every_screen(Outside(TRANSLATIONS.get(locale), LISTED_BCA)))
+
+
 @pytest.mark.parametrize("locale", LOCALES)
 def test_sentences_are_set_with_care(locale: str) -> None:
-    for seen in every_screen(Outside(TRANSLATIONS.get(locale), LISTED_BCA)):
+    for seen in plain_screens(locale):
         check_screen(seen)
         text = seen.text.replace(": \n", ":\n")  # a list follows
         assert not re.search(r"  | $|^ |\n{3}| \n|None\b(?!\.)|\bnull\b", text), f"{seen.name}: {text}"
@@ -39,8 +46,7 @@ def test_markup_from_outside_stays_text() -> None:
 
 def test_an_order_is_never_shown_with_the_whole_number_to_staff() -> None:
     for locale in LOCALES:
-        shown = every_screen(Outside(TRANSLATIONS.get(locale), LISTED_BCA))
-        staff = [seen for seen in shown if seen.name.startswith(OF_STAFF) or "warnings.py" in seen.name]
+        staff = [seen for seen in plain_screens(locale) if seen.name.startswith(OF_STAFF) or "warnings.py" in seen.name]
         assert {seen.name for seen in staff} > {"bot/support/lookup/screens/orders.py: show_order"}
         assert not any("1234567890" in seen.screen.text or "SANTOSO" in seen.screen.text for seen in staff)
 

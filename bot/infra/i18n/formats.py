@@ -34,6 +34,7 @@ class Formats:
 
     def __init__(self, locale: str) -> None:
         self.locale = locale
+        self._locale = Locale(locale)  # Babel would look up its name at each call
         self._conventions = LOCALES[locale]
         self._separators = str.maketrans({",": get_group_symbol(locale), ".": get_decimal_symbol(locale)})
 
@@ -56,7 +57,7 @@ class Formats:
 
     def compact(self, value: int) -> str:
         """Return `value` in short form for a chart, with one decimal: `1.2M`, `1,2 jt`."""
-        return format_compact_decimal(value, locale=self.locale, fraction_digits=1)
+        return format_compact_decimal(value, locale=self._locale, fraction_digits=1)
 
     def percent(self, value: Decimal | int) -> str:
         """Return `value` in percent, rounded to two decimals: 1.5 is `1.5%`."""
@@ -67,7 +68,7 @@ class Formats:
 
     def language(self, locale: str) -> str:
         """Return the name of the language `locale` in the reader's language: `Indonesian`, `Indonesia`."""
-        return str(Locale(self.locale).languages[locale])
+        return str(self._locale.languages[locale])
 
     def clock(self, moment: datetime, zone: tzinfo) -> str:
         """Return the time of day in the user's `zone`, with its name: `10.05 WIB`. `moment` is aware."""
@@ -75,11 +76,11 @@ class Formats:
 
     def hour(self, moment: datetime, zone: tzinfo) -> str:
         """Return the time of day in the user's `zone`, without its name: `10.05`. `moment` is aware."""
-        return format_datetime(_convert(moment, zone), self._conventions.clock, locale=self.locale)
+        return format_datetime(_convert(moment, zone), self._conventions.clock, locale=self._locale)
 
     def seconds(self, moment: datetime, zone: tzinfo) -> str:
         """Return the time of day to the second in `zone`, without its name: `10.05.12`. `moment` is aware."""
-        return format_datetime(_convert(moment, zone), self._conventions.seconds, locale=self.locale)
+        return format_datetime(_convert(moment, zone), self._conventions.seconds, locale=self._locale)
 
     def time_of_day(self, minute: int) -> str:
         """Return a minute of the day (0 to 1,439) as a time without a zone: `07.30`."""
@@ -88,7 +89,7 @@ class Formats:
 
     def date(self, moment: datetime, zone: tzinfo, *, with_year: bool = True) -> str:
         """Return the day in the user's `zone`: `17 Agu 2026`, or `17 Agu` without its year. `moment` is aware."""
-        return format_datetime(_convert(moment, zone), _DATE if with_year else _DAY, locale=self.locale)
+        return format_datetime(_convert(moment, zone), _DATE if with_year else _DAY, locale=self._locale)
 
     def date_time(self, moment: datetime, zone: tzinfo) -> str:
         """Return date and time in the user's `zone`, with its name: `17 Agu 2026 10.05 WIB`. `moment` is aware."""
@@ -99,15 +100,15 @@ class Formats:
         length = max(abs(length), timedelta(minutes=1))
         for name, unit in _UNITS[:-1]:
             if length >= _MIN_OF_UNIT * unit:
-                return format_unit(length // unit, f"duration-{name}", locale=self.locale)
-        return format_unit(length // _UNITS[-1][1], "duration-minute", locale=self.locale)
+                return format_unit(length // unit, f"duration-{name}", locale=self._locale)
+        return format_unit(length // _UNITS[-1][1], "duration-minute", locale=self._locale)
 
     def within(self, length: timedelta) -> str:
         """Return a length of time as `duration` does, but rounded up, as an upper limit."""
         for name, unit in _UNITS:
             count = -(-length // unit)
             if count > _MIN_OF_UNIT or unit == _UNITS[-1][1]:
-                return format_unit(max(count, 1), f"duration-{name}", locale=self.locale)
+                return format_unit(max(count, 1), f"duration-{name}", locale=self._locale)
         raise ValueError(length)
 
     def measured(self, seconds: float) -> str:
@@ -115,14 +116,14 @@ class Formats:
         if seconds >= _MIN_OF_UNIT * 60:
             return self.duration(timedelta(seconds=seconds))
         rounded = round(seconds, 2 if seconds < 1 else 1 if seconds < 10 else None)  # noqa: PLR2004  three digits at most
-        return format_unit(rounded, "duration-second", locale=self.locale)
+        return format_unit(rounded, "duration-second", locale=self._locale)
 
     def _format_whole(self, value: int) -> str:
         return f"{value:,}".translate(self._separators)
 
     def _format_with_zone(self, moment: datetime, zone: tzinfo, pattern: str) -> str:
         local = _convert(moment, zone)
-        return f"{format_datetime(local, pattern, locale=self.locale)} {get_zone_name(local, zone)}"
+        return f"{format_datetime(local, pattern, locale=self._locale)} {get_zone_name(local, zone)}"
 
 
 def _convert(moment: datetime, zone: tzinfo) -> datetime:
