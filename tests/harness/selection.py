@@ -33,8 +33,10 @@ if TYPE_CHECKING:
     from _pytest.terminal import TerminalReporter
 
 PROCESS: Final = "process"
+KINDS: Final = frozenset({POSTGRESQL, BROWSER, PROCESS})
 FIXTURES: Final = {"postgresql_server": POSTGRESQL, "browser": BROWSER}
 END_TO_END: Final = Path(__file__).resolve().parents[1] / "e2e"
+IN_END_TO_END: Final = f"{END_TO_END}{os.sep}"
 STORIES: Final = END_TO_END.with_name("chat")
 STARTS: Final = frozenset({"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.exec", "os.system"})
 """What Python's audit events call the start of a process."""
@@ -122,8 +124,8 @@ def name_of(nodeid: str) -> str:
 def needs_of(item: pytest.Item) -> set[str]:
     """Return what `item` needs beyond Python: of `POSTGRESQL`, `BROWSER` and `PROCESS`."""
     needs = {kind for name, kind in FIXTURES.items() if name in getattr(item, "fixturenames", ())}
-    needs |= {kind for kind in (POSTGRESQL, BROWSER, PROCESS) if item.get_closest_marker(kind)}
-    if BROWSER in needs or END_TO_END in item.path.parents:
+    needs |= {mark.name for mark in item.iter_markers()} & KINDS
+    if BROWSER in needs or str(item.path).startswith(IN_END_TO_END):
         needs.add(PROCESS)
     return needs
 
