@@ -1,4 +1,4 @@
-"""Two hundred calls at once to a slow service: none is lost, none is doubled, and reads are shared."""
+"""More calls at once than connections to a slow service: none is lost, none is doubled, and reads are shared."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from tests.examples import examples
+from bot.settlement.client.transport import MAX_CONNECTIONS
 from tests.mcp_server.agent_system import BCA, ORDERS, AgentSystem, open_agent_system
 from tests.waiting import found
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 import pytest
 
 BESIDE_ONE_ANOTHER = 50
-CROWD = max(BESIDE_ONE_ANOTHER + 10, examples(200))
+CROWD = MAX_CONNECTIONS + 10
 
 Calls = Sequence[asyncio.Task[Any]]
 

@@ -9,6 +9,7 @@ import pytest
 from mcp import MCPError
 
 from bot.mcp_server.identity import ICON_FILE, TITLE
+from bot.settlement.client.transport import MAX_CONNECTIONS
 from tests.mcp_server.agent_http import CALL_HEADERS, LIST_TOOLS
 from tests.mcp_server.agents_over_http import BCA, MODES, agent_tools, call_tool, refused
 from tests.waiting import TIMEOUT_SECONDS
@@ -22,7 +23,8 @@ DOCUMENTED = {
     "get_offramp_order",
     "list_offramp_orders",
 }
-MANY = 200
+MANY = MAX_CONNECTIONS + 10
+"""Calls at once, of which some wait for a connection to the service."""
 A_MINUTE = timedelta(seconds=60)
 
 
@@ -89,7 +91,7 @@ async def test_a_client_that_asks_too_often_is_told_and_can_go_on_later() -> Non
         await client.list_tools()
 
 
-async def test_two_hundred_calls_at_once_wait_for_a_slow_service_and_nobody_else_does() -> None:
+async def test_more_calls_than_connections_wait_for_a_slow_service_and_nobody_else_does() -> None:
     async with agent_tools() as tools, tools.client() as client:
         await call_tool(client, "list_payout_methods")
         await tools.service.fault("delay", method="GET", path="/v1/offramp/orders", seconds=1, times=None)
