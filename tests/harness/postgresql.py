@@ -60,6 +60,7 @@ dynamic_shared_memory_type = mmap
 fsync = off
 full_page_writes = off
 synchronous_commit = off
+max_wal_size = 128MB
 """
 ERRORS = (OSError, ValueError, asyncpg.PostgresError, asyncpg.InterfaceError)
 ROOT = Path(__file__).resolve().parents[2]
@@ -83,7 +84,7 @@ def find(environment: Mapping[str, str] = os.environ, places: Sequence[str] = PL
         return _watched(usable(given.replace("postgres://", "postgresql://", 1)))
     why = "not found"
     for programs in installed(environment, places):
-        for parent in _parents():
+        for parent in parents():
             try:
                 return start(programs, parent, environment)
             except NoServer as error:
@@ -222,8 +223,8 @@ def _drop(beginning: str) -> None:
     asyncio.run(drop())
 
 
-def _parents() -> Iterator[Path]:
-    """Yield folders for the server's files. The first can be closed to another user, or its path too long."""
+def parents() -> Iterator[Path]:
+    """Yield folders for a server's files. The first can be closed to another user, or its path too long."""
     for name in dict.fromkeys((tempfile.gettempdir(), "/tmp", "/var/tmp")):  # noqa: S108  mkdtemp makes it ours alone
         if Path(name).is_dir() and len(os.fsencode(name)) <= LONGEST_PARENT:
             yield Path(name)

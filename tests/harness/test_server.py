@@ -19,7 +19,7 @@ from bot.sandbox.postgresql_programs import PROGRAMS, NoServer, installed
 from tests import waiting
 from tests.e2e.launcher import Child, launcher
 from tests.harness import postgresql
-from tests.harness.postgresql import Server, start
+from tests.harness.postgresql import Server, parents, start
 
 pytestmark = pytest.mark.process
 
@@ -36,7 +36,7 @@ def programs() -> Path:
 @contextmanager
 def folder() -> Iterator[Path]:
     """A folder that another user may enter, with a path that is short enough for a socket."""
-    made = Path(tempfile.mkdtemp(prefix="a b ", dir="/tmp"))
+    made = Path(tempfile.mkdtemp(prefix="a b ", dir=next(parents())))
     made.chmod(0o755)
     yield made
     shutil.rmtree(made)

@@ -21,7 +21,7 @@ from bot.infra.db.errors import StoreDown
 from bot.infra.db.wakeups import SharedWakeups
 from bot.sandbox.postgresql_programs import installed, other_user
 from tests.e2e.programs import run_program
-from tests.harness.postgresql import start
+from tests.harness.postgresql import parents, start
 from tests.infra.certificates import write_certificate
 from tests.infra.keys import ENCRYPTION_KEYS
 
@@ -80,7 +80,7 @@ def tls_server() -> Iterator[TlsServer]:
     programs = next(installed(), None)
     if programs is None:
         pytest.skip("needs the programs of a PostgreSQL server")
-    folder = Path(tempfile.mkdtemp(prefix="kirim-tls-", dir="/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix="kirim-tls-", dir=next(parents())))
     write_certificate(folder)
     if user := other_user():
         for path in (folder, *folder.iterdir()):
@@ -94,7 +94,7 @@ def tls_server() -> Iterator[TlsServer]:
         f"listen_addresses = '127.0.0.1'\nhba_file = '{rules}'\npassword_encryption = scram-sha-256\n"
         f"ssl = on\nssl_cert_file = '{folder}/server.pem'\nssl_key_file = '{folder}/server.key'\n"
     )
-    server = start(programs, Path("/tmp"), port=port, settings=settings)  # noqa: S108  start makes a folder of its own there
+    server = start(programs, next(parents()), port=port, settings=settings)
     try:
         asyncio.run(create_database(server.url))
         yield TlsServer(port, folder / "root.pem")

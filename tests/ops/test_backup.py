@@ -77,7 +77,7 @@ class Server:
 @pytest.fixture(scope="module")
 def started() -> Iterator[tuple[Server, Server]]:
     programs = next(installed())
-    started = [postgresql.start(programs, Path("/tmp")) for _ in range(2)]  # noqa: S108  a socket's path must be short
+    started = [postgresql.start(programs, next(postgresql.parents())) for _ in range(2)]
     hosts = [str(make_url(each.url).query["host"]) for each in started]
     yield Server(hosts[0], programs), Server(hosts[1], programs)
     for each in started:

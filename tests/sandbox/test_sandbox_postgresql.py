@@ -14,6 +14,7 @@ import pytest
 
 from bot.sandbox import postgresql, process_locks, run
 from bot.sandbox.postgresql_programs import NoServer, installed
+from tests.harness.postgresql import parents
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,7 +25,7 @@ pytestmark = pytest.mark.process
 @contextmanager
 def folder(prefix: str) -> Iterator[Path]:
     """A folder that another user may enter."""
-    made = Path(tempfile.mkdtemp(prefix=prefix, dir="/tmp"))
+    made = Path(tempfile.mkdtemp(prefix=prefix, dir=next(parents())))
     made.chmod(0o755)
     try:
         yield made

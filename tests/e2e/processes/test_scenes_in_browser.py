@@ -38,7 +38,13 @@ async def test_a_newcomer_sees_a_failure_a_broadcast_and_a_killed_bot_with_one_p
         (order_id,) = (await http.post("/service/bulk", json={"count": 1})).raise_for_status().json()["orderIds"]
         (await http.post("/service/pay", json={"orderId": order_id})).raise_for_status()
         # The bot is killed while it waits for Telegram's answer to the invoice, so it sends the invoice a second time.
-        unanswered = {"fault": "delay_after", "method": "sendPhoto", "chat_id": 1001, "seconds": HOLD_SECONDS, "times": 1}
+        unanswered = {
+            "fault": "delay_after",
+            "method": "sendPhoto",
+            "chat_id": 1001,
+            "seconds": HOLD_SECONDS,
+            "times": 1,
+        }
         (await http.post("/sandbox/faults", json=unanswered)).raise_for_status()
         for scene in ("kill", "fail", "broadcast"):
             await page.get_by_test_id(f"scene-{scene}").click()
