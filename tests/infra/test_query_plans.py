@@ -1,7 +1,7 @@
 """Frequent queries use an index, however many rows there are."""
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -342,27 +342,37 @@ async def plan(store: Database, statement: str, parameters: Any) -> str:
         return plan
 
 
-@pytest.mark.parametrize("question", ASKED)
-async def test_it_is_answered_from_its_index(store: Database, question: str) -> None:
-    ask, index = ASKED[question]
-    with statements(store) as seen:
-        async with store.transaction() as tx:
-            await ask(tx)
-    plans = "\n".join([await plan(store, *one) for one in seen if not one[0].startswith("BEGIN")])
-    if store._address.is_sqlite:
-        assert SQLITES_NAME.get(index, index) in plans
-    else:  # the choice between several indexes depends on the rows, but one of them must be used
-        assert "Index" in plans
-        assert "Seq Scan" not in plans
+class RolledBack(Exception):
+    """Ends a transaction, so that each question meets empty tables."""
+
+
+def uses_index(plans: str, index: str, *, is_sqlite: bool) -> bool:
+    if is_sqlite:
+        return SQLITES_NAME.get(index, index) in plans
+    # The choice between several indexes depends on the rows, but one of them must be used.
+    return "Index" in plans and "Seq Scan" not in plans
+
+
+async def test_each_question_is_answered_from_its_index(store: Database) -> None:
+    slow: dict[str, str] = {}
+    for question, (ask, index) in ASKED.items():
+        with statements(store) as seen, suppress(RolledBack):
+            async with store.transaction() as tx:
+                await ask(tx)
+                raise RolledBack
+        plans = "\n".join([await plan(store, *one) for one in seen if not one[0].startswith("BEGIN")])
+        if not uses_index(plans, index, is_sqlite=store._address.is_sqlite):
+            slow[question] = plans
+    assert slow == {}
 
 
 async def test_heads_are_the_first_of_each_chat_among_many_told(store: Database) -> None:
-    told = [a_notification(kind=f"told {n}", chat_id=n % 1_000) for n in range(20_000)]
+    told = [a_notification(kind=f"told {n}", chat_id=n % 1_000) for n in range(3_000)]
     async with store.transaction() as tx:
         await OutboxRepository(tx).add(told)
     async with store._writer.begin() as connection:
         await connection.exec_driver_sql("UPDATE outbox SET status = 'sent'")
-    waiting = [a_notification(kind=f"waiting {n}", chat_id=n % 500, due_at=NOW - SECOND) for n in range(3_000)]
+    waiting = [a_notification(kind=f"waiting {n}", chat_id=n % 500, due_at=NOW - SECOND) for n in range(1_000)]
     async with store.transaction() as tx:
         await OutboxRepository(tx).add(waiting)
         found = await OutboxRepository(tx).find_heads(NOW, limit=500)
