@@ -6,6 +6,8 @@ from datetime import timedelta
 from itertools import product
 from typing import Any
 
+from sqlalchemy import insert, select
+
 from bot.broadcasts.delivery_repository import DeliveryRepository
 from bot.broadcasts.model import Audience, Broadcast, BroadcastStatus, Delivery, DeliveryStatus
 from bot.broadcasts.repository import BroadcastRepository
@@ -14,8 +16,10 @@ from bot.infra.db.database import Database
 from bot.infra.i18n import choose_locale
 from bot.rates.model import Subscription
 from bot.rates.repository import SubscriptionRepository
+from bot.rates.tables import subscriptions
 from bot.users.model import User
 from bot.users.repository import UserRepository
+from bot.users.tables import users
 from tests.examples import examples
 from tests.times import NOW, SECOND
 
@@ -187,11 +191,12 @@ async def test_what_a_crash_leaves_claimed_is_unknown_until_an_operator_retries_
 
 
 async def test_thousands_of_deliveries_are_added_and_claimed_at_once(store: Database) -> None:
-    now, size = NOW, examples(2_000)
+    size = examples(2_000)
+    await add_subscriber(store, 1)
     async with store.transaction() as tx:
-        for number in range(1, size + 1):
-            await UserRepository(tx).save(User(id=number, created_at=now))
-            await SubscriptionRepository(tx).save(Subscription(user_id=number, subscribed_at=now))
+        for table, key in ((users, "id"), (subscriptions, "user_id")):
+            one = dict((await tx.connection.execute(select(table))).mappings().one())
+            await tx.connection.execute(insert(table), [{**one, key: number} for number in range(2, size + 1)])
     assert await create_deliveries(store) == size
     async with store.transaction() as tx:
         claimed = await DeliveryRepository(tx).claim("b1", size, NOW)

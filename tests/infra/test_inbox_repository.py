@@ -70,10 +70,12 @@ async def test_what_was_written_is_dropped_when_it_is_dealt_with(store: Database
 
 
 async def test_thousands_of_updates_are_finished_at_once(store: Database) -> None:
-    ids = range(1, examples(33_000) + 1)  # drivers take up to 32,767 parameters
+    # Drivers take up to 32,767 parameters: one for each id, and seven for each new row.
+    ids = range(1, examples(33_000) + 1)
+    new = ids[::6]
     async with store.transaction() as tx:
-        added = await InboxRepository(tx).add([an_update(n, body="") for n in ids])
-        assert len(added) == len(ids)
+        added = await InboxRepository(tx).add([an_update(n, body="") for n in new])
+        assert len(added) == len(new)
         await InboxRepository(tx).finish(ids, NOW)
         assert await InboxRepository(tx).find_waiting("me", 9) == {}
 
