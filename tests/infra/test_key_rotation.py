@@ -21,7 +21,7 @@ from tests.e2e.launcher import launcher
 from tests.infra.builders import an_update
 from tests.infra.keys import KEY, OLDER_KEY
 from tests.infra.on_disk import find_texts
-from tests.orders.builders import an_order
+from tests.orders.builders import an_order, insert_orders
 from tests.settlement.builders import BCA
 from tests.times import NOW
 
@@ -34,8 +34,7 @@ async def old(database: str) -> AsyncIterator[Database]:
     store = Database(database, Vault([OLDER_KEY]))
     await store.register_first_key()
     async with store.transaction() as tx:
-        for n in range(ORDERS):
-            await OrderRepository(tx).add(an_order(f"R{n:04}", number=f"86201{n:05}"))
+        await insert_orders(tx, (an_order(f"R{n:04}", number=f"86201{n:05}") for n in range(ORDERS)))
         for n in range(RECIPIENTS):
             await RecipientRepository(tx).save(
                 SavedRecipient(
@@ -172,9 +171,9 @@ async def test_orders_are_saved_all_the_while_and_none_is_lost(old: Database, bo
     assert saved > 3
     assert await both.finish_rotation() == 0
     async with both.reading() as tx:
-        orders = await OrderRepository(tx).of_user(1001, limit=1000)
-    assert sum(order.version for order in orders) == saved
-    assert sorted(order.number for order in orders) == [f"86201{n:05}" for n in range(ORDERS)]
+        found = await OrderRepository(tx).of_user(1001, limit=1000)
+    assert sum(order.version for order in found) == saved
+    assert sorted(order.number for order in found) == [f"86201{n:05}" for n in range(ORDERS)]
 
 
 async def test_a_text_that_changed_between_reading_and_writing_is_left_alone(

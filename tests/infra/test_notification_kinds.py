@@ -132,27 +132,30 @@ def test_no_two_kinds_have_one_name() -> None:
     assert len({kind.value for kind in KINDS}) == len(KINDS)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-async def test_each_kind_comes_back_from_its_row_as_it_was_saved(store: Database, kind: NotificationKind) -> None:
-    payload, json = next(pair for pair in STORED if type(pair[0]) is kind.payload)
-    saved = Notification(
-        chat_id=EMMA,
-        subject=format_subject("order", "R2345AB"),
-        kind=kind,
-        mark=format_mark("answer", 7),
-        queue=Queue.EXTRA,
-        payload=payload,
-        due_at=NOW,
-        created_at=NOW,
-    )
+async def test_each_kind_comes_back_from_its_row_as_it_was_saved(store: Database) -> None:
+    stored = [next(pair for pair in STORED if type(pair[0]) is kind.payload) for kind in KINDS]
+    saved = [
+        Notification(
+            chat_id=chat_id,
+            subject=format_subject("order", "R2345AB"),
+            kind=kind,
+            mark=format_mark("answer", 7),
+            queue=Queue.EXTRA,
+            payload=payload,
+            due_at=NOW,
+            created_at=NOW,
+        )
+        for chat_id, (kind, (payload, _)) in enumerate(zip(KINDS, stored, strict=True), EMMA)
+    ]
     async with store.transaction() as tx:
-        assert await OutboxRepository(tx).add([saved]) == 1
+        assert await OutboxRepository(tx).add(saved) == len(KINDS)
     async with store.reading() as tx:
-        (row,) = await OutboxRepository(tx).find_heads(NOW, queue=Queue.EXTRA)
-    assert (row.subject, row.kind, row.mark, row.payload) == ("order:R2345AB", kind.value, "answer.7", json)
-    read = unpack(kind, row)
-    assert (read.kind, read.payload) == (kind, payload)
-    assert pack(read.payload) == pack(row.payload) == json
+        rows = await OutboxRepository(tx).find_heads(NOW, limit=len(KINDS), queue=Queue.EXTRA)
+    for row, kind, (payload, json) in zip(sorted(rows, key=lambda row: row.chat_id), KINDS, stored, strict=True):
+        assert (row.subject, row.kind, row.mark, row.payload) == ("order:R2345AB", kind.value, "answer.7", json)
+        read = unpack(kind, row)
+        assert (read.kind, read.payload) == (kind, payload)
+        assert pack(read.payload) == pack(row.payload) == json
 
 
 @pytest.mark.parametrize("payload", [{}, {"reference": None}, {"reference": ["R2345AB"]}, {"ticket": "T-22222"}])

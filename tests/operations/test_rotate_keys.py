@@ -14,7 +14,7 @@ from bot.operations import rotate_keys as rotating
 from bot.operations.check import CheckFailed, check_keys
 from bot.orders.repository import OrderRepository
 from tests.infra.keys import KEY, OLDER_KEY
-from tests.orders.builders import an_order
+from tests.orders.builders import an_order, insert_orders
 
 COUNT = 230
 
@@ -27,8 +27,7 @@ async def left_by_the_bot(database: str) -> None:
     store = Database(database, Vault([OLDER_KEY]))
     await store.register_first_key()
     async with store.transaction() as tx:
-        for n in range(COUNT):
-            await OrderRepository(tx).add(an_order(f"R{n}"))
+        await insert_orders(tx, (an_order(f"R{n}") for n in range(COUNT)))
     await store.close()
 
 

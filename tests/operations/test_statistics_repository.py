@@ -26,7 +26,6 @@ from bot.operations.statistics_repository import StatisticsRepository
 from bot.orders.destinations.model import PayoutTimes
 from bot.orders.destinations.repository import PayoutTimeRepository
 from bot.orders.order import Order, Phase
-from bot.orders.repository import OrderRepository
 from bot.payment_requests.model import RequestStatus
 from bot.payment_requests.repository import PaymentRequestRepository
 from bot.rates.model import RateAlert, Subscription
@@ -34,7 +33,7 @@ from bot.rates.repository import SubscriptionRepository
 from bot.settlement.steps import OrderStep
 from bot.users.model import User
 from bot.users.repository import UserRepository
-from tests.orders.builders import an_order
+from tests.orders.builders import an_order, insert_orders
 from tests.payment_requests.builders import a_request
 from tests.settlement.builders import BCA, OVO
 from tests.times import NOW, SECOND
@@ -49,8 +48,7 @@ LARGEST = 10**18
 
 async def add_orders(store: Database, orders: Iterable[Order]) -> None:
     async with store.transaction() as tx:
-        for order in orders:
-            assert await OrderRepository(tx).add(order)
+        await insert_orders(tx, orders)
 
 
 async def test_our_totals_count_what_the_service_created_and_sent(store: Database) -> None:

@@ -1,17 +1,22 @@
 """Builders of orders. A test names only the fields that matter to it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any, Final
 
+from sqlalchemy import insert
+
 from bot.core.money import Amount
+from bot.infra.db.transaction import Transaction
 from bot.orders.evidence import Evidence, add_evidence
 from bot.orders.notification_kinds import OrderNotification
 from bot.orders.order import EventNote, Order, OrderEvent, Phase
 from bot.orders.payer import Payer, payer_in_chat
 from bot.orders.receipts.model import Receipt
+from bot.orders.rows import to_row
+from bot.orders.tables import orders
 from bot.payments.erc681 import add_checksum
 from bot.payments.tokens import TOKENS
 from bot.settlement.model import Deposit, OrderReport, PayoutMethod, ServiceRecord
@@ -31,6 +36,12 @@ REMOVALS: Final = (OrderNotification.TAKE_DOWN, OrderNotification.TAKE_DOWN_PICT
 STATUS_MESSAGES: Final = (OrderNotification.REVIEW, OrderNotification.CARD, OrderNotification.CARD_EDIT)
 REPORTS: Final = tuple(kind for kind in OrderNotification if kind not in {*PICTURES, *REMOVALS, *STATUS_MESSAGES})
 """The notifications that are messages about an event."""
+
+
+async def insert_orders(tx: Transaction, new: Iterable[Order]) -> None:
+    """Insert orders with one statement."""
+    if rows := [to_row(order, tx.vault) for order in new]:
+        await tx.connection.execute(insert(orders), rows)
 
 
 def an_order(reference: str = "R2345AB", **changes: Any) -> Order:

@@ -13,6 +13,7 @@ from bot.orders.notification_kinds import OrderNotification, OrderWarning
 from bot.orders.order import EventNote, HoldReason, Phase
 from bot.orders.repository import OrderRepository
 from bot.payments import bolt11
+from tests.orders.builders import insert_orders
 from tests.orders.order_system import EMMA, NUMBER, OSCAR, REQUEST, SARI, OrderSystem, place_unresolved, rules
 from tests.settlement.builders import BCA
 from tests.settlement.fake_settlement import FakeSettlement
@@ -230,10 +231,10 @@ async def test_a_thousand_unresolved_orders_do_not_keep_a_fresh_loss_from_being_
 ) -> None:
     old = await place_unresolved(system, service)
     async with system.store.transaction() as tx:
-        for number in range(1_001):
-            await OrderRepository(tx).add(
-                replace(old, reference=f"OLD{number:04}", draft_id=f"old-{number}", page_token=None, version=0)
-            )
+        others = [f"OLD{n:04}" for n in range(1_001)]
+        await insert_orders(
+            tx, (replace(old, reference=each, draft_id=f"of {each}", page_token=None, version=0) for each in others)
+        )
     service.places.append("lost_after")
     fresh = await system.place(SARI)
     await system.find_lost_orders()
@@ -243,19 +244,13 @@ async def test_a_thousand_unresolved_orders_do_not_keep_a_fresh_loss_from_being_
 async def test_the_oldest_of_very_many_are_given_up_in_time(system: OrderSystem, service: FakeSettlement) -> None:
     old = await place_unresolved(system, service)
     async with system.store.transaction() as tx:
-        for number in range(1_200):
-            later = old.created_at + timedelta(seconds=1 + number)
-            await OrderRepository(tx).add(
-                replace(
-                    old,
-                    reference=f"OLD{number:04}",
-                    draft_id=f"old-{number}",
-                    page_token=None,
-                    version=0,
-                    created_at=later,
-                    last_polled_at=later,
-                )
-            )
+        others = [
+            replace(old, reference=f"OLD{n:04}", draft_id=f"of {n}", page_token=None, version=0) for n in range(1_200)
+        ]
+        later = [old.created_at + timedelta(seconds=1 + n) for n in range(1_200)]
+        await insert_orders(
+            tx, (replace(each, created_at=at, last_polled_at=at) for each, at in zip(others, later, strict=True))
+        )
     await system.find_lost_orders(after=86_400)
     assert (await system.order(old.reference)).phase is Phase.ABANDONED
 
