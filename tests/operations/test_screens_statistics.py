@@ -36,8 +36,8 @@ from tests.texts import TRANSLATIONS, says, text
 NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.decimals(allow_nan=False, allow_infinity=False) | st.text(),
-    lambda inner: st.lists(inner, max_size=8) | st.dictionaries(st.text(), inner, max_size=8),
-    max_leaves=20,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=12,
 )
 
 
@@ -156,7 +156,7 @@ def test_no_text_of_the_service_breaks_the_message(locale: str, typed: str) -> N
 
 
 @settings(max_examples=examples(25), deadline=None)
-@given(st.dictionaries(st.text(), JSON, max_size=30))
+@given(st.dictionaries(st.text(), JSON, max_size=6))
 def test_any_json_is_shown(stats: dict[str, Any]) -> None:
     show_service(stats, "id")
 
