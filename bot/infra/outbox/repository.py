@@ -2,10 +2,12 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
+from functools import cache
 from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
+    Delete,
     FromClause,
     Select,
     and_,
@@ -343,12 +345,18 @@ class OutboxRepository:
 
         `keep` has conditions on rows whose message ids features still need.
         """
-        unless = [not_(condition) for condition in keep]
         results = [
-            await self._connection.execute(statement.where(*unless), {"before": before})
-            for statement in (DELETE_SENT, DELETE_UNDELIVERABLE)
+            await self._connection.execute(statement, {"before": before})
+            for statement in _build_delete_old(tuple(keep))
         ]
         return sum(result.rowcount for result in results)
+
+
+@cache
+def _build_delete_old(keep: tuple[ColumnElement[bool], ...]) -> tuple[Delete, ...]:
+    """Return the same objects for the same conditions: each is compiled once."""
+    unless = [not_(condition) for condition in keep]
+    return DELETE_SENT.where(*unless), DELETE_UNDELIVERABLE.where(*unless)
 
 
 def _row(notification: Notification[object]) -> dict[str, object]:
