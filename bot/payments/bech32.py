@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import xor
 from typing import TYPE_CHECKING
 
 from bot.payments.errors import MalformedInvoice
@@ -14,6 +16,10 @@ CHECKSUM_LENGTH = 6
 
 _VALUE_OF = {char: value for value, char in enumerate(CHARSET)}
 _GENERATOR = (0x3B6A57B2, 0x26508E6D, 0x1EA119FA, 0x3D4233DD, 0x2A1462B3)
+# For each value of the five highest bits: the generators of those that are set, added.
+_REDUCTIONS = tuple(
+    reduce(xor, (generator for place, generator in enumerate(_GENERATOR) if top >> place & 1), 0) for top in range(32)
+)
 _FIRST_PRINTABLE, _LAST_PRINTABLE = 33, 126
 
 
@@ -93,9 +99,5 @@ def _expanded(prefix: str) -> list[int]:
 def _polymod(values: Iterable[int]) -> int:
     remainder = 1
     for value in values:
-        top = remainder >> 25
-        remainder = (remainder & 0x1FFFFFF) << 5 ^ value
-        for place, generator in enumerate(_GENERATOR):
-            if top >> place & 1:
-                remainder ^= generator
+        remainder = (remainder & 0x1FFFFFF) << 5 ^ value ^ _REDUCTIONS[remainder >> 25]
     return remainder
