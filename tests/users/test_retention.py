@@ -30,7 +30,7 @@ from bot.users.repository import UserEventRepository, UserRepository
 from bot.users.workers import BATCH_ROWS, Retention
 from tests.checkout.builders import a_draft
 from tests.infra.builders import an_infra
-from tests.orders.builders import an_order
+from tests.orders.builders import an_order, insert_orders
 from tests.recipients.builders import a_recipient
 from tests.settlement.fake_settlement import MovedClock
 from tests.times import DAY, NOW, SECOND
@@ -143,10 +143,8 @@ async def test_who_was_sent_a_broadcast_is_forgotten_after_thirty_days_and_the_r
 
 async def test_many_are_forgotten_in_small_transactions(store: Database) -> None:
     async with store.transaction() as tx:
-        for n in range(BATCH_ROWS * 2 + 3):
-            await OrderRepository(tx).add(
-                an_order(f"R{n}", **{**DONE, "created_at": NOW - DAY * 40, "ended_at": NOW - DAY * 40})
-            )
+        long_ago = {**DONE, "created_at": NOW - DAY * 40, "ended_at": NOW - DAY * 40}
+        await insert_orders(tx, (an_order(f"R{n}", **long_ago) for n in range(BATCH_ROWS * 2 + 3)))
     assert await retention(store, 30) == BATCH_ROWS * 2 + 3
     assert await with_recipient(store) == set()
 
@@ -223,12 +221,9 @@ async def test_orders_that_were_never_shown_are_deleted_after_ninety_days(store:
 async def test_a_hundred_who_have_to_wait_keep_nobody_else_from_being_forgotten(store: Database) -> None:
     async with store.transaction() as tx:
         for number in range(101):
-            user = a_user(5_000 + number, deletion_requested_at=NOW + SECOND * number)
-            await UserRepository(tx).save(user)
-            if number < 100:
-                await OrderRepository(tx).add(
-                    an_order(f"OPEN{number:03}", user_id=user.id, chat_id=user.id, draft_id=f"o{number}")
-                )
+            await UserRepository(tx).save(a_user(5_000 + number, deletion_requested_at=NOW + SECOND * number))
+        open_orders = ((5_000 + number, f"OPEN{number:03}") for number in range(100))
+        await insert_orders(tx, (an_order(reference, user_id=who, chat_id=who) for who, reference in open_orders))
     clock = MovedClock()
     clock.at = NOW + DAY
     assert await PrivacyService(an_infra(store, clock, features=FEATURES), 365).find_deletable() == (5_100,)
