@@ -33,9 +33,12 @@ def review_pattern(locale: str = "en", **figures: object) -> str:
 
 
 async def tap_change(user: ChatUser, what: str, **how: Any) -> Json:
-    """Tap “Change…” under the newest review, and then what is to be changed. Return the answer to the second tap."""
+    """Tap “Change…” under the newest review, and then what is to be changed. Return the answer to the second tap.
+
+    `how` is of both taps.
+    """
     review = await user.waits_for(lambda message: has_button(message, "checkout.review.change"), anywhere=True)
-    await user.taps(label("checkout.review.change"), message=review)
+    await user.taps(label("checkout.review.change"), message=review, **how)
     menu = await user.sees(like("checkout.review.what_to_change"))
     return await user.taps(label(f"checkout.review.edit.{what}"), message=menu, **how)
 
