@@ -170,6 +170,7 @@ def command_names(*, in_groups: bool = False) -> frozenset[str]:
     return frozenset(name for each in found if not (in_groups and _is_private(each)) for name in each.commands)
 
 
+@cache
 def button_prefixes(audience: Audience) -> frozenset[str]:
     """Return the prefixes of the buttons for this audience."""
     routes = (
@@ -291,13 +292,15 @@ def _is_private(handler: CommandHandler[Any, Any]) -> bool:
 def _made_up(matters: PrivateData) -> Iterator[str]:
     for order in (*matters.orders, *(f"{MARK}{each}" for each in matters.service_ids)):
         yield from (f"o:{order}:{action}" for action in (*OrderAction, "nothing"))
-        yield from (
-            RevealButton(order, action, argument).pack()
-            for action in RevealAction
-            for argument in ("", "bank", *Reason)
-        )
+        yield from (RevealButton(order, action, "").pack() for action in RevealAction)
         yield f"rv:{order}:nothing"
         yield f"h:{order}"
+    # What is asked for is read after who asks, so one order is enough.
+    yield from (
+        RevealButton(matters.orders[0], action, argument).pack()
+        for action in RevealAction
+        for argument in ("bank", *Reason)
+    )
     for ticket in matters.tickets:
         yield from (StaffTicketButton(ticket, action).pack() for action in StaffTicketAction)
         yield from (StaffTicketButton(ticket, StaffTicketAction.CLOSE_AS, reason).pack() for reason in CloseReason)
