@@ -38,20 +38,30 @@ class ChatUser:
         self.chat_id = chat_id or user_id
         self._known: set[tuple[int, str, str]] = set()
         self._seen_until: int | None = None
+        self._messages: dict[int, Json] = {}
+        """The chat as it was then."""
         self._shown: list[Json] = []
         """What was shown since the last act, or else the first look, as it was then."""
 
     async def messages(self, **how: float) -> list[Json]:
         """Return all messages in the chat, oldest first. `how` is passed on to the sandbox."""
-        since = {} if self._seen_until is None else {"shown_after": self._seen_until}
+        since = {} if self._seen_until is None else {"shown_after": self._seen_until, "changes_only": 1}
         where = f"/sandbox/chats/{self.chat_id}/messages"
         answer = await self._http.get(where, params={"limit": 500, **since, **how})
         told: Json = answer.raise_for_status().json()
         if told["seq"] > (self._seen_until or 0):  # answers to simultaneous requests can arrive in another order
             self._seen_until = told["seq"]
             self._shown += told.get("shown", ())
-        found: list[Json] = told["messages"]
-        return found
+            self._keep(told)
+        return [message for _, message in sorted(self._messages.items())]
+
+    def _keep(self, told: Json) -> None:
+        if "messages" in told:
+            self._messages = {message["message_id"]: message for message in told["messages"]}
+            return
+        self._messages |= {message["message_id"]: message for message in told["shown"]}
+        for message_id in told["deleted"]:
+            self._messages.pop(message_id, None)
 
     async def looks(self) -> AsyncIterator[list[Json]]:
         """Yield all messages in the chat now, and again after each change, until the time is up."""

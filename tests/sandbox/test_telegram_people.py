@@ -207,8 +207,25 @@ async def test_what_stood_in_a_chat_only_for_a_moment_is_listed_as_shown() -> No
         found = (await server.people.get(path, params={"shown_after": known})).json()
         plainly = (await server.people.get(path)).json()
     assert [message["text"] for message in found["shown"]] == ["one moment", "done"]
+    assert found["deleted"] == [sent]
     assert [message["text"] for message in found["messages"]] == ["/start"]
     assert "shown" not in plainly
+
+
+async def test_who_knows_a_chat_may_be_told_only_its_changes_unless_some_were_dropped() -> None:
+    async with running() as server:
+        path = f"/sandbox/chats/{EMMA}/messages"
+        start = await server.says(EMMA, "/start")
+        known = (await server.people.get(path)).json()["seq"]
+        await server.says(EMMA, "hello")
+        since = {"shown_after": known, "changes_only": 1}
+        changes = (await server.people.get(path, params=since)).json()
+        nothing = (await server.people.get(path, params={**since, "shown_after": changes["seq"]})).json()
+        everything = (await server.people.get(path, params={**since, "shown_after": -1})).json()  # a lost event
+    assert [message["text"] for message in changes["shown"]] == ["hello"]
+    assert "messages" not in changes
+    assert nothing == {"seq": changes["seq"], "shown": [], "deleted": []}
+    assert [message["text"] for message in everything["messages"]] == [start["text"], "hello"]
 
 
 async def test_a_bot_that_is_no_administrator_hears_only_what_is_meant_for_it() -> None:

@@ -1,5 +1,7 @@
 """Users in end-to-end tests wait for new messages and texts. A message that only loses its buttons isn't new."""
 
+import itertools
+
 import httpx
 
 from tests.e2e.chat_user import ChatUser, Json
@@ -13,7 +15,7 @@ def listed(message_id: int, text: str = "The list", markup: Json | None = BUTTON
 
 def user_of(*looks: list[Json]) -> ChatUser:
     """Return a user of a chat that has these messages, one list for each read."""
-    coming, numbers = iter(looks), iter(range(len(looks)))
+    coming, numbers = iter(looks), itertools.count(1)
 
     def answer(request: httpx.Request) -> httpx.Response:
         if request.method == "POST":

@@ -18,6 +18,7 @@ from bot.sandbox.bot_api.server.forms import Upload
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
 
+    from starlette.datastructures import QueryParams
     from starlette.requests import Request
 
     from bot.sandbox.bot_api.box import Sandbox
@@ -117,7 +118,8 @@ class PeopleApi:
 
         `changed_after` is the number (`seq`) of an event: answer when a later event has happened in the chat, or after
         `changed_within` seconds. `shown_after` is the number of an event: `shown` has each version of a message posted
-        or changed since, including versions that were replaced later.
+        or changed since, including versions that were replaced later, and `deleted` the ids of those deleted since.
+        With `changes_only`, `messages` is left out, unless the sandbox has dropped some of the events in between.
         """
         chat_id = _number(request, "chat_id")
         if chat_id not in self._box.world.chats:
@@ -126,6 +128,19 @@ class PeopleApi:
         if "changed_after" in query:
             within = min(float(query.get("changed_within") or KEEP_ALIVE_SECONDS), KEEP_ALIVE_SECONDS)
             await self._new_messages(chat_id, int(query["changed_after"]), within)
+        answer: JsonObject = {"seq": self._box.events.seq}
+        is_complete = False
+        if "shown_after" in query:
+            since = self._box.events.since(int(query["shown_after"]))
+            in_chat = [event for event in since if event.get("chat_id") == chat_id]
+            answer["shown"] = [event["message"] for event in in_chat if "message" in event]
+            answer["deleted"] = [event["message_id"] for event in in_chat if event["type"] == "delete"]
+            is_complete = all(event["type"] != "reset" for event in since)
+        if not (is_complete and query.get("changes_only")):
+            answer["messages"] = self._list_messages(chat_id, query)
+        return JSONResponse(answer)
+
+    def _list_messages(self, chat_id: int, query: QueryParams) -> list[JsonObject]:
         after, thread = int(query.get("after") or 0), query.get("thread_id")
         limit = min(int(query.get("limit") or 100), MAX_LISTED)
         found = [
@@ -134,15 +149,7 @@ class PeopleApi:
             if message_id > after and (thread is None or message.thread_id == int(thread))
         ]
         shown = found[:limit] if after else found[-limit:]
-        answer = {
-            "messages": [message.as_client_json() for message in shown],
-            "seq": self._box.events.seq,
-        }
-        if "shown_after" in query:
-            since = self._box.events.since(int(query["shown_after"]))
-            in_chat = (event for event in since if event.get("chat_id") == chat_id)
-            answer["shown"] = [event["message"] for event in in_chat if "message" in event]
-        return JSONResponse(answer)
+        return [message.as_client_json() for message in shown]
 
     async def _new_messages(self, chat_id: int, after: int, within: float) -> None:
         # Without `asyncio.timeout`: on Python 3.11, `wait_for` can swallow its cancellation when an event arrives.
