@@ -36,7 +36,7 @@ __all__ = ["SANDBOX_API_KEY", "SANDBOX_TENANT", "SettlementSandboxSettings", "cr
 SANDBOX_TENANT: Final = "kirim"
 # It opens only a sandbox on the same machine, so it isn't a secret.
 SANDBOX_API_KEY: Final = "pk_live_sandbox.not-a-secret-0123456789abcdef"
-_TICK_SECONDS: Final = 0.1
+_TICK_SECONDS: Final = 0.5
 
 log = structlog.get_logger(__name__)
 

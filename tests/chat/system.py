@@ -169,11 +169,9 @@ class InProcessSystem(System):
 async def running_in_process(
     state: Path, profile: str = "documented", **settings: str
 ) -> AsyncIterator[InProcessSystem]:
-    """Start the applications and the bot. `settings` are added to the bot's environment."""
-    service_app = settlement.create_app(
-        settlement.SettlementSandboxSettings(state_path=state / "settlement.db", profile=profile)
-    )
-    telegram_app = telegram.create_app(telegram.TelegramSandboxSettings(state_path=state / "telegram.db"))
+    """Start the applications, which keep nothing on disk, and the bot. `settings` are added to its environment."""
+    service_app = settlement.create_app(settlement.SettlementSandboxSettings(profile=profile))
+    telegram_app = telegram.create_app(telegram.TelegramSandboxSettings())
     addresses = Addresses(TELEGRAM, SERVICE, None, telegram_app, service_app)
     async with AsyncExitStack() as stack:
         for app in (service_app, telegram_app):

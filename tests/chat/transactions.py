@@ -5,6 +5,7 @@ write for a chat. A step ends when the bot has nothing left to do for it.
 """
 
 import asyncio
+import os
 import re
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
@@ -55,7 +56,7 @@ class Counted:
     functions: Sequence[str]
     task: str
     is_write: bool
-    statements: list[str] = field(default_factory=list)
+    statements: list[object] = field(default_factory=list)
 
     @property
     def is_counted(self) -> bool:
@@ -65,13 +66,14 @@ class Counted:
     def __str__(self) -> str:
         """Return what a reader of a failed test needs to find it."""
         kind = "write" if self.is_write else "read"
-        return "\n    ".join((f"{kind} by {' < '.join(self.functions[:3])} ({self.task})", *self.statements))
+        statements = (" ".join(str(each).split())[:STATEMENT_LENGTH] for each in self.statements)
+        return "\n    ".join((f"{kind} by {' < '.join(self.functions[:3])} ({self.task})", *statements))
 
 
 class RecordedConnection:
     """Passes everything on to a connection, and records its statements."""
 
-    def __init__(self, connection: Any, statements: list[str]) -> None:
+    def __init__(self, connection: Any, statements: list[object]) -> None:
         self._connection, self._statements = connection, statements
 
     def __getattr__(self, name: str) -> Any:
@@ -81,7 +83,7 @@ class RecordedConnection:
             return found
 
         def execute(statement: object, *arguments: Any, **options: Any) -> Any:
-            self._statements.append(" ".join(str(statement).split())[:STATEMENT_LENGTH])
+            self._statements.append(statement)
             return found(statement, *arguments, **options)
 
         return execute
@@ -159,7 +161,7 @@ def counting_transactions(wait_until_idle: Callable[[], Awaitable[None]]) -> Ite
 def _list_functions(frame: FrameType | None) -> Iterator[str]:
     """Yield the bot's functions that led here, the innermost first."""
     while frame is not None:
-        if Path(frame.f_code.co_filename).is_relative_to(PACKAGE):
+        if frame.f_code.co_filename.startswith(f"{PACKAGE}{os.sep}"):
             yield frame.f_code.co_qualname
         frame = frame.f_back
 

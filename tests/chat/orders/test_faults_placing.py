@@ -27,10 +27,10 @@ SHOWN = like("orders.card.waiting")
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def ready(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[dict[str, list[Sender]]]:
     """Return a system for each profile of the service, with users who only need to confirm."""
-    folder = tmp_path_factory.mktemp("worlds")
+    folders = [tmp_path_factory.mktemp(profile) for profile in ("documented", "live")]
     async with (
-        running_in_process(folder / "documented", "documented", RECONCILE_SECONDS="1") as documented,
-        running_in_process(folder / "live", "live", RECONCILE_SECONDS="1") as live,
+        running_in_process(folders[0], "documented", RECONCILE_SECONDS="1") as documented,
+        running_in_process(folders[1], "live", RECONCILE_SECONDS="1") as live,
     ):
         await asyncio.gather(documented.oscar.says("/start"), live.oscar.says("/start"))
         crowds = await asyncio.gather(new_senders_at_review(documented, 25), new_senders_at_review(live, 5))
