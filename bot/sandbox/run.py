@@ -12,7 +12,7 @@ import secrets
 import shutil
 import sys
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, nullcontext
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -297,7 +297,7 @@ def forget(state: Path) -> None:
 
 @asynccontextmanager
 async def _serving(config: uvicorn.Config) -> AsyncIterator[str]:
-    server = _Server(config)
+    server = wire.Server(config)
     sockets = [config.bind_socket()]
     task = asyncio.create_task(server.serve(sockets=sockets))
     try:
@@ -309,13 +309,5 @@ async def _serving(config: uvicorn.Config) -> AsyncIterator[str]:
         port = sockets[0].getsockname()[1]
         yield f"http://{HOST}:{port}"
     finally:
-        server.should_exit = True
+        server.end()
         await task
-
-
-class _Server(uvicorn.Server):
-    """uvicorn without its signal handlers: the sandbox stops two servers and a bot itself."""
-
-    def capture_signals(self) -> AbstractContextManager[None]:  # type: ignore[override]
-        """Leave signals to the sandbox."""
-        return nullcontext()

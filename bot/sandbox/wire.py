@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import TYPE_CHECKING, Any
 
 import uvicorn
@@ -22,6 +23,35 @@ if TYPE_CHECKING:
 
 TRANSPORT = "kirim.sandbox.transport"
 GRACE_SECONDS = 0.25
+TICK_SECONDS = 1.0
+"""How often the date of answers is renewed."""
+
+
+class Server(uvicorn.Server):
+    """uvicorn without its signal handlers: the sandbox stops its servers itself, by `end`.
+
+    uvicorn's own looks ten times a second whether it should end. That is most of what an idle sandbox does.
+    """
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self._ended = asyncio.Event()
+
+    def end(self) -> None:
+        """Let the server end at once."""
+        self.should_exit = True
+        self._ended.set()
+
+    def capture_signals(self) -> AbstractContextManager[None]:  # type: ignore[override]
+        """Leave signals to the sandbox."""
+        return nullcontext()
+
+    async def main_loop(self) -> None:
+        """Renew the date of answers until the end."""
+        while not await self.on_tick(0):
+            with suppress(TimeoutError):
+                async with asyncio.timeout(TICK_SECONDS):
+                    await self._ended.wait()
 
 
 class DroppableProtocol(H11Protocol):

@@ -94,6 +94,8 @@ def test_uvicorns_server_has_what_our_servers_replace() -> None:
     assert list(inspect.signature(uvicorn.Server.startup).parameters) == ["self", "sockets"]
     assert list(inspect.signature(uvicorn.Server.capture_signals).parameters) == ["self"]
     assert "with self.capture_signals()" in inspect.getsource(uvicorn.Server.serve)
+    assert "await self.main_loop()" in inspect.getsource(uvicorn.Server._serve)
+    assert "counter % 10 == 0" in inspect.getsource(uvicorn.Server.on_tick)
 
 
 def test_mcps_server_runs_over_given_streams() -> None:
