@@ -35,19 +35,20 @@ OPERATORS = [
 
 @pytest.mark.parametrize("who", first_of(OPERATORS), ids=lambda who: who.name)
 async def test_an_operator_finds_everything_on_a_phone(who: Viewer, browser: Browser, tmp_path: Path) -> None:
-    async with running_system(tmp_path, QUOTE_RECORD_SECONDS="10") as kirim, open_page(browser, kirim, who) as page:
+    async with running_system(tmp_path, QUOTE_RECORD_SECONDS="10") as kirim:
         readers = {locale: await new_user(kirim, locale) for locale in ("en", "id")}
         await subscribe(readers["en"], label("rates.subscription.daily"), "06:00")
         await subscribe(readers["id"], label("rates.subscription.daily", "id"), "06.00")
         await kirim.oscar.speaks(who.locale)
-        await show_chat(page, kirim, OSCAR)
-        pane = page.get_by_test_id(f"pane-{OSCAR}")
-        await pane.get_by_test_id("start").click()
-        await look_at_the_rate(page, pane, who)
-        await set_a_price_alert(page, pane, who)
-        await send_a_broadcast(page, pane, who, readers)
-        await look_at_the_statistics(page, pane, who)
-        await look_at_the_alarms(kirim, page, pane, who)
+        async with open_page(browser, kirim, who) as page:
+            await show_chat(page, kirim, OSCAR)
+            pane = page.get_by_test_id(f"pane-{OSCAR}")
+            await pane.get_by_test_id("start").click()
+            await look_at_the_rate(page, pane, who)
+            await set_a_price_alert(page, pane, who)
+            await send_a_broadcast(page, pane, who, readers)
+            await look_at_the_statistics(page, pane, who)
+            await look_at_the_alarms(kirim, page, pane, who)
 
 
 async def subscribe(reader: ChatUser, daily: str, at: str) -> None:

@@ -22,7 +22,6 @@ from tests.e2e.chat_page import (
     pay_in_wallet,
     save_screenshot,
     tap_button,
-    wait_for_users,
 )
 from tests.e2e.system import System, running_system
 
@@ -69,29 +68,30 @@ CASES = [
 
 @pytest.mark.parametrize("who", first_of(CASES), ids=lambda who: who.name)
 async def test_a_failed_payment_is_helped_to_its_end(who: FailedPayment, browser: Browser, tmp_path: Path) -> None:
-    async with (
-        running_system(tmp_path, DEFAULT_LOCALE=who.locale, **REAL_PACE) as kirim,
-        open_page(browser, kirim, who) as page,
-    ):
+    async with running_system(tmp_path, DEFAULT_LOCALE=who.locale, **REAL_PACE) as kirim:
         (await kirim.telegram.post("/sandbox/limits", json={"enforce": True})).raise_for_status()
         await kirim.rina.speaks(who.locale)
-        await wait_for_users(page, kirim)
-        user, support, group = (page.get_by_test_id(f"pane-{chat}") for chat in (who.user, RINA, SUPPORT_GROUP_ID))
-        if who.screen == DESKTOP:
-            await page.get_by_test_id(f"show-{SARI}").click()
-        await _starts(page, support)
-        await _payment_fails(kirim, page, user, who)
-        ticket = await _ticket_has_opened(page, user, who)
-        await _support_claims(page, group, who, ticket)
-        await _support_reads_evidence(kirim, page, group, who)
-        await _support_reveals(page, group, support, who)
-        await _support_answers(page, group, who)
-        await _user_sends_a_picture(page, user, who, ticket)
-        await _picture_is_shown(page, group, who)
-        await _support_closes(page, group, who)
-        await _user_rates(page, user, who)
-        await _rating_is_seen(page, group, who)
+        async with open_page(browser, kirim, who) as page:
+            await _help_to_the_end(kirim, page, who)
         assert [call for call in await kirim.calls() if call["error_code"] == TOO_MANY] == []
+
+
+async def _help_to_the_end(kirim: System, page: Page, who: FailedPayment) -> None:
+    user, support, group = (page.get_by_test_id(f"pane-{chat}") for chat in (who.user, RINA, SUPPORT_GROUP_ID))
+    if who.screen == DESKTOP:
+        await page.get_by_test_id(f"show-{SARI}").click()
+    await _starts(page, support)
+    await _payment_fails(kirim, page, user, who)
+    ticket = await _ticket_has_opened(page, user, who)
+    await _support_claims(page, group, who, ticket)
+    await _support_reads_evidence(kirim, page, group, who)
+    await _support_reveals(page, group, support, who)
+    await _support_answers(page, group, who)
+    await _user_sends_a_picture(page, user, who, ticket)
+    await _picture_is_shown(page, group, who)
+    await _support_closes(page, group, who)
+    await _user_rates(page, user, who)
+    await _rating_is_seen(page, group, who)
 
 
 async def _starts(page: Page, support: Locator) -> None:
