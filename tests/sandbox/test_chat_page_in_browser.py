@@ -16,6 +16,7 @@ import pytest
 import pytest_asyncio
 from PIL import Image
 from playwright.async_api import expect
+from starlette.applications import Starlette
 from telegram import CopyTextButton, InlineKeyboardButton, InlineKeyboardMarkup
 
 from bot.payments.bolt11 import decode
@@ -30,7 +31,7 @@ from tests.waiting import TIMEOUT_SECONDS
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from playwright.async_api import Browser, Route
+    from playwright.async_api import Browser, Page, Route
 
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
@@ -42,6 +43,13 @@ VECTORS = Path(__file__).parents[1] / "payments" / "data" / "bolt11-vectors.json
 async def host(browser: Browser) -> AsyncIterator[Host]:
     async with open_host(browser) as host:
         yield host
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def files(host: Host) -> AsyncIterator[Page]:
+    """A tab that can import the page's modules. It shows no page."""
+    async with host.page.serves(Starlette(routes=page.routes(host.service_url))):
+        yield host.tab
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -101,8 +109,8 @@ async def test_the_wallet_speaks_its_owners_language_and_writes_amounts_in_it(ch
     await expect(sari.get_by_test_id("wallet-status")).to_have_text(words["wallet"]["badLetter"])
 
 
-async def test_chat_and_wallet_have_every_word_in_both_languages(chat: ChatPage) -> None:
-    english, indonesian = [await chat.page.evaluate(WORDS_OF, language) for language in ("en", "id")]
+async def test_chat_and_wallet_have_every_word_in_both_languages(files: Page) -> None:
+    english, indonesian = [await files.evaluate(WORDS_OF, language) for language in ("en", "id")]
     assert english.keys() == indonesian.keys()
     assert english["wallet"].keys() == indonesian["wallet"].keys()
     assert english["empty"] != indonesian["empty"]
@@ -182,21 +190,21 @@ async def test_an_edit_changes_the_message_in_its_place_and_a_deletion_removes_i
     await expect(messages).to_have_count(2)
 
 
-async def test_the_page_reads_every_code_a_bot_draws_also_small_and_compressed(chat: ChatPage) -> None:
+async def test_the_page_reads_every_code_a_bot_draws_also_small_and_compressed(files: Page) -> None:
     for vector in json.loads(VECTORS.read_text("utf-8"))["vectors"]:
         payload = invoice_qr_payload(vector["invoice"])
         drawn = render_png(payload)
         for picture in (drawn, shrunk(drawn)):
             # In base64: in a list, each number would be sent as an object of its own.
-            assert await chat.page.evaluate(READ_QR, base64.b64encode(picture).decode()) == payload
+            assert await files.evaluate(READ_QR, base64.b64encode(picture).decode()) == payload
 
 
-async def test_the_wallet_reads_invoices_as_the_bot_does(chat: ChatPage) -> None:
+async def test_the_wallet_reads_invoices_as_the_bot_does(files: Page) -> None:
     for vector in json.loads(VECTORS.read_text("utf-8"))["vectors"]:
         if not vector["valid"]:
             continue
         invoice = decode(vector["invoice"])
-        seen = await chat.page.evaluate(READ_INVOICE, vector["invoice"])
+        seen = await files.evaluate(READ_INVOICE, vector["invoice"])
         assert seen["sats"] == (None if invoice.amount_msat is None else invoice.amount_msat / 1000)
         assert seen["memo"] == (invoice.description or "")
         assert seen["expiresAt"] == invoice.expires_at.timestamp()
@@ -234,6 +242,8 @@ async def test_the_open_panel_leaves_the_chat_its_height_and_its_faults_are_swit
     await chat.page.get_by_test_id("clear-faults").click()
     await expect(stuck).to_have_attribute("aria-pressed", "false")
     assert (await chat.control("faults"))["faults"] == []
+    # By now the page has asked for the replicas. One bot alone is no list of them.
+    await expect(chat.page.get_by_test_id("replicas")).not_to_be_visible()
 
 
 async def test_the_wallet_lights_up_only_for_what_can_be_paid_also_on_its_tab(chat: ChatPage) -> None:

@@ -14,10 +14,10 @@ from playwright.async_api import expect
 
 from bot.sandbox import page, settlement, telegram
 from bot.sandbox.replicas import Replicas
-from tests.e2e.chat_page import DESKTOP, PHONE, Viewer, save_screenshot
+from tests.e2e.chat_page import DESKTOP, PHONE, Viewer, first_of, open_address, save_screenshot
 from tests.sandbox.serving import serving
 from tests.sandbox.stand_in import COMMAND
-from tests.waiting import TIMEOUT_SECONDS, until
+from tests.waiting import until
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -27,35 +27,25 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
-VIEWERS = [
-    Viewer("replicas-desktop", 2001, DESKTOP),
-    Viewer("replicas-phone", 2001, PHONE, dark=True),
-]
+SEEN_ONLY = ("/replicas", "/service/settings", "/service/faults", "/sandbox/limits")
+ON_A_DESKTOP = Viewer("replicas-desktop", 2001, DESKTOP)
+VIEWERS = [Viewer("replicas-phone", 2001, PHONE, dark=True), ON_A_DESKTOP]
 
 
 @asynccontextmanager
-async def open_panel(browser: Browser, state: Path, *, count: int = 3, who: Viewer = VIEWERS[0]) -> AsyncIterator[Page]:
+async def open_panel(browser: Browser, state: Path, *, count: int, who: Viewer = ON_A_DESKTOP) -> AsyncIterator[Page]:
     """Open the page of a sandbox with this many replicas. The panel is closed."""
     replicas, stop = Replicas(count, state, COMMAND), asyncio.Event()
-    # One bot alone gets its ports from its settings.
-    task = asyncio.create_task(replicas.run({}, stop)) if count > 1 else None
+    task = asyncio.create_task(replicas.run({}, stop))
     people = telegram.TelegramSandboxSettings(limits=telegram.Limits(enforce=False))
     async with (
         serving(settlement.create_app(settlement.SettlementSandboxSettings())) as service,
         serving(telegram.create_app(people, page.routes(service, replicas))) as url,
-        await browser.new_context(viewport=who.screen, color_scheme="dark" if who.dark else "light") as context,
+        open_address(browser, url, who) as tab,
     ):
-        context.set_default_timeout(TIMEOUT_SECONDS * 1000)
-        tab = await context.new_page()
-        troubles: list[str] = []
-        tab.on("pageerror", lambda error: troubles.append(str(error)))
-        await tab.goto(url)
-        await tab.wait_for_selector("body[data-ready]")
         yield tab
-        assert troubles == []
     stop.set()
-    if task is not None:
-        await task
+    await task
 
 
 def get_process(state: Path, number: int) -> str:
@@ -67,9 +57,9 @@ async def show(row: Locator, state: str) -> None:
     await expect(row.get_by_test_id("replica-state")).to_have_text(state)
 
 
-@pytest.mark.parametrize("who", VIEWERS, ids=lambda who: who.name)
+@pytest.mark.parametrize("who", first_of(VIEWERS), ids=lambda who: who.name)
 async def test_an_operator_kills_freezes_and_restarts_replicas(browser: Browser, tmp_path: Path, who: Viewer) -> None:
-    async with open_panel(browser, tmp_path, who=who) as tab:
+    async with open_panel(browser, tmp_path, count=3, who=who) as tab:
         await tab.get_by_test_id("tab-service" if who.screen == PHONE else "service-toggle").click()
         first, second, third = (tab.get_by_test_id(f"replica-{number}") for number in (1, 2, 3))
         for row in (first, second, third):
@@ -99,25 +89,21 @@ async def test_an_operator_kills_freezes_and_restarts_replicas(browser: Browser,
         await show(third, "running")
 
 
-async def test_the_list_is_asked_for_only_while_it_can_be_seen(browser: Browser, tmp_path: Path) -> None:
-    async with open_panel(browser, tmp_path) as tab:
+async def test_the_list_and_the_controls_are_asked_for_only_while_they_can_be_seen(
+    browser: Browser, tmp_path: Path
+) -> None:
+    async with open_panel(browser, tmp_path, count=2) as tab:
         row = tab.get_by_test_id("replica-1")
         await expect(row).to_be_attached()
         await expect(row).not_to_be_visible()
         asked: list[str] = []
-        tab.on("request", lambda request: asked.append(request.url) if request.url.endswith("/replicas") else None)
+        tab.on("request", lambda request: asked.append(request.url) if request.url.endswith(SEEN_ONLY) else None)
         # The orders are asked for every 1.5 seconds, so the list would have been asked for twice by then.
         for _ in range(2):
             async with tab.expect_request("**/service/orders"):
                 pass
         assert asked == []
-        await tab.get_by_test_id("service-toggle").click()
+        async with tab.expect_request("**/service/settings"):
+            await tab.get_by_test_id("service-toggle").click()
         await show(row, "running")
-        assert asked
-
-
-async def test_a_sandbox_with_one_bot_has_no_list(browser: Browser, tmp_path: Path) -> None:
-    async with open_panel(browser, tmp_path, count=1) as tab:
-        await tab.get_by_test_id("service-toggle").click()
-        await expect(tab.get_by_test_id("fault-down")).to_be_visible()
-        await expect(tab.get_by_test_id("replicas")).not_to_be_visible()
+        assert [url for url in asked if url.endswith("/replicas")]

@@ -17,7 +17,7 @@ export class ServicePanel {
     this.message = el("p", { class: "service-message", role: "status", "aria-live": "polite", "data-testid": "service-message" });
     this.orders = new OrderList({ senders, onChange: () => this.refresh(), onError: (text) => this.say(text) });
     this.controls = new Controls({ onError: (text) => this.say(text) });
-    this.replicas = new ReplicaList({ isShown: () => this.controls.node.offsetParent !== null, onError: (text) => this.say(text) });
+    this.replicas = new ReplicaList({ isShown: () => this.controlsAreShown(), onError: (text) => this.say(text) });
     this.controls.node.prepend(this.replicas.node);
     this.count = el("span", { class: "count" });
     this.toggle = button("", { class: "service-toggle", "data-testid": "service-toggle", "aria-controls": "service-body", onclick: () => this.open(!this.isOpen) },
@@ -47,7 +47,9 @@ export class ServicePanel {
       this.orders.show(orders);
       this.count.textContent = orders.length ? `${orders.length} ${orders.length === 1 ? "order" : "orders"}` : "";
       this.onOrders(orders);
-      await this.controls.refresh();
+      // Once in any case, so that they are right as soon as they are seen.
+      if (!this.isRefreshed || this.controlsAreShown()) await this.controls.refresh();
+      this.isRefreshed = true;
       if (this.offline) this.say("");
       this.offline = false;
     } catch (error) {
@@ -62,6 +64,11 @@ export class ServicePanel {
     this.toggle.setAttribute("aria-expanded", String(isOpen));
     remember(OPEN_KEY, isOpen);
     if (isOpen && !this.replicas.node.hidden) this.replicas.refresh();
+    if (isOpen && this.isRefreshed) this.refresh();
+  }
+
+  controlsAreShown() {
+    return this.controls.node.offsetParent !== null;
   }
 
   close() {
