@@ -18,15 +18,17 @@ if TYPE_CHECKING:
     from playwright.async_api import Browser
 
 VARIABLE = "CHROMIUM"
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+"""The first is the same browser without its windows. A page costs about a sixth less there."""
 PLACES = (
     "/Applications/Chromium.app/Contents/MacOS/Chromium",
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
     "~/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+    "~/.cache/ms-playwright/chromium_headless_shell-*/chrome-*/*headless*shell",
     "~/.cache/ms-playwright/chromium-*/chrome-linux*/chrome",
     "~/Library/Caches/ms-playwright/chromium-*/chrome-mac*/Chromium.app/Contents/MacOS/Chromium",
 )
-"""Where Chromium can be if it isn't on the PATH. The last two are downloads of Playwright."""
+"""Where Chromium can be if it isn't on the PATH. The last three are downloads of Playwright."""
 # Chromium uses only the last list of features, so this repeats what Playwright turns off, and below what it turns on.
 TURNED_OFF_BY_PLAYWRIGHT = [
     "AimEnabled",

@@ -139,6 +139,18 @@ def test_a_chromium_that_only_says_what_to_install_is_passed_over(tmp_path: Path
 
 
 @pytest.mark.process
+def test_a_chromium_without_windows_comes_first(tmp_path: Path) -> None:
+    program(tmp_path / "chromium")
+    shell = program(tmp_path / "chromium-headless-shell")
+    assert chromium.find({"PATH": str(tmp_path)}, []) == str(shell)
+    build = tmp_path / ".cache" / "ms-playwright" / "chromium_headless_shell-1300"
+    for path in ("chrome-linux/headless_shell", "chrome-headless-shell-linux64/chrome-headless-shell"):
+        placed = program(build / path)
+        assert chromium.find({"PATH": "", "HOME": str(tmp_path)}, chromium.PLACES) == str(placed)
+        placed.unlink()
+
+
+@pytest.mark.process
 def test_a_chromium_elsewhere_is_found_and_playwrights_newest_wins(tmp_path: Path) -> None:
     for build in ("1200", "1300"):
         program(tmp_path / ".cache" / "ms-playwright" / f"chromium-{build}" / "chrome-linux" / "chrome")
