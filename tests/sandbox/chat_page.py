@@ -21,7 +21,7 @@ from tests.sandbox.telegram_sandbox import EMMA, new_bot
 from tests.waiting import TIMEOUT_SECONDS
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Awaitable, Callable
 
     from playwright.async_api import Browser, Locator, Page, ViewportSize
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -63,12 +63,17 @@ class ChatPage:
         return state
 
 
+async def _at_once(_path: str) -> None:
+    pass
+
+
 class Exchangeable:
-    """An application that is another one for each test."""
+    """An application that is another one for each test. `before` is awaited with the path of each request."""
 
     def __init__(self) -> None:
         """Serve nothing yet."""
         self._app: ASGIApp = Starlette()
+        self.before: Callable[[str], Awaitable[None]] = _at_once
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer as the present application does, and let the browser keep the page's files, which don't change."""
@@ -80,7 +85,9 @@ class Exchangeable:
 
         # The server's own start and end aren't those of an application.
         app = self._app if scope["type"] == "http" else Starlette()
-        await app(scope, receive, kept if scope.get("path", "").startswith("/static/") else send)
+        path = scope.get("path", "")
+        await self.before(path)
+        await app(scope, receive, kept if path.startswith("/static/") else send)
 
     @asynccontextmanager
     async def serves(self, app: Starlette) -> AsyncIterator[None]:
@@ -90,7 +97,7 @@ class Exchangeable:
             try:
                 yield
             finally:
-                self._app = Starlette()
+                self._app, self.before = Starlette(), _at_once
 
 
 @dataclass(frozen=True)
@@ -146,6 +153,5 @@ async def running_chat(host: Host) -> AsyncIterator[ChatPage]:
             yield ChatPage(tab, tab.get_by_test_id(f"pane-{EMMA}"), bot, service)
             assert host.troubles == []
         finally:
-            await tab.unroute_all()
             # The page asks for news all the time.
             await tab.goto(host.page_url + BLANK)

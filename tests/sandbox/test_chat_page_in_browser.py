@@ -31,7 +31,7 @@ from tests.waiting import TIMEOUT_SECONDS
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from playwright.async_api import Browser, Page, Route
+    from playwright.async_api import Browser, Page
 
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
@@ -323,26 +323,25 @@ READ_QR = """async (base64) => {
 }"""
 
 
-async def test_a_change_while_the_page_loads_is_not_missed(chat: ChatPage) -> None:
-    async def change() -> None:
-        address = urljoin(chat.page.url, f"/sandbox/people/{EMMA}")
-        assert (await chat.page.request.patch(address, data={"language_code": "id"})).ok
-
+async def test_a_change_while_the_page_loads_is_not_missed(host: Host, chat: ChatPage) -> None:
     once = asyncio.Lock()
     changed = False
 
-    async def after_the_change(route: Route) -> None:
+    async def change(path: str) -> None:
         nonlocal changed
+        if not path.endswith("/messages"):
+            return
+        # At that time the users have been loaded, and no chat's messages.
         async with once:
             if not changed:
-                await change()
+                address = urljoin(chat.page.url, f"/sandbox/people/{EMMA}")
+                assert (await chat.page.request.patch(address, data={"language_code": "id"})).ok
                 changed = True
-        await route.continue_()
 
-    # At that time the users have been loaded, and no chat's messages.
-    await chat.page.route("**/sandbox/chats/*/messages*", after_the_change)
+    host.page.before = change
     await chat.page.reload()
     await expect(chat.page.locator("body")).to_have_attribute("data-people", re.compile(rf"\b{EMMA} id\b"))
+    assert changed
 
 
 async def test_an_operator_writes_with_formatting_and_sends_a_picture_with_words_under_it(chat: ChatPage) -> None:
