@@ -5,6 +5,7 @@ That takes more processor time than anything else that a story's bot does.
 
 import asyncio
 import gc
+import importlib
 import sys
 import tempfile
 import threading
@@ -28,10 +29,15 @@ from tests.e2e.system import USUAL, System
 from tests.texts import like
 from tests.waiting import TIMEOUT_SECONDS
 
+OF_OTHERS = ("asyncpg", "bot.infra.db.wakeups", "bot.infra.watchdog", "bot.web_servers")
+"""What a bot on PostgreSQL or with web servers loads, but not the one that runs here."""
+
 
 def warm_up() -> None:
     """Run a bot in this process to its end. It leaves no thread behind, and counts nothing in the metrics."""
     Translations.load()
+    for name in OF_OTHERS:
+        importlib.import_module(name)
     with ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="kirim-warm-"))
         stack.enter_context(capture_logs())
