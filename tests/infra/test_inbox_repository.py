@@ -70,7 +70,7 @@ async def test_what_was_written_is_dropped_when_it_is_dealt_with(store: Database
 
 
 async def test_thousands_of_updates_are_finished_at_once(store: Database) -> None:
-    # Drivers take up to 32,767 parameters: one for each id, and seven for each new row.
+    # Drivers take up to 32,767 parameters: one for each id, and eight for each new row.
     ids = range(1, examples(33_000) + 1)
     new = ids[::6]
     async with store.transaction() as tx:
