@@ -1,18 +1,22 @@
-"""Pytest hooks that start the longest files first, so that no worker is left alone with one at the end of a run.
+"""Pytest hooks that order the files of tests, so that neither a core nor a worker is idle.
 
-A whole run saves how long each file took, in pytest's cache. Files that it doesn't know come first if their tests start
-processes, because those wait. A shuffled run (`--order-seed`) keeps its order.
+Tests with processes, and stories, mostly wait. If all workers had them at the same time, the cores would be idle, so
+they are spread over the run, between those that only work. The longest come first, so that no worker is left alone with
+one at the end.
+
+A whole run saves how long each file took, in pytest's cache. Without that, all count the same. A shuffled run
+(`--order-seed`) keeps its order.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from math import inf
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from tests.harness.selection import needs_of
+from tests.harness.selection import PROCESS, STORIES, needs_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,6 +24,9 @@ if TYPE_CHECKING:
 SECONDS: Final = "file_seconds"
 KEPT: Final = f"kirim/{SECONDS}"
 KNOWN: Final = pytest.StashKey["Mapping[str, float]"]()
+WAITING_UNTIL: Final = 0.85
+"""The part of a run after which no file that waits is started."""
+UNKNOWN_SECONDS: Final = 1.0
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -39,7 +46,7 @@ def pytest_configure_node(node: Any) -> None:
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if getattr(config.option, "order_seed", None) is None:
-        items[:] = sort_by_length(items, config.stash[KNOWN])
+        items[:] = spread(items, config.stash[KNOWN])
 
 
 class Stopwatch:
@@ -59,16 +66,29 @@ class Stopwatch:
             self._cache.set(KEPT, {name: round(seconds, 2) for name, seconds in self._seconds.items()})
 
 
-def sort_by_length(items: Sequence[pytest.Item], known: Mapping[str, float]) -> list[pytest.Item]:
-    """Return the tests with the longest files first. The tests of a file stay in their order."""
-    unknown = {file_of(item.nodeid) for item in items} - known.keys()
-    with_processes = {name for item in items if (name := file_of(item.nodeid)) in unknown and needs_of(item)}
+def spread(items: Sequence[pytest.Item], known: Mapping[str, float]) -> list[pytest.Item]:
+    """Return the tests with those that wait between those that work. The tests of a file stay in their order."""
+    files = {file_of(item.nodeid) for item in items}
+    waiting = {file_of(item.nodeid) for item in items if STORIES in item.path.parents or PROCESS in needs_of(item)}
+    begins = _begins(files - waiting, known) | {
+        name: WAITING_UNTIL * begin for name, begin in _begins(waiting, known).items()
+    }
+    order = sorted(files, key=lambda name: (begins[name], name not in waiting, name))
+    rank = {name: number for number, name in enumerate(order)}
+    return sorted(items, key=lambda item: rank[file_of(item.nodeid)])
 
-    def length(item: pytest.Item) -> float:
-        name = file_of(item.nodeid)
-        return known.get(name, inf if name in with_processes else 0.0)
 
-    return sorted(items, key=length, reverse=True)
+def _begins(files: set[str], known: Mapping[str, float]) -> dict[str, float]:
+    """Return when each file begins if one worker runs them, the longest first: from 0 to 1, the end of the last one."""
+
+    def length(name: str) -> float:
+        return known.get(name, UNKNOWN_SECONDS)
+
+    ordered = sorted(files, key=lambda name: (-length(name), name))
+    total = sum(map(length, ordered)) or 1
+    return {
+        name: begin / total for name, begin in zip(ordered, accumulate(map(length, ordered), initial=0.0), strict=False)
+    }
 
 
 def file_of(nodeid: str) -> str:

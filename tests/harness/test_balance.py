@@ -1,6 +1,10 @@
-"""A run starts the longest files first. The lengths are those of the last whole run."""
+"""A run spreads the files that wait, and starts the longest first. The lengths are those of the last whole run."""
+
+import itertools
 
 import pytest
+
+from tests.harness.balance import WAITING_UNTIL
 
 FILES = {
     "test_a_short": "def test_it(): pass\n",
@@ -25,9 +29,20 @@ def order_of(suite: pytest.Pytester, *arguments: str) -> list[str]:
 
 
 @pytest.mark.process
-def test_files_with_processes_come_first_and_then_the_longest(suite: pytest.Pytester) -> None:
+def test_the_longest_files_come_first(suite: pytest.Pytester) -> None:
     assert order_of(suite) == ["test_with_processes", "test_a_short", "test_long"]
-    assert order_of(suite)[0] == "test_long"
+    assert order_of(suite) == ["test_with_processes", "test_long", "test_a_short"]
+
+
+@pytest.mark.process
+def test_files_that_wait_are_spread_over_the_run_but_not_to_its_end(suite: pytest.Pytester) -> None:
+    waits, works = FILES["test_with_processes"], FILES["test_a_short"]
+    suite.makepyfile(**{f"test_{n}_waits": waits for n in range(9)}, **{f"test_{n}_works": works for n in range(18)})
+    order = [name.removesuffix("s").rpartition("_")[2] for name in order_of(suite, "-k", "waits or works")]
+    places = [place for place, kind in enumerate(order) if kind == "wait"]
+    assert len(places) == 9
+    assert {later - earlier for earlier, later in itertools.pairwise(places)} <= {2, 3, 4}
+    assert places[-1] < WAITING_UNTIL * len(order)
 
 
 @pytest.mark.process
@@ -35,7 +50,7 @@ def test_a_part_of_the_tests_changes_no_lengths(suite: pytest.Pytester) -> None:
     order_of(suite)
     order_of(suite, "-k", "last")
     order_of(suite, "test_a_short.py")
-    assert order_of(suite)[0] == "test_long"
+    assert order_of(suite)[1] == "test_long"
 
 
 @pytest.mark.process
