@@ -5,8 +5,8 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 COMPILED := $(VENV)/.compiled
 CORES := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
-# Stories wait more than they work: three times as many processes as cores keep the cores busy.
-WORKERS ?= $(shell echo $$(($(CORES) < 4 ? $(CORES) * 3 : 10)))
+# Stories wait more than they work: four times as many processes as cores keep the cores busy.
+WORKERS ?= $(shell echo $$(($(CORES) < 4 ? $(CORES) * 4 : 12)))
 IMAGE := $(CURDIR)/build/image
 PYTEST := env -u PYTHONDONTWRITEBYTECODE "$(BIN)/python" -m pytest
 

@@ -31,6 +31,7 @@ from types import ModuleType
 from typing import NoReturn
 
 import bot
+from tests.harness.economy import THRESHOLDS
 from tests.waiting import TIMEOUT_SECONDS
 
 ROOT = Path(bot.__file__).parents[1]
@@ -216,6 +217,7 @@ def _bear(line: socket.socket, lines: dict[int, socket.socket], path: str) -> No
     if request["program"] == BOT:
         importlib.import_module(CODE[request["arguments"][0]])
     gc.freeze()  # the garbage collector of a child must not touch these objects, which would copy shared memory
+    gc.set_threshold(*THRESHOLDS)
     pid = os.fork()
     if pid == 0:
         if request["program"] == BOT and request["arguments"][0] == "sandbox":

@@ -42,8 +42,10 @@ STARTS: Final = frozenset({"subprocess.Popen", "os.fork", "os.forkpty", "os.posi
 """What Python's audit events call the start of a process."""
 LEFT_OUT: Final = pytest.StashKey[Counter[str]]()
 SLOW_TESTS: Final = Path(__file__).with_name("slow_tests.txt")
-SLOW_SECONDS: Final = 0.1
+SLOW_SECONDS: Final = 0.05
 """Of processor time, for the longest of a test's cases."""
+LONG_SECONDS: Final = 0.3
+"""With its waits."""
 CPU_SECONDS: Final = "cpu_seconds"
 """The user property of a report that says how much processor time its test took."""
 
@@ -151,7 +153,7 @@ class ProcessGuard:
 
 
 class ProcessorClock:
-    """Measures each test's processor time, and saves the names of the slow ones at the end."""
+    """Measures how long each test works and waits, and saves the names of the slow ones at the end."""
 
     def __init__(self) -> None:
         self._slow = set[str]()
@@ -165,9 +167,9 @@ class ProcessorClock:
             item.user_properties.append((CPU_SECONDS, time.process_time() - began))
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        for name, seconds in report.user_properties:
-            if name == CPU_SECONDS and isinstance(seconds, float) and seconds > SLOW_SECONDS:
-                self._slow.add(name_of(report.nodeid))
+        worked = [seconds for name, seconds in report.user_properties if name == CPU_SECONDS]
+        if report.duration > LONG_SECONDS or any(isinstance(each, float) and each > SLOW_SECONDS for each in worked):
+            self._slow.add(name_of(report.nodeid))
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         if not hasattr(session.config, "workerinput"):

@@ -94,7 +94,7 @@ def test_quick_takes_three_cases_of_a_test(pytester: pytest.Pytester, cases: int
     assert names(run(pytester, "--quick", "-v")) == [f"test_many[{case}]" for case in chosen]
 
 
-def test_slow_tests_are_found_by_their_processor_time(
+def test_slow_tests_are_found_by_their_processor_time_and_their_waits(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     list_of_slow = pytester.path / "slow.txt"
@@ -108,11 +108,12 @@ def test_slow_tests_are_found_by_their_processor_time(
         @pytest.mark.parametrize("seconds", [0, 0, 0, {2 * selection.SLOW_SECONDS}])
         def test_is_slow_once(seconds): works(seconds)
         def test_waits(): time.sleep({2 * selection.SLOW_SECONDS})
+        def test_waits_long(): time.sleep({1.2 * selection.LONG_SECONDS})
         def test_is_quick(): pass
     """
     )
     assert run(pytester, "--quick", "--find-slow", "test_times.py").ret == 0
-    assert list_of_slow.read_text() == "test_times.py::test_is_slow_once\n"
+    assert list_of_slow.read_text().split() == ["test_times.py::test_is_slow_once", "test_times.py::test_waits_long"]
 
 
 def test_every_slow_test_exists() -> None:
