@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.infra.leases.model import LEASE_SECONDS
 from bot.sandbox import databases, run
 from bot.sandbox.databases import Place
 
@@ -82,3 +83,7 @@ async def test_a_copy_that_fails_is_explained_and_made_again_at_the_next_start(
         with pytest.raises(run.CantStart, match=r"^Nothing was copied: migrate$"):
             await start(tmp_path, database_url="postgresql://kirim@db.example/kirim")
     assert databases.find(tmp_path) is Place.OWN
+
+
+def test_a_copy_waits_for_longer_than_a_lease_lasts() -> None:
+    assert databases._LEASES_END_SECONDS > LEASE_SECONDS
