@@ -6,7 +6,6 @@ import io
 from typing import TYPE_CHECKING
 
 import pytest
-import pytest_asyncio
 from PIL import Image
 from playwright.async_api import expect
 from telegram import InlineKeyboardButton, InlineKeyboardMarkup, ReplyKeyboardMarkup
@@ -14,13 +13,10 @@ from telegram import InlineKeyboardButton, InlineKeyboardMarkup, ReplyKeyboardMa
 from bot.payments.qr import invoice_qr_payload, render_png
 from bot.sandbox.telegram import SUPPORT_GROUP_ID
 from tests.accessibility import DESKTOP, PHONE, check_looks
-from tests.sandbox.chat_page import ChatPage, Host, open_host, running_chat
 from tests.sandbox.telegram_sandbox import EMMA
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from playwright.async_api import Browser
+    from tests.sandbox.chat_page import ChatPage
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
@@ -38,18 +34,6 @@ BUTTONS = InlineKeyboardMarkup(
         [InlineKeyboardButton("Help", callback_data="help")],
     ]
 )
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def host(browser: Browser) -> AsyncIterator[Host]:
-    async with open_host(browser) as host:
-        yield host
-
-
-@pytest_asyncio.fixture(loop_scope="session")
-async def chat(host: Host) -> AsyncIterator[ChatPage]:
-    async with running_chat(host) as chat:
-        yield chat
 
 
 async def write_every_kind(chat: ChatPage) -> None:

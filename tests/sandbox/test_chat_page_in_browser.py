@@ -23,7 +23,6 @@ from bot.payments.bolt11 import decode
 from bot.payments.qr import invoice_qr_payload, render_png
 from bot.sandbox import page, telegram
 from tests.ports import free_port
-from tests.sandbox.chat_page import ChatPage, Host, open_host, running_chat
 from tests.sandbox.serving import serving
 from tests.sandbox.telegram_sandbox import EMMA, OSCAR, SARI
 from tests.waiting import TIMEOUT_SECONDS
@@ -33,16 +32,12 @@ if TYPE_CHECKING:
 
     from playwright.async_api import Browser, Page
 
+    from tests.sandbox.chat_page import ChatPage, Host
+
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
 VECTORS = Path(__file__).parents[1] / "payments" / "data" / "bolt11-vectors.json"
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def host(browser: Browser) -> AsyncIterator[Host]:
-    async with open_host(browser) as host:
-        yield host
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -50,12 +45,6 @@ async def files(host: Host) -> AsyncIterator[Page]:
     """A tab that can import the page's modules. It shows no page."""
     async with host.page.serves(Starlette(routes=page.routes(host.service_url))):
         yield host.tab
-
-
-@pytest_asyncio.fixture(loop_scope="session")
-async def chat(host: Host) -> AsyncIterator[ChatPage]:
-    async with running_chat(host) as chat:
-        yield chat
 
 
 async def test_a_newcomer_says_hello_with_one_press(chat: ChatPage) -> None:

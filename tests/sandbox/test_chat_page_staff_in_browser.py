@@ -5,32 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-import pytest_asyncio
 from playwright.async_api import expect
 
 from bot.sandbox.telegram import SUPPORT_GROUP_ID
-from tests.sandbox.chat_page import ChatPage, Host, open_host, running_chat
 from tests.sandbox.telegram_sandbox import EMMA, OSCAR, RINA
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from playwright.async_api import Browser, Locator
+    from playwright.async_api import Locator
     from telegram import Message
 
+    from tests.sandbox.chat_page import ChatPage
+
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def host(browser: Browser) -> AsyncIterator[Host]:
-    async with open_host(browser) as host:
-        yield host
-
-
-@pytest_asyncio.fixture(loop_scope="session")
-async def chat(host: Host) -> AsyncIterator[ChatPage]:
-    async with running_chat(host) as chat:
-        yield chat
 
 
 async def group_of(chat: ChatPage) -> Locator:
