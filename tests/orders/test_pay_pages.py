@@ -414,7 +414,7 @@ async def test_what_pages_never_show_is_not_kept_for_them(store: CountingStore) 
     assert (order.number, order.holder, order.refusal) == ("", None, None)
 
 
-async def test_when_too_many_ask_the_later_ones_are_turned_away_and_the_others_served(
+async def test_when_too_many_ask_some_are_turned_away_and_the_others_served(
     store: CountingStore,
 ) -> None:
     tokens = await save_orders_with_pages(store, 30)

@@ -3,7 +3,7 @@
 import asyncio
 import html
 import re
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -19,6 +19,7 @@ from bot.infra.process_state import ProcessState
 from bot.orders.order import Order, Phase
 from bot.orders.pay_page.app import create_app
 from bot.orders.pay_page.batched_reads import BatchedReads, Pace, TooMany
+from bot.orders.pay_page.receipt_lookup import CODES_PACE
 from bot.orders.receipts.codes import compact_code, new_code
 from bot.orders.receipts.service import ReceiptService
 from bot.orders.repository import OrderRepository
@@ -270,3 +271,71 @@ async def test_codes_are_looked_up_at_a_limited_pace_and_a_single_one_at_once() 
     assert sum(each == "found" for each in found) == 50
     assert sum(isinstance(each, TooMany) for each in found) == 10
     assert timedelta(seconds=sum(passed[:2])) < timedelta(seconds=1)
+
+
+class SlowReads(BatchedReads[str]):
+    """Reads at the pace of codes, without real time. Nothing is served before `pace` is set."""
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        self.batches: list[tuple[str, ...]] = []
+        self.pace = asyncio.Event()
+        super().__init__(self._found, CODES_PACE)
+        patch.setattr("bot.orders.pay_page.batched_reads.asyncio.sleep", self._pause)
+
+    async def _found(self, codes: Collection[str]) -> dict[str, str]:
+        await self.pace.wait()
+        self.batches.append(tuple(codes))
+        return dict.fromkeys(codes, "found")
+
+    async def _pause(self, _seconds: float) -> None:
+        await asyncio.get_running_loop().run_in_executor(None, int)
+
+
+async def ask(reads: BatchedReads[str], codes: Iterable[object]) -> list[asyncio.Task[str | None]]:
+    """Ask for each of these codes at once."""
+    asked = [asyncio.create_task(reads.find(str(code))) for code in codes]
+    for _ in range(2):  # until each of them waits
+        await asyncio.get_running_loop().run_in_executor(None, int)
+    return asked
+
+
+async def test_a_genuine_code_is_checked_although_600_guesses_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    reads = SlowReads(monkeypatch)
+    asked = await ask(reads, ["being read"])
+    guesses = await ask(reads, range(600))
+    (genuine,) = await ask(reads, ["genuine"])
+    reads.pace.set()
+    assert await genuine == "found"
+    results = await asyncio.gather(*asked, *guesses, return_exceptions=True)
+    assert sum(isinstance(each, TooMany) for each in results) == 101
+    assert results.count("found") == 500
+
+
+async def test_codes_that_wait_are_checked_in_random_order_at_the_same_pace(monkeypatch: pytest.MonkeyPatch) -> None:
+    reads = SlowReads(monkeypatch)
+    asked = await ask(reads, range(500))
+    reads.pace.set()
+    await asyncio.gather(*asked)
+    order = [int(code) for batch in reads.batches for code in batch]
+    assert [len(batch) for batch in reads.batches] == [20] * 25
+    assert sorted(order) == list(range(500))
+    assert order != sorted(order)
+
+
+async def test_earlier_and_later_codes_make_room_equally_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    reads = SlowReads(monkeypatch)
+    asked = [*await ask(reads, ["being read"]), *await ask(reads, range(500)), *await ask(reads, range(500, 1000))]
+    reads.pace.set()
+    results = await asyncio.gather(*asked, return_exceptions=True)
+    lost = [number for number, result in enumerate(results) if isinstance(result, TooMany)]
+    assert len(lost) == 500
+    # An earlier one stays with (499 / 500) ** 500 = 0.37, so 316 of them are lost, and 184 of the later ones. 10 is the
+    # standard deviation.
+    assert 240 < sum(number <= 500 for number in lost) < 400
+
+
+async def test_a_code_that_waits_already_takes_no_place_from_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    reads = SlowReads(monkeypatch)
+    asked = [*await ask(reads, ["being read"]), *await ask(reads, range(500)), *await ask(reads, range(500))]
+    reads.pace.set()
+    assert set(await asyncio.gather(*asked)) == {"found"}

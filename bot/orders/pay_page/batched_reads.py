@@ -6,14 +6,16 @@ So hundreds of open pages use only one database connection, and requests wait in
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
-from itertools import islice
-from typing import Generic, TypeVar
+from random import SystemRandom
+from typing import Final, Generic, TypeVar
 
 Found = TypeVar("Found")
+RANDOM: Final = SystemRandom()
+"""Nobody can predict which request is next, so nobody can be sure to be served before others."""
 
 
 class TooMany(Exception):
-    """There are too many requests at once, so this one was rejected."""
+    """There are too many requests at once, so this one made room for another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +23,8 @@ class Pace:
     """How fast keys are looked up.
 
     A query has up to `batch` keys, and `pause_seconds` pass before the next. A single request never waits for the
-    pause. If `max_waiting` keys wait, further ones are rejected.
+    pause. The keys of a query are random ones of those that wait. If `max_waiting` keys wait, a random one makes room
+    for the next. So a crowd delays a request, and may crowd it out, but can't shut newcomers out.
     """
 
     batch: int
@@ -43,10 +46,10 @@ class BatchedReads(Generic[Found]):
 
         Raises:
             StoreDown: the database does not answer.
-            TooMany: too many requests are waiting.
+            TooMany: too many requests are waiting, and this one made room for another.
         """
-        if len(self._asked) >= self._pace.max_waiting:
-            raise TooMany
+        if key not in self._asked and len(self._asked) >= self._pace.max_waiting:
+            self._asked.pop(RANDOM.choice(list(self._asked))).set_exception(TooMany())
         asked = self._asked.setdefault(key, asyncio.get_running_loop().create_future())
         if self._reading is None:
             self._reading = asyncio.create_task(self._read_all())
@@ -56,9 +59,8 @@ class BatchedReads(Generic[Found]):
     async def _read_all(self) -> None:
         try:
             while self._asked:
-                await self._read_batch(
-                    {key: self._asked.pop(key) for key in list(islice(self._asked, self._pace.batch))}
-                )
+                keys = RANDOM.sample(list(self._asked), min(self._pace.batch, len(self._asked)))
+                await self._read_batch({key: self._asked.pop(key) for key in keys})
                 await asyncio.sleep(self._pace.pause_seconds)
         finally:
             self._reading = None

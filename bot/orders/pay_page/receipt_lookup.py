@@ -10,7 +10,8 @@ from bot.orders.receipts.service import UnreadableReceipt, find_by_codes, find_s
 
 CODES_PACE = Pace(batch=20, pause_seconds=0.2, max_waiting=500)
 """Up to 100 codes a second, so that guessing is slow. It is a limit for everyone together: behind a proxy, all requests
-come from one address. During an attack, a genuine code waits up to five seconds."""
+come from one address. During an attack, a genuine code waits some seconds. It is chosen at random like the guesses, so
+no number of guesses at once shuts it out."""
 
 
 class ReceiptLookup:
