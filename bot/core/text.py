@@ -2,6 +2,8 @@
 
 import re
 import unicodedata
+from functools import lru_cache
+from itertools import groupby
 from typing import Final
 
 _INVISIBLE = {"Cc", "Cf", "Cn", "Co", "Cs"}
@@ -31,9 +33,22 @@ _PICTURES_OF_SIGNS: Final = {0x1F4B2: "$", 0x1F4B4: "\u00a5", 0x1F4B6: "\u20ac",
 def plain(text: str) -> str:
     """Return `text` in NFKC with ASCII digits, ASCII hyphens and single spaces, without invisible characters.
 
-    Numbers pasted from other apps contain invisible direction marks, narrow spaces and long dashes.
+    Numbers pasted from other apps contain invisible direction marks, narrow spaces and long dashes. Only a digit
+    (Unicode's category Nd) becomes a digit: NFKC alone would invent one for characters such as ⁴, ⑤ and ⒈.
     """
-    return " ".join(unicodedata.normalize("NFKC", text).translate(_PLAIN).split())
+    return " ".join(_normalize(text).translate(_PLAIN).split())
+
+
+def _normalize(text: str) -> str:
+    if text.isascii():
+        return text
+    runs = groupby(text, _would_become_digit)
+    return "".join("".join(run) if is_kept else unicodedata.normalize("NFKC", "".join(run)) for is_kept, run in runs)
+
+
+@lru_cache(maxsize=_CACHE_SIZE)
+def _would_become_digit(character: str) -> bool:
+    return not character.isdecimal() and any(map(str.isdecimal, unicodedata.normalize("NFKC", character)))
 
 
 class _PlainCharacters(dict[int, str]):
@@ -86,5 +101,5 @@ def with_plain_marks(text: str) -> str:
 
 
 def has_odd_numerals(text: str) -> bool:
-    """Return whether `text` has characters such as ½, ² or ⑤. NFKC would turn them into other numbers."""
+    """Return whether `text` has characters such as ½, ² or ⑤, which are numerals but no digits."""
     return any(unicodedata.category(character) in {"No", "Nl"} for character in text)

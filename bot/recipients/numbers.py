@@ -8,6 +8,7 @@ import phonenumbers
 from phonenumbers import NumberParseException, PhoneNumber, PhoneNumberType
 
 from bot.core.errors import Rejection, Remark
+from bot.core.locales import any_of, typed_words
 from bot.core.text import plain
 from bot.recipients.banks import display_name, find_known
 from bot.settlement.model import EWALLET, PayoutMethod
@@ -25,6 +26,25 @@ MOBILE_DIGITS: Final = range(10, 16)
 _SPACING: Final = str.maketrans("", "", " .-'")
 _MOBILE_SPACING: Final = str.maketrans("", "", " .-'()")
 _COUNTRY: Final = 62
+
+ACCOUNT_LABELS: Final = frozenset(typed_words("account_labels"))
+"""Words that only introduce an account number."""
+
+NUMBER_LABELS: Final = ACCOUNT_LABELS | frozenset(typed_words("number_labels"))
+"""Words that introduce an account number, or the number of a house, a room or a queue."""
+
+PHONE_LABELS: Final = frozenset(typed_words("phone_labels"))
+"""Words that introduce a mobile number, which is no bank account."""
+
+_LABELS: Final = re.compile(
+    rf"(?:(?:{any_of(sorted(NUMBER_LABELS | PHONE_LABELS, key=len, reverse=True))})(?=[\W\d])[\s.:#]*)+", re.IGNORECASE
+)
+_WHATSAPP: Final = re.compile(
+    r"(?:https?://)?(?:wa\.me/|(?:(?:api|web)\.whatsapp\.com|whatsapp:/)/send/?\?(?:\S*?&)?phone=)"
+    r"(?:\+|%2b)?(?P<number>\d+)(?:[/?&#]\S*)?",
+    re.IGNORECASE,
+)
+"""A link to a chat. Its number begins with the country's code, with or without a plus sign."""
 
 
 class NumberRejected(Rejection):
@@ -44,11 +64,16 @@ class CleanNumber:
     remark: Remark | None = None
 
 
+def read_links(text: str) -> str:
+    """Return `text` with the phone number of each WhatsApp link in place of the link."""
+    return _WHATSAPP.sub(r"+\g<number>", text)
+
+
 def clean_number(method: PayoutMethod, text: str) -> CleanNumber:
     """Return the number in `text` in the form that the service accepts for `method` (settlement API, 4.5).
 
-    A bank's number has only digits. An e-wallet's is a mobile number in the local form `08…`, which Indonesians use.
-    The API accepts it as well as E.164.
+    Labels before it ("No. Rek", "tel:") and a WhatsApp link around it don't count. A bank's number has only digits. An
+    e-wallet's is a mobile number in the local form `08…`, which Indonesians use. The API accepts it as well as E.164.
 
     Raises:
         NumberRejected: `recipients.number.missing`, `recipients.number.not_digits`, `recipients.number.too_short`
@@ -56,7 +81,9 @@ def clean_number(method: PayoutMethod, text: str) -> CleanNumber:
             `recipients.number.phone_at_bank`. For e-wallets `recipients.number.landline`, `recipients.number.foreign`
             (`code`), `recipients.number.not_mobile`.
     """
-    typed = plain(text)
+    typed = plain(read_links(text))
+    labels = _LABELS.match(typed)
+    typed = typed[labels.end() :] if labels else typed
     if not any(character.isdecimal() for character in typed):
         raise NumberRejected("recipients.number.missing")
     return _clean_mobile(typed) if method.kind == EWALLET else _clean_account(method, typed)

@@ -304,3 +304,17 @@ def test_nothing_is_picked_out_of_a_long_text() -> None:
 @pytest.mark.parametrize("text", ["500rb ovo 081234567890", "ovo"])
 def test_an_empty_list_leaves_the_destination_open(text: str) -> None:
     assert read_line(text, []).method is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["gopay https://wa.me/6281234567890 50rb", "50rb gopay tel:+62-812-3456-7890", "gopay No. HP 081234567890 50rb"],
+)
+def test_a_phone_number_in_a_link_or_behind_its_label_is_read(text: str) -> None:
+    assert looks_like_order(text, METHODS)
+    assert read(text).number == "081234567890"
+
+
+def test_a_superscript_makes_no_digit_of_a_number_in_a_line() -> None:
+    line = read("bca 123456789\u2074 50rb")
+    assert (line.number, line.doubtful_number, line.leftover) == (None, None, ("123456789\u2074",))

@@ -73,6 +73,7 @@ def test_lookalikes_are_read_as_the_digits_they_look_like(typed: str) -> None:
         "U7QM-2XPA-9RTW",
         "K7QM-2XPA-9RT*",
         "К7QM-2XPA-9RTW",  # noqa: RUF001 - a Cyrillic letter
+        "K\u2077QM-2XPA-9RTW",
         "ß7QM2XPA9RT",
         "ß7QM2XPA9RTW",
         "ı7QM2XPA9RTW",  # noqa: RUF001 - becomes an I in capitals

@@ -116,6 +116,41 @@ def test_what_no_ewallet_takes_is_refused_with_its_reason(text: str, key: str, a
     assert reason(GOPAY, text) == (key, arguments)
 
 
+@pytest.mark.parametrize(
+    "typed", ["123456789\u2074", "123456789\u2080", "\u2460234567890", "12345\u248867890", "1\u33e02345"]
+)
+def test_only_a_digit_becomes_a_digit_of_a_number(typed: str) -> None:
+    assert reason(BCA, typed) == ("recipients.number.not_digits", {})
+    assert reason(GOPAY, f"0812{typed}") == ("recipients.number.not_digits", {})
+    assert reason(BCA, "\u2460\u2461\u2462\u2463\u2464\u2465") == ("recipients.number.missing", {})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("tel:+62812-3456-7890", "tel:081234567890", "No. HP: 0812 3456 7890", "WA 081234567890"),
+        *("https://wa.me/6281234567890", "wa.me/6281234567890?text=halo", "whatsapp://send?phone=+6281234567890"),
+        *(
+            "https://api.whatsapp.com/send?phone=6281234567890&text=hi",
+            "https://web.whatsapp.com/send/?phone=%2B6281234567890",
+        ),
+    ],
+)
+def test_a_labelled_mobile_number_or_a_link_with_one_is_read(text: str) -> None:
+    assert clean_number(GOPAY, text) == CleanNumber("081234567890")
+
+
+def test_a_link_with_another_countrys_number_or_two_links_are_refused() -> None:
+    assert reason(GOPAY, "https://wa.me/60123456789") == ("recipients.number.foreign", {"code": "+60"})
+    assert reason(GOPAY, "wa.me/6281234567890 wa.me/6281234567891") == ("recipients.number.not_digits", {})
+    assert reason(GOPAY, "https://example.com/6281234567890") == ("recipients.number.not_digits", {})
+
+
+@pytest.mark.parametrize("text", ["No. Rek 1234567890", "no rek: 123-456-7890", "norek1234567890", "A/C 1234567890"])
+def test_a_labelled_account_number_is_read(text: str) -> None:
+    assert clean_number(BCA, text) == CleanNumber("1234567890")
+
+
 def test_a_mobile_number_beyond_the_known_plan_is_a_question_for_the_service_may_take_it() -> None:
     question = Remark("recipients.number.unusual_mobile", {"actual": 14})
     assert clean_number(GOPAY, "08123456789012") == CleanNumber("08123456789012", question)

@@ -40,7 +40,7 @@ from bot.checkout.parser.vocabulary import COUNTED, EACH, LEADS_TO_DESTINATION, 
 from bot.checkout.parser.words import WHOLE_NUMBER, Word, begins_as_digits, words_of
 from bot.core.errors import Rejection, Remark
 from bot.core.money import Amount
-from bot.recipients.numbers import NumberRejected, to_international
+from bot.recipients.numbers import NumberRejected, read_links, to_international
 from bot.recipients.search import MAX_CANDIDATES
 from bot.settlement.model import PayoutMethod
 
@@ -312,7 +312,7 @@ def looks_like_order(text: str, methods: Sequence[PayoutMethod]) -> bool:
     It must have an account or mobile number, with a destination or a sum, and no unknown word: an unwanted draft is
     worse than one more question.
     """
-    if len(text) > LONGEST_ORDER or _TALKS.search(text) or sum(map(str.isdecimal, text)) < _LEAST_DIGITS:
+    if len(text) > LONGEST_ORDER or _TALKS.search(read_links(text)) or sum(map(str.isdecimal, text)) < _LEAST_DIGITS:
         return False
     line = read_line(text, methods)
     if line.leftover:

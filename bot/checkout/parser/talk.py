@@ -17,6 +17,7 @@ from bot.checkout.parser.vocabulary import (
     TALK,
 )
 from bot.checkout.parser.words import Word, words_of
+from bot.recipients.numbers import read_links
 
 _NO_ORDER: Final = TALK | NOT_THIS | ABOUT_AN_ORDER
 _TALKS: Final = re.compile(r"[?\uff1f]|https?:|www\.|@|^\s*/|t\.me", re.IGNORECASE)
@@ -24,7 +25,7 @@ _TALKS: Final = re.compile(r"[?\uff1f]|https?:|www\.|@|^\s*/|t\.me", re.IGNORECA
 
 def may_order(text: str) -> bool:
     """Return whether a plain message can be an order. It is a quick check: it has digits, or a verb that sends."""
-    if len(text) > LONGEST_ORDER or _TALKS.search(text):
+    if len(text) > LONGEST_ORDER or _TALKS.search(read_links(text)):
         return False
     return any(map(str.isdecimal, text)) or any(word.folded in SENDS for word in words_of(text))
 

@@ -9,6 +9,7 @@ from importlib.resources import files
 from typing import Any, Final
 
 from bot.core.locales import LOCALES
+from bot.recipients import numbers
 
 
 def _words(*lines: str) -> frozenset[str]:
@@ -48,10 +49,9 @@ GENERIC: Final = _listed("generic")
 LEADS_TO_DESTINATION: Final = _listed("leads_to_destination")
 """The destination of the money follows these, even if it is also a person's name."""
 
-ACCOUNT_LABELS: Final = _listed("account_labels")
-"""Words that only introduce an account number."""
-
-NUMBER_LABELS: Final = ACCOUNT_LABELS | _listed("number_labels") | {"#"}
+ACCOUNT_LABELS: Final = numbers.ACCOUNT_LABELS
+PHONE_LABELS: Final = numbers.PHONE_LABELS
+NUMBER_LABELS: Final = numbers.NUMBER_LABELS | {"#"}
 """Words that introduce an account number, or the number of a house, a room or a queue."""
 
 AMOUNT_LABELS: Final = _listed("amount_labels")
@@ -59,9 +59,6 @@ AMOUNT_LABELS: Final = _listed("amount_labels")
 
 BEFORE_ONLY: Final = frozenset({"rp", "idr"})
 """Currencies that are written before a sum, never after it."""
-
-PHONE_LABELS: Final = _listed("phone_labels")
-"""Words that introduce a mobile number, which is no bank account."""
 
 FILLERS: Final = (
     (NUMBER_LABELS | AMOUNT_LABELS | PHONE_LABELS | LEADS_TO_DESTINATION) - (GENERIC | {"#"})

@@ -14,6 +14,7 @@ from bot.checkout.parser.vocabulary import AMOUNT_LABELS, NUMBER_LABELS, PHONE_L
 from bot.core.money.foreign import has_foreign_sign
 from bot.core.money.vocabulary import CURRENCIES, words_in
 from bot.core.text import BULLET, has_odd_numerals, plain, with_plain_marks
+from bot.recipients.numbers import read_links
 
 _KEPT_WHOLE: Final = frozenset({"a/n", "a/c", "u/", "d/a", "c/o", "s/d", "n/a"})
 _LEADS: Final = re.compile(
@@ -122,7 +123,7 @@ class _Gap:
 def words_of(text: str) -> list[Word]:
     """Return the words of `text`, in order, without the punctuation around them."""
     words, gaps = list[Word](), list[_Gap]()
-    for line in with_plain_marks(text).splitlines():
+    for line in with_plain_marks(read_links(text)).splitlines():
         gaps = [_Gap(parts=True), *(gap for gap in gaps if gap.about)]
         for raw in line.split():
             for piece in _pieces(raw):

@@ -103,7 +103,7 @@ class AmountStep:
     async def _choose(self, session: Session, draft: OrderDraft, argument: str) -> OrderDraft:
         """Take the amount of a button."""
         currency, _slash, value = argument.partition("/")
-        if currency not in {"IDR", "SAT"} or not value.isdigit():
+        if currency not in {"IDR", "SAT"} or not value.isdecimal():
             raise OutOfDate
         return await self.take_amount(session, draft, Amount("SAT" if currency == "SAT" else "IDR", int(value)))
 
