@@ -1,4 +1,4 @@
-"""How soon support usually replies to a new ticket."""
+"""The median time to the first reply, which a new ticket names."""
 
 from datetime import timedelta
 

@@ -139,8 +139,10 @@ ALWAYS_SAID = (
             "orders.notification.paid_late",
             "orders.notification.stuck",
             "orders.order_page.given_up",
+            "orders.pay_page.expired_text",
             "orders.pay_page.failed_paid_text",
             "orders.pay_page.failed_unknown_text",
+            "orders.pay_page.failed_unpaid_text",
             "orders.pay_page.trouble_text",
             "support.help.trouble",
         ),
@@ -184,7 +186,7 @@ ALWAYS_SAID = (
     (("orders.notification.paid",), "don't need to do anything", "tidak perlu melakukan apa-apa"),
     (("orders.notification.checking",), "minutes", "menit"),
     (("orders.notification.paid_late",), "price that was locked", "harga yang sudah dikunci"),
-    # The quote that the service locks has the fee: nothing comes on top of it.
+    # The price that the service locks has the fee (settlement API, 8), whether or not the quote shown has it.
     (
         (
             "broadcasts.default",
@@ -195,8 +197,8 @@ ALWAYS_SAID = (
             "support.welcome.cost",
             "support.welcome.cost_unpriced",
         ),
-        "already in the rate",
-        "sudah termasuk dalam kurs",
+        "part of the price that we lock",
+        "termasuk dalam harga yang kami kunci",
     ),
 )
 """Keys, and what they say in English and in Indonesian: what trouble means for the money, and what to do now."""
@@ -251,8 +253,22 @@ WORDS_OUT = {
 """Words that are out, and what people say instead: transaksi, invoice, bukti transfer, tim bantuan, wallet, kamu."""
 
 OUT_FOR_CUSTOMERS = {
-    "en": (r"\bsettlement service\b", r"\b(?:operators?|agents?|staff)\b"),
-    "id": (r"\blayanan settlement\b", r"\bkita\b", r"\b(?:operator|staf)\b"),
+    "en": (
+        r"\bsettlement service\b",
+        r"\b(?:operators?|agents?|staff)\b",
+        # Nobody knows these: a ticket may wait until the morning, and half of all transfers take longer than the median.
+        r"\blooking into it\b|\bin contact with\b|\busually (?:take|reply)\b",
+        # Not every bank is in the list. Only a Lightning wallet pays an invoice. Links are Telegram's. No receipt has the
+        # anti-phishing phrase. Rupiah aren't on their way while they are being converted.
+        r"\bany bank\b|\bany wallet\b|\banyone can pay\b|\babove every receipt\b|\bon (?:its|their) way\b",
+    ),
+    "id": (
+        r"\blayanan settlement\b",
+        r"\bkita\b",
+        r"\b(?:operator|staf)\b",
+        r"\bsudah berhubungan dengan\b|\bbiasanya (?:butuh|membalas)\b|\bBiasanya kami\b",
+        r"\b(?:bank|wallet) mana (?:pun|saja)\b|\bdi atas setiap bukti\b",
+    ),
 }
 
 

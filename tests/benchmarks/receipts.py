@@ -25,8 +25,6 @@ FACTS = ReceiptFacts(
         ("Dibayar", "21 Nov 2026 14.31 WIB"),
         ("Dikirim", "21 Nov 2026 14.33 WIB"),
     ),
-    phrase_label="Frasa Anda",
-    phrase="Gajah ungu naik sepeda",
     explanation="“Terkirim” berarti rupiah sudah dikirim ke bank. Biasanya masuk dalam beberapa menit.",
     code_label="Kode verifikasi",
     code="K7QM-2XPA-9RTW",

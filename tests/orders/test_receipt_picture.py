@@ -33,7 +33,7 @@ FACTS = ReceiptFacts(
     code="K7QM-2XPA-9RTW",
     code_hint="Benarkah struk ini asli? Pindai, atau kirim /verify dan kodenya ke @KirimRupiahBot.",
 )
-WHOLE = replace(FACTS, phrase_label="Frasa Anda", phrase="Gajah ungu naik sepeda", verify_url=LINK)
+WHOLE = replace(FACTS, verify_url=LINK)
 
 LONG = "W" * 4_096
 HOSTILE = {
@@ -58,8 +58,6 @@ TEXTS = (
     "code_label",
     "code",
     "code_hint",
-    "phrase_label",
-    "phrase",
 )
 
 
@@ -172,7 +170,7 @@ def test_every_ink_is_readable_on_every_ground_it_is_used_on(ink: str, ground: s
 
 
 def test_what_identifies_a_receipt_is_not_in_its_repr() -> None:
-    for secret in (WHOLE.code, WHOLE.phrase, LINK, "KRM-7Q2M4X"):
+    for secret in (WHOLE.code, LINK, "KRM-7Q2M4X"):
         assert secret not in repr(WHOLE)
 
 
@@ -209,7 +207,6 @@ def test_no_drawing_of_a_personal_text_is_kept() -> None:
         "amount": "Rp1.234.567",
         "subtitle": "kepada seseorang",
         "rows": tuple((label, "another value") for label, _ in WHOLE.rows),
-        "phrase": "lima kucing tidur",
     }
     render_receipt(WHOLE)
     kept = [cache.cache_info().misses for cache in (_draw_fixed_text, wrap_fixed_text)]

@@ -109,7 +109,10 @@ def order_line(order: Order) -> str:
 def state_in_words(state: str) -> str:
     """Return a state and its meaning."""
     if state == FAILED:
-        return "FAILED: the payout failed and won't be retried. If it was paid, the user must contact the operator"
+        return (
+            "FAILED: the payout failed and won't be retried. If it was paid, don't pay again and don't create the order"
+            " again: the user must contact the operator"
+        )
     step = STEP_OF_STATE.get(state)
     return (
         f"{state}: {IN_WORDS[step]}"

@@ -26,7 +26,7 @@ def send_rupiah(
             f"{task}. Go step by step:",
             "1. Call list_payout_methods and choose the entry that I mean; ask me if several fit.",
             "2. Ask me for what is missing: account or mobile number, amount, and the holder's name if I know it.",
-            "3. Call get_btc_idr_quote and tell me the approximate price. The fee is already in it.",
+            "3. Call get_btc_idr_quote and tell me the approximate price.",
             "4. Repeat destination, number and amount, and wait until I confirm.",
             "5. Call create_offramp_order once, with includeQr, and show me how to pay and by when.",
             "6. Call wait_for_offramp_order until it is COMPLETED or FAILED, and tell me each step.",

@@ -19,7 +19,8 @@ from bot.payments.tokens import LIGHTNING, TOKENS
 from bot.settlement.client import DepositRail, DepositRails, PayoutMethod, PlatformStats, Quote, SettlementError
 
 FEE_INCLUDED = (
-    f"The settlement fee of {format_rupiah(SETTLEMENT_FEE_IDR)} per transfer is already in the rate: nothing is added."
+    f"The settlement fee of {format_rupiah(SETTLEMENT_FEE_IDR)} per transfer is part of the price that"
+    " create_offramp_order locks. Nothing is added to that price."
 )
 """What is known of the fee: it is in the quote that the service locks (settlement API, 1.6 and 8)."""
 
@@ -109,8 +110,8 @@ class RateTools:
     async def get_btc_idr_quote(self) -> Annotated[CallToolResult, QuoteOut]:
         """Get the live rate: rupiah for one bitcoin and for one USDC.
 
-        Use it to show the price before creating an order. The settlement fee is already in the rate: nothing is added.
-        The final price is locked when the order is created.
+        Use it to show the price before creating an order. The final price is locked when the order is created. The
+        settlement fee is part of it, and nothing is added.
         """
         try:
             quote = await self._service.quote()

@@ -31,9 +31,9 @@ REPLIES = {
     },
     "bank-delay": {
         "en": "We've sent the {amount} to {destination}. The bank or e-wallet may need more time to show it. Please"
-        " tell us here if it still isn't there tomorrow.",
+        " don't send it again, and tell us here if it still isn't there tomorrow.",
         "id": "{amount} ke {destination} sudah kami kirim. Bank atau e-wallet mungkin perlu waktu sampai uangnya"
-        " kelihatan. Kabari kami di sini kalau besok belum masuk juga.",
+        " masuk. Jangan kirim lagi, dan kabari kami di sini kalau besok belum masuk juga.",
     },
     "failed-checking": {
         "en": "We're sorry. The payout for order {reference} failed after your payment. We've asked our payment"
@@ -52,9 +52,10 @@ REPLIES = {
         " pembayarannya masuk. Jangan bayar lagi.",
     },
     "done": {
-        "en": "Your order {reference} is complete. Thank you for your patience. Reply here if you still need help.",
-        "id": "Transaksi {reference} sudah selesai. Terima kasih atas kesabaranmu. Balas di sini kalau masih perlu"
-        " bantuan.",
+        "en": "We've sent the rupiah of your order {reference}. Thank you for your patience. Reply here if they haven't"
+        " arrived, or if you still need help.",
+        "id": "Rupiah untuk transaksi {reference} sudah kami kirim. Terima kasih atas kesabaranmu. Balas di sini kalau"
+        " belum masuk atau masih perlu bantuan.",
     },
 }
 

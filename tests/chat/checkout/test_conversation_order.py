@@ -11,7 +11,14 @@ from tests.chat.system import running_in_process
 from tests.e2e.bot_database import expire_order, row_of
 from tests.e2e.chat_user import ChatUser, Json, text_of
 from tests.e2e.new_users import new_user
-from tests.e2e.orders.steps import complete_order, order_of, review_pattern, tap_to_invoice, tap_to_review
+from tests.e2e.orders.steps import (
+    complete_order,
+    order_of,
+    review_pattern,
+    tap_to_invoice,
+    tap_to_review,
+    type_to_review,
+)
 from tests.e2e.system import System
 from tests.pictures import qr_texts
 from tests.texts import label, like, says, starts, text
@@ -90,6 +97,29 @@ async def sends_in_indonesian(shared_system: System) -> None:
 async def test_a_worse_price_is_asked_about_before_anything_is_shown(shared_system: System) -> None:
     await shared_system.service.does("settings", lockedPricePercent=5)
     await asyncio.gather(accepts(shared_system), declines(shared_system))
+
+
+async def test_a_fee_that_the_service_adds_when_it_locks_is_in_the_price_to_pay(tmp_path: Path) -> None:
+    # The document doesn't say whether the quote has the fee already. What people read is true either way.
+    async with running_in_process(tmp_path, "live") as live:
+        await live.service.does("settings", feeOnTop=True)
+        emma, sari = await new_user(live), await new_user(live)
+        await tap_to_review(emma, amount="Rp100,000")  # 5% more than the quote: asked about
+        await emma.taps(label("checkout.review.confirm"))
+        asked = text_of(await emma.sees(like("orders.notification.price_moved")))
+        await emma.taps(label("orders.button.accept_price"))
+        shown = text_of(await emma.sees("lnbcrt"))
+        order = await order_of(live, emma)
+        sats = f"{order['satAmount']:,} sats"
+        assert sats in asked
+        assert says(shown, "orders.pay.lightning", sats=sats)
+        assert order["idrAmount"] == 100_000
+        await type_to_review(sari, amount="1jt")  # 0.5% more: within what a review may differ
+        await sari.taps(label("checkout.review.confirm"))
+        shown = text_of(await sari.sees("lnbcrt"))
+        order = await order_of(live, sari)
+        assert order["satAmount"] * float(order["btcIdr"]) / 1e8 >= 1_005_000
+        assert says(shown, "orders.pay.lightning", sats=f"{order['satAmount']:,} sats")
 
 
 async def accepts(shared_system: System) -> None:

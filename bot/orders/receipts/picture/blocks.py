@@ -11,7 +11,7 @@ from bot.infra.drawing import shapes
 from bot.infra.drawing.block import MAX_LABEL, MAX_PASSAGE, MAX_SENTENCE, Block
 from bot.infra.drawing.canvas import Canvas
 from bot.infra.drawing.glyphs import make_drawable
-from bot.infra.drawing.palette import ACCENT, CARD, INK, INK_2, LINE, PAGE, SENT, SOFT
+from bot.infra.drawing.palette import ACCENT, CARD, INK, INK_2, LINE, PAGE, SENT
 from bot.infra.drawing.text_layout import Lines, Style, Weight, fit_text, wrap_fixed_text
 from bot.orders.receipts.picture.facts import ReceiptFacts
 from bot.payments import qr
@@ -32,7 +32,6 @@ _TITLES = (Style(Weight.BOLD, 48, 64), Style(Weight.BOLD, 42, 56))
 _AMOUNTS = tuple(Style(Weight.EXTRA_BOLD, size, round(size * 1.3)) for size in (136, 120, 104, 88, 72))
 _SUBTITLES = (Style(Weight.MEDIUM, 42, 58), Style(Weight.MEDIUM, 38, 52))
 _VALUES = (Style(Weight.BOLD, 38, 50), Style(Weight.BOLD, 36, 50))
-_PHRASES = (Style(Weight.BOLD, 44, 60), Style(Weight.BOLD, 38, 52))
 
 _BADGE, _BADGE_RING, _TICK = 152, 18, 17
 _BADGE_BELOW = _BADGE // 2 + _BADGE_RING
@@ -40,7 +39,7 @@ _NOTCH = 26
 _DASH, _DASH_GAP, _DASH_THICKNESS = 14, 11, 3
 _LABEL_SHARE = 0.42
 _ROW_GAP, _COLUMN_GAP = 26, 36
-_PANEL_RADIUS, _PANEL_X, _PANEL_Y = 28, 40, 30
+
 
 BADGE_ABOVE: Final = _BADGE_BELOW
 """The height of the badge's part above the card's upper edge."""
@@ -114,21 +113,6 @@ def draw_rows(facts: ReceiptFacts) -> Block:
 def _row(label: str, value: str) -> tuple[Lines, Lines]:
     named = wrap_fixed_text(label, LABEL, round(TEXT_WIDTH * _LABEL_SHARE), 3)
     return named, fit_text(value, _VALUES, TEXT_WIDTH - round(named.width) - _COLUMN_GAP, 4)
-
-
-def draw_phrase(facts: ReceiptFacts) -> Block:
-    """Return the user's phrase on a panel. It proves that this bot is genuine."""
-    width = TEXT_WIDTH - 2 * _PANEL_X
-    label = wrap_fixed_text(make_drawable(facts.phrase_label, MAX_SENTENCE), SMALL, width, 2)
-    words = fit_text(make_drawable(facts.phrase, MAX_SENTENCE), _PHRASES, width, 3)
-    height = label.height + words.height + 2 * _PANEL_Y
-
-    def draw(canvas: Canvas, top: int) -> None:
-        canvas.rounded((LEFT, top, RIGHT, top + height), _PANEL_RADIUS, SOFT, CARD)
-        canvas.write_lines(label, (LEFT + _PANEL_X, top + _PANEL_Y), INK_2, SOFT, is_fixed=True)
-        canvas.write_lines(words, (LEFT + _PANEL_X, top + _PANEL_Y + label.height), ACCENT, SOFT)
-
-    return Block(height, draw)
 
 
 def draw_explanation(facts: ReceiptFacts) -> Block:

@@ -26,8 +26,5 @@ class ReceiptFacts:
     """The code with dashes, as `new_code` returns it."""
     code_hint: str
     """How to verify the code."""
-    phrase_label: str = ""
-    phrase: str = field(default="", repr=False)
-    """The user's phrase, which only the genuine bot knows. Empty for none."""
     verify_url: str | None = field(default=None, repr=False)
     """The address in the QR code. None for no QR code."""

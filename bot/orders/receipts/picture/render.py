@@ -40,14 +40,11 @@ def render_receipt(facts: ReceiptFacts) -> bytes:
 
 def _parts(facts: ReceiptFacts) -> Iterator[Block]:
     """Yield the parts of the card, from top to bottom."""
-    middle = [blocks.draw_rows(facts), blocks.draw_explanation(facts)]
-    if facts.phrase:
-        middle.insert(1, blocks.draw_phrase(facts))
     yield blocks.draw_badge()
     yield create_space(_BADGE_GAP)
     yield blocks.draw_headline(facts)
     yield from _perforation()
-    yield from _with_gaps(middle)
+    yield from _with_gaps([blocks.draw_rows(facts), blocks.draw_explanation(facts)])
     yield from _perforation()
     yield blocks.draw_proof(facts)
     yield create_space(_CARD_BOTTOM)

@@ -32,6 +32,7 @@ class Switches:
         invoice_expiry_seconds: 1 s to a year.
         clock_skew_seconds: how far the service's clock is ahead of true time (negative: behind).
         locked_price_percent: how much worse for the payer a locked price is than the quote shown.
+        fee_on_top: whether the locked price adds the settlement fee to the quote shown, which then lacks it.
         wrong_invoice: what is wrong with new invoices: "amount", "network", "expired" or None.
         wrong_deposit: what is wrong with new deposit instructions, one of `WRONG_DEPOSITS`, or None.
         configured: whether EVM deposits are possible (settlement API, 2.3).
@@ -52,6 +53,7 @@ class Switches:
     invoice_expiry_seconds: int = 3600
     clock_skew_seconds: int = 0
     locked_price_percent: float = 0.0
+    fee_on_top: bool = False
     wrong_invoice: str | None = None
     wrong_deposit: str | None = None
     configured: bool = True
@@ -166,6 +168,7 @@ _READERS: Final[dict[str, Callable[[str, object], object]]] = {
     "invoiceExpirySeconds": _whole(1, _A_YEAR),
     "clockSkewSeconds": _whole(-_A_YEAR, _A_YEAR),
     "lockedPricePercent": _number(-90, 900),
+    "feeOnTop": _flag,
     "wrongInvoice": _or_none(_one_of(*WRONG_INVOICES)),
     "wrongDeposit": _or_none(_one_of(*WRONG_DEPOSITS)),
     "configured": _flag,

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from bot.sandbox.service.service import Service
 
 _JAKARTA: Final = timezone(timedelta(hours=7))
+_FEE_IDR: Final = 5_000
 _ALPHABET: Final = string.digits + string.ascii_lowercase
 # The live service accepts small orders. The partner rejects them after they are paid.
 _SMALL_ORDERS_FAIL_AT: Final = "USDT_RECEIVED"
@@ -40,7 +41,7 @@ def place(service: Service, tenant: str, body: object) -> Order:
     if switches.database_down and not profile.ids_without_database:
         raise Refusal(503, "database unavailable, try again shortly")
     locked = service.quote().locked(switches.locked_price_percent)
-    sats, idr = amounts(wanted, locked)
+    sats, idr = amounts(wanted, locked, fee=_FEE_IDR if switches.fee_on_top else 0)
     validation.check_cap(idr, wanted.method, profile)
     _check_partner_caps(service, idr)
     order = compose(service, tenant=tenant, wanted=wanted, sats=sats, idr=idr, locked=locked)
@@ -49,17 +50,17 @@ def place(service: Service, tenant: str, body: object) -> Order:
     return order
 
 
-def amounts(wanted: Wanted, locked: Quote) -> tuple[int, int]:
-    """Return sats, rounded up, and rupiah, rounded down, at the locked price.
+def amounts(wanted: Wanted, locked: Quote, *, fee: int = 0) -> tuple[int, int]:
+    """Return sats, rounded up, and rupiah, rounded down, at the locked price. `fee` is in rupiah, on top of it.
 
     Raises:
         Refusal: 400, the amount is outside the range of invoices.
     """
     if wanted.sat_amount is not None:
-        sats, idr = wanted.sat_amount, quote.idr_for(wanted.sat_amount, locked.btc_idr)
+        sats, idr = wanted.sat_amount, quote.idr_for(wanted.sat_amount, locked.btc_idr) - fee
     else:
         idr = wanted.idr_amount or 0
-        sats = max(1, quote.sats_for(idr, locked.btc_idr))
+        sats = max(1, quote.sats_for(idr + fee, locked.btc_idr))
     if not payable(sats):
         raise Refusal(400, "the amount is more than an invoice can ask for")
     return sats, idr

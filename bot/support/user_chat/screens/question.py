@@ -50,7 +50,7 @@ def confirm_cancelled(t: Translator) -> Screen:
 
 
 def confirm_opened(t: Translator, ticket: Ticket, order: Order | None, reply_time: timedelta | None = None) -> Screen:
-    """Confirm that a ticket is open. `reply_time` is how soon support usually replies, if that is known."""
+    """Confirm that a ticket is open. `reply_time` is the median time to a first reply, if that is known."""
     parts = (format_heading(t, ticket, order), t("support.ticket.is_open"), *_reply_time_lines(t, reply_time))
     return Screen("\n\n".join(parts), (more_row(t, ticket),))
 
