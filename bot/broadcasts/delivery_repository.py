@@ -158,7 +158,7 @@ def _locale_read() -> ColumnElement[str]:
 
 
 def _matches_locale(tag: ColumnElement[str | None], locale: str) -> ColumnElement[bool]:
-    """Return whether `tag` is a code of `locale`, with or without a region. `find_locale` does the same in Python."""
+    """Return whether `tag` is a code of `locale`, with or without a region. Near languages don't count."""
     begins = (
         func.substr(func.lower(tag), 1, len(code) + 1).in_([code, *(f"{code}{mark}" for mark in REGION_MARKS)])
         for code in codes_of(locale)

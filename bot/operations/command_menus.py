@@ -111,7 +111,8 @@ class CommandMenus:
 
     def _languages(self) -> list[tuple[Translator, str | None]]:
         """Return each language with its code at Telegram. None is the code for all other languages."""
-        codes: Mapping[str | None, str] = {**{locale: locale for locale in LOCALES}, None: FALLBACK}
+        codes: dict[str | None, str] = {None: FALLBACK}
+        codes |= {code: locale for locale in LOCALES for code in (locale, *LOCALES[locale].near_codes)}
         return [(self._translations.get(locale), code) for code, locale in codes.items()]
 
 

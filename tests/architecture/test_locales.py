@@ -256,10 +256,10 @@ OUT_FOR_CUSTOMERS = {
     "en": (
         r"\bsettlement service\b",
         r"\b(?:operators?|agents?|staff)\b",
-        # Nobody knows these: a ticket may wait until the morning, and half of all transfers take longer than the median.
+        # Nobody knows these: a ticket may wait until the morning. Half of all transfers take longer than the median.
         r"\blooking into it\b|\bin contact with\b|\busually (?:take|reply)\b",
-        # Not every bank is in the list. Only a Lightning wallet pays an invoice. Links are Telegram's. No receipt has the
-        # anti-phishing phrase. Rupiah aren't on their way while they are being converted.
+        # Not every bank is in the list. Only a Lightning wallet pays an invoice. Links are Telegram's. No receipt has
+        # the anti-phishing phrase. Rupiah aren't on their way while they are being converted.
         r"\bany bank\b|\bany wallet\b|\banyone can pay\b|\babove every receipt\b|\bon (?:its|their) way\b",
     ),
     "id": (

@@ -86,7 +86,7 @@ async def test_a_broadcast_and_all_other_messages_have_the_same_language_whateve
     tags = [
         tag for code in codes for tag in (code, code.upper(), f"{code}-XX", f"{code}_xx", f"{code}x", f"{code}x-XX")
     ]
-    others = [None, "", "-", "-id", "i", "ms", "fr-CA", "xx-id"]
+    others = [None, "", "-", "-id", "i", "msx", "fr-CA", "xx-id"]
     users = list(enumerate(product([*others, *codes, *map(str.upper, codes)], [*others, *tags])))
     async with store.transaction() as tx:
         for number, (chosen, of_app) in users:
@@ -103,6 +103,13 @@ async def test_a_broadcast_and_all_other_messages_have_the_same_language_whateve
     found = [(users[each.user_id - 1], each.locale) for each in claimed]
     assert found == list(zip(users, expected, strict=True))
     assert counted == Counter(expected)
+
+
+async def test_an_app_in_a_near_language_is_not_in_the_audience_of_indonesian_broadcasts(store: Database) -> None:
+    await add_subscriber(store, 1, language_code="ms")
+    await add_subscriber(store, 2, language_code="jv-ID")
+    async with store.reading() as tx:
+        assert await DeliveryRepository(tx).count_readers(Audience(locale="id"), NOW) == {}
 
 
 async def test_an_app_in_indonesian_by_its_old_code_gets_broadcasts_in_indonesian(store: Database) -> None:

@@ -26,6 +26,8 @@ class Locale:
         date_time: day and time of day, as a CLDR pattern.
         one_sat: the unit of a single sat; all other amounts are "sats" in every language.
         other_codes: other codes that Telegram sends for it.
+        near_codes: codes of languages whose speakers read it rather than English. Broadcasts don't count them, because
+            an operator chooses the languages of their audience.
     """
 
     name: str
@@ -34,6 +36,7 @@ class Locale:
     date_time: str
     one_sat: str = "sats"
     other_codes: tuple[str, ...] = ()
+    near_codes: tuple[str, ...] = ()
 
 
 LOCALES: Final[Mapping[str, Locale]] = MappingProxyType(
@@ -46,6 +49,7 @@ LOCALES: Final[Mapping[str, Locale]] = MappingProxyType(
             seconds="HH.mm.ss",
             date_time="d MMM y HH.mm",
             other_codes=("in",),
+            near_codes=("ms", "jv", "su"),  # Malay, Javanese, Sundanese
         ),
     }
 )
@@ -63,11 +67,13 @@ def codes_of(locale: str) -> tuple[str, ...]:
     return (locale, *LOCALES[locale].other_codes)
 
 
-_LOCALE_OF_CODE: Final = {code: locale for locale in LOCALES for code in codes_of(locale)}
+_LOCALE_OF_CODE: Final = {
+    code: locale for locale, language in LOCALES.items() for code in (*codes_of(locale), *language.near_codes)
+}
 
 
 def find_locale(tag: str | None) -> str | None:
-    """Return the language that `tag` (`id`, `in`, `en-GB`) means; None if it is none of the bot's."""
+    """Return the language for readers of `tag` (`id`, `in`, `en-GB`, `ms`); None if it is none of the bot's."""
     language = re.split(f"[{re.escape(REGION_MARKS)}]", (tag or "").lower())[0]
     return _LOCALE_OF_CODE.get(language)
 

@@ -144,7 +144,7 @@ class Translations:
 def choose_locale(chosen: str | None, telegram_language_code: str | None) -> str:
     """Return the locale for a user: the chosen one, else the app's language if the bot has it, else English.
 
-    Region subtags are ignored: `id-ID` is `id`. Malay doesn't count as Indonesian, because its words for money differ.
+    Region subtags are ignored: `id-ID` is `id`. Malay, Javanese and Sundanese apps get Indonesian.
     """
     return find_locale(chosen) or find_locale(telegram_language_code) or FALLBACK
 

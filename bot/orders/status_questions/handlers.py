@@ -16,7 +16,7 @@ from bot.orders.order import Order, OrderStatus
 from bot.orders.repository import OrderRepository
 from bot.orders.status_messages import StatusMessages
 from bot.orders.status_questions import screens
-from bot.orders.status_questions.invoices import find_invoice
+from bot.orders.status_questions.invoices import find_invoice, is_payee
 from bot.orders.status_questions.reading import asks_about_order, list_mentions
 from bot.payments import bolt11
 from bot.staff.staff_chat import SupportContacts
@@ -57,6 +57,8 @@ class StatusQuestionHandlers:
         invoice = find_invoice(text)
         if invoice is not None:
             await self._answer_invoice(session, invoice)
+        elif is_payee(text):
+            await session.show(session.with_resume(screens.show_payee(session.t)))
         elif _is_picture_or_file(message):
             unread = screens.explain_unread(session.t, help_offered=self._contacts.is_offered)
             await self._answer_question(session, text, unread)

@@ -78,6 +78,11 @@ def show_no_order(t: Translator) -> Screen:
     return Screen(t("orders.asked.none"), (send_row(t),))
 
 
+def show_payee(t: Translator) -> Screen:
+    """Return the answer to an LNURL, a Lightning Address or an offer, which Kirim can't pay."""
+    return Screen(t("orders.asked.payee"), (send_row(t),))
+
+
 def show_other_invoice(t: Translator) -> Screen:
     """Return the answer to an invoice that belongs to no order of the user."""
     return Screen(t("orders.asked.other_invoice"), (send_row(t),))

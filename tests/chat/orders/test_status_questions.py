@@ -129,6 +129,21 @@ async def test_a_pasted_invoice_of_an_order_leads_to_a_wallet(shared_system: Sys
     assert invoice[:40] not in shared_system.read_log()
 
 
+@pytest.mark.parametrize(
+    "pasted",
+    [
+        "emma@walletofsatoshi.com",
+        "lightning:LNURL1DP68GURN8GHJ7AMPD3KX2AR0VEEKZAR0WD5XJTNRDAKJ7TNHV4KXCTTTDEHHWM30D3H82UNVWQHK",
+        "lno1qgsqvgnwgcg35z6ee2h3yczraddm72xrfua9uve2rlrm9deu7xyfzrcgqgn3qzs",
+    ],
+)
+async def test_what_kirim_cannot_pay_to_gets_a_sentence_and_not_the_welcome(shared_system: System, pasted: str) -> None:
+    emma = await new_user(shared_system)
+    await emma.says(pasted)
+    await emma.sees(like("orders.asked.payee"))
+    assert pasted not in shared_system.read_log()
+
+
 async def test_a_picture_outside_a_ticket_shows_the_order_and_says_that_nobody_saw_it(shared_system: System) -> None:
     emma = await new_user(shared_system)
     await tap_to_invoice(shared_system, emma)
