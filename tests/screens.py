@@ -61,12 +61,16 @@ def _read(markup: str) -> str:
 
 @dataclass(frozen=True)
 class ScreenCase:
-    """One screen, and what its text must contain: for a screen of an order, which order it is."""
+    """One screen, and what its text must contain: for a screen of an order, which order it is.
+
+    `given` is what it was built from, if that is known.
+    """
 
     name: str
     screen: Screen
     must_say: tuple[str, ...] = ()
     is_caption: bool = False
+    given: tuple[object, ...] = ()
 
     @cached_property
     def text(self) -> str:

@@ -271,11 +271,13 @@ class Conversation:
             return
         is_command = text is not None and text.startswith("/")
         if not is_command and message is not None:
+            is_idle = session[DRAFT] is None
+            # The order first, and below it whether the message is for support.
+            is_answered = is_idle and await self._status_questions.answer_question(session, message)
             for feature in session.infra.features:
                 for take in feature.on_idle_message:
-                    if await take(session, message):
-                        return
-            if session[DRAFT] is None and await self._status_questions.answer(session, message):
+                    is_answered = await take(session, message) or is_answered
+            if is_answered or (is_idle and await self._status_questions.answer(session, message)):
                 return
         if is_command:
             session.notice = session.t("checkout.chat.unknown_command")

@@ -168,7 +168,7 @@ class Feature:
     """Reads what `/help` shows to members of staff first."""
 
     on_idle_message: Sequence[TakeIdleMessage[Any, Any]] = ()
-    """Called for a message that answers no question of the conversation, until one takes it."""
+    """Called for each message that answers no question of the conversation. Each returns whether it has answered."""
 
     answer_inline_query: AnswerInlineQuery | None = None
     """Answers inline queries. One feature has it."""

@@ -165,10 +165,11 @@ class OrderHandlers:
         await session.edit_message(self._status_messages.build_screen(session, order))
 
     async def show_open_orders(self, session: Session) -> Screen:
-        """Return the screen with the user's open orders."""
+        """Return the screen with the user's open orders, with failed ones that aren't settled first."""
         async with self._database.reading() as tx:
+            failed = await OrderRepository(tx).unsettled_of_user(session.user.id, OPEN_ORDERS_SHOWN)
             orders = await OrderRepository(tx).open_of_user(session.user.id, OPEN_ORDERS_SHOWN)
-        return open_orders.screen(session.reader, orders)
+        return open_orders.screen(session.reader, (*failed, *orders))
 
     async def list_orders(self, session: Session, _: str) -> None:
         """Show the newest page of the list."""

@@ -232,6 +232,11 @@ class Order:
         """Whether its user was notified that it takes too long, and it hasn't ended yet."""
         return self.overdue_notified_at is not None and not self.is_ended
 
+    @property
+    def is_in_trouble(self) -> bool:
+        """Whether it was paid, or may have been, and the rupiah weren't sent, or not in time."""
+        return self.is_overdue or self.failure in {Failure.PAID, Failure.UNKNOWN}
+
     def is_same_request_as(self, other: "Order") -> bool:
         """Return whether both orders are one request of one payer: the same sum to the same recipient in the same way.
 

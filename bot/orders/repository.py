@@ -18,6 +18,7 @@ from sqlalchemy import (
     Text,
     bindparam,
     case,
+    exists,
     func,
     insert,
     literal_column,
@@ -59,6 +60,8 @@ from bot.orders.tables import (
     orders,
 )
 from bot.settlement.steps import COMPLETED, FAILED
+from bot.staff.alarm_model import AlarmKind
+from bot.staff.tables import IS_RAISED, alarms
 
 log = structlog.get_logger(__name__)
 
@@ -133,6 +136,13 @@ FROM_LINKS = select(orders.c.origin).where(
 OF_LINKS = ALL.where(orders.c.origin.in_(bindparam("origins", expanding=True))).order_by(*OLDEST_FIRST)
 OF_LINKS = OF_LINKS.with_for_update()
 IS_SENT, HAS_FAILED = orders.c.state == constant(COMPLETED), orders.c.state == constant(FAILED)
+# The alarm about a failed order that was paid, or may have been, ends when an operator has settled it.
+UNSETTLED_OF_USER = OF_USER.where(
+    HAS_FAILED,
+    exists().where(
+        IS_RAISED, alarms.c.kind == constant(AlarmKind.ORDER_FAILED), alarms.c.subject == orders.c.reference
+    ),
+)
 TALLIES = (
     select(
         orders.c.origin,
@@ -446,6 +456,10 @@ class OrderRepository:
     async def open_of_user(self, user_id: int, limit: int = 10) -> tuple[Order, ...]:
         """Return a user's orders that haven't ended, the newest first."""
         return await self.open_of_payer(payer_in_chat(user_id), limit)
+
+    async def unsettled_of_user(self, user_id: int, limit: int = 10) -> tuple[Order, ...]:
+        """Return a user's failed orders that operators still have an alarm about, the newest first."""
+        return await self._all(UNSETTLED_OF_USER, user=user_id, limit=limit)
 
     async def open_of_payer(self, payer: Payer, limit: int = 10) -> tuple[Order, ...]:
         """Return a payer's orders that haven't ended, the newest first."""

@@ -75,7 +75,8 @@ def screens_of(
         given = dict(zip(samples, values, strict=True))
         screen = _call(function, given)
         said = tuple(text for name, value in given.items() for text in _must_say(function, name, value, outside.t))
-        yield ScreenCase(_name(function), screen, said, is_caption=screen.photo is not None)
+        about = tuple(given.values())
+        yield ScreenCase(_name(function), screen, said, is_caption=screen.photo is not None, given=about)
 
 
 def _call(function: Function, given: dict[str, object]) -> Screen:

@@ -5,12 +5,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
 from types import ModuleType
+from typing import Final
 
 import pytest
 
 from bot.infra.i18n import LOCALES, Translator
 from bot.infra.telegram.ui.screen import Screen
+from bot.orders.history import HistoryPage
+from bot.orders.order import Failure, Order
 from bot.settlement.model import PayoutMethod
+from bot.support.ticket import Ticket
+from bot.users.buttons import NewOrderButton
 from tests.architecture.every_screen import every_screen, find_screens, screens_in, screens_of
 from tests.screens import Outside, ScreenCase, check_screen
 from tests.settlement.builders import LISTED_BCA
@@ -58,6 +63,42 @@ def test_screens_are_found_in_modules_named_so_and_in_steps() -> None:
         "bot.orders.screens.history.screen",
         "bot.recipients.screens.show_list",
     } < found
+
+
+OF_TROUBLE: Final = (
+    "bot/operations/screens/status.py: show_status",
+    "bot/orders/status_questions/screens.py: show_no_order",
+    "bot/orders/status_questions/screens.py: show_other_invoice",
+    "bot/payment_requests/paying/screens.py: show_reported",
+    "bot/support/user_chat/screens/question.py",
+)
+"""Screens that are about trouble, whatever they show. The others are if an order, a ticket or an alarm says so."""
+
+
+def is_in_trouble(shown: object) -> bool:
+    """Return whether a screen of this value is about trouble with money."""
+    match shown:
+        case Order():
+            return shown.is_overdue or shown.failure in {Failure.PAID, Failure.UNKNOWN}
+        case Ticket():
+            return shown.is_open
+        case HistoryPage(orders=shown):
+            return is_in_trouble(shown)
+        case tuple() | list():
+            return any(is_in_trouble(each) for each in shown)
+    return False
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_no_screen_about_trouble_has_a_primary_button_to_send_rupiah(locale: str) -> None:
+    of_trouble = [
+        seen for seen in plain_screens(locale) if seen.name.startswith(OF_TROUBLE) or is_in_trouble(seen.given)
+    ]
+    asking = [seen for seen in of_trouble for button in seen.buttons if button.data == NewOrderButton().pack()]
+    assert {seen.name.rpartition("/")[2] for seen in asking} > {"help.py: show_first_page", "history.py: screen"}
+    for seen in asking:
+        styles = {button.style for button in seen.buttons if button.data == NewOrderButton().pack()}
+        assert styles == {None}, f"{seen.name}: {seen.text}"
 
 
 def a_module(function: Callable[..., Screen]) -> ModuleType:

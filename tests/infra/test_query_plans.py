@@ -68,6 +68,10 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
     "overtaken": (lambda tx: InboxRepository(tx).is_overtaken(AN_UPDATE), "pk_inbox"),
     "earlier": (lambda tx: InboxRepository(tx).is_earlier_than(AN_UPDATE, 8), "pk_inbox"),
     "due": (lambda tx: OrderRepository(tx).due(NOW, is_paid=False), "ix_orders_due (is_paid=? AND next_poll_at"),
+    "failed orders that aren't settled": (
+        lambda tx: OrderRepository(tx).unsettled_of_user(1001),
+        "uq_alarms_raised (kind=? AND subject=?)",
+    ),
     "count_due": (
         lambda tx: OrderRepository(tx).count_due(NOW, is_paid=True),
         "COVERING INDEX ix_orders_due (is_paid=?",

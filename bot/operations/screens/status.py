@@ -44,7 +44,7 @@ def show_status(  # noqa: PLR0917  what is monitored, then who reads it
         *alarm_screens.resolve_rows(t, summary.alarms, AlarmAction.RESOLVE_IN_STATUS),
         (Button(t.plain("orders.button.refresh"), data=AlarmButton(AlarmAction.STATUS).pack()),),
         (Button(t.plain("staff.alarm.own_orders"), data=AlarmButton(AlarmAction.OWN_ORDERS).pack()),),
-        send_row(t),
+        send_row(t, style=None),
     )
     return Screen("\n\n".join(parts), rows)
 

@@ -149,7 +149,7 @@ class ReceiptHandlers:
 
     async def _show_result(self, session: Session, typed: str) -> None:
         screen = await self._build_result(session, typed)
-        offered = Screen(screen.text, (*screen.keyboard, send_row(session.t)))
+        offered = Screen(screen.text, (*screen.keyboard, send_row(session.t, style=None)))
         await session.show_below(session.with_resume(offered))
 
     async def _build_result(self, session: Session, typed: str) -> Screen:

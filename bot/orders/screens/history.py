@@ -19,9 +19,8 @@ def screen(reader: Reader, page: HistoryPage) -> Screen:
     if not page.orders:
         return Screen(t("orders.history.none"), (send_row(t),))
     orders = "\n\n".join(_entry(reader, order) for order in page.orders)
-    return Screen(
-        f"{t('orders.history.title')}\n\n{orders}", (*_order_buttons(page), *_page_buttons(t, page), send_row(t))
-    )
+    send = send_row(t, style=None if any(order.is_in_trouble for order in page.orders) else "primary")
+    return Screen(f"{t('orders.history.title')}\n\n{orders}", (*_order_buttons(page), *_page_buttons(t, page), send))
 
 
 def _entry(reader: Reader, order: Order) -> Html:

@@ -42,14 +42,15 @@ IN_PROGRESS = "⏳"
 
 
 def screen(reader: Reader, orders: Sequence[Order]) -> Screen:
-    """Return the list, or say that there is no open order."""
+    """Return the list, or say that there is no open order. Failed ones that aren't settled are open, too."""
     t = reader.t
     all_orders = (Button(t.plain("orders.button.history"), data=HistoryButton(NEWEST).pack()),)
     if not orders:
         return Screen(t("orders.status.none"), (all_orders, send_row(t)))
     lines = "\n\n".join(f"{format_order_line(t, order)}\n{t(status_key(order, reader.now))}" for order in orders)
     rows = tuple((open_button(t, order),) for order in orders)
-    return Screen(f"{t('orders.status.title')}\n\n{lines}", (*rows, all_orders, send_row(t)))
+    send = send_row(t, style=None if any(order.is_in_trouble for order in orders) else "primary")
+    return Screen(f"{t('orders.status.title')}\n\n{lines}", (*rows, all_orders, send))
 
 
 def open_button(t: Translator, order: Order) -> Button:

@@ -169,7 +169,7 @@ def _keyboard(kind: OrderNotification, reader: Reader, order: Order, *, help_off
             (yes, action), (no, drop) = ANSWERS[kind]
             return ((button(yes, action, "primary"),), (button(no, drop),))
         case OrderNotification.SUPERSEDED:
-            return (send_row(reader.t),)
+            return (send_row(reader.t, style=None),)
         case (
             OrderNotification.REFUSED
             | OrderNotification.NOT_SHOWN

@@ -1,11 +1,12 @@
 """Answer users who ask about an order in their own words, paste an invoice, or send a picture.
 
-Only a message that answers no open question comes here, and only after support: a user with an open ticket is offered
-to add the message to it.
+Only a message that answers no open question comes here. A user with an open ticket is offered to add it to the ticket:
+below the order if the message asks about one, and in place of any other answer.
 """
 
 import asyncio
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Final
 
 from telegram import Message
@@ -40,19 +41,24 @@ IN_PROGRESS: Final = frozenset(
         OrderStatus.SENDING,
     }
 )
-NEEDS_HELP: Final = frozenset({OrderStatus.FAILED_PAID, OrderStatus.FAILED_UNKNOWN})
 
 
 class StatusQuestionHandlers:
-    """Show the newest order, and what its user can safely do now."""
+    """Show the order that is meant, and what its user can safely do now."""
 
     def __init__(self, *, database: Database, status_messages: StatusMessages, contacts: SupportContacts) -> None:
         self._database = database
         self._status_messages = status_messages
         self._contacts = contacts
 
+    async def answer_question(self, session: Session, message: Message) -> bool:
+        """Show the order that a message asks about. Return False if it asks about none, or its user has none."""
+        text = message.text or ""
+        is_question = find_invoice(text) is None and await self._asks(session, message)
+        return is_question and await self._show_meant(session, text)
+
     async def answer(self, session: Session, message: Message) -> bool:
-        """Answer a message that answers no question. Return False if it isn't about an order."""
+        """Answer any other message that may be about an order. Return False if it isn't."""
         text = message.text or message.caption or ""
         invoice = find_invoice(text)
         if invoice is not None:
@@ -61,9 +67,11 @@ class StatusQuestionHandlers:
             await session.show(session.with_resume(screens.show_payee(session.t)))
         elif _is_picture_or_file(message):
             unread = screens.explain_unread(session.t, help_offered=self._contacts.is_offered)
-            await self._answer_question(session, text, unread)
+            if not _is_repeated(session) and not await self._show_meant(session, text, unread):
+                session.notice = unread
+                await session.show(session.with_resume(screens.show_no_order(session.t)))
         elif await self._asks(session, message):
-            await self._answer_question(session, text)
+            await session.show(session.with_resume(screens.show_no_order(session.t)))
         else:
             return False
         return True
@@ -76,25 +84,27 @@ class StatusQuestionHandlers:
 
     async def answer_cancel(self, session: Session) -> bool:
         """Answer `/cancel` outside a draft. Return False if there is no order that could be cancelled."""
-        order = pick_order(await self._list_orders(session), session)
+        order = pick_order(await self._list_orders(session), session.now)
         if order is None or order.status(session.now) not in screens.CANCEL_SHOWN:
             return False
         await self._show(session, order, screens.explain_cancel(session.reader, order))
         return True
 
-    async def _answer_question(self, session: Session, text: str, unread: Html | None = None) -> None:
-        """Show the order that is meant. `unread` says that what was sent with the text can't be read."""
-        if unread is not None and _is_repeated(session):
-            return
-        order = pick_order(await self._list_orders(session), session, text)
+    async def _show_meant(self, session: Session, text: str, unread: Html | None = None) -> bool:
+        """Show the order that is meant. Return False if there is none.
+
+        `unread` says that what was sent with the text can't be read.
+        """
+        async with self._database.reading() as tx:
+            unsettled = await OrderRepository(tx).unsettled_of_user(session.user.id)
+        order = pick_order(await self._list_orders(session), session.now, text, unsettled)
         if order is None:
-            session.notice = unread
-            await session.show(session.with_resume(screens.show_no_order(session.t)))
-            return
+            return False
         refreshed = await self._status_messages.refresh_order(session, order)
-        if order.awaits_payment(session.now) and not refreshed.awaits_payment(session.now) and unread is None:
-            return  # the outbox says in the same moment what has become of it
-        await self._show(session, refreshed, unread, screens.explain_next_step(session.reader, refreshed))
+        if unread is not None or refreshed.awaits_payment(session.now) or not order.awaits_payment(session.now):
+            await self._show(session, refreshed, unread, screens.explain_next_step(session.reader, refreshed))
+        # Otherwise, the outbox says in the same moment what has become of it.
+        return True
 
     async def _answer_invoice(self, session: Session, invoice: str) -> None:
         order = await self._find_order_of(session, invoice)
@@ -134,18 +144,20 @@ class StatusQuestionHandlers:
             return await OrderRepository(tx).of_user(session.user.id, limit=SEARCHED)
 
 
-def pick_order(orders: Sequence[Order], session: Session, text: str = "") -> Order | None:
+def pick_order(orders: Sequence[Order], now: datetime, text: str = "", unsettled: Sequence[Order] = ()) -> Order | None:
     """Return the order that is meant: the one that `text` names, or else the newest.
 
-    If nothing is left to do for the newest order, an older one in progress is meant. `orders` begin with the newest.
+    If nothing is left to do for the newest order, an older one in progress is meant, or one that failed and isn't
+    settled. Both begin with the newest.
     """
     named = list_mentions(text)
     mentioned = next((order for order in orders if order.reference in named), None)
     if mentioned is not None or not orders:
         return mentioned
-    if orders[0].status(session.now) in IN_PROGRESS | NEEDS_HELP:
+    if orders[0].status(now) in IN_PROGRESS or orders[0].is_in_trouble:
         return orders[0]
-    return next((order for order in orders if order.status(session.now) in IN_PROGRESS), orders[0])
+    in_progress = [order for order in orders if order.status(now) in IN_PROGRESS]
+    return next(iter((*in_progress, *unsettled)), orders[0])
 
 
 def _is_picture_or_file(message: Message) -> bool:

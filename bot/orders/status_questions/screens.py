@@ -75,7 +75,7 @@ def show_status(reader: Reader, order: Order, *, help_offered: bool) -> Screen:
 
 def show_no_order(t: Translator) -> Screen:
     """Return the answer for a user without orders."""
-    return Screen(t("orders.asked.none"), (send_row(t),))
+    return Screen(t("orders.asked.none"), (send_row(t, style=None),))
 
 
 def show_payee(t: Translator) -> Screen:
@@ -85,4 +85,4 @@ def show_payee(t: Translator) -> Screen:
 
 def show_other_invoice(t: Translator) -> Screen:
     """Return the answer to an invoice that belongs to no order of the user."""
-    return Screen(t("orders.asked.other_invoice"), (send_row(t),))
+    return Screen(t("orders.asked.other_invoice"), (send_row(t, style=None),))

@@ -100,7 +100,7 @@ def show_review(
 
 def show_reported(t: Translator, request: PaymentRequest) -> Screen:
     """Return that the operators look at the request."""
-    return Screen(f"{_format_asker(t, request)}\n\n{t('payment_requests.pay.reported')}", (send_row(t),))
+    return Screen(f"{_format_asker(t, request)}\n\n{t('payment_requests.pay.reported')}", (send_row(t, style=None),))
 
 
 def show_payment(t: Translator, kind: str, request: PaymentRequest, idr: int) -> Screen:

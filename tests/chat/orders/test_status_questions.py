@@ -4,10 +4,11 @@ import re
 
 import pytest
 
-from tests.e2e.bot_database import row_of
+from tests.e2e.bot_database import change_rows, row_of
 from tests.e2e.chat_user import text_of
 from tests.e2e.new_users import INVOICE, new_user
 from tests.e2e.orders.steps import complete_order, order_of, tap_to_invoice, type_to_invoice
+from tests.e2e.support.cards import fail_after_payment, support_group
 from tests.e2e.system import System
 from tests.pictures import png
 from tests.texts import label, like, text
@@ -63,15 +64,44 @@ async def test_a_user_without_orders_gets_a_plain_sentence(shared_system: System
     assert await emma.labels_of(shown) == [label("users.button.send")]
 
 
-async def test_a_failed_order_leads_to_its_ticket(shared_system: System) -> None:
-    emma = await new_user(shared_system)
-    _, order = await tap_to_invoice(shared_system, emma)
+async def test_a_question_with_an_open_ticket_shows_the_order_and_support_below_it(shared_system: System) -> None:
+    emma, _ = await fail_after_payment(shared_system)
+    asked = await emma.says("where is my money?")
+    shown = await emma.sees(like("orders.card.failed_paid"))
+    offered = await emma.sees(like("support.ticket.for_support"))
+    assert asked["message_id"] < shown["message_id"] < offered["message_id"]
+    assert offered["reply_to_message"]["message_id"] == asked["message_id"]
+    await emma.taps("T-", message=offered)
+    await emma.sees(like("support.ticket.added"))
+    await support_group(shared_system).sees("where is my money", anywhere=True)
+
+
+async def test_a_failed_payout_is_in_the_status_until_an_operator_settles_it(shared_system: System) -> None:
+    emma, order = await fail_after_payment(shared_system)
+    await emma.says("/status")
+    listed = await emma.sees(like("orders.status.title"))
+    reference = str(row_of(shared_system, order)["reference"])
+    assert reference in listed["text"]
+    assert text("orders.status.failed_paid") in listed["text"]
+    await emma.taps(label("orders.status.open", reference=reference), message=listed)
+    await emma.sees(like("orders.card.failed_paid"))
+    settled = "UPDATE alarms SET cleared_at = raised_at WHERE subject = :about"
+    assert await change_rows(shared_system, settled, {"about": reference}) == 1
+    await emma.says("/status")
+    await emma.sees(like("orders.status.none"))
+
+
+async def test_a_failed_payout_is_meant_although_a_later_order_has_ended(shared_system: System) -> None:
+    emma, _ = await fail_after_payment(shared_system)
+    await emma.says("/send 250rb bca 9876543210 Budi")
+    await emma.taps(label("checkout.review.confirm"))
+    await emma.sees(like("orders.card.waiting"))
+    order = await order_of(shared_system, emma)
     await shared_system.service.pays(order)
-    await emma.sees(like("orders.notification.paid"))
-    await shared_system.service.does("fail", orderId=order["id"])
-    await emma.sees(like("support.ticket.by_itself"), anywhere=True)
-    await emma.says("why did it fail")
-    await emma.sees(like("support.ticket.for_support"))
+    await complete_order(shared_system, order)
+    await emma.sees(like("orders.notification.sent_bank"), anywhere=True)
+    await emma.says("where is my money?")
+    await emma.sees(like("orders.card.failed_paid"))
 
 
 async def test_no_question_is_read_while_an_answer_is_expected(shared_system: System) -> None:

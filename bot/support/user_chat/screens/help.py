@@ -64,7 +64,8 @@ def show_first_page(
         Button(t.plain("users.settings.phrase"), data=phrase.SHOW),
         Button(t.plain("users.button.settings"), data="s:show"),
     )
-    return Screen("\n\n".join(parts), (send_row(t), *write, *mine, *_topic_rows(t), others))
+    send = send_row(t, style=None if tickets else "primary")
+    return Screen("\n\n".join(parts), (send, *write, *mine, *_topic_rows(t), others))
 
 
 def show_staff_page(t: Translator, parts: Sequence[Screen]) -> Screen:

@@ -89,7 +89,7 @@ def offer_to_forward(t: Translator, tickets: Sequence[Ticket]) -> Screen:
         )
         for each in tickets
     )
-    return Screen(t("support.ticket.for_support"), (*rows, send_row(t)))
+    return Screen(t("support.ticket.for_support"), (*rows, send_row(t, style=None)))
 
 
 def explain_refusal(t: Translator, why: Html) -> Screen:
