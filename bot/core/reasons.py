@@ -16,6 +16,7 @@ _DATABASE_CODES: Final = {
     "SQLITE_NOTADB": "the file isn't an SQLite database",
     "SQLITE_READONLY": "the file can't be written, check its permissions",
     "08P01": "it is behind a connection pooler such as PgBouncer, which Kirim can't use: connect to PostgreSQL itself",
+    "25006": "it only takes reads now",
     "28000": "the user isn't allowed to connect",
     "28P01": "the user or the password is wrong",
     "3D000": "the server has no database of this name",

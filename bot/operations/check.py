@@ -140,6 +140,7 @@ async def check_database(open_database: Callable[[], Database]) -> str:
     """
     database = open_database()
     try:
+        await database.check_server()
         return f"schema {await database.check()}"
     except SchemaMismatch as error:
         if error.found is None:

@@ -94,6 +94,7 @@ class Monitor:
                 *await self._get_service_findings(),
                 await self._get_outbox_finding(),
                 silent,
+                await self._get_rights_finding(),
                 *await self._get_destination_findings(),
             ]
         )
@@ -269,6 +270,10 @@ class Monitor:
             backlog = await OutboxRepository(tx).get_backlog(self._clock.now() - self._rules.backlog_after)
         found = _build_finding(AlarmKind.OUTBOX_BACKLOG, backlog.since)
         return replace(found, facts={**found.facts, "count": backlog.count}) if found.is_wrong else found
+
+    async def _get_rights_finding(self) -> Finding:
+        table = await self._database.find_forbidden_table()
+        return Finding(AlarmKind.RIGHT_MISSING, table is not None, {"table": table} if table else {})
 
 
 def _describe_trouble(each: DestinationHealth, trouble: Trouble) -> dict[str, object]:

@@ -52,6 +52,7 @@ class FakeServer:
             "role": "kirim",
             "schema": "public",
             "may_create": True,
+            "only_reads": False,
             "forbidden": None,
         }
         self._row = SimpleNamespace(**usual | values)

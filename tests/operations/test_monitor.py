@@ -272,6 +272,23 @@ async def test_a_machine_that_slept_is_no_silent_poller(system: OrderSystem) -> 
     assert await check_and_deliver(system, after=3600 * 8) == []
 
 
+async def test_a_missing_right_in_the_database_is_one_alarm_until_it_is_back(
+    system: OrderSystem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forbidden: list[str | None] = ["orders"]
+
+    async def find_forbidden_table() -> str | None:
+        return forbidden[-1]
+
+    monkeypatch.setattr(system.sql, "find_forbidden_table", find_forbidden_table)
+    for _ in range(2):
+        assert await check_and_deliver(system) == [AlarmNotification.RAISED]
+    (alarm,) = await system.alarms.open()
+    assert (alarm.kind, alarm.facts["table"]) == (AlarmKind.RIGHT_MISSING, "orders")
+    forbidden.append(None)
+    assert await check_and_deliver(system) == [AlarmNotification.RAISED, AlarmNotification.CLEARED]
+
+
 async def test_rows_that_any_process_cannot_read_are_one_alarm_until_none_reports_them(
     system: OrderSystem, other_system: OrderSystem
 ) -> None:

@@ -64,6 +64,7 @@ def facts_of(kind: AlarmKind, now: datetime, typed: str) -> dict[str, object]:
         AlarmKind.METHODS_SHRUNK: {"before": 1_500, "now": 12},
         AlarmKind.OUTBOX_BACKLOG: {"count": 10_000, "since": since},
         AlarmKind.POLLER_SILENT: {"since": since},
+        AlarmKind.RIGHT_MISSING: {"table": "orders"},
         AlarmKind.ROW_LEFT: {"count": 2, "rows": "outbox 7, sealing_keys 1a2b3c4d"},
         AlarmKind.ROW_UNREADABLE: {"count": 6, "rows": "orders.holder 5, orders.number 7"},
         AlarmKind.SERVICE_DOWN: {"since": since},

@@ -16,8 +16,8 @@ from bot.infra.db.engine import create_keeper, create_reader, create_writer
 from bot.infra.db.erasure import empty_write_ahead_log
 from bot.infra.db.errors import SchemaMismatch, StoreDown, translate_connection_error, translate_error
 from bot.infra.db.fence import FENCE
-from bot.infra.db.processes import ProcessRepository
-from bot.infra.db.server_check import check_server, check_sessions
+from bot.infra.db.processes import TOUCH, ProcessRepository
+from bot.infra.db.server_check import FORBIDDEN, check_server, check_sessions
 from bot.infra.db.transaction import Transaction
 from bot.infra.db.vault import Vault
 from bot.infra.metrics import Measurement
@@ -134,6 +134,27 @@ class Database:
     def left_keys(self, table: str) -> frozenset[str]:
         """Return the keys of the rows of one table that this process has met lately, and that others may read."""
         return _keys_of(table, self._vault.left.find())
+
+    async def can_write(self, *, in_new_session: bool = False) -> bool:
+        """Return whether PostgreSQL takes a write of this process, in one of its sessions or in a new one."""
+        engine = create_keeper(self._address, self._writer, self._owner) if in_new_session else self._writer
+        try:
+            async with _connected(engine) as connection, connection.begin():
+                await connection.execute(TOUCH, {"me": self._owner})
+        except StoreDown:
+            return False
+        finally:
+            if engine is not self._writer:
+                await engine.dispose()
+        return True
+
+    async def find_forbidden_table(self) -> str | None:
+        """Return a table that this program's role on PostgreSQL may not read and write, or None."""
+        if self.is_sqlite:
+            return None
+        async with self.reading() as tx:
+            found: str | None = await tx.connection.scalar(FORBIDDEN)
+            return found
 
     async def upgrade(self) -> str:
         """Bring the tables up to date, and return their revision."""
@@ -271,6 +292,7 @@ class Database:
 
         Raises:
             UnsuitableServer: it is too old, or behind a pooler, its clock differs, or a privilege is missing.
+            StoreDown: it can't be reached, or only takes reads.
         """
         if not self.is_sqlite:
             async with _connected(self._writer) as connection, _connected(self._writer) as another:

@@ -3,17 +3,22 @@
 On SQLite they open the connection that writes, and migrate. `infra/db/sqlite.py` executes the bot's statements.
 """
 
+import math
 import sqlite3
 import time
 from typing import Any, Final
 
-from sqlalchemy import URL, Compiled, Connection, Dialect, event
+import structlog
+from sqlalchemy import URL, Compiled, Connection, Dialect, ExceptionContext, event
 from sqlalchemy.engine.interfaces import DBAPIConnection, DBAPICursor
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from sqlalchemy.pool import ConnectionPoolEntry
 from sqlalchemy.util import LRUCache
 
+from bot.core.backoff import Backoff
 from bot.infra.db.address import Address
+
+log = structlog.get_logger(__name__)
 
 POSTGRESQL_CONNECTIONS = 8
 CONNECT_SECONDS = 5.0
@@ -26,6 +31,13 @@ PROGRAM_NAME = "kirim"
 
 IDLE_IN_TRANSACTION_MILLISECONDS = 4000
 """PostgreSQL ends a transaction without a statement for so long. It is less than a lease lasts."""
+
+UNUSABLE: Final = frozenset({"25006", "42501", "42704", "57P01", "57P02", "57P03", "57P04", "57P05"})
+"""The errors (SQLSTATE) of a session that can no longer do its work, although a new one may: it only reads, its role
+lost a right or was replaced by one of the same name, or the server ends it."""
+
+RENEWALS: Final = Backoff(first=1.0, longest=10.0)
+"""The least time between two replacements of all sessions. If the new ones fail likewise, reads go on in them."""
 
 # The server must notice when a machine vanishes. Otherwise its locks would stay.
 KEEPALIVES: Final = {"tcp_keepalives_idle": "10", "tcp_keepalives_interval": "5", "tcp_keepalives_count": "3"}
@@ -102,7 +114,7 @@ def create_session_name(owner: str) -> str:
 def _create_postgresql(
     address: Address, owner: str, *, connections: int = POSTGRESQL_CONNECTIONS, command_seconds: float | None
 ) -> AsyncEngine:
-    return create_async_engine(
+    engine = create_async_engine(
         # The address is in `connect_args`: SQLAlchemy would take its parameters for those of the driver.
         URL.create("postgresql+asyncpg"),
         # Set here, because the defaults of the server or the role can differ. A writer must see the latest commits.
@@ -125,6 +137,23 @@ def _create_postgresql(
             synchronous_commit="on",
         ),
     )
+    _renew_unusable_sessions(engine)
+    return engine
+
+
+def _renew_unusable_sessions(engine: AsyncEngine) -> None:
+    """Replace all sessions of the pool at the first error that says that one can no longer do its work."""
+    pause, next_at = RENEWALS.first, -math.inf
+
+    @event.listens_for(engine.sync_engine, "handle_error")
+    def renew(context: ExceptionContext) -> None:
+        nonlocal pause, next_at
+        code, now = getattr(context.original_exception, "sqlstate", None), time.monotonic()
+        if code in UNUSABLE and now >= next_at:
+            pause = RENEWALS.first if now >= next_at + RENEWALS.longest else RENEWALS.next_wait(pause)
+            next_at = now + pause
+            context.is_disconnect = True
+            log.warning("database_sessions_renewed", code=code)
 
 
 def build_connect_args(address: Address, command_seconds: float | None, **settings: str) -> dict[str, Any]:

@@ -23,6 +23,9 @@ CONNECTIONS_IN_USE: Final = gauge(
 CONNECTIONS_LIMIT: Final = gauge(
     "kirim_database_connections_limit", "Connections to PostgreSQL that can be used at once.", pool=POOLS
 )
+UNWRITABLE_SECONDS: Final = gauge(
+    "kirim_database_unwritable_seconds", "For how long PostgreSQL has taken no write of this process. 0 while it does."
+)
 ERRORS: Final = counter(
     "kirim_database_errors",
     "Transactions that failed, by what happened.",

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any, Final
 
-from sqlalchemy import BindParameter, Integer, bindparam, delete, exists, func, literal, literal_column, select
+from sqlalchemy import BindParameter, Integer, bindparam, delete, exists, func, literal, literal_column, select, update
 
 from bot.infra.db import upsert
 from bot.infra.db.columns import MALFORMED
@@ -29,6 +29,7 @@ LASTS = db_time_in(bindparam("record_seconds", type_=Integer()))
 NOW = db_time_in(literal(0, Integer()))
 KEPT = {"owner": OWNER, "key_names": bindparam("names", type_=processes.c.key_names.type), "expires_at": LASTS}
 OTHERS = select(processes.c.key_names).where(processes.c.expires_at > NOW, processes.c.owner != OWNER)
+TOUCH = update(processes).where(processes.c.owner == OWNER).values(expires_at=processes.c.expires_at)
 DELETE_ONE = delete(processes).where(processes.c.owner == OWNER)
 DELETE_EXPIRED = delete(processes).where(processes.c.expires_at <= NOW)
 LOCK = select(func.pg_advisory_xact_lock(literal_column("3"), literal_column("0")))

@@ -6,22 +6,27 @@ from typing import Final
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from bot.core.reasons import database_reason
 from bot.infra.db.engine import IDLE_IN_TRANSACTION_MILLISECONDS
-from bot.infra.db.errors import UnsuitableServer
+from bot.infra.db.errors import StoreDown, UnsuitableServer
 
 OLDEST_VERSION: Final = 13
 MAX_CLOCK_OFFSET_SECONDS: Final = 2.0
 """Leases go by the database's clock, but times in rows by those of the machines. A lease bears this difference."""
 
+FORBIDDEN: Final = text(
+    "SELECT min(c.relname::text) FROM pg_class c"
+    " WHERE c.relkind = 'r' AND c.relnamespace = current_schema()::regnamespace AND NOT"
+    " (has_table_privilege(c.oid, 'SELECT') AND has_table_privilege(c.oid, 'INSERT')"
+    " AND has_table_privilege(c.oid, 'UPDATE') AND has_table_privilege(c.oid, 'DELETE'))"
+)
 SERVER: Final = text(
     "SELECT current_setting('server_version_num')::int / 10000 AS version,"
     " current_setting('idle_in_transaction_session_timeout', true) AS timeout,"
     " clock_timestamp() AS time, current_user AS role, current_schema() AS schema,"
     " coalesce(has_schema_privilege(current_schema(), 'CREATE'), false) AS may_create,"
-    " (SELECT min(c.relname::text) FROM pg_class c"
-    " WHERE c.relkind = 'r' AND c.relnamespace = current_schema()::regnamespace AND NOT"
-    " (has_table_privilege(c.oid, 'SELECT') AND has_table_privilege(c.oid, 'INSERT')"
-    " AND has_table_privilege(c.oid, 'UPDATE') AND has_table_privilege(c.oid, 'DELETE'))) AS forbidden"
+    " current_setting('transaction_read_only')::bool AS only_reads,"
+    f" ({FORBIDDEN.text}) AS forbidden"
 )
 
 BACKEND: Final = text("SELECT pg_backend_pid()")
@@ -48,6 +53,7 @@ async def check_server(connection: AsyncConnection) -> None:
 
     Raises:
         UnsuitableServer: one of them is wrong. The text says which, and what to do.
+        StoreDown: the server only takes reads.
     """
     before = datetime.now(UTC)
     found = (await connection.execute(SERVER)).one()
@@ -64,6 +70,8 @@ async def check_server(connection: AsyncConnection) -> None:
             f"its clock differs from this machine's by {offset:.1f} seconds, and Kirim bears"
             f" {MAX_CLOCK_OFFSET_SECONDS:.0f}: synchronise both clocks (NTP)"
         )
+    if found.only_reads:
+        raise StoreDown(database_reason("25006"))
     if found.schema is None or not found.may_create:
         raise UnsuitableServer(
             f"the role {found.role} may not create tables there: GRANT CREATE, USAGE ON SCHEMA"

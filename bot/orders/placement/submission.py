@@ -94,6 +94,10 @@ class OrderSubmission:
         """Return whether this process asks for this order, or has an answer that it couldn't save yet."""
         return reference in self._tasks
 
+    def is_busy(self) -> bool:
+        """Return whether a request is in progress, or an answer waits to be saved."""
+        return bool(self._tasks)
+
     async def wait(self) -> None:
         """Wait until no request is in progress."""
         while self._tasks:

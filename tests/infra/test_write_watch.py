@@ -1,0 +1,82 @@
+"""A process ends if PostgreSQL takes the writes of new sessions but not its own, and only then."""
+
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
+
+import pytest
+
+from bot.infra.db import write_watch
+from bot.infra.db.errors import StoreDown
+from bot.infra.db.write_watch import STUCK_SECONDS, TRY_SECONDS, WriteWatch
+from bot.infra.metrics import REGISTRY
+
+if TYPE_CHECKING:
+    from bot.infra.db.database import Database
+
+HOUR = 3600.0
+
+
+class Hour:
+    """An hour of a process, and a database whose writes succeed as a test says."""
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        self.seconds = 0.0
+        self.works, self.works_in_new_session = True, True
+        self.has_unsaved, self.standstill = False, 0.0
+        self.back_at, self.saved_at = HOUR, HOUR
+        patch.setattr(write_watch, "time", SimpleNamespace(monotonic=lambda: self.seconds))
+        patch.setattr(write_watch, "asyncio", SimpleNamespace(sleep=self._sleep))
+        self.watch = WriteWatch(cast("Database", self), lambda: self.has_unsaved and self.seconds < self.saved_at)
+
+    async def can_write(self, *, in_new_session: bool = False) -> bool:
+        return self.works_in_new_session if in_new_session else self.works or self.seconds >= self.back_at
+
+    async def _sleep(self, seconds: float) -> None:
+        self.seconds += seconds + self.standstill
+        self.standstill = 0.0
+        if self.seconds >= HOUR:
+            raise TimeoutError
+
+    async def ends_at(self) -> float:
+        """Return when the process ends. It is `HOUR` if it doesn't."""
+        with pytest.raises((StoreDown, TimeoutError)):
+            await self.watch.run()
+        return self.seconds
+
+
+@pytest.fixture
+def hour(monkeypatch: pytest.MonkeyPatch) -> Hour:
+    return Hour(monkeypatch)
+
+
+async def test_a_process_that_writes_goes_on(hour: Hour) -> None:
+    assert await hour.ends_at() == HOUR
+    assert hour.watch.can_write()
+
+
+async def test_a_process_ends_after_a_minute_in_which_only_new_sessions_write(hour: Hour) -> None:
+    hour.works = False
+    assert await hour.ends_at() == TRY_SECONDS + STUCK_SECONDS
+    assert not hour.watch.can_write()
+    assert REGISTRY.get_sample_value("kirim_database_unwritable_seconds") == STUCK_SECONDS
+
+
+async def test_a_process_waits_as_long_as_nobody_can_write(hour: Hour) -> None:
+    hour.works = hour.works_in_new_session = False
+    assert await hour.ends_at() == HOUR
+
+
+async def test_a_process_that_writes_again_within_the_minute_goes_on(hour: Hour) -> None:
+    hour.works, hour.back_at = False, STUCK_SECONDS
+    assert await hour.ends_at() == HOUR
+    assert hour.watch.can_write()
+
+
+async def test_a_process_does_not_end_before_an_answer_is_saved(hour: Hour) -> None:
+    hour.works, hour.has_unsaved, hour.saved_at = False, True, 600
+    assert await hour.ends_at() == 600
+
+
+async def test_a_failure_after_a_standstill_of_the_machine_is_no_minute_of_failures(hour: Hour) -> None:
+    hour.works, hour.standstill, hour.back_at = False, 600, 600 + 3 * TRY_SECONDS
+    assert await hour.ends_at() == HOUR
