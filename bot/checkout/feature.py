@@ -3,6 +3,7 @@
 from bot.checkout.contact_handlers import ContactHandlers
 from bot.checkout.conversation import Conversation
 from bot.checkout.draft import Step
+from bot.checkout.edited_answer_handlers import EditedAnswers
 from bot.checkout.handlers import DraftHandlers
 from bot.checkout.notifications import RENDERERS
 from bot.checkout.one_line_handlers import OneLineHandlers
@@ -79,6 +80,7 @@ class Checkout:
             status_messages=orders.status_messages,
             draft_handlers=draft_handlers,
         )
+        edited = EditedAnswers()
         expiry = DraftWorker(self.drafts, infra.chat_jobs, infra.wake_outbox)
         waiting = WaitingDraftWorker(self.drafts, catalogue, users.sessions, draft_handlers, infra.chat_jobs)
         self.feature = Feature(
@@ -91,7 +93,11 @@ class Checkout:
             recipient_actions={RecipientAction.SEND: repeating.send_to_recipient},
             conversation=draft_handlers,
             routes=(self.conversation.routes(), self.conversation.fallback_routes()),
-            handlers={HandlerPhase.CONVERSATION: self.conversation.handlers()},
+            after_update=(edited.remember,),
+            handlers={
+                HandlerPhase.QUESTIONS: (edited.handler(),),
+                HandlerPhase.CONVERSATION: self.conversation.handlers(),
+            },
             renderers=(RENDERERS,),
             workers=(Worker("draft-expiry", expiry.tick), Worker("waiting-drafts", waiting.tick)),
             jobs={**expiry.jobs(), **waiting.jobs()},

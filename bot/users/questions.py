@@ -84,7 +84,7 @@ def make_closing_handler(answers: Collection[str]) -> Handler:
 
     async def close(update: Update, _: Context) -> None:
         session = current_session()
-        text = update.effective_message.text if update.effective_message else None
+        text = update.message.text if update.message else None
         is_press = update.callback_query is not None
         is_command = not is_press and text is not None and text.startswith("/")
         is_here = update.effective_chat is not None and update.effective_chat.id == session.chat_id

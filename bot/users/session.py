@@ -102,6 +102,8 @@ class Session:
     """Whether the pressed message has text that another screen can replace. A picture has none."""
     pressed: Message | None = None
     """The message with the pressed button, or None if Telegram doesn't send it."""
+    typed: Message | None = None
+    """The new message of a private chat that this update is."""
     query_id: str | None = None
     """The id of the button press, until it is answered."""
     notice: Html | None = None

@@ -97,6 +97,7 @@ class SessionLoader:
             message_id=message.message_id if message else None,
             has_text=bool(getattr(message, "text", None)),
             pressed=message if isinstance(message, Message) else None,
+            typed=update.message if is_private else None,
             query_id=query.id if query else None,
             blocked_since=user.blocked_at if is_private else None,
             handled_by=None if attempt is None else attempt.item.handled_by,

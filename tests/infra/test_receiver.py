@@ -55,7 +55,8 @@ class FakeQueues:
 
 
 def message(update_id: int, chat: int = 1) -> dict[str, Any]:
-    return {"update_id": update_id, "message": {"message_id": 1, "date": 0, "chat": {"id": chat, "type": "private"}}}
+    chat_of_user = {"id": chat, "type": "private"}
+    return {"update_id": update_id, "message": {"message_id": 1, "date": 0, "chat": chat_of_user, "text": "hi"}}
 
 
 async def receive(telegram: FakeTelegram, store: FakeStore, queues: FakeQueues, seconds: float) -> None:
@@ -179,3 +180,33 @@ def test_the_chat_of_an_update_is_where_its_answer_goes() -> None:
     member = {"update_id": 1, "my_chat_member": {"chat": {"id": 5}, "from": {"id": 44}}}
     assert [find_chat_id(update) for update in (message(1, 9), press, inline, member)] == [9, -100, 44, 5]
     assert find_chat_id({"update_id": 1}) is None
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        {"boost_added": {"boost_count": 1}},
+        {"users_shared": {"request_id": 1, "users": [{"user_id": 3}]}},
+        {"chat_shared": {"request_id": 1, "chat_id": 3}},
+        {"new_chat_photo": [{"file_id": "x"}]},
+        {"chat_background_set": {"type": {"type": "fill"}}},
+        {"pinned_message": {"message_id": 3, "text": "pinned"}},
+        {"message_auto_delete_timer_changed": {"message_auto_delete_time": 86_400}},
+        {"gift": {"gift": {"id": "1"}}},
+        {"an_event_of_the_next_bot_api": {}},
+    ],
+)
+def test_a_service_message_in_a_private_chat_is_not_taken_for_typed(event: dict[str, Any]) -> None:
+    update = message(1, 9)
+    del update["message"]["text"]
+    update["message"] |= event
+    assert find_chat_id(update) is None
+    update["message"]["chat"]["type"] = "supergroup"  # topics of tickets have events that count
+    assert find_chat_id(update) == 9
+
+
+def test_a_shared_contact_is_an_answer() -> None:
+    update = message(1, 9)
+    del update["message"]["text"]
+    update["message"]["contact"] = {"phone_number": "0812", "first_name": "Budi"}
+    assert find_chat_id(update) == 9

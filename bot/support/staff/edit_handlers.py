@@ -1,17 +1,17 @@
-"""Handle edited messages. An edit of a ticket's message changes its entry. Other edits change nothing."""
+"""Handle edited messages. An edit of a ticket's message changes its entry. Checkout explains those of answers."""
 
-from telegram import Message, Update
-from telegram.ext import MessageHandler, filters
+from telegram import Chat, Message, Update
+from telegram.ext import ApplicationHandlerStop, MessageHandler, filters
 
 from bot.core.errors import Rejection
-from bot.infra.telegram.ui.router import Handler
+from bot.infra.telegram.ui.router import Context, Handler
 from bot.support.incoming_messages import read_message
 from bot.support.model import EntryKind, TicketEntry
 from bot.support.staff.replies import ReplyHandlers, read_note, read_reply
 from bot.support.staff.screens import talk as staff_talk
 from bot.support.staff.session import StaffSession, StaffSessions
 from bot.support.tickets.corrections import TicketCorrectionService
-from bot.users.session import Session, as_handler
+from bot.users.session import Session, current_session
 
 
 class EditHandlers:
@@ -25,12 +25,20 @@ class EditHandlers:
         self._staff_sessions = staff_sessions
 
     def handler(self) -> Handler:
-        """Return the handler of all edited messages, so that no other handler takes one for a new message."""
-        return MessageHandler(filters.UpdateType.EDITED_MESSAGE, as_handler(self._edited))
+        """Return the handler of edited messages. Those of private chats that are in no ticket go to the next one."""
 
-    async def _edited(self, session: Session, update: Update) -> None:
+        async def edited(update: Update, _: Context) -> None:
+            message = update.edited_message
+            entry = await self._corrections.find(message.chat_id, message.message_id) if message else None
+            if entry is None and update.effective_chat is not None and update.effective_chat.type == Chat.PRIVATE:
+                return
+            await self._edited(current_session(), update, entry)
+            raise ApplicationHandlerStop
+
+        return MessageHandler(filters.UpdateType.EDITED_MESSAGE, edited)
+
+    async def _edited(self, session: Session, update: Update, entry: TicketEntry | None) -> None:
         message = update.edited_message
-        entry = await self._corrections.find(message.chat_id, message.message_id) if message else None
         if message is not None and entry is None:
             # A message that was too long, for example, wasn't saved, and can be sent after its edit.
             await self._replies.take_message(update, message)

@@ -34,6 +34,12 @@ log = structlog.get_logger(__name__)
 SAVED_UPDATES = ("message", "edited_message", "callback_query", "my_chat_member")
 """The kinds of updates that are saved in the inbox."""
 
+CONTENT: Final = frozenset(
+    {"text", "rich_message", "animation", "audio", "document", "live_photo", "paid_media", "photo", "sticker", "story"}
+    | {"video", "video_note", "voice", "checklist", "contact", "dice", "game", "poll", "venue", "location"}
+)
+"""What users send. Any other message reports an event, such as a boost or a new theme."""
+
 ALLOWED_UPDATES = (*SAVED_UPDATES, INLINE_QUERY)
 """Other kinds of updates are acknowledged unread."""
 
@@ -221,7 +227,8 @@ def find_kind(update: UpdateBody) -> str | None:
 def find_chat_id(update: UpdateBody) -> int | None:
     """Return the chat in whose queue the update belongs, or None for updates that aren't saved.
 
-    A press on a message that the bot can't see (inline mode) belongs to the chat of the user who pressed.
+    These are all other kinds, and service messages in private chats, which need no answer. A press on a message that
+    the bot can't see (inline mode) belongs to the chat of the user who pressed.
     """
     kind = find_kind(update)
     if kind is None:
@@ -229,6 +236,8 @@ def find_chat_id(update: UpdateBody) -> int | None:
     body = update[kind]
     message = body.get("message") if kind == "callback_query" else body
     chat = (message or {}).get("chat") or body.get("from") or {}
+    if kind == "message" and chat.get("type") == "private" and CONTENT.isdisjoint(body):
+        return None
     chat_id = chat.get("id")
     return chat_id if isinstance(chat_id, int) else None
 
