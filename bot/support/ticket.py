@@ -1,6 +1,7 @@
 """A ticket: one subject of one user with support. It is open until support closes it.
 
-Users open tickets. The bot opens one for a paid order that went wrong. Each change returns a changed copy.
+Users open tickets. The bot opens one for a paid order that went wrong, and closes it if the order needs no help after
+all. Each change returns a changed copy.
 """
 
 import secrets
@@ -71,6 +72,7 @@ class Ticket:
         waiting_since: when the user wrote the oldest message without a reply, or when the order failed.
         reminded_at: when support was reminded of this wait.
         escalated_at: when operators were reminded of this wait.
+        closed_by: who closed it. None if it is open, or if the bot closed it.
     """
 
     reference: str
@@ -109,6 +111,11 @@ class Ticket:
     def is_open(self) -> bool:
         """Whether support hasn't closed the ticket."""
         return self.status is TicketStatus.OPEN
+
+    @property
+    def end(self) -> str:
+        """Why a closed ticket was closed, as keys of texts end: "itself" if the bot closed it."""
+        return "itself" if self.closed_by is None else str(self.close_reason or CloseReason.SOLVED)
 
     @property
     def log_fields(self) -> Mapping[str, str]:
@@ -159,14 +166,12 @@ class Ticket:
 
     def close(self, by: int, reason: CloseReason, now: datetime) -> Self:
         """Return the ticket closed by `by`. Raise as `claim` does."""
-        return replace(
-            self.claim(by, now),
-            status=TicketStatus.CLOSED,
-            closed_at=now,
-            closed_by=by,
-            close_reason=reason,
-            waiting_since=None,
-        )
+        return replace(self.claim(by, now).close_itself(now), closed_by=by, close_reason=reason)
+
+    def close_itself(self, now: datetime) -> Self:
+        """Return the ticket closed by the bot, because the rupiah of its order were sent."""
+        solved = CloseReason.SOLVED
+        return replace(self, status=TicketStatus.CLOSED, closed_at=now, close_reason=solved, waiting_since=None)
 
     def reopen(self, now: datetime, within: timedelta) -> Self:
         """Return the ticket open again. Its agent stays the same.

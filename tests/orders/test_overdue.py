@@ -13,7 +13,7 @@ from bot.orders.repository import OrderRepository
 from bot.settlement.model import KeyRefused, OrderReport
 from bot.staff.alarm_model import AlarmKind
 from bot.staff.notifications import AlarmNotification
-from bot.support.notification_kinds import StaffNotification
+from bot.support.notification_kinds import StaffNotification, TicketNotification
 from tests.orders.crashes import Crash, CrashCountdown, CrashingSender, CrashingStore
 from tests.orders.order_system import EMMA, OSCAR, OrderSystem, SentMessage, rules
 from tests.settlement.fake_settlement import FakeSettlement, failing
@@ -69,7 +69,7 @@ async def test_a_paid_order_that_is_not_done_in_time_is_told_once_to_sender_and_
 @pytest.mark.parametrize(
     ("state", "notifications", "staff"),
     [
-        ("COMPLETED", [OrderNotification.SENT], [AlarmNotification.CLEARED]),
+        ("COMPLETED", [OrderNotification.SENT, TicketNotification.CLOSED], [AlarmNotification.CLEARED]),
         ("FAILED", [OrderNotification.FAILED], [OrderWarning.FAILED]),
     ],
 )

@@ -30,7 +30,7 @@ def an_unanswered_ticket(now: datetime, **changes: object) -> Ticket:
 def a_closed_ticket(now: datetime, reason: CloseReason = CloseReason.SOLVED, **changes: object) -> Ticket:
     """Return the same ticket, closed by support at `now`."""
     closed = {"status": TicketStatus.CLOSED, "closed_at": now, "close_reason": reason, "waiting_since": None}
-    return an_unanswered_ticket(now, **{**closed, **changes})
+    return an_unanswered_ticket(now, **{**closed, "closed_by": 3001, **changes})
 
 
 def an_entry(ticket: str = "T-2345A", source: int = 1, **changes: Any) -> TicketEntry:

@@ -62,7 +62,8 @@ def some_tickets(_: Outside) -> Iterator[Ticket]:
     yield replace(an_unanswered_ticket(NOW), order_reference="")
     yield an_unanswered_ticket(NOW).claim(3001, NOW)
     for reason, rating in product(CloseReason, (None, *Rating)):
-        yield a_closed_ticket(NOW, reason, rating=rating, closed_by=3001)
+        yield a_closed_ticket(NOW, reason, rating=rating)
+    yield a_closed_ticket(NOW, cause=Cause.STUCK, closed_by=None)
 
 
 def some_entries(outside: Outside) -> tuple[TicketEntry, ...]:
@@ -177,6 +178,7 @@ SAMPLES: Final[dict[object, Callable[[Outside], Iterable[object]]]] = {
     # A user without a part isn't a member of staff.
     (help_screens.show_staff_page, "parts"): lambda outside: ((Screen(outside.html),), (Screen(outside.html),) * 2),
     (guide.show_start, "counts"): lambda _: (dict.fromkeys(TicketFilter, 0), dict.fromkeys(TicketFilter, 10**6)),
+    (saved_replies.show_preview, "state"): lambda _: ("", "Order now: Sent"),
     (str, "called"): lambda _: ("a" * 20,),
     (str, "filled"): lambda outside: (outside.html,),
     (str, "notice"): lambda outside: ("", outside.html),

@@ -6,11 +6,12 @@ import pytest
 
 from bot.core import templates
 from bot.core.errors import Rejection
+from bot.infra.i18n import Translator
 from bot.infra.telegram.ui.reader import Reader
 from bot.support.saved_replies import screens
 from bot.support.saved_replies.model import MAX_COUNT, SavedReply, hash_text, needs_order, read_name, read_text
 from bot.support.ticket import Ticket
-from tests.orders.builders import an_open_order
+from tests.orders.builders import an_open_order, as_sent
 from tests.screens import HOSTILE_NAMES, JAKARTA, NOW, ScreenCase
 from tests.texts import TRANSLATIONS
 
@@ -75,13 +76,25 @@ def test_every_screen_of_them_is_markup_that_telegram_takes_and_fits(t: object, 
         screens.ask_text(t, WIDE, "en"),  # type: ignore[arg-type]
         screens.ask_which(t, TICKET, answers, "en"),  # type: ignore[arg-type]
         screens.ask_which(t, TICKET, answers, "id"),  # type: ignore[arg-type]
-        screens.show_preview(t, TICKET, WIDE, text, "en"),  # type: ignore[arg-type]
+        screens.show_preview(t, TICKET, WIDE, text, "en", state="Order now: Sent"),  # type: ignore[arg-type]
         screens.show_queued(Reader(t, JAKARTA, NOW), TICKET, WIDE, text, 3001),  # type: ignore[arg-type]
     )
     for screen in shown:
         seen = ScreenCase("", screen)
         assert 0 < seen.units <= 4096
         assert len(seen.buttons) <= 100
+
+
+@pytest.mark.parametrize("t", [EN, ID], ids=["en", "id"])
+def test_a_saved_reply_that_does_not_fit_the_orders_state_warns(t: Translator) -> None:
+    sent, reader = as_sent(an_open_order()), Reader(t, JAKARTA, NOW)
+    warning = t("support.saved_reply.does_not_fit", state=t("orders.status.sent"))
+    fine = t("support.saved_reply.state", state=t("orders.status.sent"))
+    for called in ("payment-received", "failed-checking", "paid-expired"):
+        assert screens.format_state(reader, called, sent) == warning
+    for called in ("done", "bank-delay", "confirm-number", "our-own"):
+        assert screens.format_state(reader, called, sent) == fine
+    assert not screens.format_state(reader, "done", None)
 
 
 def test_only_answers_in_the_users_language_are_offered() -> None:

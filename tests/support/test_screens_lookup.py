@@ -25,7 +25,7 @@ from bot.support.ticket import Cause, CloseReason, Ticket
 from bot.support.ticket_statistics import TicketStatistics
 from bot.support.tickets.screens import format_ticket_times
 from bot.users.model import User
-from tests.orders.builders import an_open_order
+from tests.orders.builders import an_open_order, as_sent
 from tests.screens import HOSTILE_NAMES, JAKARTA, NOW, ScreenCase
 from tests.settlement.builders import LISTED_BCA
 from tests.texts import TRANSLATIONS, label, name_of, says, text
@@ -143,6 +143,13 @@ def test_every_list_of_tickets_fits_and_leads_to_the_others(which: TicketFilter,
     filters = [button for button in seen.buttons if t.number(1_234) in button.label]
     assert [button.data for button in filters] == [f"lu:tickets:{each}~0" for each in TicketFilter]
     assert [button.data for button in filters if button.label.startswith("•")] == [f"lu:tickets:{which}~0"]
+
+
+def test_the_list_of_tickets_says_the_state_of_each_order_now() -> None:
+    page = Page(((ticket(cause=Cause.STUCK), as_sent(an_open_order())), (ticket(), an_open_order())))
+    seen = ScreenCase("tickets", _of_user(page)).text
+    assert f"ABC2345, {text('orders.status.sent')}" in seen
+    assert f"ABC2345, {text('orders.status.created')}" in seen
 
 
 def test_a_ticket_about_no_order_and_a_list_of_none_say_so() -> None:

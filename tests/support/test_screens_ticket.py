@@ -93,6 +93,14 @@ def test_a_closed_ticket_can_be_rated_in_one_tap_and_reopened_as_long_as_that_is
 
 
 @pytest.mark.parametrize("locale", LOCALES)
+def test_a_ticket_that_closed_itself_says_why_and_asks_for_no_rating(locale: str) -> None:
+    shown = page(a_closed_ticket(NOW, cause=Cause.STUCK, closed_by=None), can_reopen=True, locale=locale)
+    assert says(shown.text, "support.ticket.closed_itself", locale)
+    assert data_of(shown)[0] == "t:T-4F7K2:reopen"
+    assert not any("rate" in data for data in data_of(shown))
+
+
+@pytest.mark.parametrize("locale", LOCALES)
 @pytest.mark.parametrize("rating", list(Rating))
 def test_what_was_said_of_the_help_stands_there(rating: Rating, locale: str) -> None:
     shown = page(a_closed_ticket(NOW, rating=rating), locale=locale).text

@@ -10,6 +10,7 @@ from bot.core.errors import Rejection
 from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.notification_kinds import OrderNotification
 from bot.settlement.model import OrderReport
+from bot.staff.alarm_model import AlarmKind
 from bot.staff.staff_chat import StaffChat
 from bot.support.model import EntryKind, IncomingMessage, MediaKind
 from bot.support.notification_kinds import StaffNotification, TicketNotification
@@ -17,10 +18,11 @@ from bot.support.ticket import Cause, CloseReason, Rating, Ticket, TicketStatus
 from bot.support.tickets.entry_repository import TicketEntryRepository
 from bot.support.tickets.order_tickets import open_order_ticket
 from bot.support.tickets.repository import TicketRepository
+from bot.support.tickets.staff_service import StaffTicketService
 from bot.support.tickets.user_service import UserTicketService
 from bot.users.model import User, UserEvent
 from bot.users.repository import UserEventRepository, UserRepository
-from tests.orders.order_system import EMMA, SARI, OrderSystem, rules
+from tests.orders.order_system import EMMA, OSCAR, SARI, OrderSystem, rules
 from tests.settlement.fake_settlement import FakeSettlement
 
 RINA = 3001
@@ -206,6 +208,70 @@ async def test_what_is_stuck_and_fails_then_keeps_its_one_ticket(system: UserTic
     told = system.sender.kinds(EMMA)
     assert [told.count(kind) for kind in (OrderNotification.STUCK, OrderNotification.FAILED)] == [1, 1]
     assert TicketNotification.OPENED not in told
+
+
+async def _stuck(system: UserTicketSystem) -> tuple[str, Ticket]:
+    """Return a paid order that takes too long, and the ticket that the bot opened for it."""
+    order = await _paid(system)
+    system.clock.passes(minutes=31)
+    await system.poller.tick()
+    await system.observer.mark_overdue()
+    async with system.store.reading() as tx:
+        (ticket,) = await TicketRepository(tx).of_order(order)
+    return order, ticket
+
+
+async def _complete(system: UserTicketSystem, order: str) -> None:
+    await system.apply_report(order, OrderReport(service_id="svc-1", state="COMPLETED"))
+    await system.deliver()
+
+
+async def test_an_untouched_ticket_closes_itself_when_the_rupiah_were_sent(system: UserTicketSystem) -> None:
+    order, ticket = await _stuck(system)
+    await _complete(system, order)
+    closed = await system.ticket(ticket.reference)
+    assert (closed.is_open, closed.waiting_since, closed.closed_by, closed.end) == (False, None, None, "itself")
+    told = [kind for kind in system.sender.kinds(EMMA) if kind != OrderNotification.CARD_EDIT]
+    assert told[-2:] == [OrderNotification.SENT, TicketNotification.CLOSED]
+    assert system.sender.kinds(RINA) == [StaffNotification.NEW_CARD, StaffNotification.CARD]
+
+
+async def test_a_ticket_that_closed_itself_opens_again_with_a_later_message(system: UserTicketSystem) -> None:
+    order, ticket = await _stuck(system)
+    await _complete(system, order)
+    taken = await system.tickets.write(system.user(), words("It isn't there", 10), ticket.reference)
+    assert (taken.event, taken.ticket.is_open, taken.ticket.waiting_since) == (
+        UserEvent.REOPENED,
+        True,
+        system.clock.now(),
+    )
+
+
+@pytest.mark.parametrize("touch", ["wrote", "noted", "claimed", "took the alarm", "failed"])
+async def test_a_ticket_that_somebody_has_touched_stays_open(system: UserTicketSystem, touch: str) -> None:
+    order, ticket = await _stuck(system)
+    staff = StaffTicketService(system.store, system.clock, system.staff_chat)
+    match touch:
+        case "wrote":
+            await system.tickets.write(system.user(), words("Where is it?", 10), ticket.reference)
+        case "noted":
+            await staff.add_note(ticket.reference, RINA, words("I asked the service", 11, RINA))
+        case "claimed":
+            await staff.claim(ticket.reference, RINA)
+        case "took the alarm":
+            assert await system.monitor.resolve(AlarmKind.ORDER_STUCK, order, OSCAR)
+        case "failed":
+            await system.apply_report(order, OrderReport(service_id="svc-1", state="FAILED"))
+    await _complete(system, order)
+    assert (await system.ticket(ticket.reference)).is_open
+    assert TicketNotification.CLOSED not in system.sender.kinds(EMMA)
+
+
+async def test_a_message_of_the_same_moment_keeps_a_ticket_from_closing_itself(system: UserTicketSystem) -> None:
+    _, before = await _stuck(system)
+    await system.tickets.write(system.user(), words("Where is it?", 10), before.reference)
+    async with system.store.transaction() as tx:
+        assert await TicketRepository(tx).save(before.close_itself(system.clock.now())) is None
 
 
 async def test_who_has_asked_before_the_failure_keeps_their_ticket_and_it_waits_again(system: UserTicketSystem) -> None:

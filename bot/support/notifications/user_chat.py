@@ -59,7 +59,7 @@ class UserChatMessages:
             return Sent()
         can_reopen = ticket.can_be_reopened(context.now, self._within)
         screen = ticket_page.show_ticket(context.reader, ticket, order, can_reopen=can_reopen)
-        return await context.send_text(notification, screen, priority="money")
+        return await context.send_text(notification, screen, priority="money", silent=ticket.closed_by is None)
 
 
 async def remove_deleted(notification: Notification[DeletedTicket], context: RenderContext) -> DeliveryOutcome:

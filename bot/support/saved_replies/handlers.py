@@ -226,20 +226,22 @@ class SendSavedReplyHandlers:
         async with alert_on_rejection(staff):
             ticket, order, t = await self._case(staff, button.ticket)
             filled = _fill(await self._saved_replies.get(button.name), ticket, order, t)
+            state = screens.format_state(staff.reader, button.name, order)
             await staff.session.acknowledge()
-            await staff.edit_message(screens.show_preview(staff.t, ticket, button.name, filled, t.locale))
+            await staff.edit_message(screens.show_preview(staff.t, ticket, button.name, filled, t.locale, state=state))
 
     async def send_button(self, staff: StaffSession, button: SendSavedReplyButton) -> None:
-        """Send the previewed text. If the text has changed since, show a new preview instead."""
+        """Send the previewed text. If it or the order's state has changed since, show a new preview instead."""
         async with alert_on_rejection(staff):
             await self._send(staff, button)
 
     async def _send(self, staff: StaffSession, button: SendSavedReplyButton) -> None:
         ticket, order, t = await self._case(staff, button.ticket)
         filled = _fill(await self._saved_replies.get(button.name), ticket, order, t)
-        if hash_text(filled) != button.text_hash:
+        state = screens.format_state(staff.reader, button.name, order)
+        if hash_text(filled + state) != button.text_hash:
             await staff.toast("support.saved_reply.changed", alert=True)
-            await staff.edit_message(screens.show_preview(staff.t, ticket, button.name, filled, t.locale))
+            await staff.edit_message(screens.show_preview(staff.t, ticket, button.name, filled, t.locale, state=state))
             return
         if staff.message_id is None:
             raise Rejection("support.staff.gone")

@@ -10,12 +10,22 @@ from typing import Final
 from bot.core import templates
 from bot.core.errors import Rejection
 from bot.core.text import plain
+from bot.orders.order import OrderStatus
 
 VARIABLES: Final = ("reference", "ticket", "amount", "destination")
 """The references of the order and the ticket, the amount in rupiah, and the masked destination."""
 
 OF_ORDERS: Final = frozenset({"reference", "amount", "destination"})
 """The variables that need a ticket about an order."""
+
+FITS: Final[Mapping[str, frozenset[OrderStatus]]] = {
+    "payment-received": frozenset({OrderStatus.PAID, OrderStatus.CONVERTING, OrderStatus.SENDING}),
+    "bank-delay": frozenset({OrderStatus.SENT}),
+    "failed-checking": frozenset({OrderStatus.FAILED_PAID}),
+    "paid-expired": frozenset({OrderStatus.EXPIRED, OrderStatus.GIVEN_UP, OrderStatus.FAILED_UNPAID}),
+    "done": frozenset({OrderStatus.SENT}),
+}
+"""The states of an order for which the first saved replies are written, by name. Others fit any state."""
 
 MAX_COUNT: Final = 60
 """Maximum number of saved replies."""

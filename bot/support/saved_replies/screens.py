@@ -7,7 +7,8 @@ from bot.core import templates
 from bot.infra.i18n import LOCALES, Html, Translator, as_html
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
-from bot.orders.order import Order
+from bot.orders.order import Order, OrderStatus
+from bot.orders.screens.open_orders import staff_status_key
 from bot.recipients.formatting import format_destination
 from bot.support.buttons import (
     OtherSavedRepliesButton,
@@ -19,7 +20,7 @@ from bot.support.buttons import (
 )
 from bot.support.entries import with_quote
 from bot.support.reveal.screens import private_chat_row
-from bot.support.saved_replies.model import VARIABLES, SavedReply, hash_text
+from bot.support.saved_replies.model import FITS, VARIABLES, SavedReply, hash_text
 from bot.support.ticket import Ticket
 
 COLUMNS: Final = 2
@@ -99,16 +100,25 @@ def ask_which(t: Translator, ticket: Ticket, replies: Sequence[SavedReply], loca
     return Screen(t(key, ticket=ticket.reference, language=t.language(locale)), _grid(buttons))
 
 
-def show_preview(t: Translator, ticket: Ticket, called: str, filled: str, locale: str) -> Screen:
-    """Show the text that the user would read, with the button that sends it."""
+def show_preview(t: Translator, ticket: Ticket, called: str, filled: str, locale: str, *, state: str) -> Screen:
+    """Show the text that the user would read, with the button that sends it. `state` is that of the order now."""
     text = t("support.saved_reply.preview", ticket=ticket.reference, name=called, language=t.language(locale))
     send = Button(
         t.plain("support.saved_reply.send"),
-        data=SendSavedReplyButton(ticket.reference, called, hash_text(filled)).pack(),
+        data=SendSavedReplyButton(ticket.reference, called, hash_text(filled + state)).pack(),
         style="primary",
     )
     others = Button(t.plain("support.saved_reply.others"), data=OtherSavedRepliesButton(ticket.reference).pack())
-    return Screen(with_quote(text, filled), ((send, others),))
+    return Screen(f"{with_quote(text, filled)}\n\n{state}".strip(), ((send, others),))
+
+
+def format_state(reader: Reader, called: str, order: Order | None) -> Html:
+    """Return the state of the order now, with a warning if a saved reply is written for other states."""
+    if order is None:
+        return Html("")
+    is_fit = order.status(reader.now) in FITS.get(called, OrderStatus)
+    key = "support.saved_reply.state" if is_fit else "support.saved_reply.does_not_fit"
+    return reader.t(key, state=reader.t(staff_status_key(order, reader.now)))
 
 
 def show_queued(reader: Reader, ticket: Ticket, called: str, filled: str, by: int) -> Screen:

@@ -1,4 +1,7 @@
-"""Open tickets about paid orders that need help, and update the cards of tickets when their orders change."""
+"""Open tickets about paid orders that need help, and update the cards of tickets when their orders change.
+
+A ticket that the bot opened and that nobody has touched closes itself when the rupiah were sent.
+"""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -8,12 +11,18 @@ from typing import Final
 import structlog
 
 from bot.infra.db.transaction import Transaction
+from bot.infra.outbox.model import Queue, format_mark
+from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.events import OrderProblem
 from bot.orders.order import Order
+from bot.settlement.steps import COMPLETED
+from bot.staff.alarm_model import AlarmKind
+from bot.staff.alarm_repository import AlarmRepository
 from bot.staff.staff_chat import StaffChat
-from bot.support.notification_kinds import AboutTicket, StaffNotification
-from bot.support.notification_queue import notify_of_step, notify_staff, update_card
+from bot.support.notification_kinds import AboutTicket, StaffNotification, TicketNotification
+from bot.support.notification_queue import notify_of_step, notify_staff, ticket_notification, update_card
 from bot.support.ticket import Cause, Ticket
+from bot.support.tickets.entry_repository import TicketEntryRepository
 from bot.support.tickets.repository import TicketRepository
 
 log = structlog.get_logger(__name__)
@@ -38,10 +47,33 @@ class OrderTicketListener:
         await open_order_ticket(tx, self._staff_chat, order, CAUSE_OF[problem], now)
 
     async def order_changed(self, tx: Transaction, order: Order, now: datetime) -> None:
-        """Update the cards of the open tickets about the order."""
+        """Update the cards of the open tickets about the order. If the rupiah were sent, close an untouched one."""
         for ticket in await TicketRepository(tx).of_order(order.reference):
             if ticket.is_open:
+                if order.state == COMPLETED and await _is_untouched(tx, ticket):
+                    await _close_itself(tx, ticket, now)
                 await update_card(tx, self._staff_chat, ticket.reference, now, "order", order.version)
+
+
+async def _is_untouched(tx: Transaction, ticket: Ticket) -> bool:
+    """Return whether nobody has written, noted or claimed, and no operator has taken the alarm about the order."""
+    alarm = (AlarmKind.ORDER_STUCK, ticket.order_reference)
+    return (
+        ticket.cause is Cause.STUCK
+        and ticket.claimed_by is None
+        and not await TicketEntryRepository(tx).of_ticket(ticket.reference)
+        and any((each.kind, each.subject) == alarm for each in await AlarmRepository(tx).open())
+    )
+
+
+async def _close_itself(tx: Transaction, ticket: Ticket, now: datetime) -> None:
+    """Close a ticket, and notify its user, unless somebody has changed it since it was read."""
+    saved = await TicketRepository(tx).save(ticket.close_itself(now))
+    if saved is not None:
+        about, mark = AboutTicket(saved.reference), format_mark(saved.version)
+        notification = ticket_notification(saved.user_id, TicketNotification.CLOSED, about, now, mark)
+        # In the queue of the message that the rupiah were sent, so that it comes after it.
+        await OutboxRepository(tx).add([replace(notification, queue=Queue.URGENT)])
 
 
 async def open_order_ticket(tx: Transaction, staff_chat: StaffChat, order: Order, cause: Cause, now: datetime) -> None:

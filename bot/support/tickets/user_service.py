@@ -128,7 +128,12 @@ class UserTicketService(TicketService):
         return await self._change(ticket.reference, change)
 
     async def _add_message(self, tx: Transaction, ticket: Ticket, now: datetime) -> SavedMessage:
-        return SavedMessage(await self._save(tx, ticket, ticket.add_message(now), now), UserEvent.ADDED_MESSAGE)
+        after = ticket.add_message(now)
+        # It is saved even if nothing has changed, so that it isn't closed at the same moment.
+        saved = await (TicketRepository(tx).save(ticket) if after == ticket else self._save(tx, ticket, after, now))
+        if saved is None:
+            raise ConcurrentChange
+        return SavedMessage(saved, UserEvent.ADDED_MESSAGE)
 
     async def _save_message(self, user: User, incoming: IncomingMessage, find: FindTicket) -> SavedMessage:
         async def attempt(tx: Transaction) -> SavedMessage:

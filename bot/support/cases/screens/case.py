@@ -57,7 +57,7 @@ def format_others(reader: Reader, case: Case, but: str = "") -> str:
     """Return the user's other open orders, and their tickets except the ticket `but`."""
     t = reader.t
     tickets = [ticket for ticket in case.tickets if ticket.reference != but]
-    parts = [_other_order(reader, order) for order in case.others[:SHOWN]]
+    parts = [format_order_state(reader, order) for order in case.others[:SHOWN]]
     parts += [format_ticket_line(reader, ticket) for ticket in tickets[:SHOWN]]
     has_more = len(case.others) > SHOWN or len(tickets) > SHOWN
     lines = [*(f"• {line}" for line in parts), *([t("support.case.others_more")] if has_more else [])]
@@ -138,6 +138,7 @@ def _user_line(reader: Reader, case: Case) -> Html:
     return t("support.case.person", user=reader.format_user(case.user_id), language=format_language(t, case))
 
 
-def _other_order(reader: Reader, order: Order) -> Html:
+def format_order_state(reader: Reader, order: Order) -> Html:
+    """Return an order as a list shows it: its line, and its state now."""
     t = reader.t
     return t("support.case.other", line=format_order_line(t, order), state=t(staff_status_key(order, reader.now)))

@@ -6,7 +6,6 @@ from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.orders.order import Order
-from bot.orders.screens.formatting import format_order_line
 from bot.support.buttons import LookupButton, LookupPage, StaffTicketAction, StaffTicketButton
 from bot.support.cases.screens import case as case_screens
 from bot.support.cases.screens.case import user_row
@@ -56,8 +55,9 @@ def _list(reader: Reader, title: Html, page: Page[TicketAndOrder], turn: GetPage
 
 
 def _entry(reader: Reader, ticket: Ticket, order: Order | None) -> str:
-    t = reader.t
-    what = t("support.lookup.ticket_without") if order is None else format_order_line(t, order)
+    what = (
+        reader.t("support.lookup.ticket_without") if order is None else case_screens.format_order_state(reader, order)
+    )
     return f"{_status(reader, ticket)}\n{what}"
 
 
@@ -76,7 +76,7 @@ def _status(reader: Reader, ticket: Ticket) -> str:
         lines.append(t("support.lookup.waits", duration=t.duration(reader.now - ticket.waiting_since)))
     if ticket.closed_at is not None and ticket.close_reason is not None:
         at = reader.format_time(ticket.closed_at, round_up=False)
-        lines.append(t("support.lookup.closed", reason=t(f"support.staff_ticket.reason.{ticket.close_reason}"), at=at))
+        lines.append(t("support.lookup.closed", reason=t(f"support.staff_ticket.reason.{ticket.end}"), at=at))
     return "\n".join(lines)
 
 

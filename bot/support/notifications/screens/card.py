@@ -148,9 +148,9 @@ def _status_lines(reader: Reader, ticket: Ticket) -> Iterator[str]:
     if ticket.waiting_since is not None:
         yield t("support.staff_ticket.waits", at=when(ticket.waiting_since))
     if ticket.closed_at is not None and ticket.close_reason is not None:
-        reason = t(f"support.staff_ticket.reason.{ticket.close_reason}")
-        by = reader.format_staff(ticket.closed_by or 0)
-        yield t("support.staff_ticket.ended", at=when(ticket.closed_at), by=by, reason=reason)
+        reason, by = t(f"support.staff_ticket.reason.{ticket.end}"), reader.format_staff(ticket.closed_by or 0)
+        key = "support.lookup.closed" if ticket.closed_by is None else "support.staff_ticket.ended"
+        yield t(key, at=when(ticket.closed_at), by=by, reason=reason)
     if ticket.rating is not None:
         yield t("support.staff_ticket.rated", thumb=THUMBS[ticket.rating])
 

@@ -20,10 +20,12 @@ def show_ticket(reader: Reader, ticket: Ticket, order: Order | None, *, can_reop
         text = f"{head}\n\n{opened}\n{_state(reader, ticket)}"
         return Screen(text, (more_row(t, ticket), *_order_rows(t, order)))
     ended = t("support.ticket.closed_at", at=reader.format_time(ticket.closed_at or reader.now, round_up=False))
-    why = t(f"support.ticket.closed_{ticket.close_reason or 'solved'}")
+    why = t(f"support.ticket.closed_{ticket.end}")
     not_over = [t("support.ticket.not_over")] if can_reopen else []
-    text = "\n\n".join((head, f"{opened}\n{ended}", why, *not_over, _rating(t, ticket)))
-    rows = (_rating_row(t, ticket), *_reopen_rows(t, ticket, can_reopen=can_reopen), *_order_rows(t, order))
+    # Nobody has helped whose ticket closed itself.
+    ratings = ((_rating(t, ticket),), (_rating_row(t, ticket),)) if ticket.closed_by else ((), ())
+    text = "\n\n".join((head, f"{opened}\n{ended}", why, *not_over, *ratings[0]))
+    rows = (*ratings[1], *_reopen_rows(t, ticket, can_reopen=can_reopen), *_order_rows(t, order))
     return Screen(text, rows)
 
 
