@@ -154,6 +154,7 @@ TALLIES = (
     .where(orders.c.origin.in_(bindparam("origins", expanding=True)))
     .group_by(orders.c.origin)
 )
+PAID_BY = select(orders.c.reference).where(orders.c.origin == bindparam("link"), IS_USERS, orders.c.is_paid).limit(1)
 LOCK_LINKS = select(func.pg_advisory_xact_lock(literal_column("3"), literal_column("0")))
 LOCK_PAYMENT = select(func.pg_advisory_xact_lock(literal_column("2"), func.hashtext(bindparam("key", type_=Text()))))
 WITH_PAYMENT_HASH = ALL.where(orders.c.payment_hash == bindparam("hash")).limit(1)
@@ -428,6 +429,10 @@ class OrderRepository:
         """Return what came in by each of these links. Those without an order are left out."""
         found = await self._connection.execute(TALLIES, {"origins": tuple(origins)})
         return {origin: LinkTally(*map(int, counts)) for origin, *counts in found}
+
+    async def has_paid_from(self, origin: str, user_id: int) -> bool:
+        """Return whether a user has paid an order from this link."""
+        return (await self._connection.execute(PAID_BY, {"link": origin, "user": user_id})).first() is not None
 
     async def of_links(self, origins: Collection[str]) -> tuple[Order, ...]:
         """Return the orders that were made from these links, the oldest first, to save them in this transaction."""

@@ -11,6 +11,9 @@ from bot.settlement.model import PayoutMethod
 MAX_NOTE_LENGTH: Final = 140
 """Characters."""
 
+PAID: Final = "paid_"
+"""The beginning of the reason of a payer who has paid."""
+
 
 class RequestStatus(StrEnum):
     """What was done to a request. A closed one stays closed."""
@@ -98,6 +101,8 @@ class Report:
     """Who reported it."""
 
     at: datetime
+    reason: str
+    """What the payer chose. It begins with `PAID` if the payer had paid the request."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,5 +115,5 @@ class ReportedRequest:
 
 
 def new_id() -> str:
-    """Return the id of a new request."""
+    """Return a random id, such as that of a new request."""
     return secrets.token_hex(8)

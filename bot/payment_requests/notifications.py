@@ -11,7 +11,7 @@ from bot.infra.outbox.rendering import delivery_outcome, with_repeat_note
 from bot.infra.telegram.outbound.sender import Invalid
 from bot.infra.telegram.ui.screen import Screen
 from bot.payment_requests.card import draw_card_off_loop
-from bot.payment_requests.model import PaymentRequest
+from bot.payment_requests.model import PaymentRequest, new_id
 from bot.payment_requests.repository import PaymentRequestRepository
 from bot.payment_requests.screens import card, reports
 from bot.users.readers import RenderContext, Renderer
@@ -56,12 +56,13 @@ def card_notification(request: PaymentRequest, now: datetime, update_id: int = 0
 def report_notifications(
     request: PaymentRequest, operator_ids: Iterable[int], now: datetime
 ) -> list[Notification[RequestPayload]]:
-    """Return a notification for each operator that a request was reported. Later reports add no other one."""
+    """Return a notification for each operator that a request was reported. Each call makes others."""
     return [
         Notification(
             chat_id=operator_id,
             subject=format_subject("payment_request", request.id),
             kind=PaymentRequestNotification.REPORTED,
+            mark=new_id(),
             payload=RequestPayload(request.id),
             due_at=now,
             created_at=now,

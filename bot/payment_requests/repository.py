@@ -1,11 +1,11 @@
 """Read and write payment requests and reports. What payers confirm never changes after a request was made."""
 
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import asdict, fields
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Integer, bindparam, delete, func, or_, select, update
+from sqlalchemy import Integer, bindparam, delete, false, func, or_, select, true, update
 
 from bot.infra.db import encryption, upsert
 from bot.infra.db.columns import constant
@@ -13,7 +13,7 @@ from bot.infra.db.encryption import get_place
 from bot.infra.db.transaction import Transaction
 from bot.infra.db.vault import Vault
 from bot.payment_requests.links import hash_token
-from bot.payment_requests.model import ClosedBy, PaymentRequest, Report, ReportedRequest, RequestStatus
+from bot.payment_requests.model import PAID, ClosedBy, PaymentRequest, Report, ReportedRequest, RequestStatus
 from bot.payment_requests.tables import IS_CLOSED, payment_request_reports, payment_requests
 from bot.settlement import json_values as nested
 
@@ -79,12 +79,23 @@ DELETE_UNUSED = delete(payment_requests).where(_requests.id.in_(UNUSED))
 REPORTS_BEFORE = select(_reports.id).where(_reports.at < bindparam("before", type_=_reports.at.type))
 REPORTS_BEFORE = REPORTS_BEFORE.order_by(_reports.at).limit(bindparam("limit", type_=Integer()))
 DELETE_REPORTS = delete(payment_request_reports).where(_reports.id.in_(REPORTS_BEFORE))
-COUNT_REPORTS = select(func.count()).select_from(payment_request_reports).where(_reports.request_id == bindparam("id"))
+_IS_OF_PAYER = _reports.reason.startswith(PAID, autoescape=True)
+_IS_ABOUT_USER = _reports.request_id.in_(IDS_OF_USER)
+DELETE_BEFORE_PAID = delete(payment_request_reports).where(
+    _reports.request_id == bindparam("request_id"), _reports.user_id == bindparam("user_id"), ~_IS_OF_PAYER
+)
+COUNT_REPORTS = select(_reports.reason, func.count()).where(_reports.request_id == bindparam("id"))
+COUNT_REPORTS = COUNT_REPORTS.group_by(_reports.reason).order_by(_reports.reason)
+COUNT_UNSEEN = select(func.count(_reports.id)).where(_IS_ABOUT_USER, _reports.is_seen.is_(false()))
+COUNT_BY = select(func.count(_reports.id)).where(
+    _reports.user_id == bindparam("user"), _reports.at > bindparam("after", type_=_reports.at.type)
+)
+MARK_SEEN = update(payment_request_reports).where(_IS_ABOUT_USER).values(is_seen=true())
 HAS_REPORTED = select(_reports.id).where(_reports.user_id == bindparam("user")).limit(1)
 REPORTED = (
     select(_reports.request_id, func.count().label("reports"), func.max(_reports.at).label("last_at"))
     .join(payment_requests, _requests.id == _reports.request_id)
-    .where(~IS_CLOSED)
+    .where(~IS_CLOSED | (_IS_OF_PAYER & _reports.is_seen.is_(false())))
     .group_by(_reports.request_id)
     .order_by(func.max(_reports.at).desc())
     .limit(bindparam("limit", type_=Integer()))
@@ -182,20 +193,37 @@ class ReportRepository:
         self._tx = tx
 
     async def add(self, report: Report) -> bool:
-        """Save a report. Return False if this payer has already reported the request."""
-        values = {"request_id": report.request_id, "user_id": report.user_id, "at": report.at}
-        return await upsert.insert_new(self._tx.connection, payment_request_reports, values)
+        """Save a report. Return False if this payer has reported the request already, and hasn't paid it since."""
+        if report.reason.startswith(PAID):
+            await self._tx.connection.execute(DELETE_BEFORE_PAID, asdict(report))
+        return await upsert.insert_new(self._tx.connection, payment_request_reports, asdict(report))
 
-    async def count(self, request_id: str) -> int:
-        """Return how many payers have reported a request."""
-        return int((await self._tx.connection.execute(COUNT_REPORTS, {"id": request_id})).scalar_one())
+    async def count(self, request_id: str) -> Mapping[str, int]:
+        """Return how many payers have reported a request, by their reason."""
+        found = await self._tx.connection.execute(COUNT_REPORTS, {"id": request_id})
+        return {reason: int(count) for reason, count in found}
+
+    async def count_by(self, user_id: int, after: datetime) -> int:
+        """Return how many requests a user has reported after this time."""
+        return int((await self._tx.connection.execute(COUNT_BY, {"user": user_id, "after": after})).scalar_one())
+
+    async def count_unseen(self, user_id: int) -> int:
+        """Return how many reports about a user's requests there are since an operator has looked."""
+        return int((await self._tx.connection.execute(COUNT_UNSEEN, {"user": user_id})).scalar_one())
+
+    async def mark_seen(self, user_id: int) -> None:
+        """Save that an operator has looked at the reports about a user's requests."""
+        await self._tx.connection.execute(MARK_SEEN, {"user": user_id})
 
     async def has_any(self, user_id: int) -> bool:
         """Return whether the user has reported a request."""
         return (await self._tx.connection.execute(HAS_REPORTED, {"user": user_id})).first() is not None
 
     async def reported(self, *, limit: int) -> tuple[ReportedRequest, ...]:
-        """Return the readable requests that were reported and aren't closed, the last reported first."""
+        """Return the readable requests that were reported, the last reported first.
+
+        Closed ones are left out, unless a payer who has paid reported them, and no operator has looked since.
+        """
         found = (await self._tx.connection.execute(REPORTED, {"limit": limit})).mappings().all()
         requests = PaymentRequestRepository(self._tx)
         read = [(await requests.get(row["request_id"]), row) for row in found]

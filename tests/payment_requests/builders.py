@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from bot.payment_requests.model import PaymentRequest
+from bot.payment_requests.model import PaymentRequest, Report
 from tests.settlement.builders import BCA
 from tests.times import NOW
-from tests.users.builders import SARI
+from tests.users.builders import EMMA, SARI
 
 TOKEN = "Zm9vYmFyYmF6cXV4"
 
@@ -25,3 +25,8 @@ def a_request(request_id: str = "0123456789abcdef", **changes: Any) -> PaymentRe
         "used_at": NOW,
     }
     return PaymentRequest(id=request_id, **{**values, **changes})
+
+
+def a_report(user_id: int = EMMA, **changes: Any) -> Report:
+    """Return a user's report of Sari's request."""
+    return Report(**{"request_id": "0123456789abcdef", "user_id": user_id, "at": NOW, "reason": "scam", **changes})

@@ -60,6 +60,7 @@ SAMPLES: Final[dict[object, Callable[[Outside], Iterable[object]]]] = {
     (requests.show_list, "tallies"): lambda _: ({a_request().id: LinkTally(sent=1, sent_idr=10**12)},),
     PaymentRequest: some_requests,
     ReportedRequest: some_reported,
+    (reports.show_reported, "reports"): lambda _: ({"other": 12}, {"paid_scam": 1, "not_for_me": 2, "scam": 100}),
     (reports.ask_close, "request_id"): lambda _: ("0123456789abcdef",),
     (reports.ask_close_all, "request_id"): lambda _: ("0123456789abcdef",),
     (ask.show_review, "draft"): some_asking,
@@ -73,6 +74,9 @@ SAMPLES: Final[dict[object, Callable[[Outside], Iterable[object]]]] = {
     (requests.show_request, "bot"): lambda _: ("kirim_bot",),
     (paying.show_rejection, "why"): lambda outside: (outside.t("orders.limits.links"),),
     (paying.ask_amount, "prices"): lambda _: ({}, PRICES),
+    (paying.show_reported, "said"): lambda outside: tuple(
+        outside.t(f"payment_requests.{key}", most=5) for key in ("pay.reported", "report.own", "report.too_many")
+    ),
     (paying.show_review, "review"): lambda _: ("0123456789ab",),
     (paying.show_review, "worth"): lambda _: PRICES.values(),
     (paying.show_payment, "kind"): lambda _: LinkNotification,

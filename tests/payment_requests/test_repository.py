@@ -12,11 +12,11 @@ from bot.orders.order import Phase
 from bot.orders.repository import OrderRepository
 from bot.payment_requests import user_data
 from bot.payment_requests.links import hash_token, make_link, new_token, read_token
-from bot.payment_requests.model import ClosedBy, PaymentRequest, Report, RequestState, RequestStatus
+from bot.payment_requests.model import ClosedBy, PaymentRequest, RequestState, RequestStatus
 from bot.payment_requests.repository import PaymentRequestRepository, ReportRepository
 from bot.payment_requests.tables import payment_requests
 from tests.orders.builders import an_order
-from tests.payment_requests.builders import TOKEN, a_request
+from tests.payment_requests.builders import TOKEN, a_report, a_request
 from tests.times import DAY, NOW, SECOND
 from tests.users.builders import EMMA, SARI
 
@@ -122,22 +122,22 @@ async def test_a_payer_reports_a_request_once_and_a_closed_one_is_no_longer_list
     await save(store, a_request())
     async with store.transaction() as tx:
         reports = ReportRepository(tx)
-        assert await reports.add(Report(request_id=a_request().id, user_id=EMMA, at=NOW))
-        assert not await reports.add(Report(request_id=a_request().id, user_id=EMMA, at=LATER))
-        assert await reports.add(Report(request_id=a_request().id, user_id=EMMA + 7, at=NOW + SECOND))
+        assert await reports.add(a_report())
+        assert not await reports.add(a_report(at=LATER, reason="other"))
+        assert await reports.add(a_report(EMMA + 7, at=NOW + SECOND, reason="other"))
         (listed,) = await reports.reported(limit=5)
         assert (listed.request, listed.reports, listed.last_at) == (a_request(), 2, NOW + SECOND)
         await PaymentRequestRepository(tx).close_all(SARI, ClosedBy.OPERATOR, LATER)
         assert await reports.reported(limit=5) == ()
-        assert await reports.count(a_request().id) == 2
+        assert await reports.count(a_request().id) == {"other": 1, "scam": 1}
 
 
 async def test_a_request_goes_with_its_reports_when_it_was_not_used_for_long(store: Database) -> None:
     await save(store, a_request(), a_request("f" * 16, token=new_token(), used_at=LATER))
     async with store.transaction() as tx:
-        await ReportRepository(tx).add(Report(request_id=a_request().id, user_id=EMMA, at=NOW))
+        await ReportRepository(tx).add(a_report())
         assert await PaymentRequestRepository(tx).delete_unused(NOW + SECOND, 10) == 1
-        assert await ReportRepository(tx).count(a_request().id) == 0
+        assert await ReportRepository(tx).count(a_request().id) == {}
         await PaymentRequestRepository(tx).record_use("f" * 16, LATER + DAY)
         assert await PaymentRequestRepository(tx).delete_unused(LATER + SECOND, 10) == 0
     assert (await read(store, "f" * 16)).used_at == LATER + DAY

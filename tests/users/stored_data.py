@@ -24,7 +24,6 @@ from bot.orders.receipts.repository import ReceiptRepository
 from bot.orders.receipts.wrong_code_repository import WrongCodeRepository
 from bot.orders.receipts.wrong_codes import Refills
 from bot.orders.repository import OrderRepository
-from bot.payment_requests.model import Report
 from bot.payment_requests.repository import PaymentRequestRepository, ReportRepository
 from bot.rates.model import RateAlert, Subscription
 from bot.rates.repository import SubscriptionRepository
@@ -45,7 +44,7 @@ from bot.users.user_data import UserData, list_user_data
 from tests.checkout.builders import a_draft
 from tests.infra.builders import a_notification, an_update
 from tests.orders.builders import an_order
-from tests.payment_requests.builders import a_request
+from tests.payment_requests.builders import a_report, a_request
 from tests.recipients.builders import a_recipient
 from tests.times import DAY, NOW
 from tests.users.builders import a_user
@@ -85,7 +84,7 @@ async def fill_every_table(store: Database, user_id: int, n: int = 0) -> Order:
         await RecipientRepository(tx).save(a_recipient(f"r{user_id}.{n}", user_id, label="Ibu Kost"))
         asked = {"user_id": user_id, "token": f"token{user_id}.{n}", "draft_id": f"asked{user_id}.{n}"}
         await PaymentRequestRepository(tx).add(a_request(f"q{user_id}.{n}", **asked))
-        await ReportRepository(tx).add(Report(request_id=f"q{user_id}.{n}", user_id=user_id, at=NOW))
+        await ReportRepository(tx).add(a_report(user_id, request_id=f"q{user_id}.{n}"))
         await SubscriptionRepository(tx).save(Subscription(user_id=user_id, subscribed_at=NOW))
         await SubscriptionRepository(tx).save_alert(
             RateAlert(

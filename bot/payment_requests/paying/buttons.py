@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Final
 
 from bot.infra.telegram.ui.callbacks import Callback, Pattern
 
@@ -14,6 +14,13 @@ class PayAction(StrEnum):
     REVIEW = "sum"
     CONFIRM = "ok"
     REPORT = "report"
+    SCAM = "scam"
+    NOT_FOR_ME = "not_for_me"
+    OTHER = "other"
+
+
+REASONS: Final = (PayAction.SCAM, PayAction.NOT_FOR_ME, PayAction.OTHER)
+"""Why a payer reports a request, in the order of the buttons."""
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from bot.orders.placement.service import MethodVanished
 from bot.payment_requests.links import START_PATTERN, read_token
 from bot.payment_requests.model import PaymentRequest
 from bot.payment_requests.paying import screens
-from bot.payment_requests.paying.buttons import PayAction, PayButton
+from bot.payment_requests.paying.buttons import REASONS, PayAction, PayButton
 from bot.payment_requests.paying.service import Confirmation, NotPayable, PayService
 from bot.payment_requests.reports import ReportService
 from bot.settlement.model import SettlementFailure
@@ -54,7 +54,8 @@ class PayHandlers:
             PayAction.SHOW: self._show,
             PayAction.REVIEW: self._choose,
             PayAction.CONFIRM: self._confirm,
-            PayAction.REPORT: self._report,
+            PayAction.REPORT: self._ask_why,
+            **dict.fromkeys(REASONS, self._report),
         }
         routes.add_actions(PayButton, self.pay_button, actions)
         return routes
@@ -75,11 +76,11 @@ class PayHandlers:
         await self._open(session, await self._service.get(order.origin or ""))
 
     async def pay_button(self, session: Session, button: PayButton, act: _Action) -> None:
-        """Do the action of a payer's button, if its link can still be paid."""
-        request = await self._service.get(button.request_id) if self._is_on else None
+        """Do the action of a payer's button, if its link can still be paid. Any link can be reported."""
+        request = await self._service.get(button.request_id)
         await session.acknowledge()
-        is_payable = request is not None and request.is_payable(session.now)
-        if request is None or not (is_payable or button.action is PayAction.REPORT):
+        is_payable = self._is_on and request is not None and request.is_payable(session.now)
+        if request is None or not (is_payable or button.action in {PayAction.REPORT, *REASONS}):
             await self._open(session, request)
         else:
             await act(session, request, button)
@@ -210,10 +211,17 @@ class PayHandlers:
             else:
                 await self._show_unpaid(session, order)
 
-    async def _report(self, session: Session, request: PaymentRequest, _: PayButton) -> None:
-        """Report the request to the operators. A second tap changes nothing."""
-        await self._reports.report(session.user.id, request.id)
-        await self._show_screen(session, screens.show_reported(session.t, request))
+    async def _ask_why(self, session: Session, request: PaymentRequest, _: PayButton) -> None:
+        await self._show_screen(session, screens.ask_why(session.t, request))
+
+    async def _report(self, session: Session, request: PaymentRequest, button: PayButton) -> None:
+        """Report the request to the operators, for the reason of the button."""
+        said = session.t("payment_requests.pay.reported")
+        try:
+            await self._reports.report(session.user.id, request.id, button.action)
+        except Rejection as rejection:
+            said = session.format_rejection(rejection)
+        await self._show_screen(session, screens.show_reported(session.t, request, said))
 
     async def _show_screen(self, session: Session, screen: Screen) -> None:
         await session.show(session.with_resume(screen))

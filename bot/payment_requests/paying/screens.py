@@ -13,7 +13,7 @@ from bot.infra.telegram.ui.formatting import clip, format_clock
 from bot.infra.telegram.ui.screen import Button, Screen
 from bot.orders.screens.formatting import format_channel, format_price
 from bot.payment_requests.model import PaymentRequest, RequestState
-from bot.payment_requests.paying.buttons import PayAction, PayButton
+from bot.payment_requests.paying.buttons import REASONS, PayAction, PayButton
 from bot.payment_requests.screens.formatting import format_note
 from bot.payments.tokens import LIGHTNING
 from bot.rates.quote import Estimate
@@ -38,7 +38,7 @@ def show_off(t: Translator) -> Screen:
 def show_not_payable(t: Translator, request: PaymentRequest, state: RequestState) -> Screen:
     """Return why a request can't be paid now."""
     why = t(f"payment_requests.pay.{'paused' if state is RequestState.OPEN else state}")
-    return Screen(f"{_format_asker(t, request)}\n\n{why}", (send_row(t),))
+    return Screen(f"{_format_asker(t, request)}\n\n{why}", ((_report_button(t, request),), send_row(t)))
 
 
 def show_vanished(t: Translator, request: PaymentRequest) -> Screen:
@@ -69,7 +69,8 @@ def ask_amount(t: Translator, request: PaymentRequest, minimum: int, prices: Map
         for worth in prices.values()
     ]
     rows = tuple(tuple(buttons[first : first + COLUMNS]) for first in range(0, len(buttons), COLUMNS))
-    return Screen("\n\n".join(filter(None, (_format_asker(t, request), question, lines))), rows)
+    text = "\n\n".join(filter(None, (_format_asker(t, request), question, lines)))
+    return Screen(text, (*rows, (_report_button(t, request),)))
 
 
 def show_review(
@@ -92,15 +93,22 @@ def show_review(
     confirm = Button(t.plain("checkout.review.confirm"), data=data, style="success")
     other = Button(t.plain("payment_requests.pay.other_amount"), data=PayButton(request.id, PayAction.SHOW).pack())
     words = Button(t.plain("checkout.button.other_words"), data=SHOW_PHRASE)
-    report = Button(t.plain("payment_requests.pay.report"), data=PayButton(request.id, PayAction.REPORT).pack())
+    report = _report_button(t, request)
     more = (*((other,) if request.idr is None else ()), *((words,) if phrase is not None else ()), report)
     parts = (_format_asker(t, request), figures, locks, t("payment_requests.pay.trust"))
     return Screen("\n\n".join(parts), ((confirm,), more))
 
 
-def show_reported(t: Translator, request: PaymentRequest) -> Screen:
-    """Return that the operators look at the request."""
-    return Screen(f"{_format_asker(t, request)}\n\n{t('payment_requests.pay.reported')}", (send_row(t, style=None),))
+def ask_why(t: Translator, request: PaymentRequest) -> Screen:
+    """Return the question why the payer reports the request. Nothing is reported before the answer."""
+    labels = {reason: f"payment_requests.report.{reason}" for reason in REASONS} | {PayAction.SHOW: "users.button.back"}
+    rows = tuple((Button(t.plain(label), data=PayButton(request.id, to).pack()),) for to, label in labels.items())
+    return Screen(f"{_format_asker(t, request)}\n\n{t('payment_requests.report.why')}", rows)
+
+
+def show_reported(t: Translator, request: PaymentRequest, said: Html) -> Screen:
+    """Return what became of the report."""
+    return Screen(f"{_format_asker(t, request)}\n\n{said}")
 
 
 def show_payment(t: Translator, kind: str, request: PaymentRequest, idr: int) -> Screen:
@@ -124,6 +132,10 @@ def _format_asker(t: Translator, request: PaymentRequest) -> str:
         bank=format_full_method(request.method),
         number=mask_number(request.number),
     )
+
+
+def _report_button(t: Translator, request: PaymentRequest) -> Button:
+    return Button(t.plain("payment_requests.pay.report"), data=PayButton(request.id, PayAction.REPORT).pack())
 
 
 def _again_row(t: Translator, request: PaymentRequest) -> tuple[Button, ...]:

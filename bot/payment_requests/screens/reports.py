@@ -1,6 +1,6 @@
 """Reported requests, for operators, and what operators and askers read about them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from bot.infra.i18n import Translator
 from bot.infra.telegram.ui.reader import Reader
@@ -20,13 +20,17 @@ def show_list(reader: Reader, reported: Sequence[ReportedRequest]) -> Screen:
     return Screen(t("payment_requests.reports.list"), rows)
 
 
-def show_reported(reader: Reader, request: PaymentRequest, reports: int) -> Screen:
-    """Return a request in its asker's words, who asks, and what an operator can do. The number is masked."""
+def show_reported(reader: Reader, request: PaymentRequest, reports: Mapping[str, int]) -> Screen:
+    """Return a request in its asker's words, who asks, and what an operator can do. The number is masked.
+
+    `reports` has how many payers have reported it, by their reason.
+    """
     t, state = reader.t, request.state_at(reader.now)
     text = t(
         "payment_requests.reports.page",
         state=format_state(t, state),
-        reports=t.plural("payment_requests.reports.count", reports),
+        reports=t.plural("payment_requests.reports.count", sum(reports.values())),
+        reasons="\n".join(f"{n} · {t.plain(f'payment_requests.report.{reason}')}" for reason, n in reports.items()),
         sum=format_sum(t, request.idr),
         holder=request.holder,
         destination=format_destination(request.method, request.number),

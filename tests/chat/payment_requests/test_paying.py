@@ -42,6 +42,14 @@ async def an_open_link(user: ChatUser) -> str:
     return found[0].partition("start=")[2]
 
 
+async def reports(user: ChatUser, reason: str = "scam") -> None:
+    """Report the request that is shown."""
+    await user.taps(label("payment_requests.pay.report"))
+    await user.sees(like("payment_requests.report.why"))
+    await user.taps(label(f"payment_requests.report.{reason}"))
+    await user.sees(like("payment_requests.pay.reported"))
+
+
 async def confirms(user: ChatUser) -> Json:
     """Confirm the review, and return the invoice."""
     await user.taps(label("checkout.review.confirm"))
@@ -110,6 +118,7 @@ async def decides_the_sum(system: System) -> None:
     word = await an_open_link(sari)
     await emma.says(f"/start {word}")
     await emma.sees(like("payment_requests.pay.ask_amount"))
+    assert label("payment_requests.pay.report") in await emma.buttons()
     await emma.says("a lot")
     await emma.sees(like("core.amount.unreadable"))
     await emma.says("5rb")
@@ -132,7 +141,12 @@ async def opens_links_that_cannot_be_paid(system: System) -> None:
     await emma.says(f"/start {word}")
     await emma.sees(like("payment_requests.pay.asker"))
     await emma.taps(label("payment_requests.pay.report"))
-    await emma.sees(like("payment_requests.pay.reported"))
+    await emma.sees(like("payment_requests.report.why"))
+    await emma.taps(label("users.button.back"))
+    await emma.sees(like("payment_requests.pay.trust"))
+    async with open_transaction(system) as tx:
+        assert not await ReportRepository(tx).has_any(emma.id)
+    await reports(emma)
     async with open_transaction(system) as tx:
         assert await ReportRepository(tx).has_any(emma.id)
     await sari.taps(label("payment_requests.button.page"))
@@ -145,6 +159,12 @@ async def opens_links_that_cannot_be_paid(system: System) -> None:
     await sari.sees(like("payment_requests.page.closed"))
     await emma.says(f"/start {word}")
     await emma.sees(like("payment_requests.pay.closed"))
+    await reports(emma)
+    await sari.says(f"/start {word}")
+    await sari.sees(like("payment_requests.pay.closed"))
+    await sari.taps(label("payment_requests.pay.report"))
+    await sari.taps(label("payment_requests.report.scam"))
+    await sari.sees(like("payment_requests.report.own"))
     assert text("payment_requests.pay.closed") != text("payment_requests.pay.paused")
 
 
