@@ -36,6 +36,7 @@ from bot.infra.telegram.outbound.sender import Messenger
 from bot.infra.telegram.transport import TelegramRequest
 from bot.infra.workers import Wakeup
 from bot.operations.feature import Operations
+from bot.operations.monitor import Monitor
 from bot.operations.rules import OperationRules
 from bot.orders.feature import Orders
 from bot.orders.limits import Limits, LinkLimits
@@ -83,6 +84,7 @@ class App:
     recipients: Recipients
     features: Sequence[Feature]
     orders: Orders
+    monitor: Monitor
     delivery: OutboxDelivery
     bulk_delivery: OutboxDelivery
     wake_outbox: Wakeup
@@ -182,6 +184,7 @@ def build(settings: Settings, process_id: str | None = None) -> App:
         recipients=recipients,
         features=features,
         orders=orders,
+        monitor=operations.monitor,
         delivery=create_delivery(
             leases=leases.chats, queues=(Queue.URGENT, Queue.EDITS, Queue.EXTRA), on_slot_free=wake_outbox.wake_here
         ),

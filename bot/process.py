@@ -260,6 +260,7 @@ async def _serve(app: App, servers: "WebServers | None", state: ProcessState, st
     inline_queries = InlineQueries(answers[0], app.infra.messenger) if answers else None
     intake = UpdateIntake(app.database, queues, app.clock, name_source(bot.base_url), inline_queries)
     receiver = Receiver(UpdatePoller(bot.base_url, polls), intake)
+    app.monitor.find_second_poller = lambda: receiver.conflict_since
     workers = WorkerGroup()
     try:
         if app.database.is_sqlite:

@@ -101,6 +101,8 @@ def create_processor(
             return
         session = await sessions.load(update)
         if session is None:
+            if update.callback_query is not None:
+                await sessions.answer_press(update.callback_query)
             return
         token = SESSION.set(session)
         try:

@@ -194,7 +194,8 @@ async def _check_telegram(settings: Settings, open_bot: Callable[[], Bot]) -> st
         async with bot:
             me = await bot.get_me()
             inline = "on" if me.supports_inline_queries else "off. Turn it on with /setinline at @BotFather"
-            return f"the bot is @{me.username}, and inline mode is {inline}"
+            topics = ". Threaded mode is on: turn it off at @BotFather, or users get answers outside of their topics"
+            return f"the bot is @{me.username}, and inline mode is {inline}{topics if me.has_topics_enabled else ''}"
     except InvalidToken:
         fix = "Copy TELEGRAM_BOT_TOKEN from @BotFather again."
         raise CheckFailed("the token is rejected by Telegram", fix) from None

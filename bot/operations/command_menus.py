@@ -4,7 +4,7 @@ All users see the general commands. Operators and support agents see their own c
 agents has its own menu.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 
 import structlog
@@ -14,6 +14,7 @@ from telegram.error import TelegramError
 from bot.core.locales import FALLBACK
 from bot.infra.feature import Feature, Infra
 from bot.infra.i18n import LOCALES, Translator
+from bot.infra.telegram.errors import SlowDown
 from bot.infra.telegram.ui.router import Menu
 from bot.staff.staff_chat import StaffChat
 
@@ -65,6 +66,9 @@ class CommandMenus:
 
         Telegram rejects a menu for staff who haven't started the bot. Then the next time is soon.
         """
+        return await _wait_if_asked(self._set_menus)
+
+    async def _set_menus(self) -> float:
         by_menu = collect_menus(self._features)
         await self._set_menu(BotCommandScopeAllPrivateChats(), by_menu[Menu.EVERYONE])
         async with self._database.reading() as tx:
@@ -80,6 +84,9 @@ class CommandMenus:
 
         Return the seconds until the next time.
         """
+        return await _wait_if_asked(self._set_descriptions)
+
+    async def _set_descriptions(self) -> float:
         for t, code in self._languages():
             await self._bot.set_my_description(t.plain("operations.about.description"), language_code=code)
             await self._bot.set_my_short_description(t.plain("operations.about.short"), language_code=code)
@@ -99,6 +106,8 @@ class CommandMenus:
         """Set the menu of one chat. Return whether Telegram accepted it."""
         try:
             await self._set_menu(BotCommandScopeChat(chat_id), names)
+        except SlowDown:
+            raise  # the other chats have to wait, too
         except TelegramError as error:
             log.info("staff_commands_not_set", error=type(error).__name__)
             return False
@@ -114,6 +123,14 @@ class CommandMenus:
         codes: dict[str | None, str] = {None: FALLBACK}
         codes |= {code: locale for locale in LOCALES for code in (locale, *LOCALES[locale].near_codes)}
         return [(self._translations.get(locale), code) for code, locale in codes.items()]
+
+
+async def _wait_if_asked(once: Callable[[], Awaitable[float]]) -> float:
+    """Return what `once` returns, or the seconds after which Telegram takes calls again."""
+    try:
+        return await once()
+    except SlowDown as error:
+        return error.seconds
 
 
 def _describe(t: Translator, name: str, names: Sequence[str]) -> str:

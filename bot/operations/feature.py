@@ -40,7 +40,7 @@ class Operations:
         self, infra: Infra, access: SettlementAccess, *, bot: Bot, staff: Staff, orders: Orders, rules: OperationRules
     ) -> None:
         database, clock = infra.database, infra.clock
-        monitor = Monitor(infra, access, staff.alarms, orders.destinations, rules)
+        monitor = self.monitor = Monitor(infra, access, staff.alarms, orders.destinations, rules)
         figures = LiveFigureReader(infra.features)
         status = StatusHandlers(
             infra, monitor=monitor, figures=figures, orders=orders.handlers, service_contact=staff.service_contact

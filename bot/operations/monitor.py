@@ -1,6 +1,6 @@
 """Monitor the bot and the settlement service: raise an alarm for each problem, and clear it when it is over."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import takewhile
@@ -78,6 +78,8 @@ class Monitor:
         self._destinations = destinations
         self._rules = rules
         self._paused_until = infra.clock.now()
+        self.find_second_poller: Callable[[], datetime | None] = lambda: None
+        """Returns since when another program has received the bot's updates. `bot/process.py` sets it."""
 
     async def check_service(self) -> int:
         """Raise and clear alarms about the service. Return how many were raised or cleared."""
@@ -94,6 +96,7 @@ class Monitor:
                 *await self._get_service_findings(),
                 await self._get_outbox_finding(),
                 silent,
+                _build_finding(AlarmKind.SECOND_POLLER, self.find_second_poller()),
                 await self._get_rights_finding(),
                 *await self._get_destination_findings(),
             ]

@@ -24,6 +24,7 @@ class AlarmKind(StrEnum):
     ROW_UNREADABLE = "row_unreadable"  # a row can't be read
     ROW_LEFT = "row_left"  # a process can't read a row: it lacks the key, or a later version wrote the row
     RIGHT_MISSING = "right_missing"  # the role on PostgreSQL may not read and write a table
+    SECOND_POLLER = "second_poller"  # another program receives the bot's updates
     DESTINATION_SLOW = "destination_slow"  # one destination is slow, and others aren't
     DESTINATION_FAILING = "destination_failing"  # transfers to one destination fail, and to others don't
     ORDER_MISSING = "order_missing"  # the service doesn't have an order that was paid or can be paid

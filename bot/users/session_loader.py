@@ -4,11 +4,11 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from telegram import Chat, Message, Update
+from telegram import CallbackQuery, Chat, Message, Update
 from telegram import User as TelegramUser
 
 from bot.infra.feature import Infra
-from bot.infra.i18n import translator_for
+from bot.infra.i18n import choose_locale, translator_for
 from bot.infra.telegram.inbound.attempts import CURRENT_ATTEMPT
 from bot.infra.telegram.inbound.model import ChatState
 from bot.users.model import User, UserEvent
@@ -27,9 +27,12 @@ class SessionLoader:
         self._operator_ids = operator_ids
 
     async def load(self, update: Update) -> Session | None:
-        """Return the session of an update, or None if no user caused it."""
+        """Return the session of an update, or None if no user caused it.
+
+        An anonymous admin of a group is an unknown user, who has no rights.
+        """
         sender, chat = update.effective_user, update.effective_chat
-        if sender is None or chat is None or sender.is_bot:
+        if sender is None or chat is None or (sender.is_bot and not is_anonymous(update.message)):
             return None
         async with self._infra.database.reading() as tx:
             known = await UserRepository(tx).get(sender.id)
@@ -41,6 +44,11 @@ class SessionLoader:
         if session.is_private and current != known:
             await session.save_user(current)
         return session
+
+    async def answer_press(self, query: CallbackQuery) -> None:
+        """Answer a press on a message that Telegram doesn't show to the bot. It does nothing."""
+        t = self._infra.translations.get(choose_locale(None, query.from_user.language_code))
+        await self._infra.messenger.answer_press(query.id, t.plain("users.stale.button"))
 
     async def open(self, user_id: int, update_id: int) -> Session | None:
         """Return a session for a job in a user's private chat, or None if the user is unknown or blocked the bot.
@@ -102,6 +110,11 @@ class SessionLoader:
             blocked_since=user.blocked_at if is_private else None,
             handled_by=None if attempt is None else attempt.item.handled_by,
         )
+
+
+def is_anonymous(message: Message | None) -> bool:
+    """Return whether an admin of a group wrote the message in the group's name."""
+    return message is not None and message.sender_chat is not None and message.sender_chat.id == message.chat_id
 
 
 def _with_profile(known: User | None, sender: TelegramUser, now: datetime) -> User:

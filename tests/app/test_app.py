@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import httpx
 import pytest
-from telegram import Chat, Message, Update, User
+from telegram import CallbackQuery, Chat, Message, Update, User
 from typer.testing import CliRunner
 
 from bot import __version__
@@ -32,6 +32,7 @@ from bot.web_servers import WebServers
 from tests.app.built_app import built_app
 from tests.infra.builders import as_stored
 from tests.orders.builders import an_open_order
+from tests.texts import text
 
 EMMA = 1001
 TOKEN = "abcdefghijklmnopqrstuvwxyz_-0123"
@@ -56,6 +57,23 @@ async def test_the_orders_of_a_user_who_writes_are_polled_first(app: App) -> Non
     await create_processor(application, message_limit, app.sessions, ActivityIndicator(app.infra.messenger))(update)
     assert handled == [update]
     assert app.orders.poller._viewed.users() == (EMMA,)
+
+
+async def test_a_press_on_a_message_that_telegram_does_not_show_is_answered(
+    app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answered: list[tuple[str, str | None]] = []
+
+    async def answer_press(query_id: str, text_of_answer: str | None = None) -> None:
+        answered.append((query_id, text_of_answer))
+
+    monkeypatch.setattr(app.infra.messenger, "answer_press", answer_press)
+    user = User(EMMA, "Emma", is_bot=False, language_code="id")
+    update = Update(1, callback_query=CallbackQuery("77", user, "1", data="o:1", inline_message_id="x"))
+    message_limit = MessageLimit(0, app.clock, app.infra.messenger, app.readers.translator_for)
+    nothing = cast("Any", None)
+    await create_processor(nothing, message_limit, app.sessions, ActivityIndicator(app.infra.messenger))(update)
+    assert answered == [("77", text("users.stale.button", "id"))]
 
 
 async def test_an_order_whose_page_is_open_is_polled_first(app: App) -> None:

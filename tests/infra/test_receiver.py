@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -145,6 +146,21 @@ async def test_a_second_poller_is_named_in_the_log_and_given_way() -> None:
     assert [line["event"] for line in logs] == ["second_poller_detected"] * 2
     assert telegram.polls[1][0] - telegram.polls[0][0] > 10
     assert queues.submitted == [7]
+
+
+@in_virtual_time
+async def test_operators_can_be_told_since_when_there_is_a_second_poller() -> None:
+    telegram, clock = FakeTelegram(message(7)), LoopClock()
+    telegram.errors = [Conflict("terminated by other getUpdates request")] * 3
+    receiver = Receiver(telegram, UpdateIntake(FakeStore().port, FakeQueues(), clock))
+    assert receiver.conflict_since is None
+    began, run = clock.now(), asyncio.create_task(receiver.run())
+    await asyncio.sleep(25)
+    assert receiver.conflict_since is not None
+    assert receiver.conflict_since - began < timedelta(seconds=1)
+    await asyncio.sleep(25)
+    assert receiver.conflict_since is None
+    run.cancel()
 
 
 @in_virtual_time

@@ -99,8 +99,15 @@ async def test_older_tables_are_a_problem_and_the_command_to_run_is_named(
 class FakeBot:
     """A bot that only says who it is."""
 
-    def __init__(self, *, supports_inline_queries: bool) -> None:
-        self._me = User(1, "Kirim", is_bot=True, username="kirim_bot", supports_inline_queries=supports_inline_queries)
+    def __init__(self, *, supports_inline_queries: bool, has_topics_enabled: bool = False) -> None:
+        self._me = User(
+            1,
+            "Kirim",
+            is_bot=True,
+            username="kirim_bot",
+            supports_inline_queries=supports_inline_queries,
+            has_topics_enabled=has_topics_enabled,
+        )
 
     async def __aenter__(self) -> Self:
         return self
@@ -120,3 +127,11 @@ async def test_the_check_says_whether_botfather_has_turned_inline_mode_on(*, is_
     shown = await check.run()
     assert "@kirim_bot" in shown
     assert said in shown
+
+
+@pytest.mark.parametrize("is_on", [True, False])
+async def test_the_check_warns_of_threaded_mode(*, is_on: bool) -> None:
+    bot: Any = FakeBot(supports_inline_queries=True, has_topics_enabled=is_on)
+    settings: Any = None
+    (check,) = [each for each in build_checks(settings, None, lambda: bot) if each.name == "Telegram"]  # type: ignore[arg-type]
+    assert ("Threaded mode is on: turn it off" in await check.run()) == is_on

@@ -1,7 +1,13 @@
 """What Telegram shows of the bot to users who haven't started it."""
 
+from types import SimpleNamespace
 from typing import Any, cast
 
+import pytest
+
+from bot.infra.telegram.errors import SlowDown
+from bot.infra.telegram.ui.router import Menu
+from bot.operations import command_menus
 from bot.operations.command_menus import CommandMenus
 from tests.infra.builders import an_infra
 from tests.sandbox.telegram_sandbox import running
@@ -25,3 +31,25 @@ async def test_both_descriptions_are_set_in_each_language_and_in_english_for_all
             assert (await server.bot.get_my_short_description(code)).short_description == text(
                 "operations.about.short", locale
             )
+
+
+@pytest.mark.parametrize("method", ["set_menus", "set_descriptions"])
+async def test_menus_and_descriptions_wait_as_long_as_telegram_asks_for(
+    method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[str] = []
+
+    async def refuse(*_: object, **__: object) -> None:
+        calls.append(method)
+        raise SlowDown(300)
+
+    bot = SimpleNamespace(set_my_commands=refuse, set_my_description=refuse)
+    menus = CommandMenus(
+        cast("Any", bot),
+        an_infra(cast("Any", None), cast("Any", None)),
+        operator_ids=frozenset(),
+        staff_chat=cast("Any", None),
+    )
+    monkeypatch.setattr(command_menus, "collect_menus", lambda _: {Menu.EVERYONE: ("send",)})
+    assert await getattr(menus, method)() == 300
+    assert len(calls) == 1

@@ -1,7 +1,7 @@
 """Operators are notified once of a problem, reminded while it lasts, and notified of its end."""
 
 import asyncio
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -286,6 +286,17 @@ async def test_a_missing_right_in_the_database_is_one_alarm_until_it_is_back(
     (alarm,) = await system.alarms.open()
     assert (alarm.kind, alarm.facts["table"]) == (AlarmKind.RIGHT_MISSING, "orders")
     forbidden.append(None)
+    assert await check_and_deliver(system) == [AlarmNotification.RAISED, AlarmNotification.CLEARED]
+
+
+async def test_a_second_poller_is_one_alarm_until_it_is_gone(system: OrderSystem) -> None:
+    since: list[datetime | None] = [system.clock.now()]
+    system.monitor.find_second_poller = lambda: since[-1]
+    for _ in range(2):
+        assert await check_and_deliver(system) == [AlarmNotification.RAISED]
+    (alarm,) = await system.alarms.open()
+    assert alarm.kind is AlarmKind.SECOND_POLLER
+    since.append(None)
     assert await check_and_deliver(system) == [AlarmNotification.RAISED, AlarmNotification.CLEARED]
 
 

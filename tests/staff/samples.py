@@ -67,6 +67,7 @@ def facts_of(kind: AlarmKind, now: datetime, typed: str) -> dict[str, object]:
         AlarmKind.RIGHT_MISSING: {"table": "orders"},
         AlarmKind.ROW_LEFT: {"count": 2, "rows": "outbox 7, sealing_keys 1a2b3c4d"},
         AlarmKind.ROW_UNREADABLE: {"count": 6, "rows": "orders.holder 5, orders.number 7"},
+        AlarmKind.SECOND_POLLER: {"since": since},
         AlarmKind.SERVICE_DOWN: {"since": since},
         AlarmKind.DESTINATION_SLOW: {
             "destination": typed[:60] or "BCA",

@@ -53,6 +53,7 @@ def test_all_is_well_in_one_line_each() -> None:
         line("✅", AlarmKind.ROW_UNREADABLE, text("staff.alarm.row_unreadable_fine")),
         line("✅", AlarmKind.ROW_LEFT, text("staff.alarm.row_left_fine")),
         line("✅", AlarmKind.RIGHT_MISSING, text("staff.alarm.right_missing_fine")),
+        line("✅", AlarmKind.SECOND_POLLER, text("staff.alarm.second_poller_fine")),
         line("✅", AlarmKind.DESTINATION_SLOW, "0"),
         line("✅", AlarmKind.DESTINATION_FAILING, "0"),
         *(line("✅", kind, "0") for kind in RECONCILED),

@@ -28,6 +28,7 @@ _GONE = (
     "message identifier is not specified",
     "message_id_invalid",
 )
+# A right that is missing only for pictures or files isn't here: the chat still gets text.
 _UNREACHABLE = (
     "chat not found",
     "user not found",
@@ -35,8 +36,8 @@ _UNREACHABLE = (
     "peer_id_invalid",
     "chat_write_forbidden",
     "group chat was deactivated",
-    "not enough rights to send",
-    "have no rights to send",
+    "rights to send text messages",
+    "rights to send a message",
     "need administrator rights in the channel",
     "bot was kicked",
     "bot is not a member",

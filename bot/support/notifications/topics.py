@@ -2,7 +2,8 @@
 
 The card is a ticket's first message, and is kept up to date. In a chat without topics, the ticket's messages reply to
 its card. We save each message and topic before we request the next one, so that a crash doesn't create a topic twice. A
-deleted topic or card is created again.
+deleted topic or card is created again. A topic that was closed by hand is opened again. If the bot lacks the right for
+that, the ticket goes on with a new card in General.
 """
 
 from dataclasses import replace
@@ -19,6 +20,7 @@ from bot.infra.telegram.outbound.sender import (
     NotModified,
     Outcome,
     TryLater,
+    Unreachable,
 )
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Screen
@@ -33,7 +35,8 @@ from bot.support.tickets.bot_message_repository import BotMessageRepository
 from bot.support.tickets.repository import TicketRepository
 from bot.users.group_repository import GroupRepository
 
-TOPIC_GONE = ("thread not found", "topic_deleted", "topic_id_invalid")
+TOPIC_CLOSED = "topic_closed"
+TOPIC_GONE = ("thread not found", "topic_deleted", "topic_id_invalid", TOPIC_CLOSED)
 
 
 class TicketTopics:
@@ -88,8 +91,12 @@ class TicketTopics:
         return Place(card.chat_id, card.topic_id, replies_to)
 
     async def handle_outcome(self, chat_id: int, topic_id: int | None, outcome: Outcome) -> DeliveryOutcome:
-        """Return the outcome of a call, for the outbox. If the topic was deleted, the next attempt creates it again."""
+        """Return the outcome of a call, for the outbox. The next attempt has a topic that is open."""
         if topic_id is not None and _is_without_topic(outcome):
+            if _says(outcome, TOPIC_CLOSED):
+                opened = await self._messenger.topics.reopen_topic(chat_id, topic_id)
+                if not isinstance(opened, Invalid | Unreachable):
+                    return RetryLater(0) if isinstance(opened, Delivered | NotModified) else delivery_outcome(opened)
             async with self._database.transaction() as tx:
                 await BotMessageRepository(tx).delete_topic(chat_id, topic_id)
             return RetryLater(0)
@@ -173,6 +180,8 @@ class TicketTopics:
 
 
 def _is_without_topic(outcome: Outcome) -> bool:
-    if not isinstance(outcome, Invalid):
-        return False
-    return any(phrase in outcome.description.lower() for phrase in TOPIC_GONE)
+    return any(_says(outcome, phrase) for phrase in TOPIC_GONE)
+
+
+def _says(outcome: Outcome, phrase: str) -> bool:
+    return isinstance(outcome, Invalid) and phrase in outcome.description.lower()

@@ -32,6 +32,7 @@ from bot.support.tickets.entry_repository import TicketEntryRepository
 from bot.support.tickets.repository import TicketRepository
 from bot.support.tickets.staff_service import StaffTicketService
 from bot.users.session import Session, current_session
+from bot.users.session_loader import is_anonymous
 
 IN_GROUPS: Final = filters.ChatType.GROUPS
 SLASH: Final = "/"
@@ -88,6 +89,8 @@ class ReplyHandlers:
         replies to, such as an earlier reply of the same agent.
         """
         staff = await self._sessions.open(update)
+        if staff is None and is_anonymous(message):
+            return await self._refuse_anonymous(message)
         if staff is None or staff.is_private or _is_to_colleague(message):
             return False
         if (message.text or message.caption or "").startswith(SLASH):
@@ -188,9 +191,21 @@ class ReplyHandlers:
         await self._messages.say(staff, ticket, screen)
         return True
 
+    async def _refuse_anonymous(self, message: Message) -> bool:
+        """Refuse what a hidden admin writes in a ticket's topic. Return False for other messages."""
+        topic = topic_id_of(message)
+        async with self._database.reading() as tx:
+            reference = await BotMessageRepository(tx).of_topic(message.chat_id, topic) if topic is not None else None
+            ticket = await TicketRepository(tx).get(reference) if reference else None
+        if ticket is not None:
+            await self._refuse(current_session(), message, ticket)
+        return ticket is not None
+
     async def _refuse(self, session: Session, message: Message, ticket: Ticket) -> None:
-        """Explain to a user who isn't an agent that their reply wasn't passed on."""
-        screen = staff_talk.explain_not_passed_on(session.t, ticket, Rejection(staff_talk.STRANGER))
+        """Explain to a user who isn't an agent, or is hidden, that their reply wasn't passed on."""
+        why = staff_talk.ANONYMOUS if is_anonymous(message) else staff_talk.STRANGER
+        t = await self._sessions.read_translator(message.chat_id) or session.t
+        screen = staff_talk.explain_not_passed_on(t, ticket, Rejection(why))
         await self._messenger.send_text(
             message.chat_id, screen.text, priority="talk", reply_to=message.message_id, topic_id=topic_id_of(message)
         )

@@ -115,7 +115,7 @@ class StaffSessions:
         session, chat, message = current_session(), update.effective_chat, update.effective_message
         if chat is None or not self.is_agent(session.user.id):
             return None
-        t = session.t if chat.type == Chat.PRIVATE else await self._read_translator(chat.id)
+        t = session.t if chat.type == Chat.PRIVATE else await self.read_translator(chat.id)
         if t is None:
             return None
         return StaffSession(
@@ -133,7 +133,7 @@ class StaffSessions:
         session = current_session()
         await session.acknowledge(session.t.plain("support.staff.not_yours"), alert=True)
 
-    async def _read_translator(self, chat_id: int) -> Translator | None:
+    async def read_translator(self, chat_id: int) -> Translator | None:
         """Return the translator for the language of the staff's group, or None if this chat is another one."""
         async with self._infra.database.reading() as tx:
             if chat_id != await self._staff_chat.group(tx):

@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 from bot.sandbox.telegram import SUPPORT_GROUP_ID
 from tests.chat.system import running_in_process
@@ -141,6 +142,33 @@ async def test_words_too_long_for_one_message_with_ours_arrive_whole_and_a_corre
     assert corrected["reply_to_message"]["message_id"] == rest["message_id"]
     await group.says("On its way", reply_to=rest)
     await user.sees("On its way")
+
+
+async def test_an_anonymous_admin_reads_that_the_reply_was_not_sent_and_why(kirim: System) -> None:
+    user, _ = await fail_after_payment(kirim)
+    group = support_group(kirim)
+    card = await wait_for_card(group, user)
+    for number, reply in ((900_001, {"reply_to_message": card}), (900_002, {})):
+        hidden = {
+            "message_id": number,
+            "date": card["date"],
+            "chat": card["chat"],
+            "from": {"id": 1_087_968_824, "is_bot": True, "first_name": "Group", "username": "GroupAnonymousBot"},
+            "sender_chat": card["chat"],
+            "message_thread_id": card["message_thread_id"],
+            "is_topic_message": True,
+            "text": "We're on it.",
+            **reply,
+        }
+        receives(kirim, "message", hidden)
+    await group.sees_times(2, like("support.staff.refusal.anonymous", "id"))
+    assert await user.count("We're on it.") == 0
+
+
+def receives(kirim: System, kind: str, body: Json) -> None:
+    """Let the bot receive an update that the sandbox's users can't cause."""
+    app: Any = kirim.addresses.page_app
+    app.state.box.updates.add(kind, body)
 
 
 async def test_a_topic_that_somebody_deletes_is_made_anew(kirim: System) -> None:

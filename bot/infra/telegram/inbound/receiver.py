@@ -127,7 +127,7 @@ class UpdateIntake:
         self._database = database
         self._inline_queries = inline_queries
         self._queues = queues
-        self._clock = clock
+        self.clock = clock
         self._source = source
         self._latest: datetime | None = None
 
@@ -146,7 +146,7 @@ class UpdateIntake:
         with self._queues.expecting(chats):
             async with self._database.transaction() as tx:
                 inbox = InboxRepository(tx)
-                received = self._never_back(await inbox.read_time(self._clock))
+                received = self._never_back(await inbox.read_time(self.clock))
                 items = [
                     InboxItem(
                         update_id=update["update_id"],
@@ -182,6 +182,8 @@ class Receiver:
     def __init__(self, source: UpdateSource, intake: UpdateIntake) -> None:
         self._source = source
         self._intake = intake
+        self.conflict_since: datetime | None = None
+        """Since when another program has received this bot's updates. None if none does."""
 
     async def run(self) -> NoReturn:
         """Receive until cancelled. A cancellation takes effect at once.
@@ -201,13 +203,14 @@ class Receiver:
         waits, rejections = FETCH_BACKOFF.waits(), 0
         while True:
             try:
-                return await self._source.fetch(offset)
+                batch = await self._source.fetch(offset)
             except InvalidToken:
                 rejections += 1
                 if rejections == TOKEN_TRIES:
                     raise TokenRefused from None
                 pause = TOKEN_WAIT
             except Conflict:
+                self.conflict_since = self.conflict_since or self._intake.clock.now()
                 log.error(  # noqa: TRY400  a traceback adds nothing
                     "second_poller_detected", hint="another process receives this bot's updates, or a webhook is set"
                 )
@@ -216,6 +219,9 @@ class Receiver:
                 wait = next(waits)
                 log.warning("update_polling_failed", error=type(error).__name__, retry_in=wait)
                 pause = max(wait, error.seconds if isinstance(error, SlowDown) else 0)
+            else:
+                self.conflict_since = None
+                return batch
             await asyncio.sleep(pause)
 
 

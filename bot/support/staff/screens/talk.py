@@ -8,7 +8,8 @@ from bot.support.buttons import StaffTicketAction, StaffTicketButton
 from bot.support.notifications.screens.staff_lines import helping_rows, reopen_row
 from bot.support.ticket import CloseReason, Ticket
 
-KIND, COMMAND, STRANGER, TOO_LONG, UNKNOWN = (
+ANONYMOUS, KIND, COMMAND, STRANGER, TOO_LONG, UNKNOWN = (
+    "support.staff.refusal.anonymous",
     "support.staff.refusal.kind",
     "support.staff.refusal.command",
     "support.staff.refusal.stranger",
