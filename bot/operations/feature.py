@@ -47,7 +47,7 @@ class Operations:
         )
         service = StatisticsService(database, access.settlement, clock)
         statistics = StatisticsHandlers(service)
-        self.reconciliation = ReconciliationService(infra, access, rules.operator_ids)
+        self.reconciliation = ReconciliationService(infra, access, orders.observer, rules.operator_ids)
         reconcile = ReconciliationHandlers(self.reconciliation)
         self._reconciling = ReconciliationWorker(self.reconciliation, clock)
         menus = CommandMenus(

@@ -17,7 +17,7 @@ from bot.orders.order import Order
 from bot.orders.placement.service import MethodVanished, OrderService
 from bot.orders.receipts.handlers import ReceiptHandlers
 from bot.orders.repository import OrderRepository
-from bot.orders.screens import history, open_orders, order_page
+from bot.orders.screens import history, open_orders, order_page, status_message
 from bot.orders.screens.formatting import format_order_line
 from bot.orders.status_messages import StatusMessages
 from bot.recipients.formatting import format_method
@@ -112,6 +112,9 @@ class OrderHandlers:
         await session.acknowledge(session.t.plain("orders.card.looking"))
         refreshed = await self._status_messages.refresh_order(session, order)
         if not order.awaits_payment(session.now):
+            if session.notice is None and refreshed.status(session.now) in status_message.NOT_SEEN_PAID:
+                at = session.t.seconds(session.now, session.reader.zone)
+                session.notice = session.t("orders.card.no_payment_yet", at=at)
             await self._update_status(session, refreshed)
         elif session.notice is not None:
             await session.send_message(self._status_messages.build_screen(session, refreshed))

@@ -27,6 +27,9 @@ QUEUES: Final[Mapping[str, Queue]] = {
 }
 """The queues of notifications for which no message about money waits."""
 
+PAID_MARK: Final = "paid"
+"""Marks the message that an order failed after its payment. The message that it failed unpaid can be an earlier one."""
+
 ALARM_OF: Final[Mapping[OrderWarning, AlarmKind]] = {
     OrderWarning.STUCK: AlarmKind.ORDER_STUCK,
     OrderWarning.FAILED: AlarmKind.ORDER_FAILED,
@@ -64,7 +67,8 @@ def order_notifications(
 ) -> list[Notification[AboutOrder]]:
     """Return the notifications for the payer of `order`. Each version of the order edits its status message once.
 
-    There are none for a payer without a chat. A `mark` distinguishes messages that the payer asked to see again.
+    There are none for a payer without a chat. A `mark` distinguishes messages that the payer asked to see again. A
+    payment can arrive after the message that the order failed unpaid. Then another one says so.
     """
     chat_id = order.payer.chat_id
     if chat_id is None:
@@ -74,7 +78,7 @@ def order_notifications(
             chat_id=chat_id,
             subject=order_subject(order),
             kind=kind,
-            mark=format_mark(order.version) if kind is OrderNotification.CARD_EDIT else mark,
+            mark=_mark(order, kind) or mark,
             queue=QUEUES.get(kind, Queue.URGENT),
             payload=AboutOrder(order.reference),
             due_at=now,
@@ -82,6 +86,12 @@ def order_notifications(
         )
         for kind in kinds
     ]
+
+
+def _mark(order: Order, kind: OrderNotification) -> str:
+    if kind is OrderNotification.CARD_EDIT:
+        return format_mark(order.version)
+    return PAID_MARK if kind is OrderNotification.FAILED and order.is_paid else ""
 
 
 def review_notifications(order: Order, message_id: int, now: datetime) -> list[Notification[AboutOrder]]:

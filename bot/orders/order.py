@@ -228,6 +228,11 @@ class Order:
         return self.phase is Phase.DONE and not self.is_ended
 
     @property
+    def is_closed_unpaid(self) -> bool:
+        """Whether it failed, or is no longer polled, without a payment that we know of. One can still arrive."""
+        return self.phase is Phase.DONE and not self.is_paid
+
+    @property
     def is_overdue(self) -> bool:
         """Whether its user was notified that it takes too long, and it hasn't ended yet."""
         return self.overdue_notified_at is not None and not self.is_ended
@@ -395,24 +400,25 @@ def advance(order: Order, report: OrderReport, now: datetime) -> tuple[Order, tu
     """Return the order after a report of the service, and the notifications about what changed.
 
     The service may skip or repeat states, and report outdated or unknown ones. An order that has ended no longer
-    changes. If several steps passed since the last report, users are notified of the last one only.
+    changes, except by a late payment: then it is followed again, or has failed after its payment. If several steps
+    passed since the last report, users are notified of the last one only.
     """
-    if order.is_ended:
+    if order.is_ended and not is_late_payment(order, report):
         return order, ()
     step = step_after(order.step, report.state)
     paid_at = order.paid_at or (now if _shows_payment(report, step) else None)
     ended_at = (report.completed_at or now) if report.state in TERMINAL_STATES else None
-    phase = Phase.DONE if ended_at else order.phase
     after = replace(
         order,
         state=report.state,
         step=step,
         paid_at=paid_at,
         ended_at=ended_at,
-        phase=phase,
+        phase=Phase.DONE if ended_at else Phase.OPEN,
         expires_at=_read_expiry(order, report),
         last_polled_at=now,
-        evidence=add_evidence(order.evidence, report, now),
+        # Evidence is deleted with the recipient, and none is added after that.
+        evidence=add_evidence(order.evidence, report, now) if order.has_recipient else order.evidence,
     )
     return _with_notifications(order, after, now)
 
@@ -445,6 +451,11 @@ def _read_expiry(order: Order, report: OrderReport) -> datetime | None:
     if report.state == FAILED and order.expires_at is not None and report.expires_at is not None:
         return min(order.expires_at, report.expires_at)
     return order.expires_at
+
+
+def is_late_payment(order: Order, report: OrderReport) -> bool:
+    """Return whether a report shows the payment of an order that was closed without one."""
+    return order.is_closed_unpaid and _shows_payment(report, step_after(order.step, report.state))
 
 
 def _shows_payment(report: OrderReport, step: OrderStep) -> bool:

@@ -2,13 +2,16 @@
 
 from datetime import datetime, timedelta
 
-from bot.orders.order import Order, Phase
+from bot.orders.order import Failure, Order, Phase
 
 TRACK_AFTER_EXPIRY = timedelta(days=1)
 """How long an expired order is polled for a late payment. The live service never ends an unpaid order."""
 
 TRACK_WITHOUT_EXPIRY = timedelta(days=7)
 """How long a deposit is polled. It has no expiry. After the first hours it is polled less and less often."""
+
+READ_AFTER_FAILURE = (timedelta(minutes=5), timedelta(minutes=15), timedelta(minutes=60), timedelta(days=1))
+"""How long after the service has failed an unpaid invoice the order is read again: it can still be paid."""
 
 FREQUENT_FOR = timedelta(hours=1)
 FREQUENT_FOR_DEPOSITS = timedelta(hours=3)
@@ -23,7 +26,7 @@ INTERVALS_PER_WAIT = 20
 
 
 def is_tracked(order: Order) -> bool:
-    """Return whether `order` is polled at all."""
+    """Return whether `order` is polled at its intervals."""
     return order.phase is Phase.OPEN and not order.is_ended
 
 
@@ -31,8 +34,12 @@ def next_poll_at(order: Order, now: datetime, interval: timedelta) -> datetime |
     """Return when to poll `order` next (settlement API, 6.3), or None if it isn't polled any longer.
 
     `interval` is the polling interval. A paid order is polled until it ends. An unpaid order is polled right after its
-    invoice expires, because that poll decides whether its user is notified of the expiry.
+    invoice expires, because that poll decides whether its user is notified of the expiry. After it has failed unpaid,
+    it is read a few more times (`READ_AFTER_FAILURE`).
     """
+    if order.is_closed_unpaid and order.failure is Failure.UNPAID and order.ended_at is not None:
+        reads = (order.ended_at + wait for wait in READ_AFTER_FAILURE)
+        return next((at for at in reads if at > now), None)
     if not is_tracked(order):
         return None
     quiet_since = _quiet_since(order)

@@ -203,10 +203,13 @@ RESUME_POLLING = (
     update(orders).where(orders.c.phase == constant(Phase.OPEN), ~IS_POLLED).values(next_poll_at=bindparam("look"))
 )
 COUNT_DUE = select(func.count()).select_from(orders).where(HAS_PAID_FLAG, IS_DUE)
-# An order that a user is viewing is polled at the usual interval.
+# An open order that a user is viewing is polled at the usual interval.
 IS_DUE_IF_VIEWED = IS_POLLED & (
     (orders.c.next_poll_at <= NOW)
-    | (orders.c.last_polled_at <= bindparam("before", type_=orders.c.last_polled_at.type))
+    | (
+        (orders.c.last_polled_at <= bindparam("before", type_=orders.c.last_polled_at.type))
+        & (orders.c.phase == constant(Phase.OPEN))
+    )
 )
 VIEWED = POLLED.where(orders.c.reference.in_(bindparam("references", expanding=True)), IS_DUE_IF_VIEWED).limit(LIMIT)
 OF_USERS = (

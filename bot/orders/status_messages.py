@@ -60,7 +60,8 @@ class StatusMessages:
         """Poll the order, unless that just happened, and return it. If polling fails, tell the user."""
         now = session.now
         was_just_polled = order.last_polled_at is not None and now - order.last_polled_at < MIN_INTERVAL
-        if order.phase is not Phase.OPEN or order.service_id is None or was_just_polled:
+        is_over = order.phase is not Phase.OPEN and not order.is_closed_unpaid
+        if is_over or order.service_id is None or was_just_polled:
             return order
         try:
             report = await self._settlement.look_up(order.service_id)

@@ -235,7 +235,7 @@ WORDS_OUT = {
     "en": (
         *FORBIDDEN_ENGLISH,
         r"\b(?:nobody|a person)\b",
-        r"\b(?:I|I'm|I'll)\b",  # we are "we"
+        r"\b(?:I(?!'ve paid$)|I'm|I'll)\b",  # we are "we", and one button is its user's answer
         r"\bthe service\b",  # the settlement service to staff, our payment partner to customers
         r"\bat \{(?:at|since|again)\}",  # a time can have a date before it
     ),

@@ -18,6 +18,7 @@ def reconciliation_of(system: OrderSystem, settlement: Any = None) -> Reconcilia
     return ReconciliationService(
         system.infra,
         replace(system.access, settlement=settlement or system.settlement),
+        system.observer,
         frozenset({OSCAR}),
     )
 

@@ -89,7 +89,7 @@ async def test_five_planted_differences_are_all_named(system: OrderSystem, servi
     del service.records[missing.service_id or ""]
     change_record(system, amount, idr=(amount.idr or 0) + 1)
     change_record(system, state, state="FAILED")
-    await change_row(system, unfollowed, phase=Phase.DONE, next_poll_at=None)
+    await change_row(system, unfollowed, phase=Phase.ABANDONED, next_poll_at=None)
     change_record(system, unfollowed, state="LN_INVOICE_PAID", paid_at=service.now())
     run = await reconcile(system)
     assert found(run) == {

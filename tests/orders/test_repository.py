@@ -199,7 +199,7 @@ async def test_what_somebody_looks_at_is_due_before_its_stretched_time(store: Da
     }
     async with store.transaction() as tx:
         for reference, changes in known.items():
-            await OrderRepository(tx).add(an_order(reference, **changes))
+            await OrderRepository(tx).add(an_order(reference, phase=Phase.OPEN, **changes))
     pages, before = ["page", "seen just now", "never seen", "theirs"], NOW - 5 * SECOND
     async with store.reading() as tx:
         viewed = await OrderRepository(tx).due_if_viewed(pages, [7, 8], NOW, before, 10)

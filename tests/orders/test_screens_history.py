@@ -187,9 +187,9 @@ def test_a_page_says_what_was_unusual() -> None:
         ("expired", ["card", "resend", "help", "history", "refresh"]),
         ("refused", ["resend", "help", "history"]),
         ("abandoned", ["resend", "help", "history"]),
-        ("no longer followed", ["resend", "help", "history"]),
+        ("no longer followed", ["resend", "help", "history", "refresh"]),
         ("failed paid", ["resend", "help", "history"]),
-        ("failed expired", ["resend", "help", "history"]),
+        ("failed expired", ["resend", "help", "history", "refresh"]),
     ],
 )
 def test_a_page_offers_what_makes_sense_there(moment: str, names: list[str]) -> None:

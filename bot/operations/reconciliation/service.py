@@ -1,7 +1,8 @@
 """Compare the service's list with our rows, read suspected orders again, and save what remains.
 
-A reconciliation changes no order. A run can be repeated at any time, in any process: what it finds depends only on the
-service and our rows. If two overlap, the one whose list is older isn't saved.
+A reconciliation changes no order, unless it sees a late payment before the poller does. A run can be repeated at any
+time, in any process: what it finds depends only on the service and our rows. If two overlap, the one whose list is
+older isn't saved.
 """
 
 import asyncio
@@ -46,6 +47,7 @@ from bot.orders.deposits import LONGEST_LIST
 from bot.orders.order import Order
 from bot.orders.placement.matching import OrderListing, read_list
 from bot.orders.repository import OrderRepository
+from bot.orders.tracking.observer import Observer
 from bot.settlement.access import SettlementAccess
 from bot.settlement.model import (
     KeyRefused,
@@ -120,12 +122,15 @@ class _Findings:
 class ReconciliationService:
     """Run reconciliations, and write the books. The budget of the leader limits the requests."""
 
-    def __init__(self, infra: Infra, access: SettlementAccess, operator_ids: frozenset[int]) -> None:
+    def __init__(
+        self, infra: Infra, access: SettlementAccess, observer: Observer, operator_ids: frozenset[int]
+    ) -> None:
         self._database = infra.database
         self._clock = infra.clock
         self._wake_outbox = infra.wake_outbox
         self._settlement = access.settlement
         self._budget = access.budget
+        self._observer = observer
         self._operators = operator_ids
 
     async def find_due(self) -> datetime:
@@ -321,9 +326,14 @@ class ReconciliationService:
         offset: timedelta,
         pending: Mapping[str, Pending],
     ) -> bool:
-        """Read one order again, compare it with its row as it is then, and add its differences to `findings`."""
+        """Read one order again, compare it with its row as it is then, and add its differences to `findings`.
+
+        A payment that the poller doesn't see any longer is saved first, and its user notified.
+        """
         asked_at = self._clock.now()
         report = await self._look_up(suspected[0].service_id)
+        if report is not None and any(each.kind is DifferenceKind.UNFOLLOWED for each in suspected):
+            await self._observer.apply_report(reference, report, asked_at=asked_at)
         rivals = {each.other: await self._look_up(each.other) for each in suspected if each.other}
         reading = Reading(asked_at, self._clock.now(), offset)
         async with self._database.reading() as tx:

@@ -205,8 +205,9 @@ def _describe_payment(kind: OrderNotification, reader: Reader, order: Order) -> 
     if kind is OrderNotification.FAILED and order.failure is Failure.UNKNOWN:
         transfer = get_transfer(order)
         return t("orders.notification.failed_unknown", line=line, amount=transfer.amount, symbol=transfer.token.symbol)
+    failed = "failed_paid_late" if order.expiry_notified else "failed_paid"
     return t(
-        "orders.notification.stuck" if kind is OrderNotification.STUCK else "orders.notification.failed_paid",
+        f"orders.notification.{kind if kind is OrderNotification.STUCK else failed}",
         line=line,
         paid=t.sats(order.sats or order.expected_sats),
         at=reader.format_time(order.paid_at or reader.now, round_up=False),

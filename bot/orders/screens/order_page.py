@@ -61,7 +61,7 @@ def _price(t: Translator, order: Order) -> str:
 def _remarks(reader: Reader, order: Order, events: Sequence[OrderEvent]) -> tuple[Html | str, ...]:
     """Return what was unusual, what the status means, and what is no longer possible."""
     t = reader.t
-    late = [t("orders.order_page.late")] if order.is_paid and order.expiry_notified else []
+    late = [t("orders.order_page.late")] if order.is_paid and order.expiry_notified and not order.has_failed else []
     was_asked = any(event.phase is Phase.NEEDS_CONFIRMATION for event in events)
     # The question can also be whether the order is the user's. Then its price may be the reviewed one.
     has_moved = order.has_shown_price and order.last_price != (order.expected_sats, order.expected_idr)
@@ -119,5 +119,6 @@ def _keyboard(reader: Reader, order: Order, *, help_offered: bool) -> Keyboard:
         rows.append((button("orders.button.receipt", OrderAction.RECEIPT),))
     if help_offered:
         rows.append((button("orders.button.help", OrderAction.HELP),))
-    refresh = (button("orders.button.refresh", OrderAction.REFRESH_PAGE),) if order.phase in CAN_CHANGE else ()
+    can_change = order.phase in CAN_CHANGE or order.is_closed_unpaid
+    refresh = (button("orders.button.refresh", OrderAction.REFRESH_PAGE),) if can_change else ()
     return (*rows, (button("orders.button.history", OrderAction.SHOW_LIST), *refresh))

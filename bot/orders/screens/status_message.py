@@ -15,6 +15,9 @@ from bot.recipients.formatting import format_destination, kind_key
 from bot.settlement.steps import COMPLETED, FAILED, OrderStep
 from bot.users.screens.buttons import send_row
 
+NOT_SEEN_PAID = frozenset({OrderStatus.EXPIRED, OrderStatus.GIVEN_UP, OrderStatus.FAILED_UNPAID})
+"""The statuses in which it is too late to pay. Its user may have paid all the same."""
+
 DONE, NOW, NEXT, BROKEN, OVER = "✅", "⏳", "▫️", "❌", "⌛"
 
 
@@ -41,10 +44,13 @@ def keyboard(reader: Reader, order: Order, *, help_offered: bool) -> Keyboard:
     rows: list[tuple[Button, ...]] = []
     if order.awaits_payment(reader.now):
         rows.append((order_button(t, order, "orders.button.show_payment", OrderAction.RESEND_STATUS, "primary"),))
-    if order.status(reader.now) in {OrderStatus.EXPIRED, OrderStatus.FAILED_UNPAID}:
-        rows.append((repeat_button(t, order, "orders.button.requote", OrderAction.REQUOTE, "primary"),))
-    if order.phase is Phase.OPEN:
+    status = order.status(reader.now)
+    if status in NOT_SEEN_PAID:
+        rows.append((order_button(t, order, "orders.button.have_paid", OrderAction.REFRESH_STATUS),))
+    elif order.phase is Phase.OPEN:
         rows.append((order_button(t, order, "orders.button.refresh", OrderAction.REFRESH_STATUS),))
+    if status in NOT_SEEN_PAID and status is not OrderStatus.GIVEN_UP:
+        rows.append((repeat_button(t, order, "orders.button.requote", OrderAction.REQUOTE),))
     if help_offered and may_need_help(order):
         rows.append((order_button(t, order, "orders.button.help", OrderAction.HELP),))
     if order.state == COMPLETED:

@@ -15,7 +15,7 @@ from bot.orders.events import OrderProblem
 from bot.orders.evidence import add_evidence
 from bot.orders.notification_kinds import OrderNotification
 from bot.orders.notification_queue import queue_order_notifications
-from bot.orders.order import EventNote, Order, Phase, mark_overdue
+from bot.orders.order import EventNote, Order, Phase, is_late_payment, mark_overdue
 from bot.orders.poll_intervals import LONGEST_INTERVAL, next_poll_at
 from bot.orders.repository import OrderRepository, TrackedOrder
 from bot.orders.rules import OrderRules
@@ -169,17 +169,29 @@ class Observer:
         self, tx: Transaction, tracked: TrackedOrder, report: OrderReport, now: datetime, asked_at: datetime
     ) -> Order | None:
         """Save what a report changes, and return the order. Return None if another transaction has changed it."""
-        if tracked.order.phase is not Phase.OPEN:
-            return await _keep_evidence(tx, tracked, report, now)
         if tracked.order.service_id != report.service_id:
-            return await self._record_mismatch(tx, tracked, now)
-        return await self._reports.record(tx, tracked, report, now, asked_at=asked_at)
+            log.error("order_report_mismatched")
+            return await self._save_poll(tx, tracked.order, now)
+        if tracked.order.phase is Phase.OPEN or is_late_payment(tracked.order, report):
+            return await self._reports.record(tx, tracked, report, now, asked_at=asked_at)
+        return await self._keep_evidence(tx, tracked, report, now)
 
-    async def _record_mismatch(self, tx: Transaction, tracked: TrackedOrder, now: datetime) -> Order | None:
-        log.error("order_report_mismatched")
-        poll_at = next_poll_at(tracked.order, now, self._rules.poll_interval)
-        polled = replace(tracked.order, last_polled_at=now, next_poll_at=poll_at)
-        return await OrderRepository(tx).save_tracked(tracked, polled)
+    async def _keep_evidence(self, tx: Transaction, tracked: TrackedOrder, report: OrderReport, now: datetime) -> Order:
+        """Return an order that isn't tracked, with what is new in a report. Support can still ask for one.
+
+        Nothing is added to an order whose recipient was deleted, because evidence is deleted with the recipient.
+        """
+        order = await self._save_poll(tx, tracked.order, now)
+        evidence = add_evidence(order.evidence, report, now)
+        if evidence == order.evidence or not tracked.is_whole or not order.has_recipient:
+            return order
+        return await OrderRepository(tx).save_tracked(tracked, replace(order, evidence=evidence)) or order
+
+    async def _save_poll(self, tx: Transaction, order: Order, now: datetime) -> Order:
+        """Save when an order was polled, and when it is polled next, and return it."""
+        polled = replace(order, last_polled_at=now, next_poll_at=next_poll_at(order, now, self._rules.poll_interval))
+        await OrderRepository(tx).save_polls([polled])
+        return polled
 
     async def postpone(self, reference: str, *, is_known: bool = True) -> None:
         """Schedule the next poll of an order after a poll without a report.
@@ -196,7 +208,7 @@ class Observer:
         now = self._clock.now()
         async with self._database.transaction() as tx:
             tracked = await OrderRepository(tx).get_tracked(reference)
-            if tracked is None or tracked.order.phase is not Phase.OPEN:
+            if tracked is None or tracked.order.next_poll_at is None:
                 return
             order = tracked.order
             poll_at = next_poll_at(order, now, self._rules.poll_interval)
@@ -268,20 +280,6 @@ class Observer:
             saved = await OrderRepository(tx).save(replace(order, phase=Phase.ABANDONED))
             if saved is not None:
                 await OrderRepository(tx).record_event(saved, now, EventNote.OFFER_OVER)
-
-
-async def _keep_evidence(tx: Transaction, tracked: TrackedOrder, report: OrderReport, now: datetime) -> Order:
-    """Return an order that isn't tracked, with what is new in a report. Support can still ask for one.
-
-    Nothing is added to an order whose recipient was deleted, because evidence is deleted with the recipient.
-    """
-    order = tracked.order
-    if not tracked.is_whole or not order.has_recipient or report.service_id != order.service_id:
-        return order
-    evidence = add_evidence(order.evidence, report, now)
-    if evidence == order.evidence:
-        return order
-    return await OrderRepository(tx).save_tracked(tracked, replace(order, evidence=evidence)) or order
 
 
 def _whole(tracked: TrackedOrder, order: Order) -> Order | None:

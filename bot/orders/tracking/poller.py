@@ -17,7 +17,7 @@ from bot.infra.db.errors import StoreDown
 from bot.infra.db.transaction import Transaction
 from bot.infra.feature import Infra
 from bot.infra.log_context import bind_fields
-from bot.orders.order import Order, Phase
+from bot.orders.order import Order, Phase, is_late_payment
 from bot.orders.repository import OrderRepository
 from bot.orders.tracking.observer import Observer
 from bot.orders.tracking.schedule import MIN_REQUESTS, DueOrders, paid_interval, select_orders
@@ -180,14 +180,16 @@ class Poller:
     async def _apply_list(
         self, due: Mapping[str, Order], reports: Mapping[str, OrderReport], asked_at: datetime
     ) -> Sequence[Exception]:
-        """Apply the list to our orders that are due or have changed. Return the errors of those that failed."""
+        """Apply the list to our orders that are due, changed or paid late. Return the errors of those that failed."""
         async with self._database.reading() as tx:
             ours = await OrderRepository(tx).polled_by_service_id(reports.keys())
         self._listed.update(order.is_paid for order in ours.values())
         changed = {
             order.reference: reports[service_id]
             for service_id, order in ours.items()
-            if order.phase is Phase.OPEN and (order.reference in due or reports[service_id].state != order.state)
+            if order.reference in due
+            or (order.phase is Phase.OPEN and reports[service_id].state != order.state)
+            or is_late_payment(order, reports[service_id])
         }
         return await self._observer.apply_reports(changed, asked_at=asked_at)
 

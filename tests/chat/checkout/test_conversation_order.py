@@ -22,6 +22,7 @@ from tests.e2e.orders.steps import (
 from tests.e2e.system import System
 from tests.pictures import qr_texts
 from tests.texts import label, like, says, starts, text
+from tests.waiting import found
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -190,6 +191,32 @@ async def pays_late(live: System, sari: ChatUser, order: Json) -> None:
     await sari.sees(f"✅ {like('orders.step.paid')}")
     await complete_order(live, order)
     await sari.sees(like("orders.notification.sent_bank"), anywhere=True)
+
+
+async def test_a_payment_after_the_end_is_told_to_who_presses_i_have_paid(shared_system: System) -> None:
+    # The documented service has failed the order by then, and only records the payment.
+    oscar = ChatUser(shared_system.telegram, 2001)
+    await oscar.says("/start")
+    emma = await new_user(shared_system)
+    _, order = await tap_to_invoice(shared_system, emma)
+    await expire_order(shared_system, order)
+    expired = await emma.sees(like("orders.notification.expired"), anywhere=True)
+    await emma.sees_times(0, "lnbcrt")
+    _, paid = await emma.button(label("orders.button.have_paid"))
+    await emma.presses(expired, paid)
+    await emma.sees(like("orders.card.no_payment_yet"), anywhere=True)
+    await shared_system.service.pays(order, late=True)
+
+    async def press() -> object:
+        await emma.presses(expired, paid, force=True)
+        return row_of(shared_system, order)["is_paid"]
+
+    await found(press, bool, what="the late payment")  # the service lets an order be read once a second
+    told = text_of(await emma.sees(like("orders.notification.failed_paid_late"), anywhere=True))
+    heading = like("support.ticket.heading", ticket=TICKET)
+    assert re.search(f"BCA ••••7890(?s:.*){heading}(?s:.*){like('support.ticket.by_itself')}", told)
+    reference = row_of(shared_system, order)["reference"]
+    await oscar.sees(f"🚨(?s:.*){reference}", anywhere=True)
 
 
 async def test_a_failure_says_whether_money_left_and_leads_to_a_user(shared_system: System) -> None:
