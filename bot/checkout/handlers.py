@@ -10,7 +10,7 @@ from typing import Final
 
 from bot.checkout.buttons import DraftAction, DraftButton
 from bot.checkout.confirmation import with_quote
-from bot.checkout.draft import DraftStatus, OrderDraft, Step
+from bot.checkout.draft import DraftStatus, OrderDraft, Step, without_method
 from bot.checkout.flow import step_back
 from bot.checkout.open_draft import DRAFT, open_draft
 from bot.checkout.screens import draft as screens
@@ -29,6 +29,7 @@ from bot.infra.telegram.ui.screen import Screen
 from bot.orders.limits import LimitReached, TooManyOrders
 from bot.orders.placement.service import OrderService
 from bot.orders.repository import OrderRepository
+from bot.orders.rules import DestinationClosed
 from bot.orders.status_messages import StatusMessages
 from bot.settlement.model import SettlementFailure
 from bot.users.screens.buttons import send_row
@@ -90,6 +91,7 @@ class DraftHandlers:
             await self.explain_old_button(session, draft.id)
             return
         try:
+            self._orders.rules.check_open(draft.method)
             screen = await self._step_of(draft).show(session, draft)
             await session.show(screen, in_question=in_question and draft.step is not Step.REVIEW)
             await self._stop_waiting(draft)
@@ -253,13 +255,19 @@ class DraftHandlers:
         await self.show(session, in_question=in_question)
 
     async def _reject(self, session: Session, rejection: Rejection) -> None:
-        """Report the reason and ask the same question again. If the amount no longer fits, ask for the amount."""
+        """Report the reason and ask the same question again.
+
+        If the amount no longer fits, ask for the amount. If the destination takes no orders, ask for another one.
+        """
         await self.record_refusal(session, rejection)
         draft = open_draft(session)
         if isinstance(rejection, TooManyOrders):
             await session.show(screens.limit_reached(session.t, draft, session.format_rejection(rejection)))
             return
         session.notice = Html("\n".join(filter(None, (session.notice, session.format_rejection(rejection)))))
+        if isinstance(rejection, DestinationClosed):
+            await self._save(session, without_method(draft))
+            return
         if isinstance(rejection, AmountRejected) and draft.step is Step.REVIEW:
             await self._save(session, replace(draft, step=Step.AMOUNT))
             return

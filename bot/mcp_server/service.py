@@ -18,7 +18,7 @@ from bot.mcp_server.unresolved_orders import Listing, UnresolvedOrders, drop_old
 from bot.orders.deposits import LONGEST_LIST, has_all_open_deposits
 from bot.orders.limits import AmountLimits
 from bot.orders.placement.invoice_check import TOO_GOOD_PERCENT
-from bot.settlement.adapter import to_report
+from bot.settlement.adapter import to_method, to_report
 from bot.settlement.budget import GAP_SECONDS, Budget, OrderPace
 from bot.settlement.catalogue import KEEP_METHODS, KEEP_QUOTE, KEEP_RAILS, CachedValue
 from bot.settlement.client import (
@@ -26,13 +26,12 @@ from bot.settlement.client import (
     DepositRails,
     Order,
     OrderInput,
-    PayoutMethod,
     PlatformStats,
     Quote,
     SettlementClient,
     SettlementError,
 )
-from bot.settlement.model import QUOTE_STALE_AFTER, OrderReport
+from bot.settlement.model import QUOTE_STALE_AFTER, OrderReport, PayoutMethod
 
 KEEP_ORDER = timedelta(seconds=GAP_SECONDS)
 SENT_WITHIN_SECONDS: Final = 30.0
@@ -209,8 +208,8 @@ class Service:
 
     async def _fetch_methods(self) -> tuple[PayoutMethod, ...]:
         await self._budget.take()
-        methods = (await self._client.payout_methods()).methods
-        self._caps = {(method.bank_code, method.bank_name): method.max_amount_transfer for method in methods}
+        methods = tuple(map(to_method, (await self._client.payout_methods()).methods))
+        self._caps = {method.pair: method.cap for method in methods}
         return methods
 
     async def _fetch_quote(self) -> Quote:

@@ -17,7 +17,7 @@ from bot.orders.repository import OrderRepository
 from bot.recipients.formatting import format_method
 from bot.settlement.access import SettlementAccess
 from bot.settlement.health import FAILURES, has_shrunk
-from bot.settlement.model import SettlementFailure, SlowDown
+from bot.settlement.model import PayoutMethod, SettlementFailure, SlowDown
 from bot.staff.alarm_model import DESTINATION_ALARMS, RESOLVABLE_ALARMS, Alarm, AlarmKind
 from bot.staff.alarm_repository import AlarmRepository
 from bot.staff.alarm_subjects import Subjects
@@ -248,25 +248,29 @@ class Monitor:
         return max(resolved, key=lambda alarm: alarm.cleared_at or alarm.raised_at, default=None)
 
     async def _get_destination_findings(self) -> list[Finding]:
-        """Return which destinations are slow or failing while others aren't, and which no longer are."""
-        health = await self._destinations.get()
+        """Return which destinations can't be read, or are slow or failing while others aren't, and which no longer."""
+        health, listed = await self._destinations.get(), self._catalogue.listed
+        found = [_describe_unread(method) for method in listed if method.unread]
+        unknown = set() if listed else {AlarmKind.DESTINATION_UNCLEAR}
         if health is None:
-            return []
-        found = {
-            (kind, key): Finding(kind, is_wrong=True, facts=_describe_trouble(each, trouble), subject=key)
-            for key, each in health.by_key.items()
-            for kind, trouble in (
-                (AlarmKind.DESTINATION_SLOW, each.slow),
-                (AlarmKind.DESTINATION_FAILING, each.failing),
-            )
-            if trouble is not None and trouble.is_alone
-        }
+            unknown |= {AlarmKind.DESTINATION_SLOW, AlarmKind.DESTINATION_FAILING}
+        else:
+            found += [
+                Finding(kind, is_wrong=True, facts=_describe_trouble(each, trouble), subject=key)
+                for key, each in health.by_key.items()
+                for kind, trouble in (
+                    (AlarmKind.DESTINATION_SLOW, each.slow),
+                    (AlarmKind.DESTINATION_FAILING, each.failing),
+                )
+                if trouble is not None and trouble.is_alone
+            ]
+        wrong = {(finding.kind, finding.subject) for finding in found}
         over = [
             Finding(alarm.kind, is_wrong=False, subject=alarm.subject)
             for alarm in await self._alarms.open()
-            if alarm.kind in DESTINATION_ALARMS and (alarm.kind, alarm.subject) not in found
+            if alarm.kind in DESTINATION_ALARMS - unknown and (alarm.kind, alarm.subject) not in wrong
         ]
-        return [*found.values(), *over]
+        return [*found, *over]
 
     async def _get_outbox_finding(self) -> Finding:
         async with self._database.reading() as tx:
@@ -277,6 +281,13 @@ class Monitor:
     async def _get_rights_finding(self) -> Finding:
         table = await self._database.find_forbidden_table()
         return Finding(AlarmKind.RIGHT_MISSING, table is not None, {"table": table} if table else {})
+
+
+def _describe_unread(method: PayoutMethod) -> Finding:
+    """Return the finding about a listed destination that can't be read: one for each destination and text."""
+    facts = {"destination": format_method(method), "complaint": method.unread}
+    subject = replace(method, name=f"{method.name}\x00{method.unread}").key()
+    return Finding(AlarmKind.DESTINATION_UNCLEAR, is_wrong=True, facts=facts, subject=subject)
 
 
 def _describe_trouble(each: DestinationHealth, trouble: Trouble) -> dict[str, object]:

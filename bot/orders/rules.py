@@ -4,11 +4,16 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from decimal import Decimal
 
+from bot.core.errors import Rejection
 from bot.core.money import MAX_SATS, AmountRejected
 from bot.orders.limits import AmountLimits, Limits, LinkLimits
 from bot.rates.quote import Estimate
 from bot.recipients.banks import display_name
 from bot.settlement.model import PayoutMethod
+
+
+class DestinationClosed(Rejection):
+    """A listed destination takes no orders, whatever their amount."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,12 +51,19 @@ class OrderRules:
         """Return the limits of one order to `method`, in rupiah. None is a destination that isn't chosen yet."""
         return AmountLimits(self.min_order_idr, method.cap if method else None)
 
+    def check_open(self, method: PayoutMethod | None) -> None:
+        """Raise `DestinationClosed` if no order can go to `method`, because not even the smallest fits its cap."""
+        if method is not None and self.amounts_for(method).is_above(self.min_order_idr):
+            key = "orders.closed.unreadable" if method.unread else "orders.closed.nothing"
+            raise DestinationClosed(key, name=display_name(method))
+
     def check_limits(self, method: PayoutMethod | None, worth: Estimate) -> None:
-        """Raise `AmountRejected` if an amount is below the minimum or above the destination's cap."""
+        """Raise `DestinationClosed`, or `AmountRejected` for an amount below the minimum or above the cap."""
         self.check_amount(method, idr=worth.idr, sats=worth.sats)
 
     def check_amount(self, method: PayoutMethod | None, *, idr: int, sats: int) -> None:
-        """Raise `AmountRejected` as `check_limits` does, for the amounts of an earlier quote."""
+        """Raise as `check_limits` does, for the amounts of an earlier quote."""
+        self.check_open(method)
         allowed = self.amounts_for(method)
         if allowed.is_below(idr):
             raise AmountRejected("orders.amount.below_minimum", minimum=allowed.minimum)

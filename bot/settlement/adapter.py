@@ -11,7 +11,8 @@ from bot.settlement import model as ports
 from bot.settlement.budget import OrderPace
 from bot.settlement.client import errors, wire
 from bot.settlement.client.client import SettlementClient
-from bot.settlement.model import Deposit, OrderReport, PayoutMethod, Quote, ServiceRecord
+from bot.settlement.client.fields import cut
+from bot.settlement.model import BANK, EWALLET, Deposit, OrderReport, PayoutMethod, Quote, ServiceRecord
 
 ROWS = 100
 RECORD = tuple(field.name for field in fields(ServiceRecord))
@@ -41,10 +42,7 @@ class SettlementAdapter:
             listed = await self._client.payout_methods()
         except errors.SettlementError as error:
             raise _read_failure(error) from error
-        return tuple(
-            PayoutMethod(code=row.bank_code, name=row.bank_name, kind=row.kind, cap=row.max_amount_transfer)
-            for row in listed.methods
-        )
+        return tuple(map(to_method, listed.methods))
 
     async def deposit_channels(self) -> frozenset[str]:
         """Return the EVM channels that the service offers (4.3). None while its backend isn't configured for them."""
@@ -114,6 +112,17 @@ def _body(request: ports.OrderRequest) -> wire.OrderInput:
         recipient_details=request.number,
         bank_account_name=request.holder,
     )
+
+
+def to_method(row: wire.PayoutMethod) -> PayoutMethod:
+    """Convert a row of the live list. Without a known kind and a certain cap, no order fits."""
+    cap, kind, unread = row.max_amount_transfer, row.kind or "", ""
+    if isinstance(cap, str):
+        cap, unread = 0, f"maxAmountTransfer “{cap}”"
+    elif kind not in {BANK, EWALLET}:
+        # Nobody knows the form of its numbers.
+        cap, unread = 0, f"kind “{cut(kind)}”"
+    return PayoutMethod(row.bank_code, row.bank_name, kind, cap, unread)
 
 
 def to_placed(created: wire.CreatedOrder) -> ports.Placed:

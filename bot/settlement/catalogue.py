@@ -69,6 +69,11 @@ class ServiceCatalogue:
         """Return the live list of payout methods. Raise `SettlementFailure` if it can't be read."""
         return await self._methods.get(fresh=fresh)
 
+    @property
+    def listed(self) -> tuple[PayoutMethod, ...]:
+        """The payout methods that were read last, however old. It is empty before the first."""
+        return self._methods.last or ()
+
     async def quote(self, *, fresh: bool = False) -> Quote:
         """Return the rate. Raise `SettlementFailure` if it can't be read."""
         return await self._quote.get(fresh=fresh)

@@ -80,13 +80,15 @@ class PayoutMethod:
         code: opaque. The service validates `code` and `name` as a pair.
         name: as the service spells it.
         kind: `bank`, `ewallet`, or a kind that we don't know yet. It alone decides the format of the number.
-        cap: the maximum rupiah of one payout, None for no cap.
+        cap: the maximum rupiah of one payout, None for no cap. 0 with `unread`, so that no order fits.
+        unread: the field that can't be read, with the service's own text: its cap, or its unknown kind. Else "".
     """
 
     code: str
     name: str
     kind: str
     cap: int | None = None
+    unread: str = ""
 
     @property
     def pair(self) -> tuple[str, str]:

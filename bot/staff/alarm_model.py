@@ -27,6 +27,7 @@ class AlarmKind(StrEnum):
     SECOND_POLLER = "second_poller"  # another program receives the bot's updates
     DESTINATION_SLOW = "destination_slow"  # one destination is slow, and others aren't
     DESTINATION_FAILING = "destination_failing"  # transfers to one destination fail, and to others don't
+    DESTINATION_UNCLEAR = "destination_unclear"  # the service's entry of one can't be read, so it takes no orders
     ORDER_MISSING = "order_missing"  # the service doesn't have an order that was paid or can be paid
     AMOUNT_DIFFERS = "amount_differs"  # the service has another amount of an order
     STATE_DIFFERS = "state_differs"  # the service has another state of an order, and money was taken or sent
@@ -52,8 +53,10 @@ ORDER_ALARMS: Final = frozenset(
 )
 """Alarms about an order. Their subject is the order's reference."""
 
-DESTINATION_ALARMS: Final = frozenset({AlarmKind.DESTINATION_SLOW, AlarmKind.DESTINATION_FAILING})
-"""Alarms about a bank or an e-wallet. Their subject is the key of the payout method, and a fact has its name."""
+DESTINATION_ALARMS: Final = frozenset(
+    {AlarmKind.DESTINATION_SLOW, AlarmKind.DESTINATION_FAILING, AlarmKind.DESTINATION_UNCLEAR}
+)
+"""Alarms about a bank or an e-wallet. Their subject begins with the key of the payout method. A fact has its name."""
 
 SERVICE_ALARMS: Final = frozenset(
     {

@@ -88,6 +88,11 @@ class ServiceControl:
         listed: list[Json] = (await self._http.get("/control/methods")).raise_for_status().json()["methods"]
         return listed
 
+    async def lists_method(self, code: str, **changes: object) -> None:
+        """Change fields of a destination in the live list."""
+        rows = [{**row, **changes} if row["bankCode"] == code else row for row in await self.methods()]
+        await self.does("methods", methods=rows, flush=True)
+
     async def lists_all_methods(self) -> None:
         """Put all destinations back on the live list."""
         (await self._http.request("DELETE", "/control/methods", json={"flush": True})).raise_for_status()

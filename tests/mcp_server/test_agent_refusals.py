@@ -8,7 +8,7 @@ import pytest
 
 from bot.mcp_server.formats import join_words
 from bot.payments.tokens import CODES
-from tests.mcp_server.agent_system import BCA, AgentSystem, open_agent_system
+from tests.mcp_server.agent_system import BCA, AgentSystem, open_agent_system, text_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -106,6 +106,34 @@ async def test_a_destination_that_is_new_on_the_list_is_found(system: AgentSyste
     known = await system.tools.methods()
     system.tools._methods._kept = (system.service.clock.now, known[1:])
     assert (await system.orders(**BCA))["idrAmount"] == 150_000
+
+
+CLOSED: list[tuple[dict[str, object], int, str]] = [
+    ({"maxAmountTransfer": "50.000"}, 0, "the meaning of its maxAmountTransfer “50.000” isn't known"),
+    ({"maxAmountTransfer": "no limit"}, 0, "the meaning of its maxAmountTransfer “no limit” isn't known"),
+    ({"kind": "qris"}, 0, "the meaning of its kind “qris” isn't known"),
+    ({"maxAmountTransfer": 0}, 0, "it takes nothing now"),
+    ({"maxAmountTransfer": "19999"}, 19_999, "it takes nothing now"),
+]
+
+
+async def test_a_destination_that_takes_no_orders_is_listed_with_an_error_and_refused(system: AgentSystem) -> None:
+    listed = (await system.service.control("GET", "/methods"))["methods"]
+    await system.switches(methodsCacheSeconds=0)
+    for changes, cap, why in CLOSED:
+        rows = [{**row, **changes} if row["bankName"] == BCA["partnerBankName"] else row for row in listed]
+        await system.service.control("POST", "/methods", methods=rows)
+        await system.service.clock.sleep(60)
+        methods = (await system.does("list_payout_methods"))["methods"]
+        shown = next(row for row in methods if row["bankName"] == BCA["partnerBankName"])
+        assert (shown["maxAmountTransfer"], shown["error"]) == (cap, f"BANK CENTRAL ASIA takes no orders: {why}.")
+        assert all("error" not in row for row in methods if row is not shown)
+        assert shown["error"] in text_of(await system.call("list_payout_methods"))
+        for amount in ({"idrAmount": 20_000}, {"idrAmount": None, "satAmount": 10_000}):
+            said = await system.is_refused(**amount)
+            assert shown["error"] in said
+            assert "No order was created." in said
+    assert await system.posts() == 0
 
 
 CALLS: list[tuple[str, dict[str, Any], str]] = [

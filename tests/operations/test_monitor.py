@@ -1,6 +1,7 @@
 """Operators are notified once of a problem, reminded while it lasts, and notified of its end."""
 
 import asyncio
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
@@ -24,6 +25,7 @@ from tests.orders.order_system import EMMA, OSCAR, OrderSystem
 from tests.settlement.builders import BCA
 from tests.settlement.fake_settlement import FakeSettlement, failing
 
+UNREADABLE = PayoutMethod("014", "BANK BCA", "bank", 0, "maxAmountTransfer “50.000”")
 MANY = tuple(PayoutMethod(f"{number:03}", f"BANK {number}", "bank", None) for number in range(100))
 
 
@@ -437,3 +439,26 @@ async def test_the_summary_has_what_is_known_and_what_is_not_known_yet(
     await system.deliver()
     summary = await system.monitor.summary()
     assert (summary.alarms, summary.raised_recently) == ((), 1)
+
+
+async def test_each_unreadable_text_of_a_destination_is_one_alarm(system: OrderSystem, service: FakeSettlement) -> None:
+    async def read(*methods: PayoutMethod) -> list[object]:
+        service.methods = methods
+        await system.catalogue.methods(fresh=True)
+        await check_and_deliver(system)
+        found = [each for each in await system.alarms.open() if each.kind is AlarmKind.DESTINATION_UNCLEAR]
+        return [alarm.facts["complaint"] for alarm in found]
+
+    qris = PayoutMethod("qr", "QR SHOP", "qris", 0, "kind “qris”")
+    nothing = PayoutMethod("002", "BANK BRI", "bank", 0)
+    assert await read(BCA, nothing, nothing) == []
+    assert await read(UNREADABLE, nothing, qris) == ["maxAmountTransfer “50.000”", "kind “qris”"]
+    assert await read(UNREADABLE, nothing, qris) == ["maxAmountTransfer “50.000”", "kind “qris”"]
+    assert system.sender.kinds(OSCAR) == [AlarmNotification.RAISED] * 2
+    assert {alarm.facts["destination"] for alarm in await system.alarms.open()} == {"BCA", "QR SHOP"}
+    other = replace(UNREADABLE, unread="maxAmountTransfer “60.000”")
+    assert await read(other, nothing, qris) == ["kind “qris”", "maxAmountTransfer “60.000”"]
+    kinds = system.sender.kinds(OSCAR)
+    assert (kinds.count(AlarmNotification.RAISED), kinds.count(AlarmNotification.CLEARED)) == (3, 1)
+    assert await read() == ["kind “qris”", "maxAmountTransfer “60.000”"]  # an empty list says nothing
+    assert await read(BCA, nothing, nothing) == []

@@ -1,6 +1,8 @@
 """The amounts that the service has locked are checked against the limits before an invoice is shown."""
 
+import re
 from dataclasses import replace
+from datetime import UTC
 from decimal import Decimal
 from typing import Any
 
@@ -8,14 +10,18 @@ import pytest
 
 from bot.core.errors import Rejection
 from bot.core.money import Amount
+from bot.infra.telegram.ui.reader import Reader
 from bot.orders.notification_kinds import OrderNotification
 from bot.orders.order import EventNote, HoldReason, Order, Phase
 from bot.orders.placement.service import MethodVanished
 from bot.orders.repository import OrderRepository
-from bot.settlement.model import ServiceDown
+from bot.orders.rules import DestinationClosed
+from bot.orders.screens import order_messages
+from bot.settlement.model import PayoutMethod, ServiceDown
 from tests.orders.order_system import EMMA, OSCAR, OrderSystem, place_unresolved, rules
 from tests.settlement.builders import BCA, BRI, GOPAY
 from tests.settlement.fake_settlement import FakeSettlement
+from tests.texts import TRANSLATIONS, like, readable
 
 LOW, HIGH = Decimal(1_640_000_000), Decimal(1_700_000_000)
 SMALL = BCA.__class__(BCA.code, BCA.name, BCA.kind, 300_000)
@@ -155,3 +161,47 @@ async def test_an_order_with_limits_of_its_own_keeps_the_newest_cap_when_it_is_t
     again: Any = await system.orders.try_again(lost.reference)
     await system.orders.submission.wait()
     assert again.method.cap == 400_000
+
+
+CLOSED = [
+    (replace(BCA, cap=0, unread="maxAmountTransfer “50.000”"), "orders.closed.unreadable"),
+    (replace(BCA, kind="qris", cap=0, unread="kind “qris”"), "orders.closed.unreadable"),
+    (replace(BCA, cap=0), "orders.closed.nothing"),
+    (replace(BCA, cap=19_999), "orders.closed.nothing"),  # below the smallest order
+]
+
+
+@pytest.mark.parametrize(("closed", "key"), CLOSED)
+async def test_a_destination_that_takes_no_orders_gets_none_and_says_why(
+    system: OrderSystem, service: FakeSettlement, closed: PayoutMethod, key: str
+) -> None:
+    draft, lost = await system.draft(), await place_unresolved(system, service)
+    posts = service.times("place")
+    service.methods = (closed, BRI, GOPAY)
+    for step in (
+        system.confirm(draft),
+        system.orders.try_again(lost.reference),
+        system.orders.estimate_order((), closed, Amount("IDR", 50_000)),
+    ):
+        with pytest.raises(DestinationClosed) as refused:
+            await step
+        assert (refused.value.key, refused.value.arguments) == (key, {"name": "BCA"})
+    assert service.times("place") == posts
+
+
+async def test_a_price_is_not_accepted_for_a_destination_that_takes_no_orders_now(
+    system: OrderSystem, service: FakeSettlement
+) -> None:
+    draft = await system.draft()
+    service.rate *= 2
+    order = await system.confirm(draft)
+    await system.orders.submission.wait()
+    service.methods = (CLOSED[0][0], BRI, GOPAY)
+    system.clock.passes(minutes=2)
+    await system.orders.accept_price(order.reference)
+    order = await system.order(order.reference)
+    await system.deliver()
+    await is_withheld(system, order, OrderNotification.OUTSIDE_LIMITS, EventNote.OUTSIDE_LIMITS)
+    reader = Reader(TRANSLATIONS.get("en"), UTC, system.clock.now())
+    said = order_messages.screen(OrderNotification.OUTSIDE_LIMITS, reader, order, help_offered=False)
+    assert re.search(like("orders.notification.destination_closed", name="BCA"), readable(said.text))

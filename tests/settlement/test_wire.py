@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.settlement.adapter import to_method
 from bot.settlement.client import (
     TERMINAL_STATES,
     CreatedOrder,
@@ -22,6 +23,7 @@ from bot.settlement.client import (
 from bot.settlement.client.errors import NotUnderstood
 from bot.settlement.client.fields import LARGEST_AMOUNT, to_amount, to_cap, to_decimal, to_instant, to_rate
 from bot.settlement.client.parser import ServiceResponse, read, read_json
+from bot.settlement.model import PayoutMethod as Destination
 from bot.settlement.steps import FAILED, STEP_OF_STATE
 
 if TYPE_CHECKING:
@@ -114,18 +116,65 @@ def test_no_text_can_break_the_reading_of_numbers(text: str) -> None:
         ('"1000.99"', 1000),
         ("0", 0),
         ("2.5e7", 25_000_000),
+        ("5e7", 50_000_000),
+        ('"5e7"', 50_000_000),
+        ("50.000", 50),
+        ('"50,000,000"', 50_000_000),
+        ('"50.000.000"', 50_000_000),
+        ('"50000000.00"', 50_000_000),
+        ('"50000000,00"', 50_000_000),
+        ('"50,000,000.00"', 50_000_000),
+        ('"50.000.000,5"', 50_000_000),
+        ('"50,000.00"', 50_000),
+        ('"50.000,00"', 50_000),
+        ('" None "', None),
+        ('"UNLIMITED"', None),
+        ('"unlimited"', None),
     ],
 )
 def test_a_cap_may_be_a_number_a_text_or_nothing(text: str, cap: int | None) -> None:
     assert to_cap(parsed(text)) == cap
 
 
-@pytest.mark.parametrize("cap", ['"unlimited"', '"50,000"', "-1", "true", "{}"])
-def test_a_method_whose_cap_is_unreadable_is_no_method(cap: str) -> None:
-    with pytest.raises(ValueError, match="maxAmountTransfer"):
-        PayoutMethod.model_validate(
-            parsed(f'{{"bankCode": "1", "bankName": "b", "kind": "bank", "maxAmountTransfer": {cap}}}')
-        )
+UNREADABLE = [
+    ('"50.000"', "50.000"),
+    ('"50,000"', "50,000"),
+    ('"0.500"', "0.500"),
+    ('"50,000.000"', "50,000.000"),
+    ('"50,000.000,00"', "50,000.000,00"),
+    ('"50.00.000"', "50.00.000"),
+    ('"50 000 000"', "50 000 000"),
+    ('"Rp50.000.000"', "Rp50.000.000"),
+    ('"\u0665\u0660"', "50"),  # digits of another script
+    ('"no limit"', "no limit"),
+    ('"-"', "-"),
+    ('"\\u200b"', "?"),
+    ('"\\u0000\\ud800"', "?"),
+    ("-1", "-1"),
+    ("1e19", "1E+19"),
+    ("true", "True"),
+    ("{}", "{}"),
+    ("[]", "[]"),
+    (f'"{"9" * 500}"', "9" * 40),
+]
+
+
+@pytest.mark.parametrize(("cap", "text"), UNREADABLE)
+def test_a_cap_that_is_not_certain_is_a_text_and_the_method_stays_listed(cap: str, text: str) -> None:
+    row = parsed(f'{{"bankCode": "1", "bankName": "b", "kind": "bank", "maxAmountTransfer": {cap}}}')
+    method = PayoutMethod.model_validate(row)
+    assert method.max_amount_transfer == text
+    assert to_method(method) == Destination("1", "b", "bank", 0, f"maxAmountTransfer “{text}”")
+
+
+@given(st.text() | st.integers() | st.booleans() | st.lists(st.text()) | st.none())
+def test_no_cap_removes_a_method_and_none_counts_only_if_it_says_so(cap: object) -> None:
+    known = to_method(
+        PayoutMethod.model_validate({"bankCode": "1", "bankName": "b", "kind": "bank", "maxAmountTransfer": cap})
+    )
+    if known.cap is None:
+        assert cap is None or str(cap).strip().lower() in {"", "none", "unlimited"}
+    assert known.cap == 0 or not known.unread
 
 
 def test_codes_and_names_of_methods_stay_exactly_as_given() -> None:
@@ -135,8 +184,11 @@ def test_codes_and_names_of_methods_stay_exactly_as_given() -> None:
     assert method.max_amount_transfer is None
 
 
-def test_a_kind_that_nobody_documented_is_carried_on() -> None:
-    assert PayoutMethod.model_validate({"bankCode": "1", "bankName": "b", "kind": "qris"}).kind == "qris"
+@pytest.mark.parametrize("kind", [{"kind": "QRIS"}, {"kind": ""}, {"kind": 5}, {"kind": None}, {}])
+def test_a_method_of_an_unknown_kind_stays_listed_and_takes_nothing(kind: dict[str, object]) -> None:
+    row = PayoutMethod.model_validate({"bankCode": "1", "bankName": "b", "maxAmountTransfer": 5_000_000, **kind})
+    word = "qris" if kind.get("kind") == "QRIS" else ""
+    assert to_method(row) == Destination("1", "b", word, 0, f"kind “{word}”")
 
 
 @pytest.mark.parametrize(

@@ -78,6 +78,7 @@ def facts_of(kind: AlarmKind, now: datetime, typed: str) -> dict[str, object]:
             "hits": 4,
             "count": 5,
         },
+        AlarmKind.DESTINATION_UNCLEAR: {"destination": typed[:60] or "BCA", "complaint": "kind “qris”"},
         AlarmKind.DESTINATION_FAILING: {"destination": typed[:60] or "BCA", "since": since, "hits": 4, "count": 5},
     }
     return known.get(kind, {})

@@ -56,6 +56,7 @@ def test_all_is_well_in_one_line_each() -> None:
         line("✅", AlarmKind.SECOND_POLLER, text("staff.alarm.second_poller_fine")),
         line("✅", AlarmKind.DESTINATION_SLOW, "0"),
         line("✅", AlarmKind.DESTINATION_FAILING, "0"),
+        line("✅", AlarmKind.DESTINATION_UNCLEAR, "0"),
         *(line("✅", kind, "0") for kind in RECONCILED),
         line("✅", AlarmKind.STAFF_CHAT_LOST, text("staff.alarm.staff_chat_lost_fine")),
     ]

@@ -25,7 +25,6 @@ from bot.users.session import Session
 
 PAGE = 8
 COLUMNS = 2
-TABS = 4
 RECENTS = 5
 
 MIN_LETTERS = 3
@@ -162,7 +161,7 @@ def show_question(
         return Screen(t("checkout.destination.none"), (_again_row(t, draft), leave_row(t, draft)))
     kinds = _kinds(methods)
     tab = min(tab, len(kinds) - 1)
-    here = [method for method in methods if method.kind == kinds[tab]]
+    here = [method for method in methods if _kind_of(method) == kinds[tab]]
     pages = -(-len(here) // PAGE)
     page = min(page, pages - 1)
     shown = here[page * PAGE : (page + 1) * PAGE]
@@ -209,8 +208,12 @@ def tab_of(methods: Sequence[PayoutMethod], kind: str) -> int:
 
 
 def _kinds(methods: Sequence[PayoutMethod]) -> list[str]:
-    """Return the kinds of destination in the list, also unknown ones."""
-    return list(dict.fromkeys(method.kind for method in methods))
+    """Return the kinds of destination in the list. All unknown ones are one kind."""
+    return list(dict.fromkeys(map(_kind_of, methods)))
+
+
+def _kind_of(method: PayoutMethod) -> str:
+    return method.kind if method.kind in {BANK, EWALLET} else "other"
 
 
 def _tabs(t: Translator, draft: OrderDraft, kinds: Sequence[str], chosen: int) -> Keyboard:
@@ -218,15 +221,12 @@ def _tabs(t: Translator, draft: OrderDraft, kinds: Sequence[str], chosen: int) -
         return ()
     row = [
         Button(
-            ("● " if tab == chosen else "") + _kind_name(t, kind), data=draft_data(draft, DraftAction.PAGE, f"{tab}/0")
+            ("● " if tab == chosen else "") + t.plain(f"checkout.destination.kind.{kind}"),
+            data=draft_data(draft, DraftAction.PAGE, f"{tab}/0"),
         )
-        for tab, kind in enumerate(kinds[:TABS])
+        for tab, kind in enumerate(kinds)
     ]
     return (tuple(row),)
-
-
-def _kind_name(t: Translator, kind: str) -> str:
-    return t.plain(f"checkout.destination.kind.{kind}") if kind in {BANK, EWALLET} else quote_input(kind)
 
 
 def _turns(t: Translator, draft: OrderDraft, tab: int, page: int, pages: int) -> Keyboard:

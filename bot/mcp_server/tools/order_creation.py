@@ -27,6 +27,7 @@ from bot.mcp_server.tools.order_validation import (
     check_holder,
     check_limits,
     check_number,
+    explain_closed,
     find_method,
     require_one_amount,
     unlisted_error,
@@ -46,8 +47,8 @@ from bot.orders.placement.invoice_check import Unpayable
 from bot.payments.tokens import LIGHTNING, SYMBOLS, TOKENS
 from bot.rates.quote import Estimate, estimate, price_drift_percent
 from bot.settlement.adapter import to_placed
-from bot.settlement.client import CreatedOrder, OrderInput, PayoutMethod, SettlementError
-from bot.settlement.model import Quote
+from bot.settlement.client import CreatedOrder, OrderInput, SettlementError
+from bot.settlement.model import PayoutMethod, Quote
 
 log = structlog.get_logger(__name__)
 
@@ -89,7 +90,7 @@ class ValidOrder:
         """Return amount and destination, without the recipient."""
         requested = self.requested
         amount = format_rupiah(requested.value) if requested.currency == "IDR" else format_sats(requested.value)
-        return f"{amount} to {self.method.bank_name}"
+        return f"{amount} to {self.method.name}"
 
 
 class OrderCreation:
@@ -136,8 +137,8 @@ class OrderCreation:
                 sat_amount=satAmount,
                 idr_amount=idrAmount,
                 deposit_channel=depositChannel,
-                partner_bank_code=method.bank_code,
-                partner_bank_name=method.bank_name,
+                partner_bank_code=method.code,
+                partner_bank_name=method.name,
                 recipient_details=number.sent,
                 bank_account_name=holder,
                 payout_method=payoutMethod,
@@ -180,6 +181,9 @@ class OrderCreation:
         found = find_method(listed, code, name)
         if found is None:
             raise unlisted_error(listed, code, name)
+        closed = explain_closed(found, self._service.rules)
+        if closed:
+            raise Refusal(f"{closed} Choose another destination, or try later.")
         return found
 
     async def _expected(self, requested: Amount) -> Estimate:
@@ -230,7 +234,7 @@ class OrderCreation:
 
     def _payment(self, created: CreatedOrder, requested: Amount, channel: str, method: PayoutMethod) -> Payment:
         rules, now = self._service.rules, self._service.clock.now()
-        allowed = rules.amounts_up_to(method.max_amount_transfer)
+        allowed = rules.amounts_up_to(method.cap)
         try:
             return check_new_payment(
                 created, requested=requested, channel=channel, network=rules.network, allowed=allowed, now=now
@@ -333,7 +337,7 @@ def _question(order: ValidOrder, details: str) -> str:
     return "\n".join(
         [
             "Check each line before you say yes:",
-            f"Bank or e-wallet: {order.method.bank_name}",
+            f"Bank or e-wallet: {order.method.name}",
             f"Number: {' '.join(details.split())}",
             f"Account holder: {order.order_input.bank_account_name or 'not given'}",
             f"Recipient gets: {rupiah if is_idr else f'about {rupiah}'}",
@@ -367,7 +371,7 @@ def _created_out(created: CreatedOrder, payment: Payment, warnings: list[str]) -
 def _text(made: CreatedOut, method: PayoutMethod) -> str:
     receives, costs = format_rupiah(made.idr_amount), format_sats(made.sat_amount)
     lines = [
-        f"Order {made.order_id}: {receives} to {method.bank_name} for {costs}. {FEE_INCLUDED}",
+        f"Order {made.order_id}: {receives} to {method.name} for {costs}. {FEE_INCLUDED}",
         *made.warnings,
         *payment_lines(made.bolt11, made.deposit, made.invoice_expires_at),
         "Then call get_offramp_order about every 5 seconds, or wait_for_offramp_order, until COMPLETED or FAILED.",

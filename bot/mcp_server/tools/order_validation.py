@@ -13,9 +13,7 @@ from bot.mcp_server.service import AgentRules
 from bot.mcp_server.tools.answers import Refusal
 from bot.recipients.holders import MAX_HOLDER_LENGTH, clean_holder
 from bot.recipients.numbers import MAX_ACCOUNT_DIGITS, MIN_ACCOUNT_DIGITS, clean_number
-from bot.settlement.client import PayoutMethod
-from bot.settlement.model import BANK, EWALLET
-from bot.settlement.model import PayoutMethod as Destination
+from bot.settlement.model import EWALLET, PayoutMethod
 
 _ACCOUNT = re.compile(r"[0-9]+")
 _MOBILE = re.compile(r"\+?[0-9]+")
@@ -73,13 +71,13 @@ def require_one_amount(sat_amount: int | None, idr_amount: int | None) -> Amount
 
 def find_method(methods: tuple[PayoutMethod, ...], code: str, name: str) -> PayoutMethod | None:
     """Return the entry of the live list with this code and name (4.5.3)."""
-    return next((method for method in methods if (method.bank_code, method.bank_name) == (code, name)), None)
+    return next((method for method in methods if method.pair == (code, name)), None)
 
 
 def unlisted_error(methods: tuple[PayoutMethod, ...], code: str, name: str) -> Refusal:
     """Return the error for an unknown pair, with the pair that is probably meant."""
-    near = [method for method in methods if method.bank_code == code or method.bank_name.casefold() == name.casefold()]
-    pairs = [f"partnerBankCode “{method.bank_code}” with partnerBankName “{method.bank_name}”" for method in near[:3]]
+    near = [method for method in methods if method.code == code or method.name.casefold() == name.casefold()]
+    pairs = [f"partnerBankCode “{method.code}” with partnerBankName “{method.name}”" for method in near[:3]]
     hint = f" Did you mean {', or '.join(pairs)}?" if pairs else ""
     return Refusal(
         "partnerBankCode and partnerBankName aren't a matching pair in the live list. Call list_payout_methods and "
@@ -87,17 +85,21 @@ def unlisted_error(methods: tuple[PayoutMethod, ...], code: str, name: str) -> R
     )
 
 
+def explain_closed(method: PayoutMethod, rules: AgentRules) -> str:
+    """Return why no order can go to a listed destination, or "" if one can."""
+    if not rules.amounts_up_to(method.cap).is_above(rules.min_order_idr):
+        return ""
+    why = f"the meaning of its {method.unread} isn't known" if method.unread else "it takes nothing now"
+    return f"{method.name} takes no orders: {why}."
+
+
 def check_number(method: PayoutMethod, details: str) -> Number:
     """Return the number in the service's format (4.5.4 and 4.5.5)."""
     form, wanted = (_MOBILE, _MOBILE_WANTED) if method.kind == EWALLET else (_ACCOUNT, _ACCOUNT_WANTED)
-    if method.kind not in {BANK, EWALLET}:
-        # An undocumented kind of destination: only the service can check its numbers.
-        return Number(details)
     if not form.fullmatch(details):
         raise Refusal(wanted)
-    destination = Destination(code=method.bank_code, name=method.bank_name, kind=method.kind)
     try:
-        clean = clean_number(destination, details)
+        clean = clean_number(method, details)
     except Rejection:
         raise Refusal(wanted) from None
     if clean.remark is None:
@@ -116,7 +118,7 @@ def check_holder(name: str | None) -> str | None:
 def check_limits(method: PayoutMethod, idr: int, requested: Amount, rules: AgentRules) -> None:
     """Check the minimum and the destination's cap (4.5.6) for the amount that arrives."""
     worth = "" if requested.currency == "IDR" else f" (satAmount is worth about {format_rupiah(idr)})"
-    allowed = rules.amounts_up_to(method.max_amount_transfer)
+    allowed = rules.amounts_up_to(method.cap)
     if allowed.is_below(idr):
         raise Refusal(
             f"The smallest order is {format_rupiah(rules.min_order_idr)}{worth}. Send idrAmount {rules.min_order_idr} "
@@ -125,6 +127,6 @@ def check_limits(method: PayoutMethod, idr: int, requested: Amount, rules: Agent
     if allowed.maximum is not None and allowed.is_above(idr):
         cap = allowed.maximum
         raise Refusal(
-            f"{method.bank_name} accepts at most {format_rupiah(cap)} per transfer{worth}. Send idrAmount {cap} or "
+            f"{method.name} accepts at most {format_rupiah(cap)} per transfer{worth}. Send idrAmount {cap} or "
             "less, or choose another destination."
         )

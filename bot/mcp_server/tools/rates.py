@@ -11,12 +11,14 @@ from pydantic import ConfigDict, Field, create_model
 
 from bot.core.money import SETTLEMENT_FEE_IDR
 from bot.mcp_server.formats import format_rupiah, format_time
-from bot.mcp_server.service import Service
+from bot.mcp_server.service import AgentRules, Service
 from bot.mcp_server.tools.answers import Output, answer, replace_surrogates
 from bot.mcp_server.tools.failures import read_failure
+from bot.mcp_server.tools.order_validation import explain_closed
 from bot.payments.erc681 import DepositCheckError, check_deposit
 from bot.payments.tokens import LIGHTNING, TOKENS
-from bot.settlement.client import DepositRail, DepositRails, PayoutMethod, PlatformStats, Quote, SettlementError
+from bot.settlement.client import DepositRail, DepositRails, PlatformStats, Quote, SettlementError
+from bot.settlement.model import PayoutMethod
 
 FEE_INCLUDED = (
     f"The settlement fee of {format_rupiah(SETTLEMENT_FEE_IDR)} per transfer is part of the price that"
@@ -45,6 +47,7 @@ class MethodOut(Output):
     bank_name: str = Field(description="Pass it as partnerBankName, unchanged.")
     kind: str = Field(description="bank: recipientDetails is an account number; ewallet: a mobile number.")
     max_amount_transfer: int | None = Field(None, description="Maximum rupiah per transfer; null if no limit is known.")
+    error: str = Field("", description="Only if no order can go there now: why.", exclude_if=lambda text: not text)
 
 
 class MethodsOut(Output):
@@ -132,7 +135,7 @@ class RateTools:
             methods = await self._service.methods()
         except SettlementError as error:
             raise read_failure(error) from None
-        return answer(methods_out(methods), methods_text(methods))
+        return answer(methods_out(methods, self._service.rules), methods_text(methods, self._service.rules))
 
     async def get_deposit_rails(self) -> Annotated[CallToolResult, RailsOut]:
         """List the available ways to pay: Lightning always; {tokens} if configured.
@@ -154,30 +157,31 @@ class RateTools:
         return answer(stats_out(stats), _stats_text(stats.received))
 
 
-def methods_out(methods: tuple[PayoutMethod, ...]) -> MethodsOut:
+def methods_out(methods: tuple[PayoutMethod, ...], rules: AgentRules) -> MethodsOut:
     """Return the list for agents."""
     return MethodsOut(
         methods=[
             MethodOut(
-                bank_code=method.bank_code,
-                bank_name=method.bank_name,
+                bank_code=method.code,
+                bank_name=method.name,
                 kind=method.kind,
-                max_amount_transfer=method.max_amount_transfer,
+                max_amount_transfer=method.cap,
+                error=explain_closed(method, rules),
             )
             for method in methods
         ]
     )
 
 
-def methods_text(methods: tuple[PayoutMethod, ...]) -> str:
+def methods_text(methods: tuple[PayoutMethod, ...], rules: AgentRules) -> str:
     """Return each destination with everything that an order needs: some agents read only the text."""
-    lines = [f"{method.bank_name} · bankCode {method.bank_code} · {method.kind}{_cap(method)}" for method in methods]
+    lines = [f"{method.name} · bankCode {method.code} · {method.kind}{_limit(method, rules)}" for method in methods]
     return "\n".join([f"{len(methods)} destinations:", *lines])
 
 
-def _cap(method: PayoutMethod) -> str:
-    cap = method.max_amount_transfer
-    return "" if cap is None else f" · up to {format_rupiah(cap)}"
+def _limit(method: PayoutMethod, rules: AgentRules) -> str:
+    limit = None if method.cap is None else f"up to {format_rupiah(method.cap)}"
+    return "".join(f" · {each}" for each in (explain_closed(method, rules) or limit,) if each)
 
 
 def _quote_out(quote: Quote) -> QuoteOut:

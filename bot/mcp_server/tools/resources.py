@@ -23,7 +23,7 @@ def add_resources(server: MCPServer, service: Service) -> None:
 
     async def payout_methods() -> str:
         try:
-            return json.dumps(to_content(methods_out(await service.methods())))
+            return json.dumps(to_content(methods_out(await service.methods(), service.rules)))
         except SettlementError as error:
             raise ResourceError(str(read_failure(error))) from None
 

@@ -143,6 +143,8 @@ def _explain_no_invoice(kind: OrderNotification, t: Translator, order: Order, li
     cap, locked = order.method.cap, order.idr or 0
     if kind is OrderNotification.DEPOSIT_TAKEN:
         return t("orders.notification.deposit_taken", line=line, sats=t.sats(order.sats or 0))
+    if kind is OrderNotification.OUTSIDE_LIMITS and cap == 0:
+        return t("orders.notification.destination_closed", line=line, name=format_method(order.method))
     if kind is OrderNotification.OUTSIDE_LIMITS and cap is not None and locked > cap:
         return t(
             "orders.notification.locked_above_cap",

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 Row = dict[str, object]
 
 _BCA: Final = "014"
-_KINDS: Final = ("bank", "ewallet")
 _CAP: Final = "maxAmountTransfer"
 
 
@@ -111,14 +110,12 @@ def _shipped() -> list[Row]:
 
 def _checked(rows: object) -> list[Row]:
     if not isinstance(rows, list) or not all(_is_method(row) for row in rows):
-        raise ControlRefusal(400, "each method needs bankCode, bankName and kind (bank or ewallet)")
+        raise ControlRefusal(400, "each method needs bankCode, bankName and kind (usually bank or ewallet)")
     return [dict(row) for row in rows]
 
 
 def _is_method(row: object) -> bool:
-    if not isinstance(row, dict) or row.get("kind") not in _KINDS:
-        return False
-    return isinstance(row.get("bankCode"), str) and isinstance(row.get("bankName"), str)
+    return isinstance(row, dict) and all(isinstance(row.get(name), str) for name in ("bankCode", "bankName", "kind"))
 
 
 def _bca_first(rows: Iterable[Row]) -> list[Row]:

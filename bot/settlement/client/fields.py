@@ -21,11 +21,21 @@ from pydantic import (
     WrapValidator,
 )
 
+from bot.core.text import plain
+
 LARGEST_AMOUNT = 10**18
 LONGEST_DETAIL = 256
 LONGEST_INVOICE = 2000
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d{1,3})?", re.ASCII)
 _WIDEST_EXPONENT = 40
+_GROUPED = re.compile(r"\d{1,3}((,\d{3}){2,}|(\.\d{3}){2,}|(,\d{3})+\.\d\d?|(\.\d{3})+,\d\d?)|\d+,\d\d?", re.ASCII)
+"""A text whose separators have one meaning: several groups, or a fraction of one or two digits."""
+
+_AMBIGUOUS = re.compile(r"[+-]?\d{1,3}\.\d{3}", re.ASCII)
+"""A text that can be a fraction or a group of thousands."""
+
+_NO_CAP = frozenset({"", "none", "unlimited"})
+_LONGEST_SHOWN = 40
 
 
 def to_decimal(value: object) -> Decimal:
@@ -61,12 +71,27 @@ def to_amount(value: object) -> int:
     return _in_range(numerator)
 
 
-def to_cap(value: object) -> int | None:
-    """Return the largest whole amount within a cap. Return None for no cap (null, or an empty string)."""
-    if value is None or (isinstance(value, str) and not value.strip()):
+def to_cap(value: object) -> int | str | None:
+    """Return the largest whole amount within a cap, or None for no cap (null, a blank text, "none", "unlimited").
+
+    A cap that can't be read for certain is returned as a text, cut and never empty.
+    """
+    text = value.strip().lower() if isinstance(value, str) else None
+    if value is None or text in _NO_CAP:
         return None
-    numerator, denominator = to_decimal(value).as_integer_ratio()
-    return _in_range(numerator // denominator)
+    if text and _GROUPED.fullmatch(text):
+        text = re.sub(r"[.,](\d\d?$)?", "", text)
+    try:
+        certain = None if text and _AMBIGUOUS.fullmatch(text) else text or value
+        numerator, denominator = to_decimal(certain).as_integer_ratio()
+        return _in_range(numerator // denominator)
+    except ValueError:
+        return cut(value) or "?"
+
+
+def cut(value: object) -> str:
+    """Return the beginning of a value that can't be read, to be shown to staff."""
+    return plain(str(value))[:_LONGEST_SHOWN]
 
 
 def to_rate(value: object) -> Decimal:
@@ -122,7 +147,7 @@ def _none_unless_understood(value: object, read: ValidatorFunctionWrapHandler) -
 Lenient = WrapValidator(_none_unless_understood)
 
 Amount = Annotated[int, BeforeValidator(to_amount)]
-Cap = Annotated[int | None, BeforeValidator(to_cap)]
+Cap = Annotated[int | str | None, BeforeValidator(to_cap)]
 Rate = Annotated[Decimal, BeforeValidator(to_rate)]
 Instant = Annotated[datetime, BeforeValidator(to_instant)]
 Text = Annotated[str, Field(min_length=1)]

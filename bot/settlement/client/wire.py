@@ -66,13 +66,13 @@ class Quote(Wire):
 class PayoutMethod(Wire):
     """One row of the live list (2.2). Code and name go back to the service exactly as received.
 
-    A row with an unreadable cap is dropped: without the cap a user could send too much.
+    A cap that can't be read is a text, and a kind that can't be read is None. The destination stays in the list.
     """
 
     bank_code: Text
     bank_name: Text
     max_amount_transfer: Cap = None
-    kind: Word
+    kind: MaybeWord = None
 
 
 class PayoutMethods(Wire):
