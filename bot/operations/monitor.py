@@ -13,6 +13,7 @@ from bot.infra.outbox.repository import OutboxRepository
 from bot.operations.rules import OperationRules
 from bot.orders.destinations.health import DestinationHealthService
 from bot.orders.destinations.model import DestinationHealth, Trouble
+from bot.orders.missed_order_repository import MissedOrderRepository
 from bot.orders.repository import OrderRepository
 from bot.recipients.formatting import format_method
 from bot.settlement.access import SettlementAccess
@@ -57,6 +58,8 @@ class HealthSummary:
     methods: int | None
     backlog: Backlog
     raised_recently: int
+    not_removed: int = 0
+    """Invoices that can't be removed because their users have blocked the bot. They are no alarm."""
 
 
 class Monitor:
@@ -138,6 +141,7 @@ class Monitor:
         async with self._database.reading() as tx:
             alarms, backlog = await AlarmRepository(tx).open(), await OutboxRepository(tx).get_backlog(now)
             recent = await AlarmRepository(tx).since(now - RECENTLY)
+            not_removed = await MissedOrderRepository(tx).count_not_removed()
         is_down = self._health.calls.are_failing
         return HealthSummary(
             alarms=alarms,
@@ -146,6 +150,7 @@ class Monitor:
             methods=self._health.methods,
             backlog=backlog,
             raised_recently=len(recent),
+            not_removed=not_removed,
         )
 
     async def load_subjects(self, alarms: Iterable[Alarm]) -> Subjects:

@@ -1,11 +1,12 @@
 """Messages that users missed: Telegram rejected them, or the user had blocked the bot.
 
 The order of such a message is saved as missed, in the transaction that gives the message up. A rejected message about
-money also raises an alarm. At the user's next visit the bot shows the missed orders. Those that need attention come
-first, each with its status. Of the others, the newest are shown, and a message counts the rest.
+money also raises an alarm. At the user's next visit the bot first removes the invoices that it couldn't remove. Then it
+shows the missed orders. Those that need attention come first, each with its status. Of the others, the newest are
+shown, and a message counts the rest. `payment_requests` does the same for askers.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -15,10 +16,12 @@ from bot.infra.db.errors import RowUnreadable
 from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.follow_ups import FinalResult, FollowUp
 from bot.infra.outbox.model import Notification, NotificationKind, Sent, Undeliverable
+from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.outbound.sender import Delivered, Invalid, Outcome
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.missed_order_repository import MissedOrder, MissedOrderRepository
 from bot.orders.notification_kinds import AboutOrder, OrderNotification
+from bot.orders.notification_queue import order_subject
 from bot.orders.order import Order
 from bot.orders.repository import OrderRepository
 from bot.orders.screens import missed_orders as screens
@@ -44,11 +47,8 @@ ABOUT_MONEY: Final = (
 REMOVALS: Final = (OrderNotification.TAKE_DOWN, OrderNotification.TAKE_DOWN_PICTURE)
 """If one of these is given up, an invoice that must no longer be paid is still visible."""
 
-ABOUT_PROGRESS: Final = tuple(kind for kind in OrderNotification if kind not in {*REMOVALS, OrderNotification.RECEIPT})
-"""Messages and edits that show how an order goes on. None of them reaches a user who has blocked the bot."""
-
 HAS_MISSED: Final = SessionKey[bool]("has_missed", default=False)
-"""Whether there are orders about which the user missed a message."""
+"""Whether there are orders or links about which the user missed a message."""
 
 MAX_SHOWN: Final = 5
 """How many missed orders are shown one by one."""
@@ -58,7 +58,7 @@ LIST_LENGTH: Final = 10
 
 
 def follow_ups(operator_ids: frozenset[int]) -> Mapping[NotificationKind, FollowUp]:
-    """Return what follows the delivery of each kind of message about money, and of each kind of removal."""
+    """Return what follows the delivery of each kind of message about an order."""
 
     async def follow_up(
         tx: Transaction, notification: Notification[AboutOrder], result: FinalResult, now: datetime
@@ -67,23 +67,25 @@ def follow_ups(operator_ids: frozenset[int]) -> Mapping[NotificationKind, Follow
         if isinstance(result, Sent):
             if result.without_picture:
                 await raise_order_alarm(tx, AlarmKind.PICTURE_REFUSED, reference, now, operator_ids)
-            return
-        if result.whole_chat or kind in ABOUT_MONEY:
+        elif result.whole_chat or kind in ABOUT_MONEY:
             missed = MissedOrder(user_id=notification.chat_id, reference=reference, at=now)
-            await MissedOrderRepository(tx).save(missed)
-        if kind in ABOUT_MONEY and not result.whole_chat:
-            facts = {"message": str(kind), "why": result.reason}
-            await raise_order_alarm(tx, AlarmKind.MESSAGE_REFUSED, reference, now, operator_ids, **facts)
+            await record_missed(tx, missed, result, kind=kind, order=reference, operator_ids=operator_ids)
+        elif kind in REMOVALS and not notification.mark:
+            # A removal with a mark is that of an older QR code, and the order can still be paid.
+            alarm = AlarmKind.INVOICE_NOT_REMOVED
+            await raise_order_alarm(tx, alarm, reference, now, operator_ids, why=result.reason)
 
-    async def follow_removal(
-        tx: Transaction, notification: Notification[AboutOrder], result: FinalResult, now: datetime
-    ) -> None:
-        # A removal with a mark is that of an older QR code, and the order can still be paid.
-        if isinstance(result, Undeliverable) and not result.whole_chat and not notification.mark:
-            kind, reference = AlarmKind.INVOICE_NOT_REMOVED, notification.payload.reference
-            await raise_order_alarm(tx, kind, reference, now, operator_ids, why=result.reason)
+    return dict.fromkeys(OrderNotification, follow_up)
 
-    return {**dict.fromkeys(ABOUT_PROGRESS, follow_up), **dict.fromkeys(REMOVALS, follow_removal)}
+
+async def record_missed(
+    tx: Transaction, missed: MissedOrder, result: Undeliverable, *, kind: str, order: str, operator_ids: frozenset[int]
+) -> None:
+    """Save that a user missed a message of this kind. If Telegram rejected it, raise an alarm about the order."""
+    await MissedOrderRepository(tx).save(missed)
+    if not result.whole_chat:
+        facts = {"message": str(kind), "why": result.reason}
+        await raise_order_alarm(tx, AlarmKind.MESSAGE_REFUSED, order, missed.at, operator_ids, **facts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,23 +110,8 @@ class MissedMessages:
 
     async def show(self, session: Session) -> None:
         """Show the orders about which the user missed something."""
-        if session.blocked_since is not None:
-            await self._save_changed(session, session.blocked_since)
         if session[HAS_MISSED]:
             await self._show_all(session)
-
-    async def _save_changed(self, session: Session, since: datetime) -> None:
-        """Save the orders that changed since then as missed. The version before saved none for a blocked chat."""
-        now = session.now
-        async with self._database.reading() as tx:
-            changed = await OrderRepository(tx).changed_since(session.user.id, since, now)
-        if not changed:
-            return
-        async with self._database.transaction() as tx:
-            for order in changed:
-                missed = MissedOrder(user_id=session.user.id, reference=order.reference, at=now)
-                await MissedOrderRepository(tx).save(missed)
-        session[HAS_MISSED] = True
 
     async def _show_all(self, session: Session) -> None:
         """Show the missed orders, first those that need attention.
@@ -135,6 +122,7 @@ class MissedMessages:
         known = await self._read(session)
         if known is None:
             return
+        await self._queue_again(session, _orders(known), REMOVALS)
         urgent = [each for each in known if screens.needs_attention(each.order, session.now)]
         others = [each for each in known if each not in urgent]
         shown, listed = urgent[:MAX_SHOWN], urgent[MAX_SHOWN:]
@@ -161,6 +149,8 @@ class MissedMessages:
         async with self._database.reading() as tx:
             # Read again: the user may just have deleted their data.
             for missed in await MissedOrderRepository(tx).of_user(session.user.id):
+                if missed.link is not None:
+                    continue
                 try:
                     order = await OrderRepository(tx).get(missed.reference)
                 except RowUnreadable:
@@ -177,16 +167,33 @@ class MissedMessages:
         return sorted(known, key=lambda each: (each.missed.at, each.order.created_at))
 
     async def _show_each(self, session: Session, known: Sequence[_Known]) -> bool:
-        """Show the status message of each order. Return whether Telegram has accepted all."""
+        """Show the status message of each order. Return whether Telegram has accepted all.
+
+        To a user who is back after a block, the message to pay with and the receipt are sent as well, by the outbox.
+        """
+        is_back = session.blocked_since is not None
         for each in known:
-            session.notice = session.t(
-                "orders.chat.missed" if session.blocked_since is None else "orders.chat.meanwhile"
-            )
+            if is_back and each.order.awaits_payment(session.now):
+                await self._status_messages.resend_payment(session, each.order)
+                await self._delete((each.missed,))
+                continue
+            session.notice = session.t("orders.chat.meanwhile" if is_back else "orders.chat.missed")
             sent = await self._status_messages.send_status_message(session, each.order)
+            if is_back and isinstance(sent, Delivered):
+                await self._queue_again(session, (each.order,), (OrderNotification.SENT,))
             # Telegram may never accept this status message either. It must not hold up the other missed orders.
             if not await self._finish(session, sent, (each.missed,)):
                 return False
         return True
+
+    async def _queue_again(
+        self, session: Session, orders: Sequence[Order], kinds: Collection[OrderNotification]
+    ) -> None:
+        """Queue messages of these kinds again that were given up."""
+        async with self._database.transaction() as tx:
+            for order in orders:
+                await OutboxRepository(tx).queue_again(order_subject(order), kinds, session.chat_id, session.now)
+        session.infra.wake_outbox()
 
     async def _show_together(self, session: Session, screen: Screen, known: Sequence[_Known]) -> bool:
         """Show one message about several orders. Return whether Telegram has accepted it."""

@@ -100,17 +100,6 @@ COUNT_OF_USER = select(func.count()).select_from(orders).where(orders.c.user_id 
 PLACED_AFTER = _of_each_payer(
     ALL.where(orders.c.created_at > bindparam("after", type_=orders.c.created_at.type)).order_by(*OLDEST_FIRST)
 )
-SINCE, UNTIL = (bindparam(name, type_=orders.c.created_at.type) for name in ("since", "until"))
-CHANGED_SINCE = ALL.where(
-    orders.c.user_id == bindparam("user"),
-    or_(
-        *(
-            (time > SINCE) & (time <= UNTIL)
-            for time in (orders.c.paid_at, orders.c.ended_at, orders.c.expires_at, orders.c.overdue_notified_at)
-        ),
-        orders.c.phase.in_([constant(phase) for phase in (Phase.UNRESOLVED, Phase.NEEDS_CONFIRMATION)]),
-    ),
-).order_by(*OLDEST_FIRST)
 MAY_COUNT = or_(
     orders.c.created_at > bindparam("after", type_=orders.c.created_at.type),
     orders.c.paid_at > bindparam("after", type_=orders.c.paid_at.type),
@@ -390,13 +379,6 @@ class OrderRepository:
     async def placed_after(self, payer: Payer, after: datetime) -> tuple[Order, ...]:
         """Return a payer's orders that were created after this time, the oldest first."""
         return await self._all(PLACED_AFTER[payer.has_chat], **payer_key(payer), after=after)
-
-    async def changed_since(self, user_id: int, since: datetime, until: datetime) -> tuple[Order, ...]:
-        """Return a user's orders that were paid, ended, expired or became overdue after `since`, the oldest first.
-
-        Those that wait for the user's answer are among them.
-        """
-        return await self._all(CHANGED_SINCE, user=user_id, since=since, until=until)
 
     async def counted_by_limits(self, payer: Payer, after: datetime) -> tuple[Order, ...]:
         """Return a payer's orders that may count towards the limits, the oldest first.

@@ -11,7 +11,7 @@ from bot.infra.telegram.ui.screen import Screen
 from bot.orders.buttons import OrderAction, OrderButton
 from bot.orders.notification_kinds import OUTCOMES, STATUS_MESSAGES, OrderNotification
 from bot.orders.notification_queue import order_notifications, order_subject
-from bot.orders.order import Order, Phase
+from bot.orders.order import UNCERTAIN_PHASES, Order, Phase
 from bot.orders.placement.invoice_check import payment_notifications
 from bot.orders.repository import OrderRepository
 from bot.orders.screens import order_messages
@@ -74,11 +74,11 @@ class StatusMessages:
         """Show the status at the end of the chat: the QR code if the order can be paid, or else the status message."""
         await session.acknowledge()
         if order.awaits_payment(session.now):
-            await self._resend_payment(session, order)
+            await self.resend_payment(session, order)
         else:
             await self.send_status_message(session, order)
 
-    async def _resend_payment(self, session: Session, order: Order) -> None:
+    async def resend_payment(self, session: Session, order: Order) -> None:
         """Queue the message to pay with again, and the removal of those before it."""
         button = OrderButton(order.reference, OrderAction.RESEND_STATUS).pack()
         if session.is_double_tap(button):
@@ -93,19 +93,22 @@ class StatusMessages:
     async def send_status_message(self, session: Session, order: Order, screen: Screen | None = None) -> Outcome:
         """Send the status as a new message, and delete the previous status message. Return the outcome.
 
-        `screen` is the message if it shows more than the status.
+        From now on, the new message is the one that is edited, also if the user never got the previous one. Before the
+        order can be paid, that is the review. `screen` is the message if it shows more than the status.
         """
         sent = await session.send_message(screen or self.build_screen(session, order))
         message_id = sent.message_id if isinstance(sent, Delivered) else None
-        if message_id is None or order.phase not in {Phase.OPEN, Phase.DONE}:
+        kinds = (OrderNotification.REVIEW,) if order.phase in UNCERTAIN_PHASES else STATUS_MESSAGES
+        if message_id is None or order.phase is Phase.NEEDS_CONFIRMATION:
             return sent
         async with self._database.transaction() as tx:
-            outbox, subject = OutboxRepository(tx), order_subject(order)
-            shown = await outbox.find_messages(subject, STATUS_MESSAGES, session.chat_id)
-            if shown:
-                await outbox.replace_message_id(subject, shown[-1].kind, session.chat_id, message_id)
-        if shown and shown[-1].message_id != message_id:
-            await self._messenger.delete(session.chat_id, shown[-1].message_id, priority="talk")
+            rows = await OutboxRepository(tx).find_by_subject(order_subject(order))
+            shown = [row for row in rows if row.kind in kinds and row.chat_id == session.chat_id][-1:]
+            for row in shown:
+                await OutboxRepository(tx).replace_message_id(row.id, message_id)
+        for row in shown:
+            if row.message_id not in {None, message_id}:
+                await self._messenger.delete(session.chat_id, row.message_id, priority="talk")
         return sent
 
     async def reject_outdated_button(self, session: Session, order: Order) -> None:

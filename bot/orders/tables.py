@@ -14,6 +14,7 @@ from sqlalchemy import (
     exists,
     false,
     func,
+    or_,
     true,
 )
 
@@ -267,10 +268,15 @@ wrong_codes = Table(
     info=not_exported("how many wrong codes a user may still type within the next minutes"),
 )
 
-NEEDS_MESSAGE_IDS = exists().where(
-    outbox.c.subject.startswith(ORDER_SUBJECT),
-    orders.c.reference == func.substr(outbox.c.subject, len(ORDER_SUBJECT) + 1),
-    orders.c.phase.not_in([constant(Phase.DONE), constant(Phase.REFUSED)]),
+_subject_order = func.substr(outbox.c.subject, len(ORDER_SUBJECT) + 1)
+_is_missed = exists().where(missed_orders.c.user_id == outbox.c.chat_id, missed_orders.c.reference == _subject_order)
+NEEDS_MESSAGE_IDS = outbox.c.subject.startswith(ORDER_SUBJECT) & or_(
+    _is_missed,
+    exists().where(
+        orders.c.reference == _subject_order,
+        orders.c.phase.not_in([constant(Phase.DONE), constant(Phase.REFUSED)]),
+    ),
 )
 """Rows of the outbox about orders in progress. Their message ids are needed to edit the status message and to delete
-the invoice. Refused orders aren't among them, because no message follows."""
+the invoice. Refused orders aren't among them, because no message follows. Those of orders about which the user missed a
+message are needed at their return."""

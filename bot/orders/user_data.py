@@ -228,7 +228,8 @@ def _event(event: OrderEvent) -> JsonObject:
 
 
 def _missed(missed: MissedOrder) -> JsonObject:
-    return {"about_order": missed.reference, "refused_by_telegram_at": format_time(missed.at)}
+    about = {"about_order": missed.reference} if missed.link is None else {"about_link": missed.link}
+    return {**about, "refused_by_telegram_at": format_time(missed.at)}
 
 
 USER_DATA = UserData(

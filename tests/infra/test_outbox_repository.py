@@ -7,6 +7,7 @@ from datetime import timedelta
 from bot.infra.db.database import Database
 from bot.infra.outbox.model import Backlog, NotificationStatus, Queue, StoredNotification
 from bot.infra.outbox.repository import OutboxRepository
+from bot.orders.missed_order_repository import MissedOrder, MissedOrderRepository
 from bot.orders.order import Phase
 from bot.orders.repository import OrderRepository
 from bot.orders.tables import NEEDS_MESSAGE_IDS
@@ -163,11 +164,10 @@ async def test_a_card_sent_anew_has_another_message(store: Database) -> None:
     async with store.transaction() as tx:
         await OutboxRepository(tx).add([a_notification(kind="card"), a_notification(kind="card", chat_id=1002)])
         assert await message_id_of(tx, "order:R2345AB", "card", 1001) is None
-        await OutboxRepository(tx).replace_message_id("order:R2345AB", "card", 1001, 88)
+        (card, _) = await OutboxRepository(tx).find_by_subject("order:R2345AB")
+        await OutboxRepository(tx).replace_message_id(card.id, 88)
         assert await message_id_of(tx, "order:R2345AB", "card", 1001) == 88
         assert await message_id_of(tx, "order:R2345AB", "card", 1002) is None
-        await OutboxRepository(tx).replace_message_id("order:R2345AB", "card", 1001, None)
-        assert await message_id_of(tx, "order:R2345AB", "card", 1001) is None
 
 
 async def test_old_notifications_are_deleted_but_not_of_open_orders(store: Database) -> None:
@@ -199,6 +199,34 @@ async def test_a_notification_given_up_is_deleted_by_its_age(store: Database) ->
         await OutboxRepository(tx).give_up_chat(1001, "blocked")
         assert await OutboxRepository(tx).delete_old(NOW, ()) == 1
         assert await OutboxRepository(tx).add([a_notification(kind="old"), a_notification(kind="new")]) == 1
+
+
+async def test_what_was_given_up_waits_again_by_subject_and_kind(store: Database) -> None:
+    subject, later = "order:R2345AB", NOW + SECOND
+    async with store.transaction() as tx:
+        await OutboxRepository(tx).add([a_notification(kind=kind) for kind in ("removal", "paid", "sent")])
+        (sent,) = [row for row in await OutboxRepository(tx).find_by_subject(subject) if row.kind == "sent"]
+        await OutboxRepository(tx).record_sent(sent.id, 7, NOW)
+        await OutboxRepository(tx).give_up_chat(1001, "blocked")
+        await OutboxRepository(tx).queue_again(subject, ("removal", "sent"), 1002, later)
+        assert not await OutboxRepository(tx).find_unsent(1001), "another chat's"
+        await OutboxRepository(tx).queue_again(subject, ("removal", "sent"), 1001, later)
+        (again,) = await OutboxRepository(tx).find_unsent(1001)
+    assert (again.kind, again.due_at, again.attempts, again.failure) == ("removal", later, 0, None)
+
+
+async def test_what_a_user_missed_is_kept_until_they_have_seen_it(store: Database) -> None:
+    missed = MissedOrder(user_id=1001, reference="MISSED", at=NOW)
+    async with store.transaction() as tx:
+        for reference in ("MISSED", "SEEN"):
+            await OrderRepository(tx).add(an_order(reference, phase=Phase.DONE))
+            await OutboxRepository(tx).add([a_notification(f"order:{reference}", created_at=NOW - DAY)])
+        await OutboxRepository(tx).give_up_chat(1001, "blocked")
+        await MissedOrderRepository(tx).save(missed)
+        assert await OutboxRepository(tx).delete_old(NOW, (NEEDS_MESSAGE_IDS,)) == 1
+        assert await OutboxRepository(tx).find_by_subject("order:MISSED")
+        await MissedOrderRepository(tx).delete([missed])
+        assert await OutboxRepository(tx).delete_old(NOW, (NEEDS_MESSAGE_IDS,)) == 1
 
 
 async def test_an_id_is_never_given_again(store: Database) -> None:

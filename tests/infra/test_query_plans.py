@@ -137,7 +137,6 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
         lambda tx: orders_data.delete_payer(tx, payer_on_page("secret")),
         "ix_orders_payer_hash_created_at",
     ),
-    "changed_since": (lambda tx: OrderRepository(tx).changed_since(1001, NOW, NOW), "ix_orders_user_id_created_at"),
     "may_count": (
         lambda tx: OrderRepository(tx).counted_by_limits(payer_in_chat(1001), NOW),
         "ix_orders_user_id_created_at",

@@ -318,7 +318,9 @@ async def save_old_invoice(system: OrderSystem, *, paid: bool = False) -> Order:
                 for each in order_notifications(saved, (OrderNotification.INVOICE_TEXT,), system.clock.now())
             ]
         )
-        await OutboxRepository(tx).replace_message_id(f"order:{order.reference}", OrderNotification.INVOICE, EMMA, 41)
+        rows = await OutboxRepository(tx).find_by_subject(f"order:{order.reference}")
+        (invoice,) = [row for row in rows if row.kind == OrderNotification.INVOICE]
+        await OutboxRepository(tx).replace_message_id(invoice.id, 41)
     return saved
 
 

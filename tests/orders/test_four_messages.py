@@ -320,6 +320,17 @@ async def test_an_edit_that_must_wait_is_repeated_and_one_that_cannot_be_made_is
     assert again.is_silent
 
 
+async def test_a_paid_order_without_its_status_message_changes_no_review(chat: Chat) -> None:
+    order = await chat.paid(await chat.begin(an_open_order()))
+    chat.telegram.chat[88] = Shown("Confirmed.")
+    async with chat.store.transaction() as tx:
+        await OutboxRepository(tx).add(review_notifications(order, 88, NOW))
+        await queue_order_notifications(tx, order, (OrderNotification.PAID,), NOW)
+        await OutboxRepository(tx).give_up_chat(EMMA, "blocked")
+    await chat.tells(order, OrderNotification.CARD_EDIT)
+    assert [each.text for each in chat.shown] == ["Confirmed."]
+
+
 async def test_a_qr_code_that_was_asked_for_again_takes_the_place_of_the_first_and_is_removed_with_it(
     chat: Chat,
 ) -> None:

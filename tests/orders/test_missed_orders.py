@@ -12,12 +12,14 @@ from bot.core.backoff import Backoff
 from bot.infra.db.database import Database
 from bot.infra.feature import Feature
 from bot.infra.i18n import LOCALES
-from bot.infra.outbox.model import Notification, Undeliverable
+from bot.infra.outbox.model import Notification, StoredNotification, Undeliverable
+from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.outbound.sender import Delivered, Invalid, Outcome, TryLater, Unreachable
 from bot.infra.telegram.outbound.truncate import TEXT_UNITS
-from bot.orders.missed_messages import ABOUT_PROGRESS, MAX_SHOWN, MissedMessages, follow_ups
+from bot.orders.missed_messages import MAX_SHOWN, MissedMessages, follow_ups
 from bot.orders.missed_order_repository import MissedOrder, MissedOrderRepository
 from bot.orders.notification_kinds import AboutOrder, OrderNotification
+from bot.orders.notification_queue import order_notifications, order_subject
 from bot.orders.order import Order, Phase
 from bot.orders.repository import OrderRepository
 from bot.orders.screens.missed_orders import needs_attention
@@ -247,14 +249,11 @@ async def test_one_who_deletes_their_data_at_that_visit_is_shown_nothing(world: 
     assert await world.session() == []
 
 
-REJECTED_BY_CHAT = [kind for kind in ABOUT_PROGRESS if kind in follow_ups(frozenset())]
-
-
-@pytest.mark.parametrize("kind", REJECTED_BY_CHAT)
+@pytest.mark.parametrize("kind", OrderNotification)
 async def test_whatever_did_not_reach_someone_who_blocked_the_bot_is_shown_on_return(
     world: World, kind: OrderNotification
 ) -> None:
-    await world.orders("AAA2345")
+    await world.save(an_open_order(reference="AAA2345", step=OrderStep.PAID, paid_at=NOW))
     await world.is_blocked()
     await world.reject_messages("AAA2345", kind=kind, whole_chat=True)
     (seen,) = await world.session()
@@ -268,16 +267,64 @@ def a_failed_order(reference: str, **changes: Any) -> Order:
     return an_open_order(reference=reference, **{**failed, **changes})
 
 
-@pytest.mark.parametrize("is_saved", [True, False])
-async def test_a_paid_order_that_failed_is_told_however_many_orders_are_newer(world: World, *, is_saved: bool) -> None:
-    """The version before doesn't save what a blocked user misses. So the orders' own times are read as well."""
+async def test_the_removal_of_an_invoice_waits_again_before_anything_is_shown(world: World) -> None:
+    order = an_open_order(reference="AAA2345", step=OrderStep.PAID, paid_at=NOW)
+    await world.save(order)
+    await world.is_blocked()
+    async with world.store.transaction() as tx:
+        await OutboxRepository(tx).add(order_notifications(order, (OrderNotification.TAKE_DOWN,), NOW))
+        await OutboxRepository(tx).give_up_chat(EMMA, "blocked")
+    await world.reject_messages("AAA2345", kind=OrderNotification.TAKE_DOWN, whole_chat=True)
+    waiting: list[StoredNotification] = []
+
+    async def looks() -> None:
+        async with world.store.reading() as tx:
+            waiting.extend(await OutboxRepository(tx).find_unsent(EMMA))
+
+    world.telegram.fates = [looks]
+    assert len(await world.session()) == 1
+    assert [each.kind for each in waiting] == [OrderNotification.TAKE_DOWN]
+
+
+async def test_an_unpaid_order_is_shown_as_its_message_to_pay_with(world: World) -> None:
+    await world.orders("AAA2345")
+    await world.is_blocked()
+    await world.reject_messages("AAA2345", kind=OrderNotification.INVOICE, whole_chat=True)
+    assert await world.session() == []
+    async with world.store.reading() as tx:
+        waiting = await OutboxRepository(tx).find_unsent(EMMA)
+    assert [each.kind for each in waiting] == [OrderNotification.INVOICE, OrderNotification.TAKE_DOWN]
+    assert await world.missed() == ()
+
+
+@pytest.mark.parametrize(
+    ("order", "kind"),
+    [
+        (an_open_order(reference="AAA2345", step=OrderStep.PAID, paid_at=NOW), OrderNotification.PAID),
+        (an_open_order(reference="AAA2345", phase=Phase.UNKNOWN), OrderNotification.REVIEW),
+    ],
+)
+async def test_what_is_shown_in_place_of_a_missed_message_is_edited_from_then_on(
+    world: World, order: Order, kind: OrderNotification
+) -> None:
+    await world.save(order)
+    async with world.store.transaction() as tx:
+        await OutboxRepository(tx).add(order_notifications(order, (kind,), NOW))
+        await OutboxRepository(tx).give_up_chat(EMMA, "blocked")
+    await world.reject_messages("AAA2345", kind=kind, whole_chat=True)
+    assert len(await world.session()) == 1
+    async with world.store.reading() as tx:
+        (tracked,) = await OutboxRepository(tx).find_messages(order_subject(order), (kind,), EMMA)
+    assert tracked.message_id == len(world.telegram.chat)
+
+
+async def test_a_paid_order_that_failed_is_told_however_many_orders_are_newer(world: World) -> None:
     await world.is_blocked()
     now = world.clock.now() + 2 * SECOND
     await world.save(a_failed_order("OLD2345", paid_at=now, ended_at=now, created_at=now - 9 * SECOND))
     await world.save(*(as_sent(an_open_order(reference=f"AAA234{n}", created_at=now)) for n in range(9)))
     world.clock.passes(seconds=5)
-    if is_saved:
-        await world.reject_messages("OLD2345", *(f"AAA234{n}" for n in range(9)), whole_chat=True)
+    await world.reject_messages("OLD2345", *(f"AAA234{n}" for n in range(9)), whole_chat=True)
     first, *_ = await world.session()
     assert "OLD2345" in first
     assert await world.session() == []

@@ -173,13 +173,6 @@ FIRST = {
 
 BY_SUBJECT = select(outbox).where(outbox.c.subject == bindparam("about")).order_by(outbox.c.id)
 
-THIS_NOTIFICATION = (
-    outbox.c.subject == bindparam("about"),
-    outbox.c.kind == bindparam("of_kind"),
-    outbox.c.mark == constant(""),
-    outbox.c.chat_id == bindparam("chat"),
-)
-REPLACE_MESSAGE = update(outbox).where(*THIS_NOTIFICATION)
 OF_KINDS = (
     outbox.c.subject == bindparam("about"),
     outbox.c.kind.in_(bindparam("kinds", expanding=True)),
@@ -190,6 +183,7 @@ MESSAGES = (
     .where(*OF_KINDS, outbox.c.message_id.is_not(None))
     .order_by(outbox.c.id)
 )
+QUEUE_AGAIN = update(outbox).where(*OF_KINDS, IS_UNDELIVERABLE)
 ANY_OF_KINDS = select(outbox.c.id).where(*OF_KINDS).limit(1)
 
 BEFORE = bindparam("before", type_=outbox.c.sent_at.type)
@@ -293,6 +287,11 @@ class OutboxRepository:
         values = {"chat": chat_id, **_undeliverable(failure)}
         return (await self._connection.execute(GIVE_UP_CHAT, values)).rowcount
 
+    async def queue_again(self, subject: str, kinds: Collection[str], chat_id: int, at: datetime) -> None:
+        """Mark notifications of these kinds that were given up as waiting, as if they had never been begun."""
+        waiting = {"status": NotificationStatus.WAITING.value, "due_at": at, "attempts": 0, "failure": None}
+        await self._connection.execute(QUEUE_AGAIN, {**_of_kinds(subject, kinds, chat_id), **waiting})
+
     async def move_chat(self, old: int, new: int) -> None:
         """Change the chat of all unsent rows to its new id."""
         await self._connection.execute(MOVE_CHAT, {"old": old, "new": new})
@@ -335,10 +334,9 @@ class OutboxRepository:
         """Return whether there is a notification of these kinds, in any status."""
         return (await self._connection.execute(ANY_OF_KINDS, _of_kinds(subject, kinds, chat_id))).first() is not None
 
-    async def replace_message_id(self, subject: str, kind: str, chat_id: int, message_id: int | None) -> None:
-        """Save another message id for a notification without a mark, such as a status message that was sent again."""
-        key = {"about": subject, "of_kind": kind, "chat": chat_id}
-        await self._connection.execute(REPLACE_MESSAGE, {**key, "message_id": message_id})
+    async def replace_message_id(self, notification_id: int, message_id: int | None) -> None:
+        """Save another message as that of a notification, such as a status message that was sent again."""
+        await self._connection.execute(RECORD_SENT, {"notification": notification_id, "message_id": message_id})
 
     async def delete_old(self, before: datetime, keep: Sequence[ColumnElement[bool]]) -> int:
         """Delete rows that were sent before then, and undeliverable ones created before then. Return how many.

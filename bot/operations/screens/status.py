@@ -14,7 +14,7 @@ from bot.staff.buttons import AlarmAction, AlarmButton
 from bot.staff.screens import alarms as alarm_screens
 from bot.users.screens.buttons import send_row
 
-OK, WRONG, UNKNOWN = "✅", "🚨", "❔"
+OK, WRONG, UNKNOWN, NOTHING_TO_DO = "✅", "🚨", "❔", "⚠️"
 
 
 def show_status(  # noqa: PLR0917  what is monitored, then who reads it
@@ -65,7 +65,7 @@ def _headline(t: Translator, summary: HealthSummary, time: Html) -> Html:
     """Return in words whether there is something to do."""
     if summary.alarms:
         return t.plural("operations.status.wrong", len(summary.alarms), time=time)
-    is_checked = all(_find_mark(kind, summary) == OK for kind in AlarmKind)
+    is_checked = all(_find_mark(kind, summary) != UNKNOWN for kind in AlarmKind)
     return t("operations.status.fine" if is_checked else "operations.status.unchecked", time=time)
 
 
@@ -112,6 +112,8 @@ def _row(t: Translator, kind: AlarmKind, summary: HealthSummary) -> str:
 def _find_mark(kind: AlarmKind, summary: HealthSummary) -> str:
     if any(alarm.kind is kind for alarm in summary.alarms):
         return WRONG
+    if kind is AlarmKind.INVOICE_NOT_REMOVED and summary.not_removed:
+        return NOTHING_TO_DO
     return UNKNOWN if _is_unknown(kind, summary) else OK
 
 
@@ -122,6 +124,8 @@ def _state(t: Translator, kind: AlarmKind, raised: list[Alarm], summary: HealthS
         return t.number(summary.methods)
     if _is_unknown(kind, summary) and not raised:
         return t("staff.alarm.unknown")
+    if kind is AlarmKind.INVOICE_NOT_REMOVED and summary.not_removed:
+        return t("operations.status.not_removed", count=len(raised), blocked=summary.not_removed)
     if kind in ORDER_ALARMS | DESTINATION_ALARMS:
         return t.number(len(raised))
     return t(f"staff.alarm.{alarm_screens.get_text_name(raised[0])}_wrong") if raised else t(f"staff.alarm.{kind}_fine")

@@ -315,9 +315,7 @@ class OrderMessages:
         sent = await context.messenger.send_text(chat_id, text, screen.keyboard, priority="money", silent=True)
         if isinstance(sent, Delivered):
             async with context.database.transaction() as tx:
-                await OutboxRepository(tx).replace_message_id(
-                    order_subject(order), shown[-1].kind, chat_id, sent.message_id
-                )
+                await OutboxRepository(tx).replace_message_id(shown[-1].notification_id, sent.message_id)
         return delivery_outcome(sent)
 
     async def _take_down(
@@ -417,9 +415,12 @@ def _always(_: Order) -> bool:
 
 
 async def _correct_review(notification: OrderMessage, facts: OrderFacts, context: RenderContext) -> DeliveryOutcome:
-    """Say in the review of a lost order that it was found. A message of its own says what comes next."""
+    """Say in the review of a lost order that it was found. A message of its own says what comes next.
+
+    A paid order without a status message isn't one that was found: its user missed that message.
+    """
     reviews = facts.find_messages((OrderNotification.REVIEW,))
-    if not reviews:
+    if not reviews or facts.order.is_paid:
         return Sent()
     text = context.t("orders.found", line=format_order_line(context.t, facts.order))
     edited = await context.messenger.edit_text(notification.chat_id, reviews[-1].message_id, text, (), priority="money")

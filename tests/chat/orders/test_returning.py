@@ -1,0 +1,113 @@
+"""Who blocked the bot while a payment arrived comes back: all that is in sight is true, and stays so."""
+
+import pytest
+
+from tests.e2e.bot_database import wait_for_row, wait_until_undeliverable
+from tests.e2e.chat_user import ChatUser, Json
+from tests.e2e.faults import clear_faults, wait_until_idle
+from tests.e2e.new_users import new_user
+from tests.e2e.orders.steps import complete_order, order_of, tap_change, tap_to_invoice, tap_to_review
+from tests.e2e.system import System
+from tests.texts import label, like, text
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+CHANNELS = ("lightning", "cbbtc")
+RECEIPT = like("orders.receipt.code")
+
+
+async def to_pay(system: System, user: ChatUser, channel: str) -> Json:
+    """Order, and return the service's order. The QR code is in sight."""
+    if channel == "lightning":
+        return (await tap_to_invoice(system, user))[1]
+    await tap_to_review(user)
+    await tap_change(user, "channel")
+    await user.taps(label(f"payments.channel.{channel}"))
+    await user.taps(label("checkout.review.confirm_deposit"))
+    await user.sees(like("orders.pay.deposit"))
+    return await order_of(system, user)
+
+
+@pytest.mark.parametrize("channel", CHANNELS)
+async def test_after_a_block_the_qr_code_goes_and_the_status_goes_on_until_the_receipt(
+    shared_system: System, channel: str
+) -> None:
+    emma = await new_user(shared_system)
+    order = await to_pay(shared_system, emma, channel)
+    await emma.blocks()
+    await shared_system.service.pays(order)
+    await wait_until_undeliverable(shared_system, emma)
+    await shared_system.service.does("advance", orderId=order["id"])
+    await wait_for_row(shared_system, order, step=2)
+    await wait_until_idle(shared_system)
+    await emma.blocks(blocked=False)
+    status = await emma.sees(f"{like('orders.chat.meanwhile')}(?s:.*)⏳ {text('orders.step.converting')}")
+    await emma.sees_times(0, like("orders.card.waiting"))
+    assert not await emma.count(like("orders.found")), "the order was never lost"
+    await complete_order(shared_system, order)
+    await emma.waits_for(
+        lambda message: bool(message.get("photo")) and label("orders.receipt.code") in message["caption"]
+    )
+    await emma.sees_times(1, f"✅ {text('orders.step.sent')}")
+    await emma.sees_times(0, f"⏳ {text('orders.step.converting')}")
+    current = await emma.finds(status)
+    assert current is not None
+    assert f"✅ {text('orders.step.sent')}" in current["text"]
+
+
+@pytest.mark.parametrize("channel", CHANNELS)
+async def test_an_order_that_was_sent_during_a_block_is_followed_by_its_receipt(
+    shared_system: System, channel: str
+) -> None:
+    emma = await new_user(shared_system)
+    order = await to_pay(shared_system, emma, channel)
+    await emma.blocks()
+    await shared_system.service.pays(order)
+    await complete_order(shared_system, order)
+    await wait_for_row(shared_system, order, state="COMPLETED")
+    await wait_until_undeliverable(shared_system, emma)
+    await emma.blocks(blocked=False)
+    await emma.sees(like("orders.chat.meanwhile"))
+    await emma.waits_for(
+        lambda message: bool(message.get("photo")) and label("orders.receipt.code") in message["caption"], anywhere=True
+    )
+    await emma.sees_times(0, like("orders.card.waiting"))
+    assert not await emma.count(like("orders.found"))
+
+
+async def test_an_invoice_that_came_during_a_block_is_shown_as_one_and_goes_with_its_payment(
+    shared_system: System,
+) -> None:
+    emma = await new_user(shared_system)
+    await tap_to_review(emma)
+    for method in ("sendPhoto", "sendMessage"):
+        await shared_system.telegram_fails("429", method, chat_id=emma.chat_id, retry_after=1)
+    await emma.taps(label("checkout.review.confirm"))
+    order = await order_of(shared_system, emma)
+    await emma.blocks()
+    await clear_faults(shared_system)
+    await wait_until_undeliverable(shared_system, emma)
+    await emma.blocks(blocked=False)
+    await emma.waits_for(lambda message: bool(message.get("photo")) and "lnbcrt" in message["caption"])
+    await shared_system.service.pays(order)
+    await emma.sees(like("orders.notification.paid"))
+    await emma.sees_times(0, like("orders.card.waiting"))
+
+
+async def test_operators_see_how_many_invoices_are_in_sight_of_users_who_blocked_the_bot(
+    shared_system: System,
+) -> None:
+    emma, oscar = await new_user(shared_system), ChatUser(shared_system.telegram, 2001)
+    order = await to_pay(shared_system, emma, "lightning")
+    await emma.blocks()
+    await shared_system.service.pays(order)
+    await wait_until_undeliverable(shared_system, emma)
+    hidden = like("operations.status.not_removed", count="0", blocked="1")
+    await oscar.says("/status")
+    await oscar.sees(hidden)
+    await emma.blocks(blocked=False)
+    await emma.sees_times(0, like("orders.card.waiting"))
+    await wait_until_idle(shared_system)
+    await oscar.says("/status")
+    await oscar.sees(like("operations.status.checks"))
+    assert not await oscar.count(hidden) - 1
