@@ -80,4 +80,6 @@ class PaymentRequests:
             renderers=(notifications.RENDERERS, outcomes.RENDERERS),
             order_actions={OrderAction.OPEN_LINK: paying.open_again},
             order_listeners=(outcomes.LinkListener(),),
+            follow_ups=outcomes.follow_ups(rules.operator_ids),
+            after_update=(handlers.show_missed,),
         )

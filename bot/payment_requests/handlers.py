@@ -19,8 +19,11 @@ from bot.checkout.steps.handler import OutOfDate
 from bot.core.datetime_parsing import read_moment
 from bot.core.errors import Rejection
 from bot.infra.feature import HandlerPhase
+from bot.infra.telegram.outbound.sender import Delivered, Invalid
 from bot.infra.telegram.ui.router import PRIVATE, Handler, Menu, Routes
 from bot.infra.telegram.ui.screen import Screen
+from bot.orders.missed_messages import HAS_MISSED
+from bot.orders.missed_order_repository import MissedOrderRepository
 from bot.orders.repository import LinkTally
 from bot.payment_requests.buttons import AskButton, AskOverButton, RequestAction, RequestButton, RequestsButton
 from bot.payment_requests.inline import ASK
@@ -134,6 +137,24 @@ class PaymentRequestHandlers:
         await session.acknowledge()
         self._keep_card(session)
         await self._list(session, button.page)
+
+    async def show_missed(self, session: Session) -> None:
+        """Show what came in by the links about which the user missed a message."""
+        if not session[HAS_MISSED]:
+            return
+        async with session.infra.database.reading() as tx:
+            missed = [each for each in await MissedOrderRepository(tx).of_user(session.user.id) if each.link]
+        if not missed:
+            return
+        links = {each.link for each in missed}
+        own = [each for each in await self._requests.list_own(session.user.id) if each.id in links]
+        screen = screens.show_missed(session.t, own, await self._requests.tally(own), len(links))
+        sent = await session.send_message(screen)
+        if isinstance(sent, Invalid):
+            sent = await session.send_message(screens.show_missed(session.t, (), {}, len(links)))
+        if isinstance(sent, Delivered):
+            async with session.infra.database.transaction() as tx:
+                await MissedOrderRepository(tx).delete(missed)
 
     async def request_button(self, session: Session, button: RequestButton, act: _Action) -> None:
         """Do the action of a request's button, if the request is this user's."""

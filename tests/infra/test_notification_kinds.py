@@ -30,12 +30,15 @@ from bot.infra.outbox.model import (
 from bot.infra.outbox.payload import PayloadUnreadable, pack, unpack
 from bot.infra.outbox.rendering import RenderWithFacts
 from bot.infra.outbox.repository import OutboxRepository
+from bot.orders.missed_messages import ABOUT_MONEY
+from bot.orders.missed_order_repository import MissedOrderRepository
 from bot.orders.notification_kinds import AboutOrder, AboutProblem, OrderNotification
 from bot.payment_requests.notifications import ClosedPayload, RequestPayload
-from bot.payment_requests.paying.notifications import LinkPayment
+from bot.payment_requests.paying.notifications import LinkNotification, LinkPayment
 from bot.rates.notifications import DailyQuote, PriceReached
 from bot.settlement.model import Quote
 from bot.staff.alarm_model import Alarm, AlarmKind
+from bot.staff.alarm_repository import AlarmRepository
 from bot.staff.notifications import AlarmPayload
 from bot.support.notification_kinds import (
     AboutEntry,
@@ -171,6 +174,44 @@ async def test_what_renders_and_follows_a_kind_takes_its_payload(describe_payloa
         assert issubclass(kind.payload, get_payload_type(function)), f"renderer of {kind!r}"
     for kind, follow in describe_payload.delivery._follow_ups.values():
         assert issubclass(kind.payload, get_payload_type(follow)), f"what follows {kind!r}"
+
+
+MAY_BE_MISSED: Mapping[str, str] = {
+    "data_deleted": "there is nobody any more",
+    "draft_expired": "a draft is no order",
+    "payment_request_card": "its page has the link, and sends the picture again",
+    "payment_request_reported": "the list of reports has it",
+    "payment_request_closed": "its page says so, and nobody can pay it",
+    "daily_quote": "a price is out of date at once",
+    "rate_alert": "a price is out of date at once",
+    "broadcast_waits": "the broadcast is in the list",
+    **dict.fromkeys(("staff_bad_invoice", "staff_stuck", "staff_failed"), "its alarm is repeated"),
+    **dict.fromkeys(("alarm_raised", "alarm_reminder", "staff_key_refused"), "an open alarm is repeated"),
+    **dict.fromkeys(("alarm_over", "staff_key_works"), "the alarm is no longer repeated"),
+}
+"""The kinds without a follow-up, each with the reason why nobody loses anything without it."""
+
+
+def test_each_notification_has_a_follow_up_or_a_reason_why_it_may_be_missed(describe_payload: App) -> None:
+    followed = {kind.value for feature in describe_payload.features for kind in feature.follow_ups}
+    assert {kind.value for kind in KINDS} - followed == set(MAY_BE_MISSED)
+
+
+@pytest.mark.parametrize("is_blocked", [True, False])
+@pytest.mark.parametrize("kind", [*ABOUT_MONEY, *LinkNotification])
+async def test_a_message_about_money_that_is_given_up_is_missed_and_an_alarm_if_it_was_refused(
+    describe_payload: App, kind: NotificationKind, *, is_blocked: bool
+) -> None:
+    about = LinkPayment("7f3a", 500_000) if isinstance(kind, LinkNotification) else AboutOrder("R2345AB")
+    notification = a_notification(kind=kind, mark="R2345AB", payload=about)  # the mark of what askers get
+    result = BLOCKED if is_blocked else Undeliverable("message is too long")
+    _, follow_up = describe_payload.delivery._follow_ups[kind]
+    async with describe_payload.database.transaction() as tx:
+        await follow_up(tx, notification, result, NOW)
+        (missed,) = await MissedOrderRepository(tx).of_user(notification.chat_id)
+        alarms = [(alarm.kind, alarm.subject) for alarm in await AlarmRepository(tx).open()]
+    assert (missed.link, missed.reference) in {("7f3a", "link:7f3a"), (None, "R2345AB")}
+    assert alarms == ([] if is_blocked else [(AlarmKind.MESSAGE_REFUSED, "R2345AB")])
 
 
 def get_payload_type(function: Callable[..., Any]) -> type[object]:

@@ -58,6 +58,7 @@ def some_asking(outside: Outside) -> Iterator[OrderDraft]:
 SAMPLES: Final[dict[object, Callable[[Outside], Iterable[object]]]] = {
     LinkTally: lambda _: (LinkTally(), LinkTally(sent=3, sent_idr=450_000, in_progress=1, failed=2)),
     (requests.show_list, "tallies"): lambda _: ({a_request().id: LinkTally(sent=1, sent_idr=10**12)},),
+    (requests.show_missed, "tallies"): lambda _: ({a_request().id: LinkTally(2, 10**12, in_progress=1, failed=2)},),
     PaymentRequest: some_requests,
     ReportedRequest: some_reported,
     (reports.show_reported, "reports"): lambda _: ({"other": 12}, {"paid_scam": 1, "not_for_me": 2, "scam": 100}),

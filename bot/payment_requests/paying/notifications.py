@@ -1,7 +1,8 @@
 """What askers hear of the payments of their links: that one arrived, was sent, or failed. Never who paid.
 
 They are saved in the transaction that changes the order. What becomes of a failed payment is between its payer and
-support.
+support. What holds for payers who miss a message holds for askers (`orders/missed_messages.py`): its link is saved as
+missed, and a rejected message raises an alarm.
 """
 
 from collections.abc import Mapping
@@ -11,9 +12,12 @@ from typing import Final
 
 from bot.infra.db.errors import RowUnreadable
 from bot.infra.db.transaction import Transaction
+from bot.infra.outbox.follow_ups import FinalResult, FollowUp
 from bot.infra.outbox.model import DeliveryOutcome, Notification, NotificationKind, Sent, format_subject
 from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.events import OrderProblem
+from bot.orders.missed_messages import record_missed
+from bot.orders.missed_order_repository import LINK, MissedOrder
 from bot.orders.order import Failure, Order
 from bot.payment_requests import metrics
 from bot.payment_requests.model import ClosedBy, PaymentRequest, RequestStatus
@@ -115,6 +119,20 @@ async def render(notification: Notification[LinkPayment], context: RenderContext
     kind = LinkNotification(notification.kind)
     screen = screens.show_payment(context.t, kind, request, notification.payload.idr)
     return await context.send_text(notification, screen, priority="money")
+
+
+def follow_ups(operator_ids: frozenset[int]) -> Mapping[NotificationKind, FollowUp]:
+    """Return what follows the delivery of each kind of message to an asker."""
+
+    async def follow_up(
+        tx: Transaction, notification: Notification[LinkPayment], result: FinalResult, now: datetime
+    ) -> None:
+        if not isinstance(result, Sent):
+            missed = MissedOrder(user_id=notification.chat_id, reference=LINK + notification.payload.request, at=now)
+            kind, order = notification.kind, notification.mark
+            await record_missed(tx, missed, result, kind=kind, order=order, operator_ids=operator_ids)
+
+    return dict.fromkeys(LinkNotification, follow_up)
 
 
 RENDERERS: Final[Mapping[NotificationKind, Renderer]] = dict.fromkeys(LinkNotification, render)

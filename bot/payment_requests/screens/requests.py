@@ -12,7 +12,7 @@ from bot.payment_requests.links import make_link
 from bot.payment_requests.model import MAX_NOTE_LENGTH, PaymentRequest, RequestState
 from bot.payment_requests.screens.ask import DAYS, format_days, format_end
 from bot.payment_requests.screens.card import format_query
-from bot.payment_requests.screens.formatting import format_line, format_state, format_sum, format_uses
+from bot.payment_requests.screens.formatting import format_line, format_note, format_state, format_sum, format_uses
 from bot.recipients.formatting import format_full_method
 from bot.recipients.matching import mask_number
 
@@ -31,6 +31,19 @@ def show_list(
     shown = requests[page * PAGE_SIZE : (page + 1) * PAGE_SIZE]
     rows = tuple((_list_button(reader, each, tallies.get(each.id, LinkTally())),) for each in shown)
     return Screen(t("payment_requests.list.ask"), (*rows, *_page_row(t, page, pages), ask_row(t)))
+
+
+def show_missed(
+    t: Translator, requests: Sequence[PaymentRequest], tallies: Mapping[str, LinkTally], count: int
+) -> Screen:
+    """Return what came in by the `count` links about which their asker missed a message, of the first ones."""
+    lines = [
+        "\n".join(
+            (format_line(t, each) + format_note(t, each.note), *_format_tally(t, tallies.get(each.id, LinkTally())))
+        )
+        for each in requests[:PAGE_SIZE]
+    ]
+    return Screen("\n\n".join((t.plural("payment_requests.missed", count), *lines)), (_all_row(t),))
 
 
 def ask_row(t: Translator) -> tuple[Button, ...]:
@@ -59,8 +72,11 @@ def show_request(reader: Reader, request: PaymentRequest, tally: LinkTally, bot:
         link=make_link(bot, request.token),
     )
     text = Html("\n\n".join((text, *_format_tally(t, tally))))
-    back = (Button(t.plain("payment_requests.button.all"), data=RequestsButton().pack()),)
-    return Screen(text, (*_actions(t, request, state, bot, inline=inline), back))
+    return Screen(text, (*_actions(t, request, state, bot, inline=inline), _all_row(t)))
+
+
+def _all_row(t: Translator) -> tuple[Button, ...]:
+    return (Button(t.plain("payment_requests.button.all"), data=RequestsButton().pack()),)
 
 
 def _actions(t: Translator, request: PaymentRequest, state: RequestState, bot: str, *, inline: bool) -> Keyboard:

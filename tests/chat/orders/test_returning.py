@@ -1,7 +1,10 @@
 """Who blocked the bot while a payment arrived comes back: all that is in sight is true, and stays so."""
 
+import asyncio
+
 import pytest
 
+from tests.chat.payment_requests.test_paying import a_link, an_open_link, confirms
 from tests.e2e.bot_database import wait_for_row, wait_until_undeliverable
 from tests.e2e.chat_user import ChatUser, Json
 from tests.e2e.faults import clear_faults, wait_until_idle
@@ -111,3 +114,22 @@ async def test_operators_see_how_many_invoices_are_in_sight_of_users_who_blocked
     await oscar.says("/status")
     await oscar.sees(like("operations.status.checks"))
     assert not await oscar.count(hidden) - 1
+
+
+async def test_an_asker_who_blocked_the_bot_reads_on_return_what_has_come_in(shared_system: System) -> None:
+    sari, emma = await new_user(shared_system), await new_user(shared_system)
+    words = [await a_link(sari), await a_link(sari), await an_open_link(sari)]
+    await sari.blocks()
+    orders = []
+    for word in words[:2]:
+        await emma.says(f"/start {word}")
+        await emma.sees(like("payment_requests.pay.asker"))
+        await confirms(emma)
+        orders.append(await order_of(shared_system, emma))
+    await asyncio.gather(*(shared_system.service.pays(order) for order in orders))
+    await complete_order(shared_system, orders[0])
+    await wait_for_row(shared_system, orders[0], state="COMPLETED")
+    await wait_until_undeliverable(shared_system, sari)
+    await sari.blocks(blocked=False)
+    shown = await sari.sees(like("payment_requests.missed"))
+    assert shown["text"].count("Rp150,000 → BCA") == 2, "the third wasn't paid"
