@@ -82,7 +82,7 @@ class BotMessageRole(StrEnum):
 
     TOPIC = "topic"  # opened the topic and has its id; `argument` is the status that the topic shows
     CARD = "head"  # the ticket's first message, with its status; it is kept up to date
-    ENTRY = "entry"  # shows an entry
+    ENTRY = "entry"  # shows an entry, or several up to it: then `argument` is the number of the first
     REMARK = "remark"  # reports what happened to an entry
     QUESTION = "question"  # asks an agent something; `argument` is the question
 

@@ -97,7 +97,6 @@ class StaffNotification(NotificationKind):
 class TicketNotification(NotificationKind):
     """Notifications for the user of a ticket."""
 
-    OPENED = "ticket_opened", AboutTicket  # the bot opened a ticket about an order
     REPLY = "ticket_reply", AboutEntry
     REPLY_EDITED = "ticket_reply_edited", AboutEntry
     REPLY_WITHDRAWN = "ticket_reply_withdrawn", AboutEntry

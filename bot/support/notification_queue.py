@@ -8,7 +8,12 @@ from datetime import datetime
 from typing import Final
 
 from bot.infra.db.transaction import Transaction
-from bot.infra.outbox.model import Notification, NotificationKind, Queue, format_mark
+from bot.infra.outbox.model import (
+    Notification,
+    NotificationKind,
+    Queue,
+    format_mark,
+)
 from bot.infra.outbox.repository import OutboxRepository
 from bot.staff.repository import MovedChatRepository
 from bot.staff.staff_chat import StaffChat
@@ -21,7 +26,7 @@ from bot.support.notification_kinds import (
     TicketNotification,
     TicketStep,
 )
-from bot.support.ticket import Ticket
+from bot.support.ticket import Cause, Ticket
 
 TICKET_SUBJECT: Final = "ticket:"
 """The prefix of the subject of a notification about a ticket. The ticket's reference follows."""
@@ -37,15 +42,16 @@ def ticket_notification(
 ) -> Notification[AboutTicket]:
     """Return a notification about a ticket.
 
-    The messages of support and users share one queue, so that they stay in order. A notification that a ticket was
-    opened follows a message about money, so it waits in that queue.
+    The messages of support and users share one queue, so that they stay in order. New tickets and failed payouts are in
+    the queue of messages about money. Much that one user writes doesn't delay them in the staff's group.
     """
+    is_failure = isinstance(payload, TicketStep) and payload.what == Cause.FAILED
     return Notification(
         chat_id=chat_id,
         subject=ticket_subject(payload.ticket),
         kind=kind,
         mark=mark,
-        queue=Queue.URGENT if kind is TicketNotification.OPENED else Queue.EXTRA,
+        queue=Queue.URGENT if kind is StaffNotification.NEW_CARD or is_failure else Queue.EXTRA,
         payload=payload,
         due_at=now,
         created_at=now,

@@ -44,9 +44,10 @@ from bot.staff.alarm_model import Alarm, AlarmKind
 from bot.staff.alarm_repository import AlarmRepository
 from bot.staff.notifications import AlarmNotification, alarm_notifications, reminder_notifications
 from bot.staff.staff_chat import StaffChat, SupportContacts
-from bot.support.notification_kinds import AboutTicket, StaffNotification, TicketNotification
+from bot.support.notification_kinds import AboutTicket, StaffNotification, TicketNotification, TicketStep
 from bot.support.notification_queue import ticket_notification
 from bot.support.notifications.staff_chat_results import _copy_for
+from bot.support.ticket import Cause
 from bot.support.user_data import _removal
 from bot.users.model import User
 from bot.users.privacy import _deletion_notification
@@ -103,10 +104,13 @@ def test_each_kind_of_message_has_one_queue() -> None:
     alert = RateAlert(id="a", user_id=EMMA, is_above=True, threshold=threshold, created_at=NOW, expires_at=NOW)
     about_rate = daily_quote(EMMA, NOW, DailyQuote(quote, None), NOW), price_alert(alert, quote, None, NOW)
     assert {notification.queue for notification in about_rate} == {Queue.BULK}
-    talk = [*StaffNotification, *(kind for kind in TicketNotification if kind is not TicketNotification.OPENED)]
+    talk = [*(kind for kind in StaffNotification if kind is not StaffNotification.NEW_CARD), *TicketNotification]
     about = AboutTicket("T-22222")
     assert {ticket_notification(EMMA, kind, about, NOW, "1").queue for kind in talk} == {Queue.EXTRA}
-    assert ticket_notification(EMMA, TicketNotification.OPENED, about, NOW).queue is Queue.URGENT
+    assert ticket_notification(EMMA, StaffNotification.NEW_CARD, about, NOW).queue is Queue.URGENT
+    steps = {what: TicketStep("T-22222", what) for what in (*Cause, "reopened")}
+    queues = {what: ticket_notification(EMMA, StaffNotification.STEP, step, NOW).queue for what, step in steps.items()}
+    assert [what for what, queue in queues.items() if queue is Queue.URGENT] == [Cause.FAILED]
     assert _removal(OSCAR, "T-22222", [], NOW).queue is Queue.EXTRA
     entry = ticket_notification(EMMA, StaffNotification.CARD, about, NOW)
     assert {_copy_for(OSCAR, replace(entry, queue=queue), NOW).queue for queue in Queue} == {*Queue}
@@ -146,7 +150,6 @@ def test_the_queues_of_all_that_creates_messages_are_tested() -> None:
         "rates/notifications.py",
         "staff/notifications.py",
         "support/notification_queue.py",
-        "support/notifications/staff_chat_results.py",
         "users/privacy.py",
     }
 

@@ -178,7 +178,6 @@ SAMPLES: Final[dict[object, Callable[[Outside], Iterable[object]]]] = {
     # A user without a part isn't a member of staff.
     (help_screens.show_staff_page, "parts"): lambda outside: ((Screen(outside.html),), (Screen(outside.html),) * 2),
     (guide.show_start, "counts"): lambda _: (dict.fromkeys(TicketFilter, 0), dict.fromkeys(TicketFilter, 10**6)),
-    (saved_replies.show_preview, "state"): lambda _: ("", "Order now: Sent"),
     (str, "called"): lambda _: ("a" * 20,),
     (str, "filled"): lambda outside: (outside.html,),
     (str, "notice"): lambda outside: ("", outside.html),

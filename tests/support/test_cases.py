@@ -46,14 +46,14 @@ async def test_a_case_holds_what_was_told_to_the_user_what_they_did_and_nothing_
         for ticket in (about, old, alone):
             assert await TicketRepository(tx).add(ticket)
         await TicketRepository(tx).save(old.close(3001, CloseReason.SOLVED, now))
-        await notify_user(tx, about, TicketNotification.OPENED, AboutTicket(about.reference), now)
+        await notify_user(tx, about, TicketNotification.CLOSED, AboutTicket(about.reference), now)
     await system.deliver()
     case = await CaseReader(system.store).of_ticket(about)
     assert case.order is not None
     assert case.order.reference == mine.reference
     assert [notification.kind for notification in case.notifications] == [
         OrderNotification.INVOICE,
-        TicketNotification.OPENED,
+        TicketNotification.CLOSED,
     ]
     assert {get_delivery_state(notification) for notification in case.notifications} == {DeliveryState.SENT}
     assert [(act.reference, act.event) for act in case.user_events] == [(mine.reference, "pressed.look")]

@@ -8,6 +8,7 @@ from bot.core import templates
 from bot.core.errors import Rejection
 from bot.infra.i18n import Translator
 from bot.infra.telegram.ui.reader import Reader
+from bot.support.cases.screens.case import format_order_state
 from bot.support.saved_replies import screens
 from bot.support.saved_replies.model import MAX_COUNT, SavedReply, hash_text, needs_order, read_name, read_text
 from bot.support.ticket import Ticket
@@ -76,7 +77,7 @@ def test_every_screen_of_them_is_markup_that_telegram_takes_and_fits(t: object, 
         screens.ask_text(t, WIDE, "en"),  # type: ignore[arg-type]
         screens.ask_which(t, TICKET, answers, "en"),  # type: ignore[arg-type]
         screens.ask_which(t, TICKET, answers, "id"),  # type: ignore[arg-type]
-        screens.show_preview(t, TICKET, WIDE, text, "en", state="Order now: Sent"),  # type: ignore[arg-type]
+        screens.show_preview(Reader(t, JAKARTA, NOW), TICKET, WIDE, text, "en", order=order),  # type: ignore[arg-type]
         screens.show_queued(Reader(t, JAKARTA, NOW), TICKET, WIDE, text, 3001),  # type: ignore[arg-type]
     )
     for screen in shown:
@@ -88,8 +89,9 @@ def test_every_screen_of_them_is_markup_that_telegram_takes_and_fits(t: object, 
 @pytest.mark.parametrize("t", [EN, ID], ids=["en", "id"])
 def test_a_saved_reply_that_does_not_fit_the_orders_state_warns(t: Translator) -> None:
     sent, reader = as_sent(an_open_order()), Reader(t, JAKARTA, NOW)
-    warning = t("support.saved_reply.does_not_fit", state=t("orders.status.sent"))
-    fine = t("support.saved_reply.state", state=t("orders.status.sent"))
+    now = format_order_state(reader, sent)
+    assert t("orders.status.sent") in now
+    warning, fine = (t(f"support.saved_reply.{key}", order=now) for key in ("does_not_fit", "state"))
     for called in ("payment-received", "failed-checking", "paid-expired"):
         assert screens.format_state(reader, called, sent) == warning
     for called in ("done", "bank-delay", "confirm-number", "our-own"):

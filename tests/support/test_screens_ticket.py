@@ -1,13 +1,13 @@
 """A user's own tickets show their state and only the possible actions."""
 
-from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
 from bot.infra.i18n import LOCALES
 from bot.infra.telegram.ui.reader import Reader
-from bot.infra.telegram.ui.screen import Screen
+from bot.orders.order import Order
 from bot.support.ticket import Cause, CloseReason, Rating
 from bot.support.user_chat.screens import help as help_screens
 from bot.support.user_chat.screens import page as ticket_page
@@ -52,26 +52,25 @@ def test_an_answered_ticket_waits_for_nobody() -> None:
     assert says(seen.text, "support.ticket.was_answered")
 
 
-@pytest.mark.parametrize("cause", [Cause.FAILED, Cause.STUCK])
-def test_one_that_opened_by_itself_says_why_and_that_nothing_has_to_be_done(cause: Cause) -> None:
-    seen = ScreenCase("", ticket_question.report_opened(EN, an_unanswered_ticket(NOW, cause=cause), ORDER))
+def test_a_message_about_a_problem_says_that_nothing_has_to_be_done() -> None:
+    seen = ScreenCase("", ticket_question.describe_ticket(EN, an_unanswered_ticket(NOW, cause=Cause.FAILED)))
     assert seen.text.split("\n\n") == [
-        f"{text('support.ticket.heading', ticket='T-4F7K2')}\n{ORDER_LINE}",
-        text(f"support.ticket.by_itself_{cause}"),
+        text("support.ticket.heading", ticket="T-4F7K2"),
         text("support.ticket.by_itself"),
     ]
     assert data_of(seen) == ["t:T-4F7K2:say"]
 
 
 @pytest.mark.parametrize(("locale", "duration"), [("en", "5 minutes"), ("id", "5 menit")])
-@pytest.mark.parametrize("screen", [ticket_question.confirm_opened, ticket_question.report_opened])
+@pytest.mark.parametrize("about", [(ORDER,), ()])
 def test_a_new_ticket_says_at_its_end_how_soon_support_replies_where_that_is_known(
-    screen: Callable[..., Screen], locale: str, duration: str
+    about: tuple[Order, ...], locale: str, duration: str
 ) -> None:
     t, ticket = TRANSLATIONS.get(locale), an_unanswered_ticket(NOW, cause=Cause.FAILED)
-    unknown = ScreenCase("", screen(t, ticket, ORDER)).text
+    screen: Any = ticket_question.confirm_opened if about else ticket_question.describe_ticket
+    unknown = ScreenCase("", screen(t, ticket, *about)).text
     assert not says(unknown, "support.ticket.reply_time", locale)
-    known = ScreenCase("", screen(t, ticket, ORDER, timedelta(minutes=4, microseconds=1))).text
+    known = ScreenCase("", screen(t, ticket, *about, timedelta(minutes=4, microseconds=1))).text
     assert known == f"{unknown}\n\n{text('support.ticket.reply_time', locale, duration=duration)}"
 
 

@@ -400,9 +400,11 @@ class OutboxDelivery:
         async with self._database.transaction() as tx:
             match outcome:
                 case Sent(message_id):
-                    await OutboxRepository(tx).record_sent(notification.id, message_id, now)
-                    tx.on_commit.append(partial(_log_sent, notification, now))
-                    await self._run_follow_ups(tx, (notification,) if has_follow_up else (), outcome, now)
+                    sent = (notification, *outcome.others)
+                    for each in sent:
+                        await OutboxRepository(tx).record_sent(each.id, message_id, now)
+                        tx.on_commit.append(partial(_log_sent, each, now))
+                    await self._run_follow_ups(tx, sent if has_follow_up else (), outcome, now)
                     return await self._mark_following(tx, notification, now)
                 case RetryLater(after, maybe_sent, queue):
                     wait = timedelta(seconds=max(after, RETRY_BACKOFF.after(notification.attempts + 1)))

@@ -126,6 +126,9 @@ class Sent:
     without_picture: bool = False
     """Telegram rejected the picture, so the message was sent as text."""
 
+    others: tuple[StoredNotification, ...] = ()
+    """Later notifications of the chat that the same message has shown. They are sent with this one."""
+
 
 @dataclass(frozen=True, slots=True)
 class RetryLater:

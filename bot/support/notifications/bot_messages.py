@@ -84,8 +84,14 @@ async def _save_of_order(
 async def _save_entry(
     tx: Transaction, notification: Notification[UserEntry], result: FinalResult, now: datetime
 ) -> None:
-    """Save the copy of a user's message. An agent's reply to it goes to the user."""
-    await save_bot_message(tx, notification, result, now, BotMessageRole.ENTRY)
+    """Save the copy of a user's message. An agent's reply to it goes to the user.
+
+    If the message shows several, the row has the last, and the first as its argument.
+    """
+    message_id = (result.message_id or 0) if isinstance(result, Sent) else 0
+    before = await BotMessageRepository(tx).get(notification.chat_id, message_id)
+    first = (before.argument or str(before.entry)) if before is not None else ""
+    await save_bot_message(tx, notification, result, now, BotMessageRole.ENTRY, argument=first)
 
 
 async def _save_remark(
@@ -116,7 +122,6 @@ async def _save_reminder(
 
 
 FOLLOW_UPS: Final[Mapping[NotificationKind, FollowUp]] = {
-    TicketNotification.OPENED: _save,
     TicketNotification.CLOSED: _save,
     OrderNotification.FAILED: _save_of_order,
     OrderNotification.STUCK: _save_of_order,

@@ -1,6 +1,8 @@
 """Render messages to support: the ticket's card, the user's messages and edits, and changes of the ticket."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Final
 
 from bot.infra.db.transaction import Transaction
 from bot.infra.i18n import Html
@@ -10,13 +12,14 @@ from bot.infra.outbox.model import (
     NotificationKind,
     NotificationStatus,
     Sent,
+    StoredNotification,
 )
 from bot.infra.outbox.rendering import RenderWithFacts, with_repeat_note
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.outbound.sender import Delivered, Outcome
 from bot.infra.telegram.outbound.truncate import CAPTION_UNITS, TEXT_UNITS, count_visible_units
 from bot.infra.telegram.ui.screen import Screen
-from bot.support.entries import Place, send_entry, with_quote
+from bot.support.entries import OWN_UNITS, Place, send_entry, with_quote
 from bot.support.model import BotMessage, BotMessageRole, TicketEntry
 from bot.support.notification_kinds import AboutTicket, StaffNotification, TicketStep, UserEntry
 from bot.support.notifications.bot_messages import find_entry
@@ -24,8 +27,15 @@ from bot.support.notifications.screens import card as card_screens
 from bot.support.notifications.topics import TicketTopics
 from bot.support.ticket import Ticket
 from bot.support.tickets.bot_message_repository import BotMessageRepository
+from bot.support.tickets.entry_repository import TicketEntryRepository
 from bot.support.tickets.repository import TicketRepository
 from bot.users.readers import RenderContext, Renderer
+
+Following = tuple[StoredNotification, TicketEntry]
+"""A notification that waits behind another one, and the entry that both can show in one message."""
+
+TIME_UNITS: Final = 20
+"""The units of the time above each further text of a message."""
 
 
 class StaffChatMessages:
@@ -38,7 +48,7 @@ class StaffChatMessages:
         """Return the renderer of each kind of notification."""
         return {
             StaffNotification.NEW_CARD: RenderWithFacts(_read_ticket, self.render_new_card),
-            StaffNotification.CARD: RenderWithFacts(_read_ticket_unless_superseded, self.render_card),
+            StaffNotification.CARD: RenderWithFacts(_read_card, self.render_card),
             StaffNotification.ENTRY: RenderWithFacts(_read_entry, self.render_entry),
             StaffNotification.EDITED: RenderWithFacts(_read_entry, self.render_entry),
             StaffNotification.STEP: RenderWithFacts(_read_ticket, self.render_step),
@@ -55,21 +65,25 @@ class StaffChatMessages:
         return Sent(card.message_id, card.topic_id) if isinstance(card, BotMessage) else card
 
     async def render_card(
-        self, notification: Notification[AboutTicket], ticket: Ticket | None, context: RenderContext
+        self,
+        notification: Notification[AboutTicket],
+        facts: tuple[Ticket | None, Sequence[StoredNotification]],
+        context: RenderContext,
     ) -> DeliveryOutcome:
         """Update the card of a ticket. None means that there is nothing to update."""
+        ticket, others = facts
         if ticket is None:
             return Sent()
-        return await self._topics.update(notification.chat_id, context.reader, ticket)
+        return _stand_for(others, await self._topics.update(notification.chat_id, context.reader, ticket))
 
     async def render_entry(
         self,
         notification: Notification[UserEntry],
-        facts: tuple[Ticket | None, TicketEntry | None],
+        facts: tuple[Ticket | None, TicketEntry | None, Sequence[Following]],
         context: RenderContext,
     ) -> DeliveryOutcome:
-        """Send a copy of the user's message, or of their edit."""
-        ticket, entry = facts
+        """Send a copy of the user's message with those that wait behind it, or of their edit."""
+        ticket, entry, following = facts
         if ticket is None or entry is None:
             return Sent()
         card = await self._topics.find_or_send_card(notification.chat_id, context.reader, ticket)
@@ -77,8 +91,9 @@ class StaffChatMessages:
             return card
         heading = await _heading(notification, context, ticket, entry)
         place = await self._place(notification, context, card, entry)
-        sent = await _send_entry(context, place, entry, heading)
-        return await self._topics.handle_outcome(notification.chat_id, card.topic_id, sent)
+        sent = await _send_entry(context, place, entry, heading, [each for _, each in following])
+        outcome = await self._topics.handle_outcome(notification.chat_id, card.topic_id, sent)
+        return _stand_for([each for each, _ in following], outcome)
 
     async def render_step(
         self, notification: Notification[TicketStep], ticket: Ticket | None, context: RenderContext
@@ -130,10 +145,13 @@ async def _heading(
     return Html(with_repeat_note(notification, context.t, heading))
 
 
-async def _send_entry(context: RenderContext, place: Place, entry: TicketEntry, heading: Html) -> Outcome:
-    """Send the entry in one message. If it is too long for that, send its text in a second message."""
+async def _send_entry(
+    context: RenderContext, place: Place, entry: TicketEntry, heading: Html, following: Sequence[TicketEntry]
+) -> Outcome:
+    """Send the entries in one message. If one alone is too long for that, send its text in a second message."""
     messenger = context.messenger
-    whole = with_quote(heading, entry.text)
+    parts = (with_quote(context.t.clock(each.at, context.zone), each.text) for each in following)
+    whole = Html("\n".join((with_quote(heading, entry.text), *parts)))
     if count_visible_units(whole) <= (CAPTION_UNITS if entry.media else TEXT_UNITS):
         return await send_entry(messenger, place, entry, Screen(whole))
     first = await send_entry(messenger, place, entry, Screen(heading))
@@ -168,23 +186,43 @@ async def _read_ticket(notification: Notification[AboutTicket], tx: Transaction)
     return await TicketRepository(tx).get(notification.payload.ticket)
 
 
-async def _read_ticket_unless_superseded(notification: Notification[AboutTicket], tx: Transaction) -> Ticket | None:
-    """Return the ticket, or None if a later update of its card waits.
+async def _read_card(
+    notification: Notification[AboutTicket], tx: Transaction
+) -> tuple[Ticket | None, Sequence[StoredNotification]]:
+    return await _read_ticket(notification, tx), await _find_alike(notification, tx)
 
-    A group allows only 20 messages and edits a minute.
+
+async def _find_alike(notification: Notification[AboutTicket], tx: Transaction) -> Sequence[StoredNotification]:
+    """Return the later ones of its kind about the ticket that wait for the chat, oldest first.
+
+    A group allows only 20 messages and edits a minute, so one stands for several.
     """
+    alike = (notification.chat_id, notification.kind, NotificationStatus.WAITING)
     queued = await OutboxRepository(tx).find_by_subject(notification.subject)
-    is_superseded = any(
-        later.id > notification.id
-        and later.chat_id == notification.chat_id
-        and later.kind == StaffNotification.CARD
-        and later.status is NotificationStatus.WAITING
-        for later in queued
-    )
-    return None if is_superseded else await _read_ticket(notification, tx)
+    return [each for each in queued if each.id > notification.id and (each.chat_id, each.kind, each.status) == alike]
+
+
+def _stand_for(others: Sequence[StoredNotification], outcome: DeliveryOutcome) -> DeliveryOutcome:
+    return replace(outcome, others=tuple(others)) if isinstance(outcome, Sent) else outcome
 
 
 async def _read_entry(
     notification: Notification[UserEntry], tx: Transaction
-) -> tuple[Ticket | None, TicketEntry | None]:
-    return await _read_ticket(notification, tx), await find_entry(tx, notification)
+) -> tuple[Ticket | None, TicketEntry | None, Sequence[Following]]:
+    ticket, entry = await _read_ticket(notification, tx), await find_entry(tx, notification)
+    is_text = entry is not None and not entry.media and notification.kind == StaffNotification.ENTRY
+    return ticket, entry, await _find_following(notification, entry, tx) if entry is not None and is_text else ()
+
+
+async def _find_following(
+    notification: Notification[UserEntry], entry: TicketEntry, tx: Transaction
+) -> Sequence[Following]:
+    """Return the texts that wait behind an entry of the ticket, up to a picture or a file, if one message holds all."""
+    found, units = list[Following](), OWN_UNITS + count_visible_units(entry.text or "")
+    for later in await _find_alike(notification, tx):
+        each = await TicketEntryRepository(tx).get(entry.ticket, int(str(later.payload["entry"])))
+        units += TIME_UNITS + count_visible_units(each.text or "") if each is not None else 0
+        if each is None or each.media or units > TEXT_UNITS:
+            break
+        found.append((later, each))
+    return found

@@ -4,11 +4,12 @@ If the bot can't write to the group, its notifications go to each agent's privat
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 
 from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.follow_ups import FinalResult, FollowUp
-from bot.infra.outbox.model import Notification, NotificationKind, Sent
+from bot.infra.outbox.model import Notification, NotificationKind, NotificationStatus, Sent
 from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.notification_kinds import AboutOrder, OrderNotification
 from bot.staff.alarm_model import Alarm, AlarmKind
@@ -32,7 +33,6 @@ class StaffChatResults:
         """Return what follows for each kind of notification."""
         return {
             **dict.fromkeys(StaffNotification, self._check_group),
-            TicketNotification.OPENED: self._update_card,
             TicketNotification.CLOSED: self._update_card,
             OrderNotification.FAILED: self._update_card_of_order,
             OrderNotification.STUCK: self._update_card_of_order,
@@ -71,16 +71,8 @@ class StaffChatResults:
 
 
 def _copy_for(agent: int, notification: Notification[AboutTicket], now: datetime) -> Notification[AboutTicket]:
-    return Notification(
-        chat_id=agent,
-        subject=notification.subject,
-        kind=notification.kind,
-        mark=notification.mark,
-        queue=notification.queue,
-        payload=notification.payload,
-        due_at=now,
-        created_at=now,
-    )
+    new = replace(notification, status=NotificationStatus.WAITING, attempts=0, maybe_sent=False)
+    return replace(new, chat_id=agent, due_at=now, created_at=now)
 
 
 async def save_moved_chat(tx: Transaction, old: int, new: int) -> None:

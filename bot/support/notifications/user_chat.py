@@ -1,4 +1,4 @@
-"""Tell users that the bot opened a ticket for them, or that support closed one.
+"""Tell users that their ticket was closed, and in a message about a problem that one was opened.
 
 Also delete the messages in the staff's chats about tickets of a deleted user.
 """
@@ -31,7 +31,6 @@ class UserChatMessages:
     def renderers(self) -> Mapping[NotificationKind, Renderer]:
         """Return the renderer of each kind of notification."""
         return {
-            TicketNotification.OPENED: self.render_opened,
             TicketNotification.CLOSED: self.render_closed,
             StaffNotification.DELETED: remove_deleted,
         }
@@ -43,14 +42,6 @@ class UserChatMessages:
         if ticket is None:
             return None
         return ticket_question.describe_ticket(context.t, ticket, await self._reply_time.get())
-
-    async def render_opened(self, notification: Notification[AboutTicket], context: RenderContext) -> DeliveryOutcome:
-        """Send silently that a ticket was opened. Only earlier versions queued it as a message of its own."""
-        ticket, order = await _read(notification, context)
-        if ticket is None:
-            return Sent()
-        screen = ticket_question.report_opened(context.t, ticket, order, await self._reply_time.get())
-        return await context.send_text(notification, screen, priority="money", silent=True)
 
     async def render_closed(self, notification: Notification[AboutTicket], context: RenderContext) -> DeliveryOutcome:
         """Send that the ticket was closed, if it still is."""

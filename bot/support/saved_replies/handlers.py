@@ -12,6 +12,7 @@ from bot.infra.feature import Infra
 from bot.infra.i18n import LOCALES, Translator, translator_for
 from bot.infra.telegram.outbound.truncate import count_visible_units
 from bot.infra.telegram.ui.router import Menu, Routes
+from bot.infra.telegram.ui.screen import Screen
 from bot.orders.order import Order
 from bot.orders.repository import OrderRepository
 from bot.support.buttons import (
@@ -26,7 +27,7 @@ from bot.support.buttons import (
 from bot.support.entries import count_excess_units
 from bot.support.model import IncomingMessage
 from bot.support.saved_replies import screens
-from bot.support.saved_replies.model import MAX_UNITS, SavedReply, hash_text, needs_order, read_name, read_text
+from bot.support.saved_replies.model import MAX_UNITS, SavedReply, needs_order, read_name, read_text
 from bot.support.saved_replies.service import SavedReplyService
 from bot.support.staff.messages import TicketMessages
 from bot.support.staff.session import StaffSession, StaffSessions, alert_on_rejection
@@ -224,11 +225,9 @@ class SendSavedReplyHandlers:
     async def preview_button(self, staff: StaffSession, button: PreviewSavedReplyButton) -> None:
         """Preview a saved reply as the ticket's user would read it."""
         async with alert_on_rejection(staff):
-            ticket, order, t = await self._case(staff, button.ticket)
-            filled = _fill(await self._saved_replies.get(button.name), ticket, order, t)
-            state = screens.format_state(staff.reader, button.name, order)
+            _, _, preview = await self._preview(staff, button.name, button.ticket)
             await staff.session.acknowledge()
-            await staff.edit_message(screens.show_preview(staff.t, ticket, button.name, filled, t.locale, state=state))
+            await staff.edit_message(preview)
 
     async def send_button(self, staff: StaffSession, button: SendSavedReplyButton) -> None:
         """Send the previewed text. If it or the order's state has changed since, show a new preview instead."""
@@ -236,12 +235,10 @@ class SendSavedReplyHandlers:
             await self._send(staff, button)
 
     async def _send(self, staff: StaffSession, button: SendSavedReplyButton) -> None:
-        ticket, order, t = await self._case(staff, button.ticket)
-        filled = _fill(await self._saved_replies.get(button.name), ticket, order, t)
-        state = screens.format_state(staff.reader, button.name, order)
-        if hash_text(filled + state) != button.text_hash:
+        ticket, filled, preview = await self._preview(staff, button.name, button.ticket)
+        if preview.keyboard[0][0].data != button.pack():
             await staff.toast("support.saved_reply.changed", alert=True)
-            await staff.edit_message(screens.show_preview(staff.t, ticket, button.name, filled, t.locale, state=state))
+            await staff.edit_message(preview)
             return
         if staff.message_id is None:
             raise Rejection("support.staff.gone")
@@ -253,6 +250,12 @@ class SendSavedReplyHandlers:
         await staff.session.acknowledge()
         reader = await staff.reader_who_knows(staff.user.id)
         await staff.edit_message(screens.show_queued(reader, ticket, button.name, filled, staff.user.id))
+
+    async def _preview(self, staff: StaffSession, name: str, reference: str) -> tuple[Ticket, str, Screen]:
+        """Return the ticket, what its user would read, and the preview of that. Raise as `_case` and `_fill` do."""
+        ticket, order, t = await self._case(staff, reference)
+        filled = _fill(await self._saved_replies.get(name), ticket, order, t)
+        return ticket, filled, screens.show_preview(staff.reader, ticket, name, filled, t.locale, order=order)
 
     async def _case(self, staff: StaffSession, reference: str) -> tuple[Ticket, Order | None, Translator]:
         """Return the ticket, its order, and the translator of its user's language.

@@ -8,7 +8,6 @@ from bot.infra.i18n import LOCALES, Html, Translator, as_html
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.orders.order import Order, OrderStatus
-from bot.orders.screens.open_orders import staff_status_key
 from bot.recipients.formatting import format_destination
 from bot.support.buttons import (
     OtherSavedRepliesButton,
@@ -18,6 +17,7 @@ from bot.support.buttons import (
     SendSavedReplyButton,
     WriteSavedReplyButton,
 )
+from bot.support.cases.screens.case import format_order_state
 from bot.support.entries import with_quote
 from bot.support.reveal.screens import private_chat_row
 from bot.support.saved_replies.model import FITS, VARIABLES, SavedReply, hash_text
@@ -100,8 +100,11 @@ def ask_which(t: Translator, ticket: Ticket, replies: Sequence[SavedReply], loca
     return Screen(t(key, ticket=ticket.reference, language=t.language(locale)), _grid(buttons))
 
 
-def show_preview(t: Translator, ticket: Ticket, called: str, filled: str, locale: str, *, state: str) -> Screen:
-    """Show the text that the user would read, with the button that sends it. `state` is that of the order now."""
+def show_preview(
+    reader: Reader, ticket: Ticket, called: str, filled: str, locale: str, *, order: Order | None
+) -> Screen:
+    """Show the text that the user would read and the state of the order now, with the button that sends the text."""
+    t, state = reader.t, format_state(reader, called, order)
     text = t("support.saved_reply.preview", ticket=ticket.reference, name=called, language=t.language(locale))
     send = Button(
         t.plain("support.saved_reply.send"),
@@ -118,7 +121,7 @@ def format_state(reader: Reader, called: str, order: Order | None) -> Html:
         return Html("")
     is_fit = order.status(reader.now) in FITS.get(called, OrderStatus)
     key = "support.saved_reply.state" if is_fit else "support.saved_reply.does_not_fit"
-    return reader.t(key, state=reader.t(staff_status_key(order, reader.now)))
+    return reader.t(key, order=format_order_state(reader, order))
 
 
 def show_queued(reader: Reader, ticket: Ticket, called: str, filled: str, by: int) -> Screen:

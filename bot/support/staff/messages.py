@@ -33,44 +33,34 @@ class TicketMessages:
         argument: str = "",
     ) -> None:
         """Send a message of a ticket, and save which ticket it belongs to."""
-        message_id = await staff.say(screen)
-        if message_id is None:
-            return
-        async with self._database.transaction() as tx:
-            await BotMessageRepository(tx).add(
-                BotMessage(
-                    chat_id=staff.chat_id,
-                    message_id=message_id,
-                    ticket=ticket.reference,
-                    role=role,
-                    topic_id=staff.topic_id,
-                    argument=argument,
-                    at=staff.now,
-                )
-            )
+        await self._save(staff, ticket, await staff.say(screen), role, argument)
 
     async def replace_question(self, staff: StaffSession, ticket: Ticket, question: str) -> None:
         """Save that the pressed message asks another question now. Do nothing if Telegram doesn't name it."""
-        if staff.message_id is None:
-            return
-        async with self._database.transaction() as tx:
-            await BotMessageRepository(tx).add(
-                BotMessage(
-                    chat_id=staff.chat_id,
-                    message_id=staff.message_id,
-                    ticket=ticket.reference,
-                    role=BotMessageRole.QUESTION,
-                    topic_id=staff.topic_id,
-                    argument=str(OpenQuestion(question)),
-                    at=staff.now,
-                )
-            )
+        await self._save(staff, ticket, staff.message_id, BotMessageRole.QUESTION, str(OpenQuestion(question)))
 
     async def forget(self, staff: StaffSession) -> None:
         """Delete the pressed message from the ticket's messages, because it no longer exists in Telegram."""
         if staff.message_id is not None:
             async with self._database.transaction() as tx:
                 await BotMessageRepository(tx).delete(staff.chat_id, staff.message_id)
+
+    async def _save(
+        self, staff: StaffSession, ticket: Ticket, message_id: int | None, role: BotMessageRole, argument: str
+    ) -> None:
+        if message_id is None:
+            return
+        bot_message = BotMessage(
+            chat_id=staff.chat_id,
+            message_id=message_id,
+            ticket=ticket.reference,
+            role=role,
+            topic_id=staff.topic_id,
+            argument=argument,
+            at=staff.now,
+        )
+        async with self._database.transaction() as tx:
+            await BotMessageRepository(tx).add(bot_message)
 
     async def ticket_of(self, staff: StaffSession, message: Message | None) -> Ticket | None:
         """Return the ticket that the message replies to, or the ticket of its topic."""

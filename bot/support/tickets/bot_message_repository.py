@@ -25,11 +25,10 @@ OF_ENTRY = (
     .where(
         ticket_posts.c.ticket == bindparam("of_ticket"),
         ticket_posts.c.role == BotMessageRole.ENTRY,
-        ticket_posts.c.entry == bindparam("number"),
+        ticket_posts.c.entry >= bindparam("number"),
         ticket_posts.c.chat_id == CHAT,
     )
-    .order_by(ticket_posts.c.message_id.desc())
-    .limit(1)
+    .order_by(ticket_posts.c.entry, ticket_posts.c.message_id.desc())
 )
 IN_STAFF_CHATS = (
     select(ticket_posts)
@@ -90,9 +89,9 @@ class BotMessageRepository:
         return tuple(found.values())
 
     async def of_entry(self, ticket: str, entry: int, chat_id: int) -> BotMessage | None:
-        """Return the newest message that shows an entry in a chat."""
-        known = {"of_ticket": ticket, "number": entry, "chat": chat_id}
-        return next(iter(await self._all(OF_ENTRY, known)), None)
+        """Return the newest message that shows an entry in a chat, or several entries with this one."""
+        found = await self._all(OF_ENTRY, {"of_ticket": ticket, "number": entry, "chat": chat_id})
+        return next((each for each in found if int(each.argument or each.entry) <= entry), None)
 
     async def questions(self, ticket: str, chat_id: int) -> tuple[BotMessage, ...]:
         """Return the questions to agents about a ticket in a chat, oldest first."""

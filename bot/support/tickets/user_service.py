@@ -13,11 +13,12 @@ from bot.core.clock import Clock
 from bot.core.errors import Rejection
 from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
-from bot.infra.outbox.model import format_mark
+from bot.infra.outbox.model import NotificationStatus, format_mark
+from bot.infra.outbox.repository import OutboxRepository
 from bot.staff.staff_chat import StaffChat
 from bot.support.model import EntryKind, IncomingMessage
 from bot.support.notification_kinds import AboutTicket, StaffNotification, UserEntry
-from bot.support.notification_queue import notify_of_step, notify_staff
+from bot.support.notification_queue import notify_of_step, notify_staff, ticket_subject
 from bot.support.ticket import Rating, Ticket
 from bot.support.tickets.entry_repository import TicketEntryRepository
 from bot.support.tickets.repository import TicketRepository
@@ -26,6 +27,9 @@ from bot.users.model import User, UserEvent
 from bot.users.repository import UserRepository, record_user_event
 
 EVENT_OF: Final[Mapping[Rating, UserEvent]] = {Rating.GOOD: UserEvent.RATED_GOOD, Rating.BAD: UserEvent.RATED_BAD}
+
+MAX_WAITING: Final = 10
+"""So many messages of one ticket can wait for their way to support. Then its user is told to wait before the next."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +114,13 @@ class UserTicketService(TicketService):
             return saved
 
         return await self._change(ticket.reference, change)
+
+    async def is_crowded(self, ticket: Ticket) -> bool:
+        """Return whether `MAX_WAITING` messages of the ticket's user wait for their way to support, and no more."""
+        async with self._database.reading() as tx:
+            queued = await OutboxRepository(tx).find_by_subject(ticket_subject(ticket.reference))
+        is_waiting = (StaffNotification.ENTRY, NotificationStatus.WAITING)
+        return len({each.mark for each in queued if (each.kind, each.status) == is_waiting}) == MAX_WAITING
 
     async def rate(self, ticket: Ticket, rating: Rating) -> Ticket:
         """Save the user's rating of the help. The last rating counts.

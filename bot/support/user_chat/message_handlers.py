@@ -27,7 +27,7 @@ from bot.support.ticket import PREFIX, REFERENCE_LENGTH, Ticket
 from bot.support.tickets.bot_message_repository import BotMessageRepository
 from bot.support.tickets.entry_repository import TicketEntryRepository
 from bot.support.tickets.repository import TicketRepository
-from bot.support.tickets.user_service import SavedMessage, UserTicketService
+from bot.support.tickets.user_service import MAX_WAITING, SavedMessage, UserTicketService
 from bot.support.user_chat.screens import question as screens
 from bot.users import questions
 from bot.users.model import User, UserEvent
@@ -152,6 +152,7 @@ class UserMessageHandlers:
             return
         await _expect_rest(session, message, saved.ticket)
         await self._confirm(session, saved)
+        await self._ask_to_wait(session, saved.ticket)
 
     async def _reply(self, session: Session, message: Message, ticket: str) -> None:
         """Save a reply. An open question stays open, since the reply doesn't answer it."""
@@ -169,6 +170,12 @@ class UserMessageHandlers:
         is_plain = saved.event in {UserEvent.ADDED_MESSAGE, None} and saved.ticket.reference == ticket
         if not (is_plain and await self._react(session, message)):
             await self._confirm(session, saved)
+        await self._ask_to_wait(session, saved.ticket)
+
+    async def _ask_to_wait(self, session: Session, ticket: Ticket) -> None:
+        """Tell the user to wait if many of their messages wait for their way to support. All of them are saved."""
+        if await self._tickets.is_crowded(ticket):
+            await session.send_message(Screen(session.t("support.ticket.wait", count=MAX_WAITING)))
 
     async def _react(self, session: Session, message: Message) -> bool:
         outcome = await self._messenger.topics.react(session.chat_id, message.message_id, SAVED_REACTION)

@@ -66,13 +66,6 @@ def describe_ticket(t: Translator, ticket: Ticket, reply_time: timedelta | None 
     return Screen("\n\n".join(parts), (more_row(t, ticket, "support.button.write_to_support"),))
 
 
-def report_opened(t: Translator, ticket: Ticket, order: Order | None, reply_time: timedelta | None = None) -> Screen:
-    """Report that the bot opened a ticket about an order. `reply_time` is as in `confirm_opened`."""
-    why = t(f"support.ticket.by_itself_{ticket.cause}")
-    parts = (format_heading(t, ticket, order), why, t("support.ticket.by_itself"), *_reply_time_lines(t, reply_time))
-    return Screen("\n\n".join(parts), (more_row(t, ticket, "support.button.write_to_support"),))
-
-
 def _reply_time_lines(t: Translator, reply_time: timedelta | None) -> tuple[Html, ...]:
     """Return the line with the reply time, if it is known. The time is rounded up."""
     return () if reply_time is None else (t("support.ticket.reply_time", duration=t.within(reply_time)),)
