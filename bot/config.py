@@ -9,14 +9,16 @@ import os
 import re
 import sys
 from collections.abc import Mapping, Sequence
+from functools import partial
 from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
 from urllib.parse import SplitResult, unquote, urlsplit
 
-from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic import BeforeValidator, Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic.fields import FieldInfo
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic_core import PydanticCustomError
+from pydantic_settings import BaseSettings, DotEnvSettingsSource, NoDecode, SettingsConfigDict
 
 from bot.core.locales import LOCALES
 
@@ -45,6 +47,28 @@ if TYPE_CHECKING:
     LocaleCode = str
 else:
     LocaleCode = Literal[tuple(LOCALES)]
+
+
+def _require_form(form: str, value: object) -> object:
+    """Return a setting. Reject the text of a number that isn't in this form, such as one with groups."""
+    if isinstance(value, str) and not re.fullmatch(form, value.strip(), re.ASCII):
+        raise PydanticCustomError("number_form", "not in this form")
+    return value
+
+
+Whole = Annotated[int, BeforeValidator(partial(_require_form, "[0-9]+|-[1-9][0-9]*"))]
+"""A setting of digits alone. pydantic reads `20.000` as 20."""
+
+Number = Annotated[float, BeforeValidator(partial(_require_form, r"(?![1-9]\d?\d?\.\d{3}$)\d*\.?\d+"))]
+"""A setting of digits with up to one decimal point, which can't be meant to separate thousands: not `1.800`."""
+
+NAME = re.compile(r"[a-z][a-z0-9_]{2,39}")
+NO_NAME = "(a line or file that isn't a name)"
+OTHER_NAMES: Final = re.compile(
+    r"alert_(bot_token|chat_id)|backup_(days|hours)|(grafana|postgres)_password|proxy_address|compose_\w+|port|"
+    "service_mcp_(allowed_hosts|host|http_token|log_level|name|port|rate_limit_per_minute|requests_per_second|transport)"
+)
+"""The settings of the other programs that share `.env` and secrets: those of `compose.yaml`, and the agents' tools."""
 
 KEY_BYTES = 32
 LIMITS = ("ge", "gt", "le", "max_length")
@@ -88,38 +112,38 @@ class Settings(BaseSettings):
     receive: Literal["poll", "webhook"] = "poll"
     database_url: str = Field(DEFAULT_DATABASE, repr=False)  # may hold a password
     encryption_keys: SecretStr
-    poll_interval_seconds: float = Field(5, ge=1, le=DAY)
-    service_max_requests_per_second: float = Field(10, gt=0, le=1000)
-    min_order_idr: int = Field(20_000, ge=1, le=10**12)
-    reconcile_seconds: float = Field(60, ge=1, le=DAY)
-    price_drift_percent: float = Field(1, ge=0, le=1000)
+    poll_interval_seconds: Number = Field(5, ge=1, le=DAY)
+    service_max_requests_per_second: Number = Field(10, gt=0, le=1000)
+    min_order_idr: Whole = Field(20_000, ge=1, le=10**12)
+    reconcile_seconds: Number = Field(60, ge=1, le=DAY)
+    price_drift_percent: Number = Field(1, ge=0, le=1000)
     invoice_network: str = Field("bc", pattern=r"^[a-z]{2,10}$", description=NETWORK)
-    max_open_orders: int = Field(5, ge=0, le=10**6)
-    max_orders_per_hour: int = Field(20, ge=0, le=10**6)
-    max_idr_per_day: int = Field(100_000_000, ge=0, le=10**15)
-    max_link_orders: int = Field(30, ge=0, le=100)
-    max_link_orders_each: int = Field(10, ge=0, le=100)
+    max_open_orders: Whole = Field(5, ge=0, le=10**6)
+    max_orders_per_hour: Whole = Field(20, ge=0, le=10**6)
+    max_idr_per_day: Whole = Field(100_000_000, ge=0, le=10**15)
+    max_link_orders: Whole = Field(30, ge=0, le=100)
+    max_link_orders_each: Whole = Field(10, ge=0, le=100)
     payment_requests: Literal["on", "off"] = "on"
-    max_open_payment_requests: int = Field(20, ge=0, le=10**6)
-    max_messages_per_minute: int = Field(60, ge=0, le=10**6)
-    stuck_seconds: float = Field(1800, ge=1, le=30 * DAY)
-    retention_days: int = Field(365, ge=0, le=36_500)
-    quote_record_seconds: float = Field(120, ge=10, le=DAY)
-    chat_messages_per_second: float = Field(1, gt=0, le=FREE_PER_SECOND)
-    group_messages_per_minute: int = Field(20, ge=1, le=60 * FREE_PER_SECOND)
-    interactive_messages_per_second: float = Field(200, ge=INTERACTIVE_START, le=1000, description=INTERACTIVE)
-    broadcast_messages_per_second: float = Field(29.7, gt=0, le=1000)
+    max_open_payment_requests: Whole = Field(20, ge=0, le=10**6)
+    max_messages_per_minute: Whole = Field(60, ge=0, le=10**6)
+    stuck_seconds: Number = Field(1800, ge=1, le=30 * DAY)
+    retention_days: Whole = Field(365, ge=0, le=36_500)
+    quote_record_seconds: Number = Field(120, ge=10, le=DAY)
+    chat_messages_per_second: Number = Field(1, gt=0, le=FREE_PER_SECOND)
+    group_messages_per_minute: Whole = Field(20, ge=1, le=60 * FREE_PER_SECOND)
+    interactive_messages_per_second: Number = Field(200, ge=INTERACTIVE_START, le=1000, description=INTERACTIVE)
+    broadcast_messages_per_second: Number = Field(29.7, gt=0, le=1000)
     allow_paid_broadcast: bool = False
-    broadcast_jump_percent: float = Field(2, ge=0, le=1000)
-    alarm_reminder_seconds: float = Field(3600, ge=60, le=30 * DAY)
-    outbox_backlog_seconds: float = Field(60, ge=1, le=DAY)
-    methods_shrink_percent: float = Field(50, ge=1, le=100)
+    broadcast_jump_percent: Number = Field(2, ge=0, le=1000)
+    alarm_reminder_seconds: Number = Field(3600, ge=60, le=30 * DAY)
+    outbox_backlog_seconds: Number = Field(60, ge=1, le=DAY)
+    methods_shrink_percent: Number = Field(50, ge=1, le=100)
     heartbeat_url: SecretStr = SecretStr("")
     public_url: str = ""
     http_host: str = "127.0.0.1"
-    http_port: int = Field(0, ge=0, le=65_535)
+    http_port: Whole = Field(0, ge=0, le=65_535)
     metrics_host: str = "127.0.0.1"
-    metrics_port: int = Field(0, ge=0, le=65_535)
+    metrics_port: Whole = Field(0, ge=0, le=65_535)
     support_contact: str = Field("", max_length=200)
     service_contact: str = Field("", max_length=200)
     operator_name: str = Field("", max_length=100)
@@ -128,9 +152,9 @@ class Settings(BaseSettings):
     failed_payout_policy_url: str = Field("", max_length=500)
     operator_ids: Annotated[frozenset[int], NoDecode] = frozenset()
     support_ids: Annotated[frozenset[int], NoDecode] = frozenset()
-    support_chat_id: int = Field(0, ge=-(10**15), le=0, description=GROUP_ID)
-    ticket_reminder_seconds: float = Field(900, ge=1, le=30 * DAY)
-    ticket_reopen_seconds: float = Field(7 * DAY, ge=0, le=365 * DAY)
+    support_chat_id: Whole = Field(0, ge=-(10**15), le=0, description=GROUP_ID)
+    ticket_reminder_seconds: Number = Field(900, ge=1, le=30 * DAY)
+    ticket_reopen_seconds: Number = Field(7 * DAY, ge=0, le=365 * DAY)
     default_locale: LocaleCode = "id"
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_format: Literal["json", "console"] = Field(default_factory=lambda: "console" if sys.stderr.isatty() else "json")
@@ -325,6 +349,29 @@ def list_secret_folders() -> tuple[Path, ...]:
     return tuple(folder for folder in dict.fromkeys(folders) if folder.is_dir())
 
 
+def find_unknown_names(settings: type[BaseSettings], env_file: Path | None = Path(".env")) -> list[str]:
+    """Return the names of settings that nobody knows.
+
+    These are all of `.env` and of the folders with secrets, and those of the environment that are within one slip of a
+    name that `settings` has. What doesn't look like a name can be a part of a secret, and isn't shown.
+    """
+    known = {*Settings.model_fields, *settings.model_fields}
+    found = {name for name in map(str.lower, os.environ) if any(_is_slip(name, own) for own in settings.model_fields)}
+    lines = DotEnvSettingsSource(settings, env_file=env_file, env_file_encoding="utf-8").env_vars
+    found |= {"" if value is None else name for name, value in lines.items()}
+    files = (each for folder in list_secret_folders() for each in folder.iterdir())
+    found |= {each.name.lower() for each in files if each.is_file()}
+    unknown = (name for name in found - known if not OTHER_NAMES.fullmatch(name))
+    return sorted({name.upper() if NAME.fullmatch(name) else NO_NAME for name in unknown})
+
+
+def _is_slip(written: str, name: str) -> bool:
+    """Return whether one character is missing, extra or wrong, or two neighbours are swapped."""
+    same = len(os.path.commonprefix((written, name)))  # noqa: RUF071  characters are compared
+    ours, theirs = written[same:], name[same:]
+    return ours[1:] in {theirs, theirs[1:]} or ours == theirs[1:] or (ours[1::-1], ours[2:]) == (theirs[:2], theirs[2:])
+
+
 def load(env_file: Path | None = Path(".env"), **overrides: object) -> Settings:
     """Read the settings. Raise a `ConfigError` that names every missing or wrong one.
 
@@ -333,7 +380,7 @@ def load(env_file: Path | None = Path(".env"), **overrides: object) -> Settings:
     try:
         return Settings(_env_file=env_file, _secrets_dir=list_secret_folders(), **overrides)  # type: ignore[arg-type]
     except ValidationError as error:
-        raise ConfigError(explain(error, Settings, "environment, .env or files with secrets")) from None
+        raise ConfigError(explain(error, Settings, "environment, .env or files with secrets", env_file)) from None
     except OSError as error:
         raise ConfigError(
             f"Kirim can't read its settings from {error.filename or env_file}: {error.strerror}"
@@ -414,9 +461,10 @@ def _parts(address: str) -> SplitResult | None:
     return parts
 
 
-def explain(error: ValidationError, settings: type[BaseSettings], source: str) -> str:
+def explain(error: ValidationError, settings: type[BaseSettings], source: str, env_file: Path | None = None) -> str:
     """Return one line for every wrong setting, without its value. `source` says where settings are read from."""
     lines = [f"  {_where(item)}{_reason(item, settings)}" for item in error.errors(include_input=False)]
+    lines += [f"  {name}: no setting has this name" for name in find_unknown_names(settings, env_file)]
     return "\n".join([f"Kirim can't start. Fix these settings ({source}):", *lines])
 
 
@@ -433,8 +481,9 @@ def _reason(item: Mapping[str, Any], settings: type[BaseSettings]) -> str:
             return str(item["msg"]).removeprefix("Value error, ")
         case "literal_error":
             return f"must be {str(item['ctx']['expected']).replace(chr(39), '')}"
-        case _:
-            return f"must be {_expected(settings.model_fields[str(item['loc'][0])])}"
+        case kind:
+            more = ", without separators of thousands" if kind == "number_form" else ""
+            return f"must be {_expected(settings.model_fields[str(item['loc'][0])])}{more}"
 
 
 def _expected(field: FieldInfo) -> str:

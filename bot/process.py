@@ -19,7 +19,7 @@ from telegram.error import InvalidToken, TelegramError
 
 from bot import __version__, updates
 from bot.app import App, build, create_database
-from bot.config import Settings
+from bot.config import Settings, find_unknown_names
 from bot.core.backoff import FixedWaits
 from bot.infra import metrics
 from bot.infra.db.errors import StoreDown
@@ -105,6 +105,8 @@ async def run(settings: Settings, stop: asyncio.Event, process_id: str | None = 
     `process_id` is the random id that log lines have, too. One is drawn if it is missing.
     """
     app, state = build(settings, process_id), ProcessState()
+    if unknown := find_unknown_names(Settings):
+        log.warning("settings_unknown", names=unknown)
     log.info(
         "process_started",
         pid=os.getpid(),

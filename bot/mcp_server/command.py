@@ -7,7 +7,7 @@ import sys
 import structlog
 
 from bot import __version__
-from bot.config import ConfigError, secret_values
+from bot.config import ConfigError, find_unknown_names, secret_values
 from bot.infra.http.ports import PortTaken
 from bot.infra.redaction import know_secrets
 from bot.mcp_server import config as agent_config
@@ -45,6 +45,8 @@ def main() -> None:
 
 async def run(settings: AgentSettings) -> int:
     """Serve until the client is gone (stdio) or a signal arrives (http). Return the exit code."""
+    if unknown := find_unknown_names(AgentSettings, env_file=None):
+        log.warning("settings_unknown", names=unknown)
     if settings.is_service_assumed:
         log.warning("service_url_defaulted", service=settings.service_base_url, hint=ASSUMED)
     if settings.is_token_weak:

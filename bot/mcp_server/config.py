@@ -8,10 +8,10 @@ import re
 from ipaddress import ip_address
 from typing import Annotated, Literal
 
-from pydantic import Field, SecretStr, TypeAdapter, ValidationError, ValidationInfo, field_validator
+from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from bot.config import NETWORK, ConfigError, api_key, explain, http_address, list_secret_folders
+from bot.config import NETWORK, ConfigError, Number, Whole, api_key, explain, http_address, list_secret_folders
 from bot.mcp_server.token_strength import MAKE_ONE, is_weak
 
 STANDARD_SERVICE = "http://127.0.0.1:8481"
@@ -20,11 +20,12 @@ STANDARD_SERVICE = "http://127.0.0.1:8481"
 DEFAULT_NAME = "kirim"
 DEFAULT_PORT = 3333
 DEFAULT_LIMIT = 60
+PORT = "a port number from 1 to 65535"
 BEARER = re.compile(r"[A-Za-z0-9_-]+={0,2}")
 HOST = re.compile(r"[A-Za-z0-9._-]+(?::[0-9]{1,5})?|\[[0-9A-Fa-f:.]+\](?::[0-9]{1,5})?")
 
-_PORT = TypeAdapter(Annotated[int, Field(ge=1, le=65_535)])
-_LIMIT = TypeAdapter(Annotated[int, Field(ge=1, le=10**6)])
+OF_HTTP = re.compile("port|service_mcp_(?:port|http_token|allowed_hosts|rate_limit_per_minute)")
+Port = Annotated[Whole, Field(ge=1, le=65_535)]
 
 
 class AgentSettings(BaseSettings):
@@ -47,15 +48,22 @@ class AgentSettings(BaseSettings):
     service_api_key: SecretStr
     service_base_url: str = STANDARD_SERVICE
     service_mcp_http_token: SecretStr | None = Field(None, validate_default=True)
-    port: int | None = None
-    service_mcp_port: int = DEFAULT_PORT
+    port: Port | None = Field(None, description=PORT)
+    service_mcp_port: Port = Field(DEFAULT_PORT, description=PORT)
     service_mcp_allowed_hosts: Annotated[tuple[str, ...], NoDecode] = ()
-    service_mcp_rate_limit_per_minute: int = DEFAULT_LIMIT
+    service_mcp_rate_limit_per_minute: Whole = Field(DEFAULT_LIMIT, ge=1, le=10**6)
     service_mcp_name: str = Field(DEFAULT_NAME, min_length=1, max_length=100)
     service_mcp_log_level: Literal["debug", "info", "warn", "error"] = "info"
-    service_mcp_requests_per_second: float = Field(10.0, gt=0, le=1000)
-    min_order_idr: int = Field(20_000, ge=1, le=10**12)
+    service_mcp_requests_per_second: Number = Field(10.0, gt=0, le=1000)
+    min_order_idr: Whole = Field(20_000, ge=1, le=10**12)
     invoice_network: str = Field("bc", pattern=r"^[a-z]{2,10}$", description=NETWORK)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _ignore_http_on_stdio(cls, values: dict[str, object]) -> dict[str, object]:
+        if str(values.get("service_mcp_transport")).strip().lower() == "http":
+            return values
+        return {name: value for name, value in values.items() if not OF_HTTP.fullmatch(name)}
 
     @field_validator("service_mcp_transport", "service_mcp_log_level", mode="before")
     @classmethod
@@ -85,36 +93,16 @@ class AgentSettings(BaseSettings):
             raise ValueError(f"can be guessed, and SERVICE_MCP_HOST lets other machines try. Make one with: {MAKE_ONE}")
         return token
 
-    @field_validator("port", "service_mcp_port", mode="before")
-    @classmethod
-    def _check_port(cls, value: object, info: ValidationInfo) -> int | None:
-        if not _is_http(info):
-            return DEFAULT_PORT if info.field_name == "service_mcp_port" else None
-        try:
-            return None if value is None else _PORT.validate_python(value)
-        except ValidationError:
-            raise ValueError("must be a port number from 1 to 65535") from None
-
     @field_validator("service_mcp_allowed_hosts", mode="before")
     @classmethod
-    def _check_hosts(cls, value: object, info: ValidationInfo) -> object:
-        if not _is_http(info) or not isinstance(value, str):
-            return value if _is_http(info) else ()
+    def _check_hosts(cls, value: object) -> object:
+        if not isinstance(value, str):
+            return value
         hosts = tuple(part.strip().lower() for part in value.split(",") if part.strip())
         # An empty list is a mistake. It must not allow every host.
         if not hosts or not all(HOST.fullmatch(host) for host in hosts):
             raise ValueError("must be host names separated by commas, such as tools.example.com or localhost:3333")
         return hosts
-
-    @field_validator("service_mcp_rate_limit_per_minute", mode="before")
-    @classmethod
-    def _check_limit(cls, value: object, info: ValidationInfo) -> object:
-        if not _is_http(info):
-            return DEFAULT_LIMIT
-        try:
-            return _LIMIT.validate_python(value)
-        except ValidationError:
-            raise ValueError("must be a whole number from 1 to 1000000") from None
 
     @property
     def http_port(self) -> int:

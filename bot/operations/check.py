@@ -9,7 +9,7 @@ from pydantic import SecretStr
 from telegram import Bot
 from telegram.error import InvalidToken, TelegramError
 
-from bot.config import Settings
+from bot.config import Settings, find_unknown_names
 from bot.core.reasons import network_reason
 from bot.infra.db.address import parse_database_url
 from bot.infra.db.database import Database
@@ -32,10 +32,6 @@ class CheckFailed(Exception):
         self.code = code
 
 
-class Skipped(Exception):
-    """A check needs another check to succeed first."""
-
-
 @dataclass(frozen=True, slots=True)
 class CheckResult:
     """The result of a check. `fix` is empty unless the check failed."""
@@ -48,10 +44,7 @@ class CheckResult:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One check. `run` returns a text about what works.
-
-    `run` raises `CheckFailed`, or `Skipped` if another check has to succeed first.
-    """
+    """One check. `run` returns a text about what works, or raises `CheckFailed`."""
 
     name: str
     run: Callable[[], Awaitable[str]]
@@ -69,6 +62,7 @@ def build_checks(
         Check("keys", partial(check_keys, open_database)),
         Check("Telegram", partial(_check_telegram, settings, open_bot)),
         Check("service", partial(_check_service, settings)),
+        Check("settings", check_names),
     )
 
 
@@ -124,8 +118,6 @@ async def _run_check(check: Awaitable[str]) -> CheckResult:
             return CheckResult("ok", await check)
     except CheckFailed as failure:
         return CheckResult("FAILS", str(failure), failure.fix, failure.code)
-    except Skipped as skipped:
-        return CheckResult("skip", str(skipped))
     except TimeoutError:
         return CheckResult(
             "FAILS", f"no answer within {TIMEOUT_SECONDS:.0f} seconds", "Check the network, then try again.", FAILS
@@ -157,8 +149,7 @@ async def check_keys(open_database: Callable[[], Database]) -> str:
     """Check that `ENCRYPTION_KEYS` decrypt every encrypted row. A database without tables has none.
 
     Raises:
-        CheckFailed: a key is missing.
-        Skipped: the database can't be used.
+        CheckFailed: a key is missing, or the database can't be used.
     """
     database = open_database()
     try:
@@ -172,7 +163,7 @@ async def check_keys(open_database: Callable[[], Database]) -> str:
     except StoreError as error:
         if isinstance(error, SchemaMismatch) and error.found is None:
             return "they can be used. Nothing is encrypted yet"
-        raise Skipped("not checked, because the database check failed") from None
+        raise CheckFailed(f"not checked: {error}", "Check DATABASE_URL and the database.") from None
     finally:
         await database.close()
 
@@ -219,6 +210,19 @@ async def _check_service(settings: Settings) -> str:
             problem = f"can't connect to {settings.service_base_url}{_describe_reason(error)}"
             raise CheckFailed(problem, "Check SERVICE_BASE_URL and the network.") from None
         return f"key accepted, {len(methods.methods)} payout methods"
+
+
+async def check_names() -> str:
+    """Check that no setting has a name that nobody knows.
+
+    Raises:
+        CheckFailed: some have.
+    """
+    unknown = find_unknown_names(Settings)
+    if unknown:
+        problem = f"no setting has these names: {', '.join(unknown)} (environment, .env or files with secrets)"
+        raise CheckFailed(problem, "Correct these names, or remove them.")
+    return "every name is known"
 
 
 def _describe_reason(error: Exception) -> str:

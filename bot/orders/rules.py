@@ -7,7 +7,6 @@ from decimal import Decimal
 from bot.core.errors import Rejection
 from bot.core.money import MAX_SATS, AmountRejected
 from bot.orders.limits import AmountLimits, Limits, LinkLimits
-from bot.rates.quote import Estimate
 from bot.recipients.banks import display_name
 from bot.settlement.model import PayoutMethod
 
@@ -57,12 +56,8 @@ class OrderRules:
             key = "orders.closed.unreadable" if method.unread else "orders.closed.nothing"
             raise DestinationClosed(key, name=display_name(method))
 
-    def check_limits(self, method: PayoutMethod | None, worth: Estimate) -> None:
-        """Raise `DestinationClosed`, or `AmountRejected` for an amount below the minimum or above the cap."""
-        self.check_amount(method, idr=worth.idr, sats=worth.sats)
-
     def check_amount(self, method: PayoutMethod | None, *, idr: int, sats: int) -> None:
-        """Raise as `check_limits` does, for the amounts of an earlier quote."""
+        """Raise `DestinationClosed`, or `AmountRejected` for an amount below the minimum or above the cap."""
         self.check_open(method)
         allowed = self.amounts_for(method)
         if allowed.is_below(idr):

@@ -1,13 +1,26 @@
 """Settings from the environment: every wrong one is named in one error, and no secret is shown."""
 
+import re
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
-from pydantic import SecretStr
+from pydantic import SecretStr, TypeAdapter, ValidationError
+from pydantic.fields import FieldInfo
 
 from bot import config
-from bot.config import DEFAULT_DATABASE, TELEGRAM, ConfigError, Settings, load
+from bot.config import (
+    DEFAULT_DATABASE,
+    NO_NAME,
+    OTHER_NAMES,
+    TELEGRAM,
+    ConfigError,
+    Settings,
+    find_unknown_names,
+    load,
+)
+from bot.mcp_server.config import AgentSettings
+from tests.architecture.documents import ROOT
 from tests.infra.keys import ENCRYPTION_KEYS, KEY
 
 TOKEN = "123456789:AAF-secret_secret_secret_secret_secret"
@@ -420,3 +433,75 @@ def test_a_wrong_secret_is_reported_without_its_value(secrets: Path) -> None:
         load()
     assert "TELEGRAM_BOT_TOKEN: must be a bot token" in str(failure.value)
     assert "hunter2" not in str(failure.value)
+
+
+NUMBERS = [
+    (name, field)
+    for settings in (Settings, AgentSettings)
+    for name, field in settings.model_fields.items()
+    if field.annotation in {int, float}
+]
+
+
+@pytest.mark.parametrize("field", [pytest.param(field, id=name) for name, field in NUMBERS])
+@pytest.mark.parametrize(
+    "written", ["20.000", "20,000", "1.000", "1_000", "1e3", "+20", "٢٠", "2 0", "0x14", "inf", "-0"]
+)
+def test_no_number_is_read_whose_separators_could_be_of_thousands(field: FieldInfo, written: str) -> None:
+    form: Any = Annotated[(field.annotation, *field.metadata)]
+    with pytest.raises(ValidationError):
+        TypeAdapter(form).validate_python(written)
+
+
+def test_numbers_are_digits_and_decimals_have_one_point(read_settings: Any) -> None:
+    settings = read_settings(MIN_ORDER_IDR=" 20000 ", PRICE_DRIFT_PERCENT="0.125", SUPPORT_CHAT_ID="-1001234567890")
+    assert (settings.min_order_idr, settings.price_drift_percent) == (20_000, 0.125)
+    assert settings.support_chat_id == -1_001_234_567_890
+    assert read_settings(PRICE_DRIFT_PERCENT=".5", STUCK_SECONDS="1800.0").price_drift_percent == 0.5
+    with pytest.raises(ConfigError, match=r"STUCK_SECONDS: must be a number .*, without separators of thousands"):
+        read_settings(STUCK_SECONDS="1.800")
+
+
+SLIPS = "min_order_id min_order_idrr mni_order_idr xmin_order_idr in_order_idr min_ordr_idr min_odrer_idr".split()  # noqa: SIM905
+NO_SLIPS = "min_order order_idr_min home nim_rode_idr min_order_idr_x service_mcp_prt pOrT service_mcp_port".split()  # noqa: SIM905
+
+
+def test_of_the_environment_only_slips_of_an_own_name_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in (*SLIPS, *NO_SLIPS, "MIN_ORDER_IDR"):
+        monkeypatch.setenv(name, "1")
+    slips = {name.upper() for name in SLIPS}
+    assert find_unknown_names(Settings) == sorted(slips)
+    assert find_unknown_names(AgentSettings, None) == sorted({*slips, "SERVICE_MCP_PRT"})
+
+
+def test_all_names_of_env_files_and_secrets_that_nobody_knows_are_named(
+    read_settings: Any, secrets: Path, tmp_path: Path
+) -> None:
+    (tmp_path / ".env").write_text(
+        "MIN_ORDER_IDER=1\nFOO=bar\nLOG_LEVEL=info\nPOSTGRES_PASSWORD=x\nCOMPOSE_PROFILES=tools\nSERVICE_MCP_PORT=1\n"
+    )
+    for name in ("min_order_idr", "service_mcp_http_token", "operator_id"):
+        (secrets / name).write_text("1")
+    (secrets / "..data").mkdir()
+    read_settings()
+    assert find_unknown_names(Settings) == ["FOO", "MIN_ORDER_IDER", "OPERATOR_ID"]
+    assert find_unknown_names(AgentSettings, env_file=None) == ["OPERATOR_ID"]
+
+
+def test_a_secret_on_a_line_of_its_own_is_reported_without_it(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text(f"ENCRYPTION_KEYS=a,\n{PASSWORD}\n{ENCRYPTION_KEYS[:43]}=x\n{API_KEY}=1\n")
+    assert find_unknown_names(Settings) == [NO_NAME]
+
+
+def test_a_wrong_name_is_named_beside_the_setting_that_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in REQUIRED.items():
+        monkeypatch.setenv(name.replace("API_KEY", "API_KYE"), value)
+    with pytest.raises(ConfigError, match=r"SERVICE_API_KEY: required.*\n.*SERVICE_API_KYE: no setting"):
+        load()
+
+
+def test_the_names_of_all_programs_are_known() -> None:
+    written = (ROOT / ".env.example").read_text(), (ROOT / "compose.yaml").read_text()
+    used = {*re.findall(r"^#?([A-Z_]+)=", written[0], re.MULTILINE), *re.findall(r"\$\{([A-Z_]+)", written[1])}
+    names = {name.lower() for name in used} | set(AgentSettings.model_fields)
+    assert all(OTHER_NAMES.fullmatch(name) for name in names - set(Settings.model_fields))

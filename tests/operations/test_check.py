@@ -10,6 +10,7 @@ from telegram import User
 
 from bot.config import Settings
 from bot.infra.db.database import Database
+from bot.infra.db.errors import StoreError
 from bot.operations.check import (
     FAILS,
     WORKS,
@@ -18,6 +19,7 @@ from bot.operations.check import (
     build_checks,
     check_database,
     check_keys,
+    check_names,
     list_settings,
     run,
 )
@@ -135,3 +137,31 @@ async def test_the_check_warns_of_threaded_mode(*, is_on: bool) -> None:
     settings: Any = None
     (check,) = [each for each in build_checks(settings, None, lambda: bot) if each.name == "Telegram"]  # type: ignore[arg-type]
     assert ("Threaded mode is on: turn it off" in await check.run()) == is_on
+
+
+async def test_keys_that_cannot_be_checked_are_a_problem_with_its_cause(
+    bare_database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fail(_: Database) -> NoReturn:
+        raise StoreError("the connection was lost")
+
+    database = Database(bare_database, VAULT)
+    await database.upgrade()
+    await database.close()
+    monkeypatch.setattr(Database, "check_keys", fail)
+    checks = [
+        Check("database", lambda: check_database(lambda: Database(bare_database, VAULT))),
+        Check("keys", lambda: check_keys(lambda: Database(bare_database, VAULT))),
+    ]
+    lines: list[str] = []
+    assert await run(checks, lines.append) == FAILS
+    assert "FAILS keys: not checked: the connection was lost" in lines[1]
+    assert lines[-1] == "1 problem. Check DATABASE_URL and the database."
+
+
+async def test_names_that_no_setting_has_are_a_problem(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert await check_names() == "every name is known"
+    (tmp_path / ".env").write_text("MIN_ORDER_IDER=50000\n")
+    with pytest.raises(CheckFailed, match="MIN_ORDER_IDER"):
+        await check_names()

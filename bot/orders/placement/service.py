@@ -347,7 +347,7 @@ class OrderService:
             Rejection: the rules or the destination don't allow it.
         """
         worth = estimate(amount, quote)
-        self.rules.check_limits(method, worth)
+        self.rules.check_amount(method, idr=worth.idr, sats=worth.sats)
         return worth if channel == LIGHTNING else await self._sums.preview(method, channel, worth)
 
     def _check_limits(self, placed: Sequence[Order], idr: int) -> None:

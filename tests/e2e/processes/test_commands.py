@@ -71,7 +71,9 @@ async def test_a_database_that_is_away_is_told_in_one_line_without_its_password(
     assert "connection refused" in started.err
     assert "FAILS database" in checked.out
     assert "connection refused" in checked.out
-    assert "skip  keys" in checked.out
+    assert "FAILS keys: not checked" in checked.out
+    assert checked.out.count("connection refused") == 2
+    assert "2 problems. Fix the database first." in checked.out
     assert "ok    service" in checked.out
     said = f"{started.err}{checked.out}{checked.err}"
     assert not any(word in said for word in ("hunter2", "Traceback", "Error"))
@@ -91,9 +93,9 @@ async def test_migrating_twice_is_the_same_as_once_and_everything_is_found_to_wo
         run_program(tmp_path, "check", "--verbose", environment={}),
     )
     assert (brief.code, whole.code) == (0, 0)
-    results, settings, last = whole.out.splitlines()[:4], whole.out.splitlines()[4:-1], whole.out.splitlines()[-1]
+    results, settings, last = whole.out.splitlines()[:5], whole.out.splitlines()[5:-1], whole.out.splitlines()[-1]
     assert brief.out.splitlines() == [*results, last]
-    works = ("database: ", "keys: ", "Telegram: ", "service: ")
+    works = ("database: ", "keys: ", "Telegram: ", "service: ", "settings: ")
     assert all(line.startswith(f"  ok    {name}") for line, name in zip(results, works, strict=True))
     assert migrate.get_expected_revision() in results[0]
     assert "@kirim_sandbox_bot" in results[2]
