@@ -18,8 +18,8 @@ NAMES: Final = tuple(dict.fromkeys((*(field.name for field in fields(ServiceReco
 """All evidence, in the order in which support needs it. The names are the service's (settlement API, 2.7)."""
 
 PAYOUT_REFERENCE: Final = "partner_redeem_id"
-NAMES_SOMEBODY: Final = frozenset({"merchant_name"})
-"""The evidence that can name a person."""
+HIDDEN: Final = {False: frozenset({"tenant_id"}), True: frozenset({"tenant_id", "merchant_name"})}
+"""The evidence that no payer may see: the operator's account, and if the recipient is hidden, who that is."""
 
 MAX_VALUES: Final = 3
 """How many values of one name are kept, so that a service that changes its mind doesn't fill the database."""

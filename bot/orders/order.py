@@ -7,7 +7,7 @@ from decimal import Decimal
 from enum import StrEnum
 
 from bot.core.money import Amount
-from bot.orders.evidence import NAMES_SOMEBODY, PAYOUT_REFERENCE, Evidence, add_evidence, last_value
+from bot.orders.evidence import HIDDEN, PAYOUT_REFERENCE, Evidence, add_evidence, last_value
 from bot.orders.notification_kinds import OrderNotification
 from bot.orders.payer import Payer
 from bot.payments.tokens import LIGHTNING
@@ -147,8 +147,8 @@ class Order:
 
     @property
     def payer_evidence(self) -> tuple[Evidence, ...]:
-        """The evidence without what can name the recipient, if its payer may not see them."""
-        return tuple(each for each in self.evidence if not (self.hides_recipient and each.name in NAMES_SOMEBODY))
+        """The evidence that its payer may see."""
+        return tuple(each for each in self.evidence if each.name not in HIDDEN[self.hides_recipient])
 
     @property
     def payer_refusal(self) -> str | None:

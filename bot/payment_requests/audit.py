@@ -20,8 +20,9 @@ async def record_look(tx: Transaction, by: int, request: PaymentRequest, now: da
     await record_audit(tx, by, AuditAction.LOOKED, f"payment_request:{request.id}", now, user_id=request.user_id)
 
 
-async def record_closing(tx: Transaction, by: int, request: PaymentRequest, now: datetime, detail: str = "") -> None:
-    """Record in this transaction that the operator `by` closes a request, or all of its asker."""
-    await record_audit(
-        tx, by, AuditAction.CLOSED, f"payment_request:{request.id}", now, user_id=request.user_id, detail=detail
-    )
+async def record_closing(
+    tx: Transaction, by: int, request_id: str, now: datetime, *, user_id: int, detail: str = ""
+) -> None:
+    """Record in this transaction that the operator `by` closes a request, or all of its asker `user_id`."""
+    subject = f"payment_request:{request_id}"
+    await record_audit(tx, by, AuditAction.CLOSED, subject, now, user_id=user_id, detail=detail)

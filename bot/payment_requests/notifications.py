@@ -71,14 +71,16 @@ def report_notifications(
     ]
 
 
-def closed_notification(request: PaymentRequest, now: datetime, *, is_all: bool = False) -> Notification[ClosedPayload]:
+def closed_notification(
+    request_id: str, user_id: int, now: datetime, *, is_all: bool = False
+) -> Notification[ClosedPayload]:
     """Return the notification to the asker that an operator has closed a request, or all of theirs."""
     return Notification(
-        chat_id=request.user_id,
-        subject=format_subject("payment_request", request.id),
+        chat_id=user_id,
+        subject=format_subject("payment_request", request_id),
         kind=PaymentRequestNotification.CLOSED,
         mark="all" if is_all else "",
-        payload=ClosedPayload(request.id, is_all),
+        payload=ClosedPayload(request_id, is_all),
         due_at=now,
         created_at=now,
     )

@@ -71,7 +71,7 @@ class ReportHandlers:
         await session.show(screens.ask_close_all(session.t, request_id))
 
     async def _close_all(self, session: Session, request_id: str) -> None:
-        closed = await self._reports.close_all(session.user.id, request_id)
+        closed = await self._reports.close(session.user.id, request_id, is_all=True)
         if closed is None:
             await self._explain_gone(session)
             return

@@ -13,7 +13,7 @@ from bot.orders.limits import DAY
 from bot.orders.repository import OrderRepository
 from bot.payment_requests import metrics
 from bot.payment_requests.audit import ALL_OF_USER, record_closing, record_look
-from bot.payment_requests.model import PAID, ClosedBy, PaymentRequest, Report, ReportedRequest, RequestStatus
+from bot.payment_requests.model import PAID, ClosedBy, PaymentRequest, Report, ReportedRequest
 from bot.payment_requests.notifications import closed_notification, report_notifications
 from bot.payment_requests.repository import PaymentRequestRepository, ReportRepository
 from bot.payment_requests.rules import PaymentRequestRules
@@ -74,32 +74,24 @@ class ReportService:
             await ReportRepository(tx).mark_seen(request.user_id)
             return request, await ReportRepository(tx).count(request_id)
 
-    async def close(self, operator_id: int, request_id: str) -> PaymentRequest | None:
-        """Close a request for good, and notify its asker. Return it as it is then, or None if it is gone."""
-        now = self._clock.now()
-        async with self._database.transaction() as tx:
-            requests = PaymentRequestRepository(tx)
-            request = await requests.get(request_id)
-            if request is None:
-                return None
-            if await requests.set_status(request_id, RequestStatus.CLOSED, now, ClosedBy.OPERATOR):
-                await record_closing(tx, operator_id, request, now)
-                await OutboxRepository(tx).add([closed_notification(request, now)])
-            closed = await requests.get(request_id)
-        self._wake_outbox()
-        return closed
+    async def close(self, operator_id: int, request_id: str, *, is_all: bool = False) -> int | None:
+        """Close a request for good, or all of its asker's, and notify the asker.
 
-    async def close_all(self, operator_id: int, request_id: str) -> int | None:
-        """Close all requests of the asker of this one, and notify the asker. Return how many, or None if it is gone."""
+        Return how many were open, or None if the request is gone.
+        """
         now = self._clock.now()
         async with self._database.transaction() as tx:
             requests = PaymentRequestRepository(tx)
-            request = await requests.get(request_id)
-            if request is None:
+            user_id = await requests.user_of(request_id)
+            if user_id is None:
                 return None
-            closed = await requests.close_all(request.user_id, ClosedBy.OPERATOR, now)
+            if is_all:
+                closed = await requests.close_all(user_id, ClosedBy.OPERATOR, now)
+            else:
+                closed = int(await requests.close(request_id, ClosedBy.OPERATOR, now))
             if closed:
-                await record_closing(tx, operator_id, request, now, detail=ALL_OF_USER)
-                await OutboxRepository(tx).add([closed_notification(request, now, is_all=True)])
+                detail = ALL_OF_USER if is_all else ""
+                await record_closing(tx, operator_id, request_id, now, user_id=user_id, detail=detail)
+                await OutboxRepository(tx).add([closed_notification(request_id, user_id, now, is_all=is_all)])
         self._wake_outbox()
         return closed

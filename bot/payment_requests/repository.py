@@ -1,6 +1,7 @@
 """Read and write payment requests and reports. What payers confirm never changes after a request was made."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, fields
 from datetime import datetime
 from typing import Any, Final
@@ -9,7 +10,7 @@ from sqlalchemy import Integer, bindparam, delete, false, func, or_, select, tru
 
 from bot.infra.db import encryption, upsert
 from bot.infra.db.columns import constant
-from bot.infra.db.encryption import get_place
+from bot.infra.db.errors import RowUnreadable
 from bot.infra.db.transaction import Transaction
 from bot.infra.db.vault import Vault
 from bot.payment_requests.links import hash_token
@@ -18,6 +19,7 @@ from bot.payment_requests.tables import IS_CLOSED, payment_request_reports, paym
 from bot.settlement import json_values as nested
 
 NAMES: Final = tuple(field.name for field in fields(PaymentRequest))
+CHANGEABLE: Final = ("status", "closed_by", "ends_at", "note", "used_at", "terms_seal")
 
 _requests, _reports = payment_requests.c, payment_request_reports.c
 ONE = select(payment_requests).where(_requests.id == bindparam("id"))
@@ -30,6 +32,7 @@ OF_USER = (
     .limit(bindparam("limit", type_=Integer()))
 )
 IDS_OF_USER = select(_requests.id).where(_requests.user_id == bindparam("user"))
+USER_OF = select(_requests.user_id).where(_requests.id == bindparam("id"))
 _HAS_NOT_ENDED = or_(_requests.ends_at.is_(None), _requests.ends_at > bindparam("now", type_=_requests.ends_at.type))
 COUNT_OPEN = (
     select(func.count()).select_from(payment_requests).where(_requests.user_id == bindparam("user"), ~IS_CLOSED)
@@ -37,14 +40,8 @@ COUNT_OPEN = (
 COUNT_OPEN = COUNT_OPEN.where(_HAS_NOT_ENDED)
 # A closed request stays closed, whoever else changes it at the same moment.
 CHANGE = update(payment_requests).where(_requests.id == bindparam("key"), ~IS_CLOSED)
-SET_STATUS = CHANGE.values(
-    status=bindparam("to"), closed_by=bindparam("by"), used_at=bindparam("at", type_=_requests.used_at.type)
-)
-SET_NOTE = CHANGE.values(note=bindparam("text"), used_at=bindparam("at", type_=_requests.used_at.type))
-SET_END = CHANGE.values(
-    ends_at=bindparam("end", type_=_requests.ends_at.type),
-    used_at=bindparam("at", type_=_requests.used_at.type),
-)
+CHANGE_PAID = CHANGE.where(_requests.is_reusable.is_(false()))
+CHANGE_ALL = update(payment_requests).where(_requests.user_id == bindparam("user"), ~IS_CLOSED)
 RECORD_USE = (
     update(payment_requests)
     .where(_requests.id == bindparam("key"))
@@ -53,15 +50,6 @@ RECORD_USE = (
 RECORD_USE_IF_PAYABLE = RECORD_USE.where(
     _requests.status == constant(RequestStatus.OPEN),
     or_(_requests.ends_at.is_(None), _requests.ends_at > bindparam("now", type_=_requests.ends_at.type)),
-)
-CLOSE_ALL = (
-    update(payment_requests)
-    .where(_requests.user_id == bindparam("user"), ~IS_CLOSED)
-    .values(
-        status=constant(RequestStatus.CLOSED),
-        closed_by=bindparam("by"),
-        used_at=bindparam("at", type_=_requests.used_at.type),
-    )
 )
 DELETE_OF_USER = delete(payment_requests).where(_requests.user_id == bindparam("user"))
 DELETE_REPORTS_ABOUT = delete(payment_request_reports).where(
@@ -117,6 +105,10 @@ class PaymentRequestRepository:
         """Return the request with this id, of any user, or None."""
         return await self._one(ONE, {"id": request_id})
 
+    async def user_of(self, request_id: str) -> int | None:
+        """Return whose request this is, also of an unreadable one. None if it doesn't exist."""
+        return (await self._connection.execute(USER_OF, {"id": request_id})).scalar_one_or_none()
+
     async def find_by_token(self, token: str) -> PaymentRequest | None:
         """Return the request whose link has this token, in any status, or None."""
         return await self._one(BY_TOKEN, {"hash": hash_token(token)})
@@ -138,26 +130,23 @@ class PaymentRequestRepository:
         """Return how many requests of a user can be paid, now or once they aren't paused."""
         return int((await self._connection.execute(COUNT_OPEN, {"user": user_id, "now": now})).scalar_one())
 
-    async def set_status(
-        self, request_id: str, status: RequestStatus, at: datetime, by: ClosedBy | None = None
-    ) -> bool:
-        """Set the status of a request. Return False if it is closed, or doesn't exist. `by` says who closes it."""
-        values = {"key": request_id, "to": str(status), "by": None if by is None else str(by), "at": at}
-        return (await self._connection.execute(SET_STATUS, values)).rowcount == 1
+    async def close(self, request_id: str, by: ClosedBy, at: datetime) -> bool:
+        """Close a request for good, also an unreadable one. Return False if it is closed, or doesn't exist.
 
-    async def set_note(self, request_id: str, note: str | None, at: datetime) -> bool:
-        """Set or remove the note of a request. Return False if it is closed, or doesn't exist."""
-        place = get_place(payment_requests.name, "note", request_id)
-        sealed = None if note is None else self._vault.seal(note, place)
-        return (await self._connection.execute(SET_NOTE, {"key": request_id, "text": sealed, "at": at})).rowcount == 1
+        A payment closes only one that can be paid once.
+        """
+        statement = CHANGE_PAID if by is ClosedBy.PAYMENT else CHANGE
+        return (await self._connection.execute(statement, {"key": request_id, **_closed(by, at)})).rowcount == 1
 
-    async def set_end(self, request_id: str, ends_at: datetime | None, at: datetime) -> bool:
-        """Set or remove the end of a request. Return False if it is closed, or doesn't exist."""
-        return (await self._connection.execute(SET_END, {"key": request_id, "end": ends_at, "at": at})).rowcount == 1
+    async def save(self, request: PaymentRequest, at: datetime) -> bool:
+        """Save what can change of a request. Return False if it was closed before, or doesn't exist."""
+        row = {**_row(request, self._vault), "used_at": at}
+        values = {name: row[name] for name in CHANGEABLE}
+        return (await self._connection.execute(CHANGE, {"key": request.id, **values})).rowcount == 1
 
     async def close_all(self, user_id: int, by: ClosedBy, at: datetime) -> int:
         """Close all requests of a user, and return how many were open."""
-        return (await self._connection.execute(CLOSE_ALL, {"user": user_id, "by": str(by), "at": at})).rowcount
+        return (await self._connection.execute(CHANGE_ALL, {"user": user_id, **_closed(by, at)})).rowcount
 
     async def delete_of_user(self, user_id: int) -> None:
         """Delete the requests of a user, the reports about them, and the user's own reports."""
@@ -226,12 +215,12 @@ class ReportRepository:
         """
         found = (await self._tx.connection.execute(REPORTED, {"limit": limit})).mappings().all()
         requests = PaymentRequestRepository(self._tx)
-        read = [(await requests.get(row["request_id"]), row) for row in found]
-        return tuple(
-            ReportedRequest(request=request, reports=row["reports"], last_at=row["last_at"])
-            for request, row in read
-            if request is not None
-        )
+        read = list[ReportedRequest]()
+        for row in found:
+            with suppress(RowUnreadable):  # it is recorded for the monitor
+                if request := await requests.get(row["request_id"]):
+                    read.append(ReportedRequest(request=request, reports=row["reports"], last_at=row["last_at"]))
+        return tuple(read)
 
     async def delete_old(self, before: datetime, limit: int) -> int:
         """Delete reports from before then, and return how many."""
@@ -244,6 +233,7 @@ def _row(request: PaymentRequest, vault: Vault) -> dict[str, object]:
     row["method"] = nested.from_method(request.method)
     row["status"] = str(request.status)
     row["closed_by"] = None if request.closed_by is None else str(request.closed_by)
+    row["terms_seal"] = None if request.status is RequestStatus.CLOSED else _terms(request)
     return encryption.seal_row(vault, payment_requests, row)
 
 
@@ -253,4 +243,18 @@ def _request(known: dict[str, Any]) -> PaymentRequest:
     known["method"] = nested.to_method(known["method"])
     known["status"] = RequestStatus(known["status"])
     known["closed_by"] = None if known["closed_by"] is None else ClosedBy(known["closed_by"])
-    return PaymentRequest(**known)
+    sealed = known.pop("terms_seal")
+    request = PaymentRequest(**known)
+    if request.status is not RequestStatus.CLOSED and sealed != _terms(request):
+        raise RowUnreadable("the status, the reuse or the end of a request was changed")
+    return request
+
+
+def _closed(by: ClosedBy, at: datetime) -> dict[str, object]:
+    """Return what closes a request. It needs no key, and without a seal nobody can open the request again."""
+    return {"status": str(RequestStatus.CLOSED), "closed_by": str(by), "terms_seal": None, "used_at": at}
+
+
+def _terms(request: PaymentRequest) -> str:
+    """Return what decides whether a request that isn't closed can be paid."""
+    return f"{request.status} {request.is_reusable} {request.ends_at and request.ends_at.timestamp()}"

@@ -111,9 +111,10 @@ class PaymentRequestService:
         """Set or remove the note, save `user`, and return the request. None if there is none."""
         async with self._database.transaction() as tx:
             await UserRepository(tx).save(user)
-            if await _find_own(tx, user.id, request_id) is None:
+            request = await _find_own(tx, user.id, request_id)
+            if request is None:
                 return None
-            await PaymentRequestRepository(tx).set_note(request_id, note, self._clock.now())
+            await PaymentRequestRepository(tx).save(replace(request, note=note), self._clock.now())
             return await _find_own(tx, user.id, request_id)
 
     async def set_end(self, user: User, request_id: str, ends_at: datetime | None) -> PaymentRequest | None:
@@ -130,16 +131,18 @@ class PaymentRequestService:
             await UserRepository(tx).save(user)
             if request is None:
                 return None
-            await PaymentRequestRepository(tx).set_end(request_id, ends_at, now)
+            await PaymentRequestRepository(tx).save(replace(request, ends_at=ends_at), now)
             return await _find_own(tx, user.id, request_id)
 
     async def _set_status(
         self, user_id: int, request_id: str, status: RequestStatus, by: ClosedBy | None = None
     ) -> PaymentRequest | None:
         async with self._database.transaction() as tx:
-            if await _find_own(tx, user_id, request_id) is None:
+            request = await _find_own(tx, user_id, request_id)
+            if request is None:
                 return None
-            await PaymentRequestRepository(tx).set_status(request_id, status, self._clock.now(), by)
+            changed = replace(request, status=status, closed_by=by)
+            await PaymentRequestRepository(tx).save(changed, self._clock.now())
             return await _find_own(tx, user_id, request_id)
 
     async def _check_limit(self, tx: Transaction, user_id: int) -> None:

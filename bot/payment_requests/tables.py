@@ -34,6 +34,8 @@ payment_requests = Table(
             covers=("user_id", "token_hash", "method", "number", "holder", "idr"), while_any=("number", "method")
         ),
     ),
+    # Whether it can be paid. A closed request has none, so nobody can open it again.
+    Column("terms_seal", Text, info={**SEALED, **not_exported("a seal of other columns, and no fact")}),
     Index("uq_payment_requests_token_hash", "token_hash", unique=True),
     # A confirmation that is handled again finds the request of the first time.
     Index("uq_payment_requests_draft_id", "draft_id", unique=True),

@@ -58,7 +58,7 @@ async def stored(tx: Transaction, user_id: int) -> StoredPaymentRequests:
 
 async def has_any(tx: Transaction, user_id: int) -> bool:
     """Return whether the user has a payment request, or has reported one."""
-    requests = await PaymentRequestRepository(tx).of_user(user_id, limit=1)
+    requests = await PaymentRequestRepository(tx).ids_of_user(user_id)
     return bool(requests) or await ReportRepository(tx).has_any(user_id)
 
 

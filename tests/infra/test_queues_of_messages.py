@@ -125,7 +125,7 @@ def test_each_kind_of_message_has_one_queue() -> None:
         *waiting_notifications(broadcast, [OSCAR], (), NOW),
         card_notification(a_request(), NOW),
         *report_notifications(a_request(), [OSCAR], NOW),
-        closed_notification(a_request(), NOW),
+        closed_notification(a_request().id, EMMA, NOW),
         *(payment_notification(a_request(), order, kind, NOW) for kind in LinkNotification),
     ]
     assert {notification.queue for notification in others} == {Queue.URGENT}

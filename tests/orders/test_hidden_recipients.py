@@ -35,7 +35,7 @@ from bot.orders.user_data import sections
 from bot.recipients.repository import RecipientRepository
 from bot.support.saved_replies.screens import variable_values
 from bot.support.ticket import Ticket
-from tests.orders.builders import REPORTS, a_receipt, every_event_of, some_evidence
+from tests.orders.builders import REPORTS, a_receipt, an_open_order, every_event_of, some_evidence
 from tests.orders.order_system import EMMA, NUMBER, OrderSystem
 from tests.orders.payers import LINK, place_for
 from tests.orders.samples import some_orders
@@ -136,6 +136,14 @@ def test_the_exported_file_has_the_last_digits_and_not_what_can_quote_the_number
         own = sections([replace(order, origin=None, evidence=some_evidence())], {}, {})
         assert shows_number(str(own))
         assert "WARUNG SARI" in str(own)
+
+
+@pytest.mark.parametrize("origin", [None, LINK])
+def test_no_payers_file_has_the_operators_account_at_the_service(origin: str | None) -> None:
+    order = an_open_order(origin=origin, evidence=some_evidence())
+    exported = str(sections([order], {}, {}))
+    assert "redeem_5f2c" in exported
+    assert "tenant" not in exported
 
 
 async def test_an_order_from_a_link_saves_no_recipient_and_offers_to_save_none(

@@ -349,9 +349,7 @@ async def test_closing_and_paying_in_one_moment_leaves_no_order_behind_a_closed_
 
     async def close() -> None:
         async with systems[1].store.transaction() as tx:
-            await PaymentRequestRepository(tx).set_status(
-                request.id, RequestStatus.CLOSED, MovedClock().now(), ClosedBy.ASKER
-            )
+            await PaymentRequestRepository(tx).close(request.id, ClosedBy.ASKER, MovedClock().now())
 
     results = await asyncio.gather(
         *(pay(*both[n % 2], payer_in_chat(9_000 + n), request) for n in range(10)), close(), return_exceptions=True

@@ -162,18 +162,18 @@ async def test_each_look_at_a_reported_request_is_in_the_audit_log(store: Databa
 async def test_a_closed_request_stays_closed_and_its_asker_hears_of_it_once(
     store: Database, reports: ReportService
 ) -> None:
-    for _ in range(2):
-        closed = await reports.close(OSCAR, a_request().id)
-        assert closed is not None
-        assert closed.closed_by is ClosedBy.OPERATOR
+    for closed in (1, 0):
+        assert await reports.close(OSCAR, a_request().id) == closed
+        assert (await read(store, a_request().id)).closed_by is ClosedBy.OPERATOR
+    assert await reports.close(OSCAR, "0" * 16) is None
     assert (await read(store, OTHER)).closed_by is None
     assert await queued(store) == [(SARI, PaymentRequestNotification.CLOSED)]
     assert await audited(store) == [(OSCAR, "closed", f"payment_request:{a_request().id}", SARI, "")]
 
 
 async def test_all_requests_of_an_asker_are_closed_at_once(store: Database, reports: ReportService) -> None:
-    assert await reports.close_all(OSCAR, a_request().id) == 2
-    assert await reports.close_all(OSCAR, a_request().id) == 0
+    assert await reports.close(OSCAR, a_request().id, is_all=True) == 2
+    assert await reports.close(OSCAR, a_request().id, is_all=True) == 0
     assert {(await read(store, each)).closed_by for each in (a_request().id, OTHER)} == {ClosedBy.OPERATOR}
     assert await queued(store) == [(SARI, PaymentRequestNotification.CLOSED)]
     assert await audited(store) == [(OSCAR, "closed", f"payment_request:{a_request().id}", SARI, "all_of_user")]

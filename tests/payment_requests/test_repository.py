@@ -64,9 +64,21 @@ async def test_no_column_shows_what_the_asker_wrote_or_the_link(store: Database)
     assert not any(text in shown for text in (TOKEN, "7731004455", "Sari Dewi", "Patungan"))
 
 
-@pytest.mark.parametrize("change", [{"idr": 15}, {"user_id": EMMA}, {"token_hash": hash_token("another")}])
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"idr": 15},
+        {"user_id": EMMA},
+        {"token_hash": hash_token("another")},
+        {"is_reusable": True},
+        {"ends_at": None},
+        {"ends_at": LATER + SECOND},
+        {"status": "open"},
+        {"terms_seal": None},
+    ],
+)
 async def test_a_row_that_was_changed_behind_the_bot_is_not_paid(store: Database, change: dict[str, object]) -> None:
-    await save(store, a_request())
+    await save(store, a_request(status=RequestStatus.PAUSED, ends_at=LATER))
     async with store.transaction() as tx:
         await tx.connection.execute(payment_requests.update().values(**change))
     async with store.reading() as tx:
@@ -74,21 +86,57 @@ async def test_a_row_that_was_changed_behind_the_bot_is_not_paid(store: Database
             await PaymentRequestRepository(tx).get(a_request().id)
 
 
+async def test_a_closed_request_can_be_opened_by_no_change_of_its_row(store: Database) -> None:
+    await save(store, a_request())
+    async with store.transaction() as tx:
+        assert await PaymentRequestRepository(tx).close(a_request().id, ClosedBy.OPERATOR, LATER)
+        await tx.connection.execute(payment_requests.update().values(status="open", closed_by=None))
+    async with store.reading() as tx:
+        with pytest.raises(RowUnreadable):
+            await PaymentRequestRepository(tx).get(a_request().id)
+
+
+async def test_a_closed_row_is_closed_whatever_its_seal_says(store: Database) -> None:
+    await save(store, a_request())
+    async with store.transaction() as tx:
+        await tx.connection.execute(payment_requests.update().values(status="closed", is_reusable=True))
+    assert (await read(store)).state_at(NOW) is RequestState.CLOSED
+
+
+async def test_requests_that_cannot_be_read_are_closed_counted_and_deleted(store: Database) -> None:
+    await save(store, a_request(), a_request("f" * 16, token=new_token()))
+    async with store.transaction() as tx:
+        await tx.connection.execute(payment_requests.update().values(number="s1.no.key"))
+        requests = PaymentRequestRepository(tx)
+        assert await user_data.has_any(tx, SARI)
+        assert await requests.count_open(SARI, NOW) == 2
+        assert await requests.user_of(a_request().id) == SARI
+        assert await requests.close(a_request().id, ClosedBy.PAYMENT, LATER)
+        assert await requests.close_all(SARI, ClosedBy.OPERATOR, LATER) == 1
+        await user_data.delete_user(tx, SARI, LATER)
+        assert not await user_data.has_any(tx, SARI)
+
+
+async def test_a_payment_leaves_a_request_open_that_can_be_paid_many_times(store: Database) -> None:
+    await save(store, a_request(is_reusable=True))
+    async with store.transaction() as tx:
+        assert not await PaymentRequestRepository(tx).close(a_request().id, ClosedBy.PAYMENT, LATER)
+    assert (await read(store)).is_payable(NOW)
+
+
 async def test_note_end_and_status_change_and_nothing_changes_after_the_close(store: Database) -> None:
     await save(store, a_request())
     async with store.transaction() as tx:
         requests = PaymentRequestRepository(tx)
-        assert await requests.set_note(a_request().id, "Iuran", LATER)
-        assert await requests.set_end(a_request().id, LATER + DAY, LATER)
-        assert await requests.set_status(a_request().id, RequestStatus.PAUSED, LATER)
-    paused = replace(a_request(), note="Iuran", ends_at=LATER + DAY, status=RequestStatus.PAUSED, used_at=LATER)
+        paused = replace(a_request(), note="Iuran", ends_at=LATER + DAY, status=RequestStatus.PAUSED)
+        assert await requests.save(paused, LATER)
+    paused = replace(paused, used_at=LATER)
     assert await read(store) == paused
     async with store.transaction() as tx:
         requests = PaymentRequestRepository(tx)
-        assert await requests.set_status(a_request().id, RequestStatus.CLOSED, LATER, ClosedBy.OPERATOR)
-        assert not await requests.set_status(a_request().id, RequestStatus.OPEN, LATER)
-        assert not await requests.set_note(a_request().id, None, LATER)
-        assert not await requests.set_end(a_request().id, None, LATER)
+        assert await requests.close(a_request().id, ClosedBy.OPERATOR, LATER)
+        assert not await requests.close(a_request().id, ClosedBy.ASKER, LATER)
+        assert not await requests.save(a_request(), LATER)
         assert await requests.close_all(SARI, ClosedBy.ASKER, LATER) == 0
     assert await read(store) == replace(paused, status=RequestStatus.CLOSED, closed_by=ClosedBy.OPERATOR)
 
@@ -130,6 +178,18 @@ async def test_a_payer_reports_a_request_once_and_a_closed_one_is_no_longer_list
         await PaymentRequestRepository(tx).close_all(SARI, ClosedBy.OPERATOR, LATER)
         assert await reports.reported(limit=5) == ()
         assert await reports.count(a_request().id) == {"other": 1, "scam": 1}
+
+
+async def test_a_reported_request_that_cannot_be_read_hides_no_other(store: Database) -> None:
+    await save(store, a_request(), a_request("f" * 16, token=new_token()))
+    async with store.transaction() as tx:
+        reports = ReportRepository(tx)
+        await reports.add(a_report())
+        await reports.add(replace(a_report(), request_id="f" * 16))
+        await tx.connection.execute(
+            payment_requests.update().where(payment_requests.c.id == "f" * 16).values(number="s1.no.key")
+        )
+        assert [each.request for each in await reports.reported(limit=5)] == [a_request()]
 
 
 async def test_a_request_goes_with_its_reports_when_it_was_not_used_for_long(store: Database) -> None:

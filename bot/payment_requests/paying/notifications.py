@@ -20,7 +20,7 @@ from bot.orders.missed_messages import record_missed
 from bot.orders.missed_order_repository import LINK, MissedOrder
 from bot.orders.order import Failure, Order
 from bot.payment_requests import metrics
-from bot.payment_requests.model import ClosedBy, PaymentRequest, RequestStatus
+from bot.payment_requests.model import ClosedBy, PaymentRequest
 from bot.payment_requests.paying import screens
 from bot.payment_requests.repository import PaymentRequestRepository
 from bot.settlement.steps import COMPLETED
@@ -51,21 +51,16 @@ class LinkListener:
 
     async def order_needs_staff(self, tx: Transaction, order: Order, problem: OrderProblem, now: datetime) -> None:
         """Notify the asker that a payment failed. That it takes long is the payer's to know."""
-        request = await _find_request(tx, order)
-        if request is None:
-            return
-        await _record_payment(tx, request, order, now)
         if problem is OrderProblem.FAILED and order.failure is Failure.PAID:
-            await _notify(tx, request, order, LinkNotification.FAILED, now)
+            request = await _record_payment(tx, order, now)
+            if request is not None:
+                await _notify(tx, request, order, LinkNotification.FAILED, now)
 
     async def order_changed(self, tx: Transaction, order: Order, now: datetime) -> None:
         """Notify the asker of the payment, and that the rupiah were sent. Close a link that can be paid once."""
-        if not order.is_paid:
-            return
-        request = await _find_request(tx, order)
+        request = await _record_payment(tx, order, now) if order.is_paid else None
         if request is None:
             return
-        await _record_payment(tx, request, order, now)
         if order.state == COMPLETED:
             await _notify(tx, request, order, LinkNotification.SENT, now)
         elif not order.is_ended and order.paid_at is not None and now - order.paid_at < NOTIFIED_WITHIN:
@@ -87,20 +82,19 @@ def payment_notification(
     )
 
 
-async def _find_request(tx: Transaction, order: Order) -> PaymentRequest | None:
-    """Return the request of an order, or None if there is none, or no longer, or it can't be read."""
+async def _record_payment(tx: Transaction, order: Order, now: datetime) -> PaymentRequest | None:
+    """Close the link of a paid order if it can be paid once, and return its request.
+
+    If the payment fails later, its asker makes another link. Return None if there is no request, or no longer, or if it
+    can't be read. It is closed all the same.
+    """
     if order.origin is None:
         return None
+    await PaymentRequestRepository(tx).close(order.origin, ClosedBy.PAYMENT, now)
     try:
         return await PaymentRequestRepository(tx).get(order.origin)
     except RowUnreadable:
         return None  # it is recorded for the monitor, and the payer's order goes on all the same
-
-
-async def _record_payment(tx: Transaction, request: PaymentRequest, order: Order, now: datetime) -> None:
-    """Close a request that can be paid once. If the payment fails later, its asker makes another link."""
-    if order.is_paid and not request.is_reusable:
-        await PaymentRequestRepository(tx).set_status(request.id, RequestStatus.CLOSED, now, ClosedBy.PAYMENT)
 
 
 async def _notify(
