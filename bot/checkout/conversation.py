@@ -20,6 +20,7 @@ from bot.checkout.buttons import DraftAction, DraftButton, LightningButton, Star
 from bot.checkout.contact_handlers import ContactHandlers
 from bot.checkout.draft import OrderDraft, Step
 from bot.checkout.handlers import DraftHandlers
+from bot.checkout.one_line import ASKS
 from bot.checkout.one_line_handlers import OneLineHandlers
 from bot.checkout.open_draft import DRAFT, is_late, is_replayed, open_draft
 from bot.checkout.screens import draft as screens
@@ -221,12 +222,12 @@ class Conversation:
     async def _answer(self, session: Session, message: Message) -> None:
         if message.contact is not None:
             await self._contacts.take(session, message.contact)
-        elif message.text is None:
+        elif (text := message.text) is None:
             await self._draft_handlers.record_refusal(session, Rejection("users.chat.only_text"))
             session.notice = session.t("users.chat.only_text")
             await self._draft_handlers.show(session)
-        elif open_draft(session).terms is not None or not await self._one_line.take_line(session, message.text):
-            await self._draft_handlers.take_typed(session, message.text)
+        elif open_draft(session).terms or ASKS.match(text) or not await self._one_line.take_line(session, text):
+            await self._draft_handlers.take_typed(session, text)
 
     async def _show_open_question(self, session: Session, *, is_old: bool = False) -> None:
         """Show the open question, in the pressed message if that is the newest one.
@@ -290,7 +291,7 @@ class Conversation:
         message = update.effective_message
         if session[DRAFT] is not None or text.startswith("/") or message is None or message.forward_origin is not None:
             return False
-        if find_invoice(text) is not None:
+        if find_invoice(text) is not None or ASKS.match(text):
             return False
         return await self._one_line.is_order(session, text)
 

@@ -1,5 +1,6 @@
 """An order in one line. It can also name a saved recipient ("500rb ibu")."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -25,6 +26,13 @@ from bot.core.money import Ambiguous, AmountRejected, AmountUnreadable, ForeignC
 from bot.recipients.model import SavedRecipient, find_by_beginning, find_current_method, recipient_title
 from bot.recipients.numbers import clean_number
 from bot.settlement.model import PayoutMethod
+
+ASKS: Final = re.compile(
+    r"\A[^\w/]*(?:(?:tolong|tlg|mau|ingin|saya|aku|please|i want to)\s+)*(?:minta|tagih|ask for|request)\b"
+    r"(?!\W+(?:tolong|bantu))[\s:,]*",
+    re.IGNORECASE,
+)
+"""A first word that asks others for rupiah. "Minta tolong" means "please"."""
 
 NO_SUM_ASKED: Final = frozenset({Step.HOLDER, Step.CHANNEL, Step.REVIEW})
 """Steps whose own answers are never a sum, although their readers may take one for an answer."""

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from bot.checkout import one_line as lines
 from bot.checkout.confirmation import with_quote
-from bot.checkout.draft import DraftStatus, OrderDraft, Step, new_draft
+from bot.checkout.draft import DraftStatus, OrderDraft, RequestTerms, Step, new_draft
 from bot.checkout.handlers import DraftHandlers
 from bot.checkout.one_line import LineReading
 from bot.checkout.open_draft import DRAFT, is_replayed, open_draft
@@ -53,23 +53,28 @@ class OneLineHandlers:
         self._draft_handlers = draft_handlers
         self._amount = amount
 
-    async def begin(self, session: Session, text: str) -> None:
-        """Begin a draft with what the line says, in the place of an open one."""
+    async def begin(self, session: Session, text: str, terms: RequestTerms | None = None) -> None:
+        """Begin a draft with what the line says, in the place of an open one. With `terms`, it is a payment request.
+
+        A request goes to the user's own account. Names of recipients, and a name without a number, may be the payer's.
+        """
         try:
             methods, known = await self._list(session)
         except SettlementFailure:
             screen = Screen(session.t("checkout.one_line.unread"), (send_row(session.t),))
             await session.show(session.with_resume(screen))
             return
-        reading = lines.read_order_line(text, methods, known)
+        reading = lines.read_order_line(text, methods, known := () if terms else known)
+        if terms and not reading.has_number:
+            reading = replace(reading, line=replace(reading.line, holder=None))
         notices = []
         if not is_replayed(session):
             before = session[DRAFT]
             has_replaced = before is not None and before.has_answers
-            draft = new_draft(chat_id=session.chat_id, user_id=session.user.id, now=session.now)
+            draft = replace(new_draft(chat_id=session.chat_id, user_id=session.user.id, now=session.now), terms=terms)
             filled = await with_quote(self._catalogue, lines.fill_draft(draft, reading, methods, known))
             session[DRAFT] = await self._drafts.begin_with(filled, session.update_id)
-            warning = await self._draft_handlers.warn_of_limit(session)
+            warning = None if terms else await self._draft_handlers.warn_of_limit(session)
             notices = [warning, session.t("checkout.draft.replaced") if has_replaced else None]
         elif open_draft(session).last_update_id != session.update_id:
             await self._draft_handlers.show(session)
@@ -208,9 +213,9 @@ def _explain_leftover(
 ) -> Html | None:
     """Return what becomes of the words that aren't part of an order, or None if nothing is left to say."""
     note, person = unsent_note(text, line.leftover), unknown_person(text, line.leftover)
-    if _covers(note, line):
+    if draft.terms is None and _covers(note, line):
         return t("checkout.one_line.no_note", text=quote_input(note))
-    if _covers(person, line):
+    if draft.terms is None and _covers(person, line):
         return _explain_person(t, draft, person, known)
     left, is_number_asked = line.leftover, draft.method is not None and not (draft.number or draft.doubtful_number)
     if is_number_asked and len(left) == 1 and left[0].isdecimal() and len(left[0]) < MIN_ACCOUNT_DIGITS:

@@ -2,6 +2,7 @@
 
 from bot.checkout.draft import Step
 from bot.checkout.feature import Checkout
+from bot.checkout.one_line_handlers import OneLineHandlers
 from bot.infra.feature import Feature, HandlerPhase, Infra
 from bot.orders.buttons import OrderAction
 from bot.orders.feature import Orders
@@ -41,10 +42,12 @@ class PaymentRequests:
     ) -> None:
         self.service = PaymentRequestService(infra, rules)
         holder = RequestHolderStep(catalogue=catalogue, rules=rules)
+        amount, drafts, asked = RequestAmountStep(orders=orders.service), checkout.drafts, checkout.draft_handlers
         handlers = PaymentRequestHandlers(
             requests=self.service,
-            drafts=checkout.drafts,
-            draft_handlers=checkout.draft_handlers,
+            drafts=drafts,
+            draft_handlers=asked,
+            one_line=OneLineHandlers(catalogue=catalogue, drafts=drafts, draft_handlers=asked, amount=amount),
             catalogue=catalogue,
         )
         self.reports = ReportService(infra, rules)
@@ -59,10 +62,8 @@ class PaymentRequests:
             audit_terms=AUDIT_TERMS,
             answers={**(handlers.answers() if is_on else {}), **paying.answers()},
             handlers={
-                HandlerPhase.QUESTIONS: (
-                    *(handlers.handlers()[HandlerPhase.QUESTIONS] if is_on else ()),
-                    *paying.handlers()[HandlerPhase.QUESTIONS],
-                )
+                phase: (*(handlers.handlers()[phase] if is_on else ()), *paying.handlers().get(phase, ()))
+                for phase in (HandlerPhase.QUESTIONS, HandlerPhase.FEATURES)
             },
             answer_inline_query=InlineAnswers(infra, catalogue).answer if is_on else None,
             start_buttons=(make_ask_button,) if is_on else (),
@@ -70,11 +71,11 @@ class PaymentRequests:
             recipient_actions={RecipientAction.ASK: handlers.ask_to_recipient} if is_on else {},
             request_steps={
                 Step.HOLDER: holder,
-                Step.AMOUNT: RequestAmountStep(orders=orders.service),
+                Step.AMOUNT: amount,
                 Step.NOTE: NoteStep(),
                 Step.USES: UsesStep(),
                 Step.END: EndStep(),
-                Step.REVIEW: RequestReviewStep(drafts=checkout.drafts, requests=self.service, holder=holder),
+                Step.REVIEW: RequestReviewStep(drafts=drafts, requests=self.service, holder=holder, amount=amount),
             },
             show_placed_request=handlers.show_placed,
             renderers=(notifications.RENDERERS, outcomes.RENDERERS),

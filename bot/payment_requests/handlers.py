@@ -8,19 +8,21 @@ from dataclasses import replace
 from typing import Final
 
 from telegram import Update
-from telegram.ext import CommandHandler, filters
+from telegram.ext import ApplicationHandlerStop, CommandHandler, MessageHandler, filters
 
 from bot.checkout.answers import with_recipient
 from bot.checkout.draft import OrderDraft, RequestTerms
 from bot.checkout.handlers import DraftHandlers
-from bot.checkout.open_draft import DRAFT, is_replayed
+from bot.checkout.one_line import ASKS
+from bot.checkout.one_line_handlers import OneLineHandlers
+from bot.checkout.open_draft import DRAFT, is_late, is_replayed
 from bot.checkout.service import DraftService
 from bot.checkout.steps.handler import OutOfDate
 from bot.core.datetime_parsing import read_moment
 from bot.core.errors import Rejection
 from bot.infra.feature import HandlerPhase
 from bot.infra.telegram.outbound.sender import Delivered, Invalid
-from bot.infra.telegram.ui.router import PRIVATE, Handler, Menu, Routes
+from bot.infra.telegram.ui.router import PRIVATE, Context, Handler, Menu, Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.missed_messages import HAS_MISSED
 from bot.orders.missed_order_repository import MissedOrderRepository
@@ -38,7 +40,7 @@ from bot.recipients.model import SavedRecipient, find_current_method
 from bot.settlement.catalogue import ServiceCatalogue
 from bot.settlement.model import SettlementFailure
 from bot.users import questions
-from bot.users.session import Session, as_handler
+from bot.users.session import Session, as_handler, current_session
 
 NOTE: Final = "payment_request_note"
 END: Final = "payment_request_end"
@@ -55,11 +57,13 @@ class PaymentRequestHandlers:
         requests: PaymentRequestService,
         drafts: DraftService,
         draft_handlers: DraftHandlers,
+        one_line: OneLineHandlers,
         catalogue: ServiceCatalogue,
     ) -> None:
         self._requests = requests
         self._drafts = drafts
         self._draft_handlers = draft_handlers
+        self._one_line = one_line
         self._catalogue = catalogue
 
     def routes(self) -> Routes[Session]:
@@ -91,23 +95,34 @@ class PaymentRequestHandlers:
 
     def handlers(self) -> Mapping[HandlerPhase, Sequence[Handler]]:
         """Return the handler of the link that begins a request. It comes before the general handler of `/start`."""
-        asks = PRIVATE & filters.Regex(rf"^/start(?:@\w+)?\s+{ASK}$")
-        return {HandlerPhase.QUESTIONS: (CommandHandler("start", as_handler(self._ask_link), filters=asks),)}
+        asks, lines = (PRIVATE & filters.Regex(each) for each in (rf"^/start(?:@\w+)?\s+{ASK}$", ASKS))
+        return {
+            HandlerPhase.QUESTIONS: (CommandHandler("start", as_handler(self.ask_button), filters=asks),),
+            HandlerPhase.FEATURES: (MessageHandler(lines & ~filters.FORWARDED, self._take_line),),
+        }
 
-    async def _ask_link(self, session: Session, _: Update) -> None:
+    async def request(self, session: Session, line: str) -> None:
+        """Begin a request with what the line says. Without one, ask whether to continue a draft with answers."""
         session.message_id = None
-        await self._begin_or_ask(session)
+        if line:
+            await self._begin(session, begin_draft, ASKS.sub("", line))
+        else:
+            await self._begin_or_ask(session)
 
-    async def request(self, session: Session, _: str) -> None:
-        """Begin a request. If a draft with answers is open, ask whether to continue it."""
-        session.message_id = None
-        await self._begin_or_ask(session)
+    async def _take_line(self, update: Update, _: Context) -> None:
+        """Begin a request with a message that asks for a sum or names an account. Leave others to the conversation."""
+        session, text = current_session(), update.effective_message and update.effective_message.text
+        draft, line = session[DRAFT], ASKS.sub("", text or "")
+        is_else = is_replayed(session) or is_late(session) or (draft is not None and draft.terms is not None)
+        if is_else or not await self._one_line.is_order(session, f"kirim {line}"):
+            return
+        await self._begin_or_ask(session, line)
+        raise ApplicationHandlerStop
 
-    async def ask_button(self, session: Session, _: AskButton) -> None:
+    async def ask_button(self, session: Session, _: object) -> None:
         """Begin a request in a new message."""
         await session.acknowledge()
-        session.message_id = None
-        await self._begin_or_ask(session)
+        await self.request(session, "")
 
     async def ask_over_button(self, session: Session, _: AskOverButton) -> None:
         """Begin a request in place of the open draft."""
@@ -197,23 +212,27 @@ class PaymentRequestHandlers:
             session.message_id = None
             await self._show_page(session, request)
 
-    async def _begin_or_ask(self, session: Session) -> None:
+    async def _begin_or_ask(self, session: Session, line: str = "") -> None:
         draft = session[DRAFT]
         if draft is not None and not is_replayed(session) and draft.has_answers:
             await session.show(ask_screens.ask_to_replace(session.t, draft))
         else:
-            await self._begin(session, begin_draft)
+            await self._begin(session, begin_draft, line)
 
-    async def _begin(self, session: Session, fill: Callable[[OrderDraft], OrderDraft]) -> None:
-        """Begin a draft, unless the user has as many open requests as allowed."""
+    async def _begin(self, session: Session, fill: Callable[[OrderDraft], OrderDraft], line: str = "") -> None:
+        """Begin a draft, also with a line, unless the user has as many open requests as allowed."""
         if not is_replayed(session):
             try:
                 await self._requests.check_limit(session.user.id)
             except TooManyRequests as reached:
                 await session.show(ask_screens.show_limit(session.t, session.format_rejection(reached)))
                 return
-            session[DRAFT] = await self._drafts.begin(session.user.id, session.chat_id, session.update_id, fill)
-        await self._draft_handlers.show(session)
+            if not line:
+                session[DRAFT] = await self._drafts.begin(session.user.id, session.chat_id, session.update_id, fill)
+        if line:
+            await self._one_line.begin(session, line, RequestTerms())
+        else:
+            await self._draft_handlers.show(session)
 
     async def _list(self, session: Session, page: int = 0) -> None:
         own = await self._requests.list_own(session.user.id)

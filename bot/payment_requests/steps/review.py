@@ -13,6 +13,7 @@ from bot.core.errors import Rejection
 from bot.infra.telegram.ui.screen import Screen
 from bot.payment_requests.screens import ask as screens
 from bot.payment_requests.service import PaymentRequestService
+from bot.payment_requests.steps.amount import RequestAmountStep
 from bot.payment_requests.steps.holder import RequestHolderStep
 from bot.users.session import Session
 
@@ -20,10 +21,18 @@ from bot.users.session import Session
 class RequestReviewStep:
     """Show the review, and make the request that is confirmed."""
 
-    def __init__(self, *, drafts: DraftService, requests: PaymentRequestService, holder: RequestHolderStep) -> None:
+    def __init__(
+        self,
+        *,
+        drafts: DraftService,
+        requests: PaymentRequestService,
+        holder: RequestHolderStep,
+        amount: RequestAmountStep,
+    ) -> None:
         self._drafts = drafts
         self._requests = requests
         self._holder = holder
+        self._amount = amount
 
     @property
     def buttons(self) -> Mapping[DraftAction, TakeAnswer]:
@@ -35,11 +44,17 @@ class RequestReviewStep:
         }
 
     async def show(self, session: Session, draft: OrderDraft) -> Screen:
-        """Return the review. If nobody can ask in a name that was known before, ask for another one."""
+        """Return the review. If nobody can ask in a name that was known before, ask for another one.
+
+        Raises:
+            AmountRejected: a payer couldn't pay the sum of a line.
+        """
         try:
             await self._holder.check(draft.holder or "")
         except Rejection as rejection:
             return await self._ask_name(session, draft, rejection)
+        if draft.amount is not None:  # of a line
+            await self._amount.take_amount(session, draft, draft.amount)
         return screens.show_review(session.reader, draft)
 
     async def take_typed(self, _: Session, __: OrderDraft, ___: str) -> OrderDraft:
