@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from bot.core.zones import PRESUMED
 from bot.infra.outbox.delivery import OutboxDelivery
 from bot.infra.outbox.follow_ups import chain_follow_ups
 from bot.infra.outbox.model import NotificationStatus
@@ -24,9 +25,11 @@ from bot.users.readers import RenderContext, RenderContexts
 from tests.infra.builders import an_infra
 from tests.settlement.fake_settlement import MovedClock
 from tests.support.ticket_system import EMMA, GROUP, SARI, TicketSystem
+from tests.texts import TRANSLATIONS
 from tests.times import DAY
 from tests.users.builders import a_user
 
+EN = TRANSLATIONS.get("en")
 WORDS = [f"word number {number}" for number in range(1, 47)]
 
 
@@ -125,6 +128,7 @@ async def test_texts_that_wait_go_out_as_one_message_with_every_word(system: Cro
     assert len(words) == 1
     assert [each.split("</blockquote>")[0] for each in words[0].split("<blockquote>")[1:]] == WORDS
     assert await system.unsent(ticket) == []
+    assert words[0].count(EN.clock(system.clock.now(), PRESUMED)) == 1, "the time is there once"
     await system.write(ticket, "and one more")
     await system.deliver()
     assert system.chat.texts[-1].endswith("<blockquote>and one more</blockquote>")

@@ -97,6 +97,9 @@ def test_a_saved_reply_that_does_not_fit_the_orders_state_warns(t: Translator) -
     for called in ("done", "bank-delay", "confirm-number", "our-own"):
         assert screens.format_state(reader, called, sent) == fine
     assert not screens.format_state(reader, "done", None)
+    for called, style in (("payment-received", None), ("done", "primary")):
+        preview = screens.show_preview(reader, TICKET, called, "Hello", "en", order=sent)
+        assert preview.keyboard[0][0].style == style
 
 
 def test_only_answers_in_the_users_language_are_offered() -> None:

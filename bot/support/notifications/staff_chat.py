@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Final
 
 from bot.infra.db.transaction import Transaction
@@ -150,7 +151,9 @@ async def _send_entry(
 ) -> Outcome:
     """Send the entries in one message. If one alone is too long for that, send its text in a second message."""
     messenger = context.messenger
-    parts = (with_quote(context.t.clock(each.at, context.zone), each.text) for each in following)
+    clocks = pairwise(context.t.clock(each.at, context.zone) for each in (entry, *following))
+    pairs = zip(clocks, following, strict=True)
+    parts = (with_quote(clock if clock != before else "", each.text) for (before, clock), each in pairs)
     whole = Html("\n".join((with_quote(heading, entry.text), *parts)))
     if count_visible_units(whole) <= (CAPTION_UNITS if entry.media else TEXT_UNITS):
         return await send_entry(messenger, place, entry, Screen(whole))

@@ -109,18 +109,22 @@ def show_preview(
     send = Button(
         t.plain("support.saved_reply.send"),
         data=SendSavedReplyButton(ticket.reference, called, hash_text(filled + state)).pack(),
-        style="primary",
+        style="primary" if fits(reader, called, order) else None,
     )
     others = Button(t.plain("support.saved_reply.others"), data=OtherSavedRepliesButton(ticket.reference).pack())
-    return Screen(f"{with_quote(text, filled)}\n\n{state}".strip(), ((send, others),))
+    return Screen(f"{with_quote(text, filled)}\n{state}".strip(), ((send, others),))
+
+
+def fits(reader: Reader, called: str, order: Order | None) -> bool:
+    """Return whether a saved reply isn't written for other states of the order than the one now."""
+    return order is None or order.status(reader.now) in FITS.get(called, OrderStatus)
 
 
 def format_state(reader: Reader, called: str, order: Order | None) -> Html:
     """Return the state of the order now, with a warning if a saved reply is written for other states."""
     if order is None:
         return Html("")
-    is_fit = order.status(reader.now) in FITS.get(called, OrderStatus)
-    key = "support.saved_reply.state" if is_fit else "support.saved_reply.does_not_fit"
+    key = "support.saved_reply.state" if fits(reader, called, order) else "support.saved_reply.does_not_fit"
     return reader.t(key, order=format_order_state(reader, order))
 
 

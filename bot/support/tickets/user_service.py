@@ -28,7 +28,7 @@ from bot.users.repository import UserRepository, record_user_event
 
 EVENT_OF: Final[Mapping[Rating, UserEvent]] = {Rating.GOOD: UserEvent.RATED_GOOD, Rating.BAD: UserEvent.RATED_BAD}
 
-MAX_WAITING: Final = 10
+MAX_WAITING: Final = 20
 """So many messages of one ticket can wait for their way to support. Then its user is told to wait before the next."""
 
 

@@ -64,8 +64,8 @@ def show_first_page(
         Button(t.plain("users.settings.phrase"), data=phrase.SHOW),
         Button(t.plain("users.button.settings"), data="s:show"),
     )
-    send = send_row(t, style=None if tickets else "primary")
-    return Screen("\n\n".join(parts), (send, *write, *mine, *_topic_rows(t), others))
+    first = (*mine, *write, send_row(t, style=None)) if tickets else (send_row(t), *write)
+    return Screen("\n\n".join(parts), (*first, *_topic_rows(t), others))
 
 
 def show_staff_page(t: Translator, parts: Sequence[Screen]) -> Screen:
