@@ -23,9 +23,12 @@ from bot.orders.missed_order_repository import MissedOrder, MissedOrderRepositor
 from bot.orders.notification_kinds import AboutOrder, OrderNotification
 from bot.orders.notification_queue import order_subject
 from bot.orders.order import Order
+from bot.orders.preferences import DeliveryMode, delivery_mode
 from bot.orders.repository import OrderRepository
 from bot.orders.screens import missed_orders as screens
+from bot.orders.screens import status_message
 from bot.orders.status_messages import StatusMessages
+from bot.settlement.steps import COMPLETED
 from bot.staff.alarm_model import AlarmKind
 from bot.staff.alarms import raise_order_alarm
 from bot.users.session import Session, SessionKey
@@ -177,8 +180,13 @@ class MissedMessages:
                 await self._status_messages.resend_payment(session, each.order)
                 await self._delete((each.missed,))
                 continue
+            mode = delivery_mode(OrderNotification.SENT, session.user.notification_preferences)
+            shown = None
+            if is_back and each.order.state == COMPLETED and mode is not DeliveryMode.STATUS_ONLY:
+                # The receipt follows, and has the rest.
+                shown = status_message.screen(session.reader, each.order, help_offered=False, is_last=False)
             session.notice = session.t("orders.chat.meanwhile" if is_back else "orders.chat.missed")
-            sent = await self._status_messages.send_status_message(session, each.order)
+            sent = await self._status_messages.send_status_message(session, each.order, shown)
             if is_back and isinstance(sent, Delivered):
                 await self._queue_again(session, (each.order,), (OrderNotification.SENT,))
             # Telegram may never accept this status message either. It must not hold up the other missed orders.

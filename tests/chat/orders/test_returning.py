@@ -70,7 +70,8 @@ async def test_an_order_that_was_sent_during_a_block_is_followed_by_its_receipt(
     await wait_for_row(shared_system, order, state="COMPLETED")
     await wait_until_undeliverable(shared_system, emma)
     await emma.blocks(blocked=False)
-    await emma.sees(like("orders.chat.meanwhile"))
+    status = await emma.sees(f"{like('orders.chat.meanwhile')}(?s:.*)✅ {text('orders.step.sent')}")
+    assert await emma.labels_of(status) == [], "the receipt below has them"
     await emma.waits_for(
         lambda message: bool(message.get("photo")) and label("orders.receipt.code") in message["caption"], anywhere=True
     )
