@@ -283,6 +283,7 @@ def create_payment_request_rules(settings: Settings) -> PaymentRequestRules:
     return PaymentRequestRules(
         is_on=settings.payment_requests == "on",
         max_open=settings.max_open_payment_requests,
+        max_per_day=settings.max_payment_requests_per_day,
         operator_name=settings.operator_name,
         operator_ids=settings.operator_ids,
     )

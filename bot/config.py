@@ -125,6 +125,7 @@ class Settings(BaseSettings):
     max_link_orders_each: Whole = Field(10, ge=0, le=100)
     payment_requests: Literal["on", "off"] = "on"
     max_open_payment_requests: Whole = Field(20, ge=0, le=10**6)
+    max_payment_requests_per_day: Whole = Field(50, ge=0, le=10**6)
     max_messages_per_minute: Whole = Field(60, ge=0, le=10**6)
     stuck_seconds: Number = Field(1800, ge=1, le=30 * DAY)
     retention_days: Whole = Field(365, ge=0, le=36_500)

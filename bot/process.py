@@ -25,7 +25,7 @@ from bot.infra import metrics
 from bot.infra.db.errors import StoreDown
 from bot.infra.db.fence import is_lease_held
 from bot.infra.db.retry import retry_forever
-from bot.infra.db.write_watch import WriteWatch
+from bot.infra.db.write_watch import watch_writes
 from bot.infra.outbox.workers import LONGEST_WAIT, LONGEST_WAIT_SHARED, OutboxCleanupWorker, OutboxWorker
 from bot.infra.process_state import ProcessState
 from bot.infra.telegram.errors import TokenRefused
@@ -276,9 +276,8 @@ async def _serve(app: App, servers: "WebServers | None", state: ProcessState, st
                 workers.add(task)
         state.are_workers_alive = lambda: workers.all_alive
         if not app.database.is_sqlite:
-            watch = WriteWatch(app.database, app.orders.service.submission.is_busy)
-            state.can_write = watch.can_write
-            workers.start("database-writes", watch.run())
+            watch = watch_writes(app.database, state, app.orders.service.submission.is_busy)
+            workers.start("database-writes", watch)
         state.are_leases_kept = lambda: app.leases.chats.is_kept
         log.info("bot_started", bot=bot.username)
         ended = await _run_unless_stopped(stop, workers.wait_for_first_end())

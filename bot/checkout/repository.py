@@ -6,7 +6,7 @@ from dataclasses import asdict, fields, replace
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import bindparam, exists, select, update
+from sqlalchemy import Integer, bindparam, exists, select, update
 
 from bot.checkout.draft import HANDLED_BY_DRAFT, DraftOfChat, DraftStatus, OrderDraft, Refusal, RequestTerms, Step
 from bot.checkout.tables import IS_OPEN_DRAFT, drafts, is_open
@@ -39,7 +39,13 @@ WAITING = (
 )
 SET_MESSAGE = update(drafts).where(drafts.c.id == bindparam("key"), IS_OPEN_DRAFT)
 SET_MESSAGE = SET_MESSAGE.values(message_id=bindparam("message"))
-OF_USER = select(drafts).where(drafts.c.user_id == bindparam("user")).order_by(drafts.c.expires_at)
+OF_USER = (
+    select(drafts)
+    .where(drafts.c.user_id == bindparam("user"))
+    .order_by(drafts.c.expires_at, drafts.c.id)
+    .limit(bindparam("limit", type_=Integer()))
+    .offset(bindparam("offset", type_=Integer()))
+)
 # The draft that the user has touched last. It comes first if it is open.
 NEWEST_OF_USER = (
     select(drafts)
@@ -134,9 +140,10 @@ class DraftRepository:
         """Close the open draft of a chat, which can't be read."""
         await self._connection.execute(SET_OPEN_ASIDE, {"chat": chat_id})
 
-    async def of_user(self, user_id: int) -> tuple[OrderDraft, ...]:
+    async def of_user(self, user_id: int, *, limit: int = 100, offset: int = 0) -> tuple[OrderDraft, ...]:
         """Return the user's readable drafts in any status."""
-        found = (await self._connection.execute(OF_USER, {"user": user_id})).mappings()
+        values = {"user": user_id, "limit": limit, "offset": offset}
+        found = (await self._connection.execute(OF_USER, values)).mappings()
         return encryption.read_rows(self._vault, drafts, found, _draft)
 
     async def unfinished_of(self, user_id: int) -> OrderDraft | None:

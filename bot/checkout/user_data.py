@@ -9,10 +9,11 @@ from sqlalchemy import Integer, bindparam, delete, select
 from bot.checkout.draft import DraftStatus, OrderDraft, Refusal, RequestTerms
 from bot.checkout.repository import DraftRepository
 from bot.checkout.tables import IS_CLOSED_DRAFT, drafts
+from bot.infra.db.columns import constant
 from bot.infra.db.transaction import Transaction
 from bot.infra.i18n import Translator
 from bot.recipients.user_data import method_json
-from bot.users.user_data import JsonObject, StoredData, UserData, format_time
+from bot.users.user_data import JsonObject, Rows, StoredData, UserData, count_rows, format_time
 
 KEEP_CLOSED_DRAFTS = timedelta(hours=48)
 """How long a closed draft is kept. Until then it can be resumed, and its buttons show what happened to it."""
@@ -24,6 +25,7 @@ CLOSED = (
     .order_by(drafts.c.expires_at)
     .limit(bindparam("limit", type_=Integer()))
 )
+IS_NOT_PLACED = drafts.c.status != constant(DraftStatus.PLACED)
 DELETE_CLOSED = delete(drafts).where(IS_CLOSED_DRAFT, drafts.c.id.in_(CLOSED))
 
 
@@ -31,22 +33,16 @@ DELETE_CLOSED = delete(drafts).where(IS_CLOSED_DRAFT, drafts.c.id.in_(CLOSED))
 class StoredDrafts(StoredData):
     """A user's drafts. Those that became orders aren't counted: the orders are."""
 
-    drafts: tuple[OrderDraft, ...]
+    begun: int
 
     def records(self, t: Translator) -> Sequence[str]:
         """Return how many were begun."""
-        begun = sum(draft.status is not DraftStatus.PLACED for draft in self.drafts)
-        return (t.plural("checkout.privacy.drafts", begun),) if begun else ()
+        return (t.plural("checkout.privacy.drafts", self.begun),) if self.begun else ()
 
 
 async def stored(tx: Transaction, user_id: int) -> StoredDrafts:
     """Return the drafts of a user."""
-    return StoredDrafts(await DraftRepository(tx).of_user(user_id))
-
-
-async def has_any(tx: Transaction, user_id: int) -> bool:
-    """Return whether the user has a draft."""
-    return bool(await DraftRepository(tx).of_user(user_id))
+    return StoredDrafts(await count_rows(tx, drafts, user_id, IS_NOT_PLACED))
 
 
 async def is_busy(tx: Transaction, user_id: int) -> bool:
@@ -54,9 +50,9 @@ async def is_busy(tx: Transaction, user_id: int) -> bool:
     return await DraftRepository(tx).has_open(user_id)
 
 
-async def export_user(tx: Transaction, user_id: int) -> JsonObject:
-    """Return the drafts of the exported file."""
-    return sections(await DraftRepository(tx).of_user(user_id))
+async def export(tx: Transaction, user_id: int, limit: int, offset: int) -> Sequence[JsonObject]:
+    """Return drafts for the exported file."""
+    return [export_draft(each) for each in await DraftRepository(tx).of_user(user_id, limit=limit, offset=offset)]
 
 
 async def delete_user(tx: Transaction, user_id: int, _now: datetime) -> None:
@@ -74,12 +70,8 @@ async def delete_closed(tx: Transaction, before: datetime, limit: int) -> int:
     return (await tx.connection.execute(DELETE_CLOSED, {"before": before, "limit": limit})).rowcount
 
 
-def sections(found: Sequence[OrderDraft]) -> JsonObject:
-    """Return the drafts of the exported file."""
-    return {"drafts": [_draft(each) for each in found]}
-
-
-def _draft(draft: OrderDraft) -> JsonObject:
+def export_draft(draft: OrderDraft) -> JsonObject:
+    """Return a draft for the exported file."""
     return {
         "status": str(draft.status),
         "destination": method_json(draft.method) if draft.method else None,
@@ -109,10 +101,9 @@ def _refusal(refusal: Refusal) -> JsonObject:
 
 USER_DATA = UserData(
     feature="checkout",
+    rows={"drafts": Rows(drafts, export)},
     stored=stored,
-    has_any=has_any,
     is_busy=is_busy,
-    export_user=export_user,
     delete_user=delete_user,
     prune=prune,
 )

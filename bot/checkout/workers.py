@@ -9,6 +9,7 @@ from bot.checkout.service import DraftService
 from bot.core.backoff import Backoff
 from bot.infra.jobs.chat_jobs import ChatJobs
 from bot.infra.jobs.repository import Job, JobHandler
+from bot.infra.workers import run_each
 from bot.settlement.catalogue import ServiceCatalogue
 from bot.settlement.model import SettlementFailure
 from bot.users.session_loader import SessionLoader
@@ -37,8 +38,8 @@ class DraftWorker:
 
     async def tick(self) -> float:
         """Add a job for each idle draft, and return the seconds until the next time."""
-        for draft in await self._drafts.expired():
-            await self._chat_jobs.add(draft.chat_id, EXPIRE, draft.id)
+        idle = await self._drafts.expired()
+        await run_each("draft-expiry", idle, lambda draft: self._chat_jobs.add(draft.chat_id, EXPIRE, draft.id))
         return EVERY_SECONDS
 
     def jobs(self) -> Mapping[str, JobHandler]:
@@ -81,8 +82,8 @@ class WaitingDraftWorker:
             self._failures += 1
             return WHILE_DOWN.after(self._failures)
         self._failures = 0
-        for draft in waiting:
-            await self._chat_jobs.add(draft.chat_id, SHOW_AGAIN, draft.id)
+        add = self._chat_jobs.add
+        await run_each("waiting-drafts", waiting, lambda draft: add(draft.chat_id, SHOW_AGAIN, draft.id))
         return EVERY_SECONDS
 
     def jobs(self) -> Mapping[str, JobHandler]:

@@ -14,8 +14,8 @@ class ProcessState:
     are_leases_kept: Callable[[], bool] = lambda: False
     """Returns whether the leases of chats were kept in time."""
 
-    can_write: Callable[[], bool] = lambda: True
-    """Returns whether PostgreSQL took the last write that this process tried."""
+    can_write: bool = True
+    """Whether PostgreSQL took the last write that this process tried."""
 
     is_stopping: bool = False
     """Whether the process was asked to stop, and only finishes its work."""

@@ -1,13 +1,14 @@
 """Background workers: the loop that each one runs in, and the group that notices when one ends."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+from typing import Any, TypeVar
 
 import structlog
 
 from bot.core.backoff import Backoff
 from bot.infra.db.fence import LeaseLost, is_lease_held
+from bot.infra.log_context import bind_fields
 from bot.infra.metrics import WORKER_FAILURES
 
 log = structlog.get_logger(__name__)
@@ -16,6 +17,8 @@ LEASE_LOST_SECONDS = 1.0
 AFTER_FAILURES = Backoff(first=1.0, longest=30.0)
 
 Task = asyncio.Task[Any]
+T = TypeVar("T")
+R = TypeVar("R")
 
 
 class Wakeup:
@@ -78,6 +81,33 @@ async def run_forever(name: str, once: Callable[[], Awaitable[float]], wakeup: W
             await asyncio.sleep(pause)
             continue
         await wakeup.wait(pause)
+
+
+async def run_each(
+    name: str, items: Iterable[T], action: Callable[[T], Awaitable[R]], *, field: str = ""
+) -> Sequence[R]:
+    """Call `action` with each item of the worker `name`, and return the results.
+
+    One that fails is logged and counted, and stops no other. Its line has the item as `field`.
+
+    Raises:
+        Exception: every item failed, as without a database. It is the last one's error.
+    """
+    results, error = list[R](), None
+    for item in items:
+        with bind_fields(**{field: item} if field else {}):
+            try:
+                results.append(await action(item))
+            except LeaseLost:
+                raise
+            except Exception as failed:  # noqa: BLE001  whatever it is, it may be about this item only
+                error = failed
+                WORKER_FAILURES.labels(name).inc()
+                log.error("worker_item_failed", worker=name, error=type(error).__name__)  # noqa: TRY400  may quote rows
+        await asyncio.sleep(0)  # on SQLite, reads don't let others run
+    if error is not None and not results:
+        raise error
+    return results
 
 
 class WorkerGroup:

@@ -106,7 +106,6 @@ class Orders:
     async def begin_to_lead(self) -> None:
         """Forget what this process knew when it led before."""
         self.observer.begin_to_lead()
-        await self.observer.resume_stopped()
         self._lost_orders.begin_to_lead()
         self.poller.begin_to_lead()
 

@@ -34,7 +34,7 @@ from bot.infra.db import encryption, upsert
 from bot.infra.db.columns import MALFORMED, POSTGRESQL, constant
 from bot.infra.db.errors import RowUnreadable
 from bot.infra.db.transaction import Transaction
-from bot.orders.order import EventNote, Order, OrderEvent, Phase
+from bot.orders.order import UNCERTAIN_PHASES, EventNote, Order, OrderEvent, Phase
 from bot.orders.payer import Payer, payer_in_chat
 from bot.orders.poll_intervals import is_tracked
 from bot.orders.rows import (
@@ -122,8 +122,10 @@ FROM_LINKS = select(orders.c.origin).where(
     IS_FROM_LINK, orders.c.created_at > bindparam("after", type_=orders.c.created_at.type)
 )
 # The rows are locked, so that none of them changes before it is saved.
-OF_LINKS = ALL.where(orders.c.origin.in_(bindparam("origins", expanding=True))).order_by(*OLDEST_FIRST)
-OF_LINKS = OF_LINKS.with_for_update()
+DROPPED_WITH_LINKS = ALL.where(
+    orders.c.phase.in_([constant(phase) for phase in sorted((*UNCERTAIN_PHASES, Phase.NEEDS_CONFIRMATION))])
+)
+DROPPED_WITH_LINKS = DROPPED_WITH_LINKS.order_by(*OLDEST_FIRST).with_for_update()
 IS_SENT, HAS_FAILED = orders.c.state == constant(COMPLETED), orders.c.state == constant(FAILED)
 # The alarm about a failed order that was paid, or may have been, ends when an operator has settled it.
 UNSETTLED_OF_USER = OF_USER.where(
@@ -187,10 +189,6 @@ DUE_AFTER = POLLED.where(HAS_PAID_FLAG, IS_POLLED, orders.c.next_poll_at > NOW)
 DUE_AFTER = DUE_AFTER.order_by(orders.c.next_poll_at.desc()).limit(LIMIT)
 ONE_POLLED = POLLED.where(orders.c.reference == bindparam("reference"))
 POLLED_CLAIMING = POLLED.where(orders.c.service_id.in_(bindparam("ids", expanding=True)))
-# Only an older version of the program stopped polling an open order, if it couldn't read the row.
-RESUME_POLLING = (
-    update(orders).where(orders.c.phase == constant(Phase.OPEN), ~IS_POLLED).values(next_poll_at=bindparam("look"))
-)
 COUNT_DUE = select(func.count()).select_from(orders).where(HAS_PAID_FLAG, IS_DUE)
 # An open order that a user is viewing is polled at the usual interval.
 IS_DUE_IF_VIEWED = IS_POLLED & (
@@ -419,9 +417,9 @@ class OrderRepository:
         """Return whether a user has paid an order from this link."""
         return (await self._connection.execute(PAID_BY, {"link": origin, "user": user_id})).first() is not None
 
-    async def of_links(self, origins: Collection[str]) -> tuple[Order, ...]:
-        """Return the orders that were made from these links, the oldest first, to save them in this transaction."""
-        return await self._all(OF_LINKS, origins=tuple(origins))
+    async def dropped_with_links(self, origins: Select[tuple[str]], user_id: int) -> tuple[Order, ...]:
+        """Return the orders from a user's links that nobody has agreed to pay, to save them in this transaction."""
+        return await self._all(DROPPED_WITH_LINKS.where(orders.c.origin.in_(origins)), user=user_id)
 
     async def with_payment_hash(self, payment_hash: str) -> Order | None:
         """Return the order whose invoice has this payment hash."""
@@ -584,10 +582,6 @@ class OrderRepository:
             return False
         await self._connection.execute(POLL_AT, {"key": reference, "look": look})
         return order is None
-
-    async def resume_polling(self, now: datetime) -> int:
-        """Poll open orders again that an older version has stopped polling. Return how many."""
-        return (await self._connection.execute(RESUME_POLLING, {"look": now})).rowcount
 
     async def add_event(self, event: OrderEvent) -> None:
         """Append an event to the order's timeline."""

@@ -4,32 +4,32 @@ After a deletion, orders keep amounts, times, the destination and the service's 
 user and the recipient are removed. Without the service's id, nobody could find out what happened to the money.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from sqlalchemy import BindParameter, Integer, bindparam, delete, false, null, or_, select, update
+from sqlalchemy import BindParameter, Integer, Select, bindparam, case, delete, false, null, or_, select, update
 
 from bot.infra.db.columns import blank_personal_columns, constant
 from bot.infra.db.transaction import Transaction
 from bot.orders.evidence import Evidence
 from bot.orders.missed_order_repository import MissedOrder, MissedOrderRepository
-from bot.orders.order import UNCERTAIN_PHASES, EventNote, Order, OrderEvent, Phase
+from bot.orders.order import EventNote, Order, OrderEvent, Phase
 from bot.orders.payer import Payer, payer_in_chat
 from bot.orders.receipts.model import Receipt
 from bot.orders.receipts.repository import ReceiptRepository
 from bot.orders.receipts.wrong_code_repository import WrongCodeRepository
-from bot.orders.repository import IS_PAGES, IS_USERS, OrderRepository, payer_key
+from bot.orders.repository import IS_PAGES, IS_USERS, NEWEST_FIRST, OrderRepository, payer_key
 from bot.orders.screens.privacy import OpenOrders, StoredOrders
 from bot.orders.tables import HAS_RECIPIENT, missed_orders, orders, receipts, wrong_codes
 from bot.recipients.user_data import method_json
-from bot.users.user_data import NOBODY, JsonObject, UserData, format_time
+from bot.settlement.steps import FAILED
+from bot.users.user_data import MAX_LISTED, NOBODY, JsonObject, Rows, UserData, format_time
 
 NOT_ENDED: Final = 100
 """How many open orders of a user are read. No user can have more."""
 
-PAGE: Final = 500
 KEEP_NEVER_SHOWN = timedelta(days=90)
 """How long rejected orders, and orders that were never shown, are kept. Nobody can have paid for them."""
 
@@ -56,6 +56,12 @@ DELETE_OF_PAYER = {
     for has_chat, is_theirs in ((True, IS_USERS), (False, IS_PAGES))
 }
 
+FAILED_OF_USER = (
+    select(orders.c.reference)
+    .where(IS_USERS, orders.c.is_paid, orders.c.state == constant(FAILED))
+    .order_by(*NEWEST_FIRST)
+    .limit(MAX_LISTED)
+)
 NEVER_SHOWN = (
     select(orders.c.reference)
     .where(
@@ -78,17 +84,24 @@ OLD = (
 )
 REFERENCES: BindParameter[tuple[str, ...]] = bindparam("references", expanding=True)
 BLANK_CODES = update(receipts).where(receipts.c.reference.in_(REFERENCES)).values(blank_personal_columns(receipts))
+# An invoice or a deposit stays, and its seal with it: it can still be paid. A row without both needs no seal.
+CAN_BE_PAID = or_(orders.c.bolt11.is_not(None), orders.c.deposit.is_not(None))
+BLANK_LINKS = update(orders).values(
+    number="",
+    holder=null(),
+    refusal=null(),
+    evidence=null(),
+    payment_seal=case((CAN_BE_PAID, orders.c.payment_seal), else_=null()),
+    version=orders.c.version + 1,
+)
 BLANK_ORDERS = update(orders).where(orders.c.reference.in_(REFERENCES)).values(**WITHOUT_RECIPIENT)
 
 
 async def stored(tx: Transaction, user_id: int) -> StoredOrders:
-    """Return all orders of a user."""
-    return StoredOrders(await _read_all_orders(tx, payer_in_chat(user_id)))
-
-
-async def has_any(tx: Transaction, user_id: int) -> bool:
-    """Return whether the user has an order."""
-    return bool(await OrderRepository(tx).of_user(user_id, limit=1))
+    """Return the newest orders of a user, how many there are, and which were paid but failed."""
+    newest = await OrderRepository(tx).of_user(user_id, limit=MAX_LISTED)
+    failed = (await tx.connection.execute(FAILED_OF_USER, {"user": user_id})).scalars()
+    return StoredOrders(newest, await OrderRepository(tx).count_of_user(user_id), tuple(failed))
 
 
 async def blocks_deletion(tx: Transaction, user_id: int) -> OpenOrders | None:
@@ -98,17 +111,21 @@ async def blocks_deletion(tx: Transaction, user_id: int) -> OpenOrders | None:
 
 
 async def export_user(tx: Transaction, user_id: int) -> JsonObject:
-    """Return the orders of the exported file, each with its timeline and receipt."""
+    """Return which messages about orders the user missed."""
     missed = await MissedOrderRepository(tx).of_user(user_id)
-    return {**await export_payer(tx, payer_in_chat(user_id)), "missed_messages": [_missed(each) for each in missed]}
+    return {"missed_messages": [_missed(each) for each in missed]}
 
 
-async def export_payer(tx: Transaction, payer: Payer) -> JsonObject:
+async def export(tx: Transaction, user_id: int, limit: int, offset: int) -> Sequence[JsonObject]:
+    """Return orders for the exported file, each with its timeline and receipt."""
+    return await export_payer(tx, payer_in_chat(user_id), limit, offset)
+
+
+async def export_payer(tx: Transaction, payer: Payer, limit: int, offset: int) -> Sequence[JsonObject]:
     """Return a payer's orders, each with its timeline and receipt."""
-    found = await _read_all_orders(tx, payer)
-    events = {order.reference: await OrderRepository(tx).events(order.reference) for order in found}
-    receipts_of = {order.reference: await ReceiptRepository(tx).of_order(order.reference) for order in found}
-    return sections(found, events, receipts_of)
+    events, receipts_of = OrderRepository(tx).events, ReceiptRepository(tx).of_order
+    found = await OrderRepository(tx).of_payer(payer, limit=limit, offset=offset)
+    return [export_order(each, await events(each.reference), await receipts_of(each.reference)) for each in found]
 
 
 async def delete_user(tx: Transaction, user_id: int, _now: datetime) -> None:
@@ -118,19 +135,17 @@ async def delete_user(tx: Transaction, user_id: int, _now: datetime) -> None:
     await delete_payer(tx, payer_in_chat(user_id))
 
 
-async def delete_links(tx: Transaction, origins: Collection[str], now: datetime) -> None:
-    """Remove the recipients from all orders that were made from these links, whose user is deleted.
+async def delete_links(tx: Transaction, origins: Select[tuple[str]], user_id: int, now: datetime) -> None:
+    """Remove the recipients from all orders that were made from the links of a user who is deleted.
 
     What the service may not have created, or its payer hasn't agreed to, is never shown. An unpaid invoice can still be
-    paid, so it is followed without its recipient.
+    paid, so it is followed without its recipient. `origins` is the query of the links with the parameter `user`.
     """
-    for order in await OrderRepository(tx).of_links(origins):
-        is_dropped = order.phase in {*UNCERTAIN_PHASES, Phase.NEEDS_CONFIRMATION}
-        if is_dropped:
-            order = replace(order, phase=Phase.ABANDONED, bolt11=None)  # noqa: PLW2901  the same order
-        kept = await OrderRepository(tx).save(replace(order, number="", holder=None, refusal=None, evidence=()))
-        if kept is not None and is_dropped:
+    for order in await OrderRepository(tx).dropped_with_links(origins, user_id):
+        kept = await OrderRepository(tx).save(replace(order, phase=Phase.ABANDONED, bolt11=None))
+        if kept is not None:
             await OrderRepository(tx).record_event(kept, now, EventNote.LINK_DELETED)
+    await tx.connection.execute(BLANK_LINKS.where(orders.c.origin.in_(origins)), {"user": user_id})
 
 
 async def delete_payer(tx: Transaction, payer: Payer) -> None:
@@ -165,23 +180,8 @@ async def remove_recipients(tx: Transaction, before: datetime, limit: int) -> in
     return len(references)
 
 
-def sections(
-    found: Sequence[Order],
-    events: Mapping[str, Sequence[OrderEvent]],
-    receipts_of: Mapping[str, Receipt | None],
-) -> JsonObject:
-    """Return the orders of the exported file. `events` and `receipts_of` are by reference."""
-    return {"orders": [_order(each, events.get(each.reference, ()), receipts_of.get(each.reference)) for each in found]}
-
-
-async def _read_all_orders(tx: Transaction, payer: Payer) -> tuple[Order, ...]:
-    found: list[Order] = []
-    while len(page := await OrderRepository(tx).of_payer(payer, limit=PAGE, offset=len(found))) == PAGE:
-        found += page
-    return (*found, *page)
-
-
-def _order(order: Order, events: Sequence[OrderEvent], receipt: Receipt | None) -> JsonObject:
+def export_order(order: Order, events: Sequence[OrderEvent], receipt: Receipt | None) -> JsonObject:
+    """Return an order for the exported file, with its timeline and receipt."""
     return {
         "reference": order.reference,
         "reference_at_the_service": order.service_id,
@@ -234,8 +234,8 @@ def _missed(missed: MissedOrder) -> JsonObject:
 
 USER_DATA = UserData(
     feature="orders",
+    rows={"orders": Rows(orders, export)},
     stored=stored,
-    has_any=has_any,
     blocks_deletion=blocks_deletion,
     export_user=export_user,
     delete_user=delete_user,

@@ -5,6 +5,7 @@ from typing import Final
 
 from bot.core.clock import Clock
 from bot.infra.db.database import Database
+from bot.infra.workers import run_each
 from bot.orders.placement.lost_orders import LostOrders
 from bot.orders.repository import OrderRepository
 from bot.orders.tracking.observer import Observer
@@ -27,9 +28,9 @@ class OrderWorkers:
 
     async def check_times(self) -> float:
         """Close old questions, report paid orders that take too long, and put off unreadable ones."""
-        await self._observer.put_off_unreadable()
-        await self._observer.close_offers()
-        await self._observer.mark_overdue()
+        observer = self._observer
+        steps = (observer.put_off_unreadable, observer.close_offers, observer.mark_overdue)
+        await run_each("expiries", steps, lambda step: step())
         return EVERY_SECOND
 
     async def find_lost_orders(self) -> float:

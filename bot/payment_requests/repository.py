@@ -13,6 +13,7 @@ from bot.infra.db.columns import constant
 from bot.infra.db.errors import RowUnreadable
 from bot.infra.db.transaction import Transaction
 from bot.infra.db.vault import Vault
+from bot.orders.tables import orders
 from bot.payment_requests.links import hash_token
 from bot.payment_requests.model import PAID, ClosedBy, PaymentRequest, Report, ReportedRequest, RequestStatus
 from bot.payment_requests.tables import IS_CLOSED, payment_request_reports, payment_requests
@@ -30,14 +31,22 @@ OF_USER = (
     .where(_requests.user_id == bindparam("user"))
     .order_by(_requests.created_at.desc(), _requests.id)
     .limit(bindparam("limit", type_=Integer()))
+    .offset(bindparam("offset", type_=Integer()))
 )
 IDS_OF_USER = select(_requests.id).where(_requests.user_id == bindparam("user"))
 USER_OF = select(_requests.user_id).where(_requests.id == bindparam("id"))
+COUNT_IN_PROGRESS = (
+    select(func.count())
+    .select_from(orders)
+    .where(orders.c.origin.in_(IDS_OF_USER), orders.c.is_paid, orders.c.ended_at.is_(None))
+)
 _HAS_NOT_ENDED = or_(_requests.ends_at.is_(None), _requests.ends_at > bindparam("now", type_=_requests.ends_at.type))
 COUNT_OPEN = (
     select(func.count()).select_from(payment_requests).where(_requests.user_id == bindparam("user"), ~IS_CLOSED)
 )
 COUNT_OPEN = COUNT_OPEN.where(_HAS_NOT_ENDED)
+COUNT_MADE = select(func.count()).select_from(payment_requests)
+COUNT_MADE = COUNT_MADE.where(_requests.user_id == bindparam("user"), _requests.created_at > bindparam("after"))
 # A closed request stays closed, whoever else changes it at the same moment.
 CHANGE = update(payment_requests).where(_requests.id == bindparam("key"), ~IS_CLOSED)
 CHANGE_PAID = CHANGE.where(_requests.is_reusable.is_(false()))
@@ -117,18 +126,23 @@ class PaymentRequestRepository:
         """Return the request that a draft has become, or None."""
         return await self._one(OF_DRAFT, {"draft": draft_id})
 
-    async def of_user(self, user_id: int, *, limit: int = 100) -> tuple[PaymentRequest, ...]:
+    async def of_user(self, user_id: int, *, limit: int = 100, offset: int = 0) -> tuple[PaymentRequest, ...]:
         """Return the readable requests of a user, the newest first."""
-        found = (await self._connection.execute(OF_USER, {"user": user_id, "limit": limit})).mappings()
+        values = {"user": user_id, "limit": limit, "offset": offset}
+        found = (await self._connection.execute(OF_USER, values)).mappings()
         return encryption.read_rows(self._vault, payment_requests, found, _request)
 
-    async def ids_of_user(self, user_id: int) -> tuple[str, ...]:
-        """Return the ids of all requests of a user, also unreadable ones."""
-        return tuple((await self._connection.execute(IDS_OF_USER, {"user": user_id})).scalars())
+    async def count_in_progress(self, user_id: int) -> int:
+        """Return how many paid orders from a user's links haven't ended."""
+        return int((await self._connection.execute(COUNT_IN_PROGRESS, {"user": user_id})).scalar_one())
 
     async def count_open(self, user_id: int, now: datetime) -> int:
         """Return how many requests of a user can be paid, now or once they aren't paused."""
         return int((await self._connection.execute(COUNT_OPEN, {"user": user_id, "now": now})).scalar_one())
+
+    async def count_made(self, user_id: int, after: datetime) -> int:
+        """Return how many requests a user has made after this time, in any status."""
+        return (await self._connection.execute(COUNT_MADE, {"user": user_id, "after": after})).scalar_one()
 
     async def close(self, request_id: str, by: ClosedBy, at: datetime) -> bool:
         """Close a request for good, also an unreadable one. Return False if it is closed, or doesn't exist.

@@ -5,7 +5,8 @@ A request is saved in the transaction that closes its draft, together with the n
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Final
 
 from bot.checkout.draft import DraftStatus, OrderDraft
 from bot.checkout.flow import is_complete
@@ -24,9 +25,11 @@ from bot.payment_requests.rules import PaymentRequestRules
 from bot.users.model import User
 from bot.users.repository import UserRepository
 
+DAY: Final = timedelta(days=1)
+
 
 class TooManyRequests(Rejection):
-    """The user has as many open requests as allowed."""
+    """The user has as many open requests as allowed, or has made as many today."""
 
 
 class PaymentRequestService:
@@ -39,9 +42,9 @@ class PaymentRequestService:
         self._rules = rules
 
     async def check_limit(self, user_id: int) -> None:
-        """Raise `TooManyRequests` if the user can't have another open request."""
+        """Raise `TooManyRequests` if the user can't make another request now."""
         async with self._database.reading() as tx:
-            await self._check_limit(tx, user_id)
+            await self._check_new(tx, user_id)
 
     async def create(self, draft: OrderDraft) -> PaymentRequest | None:
         """Make the request of a complete draft, and queue its card. None: the draft has changed since.
@@ -59,7 +62,7 @@ class PaymentRequestService:
         if request.ends_at is not None and request.ends_at <= now:
             raise Rejection("payment_requests.end.passed")
         async with self._database.transaction() as tx:
-            await self._check_limit(tx, draft.user_id)
+            await self._check_new(tx, draft.user_id)
             if await DraftRepository(tx).save(replace(draft, status=DraftStatus.PLACED)) is None:
                 return None
             await PaymentRequestRepository(tx).add(request)
@@ -144,6 +147,13 @@ class PaymentRequestService:
             changed = replace(request, status=status, closed_by=by)
             await PaymentRequestRepository(tx).save(changed, self._clock.now())
             return await _find_own(tx, user_id, request_id)
+
+    async def _check_new(self, tx: Transaction, user_id: int) -> None:
+        """Raise if the user has the maximum of open requests, or made too many today."""
+        await self._check_limit(tx, user_id)
+        most = self._rules.max_per_day
+        if most and await PaymentRequestRepository(tx).count_made(user_id, self._clock.now() - DAY) >= most:
+            raise TooManyRequests("payment_requests.too_many_today", most=most)
 
     async def _check_limit(self, tx: Transaction, user_id: int) -> None:
         """Raise if the user has the maximum of open requests. Updates of one chat come one after another."""

@@ -3,37 +3,36 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
 
 from bot.infra.db.transaction import Transaction
 from bot.infra.i18n import Translator
-from bot.orders.repository import OrderRepository
 from bot.orders.user_data import delete_links
 from bot.payment_requests.model import ClosedBy, PaymentRequest
-from bot.payment_requests.repository import PaymentRequestRepository, ReportRepository
+from bot.payment_requests.repository import IDS_OF_USER, PaymentRequestRepository, ReportRepository
 from bot.payment_requests.screens.formatting import format_line
+from bot.payment_requests.tables import payment_requests
 from bot.recipients.user_data import method_json
-from bot.users.user_data import JsonObject, StoredData, UserData, format_time, list_first
-
-ALL: Final = 100_000
+from bot.users.user_data import MAX_LISTED, JsonObject, Rows, StoredData, UserData, count_rows, format_time, list_first
 
 
 @dataclass(frozen=True, slots=True)
 class StoredPaymentRequests(StoredData):
     """A user's payment requests in `/privacy`. Numbers are masked, since others may see the chat."""
 
-    requests: tuple[PaymentRequest, ...]
+    newest: tuple[PaymentRequest, ...]
+    count: int
 
     def records(self, t: Translator) -> Sequence[str]:
         """Return the number of requests, and the first ones."""
-        if not self.requests:
+        if not self.count:
             return ()
-        count = t.plural("payment_requests.privacy.requests", len(self.requests))
-        return ("\n".join([count, *list_first([f"• {format_line(t, each)}" for each in self.requests])]),)
+        count = t.plural("payment_requests.privacy.requests", self.count)
+        lines = [f"• {format_line(t, each)}" for each in self.newest]
+        return ("\n".join([count, *list_first(lines, self.count)]),)
 
     def warnings(self, t: Translator) -> Sequence[str]:
         """Return that links stop working for good."""
-        return (t("payment_requests.privacy.warning"),) if self.requests else ()
+        return (t("payment_requests.privacy.warning"),) if self.count else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,19 +52,19 @@ class PaidOrders:
 
 async def stored(tx: Transaction, user_id: int) -> StoredPaymentRequests:
     """Return the payment requests of a user."""
-    return StoredPaymentRequests(await PaymentRequestRepository(tx).of_user(user_id, limit=ALL))
+    newest = await PaymentRequestRepository(tx).of_user(user_id, limit=MAX_LISTED)
+    return StoredPaymentRequests(newest, await count_rows(tx, payment_requests, user_id))
 
 
 async def has_any(tx: Transaction, user_id: int) -> bool:
-    """Return whether the user has a payment request, or has reported one."""
-    requests = await PaymentRequestRepository(tx).ids_of_user(user_id)
-    return bool(requests) or await ReportRepository(tx).has_any(user_id)
+    """Return whether the user has reported a payment request."""
+    return await ReportRepository(tx).has_any(user_id)
 
 
-async def export_user(tx: Transaction, user_id: int) -> JsonObject:
-    """Return the payment requests of the exported file."""
-    found = await PaymentRequestRepository(tx).of_user(user_id, limit=ALL)
-    return {"payment_requests": [_request(each) for each in found]}
+async def export(tx: Transaction, user_id: int, limit: int, offset: int) -> Sequence[JsonObject]:
+    """Return payment requests for the exported file."""
+    found = await PaymentRequestRepository(tx).of_user(user_id, limit=limit, offset=offset)
+    return [_request(each) for each in found]
 
 
 async def begin_deletion(tx: Transaction, user_id: int, now: datetime) -> None:
@@ -75,18 +74,14 @@ async def begin_deletion(tx: Transaction, user_id: int, now: datetime) -> None:
 
 async def blocks_deletion(tx: Transaction, user_id: int) -> PaidOrders | None:
     """Return the paid orders that the deletion waits for: the user must be reachable until the rupiah have arrived."""
-    requests = await PaymentRequestRepository(tx).ids_of_user(user_id)
-    tallies = await OrderRepository(tx).tally_links(requests) if requests else {}
-    count = sum(each.in_progress for each in tallies.values())
+    count = await PaymentRequestRepository(tx).count_in_progress(user_id)
     return PaidOrders(count) if count else None
 
 
 async def delete_user(tx: Transaction, user_id: int, now: datetime) -> None:
     """Delete the user's payment requests and reports, and remove the user's number from the orders of the links."""
-    requests = PaymentRequestRepository(tx)
-    if ids := await requests.ids_of_user(user_id):
-        await delete_links(tx, ids, now)
-    await requests.delete_of_user(user_id)
+    await delete_links(tx, IDS_OF_USER, user_id, now)
+    await PaymentRequestRepository(tx).delete_of_user(user_id)
 
 
 async def prune(tx: Transaction, now: datetime, kept: timedelta | None, limit: int) -> int:
@@ -116,9 +111,9 @@ def _request(request: PaymentRequest) -> JsonObject:
 
 USER_DATA = UserData(
     feature="payment_requests",
+    rows={"payment_requests": Rows(payment_requests, export)},
     stored=stored,
     has_any=has_any,
-    export_user=export_user,
     delete_user=delete_user,
     begin_deletion=begin_deletion,
     blocks_deletion=blocks_deletion,

@@ -15,6 +15,7 @@ from bot.infra.db.database import Database
 from bot.infra.db.errors import RowUnreadable
 from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.repository import OutboxRepository
+from bot.infra.workers import run_each
 from bot.rates.model import RateAlert, Subscription
 from bot.rates.notifications import MAX_DELAY, RATE_SUBJECT, DailyQuote, daily_quote, price_alert
 from bot.rates.repository import QuoteRepository, SubscriptionRepository
@@ -65,10 +66,14 @@ class RateScheduler:
         quote = await self._quote(now) if timely else None
         taken = (*late, *(timely if quote is not None else ()))
         if taken:
-            async with self._database.transaction() as tx:
+            async with self._database.reading() as tx:
                 payload = None if quote is None else DailyQuote(quote, await _daily_change(tx, quote))
-                for each in taken:
-                    await _queue_daily_quote(tx, each, now, None if _is_late(each, now) else payload)
+
+            async def queue(due: Subscription) -> None:
+                async with self._database.transaction() as tx:
+                    await _queue_daily_quote(tx, due, now, None if _is_late(due, now) else payload)
+
+            await run_each("subscriptions", taken, queue)
             self._on_notification()
         return bool(taken) or (bool(due) and capacity <= 0)
 
@@ -110,13 +115,15 @@ class RateScheduler:
         if not self._met:
             return False
         now = self._clock.now()
-        async with self._database.transaction() as tx:
+        async with self._database.reading() as tx:
             capacity = MAX_QUEUED - await OutboxRepository(tx).count_due(RATE_SUBJECT, now)
-            these = tuple(self._met.values())[: max(capacity, 0)]
-            for alert, quote in these:
-                await _queue_alert(tx, alert, quote, now)
-        for alert, _ in these:
-            del self._met[alert.id]
+
+        async def queue(alert_id: str) -> None:
+            async with self._database.transaction() as tx:
+                await _queue_alert(tx, *self._met[alert_id], now)
+            del self._met[alert_id]
+
+        await run_each("subscriptions", tuple(self._met)[: max(capacity, 0)], queue)
         self._on_notification()
         return bool(self._met)
 

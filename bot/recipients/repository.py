@@ -19,6 +19,7 @@ OF_USER = (
     .where(recipients.c.user_id == bindparam("user"))
     .order_by(recipients.c.last_used_at.desc(), recipients.c.id)
     .limit(bindparam("limit"))
+    .offset(bindparam("offset"))
 )
 DELETE = delete(recipients).where(recipients.c.id == bindparam("id"))
 DELETE_UNUSED = delete(recipients).where(recipients.c.last_used_at < bindparam("before"))
@@ -36,9 +37,10 @@ class RecipientRepository:
         row = (await self._connection.execute(ONE, {"id": recipient_id})).mappings().first()
         return encryption.read_row(self._vault, recipients, dict(row), _recipient) if row else None
 
-    async def find_by_user(self, user_id: int, *, limit: int = 100) -> tuple[SavedRecipient, ...]:
+    async def find_by_user(self, user_id: int, *, limit: int = 100, offset: int = 0) -> tuple[SavedRecipient, ...]:
         """Return the recipients of a user, the last used first."""
-        found = (await self._connection.execute(OF_USER, {"user": user_id, "limit": limit})).mappings()
+        values = {"user": user_id, "limit": limit, "offset": offset}
+        found = (await self._connection.execute(OF_USER, values)).mappings()
         return encryption.read_rows(self._vault, recipients, found, _recipient)
 
     async def save(self, recipient: SavedRecipient) -> None:

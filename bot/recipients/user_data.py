@@ -13,9 +13,8 @@ from bot.recipients.repository import RecipientRepository
 from bot.recipients.screens import masked_line
 from bot.recipients.tables import recipients
 from bot.settlement.model import PayoutMethod
-from bot.users.user_data import JsonObject, StoredData, UserData, format_time, list_first
+from bot.users.user_data import MAX_LISTED, JsonObject, Rows, StoredData, UserData, count_rows, format_time, list_first
 
-ALL = 100_000
 DELETE = delete(recipients).where(recipients.c.user_id == bindparam("user", type_=recipients.c.user_id.type))
 
 
@@ -23,34 +22,32 @@ DELETE = delete(recipients).where(recipients.c.user_id == bindparam("user", type
 class StoredRecipients(StoredData):
     """A user's saved recipients in `/privacy`. Numbers are masked, since others may see the chat."""
 
-    recipients: tuple[SavedRecipient, ...]
+    first: tuple[SavedRecipient, ...]
+    count: int
 
     def records(self, t: Translator) -> Sequence[str]:
         """Return the number of recipients, and the first ones."""
-        lines = [f"• {masked_line(each)}" for each in self.recipients]
-        return ("\n".join([self._count(t), *list_first(lines)]),)
+        lines = [f"• {masked_line(each)}" for each in self.first]
+        return ("\n".join([self._count(t), *list_first(lines, self.count)]),)
 
     def counts(self, t: Translator) -> Mapping[str, Html]:
         """Return the number of recipients."""
         return {"recipients": self._count(t)}
 
     def _count(self, t: Translator) -> Html:
-        return t.plural("recipients.privacy.recipients", len(self.recipients))
+        return t.plural("recipients.privacy.recipients", self.count)
 
 
 async def stored(tx: Transaction, user_id: int) -> StoredRecipients:
     """Return the recipients that a user has saved."""
-    return StoredRecipients(await RecipientRepository(tx).find_by_user(user_id, limit=ALL))
+    first = await RecipientRepository(tx).find_by_user(user_id, limit=MAX_LISTED)
+    return StoredRecipients(first, await count_rows(tx, recipients, user_id))
 
 
-async def has_any(tx: Transaction, user_id: int) -> bool:
-    """Return whether the user has saved a recipient."""
-    return bool(await RecipientRepository(tx).find_by_user(user_id, limit=1))
-
-
-async def export_user(tx: Transaction, user_id: int) -> JsonObject:
-    """Return the saved recipients for the exported file."""
-    return sections(await RecipientRepository(tx).find_by_user(user_id, limit=ALL))
+async def export(tx: Transaction, user_id: int, limit: int, offset: int) -> Sequence[JsonObject]:
+    """Return saved recipients for the exported file."""
+    found = await RecipientRepository(tx).find_by_user(user_id, limit=limit, offset=offset)
+    return [export_recipient(each) for each in found]
 
 
 async def delete_user(tx: Transaction, user_id: int, _now: datetime) -> None:
@@ -63,17 +60,13 @@ async def prune(tx: Transaction, now: datetime, kept: timedelta | None, _limit: 
     return 0 if kept is None else await RecipientRepository(tx).delete_unused(now - kept)
 
 
-def sections(found: Sequence[SavedRecipient]) -> JsonObject:
-    """Return the saved recipients for the exported file."""
-    return {"recipients": [_recipient(each) for each in found]}
-
-
 def method_json(method: PayoutMethod) -> JsonObject:
     """Return a destination for the exported file."""
     return {"code": method.code, "name": method.name, "kind": method.kind}
 
 
-def _recipient(recipient: SavedRecipient) -> JsonObject:
+def export_recipient(recipient: SavedRecipient) -> JsonObject:
+    """Return a saved recipient for the exported file."""
     return {
         "name_given": recipient.label,
         "destination": method_json(recipient.method),
@@ -86,9 +79,8 @@ def _recipient(recipient: SavedRecipient) -> JsonObject:
 
 USER_DATA = UserData(
     feature="recipients",
+    rows={"recipients": Rows(recipients, export)},
     stored=stored,
-    has_any=has_any,
-    export_user=export_user,
     delete_user=delete_user,
     prune=prune,
 )

@@ -24,9 +24,8 @@ from bot.support.tickets.bot_message_repository import BotMessageRepository
 from bot.support.tickets.entry_repository import TicketEntryRepository
 from bot.support.tickets.repository import TicketRepository
 from bot.support.tickets.tables import ticket_entries, tickets
-from bot.users.user_data import MAX_LISTED, JsonObject, StoredData, UserData, format_time
+from bot.users.user_data import MAX_LISTED, JsonObject, Rows, StoredData, UserData, count_rows, format_time
 
-ALL_TICKETS: Final = 100_000
 INTERNAL: Final = frozenset({EntryKind.NOTE, EntryKind.UNDECIDED})
 """What support wrote and didn't send to the user."""
 
@@ -48,13 +47,16 @@ DELETE_ENTRIES = delete(ticket_entries).where(ticket_entries.c.id.in_(OLD_ENTRIE
 
 @dataclass(frozen=True, slots=True)
 class StoredTickets(StoredData):
-    """A user's tickets, the open ones first."""
+    """A user's tickets."""
 
-    tickets: tuple[Ticket, ...]
+    first: tuple[Ticket, ...]
+    """The open ones come first."""
+
+    count: int
 
     def records(self, t: Translator) -> Sequence[str]:
         """Return the number of tickets."""
-        return (self._count(t),) if self.tickets else ()
+        return (self._count(t),) if self.count else ()
 
     def counts(self, t: Translator) -> Mapping[str, Html]:
         """Return the number of tickets."""
@@ -62,32 +64,26 @@ class StoredTickets(StoredData):
 
     def warnings(self, t: Translator) -> Sequence[str]:
         """Return a warning that names the user's open tickets, if there are any."""
-        still_open = [ticket.reference for ticket in self.tickets if ticket.is_open]
+        still_open = [ticket.reference for ticket in self.first if ticket.is_open]
         if not still_open:
             return ()
-        references = ", ".join(f"<code>{as_html(reference)}</code>" for reference in still_open[:MAX_LISTED])
+        references = ", ".join(f"<code>{as_html(reference)}</code>" for reference in still_open)
         return (t("support.privacy.tickets_open", references=Html(references)),)
 
     def _count(self, t: Translator) -> Html:
-        return t.plural("support.privacy.tickets", len(self.tickets))
+        return t.plural("support.privacy.tickets", self.count)
 
 
 async def read_stored(tx: Transaction, user_id: int) -> StoredTickets:
     """Return the tickets of a user."""
-    return StoredTickets(await TicketRepository(tx).of_user(user_id, limit=ALL_TICKETS))
+    first = await TicketRepository(tx).of_user(user_id, limit=MAX_LISTED)
+    return StoredTickets(first, await count_rows(tx, tickets, user_id))
 
 
-async def has_any(tx: Transaction, user_id: int) -> bool:
-    """Return whether the user has a ticket."""
-    return bool(await TicketRepository(tx).of_user(user_id, limit=1))
-
-
-async def export_user(tx: Transaction, user_id: int) -> JsonObject:
-    """Return the tickets for the exported file: the messages of both sides, without what support kept to itself."""
-    found = await TicketRepository(tx).of_user(user_id, limit=ALL_TICKETS)
-    return {
-        "tickets": [_export_ticket(each, await TicketEntryRepository(tx).of_ticket(each.reference)) for each in found]
-    }
+async def export(tx: Transaction, user_id: int, limit: int, offset: int) -> Sequence[JsonObject]:
+    """Return tickets for the exported file: the messages of both sides, without what support kept to itself."""
+    found = await TicketRepository(tx).of_user(user_id, limit=limit, offset=offset)
+    return [_export_ticket(each, await TicketEntryRepository(tx).of_ticket(each.reference)) for each in found]
 
 
 async def delete_user(tx: Transaction, user_id: int, now: datetime) -> None:
@@ -150,9 +146,8 @@ def _export_entry(entry: TicketEntry) -> JsonObject:
 
 USER_DATA = UserData(
     feature="support",
+    rows={"tickets": Rows(tickets, export)},
     stored=read_stored,
-    has_any=has_any,
-    export_user=export_user,
     delete_user=delete_user,
     prune=prune,
 )

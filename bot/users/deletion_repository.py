@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from sqlalchemy import BindParameter, Delete, Integer, Update, bindparam, delete, exists, select, update
+from sqlalchemy import BindParameter, Delete, Update, bindparam, delete, exists, select, update
 
 from bot.infra.db.columns import constant
 from bot.infra.db.transaction import Transaction
@@ -15,19 +15,10 @@ from bot.users.user_data import NOBODY, UserData
 
 USER: BindParameter[int] = bindparam("user", type_=users.c.id.type)
 CHAT = bindparam("user", type_=outbox.c.chat_id.type)
-LIMIT: BindParameter[int] = bindparam("limit", type_=Integer())
 
-REQUESTED = (
-    select(users.c.id)
-    .where(HAS_REQUESTED_DELETION)
-    .order_by(users.c.deletion_requested_at, users.c.id)
-    .limit(LIMIT)
-    .offset(bindparam("skipped", type_=Integer()))
-)
+REQUESTED = select(users.c.id).where(HAS_REQUESTED_DELETION).order_by(users.c.deletion_requested_at, users.c.id)
 BLOCKED_BEFORE = bindparam("before", type_=users.c.blocked_at.type)
-BLOCKED = (
-    select(users.c.id).where(HAS_BLOCKED, users.c.blocked_at < BLOCKED_BEFORE).order_by(users.c.blocked_at).limit(LIMIT)
-)
+BLOCKED = select(users.c.id).where(HAS_BLOCKED, users.c.blocked_at < BLOCKED_BEFORE).order_by(users.c.blocked_at)
 HAS_NOTIFICATIONS = select(exists().where(is_unsent(outbox), outbox.c.chat_id == CHAT))
 DELETE_SHARED_ROWS: tuple[Delete | Update, ...] = (
     delete(outbox).where(outbox.c.chat_id == CHAT),
@@ -58,13 +49,13 @@ class DeletionRepository:
     def __init__(self, tx: Transaction) -> None:
         self._connection = tx.connection
 
-    async def find_requested(self, limit: int = 100, skipped: int = 0) -> tuple[int, ...]:
-        """Return the users who asked for deletion, the earliest request first, without the first `skipped`."""
-        return tuple((await self._connection.execute(REQUESTED, {"limit": limit, "skipped": skipped})).scalars())
+    async def find_requested(self) -> tuple[int, ...]:
+        """Return the users who asked for deletion, the earliest request first."""
+        return tuple((await self._connection.execute(REQUESTED)).scalars())
 
-    async def find_blocked(self, blocked_before: datetime, limit: int = 100) -> tuple[int, ...]:
+    async def find_blocked(self, blocked_before: datetime) -> tuple[int, ...]:
         """Return the users who blocked the bot before then, and haven't come back."""
-        return tuple((await self._connection.execute(BLOCKED, {"before": blocked_before, "limit": limit})).scalars())
+        return tuple((await self._connection.execute(BLOCKED, {"before": blocked_before})).scalars())
 
     async def has_notifications(self, chat_id: int) -> bool:
         """Return whether a notification for this chat is unsent, or is being sent."""

@@ -4,23 +4,23 @@ A user who asks for deletion during an open order is deleted when the order has 
 user, and is carried out in the queue of their chat. Each feature knows its own rows (`user_data.py`).
 """
 
+import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from itertools import count
+from itertools import chain
 
 from bot.infra.db.transaction import Transaction
 from bot.infra.feature import Infra
 from bot.infra.jobs.repository import Finish, no_job
 from bot.infra.outbox.model import Notification, format_subject
 from bot.infra.outbox.repository import OutboxRepository
+from bot.infra.workers import run_each
 from bot.users.deletion_repository import DeletionRepository, delete_user
 from bot.users.model import DeletedUser, User, UserNotification
 from bot.users.repository import UserRepository
-from bot.users.user_data import Blocker, JsonObject, StoredData, format_time, list_user_data
-
-BATCH_USERS = 100
+from bot.users.user_data import PAGE, Blocker, JsonObject, StoredData, count_rows, format_time, list_user_data
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,14 +64,25 @@ class PrivacyService:
             return Overview(known, tuple(found))
 
     async def export(self, user: User) -> bytes:
-        """Return the file with all that is stored about `user`."""
-        sections: JsonObject = {}
+        """Return the file with all that is stored about `user`. Call it in the user's own chat queue.
+
+        It is read in pages, each in a transaction of its own, so that other work goes on in between.
+        """
+        sections, declared = JsonObject(), list_user_data(self._features)
         async with self._database.reading() as tx:
             known = await UserRepository(tx).get(user.id) or user
-            for each in list_user_data(self._features):
+            for each in declared:
                 if each.export_user is not None:
                     sections |= await each.export_user(tx, user.id)
-        return make_file(known, sections, self._clock.now())
+        for name, rows in (section for each in declared for section in each.rows.items()):
+            sections[name] = found = list[object]()
+            async with self._database.reading() as tx:
+                count = await count_rows(tx, rows.table, user.id)
+            for skipped in range(0, count, PAGE):
+                async with self._database.reading() as tx:
+                    found += await rows.export(tx, user.id, PAGE, skipped)
+                await asyncio.sleep(0)  # on SQLite, reads don't let others run
+        return await asyncio.to_thread(make_file, known, sections, self._clock.now())
 
     async def find_blockers(self, user_id: int) -> DeletionBlockers:
         """Return what has to end before the user can be deleted."""
@@ -110,19 +121,22 @@ class PrivacyService:
             for each in list_user_data(self._features):
                 if each.has_any is not None and await each.has_any(tx, user_id):
                     return False
+                if any([await count_rows(tx, rows.table, user_id) for rows in each.rows.values()]):
+                    return False
         return True
 
     async def find_deletable(self) -> tuple[int, ...]:
         """Return the users who asked for deletion and have nothing open."""
-        ready: list[int] = []
         async with self._database.reading() as tx:
-            # Read on: the first hundred may all have to wait, and must not hold up later ones.
-            for skipped in count(0, BATCH_USERS):
-                requested = await DeletionRepository(tx).find_requested(BATCH_USERS, skipped)
-                ready += [user for user in requested if await self._is_deletable(tx, user)]
-                if len(requested) < BATCH_USERS or len(ready) >= BATCH_USERS:
-                    break
-        return tuple(ready)
+            requested = await DeletionRepository(tx).find_requested()
+        return await self._find_deletable_of("deletion", requested)
+
+    async def _find_deletable_of(self, worker: str, user_ids: Collection[int]) -> tuple[int, ...]:
+        async def check(user_id: int) -> tuple[int, ...]:
+            async with self._database.reading() as tx:
+                return (user_id,) if await self._is_deletable(tx, user_id) else ()
+
+        return tuple(chain(*await run_each(worker, user_ids, check)))
 
     async def delete_as_requested(self, user_id: int, finish: Finish = no_job) -> bool:
         """Delete a user who asked for it, and queue one last message. Return whether the user was deleted.
@@ -147,7 +161,7 @@ class PrivacyService:
         before = self._clock.now() - timedelta(days=self.retention_days)
         async with self._database.reading() as tx:
             blocked = await DeletionRepository(tx).find_blocked(before)
-            return tuple([user for user in blocked if await self._is_deletable(tx, user)])
+        return await self._find_deletable_of("retention", blocked)
 
     async def delete_long_blocked(self, user_id: int, finish: Finish = no_job) -> bool:
         """Delete a user who blocked the bot long ago. No message is sent, since none would arrive.

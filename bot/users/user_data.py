@@ -5,9 +5,12 @@ Each feature that owns a table with a user in it declares one `UserData` in its 
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Final, Protocol
+
+from sqlalchemy import ColumnElement, Select, Table, bindparam, func, select
 
 from bot.infra.db.transaction import Transaction
 from bot.infra.feature import Features
@@ -20,6 +23,9 @@ NOBODY: Final = 0
 
 MAX_LISTED: Final = 8
 """How many rows of one kind a message of `/privacy` lists. The file has all."""
+
+PAGE: Final = 20
+"""How many rows are read and decrypted at once. Some kinds of rows take a millisecond each."""
 
 
 class StoredData:
@@ -63,6 +69,20 @@ delete. It is called again until it deletes fewer.
 """
 
 
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Rows of a user that can be many. The database counts them, and they are read in pages."""
+
+    table: Table
+    """The table. Its column `user_id` says whose a row is."""
+
+    export: Callable[[Transaction, int, int, int], Awaitable[Sequence[object]]]
+    """Returns a page of rows for the exported file, without unreadable ones.
+
+    The parameters: the transaction, the user, the maximum of rows, and how many to skip.
+    """
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserData:
     """How one feature handles the data of a user. Functions that it doesn't need are None.
@@ -76,14 +96,17 @@ class UserData:
     delete_user: Callable[[Transaction, int, datetime], Awaitable[None]]
     """Deletes what identifies the user, who has nothing open. The last parameter is now."""
 
+    rows: Mapping[str, Rows] = field(default_factory=dict)
+    """The feature's rows that can be many, by their section of the exported file."""
+
     export_user: Callable[[Transaction, int], Awaitable[JsonObject]] | None = None
-    """Returns the feature's sections of the exported file."""
+    """Returns the feature's other sections of the exported file."""
 
     stored: Callable[[Transaction, int], Awaitable[StoredData]] | None = None
     """Returns what `/privacy` shows of the feature's data."""
 
     has_any: Callable[[Transaction, int], Awaitable[bool]] | None = None
-    """Returns whether the feature stores anything that a second deletion would remove."""
+    """Returns whether the feature stores anything else that a second deletion would remove."""
 
     blocks_deletion: Callable[[Transaction, int], Awaitable[Blocker | None]] | None = None
     """Returns what has to end first. During an open order the user must stay reachable."""
@@ -102,9 +125,19 @@ def list_user_data(features: Features) -> list[UserData]:
     return [feature.user_data for feature in features if feature.user_data is not None]
 
 
-def list_first(lines: Sequence[str]) -> list[str]:
-    """Return the first lines, and "…" if there are more."""
-    return [*lines[:MAX_LISTED], "…"] if len(lines) > MAX_LISTED else list(lines)
+async def count_rows(tx: Transaction, table: Table, user_id: int, *conditions: ColumnElement[bool]) -> int:
+    """Return how many rows of a table belong to a user and meet the conditions, also unreadable ones."""
+    return (await tx.connection.execute(_build_count(table, *conditions), {"user": user_id})).scalar_one()
+
+
+@cache
+def _build_count(table: Table, *conditions: ColumnElement[bool]) -> Select[int]:
+    return select(func.count()).select_from(table).where(table.c.user_id == bindparam("user"), *conditions)
+
+
+def list_first(lines: Sequence[str], count: int) -> list[str]:
+    """Return the first lines of `count` in all, and "…" if there are more."""
+    return [*lines[:MAX_LISTED], "…"] if count > MAX_LISTED else list(lines)
 
 
 def format_time(moment: datetime | None) -> str | None:

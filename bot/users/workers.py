@@ -5,8 +5,10 @@ from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Final
 
+from bot.infra.db.transaction import Transaction
 from bot.infra.feature import Infra
 from bot.infra.jobs.repository import Job, JobHandler
+from bot.infra.workers import run_each
 from bot.users.privacy import PrivacyService
 from bot.users.repository import UserEventRepository
 from bot.users.user_data import Prune, list_user_data
@@ -37,13 +39,10 @@ class Retention:
     async def run_once(self) -> int:
         """Delete all rows that are too old, and return how many."""
         now = self._clock.now()
-        deleted = 0
-        for each in list_user_data(self._features):
-            if each.prune is not None:
-                deleted += await self._in_batches(each.prune, now)
-        if self._kept is not None:
-            async with self._database.transaction() as tx:
-                deleted += await UserEventRepository(tx).delete_before(now - self._kept)
+        declared = [each.prune for each in list_user_data(self._features) if each.prune is not None]
+        deleted = sum(
+            await run_each("retention", [*declared, _prune_events], lambda prune: self._in_batches(prune, now))
+        )
         if deleted:
             await self._database.erase_deleted()
         return deleted
@@ -57,6 +56,10 @@ class Retention:
             if count < BATCH_ROWS:
                 return deleted
             await self._rest(PAUSE_SECONDS)
+
+
+async def _prune_events(tx: Transaction, now: datetime, kept: timedelta | None, _limit: int) -> int:
+    return 0 if kept is None else await UserEventRepository(tx).delete_before(now - kept)
 
 
 class DeletionWorkers:
@@ -73,16 +76,16 @@ class DeletionWorkers:
 
     async def delete_users(self) -> float:
         """Add a job for each user who asked for deletion and has nothing open."""
-        for user_id in await self._privacy.find_deletable():
-            await self._chat_jobs.add(user_id, DELETE_ON_REQUEST)
         await self._privacy.clean_up()
+        users = await self._privacy.find_deletable()
+        await run_each("deletion", users, lambda user_id: self._chat_jobs.add(user_id, DELETE_ON_REQUEST))
         return DELETION_SECONDS
 
     async def prune(self) -> float:
         """Delete old rows, and users who blocked the bot long ago. It runs at each start and once a day."""
         await self._retention.run_once()
-        for user_id in await self._privacy.find_long_blocked():
-            await self._chat_jobs.add(user_id, DELETE_ABSENT)
+        users = await self._privacy.find_long_blocked()
+        await run_each("retention", users, lambda user_id: self._chat_jobs.add(user_id, DELETE_ABSENT))
         return DAY_SECONDS
 
     def jobs(self) -> Mapping[str, JobHandler]:

@@ -166,20 +166,6 @@ async def test_an_order_of_which_even_more_is_malformed_is_tried_again_later(sys
     assert await next_poll(system, bad) == system.clock.now() + timedelta(minutes=1)
 
 
-async def test_an_open_order_that_an_older_version_stopped_polling_is_polled_again(
-    system: OrderSystem, service: FakeSettlement
-) -> None:
-    stopped, over = await system.place(), await system.place(SARI)
-    service.becomes(over.service_id or "", "COMPLETED")
-    await system.poll()
-    await breaks(system, "UPDATE orders SET next_poll_at = NULL WHERE reference = :key", key=stopped.reference)
-    await system.observer.resume_stopped()
-    assert await due(system) == {stopped.reference}
-    service.becomes(stopped.service_id or "", "LN_INVOICE_PAID")
-    await system.poll(after=0)
-    assert OrderNotification.PAID in system.sender.kinds()
-
-
 @pytest.mark.parametrize("never", NEVER_DUE)
 async def test_a_message_that_never_falls_due_keeps_none_behind_it_waiting(system: OrderSystem, never: str) -> None:
     await system.place()

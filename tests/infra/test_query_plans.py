@@ -29,6 +29,7 @@ from bot.orders.payer import payer_in_chat, payer_on_page
 from bot.orders.receipts.wrong_code_repository import WrongCodeRepository
 from bot.orders.repository import OrderRepository
 from bot.orders.tables import NEEDS_MESSAGE_IDS
+from bot.payment_requests.repository import IDS_OF_USER, PaymentRequestRepository
 from bot.rates.repository import QuoteRepository, SubscriptionRepository
 from bot.recipients.repository import RecipientRepository
 from bot.staff.alarm_repository import AlarmRepository
@@ -120,7 +121,18 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
         "ix_orders_from_links_created_at",
     ),
     "tally_links": (lambda tx: OrderRepository(tx).tally_links(["a", "b"]), "ix_orders_origin_created_at"),
-    "of_links": (lambda tx: OrderRepository(tx).of_links(["a", "b"]), "ix_orders_origin_created_at"),
+    "delete_links": (
+        lambda tx: orders_data.delete_links(tx, IDS_OF_USER, 1001, NOW),
+        "ix_orders_origin_created_at",
+    ),
+    "blocks_deletion": (
+        lambda tx: PaymentRequestRepository(tx).count_in_progress(1001),
+        "ix_orders_origin_created_at",
+    ),
+    "made today": (
+        lambda tx: PaymentRequestRepository(tx).count_made(1001, NOW),
+        "ix_payment_requests_user_id_created_at",
+    ),
     "placed_after on a page": (
         lambda tx: OrderRepository(tx).placed_after(payer_on_page("secret"), NOW),
         "ix_orders_payer_hash_created_at",

@@ -3,8 +3,12 @@
 import asyncio
 
 import pytest
+from structlog.contextvars import merge_contextvars
+from structlog.testing import capture_logs
 
-from bot.infra.workers import Wakeup, run_forever
+from bot.infra.db.fence import LeaseLost
+from bot.infra.metrics import REGISTRY
+from bot.infra.workers import Wakeup, run_each, run_forever
 from tests.virtual_time import in_virtual_time
 
 
@@ -39,3 +43,61 @@ async def test_a_worker_that_is_cancelled_ends() -> None:
     worker.cancel()
     with pytest.raises(asyncio.CancelledError):
         await worker
+
+
+async def fail_for_two(item: str) -> str:
+    if item == "two":
+        raise ValueError("it quotes a row")
+    return item.upper()
+
+
+async def test_one_item_that_fails_stops_no_other_and_is_logged_without_its_text() -> None:
+    before = failures("sweep")
+    with capture_logs(processors=[merge_contextvars]) as lines:
+        assert await run_each("sweep", ["one", "two", "three"], fail_for_two, field="order") == ["ONE", "THREE"]
+    assert failures("sweep") == before + 1
+    (line,) = lines
+    assert (line["event"], line["worker"], line["error"], line["order"]) == (
+        "worker_item_failed",
+        "sweep",
+        "ValueError",
+        "two",
+    )
+    assert "quotes" not in str(line)
+
+
+async def test_a_sweep_in_which_everything_fails_is_a_failure_of_its_worker() -> None:
+    with pytest.raises(ValueError, match="quotes"):
+        await run_each("sweep", ["two", "two"], fail_for_two)
+    assert await run_each("sweep", [], fail_for_two) == []
+
+
+async def test_a_sweep_ends_when_its_process_no_longer_leads() -> None:
+    done = []
+
+    async def lose(item: int) -> None:
+        done.append(item)
+        raise LeaseLost
+
+    with pytest.raises(LeaseLost):
+        await run_each("sweep", [1, 2], lose)
+    assert done == [1]
+
+
+async def test_others_work_between_the_items_of_a_sweep() -> None:
+    turns: list[str] = []
+
+    async def item(number: int) -> None:
+        turns.append(f"item {number}")
+
+    async def other() -> None:
+        turns.append("other")
+
+    async with asyncio.TaskGroup() as group:
+        group.create_task(run_each("sweep", [1, 2], item))
+        group.create_task(other())
+    assert turns == ["item 1", "other", "item 2"]
+
+
+def failures(worker: str) -> float:
+    return REGISTRY.get_sample_value("kirim_worker_failures_total", {"worker": worker}) or 0.0

@@ -7,8 +7,9 @@ import pytest
 
 from bot.infra.db import write_watch
 from bot.infra.db.errors import StoreDown
-from bot.infra.db.write_watch import STUCK_SECONDS, TRY_SECONDS, WriteWatch
+from bot.infra.db.write_watch import STUCK_SECONDS, TRY_SECONDS, watch_writes
 from bot.infra.metrics import REGISTRY
+from bot.infra.process_state import ProcessState
 
 if TYPE_CHECKING:
     from bot.infra.db.database import Database
@@ -26,10 +27,13 @@ class Hour:
         self.back_at, self.saved_at = HOUR, HOUR
         patch.setattr(write_watch, "time", SimpleNamespace(monotonic=lambda: self.seconds))
         patch.setattr(write_watch, "asyncio", SimpleNamespace(sleep=self._sleep))
-        self.watch = WriteWatch(cast("Database", self), lambda: self.has_unsaved and self.seconds < self.saved_at)
+        self.state = ProcessState()
 
     async def can_write(self, *, in_new_session: bool = False) -> bool:
         return self.works_in_new_session if in_new_session else self.works or self.seconds >= self.back_at
+
+    def _has_unsaved(self) -> bool:
+        return self.has_unsaved and self.seconds < self.saved_at
 
     async def _sleep(self, seconds: float) -> None:
         self.seconds += seconds + self.standstill
@@ -40,7 +44,7 @@ class Hour:
     async def ends_at(self) -> float:
         """Return when the process ends. It is `HOUR` if it doesn't."""
         with pytest.raises((StoreDown, TimeoutError)):
-            await self.watch.run()
+            await watch_writes(cast("Database", self), self.state, self._has_unsaved)
         return self.seconds
 
 
@@ -51,13 +55,13 @@ def hour(monkeypatch: pytest.MonkeyPatch) -> Hour:
 
 async def test_a_process_that_writes_goes_on(hour: Hour) -> None:
     assert await hour.ends_at() == HOUR
-    assert hour.watch.can_write()
+    assert hour.state.can_write
 
 
 async def test_a_process_ends_after_a_minute_in_which_only_new_sessions_write(hour: Hour) -> None:
     hour.works = False
     assert await hour.ends_at() == TRY_SECONDS + STUCK_SECONDS
-    assert not hour.watch.can_write()
+    assert not hour.state.can_write
     assert REGISTRY.get_sample_value("kirim_database_unwritable_seconds") == STUCK_SECONDS
 
 
@@ -69,7 +73,7 @@ async def test_a_process_waits_as_long_as_nobody_can_write(hour: Hour) -> None:
 async def test_a_process_that_writes_again_within_the_minute_goes_on(hour: Hour) -> None:
     hour.works, hour.back_at = False, STUCK_SECONDS
     assert await hour.ends_at() == HOUR
-    assert hour.watch.can_write()
+    assert hour.state.can_write
 
 
 async def test_a_process_does_not_end_before_an_answer_is_saved(hour: Hour) -> None:

@@ -1,6 +1,6 @@
 """Builders of orders. A test names only the fields that matter to it."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
@@ -16,11 +16,13 @@ from bot.orders.order import EventNote, Order, OrderEvent, Phase
 from bot.orders.payer import Payer, payer_in_chat
 from bot.orders.receipts.model import Receipt
 from bot.orders.rows import to_row
+from bot.orders.screens.privacy import StoredOrders
 from bot.orders.tables import orders
 from bot.payments.erc681 import add_checksum
 from bot.payments.tokens import TOKENS
 from bot.settlement.model import Deposit, OrderReport, PayoutMethod, ServiceRecord
-from bot.settlement.steps import STEP_OF_STATE, OrderStep
+from bot.settlement.steps import FAILED, STEP_OF_STATE, OrderStep
+from bot.users.user_data import MAX_LISTED
 from tests import screens
 from tests.settlement.builders import BCA, LISTED_BCA
 from tests.texts import text
@@ -94,6 +96,12 @@ def some_evidence(**changes: Any) -> tuple[Evidence, ...]:
         paid_at=NOW - timedelta(minutes=7),
     )
     return add_evidence((), report, NOW - timedelta(minutes=1))
+
+
+def what_is_stored(orders: Sequence[Order]) -> StoredOrders:
+    """Return what `/privacy` shows of these orders."""
+    failed = [each.reference for each in orders if each.is_paid and each.state == FAILED]
+    return StoredOrders(tuple(orders[:MAX_LISTED]), len(orders), tuple(failed[:MAX_LISTED]))
 
 
 def an_open_order(method: PayoutMethod = LISTED_BCA, **changes: Any) -> Order:

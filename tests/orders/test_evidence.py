@@ -148,8 +148,8 @@ async def test_evidence_is_in_the_exported_file(store: Database) -> None:
     order = replace(an_order(), evidence=add_evidence((), a_report(completed_at=NOW), NOW), phase=Phase.DONE)
     async with store.transaction() as tx:
         await OrderRepository(tx).add(order)
-        exported = await USER_DATA.export_user(tx, order.user_id)  # type: ignore[misc]
-    reported = json.loads(json.dumps(exported))["orders"][0]["reported_by_the_service"]
+        exported = await USER_DATA.rows["orders"].export(tx, order.user_id, 1, 0)
+    reported = json.loads(json.dumps(exported))[0]["reported_by_the_service"]
     assert {each["name"]: each["value"] for each in reported} == {
         "partner_redeem_id": "redeem_1",
         "partner_amount_idr": 500_000,

@@ -31,7 +31,7 @@ from bot.orders.screens import (
 )
 from bot.orders.screens import payment as pay
 from bot.orders.status_questions import screens as status_questions
-from bot.orders.user_data import sections
+from bot.orders.user_data import export_order
 from bot.recipients.repository import RecipientRepository
 from bot.support.saved_replies.screens import variable_values
 from bot.support.ticket import Ticket
@@ -71,7 +71,7 @@ def all_of_one(outside: Outside, order: Order) -> Iterator[ScreenCase]:
     caption = receipt.format_caption(t, order, a_receipt(), ReceiptLinks("kirim", "https://pay.example.com"))
     yield ScreenCase("receipt", Screen(caption, receipt.build_keyboard(t, order)))
     yield ScreenCase("verification", verify.show_genuine(t, order, JAKARTA))
-    yield ScreenCase("privacy", Screen("\n".join(privacy.StoredOrders((order,)).records(t))))
+    yield ScreenCase("privacy", Screen("\n".join(privacy.StoredOrders((order,), 1, ()).records(t))))
     yield ScreenCase("deletion waits", Screen(privacy.OpenOrders((order,)).details(t, NOW)))
     yield ScreenCase("operators", warnings.screen(OrderWarning.FAILED, t, order, AboutProblem(order.reference), NOW))
     if order.bolt11 is not None or order.deposit is not None:
@@ -129,11 +129,11 @@ def test_the_same_screens_of_an_ordinary_order_repeat_it_and_show_its_payer_thei
 
 def test_the_exported_file_has_the_last_digits_and_not_what_can_quote_the_number() -> None:
     for order in link_orders(TRANSLATIONS.get("en")):
-        exported = sections([replace(order, evidence=some_evidence())], {}, {})
+        exported = export_order(replace(order, evidence=some_evidence()), (), None)
         assert not shows_number(str(exported))
         assert "••••7890" in str(exported)
         assert "WARUNG SARI" not in str(exported), "the service's name of the recipient's shop"
-        own = sections([replace(order, origin=None, evidence=some_evidence())], {}, {})
+        own = export_order(replace(order, origin=None, evidence=some_evidence()), (), None)
         assert shows_number(str(own))
         assert "WARUNG SARI" in str(own)
 
@@ -141,7 +141,7 @@ def test_the_exported_file_has_the_last_digits_and_not_what_can_quote_the_number
 @pytest.mark.parametrize("origin", [None, LINK])
 def test_no_payers_file_has_the_operators_account_at_the_service(origin: str | None) -> None:
     order = an_open_order(origin=origin, evidence=some_evidence())
-    exported = str(sections([order], {}, {}))
+    exported = str(export_order(order, (), None))
     assert "redeem_5f2c" in exported
     assert "tenant" not in exported
 

@@ -7,15 +7,18 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
+from bot.infra.db.errors import StoreDown
 from bot.orders.notification_kinds import OrderNotification, OrderWarning
-from bot.orders.order import EventNote, Order, Phase
+from bot.orders.order import EventNote, Order, Phase, mark_overdue
 from bot.orders.repository import OrderRepository
+from bot.orders.tracking import observer
+from bot.orders.workers import OrderWorkers
 from bot.settlement.model import KeyRefused, OrderReport
 from bot.staff.alarm_model import AlarmKind
 from bot.staff.notifications import AlarmNotification
 from bot.support.notification_kinds import StaffNotification, TicketNotification
 from tests.orders.crashes import Crash, CrashCountdown, CrashingSender, CrashingStore
-from tests.orders.order_system import EMMA, OSCAR, OrderSystem, SentMessage, rules
+from tests.orders.order_system import EMMA, OSCAR, SARI, OrderSystem, SentMessage, rules
 from tests.settlement.fake_settlement import FakeSettlement, failing
 
 RINA = 3001
@@ -210,3 +213,38 @@ async def run_process(system: OrderSystem) -> None:
     except Crash:
         pass
     await system.close()
+
+
+async def test_one_order_that_fails_stops_no_other_from_being_told(
+    system: OrderSystem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bad, good = await paid(system), await system.place(SARI, number="8720999999")
+    system.service.becomes("svc-2", "LN_INVOICE_PAID")
+    await system.poll()
+    marks = mark_overdue
+
+    def fail(order: Order, *more: Any) -> Any:
+        if order.reference == bad.reference:
+            raise StoreDown
+        return marks(order, *more)
+
+    monkeypatch.setattr(observer, "mark_overdue", fail)
+    await pass_time(system, 31)
+    assert (await system.order(bad.reference)).overdue_notified_at is None
+    assert (await system.order(good.reference)).overdue_notified_at is not None
+
+
+async def test_a_step_of_the_expiries_that_fails_stops_no_other_step(
+    system: OrderSystem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order = await paid(system)
+    await pass_time(system, 29)
+
+    async def fail() -> int:
+        raise StoreDown
+
+    monkeypatch.setattr(system.observer, "close_offers", fail)
+    system.clock.passes(minutes=5)
+    await system.poller.tick()
+    await OrderWorkers(system.observer, system.lost_orders).check_times()
+    assert (await system.order(order.reference)).overdue_notified_at is not None

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bot.infra.db.database import Database
-from bot.infra.db.errors import StoreDown
+from bot.infra.db.errors import RuleBroken, StoreDown
 from bot.infra.db.transaction import Transaction
 from bot.orders.notification_kinds import OrderNotification
 from bot.orders.notification_queue import queue_order_notifications
@@ -330,3 +330,22 @@ async def test_a_404_is_an_answer_that_shows_the_key_taken(system: OrderSystem, 
     await system.poll()
     await system.poll()
     assert system.sender.kinds(OSCAR) == [AlarmNotification.KEY_REFUSED, AlarmNotification.KEY_WORKS]
+
+
+async def test_an_order_that_breaks_a_rule_stops_no_look_up_of_others(
+    system: OrderSystem, service: FakeSettlement, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bad, good = await orders(system, 2)
+    monkeypatch.setattr(poller, "CONCURRENT_REQUESTS", 1)
+    apply = system.observer.apply_report
+
+    async def fail(reference: str, *more: Any, **named: Any) -> Order | None:
+        if reference == bad.reference:
+            raise RuleBroken
+        return await apply(reference, *more, **named)
+
+    monkeypatch.setattr(system.observer, "apply_report", fail)
+    service.becomes("svc-2", "LN_INVOICE_PAID")
+    with pytest.raises(RuleBroken):
+        await system.poll()
+    assert (await system.order(good.reference)).is_paid

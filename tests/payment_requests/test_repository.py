@@ -15,6 +15,7 @@ from bot.payment_requests.links import hash_token, make_link, new_token, read_to
 from bot.payment_requests.model import ClosedBy, PaymentRequest, RequestState, RequestStatus
 from bot.payment_requests.repository import PaymentRequestRepository, ReportRepository
 from bot.payment_requests.tables import payment_requests
+from bot.users.user_data import count_rows
 from tests.orders.builders import an_order
 from tests.payment_requests.builders import TOKEN, a_report, a_request
 from tests.times import DAY, NOW, SECOND
@@ -108,13 +109,13 @@ async def test_requests_that_cannot_be_read_are_closed_counted_and_deleted(store
     async with store.transaction() as tx:
         await tx.connection.execute(payment_requests.update().values(number="s1.no.key"))
         requests = PaymentRequestRepository(tx)
-        assert await user_data.has_any(tx, SARI)
+        assert await count_rows(tx, payment_requests, SARI) == 2
         assert await requests.count_open(SARI, NOW) == 2
         assert await requests.user_of(a_request().id) == SARI
         assert await requests.close(a_request().id, ClosedBy.PAYMENT, LATER)
         assert await requests.close_all(SARI, ClosedBy.OPERATOR, LATER) == 1
         await user_data.delete_user(tx, SARI, LATER)
-        assert not await user_data.has_any(tx, SARI)
+        assert await count_rows(tx, payment_requests, SARI) == 0
 
 
 async def test_a_payment_leaves_a_request_open_that_can_be_paid_many_times(store: Database) -> None:

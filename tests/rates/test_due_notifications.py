@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
@@ -11,8 +12,9 @@ from bot.infra.feature import Feature, Features
 from bot.infra.outbox.model import Queue, Undeliverable
 from bot.infra.outbox.payload import unpack
 from bot.infra.outbox.repository import OutboxRepository
-from bot.rates.model import AlertRequest
-from bot.rates.notifications import DailyQuote, RateNotification
+from bot.rates import scheduler
+from bot.rates.model import AlertRequest, RateAlert
+from bot.rates.notifications import DailyQuote, RateNotification, price_alert
 from bot.rates.repository import QuoteRepository
 from bot.rates.scheduler import MAX_QUEUED, RateScheduler
 from bot.rates.subscription_service import MAX_ALERTS, SubscriptionService
@@ -285,3 +287,36 @@ async def test_a_lost_database_costs_no_alert(rates: RateSystem, monkeypatch: py
 def test_a_payload_carries_a_quote_exactly(usdc: Decimal | None) -> None:
     quote = Quote(Decimal("1700123456.780000001"), BEGINNING, usdc, "binance")
     assert to_quote(from_quote(quote)) == quote
+
+
+async def test_one_subscriber_who_fails_stops_no_other_quote_or_alert(
+    rates: RateSystem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    users = [await rates.add_subscriber(user_id) for user_id in (EMMA, SARI)]
+    for user in users:
+        assert await rates.subscribing.set_alert(user, ABOVE)
+    get = UserRepository.get
+
+    async def fail(self: UserRepository, user_id: int) -> User | None:
+        if user_id == EMMA:
+            raise StoreDown
+        return await get(self, user_id)
+
+    def fail_for_emma(alert: RateAlert, *more: Any) -> Any:
+        if alert.user_id == EMMA:
+            raise StoreDown
+        return price_alert(alert, *more)
+
+    monkeypatch.setattr(UserRepository, "get", fail)
+    monkeypatch.setattr(scheduler, "price_alert", fail_for_emma)
+    rates.set_time(eight_oclock(1))
+    await rates.check_quote(RATE + 2)
+    await rates.scheduler.queue_due()
+    assert await rates.scheduler.queue_met()
+    monkeypatch.undo()
+    await rates.system.deliver()
+    kinds = (RateNotification.DAILY_QUOTE, RateNotification.PRICE_ALERT)
+    assert [rates.count_sent(kind, SARI) for kind in kinds] == [1, 1]
+    assert [rates.count_sent(kind, EMMA) for kind in kinds] == [0, 0]
+    await rates.run_worker()
+    assert [rates.count_sent(kind, EMMA) for kind in kinds] == [1, 1]

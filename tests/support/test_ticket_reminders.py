@@ -3,10 +3,13 @@
 import asyncio
 from collections.abc import AsyncIterator
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
+from bot.infra.db.errors import StoreDown
 from bot.support.ticket import CloseReason, Ticket
+from bot.support.tickets import reminders
 from bot.support.tickets.reminders import TicketReminderService
 from bot.support.tickets.repository import TicketRepository
 from tests.settlement.fake_settlement import MovedClock
@@ -123,3 +126,19 @@ async def crash(*_: object, **__: object) -> None:
 async def asks_again(system: TicketSystem, ticket: Ticket) -> None:
     async with system.store.transaction() as tx:
         await TicketRepository(tx).save((await system.reload(ticket)).add_message(system.clock.now()))
+
+
+async def test_one_ticket_that_fails_stops_no_other_reminder(
+    system: TicketSystem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bad, _ = await system.open_ticket(), await system.open_ticket(SARI + 50)
+    changes = reminders.record_reminder
+
+    def fail(ticket: Ticket, *more: Any) -> Ticket:
+        if ticket.reference == bad.reference:
+            raise StoreDown
+        return changes(ticket, *more)
+
+    monkeypatch.setattr(reminders, "record_reminder", fail)
+    assert await remind_after_time(system, reminders_of(system), minutes=15) == 1
+    assert len(system.kinds_sent_to(GROUP, "ticket_waits")) == 1

@@ -13,7 +13,7 @@ from bot.infra.telegram.ui.formatting import clip
 from bot.orders.order import Phase
 from bot.orders.preferences import CHOOSABLE
 from bot.orders.screens import preferences
-from bot.orders.screens.privacy import OpenOrders, StoredOrders
+from bot.orders.screens.privacy import OpenOrders
 from bot.rates.screens import subscription
 from bot.rates.user_data import StoredRateMessages
 from bot.recipients import screens as recipients
@@ -25,8 +25,8 @@ from bot.users.privacy import DeletionBlockers, Overview
 from bot.users.provider import UNNAMED, Provider
 from bot.users.screens import phrase, privacy, settings
 from bot.users.screens.start import NO_FACTS, WelcomeFacts
-from tests.checkout.builders import a_draft_at_review
-from tests.orders.builders import an_open_order, orders_in_each_state
+from bot.users.user_data import MAX_LISTED
+from tests.orders.builders import an_open_order, orders_in_each_state, what_is_stored
 from tests.recipients.builders import a_long_recipient
 from tests.screens import NOW, Outside
 from tests.users.builders import SUGGESTION
@@ -57,11 +57,11 @@ def some_overviews(outside: Outside) -> Iterator[Overview]:
     failed = replace(order, state="FAILED", phase=Phase.DONE, paid_at=NOW)
     for orders, times in (((), 0), ((order,), 1), ((order,) * 500, 500), ((failed,) * 20, 3)):
         stored = (
-            StoredRecipients((recipient,) * times),
-            StoredOrders(orders),
-            StoredDrafts((a_draft_at_review(method, holder=typed),)),
+            StoredRecipients((recipient,) * min(times, MAX_LISTED), times),
+            what_is_stored(orders),
+            StoredDrafts(1),
             StoredRateMessages(None, ()),
-            StoredTickets(()),
+            StoredTickets((), 0),
         )
         yield Overview(User(id=2**52, created_at=NOW, username="emma_w"), stored)
 

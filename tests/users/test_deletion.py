@@ -247,7 +247,7 @@ async def test_an_unanswered_ticket_alone_is_something_to_be_forgotten(
         await UserRepository(tx).save(a_user())
         await TicketRepository(tx).add(ticket)
     assert not await privacy.has_nothing(EMMA)
-    assert StoredTickets((ticket,)) in (await privacy.get_overview(a_user())).stored
+    assert StoredTickets((ticket,), 1) in (await privacy.get_overview(a_user())).stored
     await privacy.delete(a_user())
     assert await privacy.has_nothing(EMMA)
 
@@ -261,13 +261,13 @@ async def test_what_one_takes_along_are_the_words_of_both_sides_and_no_notes(
         "about",
         "made_at",
         "profile",
-        "recipients",
-        "orders",
         "missed_messages",
-        "drafts",
-        "payment_requests",
         "rate_news",
         "rate_alerts",
+        "recipients",
+        "orders",
+        "drafts",
+        "payment_requests",
         "tickets",
     ]
     (ticket,) = taken["tickets"]

@@ -13,7 +13,7 @@ from bot.infra.telegram.ui.callbacks import read_button
 from bot.orders import user_data as orders_data
 from bot.orders.order import Order, OrderEvent, Phase
 from bot.orders.receipts.model import Receipt
-from bot.orders.screens.privacy import OpenOrders, StoredOrders
+from bot.orders.screens.privacy import OpenOrders
 from bot.rates.model import Subscription
 from bot.rates.user_data import StoredRateMessages
 from bot.recipients import user_data as recipients_data
@@ -28,10 +28,11 @@ from bot.users.model import User
 from bot.users.privacy import DeletionBlockers, Overview, make_file
 from bot.users.provider import UNNAMED, Provider
 from bot.users.screens import privacy
+from bot.users.user_data import MAX_LISTED
 from tests.architecture.every_screen import screens_of_modules
 from tests.checkout.builders import a_draft_at_review
 from tests.examples import some
-from tests.orders.builders import ORDER_LINE, an_open_order, orders_in_each_state
+from tests.orders.builders import ORDER_LINE, an_open_order, orders_in_each_state, what_is_stored
 from tests.screens import HOSTILE_NAMES, JAKARTA, NOW, Outside, ScreenCase, check_screen
 from tests.settlement.builders import LISTED_BCA
 from tests.texts import TRANSLATIONS, says, starts, text
@@ -60,11 +61,11 @@ def overview(
     return Overview(
         User(id=2**52, created_at=NOW, **about),
         (
-            StoredRecipients((a_recipient(method, typed),) * times),
-            StoredOrders(orders),
-            StoredDrafts((a_draft_at_review(method, number=NUMBER, holder=typed),)),
+            StoredRecipients((a_recipient(method, typed),) * min(times, MAX_LISTED), times),
+            what_is_stored(orders),
+            StoredDrafts(1),
             StoredRateMessages(None, ()),
-            StoredTickets(()),
+            StoredTickets((), 0),
         ),
     )
 
@@ -74,9 +75,9 @@ def exported(typed: str, **about: Any) -> bytes:
     event = OrderEvent(reference=order.reference, at=NOW, phase=Phase.DONE, state="COMPLETED")
     receipt = Receipt(reference=order.reference, code="CODE-7", code_hash="ab", created_at=NOW)
     sections = {
-        **recipients_data.sections([a_recipient(LISTED_BCA, typed)]),
-        **orders_data.sections([order], {order.reference: (event,)}, {order.reference: receipt}),
-        **checkout_data.sections([a_draft_at_review(LISTED_BCA, number=NUMBER, holder=typed)]),
+        "recipients": [recipients_data.export_recipient(a_recipient(LISTED_BCA, typed))],
+        "orders": [orders_data.export_order(order, (event,), receipt)],
+        "drafts": [checkout_data.export_draft(a_draft_at_review(LISTED_BCA, number=NUMBER, holder=typed))],
     }
     return make_file(User(id=2**52, created_at=NOW, **about), sections, NOW)
 
@@ -153,7 +154,7 @@ def test_a_public_name_that_is_kept_is_shown(username: str | None) -> None:
 
 def test_what_is_set_up_follows_what_is_stored() -> None:
     ticket, alert = Ticket(reference="T-22222", user_id=1, created_at=NOW), Subscription(user_id=1, subscribed_at=NOW)
-    parts = (StoredRateMessages(alert, ()), StoredTickets((ticket,)))
+    parts = (StoredRateMessages(alert, ()), StoredTickets((ticket,), 1))
     shown = privacy.show_summary(TRANSLATIONS.get("en"), Overview(User(id=1, created_at=NOW), parts), JAKARTA)
     daily = text("rates.subscription.none")
     assert shown.text.split("\n\n")[1:] == [

@@ -5,7 +5,7 @@ An existing row causes no error: in PostgreSQL an error would abort the whole tr
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from sqlalchemy import Column, Table
 from sqlalchemy.dialects import postgresql, sqlite
@@ -13,6 +13,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from bot.infra.db.columns import POSTGRESQL
 from bot.infra.db.connection import Connection
 
+T = TypeVar("T")
 Values = Mapping[str, object]
 
 IDS_AT_ONCE: Final = 10_000
@@ -44,7 +45,7 @@ async def insert_or_replace(connection: Connection, table: Table, values: Values
     await connection.execute(_build_insert_or_replace(connection.dialect.name, table, tuple(values)), dict(values))
 
 
-def split_into_batches(ids: Collection[int]) -> Iterator[tuple[int, ...]]:
+def split_into_batches(ids: Collection[T]) -> Iterator[tuple[T, ...]]:
     """Yield `ids` in parts that fit in one statement."""
     all_ids = tuple(ids)
     for start in range(0, len(all_ids), IDS_AT_ONCE):

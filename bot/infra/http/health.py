@@ -53,7 +53,7 @@ class Health:
         parts = {
             "database": database,
             "tables": tables,
-            "writes": self._state.can_write(),
+            "writes": self._state.can_write,
             "leases": self._state.are_leases_kept(),
             "workers": self._state.are_workers_alive(),
             "stopping": self._state.is_stopping,

@@ -148,7 +148,8 @@ class LeaseRepository:
 
     async def release(self, held: Mapping[int, int]) -> None:
         """Delete leases of this process, each given with its epoch."""
-        await self._connection.execute(RELEASE, {"me": self._owner, "held": list(held.items())})
+        for some in upsert.split_into_batches(held.items()):
+            await self._connection.execute(RELEASE, {"me": self._owner, "held": some})
 
     async def expire_all(self) -> None:
         """End all leases at once. Only a process that is certainly alone may do that."""

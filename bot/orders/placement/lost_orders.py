@@ -14,6 +14,7 @@ from bot.core.error_location import find_location
 from bot.infra.feature import Infra
 from bot.infra.log_context import bind_fields
 from bot.infra.outbox.repository import OutboxRepository
+from bot.infra.workers import run_each
 from bot.orders.notification_kinds import OrderNotification
 from bot.orders.notification_queue import order_notifications
 from bot.orders.order import UNCERTAIN_PHASES, Order, Phase
@@ -92,9 +93,7 @@ class LostOrders:
         searched = [each for each in newest if each.reference in lost and now - each.created_at < SEARCH_FOR]
         if searched and self._is_search_due(searched):
             await self._search(searched)
-        for order in lost.values():
-            with bind_fields(order=order.reference):
-                await self._change_phase(order)
+        await run_each("reconciler", lost, lambda reference: self._change_phase(lost[reference]), field="order")
         return len(lost)
 
     async def _read_lost(self, *, newest_first: bool) -> list[Order]:

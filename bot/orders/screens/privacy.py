@@ -7,20 +7,22 @@ from datetime import datetime
 from bot.infra.i18n import Html, Translator, as_html
 from bot.orders.order import Order, OrderStatus
 from bot.orders.screens.formatting import format_order_line
-from bot.settlement.steps import FAILED
-from bot.users.user_data import MAX_LISTED, StoredData, list_first
+from bot.users.user_data import StoredData, list_first
 
 
 @dataclass(frozen=True, slots=True)
 class StoredOrders(StoredData):
-    """A user's orders, the newest first."""
+    """A user's orders."""
 
-    orders: tuple[Order, ...]
+    newest: tuple[Order, ...]
+    count: int
+    failed: tuple[str, ...]
+    """The references of the newest orders that were paid but failed."""
 
     def records(self, t: Translator) -> Sequence[str]:
         """Return the number of orders, and the newest of them."""
-        lines = [f"• {format_order_line(t, each)}" for each in self.orders]
-        return ("\n".join([self._count(t), *list_first(lines)]),)
+        lines = [f"• {format_order_line(t, each)}" for each in self.newest]
+        return ("\n".join([self._count(t), *list_first(lines, self.count)]),)
 
     def counts(self, t: Translator) -> Mapping[str, Html]:
         """Return the number of orders."""
@@ -28,14 +30,13 @@ class StoredOrders(StoredData):
 
     def warnings(self, t: Translator) -> Sequence[str]:
         """Return a warning with the orders that were paid but failed. The user still has to resolve them."""
-        failed = [order for order in self.orders if order.is_paid and order.state == FAILED]
-        if not failed:
+        if not self.failed:
             return ()
-        references = ", ".join(f"<code>{as_html(order.reference)}</code>" for order in failed[:MAX_LISTED])
+        references = ", ".join(f"<code>{as_html(reference)}</code>" for reference in self.failed)
         return (t("orders.privacy.failed", references=Html(references)),)
 
     def _count(self, t: Translator) -> Html:
-        return t.plural("orders.privacy.orders", len(self.orders))
+        return t.plural("orders.privacy.orders", self.count)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,9 @@ class OpenOrders:
     def details(self, t: Translator, now: datetime) -> str:
         """Return each order with the reason why it is still open."""
         shown = [f"• {format_order_line(t, order)}\n{t(_reason(order, now))}" for order in self.orders]
-        return "\n".join([t.plural("orders.privacy.still_open", len(self.orders)), *list_first(shown)])
+        return "\n".join(
+            [t.plural("orders.privacy.still_open", len(self.orders)), *list_first(shown, len(self.orders))]
+        )
 
 
 def _reason(order: Order, now: datetime) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 
 import structlog
 
@@ -11,6 +12,7 @@ from bot.infra.db.fence import LeaseLost
 from bot.infra.db.transaction import Transaction
 from bot.infra.feature import Infra
 from bot.infra.log_context import bind_fields
+from bot.infra.workers import run_each
 from bot.orders.events import OrderProblem
 from bot.orders.evidence import add_evidence
 from bot.orders.notification_kinds import OrderNotification
@@ -55,13 +57,6 @@ class Observer:
         """Wait for the next polls before orders count as overdue, as after a start."""
         self._started_at = self._clock.now()
         self._tried.clear()
-
-    async def resume_stopped(self) -> None:
-        """Poll open orders again that an older version has stopped polling, because it couldn't read them."""
-        async with self._database.transaction() as tx:
-            resumed = await OrderRepository(tx).resume_polling(self._clock.now())
-        if resumed:
-            log.warning("polling_resumed", orders=resumed)
 
     async def apply_report(self, reference: str, report: OrderReport, *, asked_at: datetime) -> Order | None:
         """Apply a report of the service, and return the order. Return None if it is unknown or doesn't open.
@@ -116,7 +111,7 @@ class Observer:
             await OrderRepository(tx).save_polls(polled)
         return conflicts
 
-    async def put_off_unreadable(self) -> None:
+    async def put_off_unreadable(self) -> int:
         """Put off the polls of orders that any query has found unreadable, so that the others are still polled.
 
         A query for several orders leaves unreadable ones out of its result, so they would stay due. An order whose
@@ -125,10 +120,8 @@ class Observer:
         now = self._clock.now()
         found = self._database.unreadable_keys("orders") | self._database.left_keys("orders")
         self._tried = {reference: at for reference, at in self._tried.items() if reference in found}
-        for reference in found:
-            if reference not in self._tried or now - self._tried[reference] >= UNREADABLE_INTERVAL:
-                with bind_fields(order=reference):
-                    await self._put_off(reference)
+        due = [each for each in found if each not in self._tried or now - self._tried[each] >= UNREADABLE_INTERVAL]
+        return len(await run_each("expiries", due, self._put_off, field="order"))
 
     async def _put_off(self, reference: str) -> None:
         """Try an order later if even what polling needs can't be read. The monitor raises the alarm.
@@ -228,27 +221,17 @@ class Observer:
         """Abandon the orders that were not accepted in time. Return how many."""
         now = self._clock.now()
         async with self._database.reading() as tx:
-            over = [
-                order
-                for order in await OrderRepository(tx).in_phase({Phase.NEEDS_CONFIRMATION})
-                if order.is_offer_over(now)
-            ]
-        for order in over:
-            with bind_fields(order=order.reference):
-                await self._close_offer(order.reference, now)
-        return len(over)
+            found = await OrderRepository(tx).in_phase({Phase.NEEDS_CONFIRMATION})
+        over = [order.reference for order in found if order.is_offer_over(now)]
+        return len(await run_each("expiries", over, partial(self._close_offer, now=now), field="order"))
 
     async def mark_overdue(self) -> int:
         """Notify users and staff of paid orders that take too long. Return how many."""
         now, after = self._clock.now(), self._rules.overdue_after
         async with self._database.reading() as tx:
-            due = await OrderRepository(tx).overdue(now - after)
-        marked = 0
-        for order in due:
-            if self._is_up_to_date(order, now):
-                with bind_fields(order=order.reference):
-                    marked += await self._mark_overdue(order.reference, now)
-        return marked
+            found = await OrderRepository(tx).overdue(now - after)
+        due = [order.reference for order in found if self._is_up_to_date(order, now)]
+        return sum(await run_each("expiries", due, partial(self._mark_overdue, now=now), field="order"))
 
     def _is_up_to_date(self, order: Order, now: datetime) -> bool:
         """Return whether the order was polled after its deadline. The bot itself may have paused before that."""

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 import structlog
 
 from bot.core.backoff import Backoff
-from bot.infra.db.errors import StoreDown
+from bot.infra.db.errors import LASTING, StoreDown
 from bot.infra.db.transaction import Transaction
 from bot.infra.feature import Infra
 from bot.infra.log_context import bind_fields
@@ -213,6 +213,8 @@ class Poller:
             try:
                 with bind_fields(order=order.reference):
                     return await self._poll_order(order)
+            except LASTING:
+                raise  # it is about this order only
             except (KeyRefused, SlowDown, StoreDown):
                 # Stop all further requests: each would be rejected too, or its answer lost.
                 stop.set()

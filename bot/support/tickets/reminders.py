@@ -12,6 +12,7 @@ from typing import Final
 from bot.core.clock import Clock
 from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
+from bot.infra.workers import run_each
 from bot.staff.staff_chat import StaffChat
 from bot.support.notification_kinds import StaffNotification, TicketWait
 from bot.support.notification_queue import notify_chats
@@ -75,7 +76,7 @@ class TicketReminderService(TicketService):
         async with self._database.reading() as tx:
             waiting = await TicketRepository(tx).waiting(now - self._remind_after)
         due = [ticket.reference for ticket in waiting if due_reminder(ticket, now, self._remind_after)]
-        return sum([await self._change(reference, self._remind) for reference in due])
+        return sum(await run_each("tickets", due, lambda reference: self._change(reference, self._remind)))
 
     async def _remind(self, tx: Transaction, ticket: Ticket, now: datetime) -> bool:
         """Queue the reminder and save its time, unless an agent has replied since."""

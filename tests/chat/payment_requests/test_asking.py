@@ -228,6 +228,18 @@ async def test_a_limit_holds_and_names_itself(kirim: InProcessSystem) -> None:
         await sari.sees(like("payment_requests.too_many", most=1))
 
 
+async def test_a_limit_of_a_day_counts_closed_requests_too(kirim: InProcessSystem) -> None:
+    async with kirim.another_bot(MAX_PAYMENT_REQUESTS_PER_DAY="2"):
+        sari = await new_user(kirim)
+        for _ in range(2):
+            await sari.taps(label("payment_requests.button.page"), message=await has_link(sari))
+            await sari.taps(label("payment_requests.button.close"))
+            await sari.taps(label("payment_requests.button.close_sure"))
+            await sari.sees(like("payment_requests.page.text", state=label("payment_requests.state.closed")))
+        await sari.says("/request")
+        await sari.sees(like("payment_requests.too_many_today", most=2))
+
+
 async def test_nobody_can_ask_where_it_is_switched_off(kirim: InProcessSystem) -> None:
     async with kirim.another_bot(PAYMENT_REQUESTS="off"):
         sari = await new_user(kirim)
