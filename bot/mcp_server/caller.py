@@ -8,9 +8,14 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 _HUNG_UP: ContextVar[asyncio.Event | None] = ContextVar("caller_hung_up", default=None)
 
 
+def get_hang_up() -> asyncio.Event | None:
+    """Return what is set when the caller hangs up. None over stdio."""
+    return _HUNG_UP.get()
+
+
 def has_hung_up() -> bool:
     """Return whether the caller has hung up. Over stdio always False: the process ends with its client."""
-    hung_up = _HUNG_UP.get()
+    hung_up = get_hang_up()
     return hung_up is not None and hung_up.is_set()
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import signal
 import sys
+from argparse import ArgumentParser
 
 import structlog
 
@@ -13,6 +14,7 @@ from bot.infra.redaction import know_secrets
 from bot.mcp_server import config as agent_config
 from bot.mcp_server import logs
 from bot.mcp_server.config import AgentSettings
+from bot.mcp_server.identity import DESCRIPTION
 from bot.mcp_server.server import create_server
 from bot.mcp_server.service import AgentRules, Service
 from bot.mcp_server.token_strength import MAKE_ONE
@@ -29,6 +31,11 @@ log = structlog.get_logger(__name__)
 
 def main() -> None:
     """Run the installed command."""
+    names = " ".join(AgentSettings.model_fields).upper()
+    about = f"{DESCRIPTION} It has no options. Its settings are environment variables: {names}. See docs/agents.md."
+    parser = ArgumentParser("kirim-mcp", description=about)
+    parser.add_argument("--version", action="version", version=__version__)
+    parser.parse_args([] if sys.argv[1:] == ["mcp"] else None)  # `python -m bot mcp`
     try:
         settings = agent_config.load()
     except ConfigError as error:

@@ -10,7 +10,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from bot import __version__
 from bot.config import ConfigError
+from bot.mcp_server import command
 from bot.mcp_server.config import STANDARD_SERVICE, AgentSettings, load
 from bot.mcp_server.token_strength import is_weak
 
@@ -221,3 +223,25 @@ def test_secrets_can_be_files(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
     (tmp_path / "SERVICE_API_KEY").write_text(f"{API_KEY}\n")
     monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(tmp_path))
     assert load().service_api_key.get_secret_value() == API_KEY
+
+
+@pytest.mark.parametrize("option", ["--help", "-h", "--version"])
+def test_the_command_helps_and_starts_nothing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], option: str
+) -> None:
+    monkeypatch.setattr("sys.argv", ["kirim-mcp", option])
+    with pytest.raises(SystemExit) as ended:
+        command.main()
+    assert ended.value.code == 0
+    said = capsys.readouterr().out
+    assert (__version__ if option == "--version" else "SERVICE_API_KEY") in said
+
+
+def test_an_option_that_the_command_does_not_have_is_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", ["kirim-mcp", "--port"])
+    with pytest.raises(SystemExit) as ended:
+        command.main()
+    assert ended.value.code == 2
+    assert "--port" in capsys.readouterr().err

@@ -4,15 +4,31 @@ from __future__ import annotations
 
 import asyncio
 import json
-from dataclasses import dataclass, field
-from datetime import timedelta
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from mcp import MCPError
-from mcp_types import INTERNAL_ERROR, ElicitResult, ErrorData, InputRequiredResult
+from mcp_types import (
+    INTERNAL_ERROR,
+    ClientCapabilities,
+    ElicitationCapability,
+    ElicitResult,
+    ErrorData,
+    FormElicitationCapability,
+    InputRequiredResult,
+)
 
+from bot.core.money import Amount
 from bot.mcp_server.service import AgentRules
+from bot.mcp_server.tools.answers import Refusal
+from bot.mcp_server.tools.confirmation import Confirmation
+from bot.mcp_server.unresolved_orders import Request
+from bot.rates.quote import estimate
+from bot.settlement.model import Quote
 from tests.mcp_server.agent_stdio import HELLO, child, environment, sandbox
 from tests.mcp_server.agent_system import BCA, POST, AgentSystem, open_agent_system, text_of
 from tests.mcp_server.agents_over_http import MODES, agent_tools, call_tool, refused
@@ -20,6 +36,8 @@ from tests.mcp_server.agents_over_http import MODES, agent_tools, call_tool, ref
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from pathlib import Path
+
+    from bot.rates.quote import Estimate
 
 NO_ORDER = "No order was created."
 YES = ElicitResult(action="accept", content={"createOrder": True})
@@ -58,8 +76,13 @@ async def test_the_user_sees_the_whole_order_before_it_is_created(mode: str) -> 
         "Number: 1234567890",
         "Account holder: Sri Wahyuningsih",
         "Recipient gets: Rp150,000",
-        f"You pay: about {made['satAmount']:,} sats (Lightning). The settlement fee of Rp5,000",
+        f"You pay: about {made['satAmount']:,} sats (Lightning). ",
         "can't be reversed",
+        "Nomor: 1234567890",
+        "Pemilik rekening: Sri Wahyuningsih",
+        "Penerima mendapat: Rp150.000",
+        f"Kamu membayar: sekitar {made['satAmount']:,} sats (Lightning). Biaya Rp5,000".replace(",", "."),
+        "tidak bisa dibatalkan",
     ):
         assert part in question
 
@@ -257,3 +280,32 @@ async def test_over_stdio_a_lost_answer_creates_nothing_and_no_log_names_the_rec
                 assert code == 0
                 assert not any(private in err for private in ("1234567890", "Wahyuningsih", "Traceback"))
             assert await service.orders_made() == 1
+
+
+async def test_a_yes_is_bound_to_exactly_the_text_that_was_shown() -> None:
+    seconds, request = (lambda: 0.0), Request("014", "BCA", "1234567890", None, 150_000, "lightning")
+    expected = estimate(Amount("IDR", 150_000), Quote(Decimal(10**9), datetime(2026, 11, 21, tzinfo=UTC)))
+
+    def shown(holder: str) -> Callable[[Estimate], str]:
+        return lambda price: f"{holder} gets {price.idr} for {price.sats}"
+
+    asked = Confirmation(seconds, 300)
+    other = replace(expected, sats=expected.sats + 1)
+    for again, says in (("Mallory", "no longer open"), ("Sari", "")):
+        question = await asked.ask(a_context(), request, shown("Sari"), expected)
+        assert isinstance(question, InputRequiredResult)
+        answer = a_context(state=question.request_state)
+        if says:
+            with pytest.raises(Refusal, match=says):
+                await asked.ask(answer, request, shown(again), other)
+        else:
+            assert await asked.ask(answer, request, shown(again), other) == expected
+
+
+def a_context(state: str | None = None) -> Any:
+    """Return what the SDK says of a call by a client that can ask, with a yes if there is a state."""
+    able = ClientCapabilities(elicitation=ElicitationCapability(form=FormElicitationCapability()))
+    answers = {"confirmation": YES} if state else None
+    return SimpleNamespace(
+        request_state=state, input_responses=answers, client_capabilities=able, protocol_version="2026-07-28"
+    )

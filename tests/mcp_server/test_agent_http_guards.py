@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 
 from bot.mcp_server.http.access import BearerMiddleware
-from tests.mcp_server.agent_http import TOKEN, ToolServer, call, open_tool_server
+from tests.mcp_server.agent_http import CALL_HEADERS, LIST_TOOLS, TOKEN, ToolServer, call, open_tool_server
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -48,9 +48,7 @@ async def test_the_health_check_needs_no_bearer(tool_server: ToolServer) -> None
         ("OPTIONS", "/mcp", 204, None, "POST, OPTIONS"),
         ("POST", "/healthz", 405, {"error": "Method not allowed"}, "GET, HEAD, OPTIONS"),
         ("OPTIONS", "/healthz", 204, None, "GET, HEAD, OPTIONS"),
-        ("POST", "/mcp/", 404, {"error": "Not found"}, None),
         ("GET", "/", 404, {"error": "Not found"}, None),
-        ("GET", "/healthz/", 404, {"error": "Not found"}, None),
         ("GET", "/.well-known/oauth-protected-resource", 404, {"error": "Not found"}, None),
         ("POST", "//mcp", 404, {"error": "Not found"}, None),
     ],
@@ -185,3 +183,30 @@ async def test_nonsense_counts_and_is_told_how_it_stands(tool_server: ToolServer
 
 def _remaining(answer: httpx.Response) -> int:
     return int(answer.headers["ratelimit"].split("remaining=")[1].split(",")[0])
+
+
+async def test_every_error_is_json_and_a_slash_or_no_accept_make_no_difference(tool_server: ToolServer) -> None:
+    for path in ("/mcp", "/mcp/"):
+        for accept in (None, "", "*/*", "application/json"):
+            kept = {name: value for name, value in (CALL_HEADERS | {"accept": accept}).items() if value is not None}
+            request = tool_server.browser.build_request("POST", path, json=LIST_TOOLS, headers=kept)
+            if accept is None:
+                del request.headers["accept"]
+            answer = await tool_server.browser.send(request)
+            assert answer.status_code == 200, (path, accept)
+            assert answer.json()["result"]["tools"]
+    refused = [
+        await tool_server.calls(content_type=None),
+        await tool_server.calls(content_type="text/plain"),
+        await tool_server.calls(accept="text/html"),
+        await tool_server.calls(content=b"{"),
+        await tool_server.browser.get("/nowhere"),
+        await tool_server.browser.put("/mcp"),
+    ]
+    assert [each.status_code for each in refused] == [415, 415, 406, 400, 404, 405]
+    for each in refused:
+        assert each.headers["content-type"].startswith("application/json")
+        assert "error" in each.json()
+    raw = await tool_server.says(b"this is not HTTP\r\n\r\n")
+    assert b"application/json" in raw
+    assert b'{"error": "Invalid HTTP request received."}' in raw

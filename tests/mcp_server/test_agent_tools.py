@@ -97,13 +97,33 @@ async def test_inputs_are_typed(system: AgentSystem) -> None:
     making = schemas["create_offramp_order"]
     assert set(making["required"]) == {"partnerBankCode", "partnerBankName", "recipientDetails"}
     assert making["properties"]["recipientDetails"]["type"] == "string"
-    assert making["properties"]["depositChannel"]["enum"] == list(CODES)
+    channel, nothing = making["properties"]["depositChannel"]["anyOf"]
+    assert (channel["enum"], nothing) == (list(CODES), {"type": "null"})
     for amount in ("satAmount", "idrAmount"):
         number, nothing = making["properties"][amount]["anyOf"]
         assert (number["type"], number["exclusiveMinimum"], nothing) == ("integer", 0, {"type": "null"})
     assert schemas["get_offramp_order"]["required"] == ["orderId"]
-    limit = schemas["list_offramp_orders"]["properties"]["limit"]
-    assert (limit["type"], limit["minimum"], limit["maximum"], limit["default"]) == ("integer", 1, 100, 50)
+    limit, nothing = schemas["list_offramp_orders"]["properties"]["limit"]["anyOf"]
+    assert (limit["type"], limit["minimum"], limit["maximum"], nothing["type"]) == ("integer", 1, 100, "null")
+
+
+async def test_null_is_what_was_left_out_for_each_optional_argument(system: AgentSystem) -> None:
+    tools = (await system.agent.list_tools()).tools
+    optional = {
+        tool.name: set(tool.input_schema.get("properties", {})) - set(tool.input_schema.get("required", ()))
+        for tool in tools
+    }
+    for tool in tools:
+        for name in optional[tool.name]:
+            assert {"type": "null"} in tool.input_schema["properties"][name]["anyOf"], (tool.name, name)
+    nothing = dict.fromkeys(optional["create_offramp_order"] - {"idrAmount"})
+    made = await system.orders(**nothing)
+    assert made["bolt11"]
+    await system.does("list_offramp_orders", limit=None)
+    assert (await system.orders(depositChannel="", payoutMethod="", bankAccountName=""))["bolt11"]
+    order = {"orderId": made["orderId"]}
+    assert (await system.does("get_offramp_order", **order, includeQr=None))["id"] == made["orderId"]
+    assert (await system.does("wait_for_offramp_order", **order, timeoutSeconds=None))["timedOut"]
 
 
 async def test_looking_tools_tell_what_the_service_says(system: AgentSystem) -> None:
@@ -277,12 +297,18 @@ async def test_waiting_can_be_cancelled(system: AgentSystem) -> None:
 
 async def test_waiting_ends_once_its_caller_has_hung_up(system: AgentSystem, monkeypatch: pytest.MonkeyPatch) -> None:
     made = await system.orders()
-    gone = iter([False])
-    monkeypatch.setattr("bot.mcp_server.tools.order_tools.has_hung_up", lambda: next(gone, True))
-    began = system.service.clock.seconds()
-    await system.fails("wait_for_offramp_order", orderId=made["orderId"], timeoutSeconds=300)
-    assert system.service.clock.seconds() - began < 20
+    gone, pauses, sleep = asyncio.Event(), asyncio.Event(), system.tools.sleep
+
+    async def pause(_: float) -> None:
+        gone.set()
+        await pauses.wait()
+
+    monkeypatch.setattr("bot.mcp_server.tools.order_tools.get_hang_up", lambda: gone)
+    monkeypatch.setattr(system.tools, "sleep", pause)
+    said = await system.fails("wait_for_offramp_order", orderId=made["orderId"], timeoutSeconds=300)
+    assert "hung up" in said, "it ends in the middle of a pause"
     assert len(await system.service.list_requests("GET", f"{ORDERS}/{made['orderId']}")) == 1
+    monkeypatch.setattr(system.tools, "sleep", sleep)
 
 
 async def test_the_list_and_an_order_can_be_read_as_resources(system: AgentSystem) -> None:

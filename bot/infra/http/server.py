@@ -1,6 +1,7 @@
 """The web server. It opens its port at the start, runs with the workers, and closes quickly."""
 
 import asyncio
+import json
 import socket
 from collections.abc import AsyncIterator
 from contextlib import AbstractContextManager, asynccontextmanager, nullcontext, suppress
@@ -142,6 +143,13 @@ class _Connection(H11Protocol):
             self.timeout_keep_alive_task.cancel()
         self._head_due = self._head_due or self.loop.time() + IDLE_SECONDS
         self.timeout_keep_alive_task = self.loop.call_at(self._head_due, self.timeout_keep_alive_handler)
+
+    def send_400_response(self, msg: str) -> None:
+        """Answer a request that isn't HTTP, in JSON like every other error."""
+        head = h11.Response(status_code=400, headers=[(b"content-type", b"application/json"), CLOSE])
+        for event in (head, h11.Data(data=json.dumps({"error": msg}).encode()), h11.EndOfMessage()):
+            self.transport.write(self.conn.send(event) or b"")
+        self.transport.close()
 
     def on_response_complete(self) -> None:
         """Wait for the next request, which may have arrived already."""

@@ -7,6 +7,7 @@ from mcp_types import INVALID_REQUEST, PARSE_ERROR, JSONRPCNotification, JSONRPC
 from mcp_types import JSONRPCError as Failure
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import from_json
+from starlette.datastructures import Headers
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -18,6 +19,7 @@ MAX_BYTES = 1024 * 1024
 """The longest sensible call has a few hundred bytes."""
 
 READ_WITHIN_SECONDS = 15.0
+NOT_JSON = "Content-Type must be application/json"
 
 REQUEST: TypeAdapter[object] = TypeAdapter(JSONRPCRequest)
 NOTIFICATION: TypeAdapter[object] = TypeAdapter(JSONRPCNotification)
@@ -92,11 +94,12 @@ class MessageMiddleware:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on a body that is one message."""
         body = (await receive())["body"]
-        rejection = _find_rejection(body)
+        is_json = Headers(scope=scope).get("content-type", "").lower().startswith("application/json")
+        rejection = _find_rejection(body) if is_json else _rejection(None, INVALID_REQUEST, NOT_JSON, 415)
         if rejection is None:
             await self._app(scope, replay_body(body, receive), send)
             return
-        log.info("request_rejected", status=400)
+        log.info("request_rejected", status=rejection.status_code)
         await rejection(scope, receive, send)
 
 
@@ -122,5 +125,5 @@ def _form_of(message: dict[str, object]) -> TypeAdapter[object]:
     return REQUEST if "id" in message else NOTIFICATION
 
 
-def _rejection(request_id: str | int | None, code: int, text: str) -> Response:
-    return JSONResponse({"jsonrpc": "2.0", "id": request_id, "error": {"code": code, "message": text}}, 400)
+def _rejection(request_id: str | int | None, code: int, text: str, status: int = 400) -> Response:
+    return JSONResponse({"jsonrpc": "2.0", "id": request_id, "error": {"code": code, "message": text}}, status)

@@ -30,8 +30,9 @@ class ErrorMiddleware:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on the request. Answer it here if that fails."""
+        """Pass on the request. Answer it here if that fails. A slash at the end of the path makes no difference."""
         has_begun = False
+        scope = {**scope, "path": scope["path"].removesuffix("/")}
 
         async def send_with_headers(message: Message) -> None:
             nonlocal has_begun

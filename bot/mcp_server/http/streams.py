@@ -8,7 +8,7 @@ from typing import Final
 
 from mcp_types import INTERNAL_ERROR, ErrorData, JSONRPCError, RequestId
 from pydantic_core import from_json
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bot.mcp_server.http.bodies import replay_body
@@ -30,8 +30,10 @@ class StreamRouter:
         self._plain, self._streams = plain, streams
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on the call."""
-        body = (await receive())["body"]
+        """Pass on the call. A caller that doesn't say what it accepts, accepts anything."""
+        body, headers = (await receive())["body"], MutableHeaders(scope=scope)
+        if not headers.get("accept"):
+            headers["accept"] = "*/*"
         request_id = _streamed_id(body) if _accepts_stream(scope) else None
         if request_id is None:
             await self._plain(scope, replay_body(body, receive), send)

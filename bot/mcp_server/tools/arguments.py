@@ -47,16 +47,19 @@ OrderId = Annotated[
         description="The order's id: `orderId` of create_offramp_order, or `id` of list_offramp_orders. Opaque.",
     ),
 ]
+LeftOut = BeforeValidator(lambda value: None if value == "" else value)
+"""An empty text in place of an enum's value is left out, as null is for every optional argument."""
+
 IncludeQr = Annotated[
-    bool, Field(description="Add a QR code (PNG image) of the payment, for a wallet to scan. Default false.")
+    bool | None, Field(description="Add a QR code (PNG image) of the payment, for a wallet to scan. Default false.")
 ]
 Limit = Annotated[
-    int, Field(ge=1, le=MOST_LISTED, description="Number of orders, newest first: 1 to 100. Default 50."), WholeNumber
+    Annotated[int, Field(ge=1, le=MOST_LISTED), WholeNumber] | None,
+    Field(description="Number of orders, newest first: 1 to 100. Default 50."),
 ]
 WaitSeconds = Annotated[
-    int,
-    Field(ge=1, le=LONGEST_WAIT, description="Maximum wait in seconds: 1 to 600. Default 50."),
-    WholeNumber,
+    Annotated[int, Field(ge=1, le=LONGEST_WAIT), WholeNumber] | None,
+    Field(description="Maximum wait in seconds: 1 to 600. Default 50."),
 ]
 
 SatAmount = Annotated[
@@ -72,12 +75,14 @@ IdrAmount = Annotated[
 ]
 
 if TYPE_CHECKING:
-    DepositChannel = str
+    DepositChannel = str | None
 else:
     # The type checker can't read a Literal that is computed. Pydantic can: the schema lists exactly these values.
     _NAMED = [f"{token.code} ({token.english_name})" for token in TOKENS.values()]
     DepositChannel = Annotated[
-        Literal[CODES], Field(description=f"Way to pay: {join_words([f'{LIGHTNING} (default)', *_NAMED], 'or')}.")
+        Literal[CODES] | None,
+        LeftOut,
+        Field(description=f"Way to pay: {join_words([f'{LIGHTNING} (default)', *_NAMED], 'or')}."),
     ]
 
 BankCode = Annotated[
@@ -100,7 +105,9 @@ AccountName = Annotated[
     Field(description="The account holder's name, if known. Optional."),
 ]
 PayoutKind = Annotated[
-    Literal["bank_transfer"] | None, Field(description="Reserved. Leave it out; the only value is bank_transfer.")
+    Literal["bank_transfer"] | None,
+    LeftOut,
+    Field(description="Reserved. Leave it out; the only value is bank_transfer."),
 ]
 
 

@@ -29,7 +29,7 @@ QUESTION: Final = "confirmation"
 YES: Final = "createOrder"
 FORM: Final = {
     "type": "object",
-    "properties": {YES: {"type": "boolean", "title": "Create this order?"}},
+    "properties": {YES: {"type": "boolean", "title": "Create this order? / Buat transaksi ini?"}},
     "required": [YES],
 }
 """It has no default, so a client that sends the form unread doesn't confirm anything."""
@@ -40,13 +40,15 @@ NOT_ANSWERED = "Your user didn't answer in time. Call again when they are ready:
 NOT_ASKED = "Your client says that it can ask your user to confirm an order, but it gave no answer. Tell your user."
 NOT_OPEN = (
     "This answer is for a question that is no longer open: it was answered before, or the same order was asked about "
-    "again, or this server was restarted. Call again without the answer: your user is then asked again."
+    "again, or with another text, or this server was restarted. Call again without the answer: your user is then asked "
+    "again."
 )
 
 
 @dataclass(frozen=True, slots=True)
 class _Question:
     id: str
+    text: str
     expected: Estimate
     asked_at: float
 
@@ -62,9 +64,9 @@ class Confirmation:
         self._open: dict[Request, _Question] = {}
 
     async def ask(
-        self, context: Context, request: Request, question: str, expected: Estimate
+        self, context: Context, request: Request, describe: Callable[[Estimate], str], expected: Estimate
     ) -> Estimate | InputRequiredResult | None:
-        """Return the price that the user said yes to.
+        """Return the price that the user said yes to. `describe` returns the question about the order at a price.
 
         Return None if the client can't ask, or the result that makes it ask and call again.
 
@@ -73,14 +75,15 @@ class Confirmation:
         """
         if context.request_state is not None:
             answer = (context.input_responses or {}).get(QUESTION)
-            return self._accept(request, context.request_state, answer if isinstance(answer, ElicitResult) else None)
+            given = answer if isinstance(answer, ElicitResult) else None
+            return self._accept(request, context.request_state, given, describe)
         if not _can_ask(context):
             return None
-        question_id = self._open_question(request, expected)
-        form = ElicitRequestFormParams(message=replace_surrogates(question), requested_schema=FORM)
+        question = self._open_question(request, describe(expected), expected)
+        form = ElicitRequestFormParams(message=replace_surrogates(question.text), requested_schema=FORM)
         if is_version_at_least(context.protocol_version or "", ASKED_IN_RESULTS_SINCE):
-            return InputRequiredResult(input_requests={QUESTION: ElicitRequest(params=form)}, request_state=question_id)
-        return self._accept(request, question_id, await self._ask_now(context, form))
+            return InputRequiredResult(input_requests={QUESTION: ElicitRequest(params=form)}, request_state=question.id)
+        return self._accept(request, question.id, await self._ask_now(context, form), describe)
 
     async def _ask_now(self, context: Context, form: ElicitRequestFormParams) -> ElicitResult | None:
         try:
@@ -95,18 +98,19 @@ class Confirmation:
             # The client rejected the question, answered something else, or is gone.
             return None
 
-    def _open_question(self, request: Request, expected: Estimate) -> str:
+    def _open_question(self, request: Request, text: str, expected: Estimate) -> _Question:
         """Remember a question. Only the last one about the same order can be answered."""
         self._open.pop(request, None)
         drop_oldest(self._open)
-        question = _Question(secrets.token_urlsafe(16), expected, self._seconds())
-        self._open[request] = question
-        return question.id
+        question = self._open[request] = _Question(secrets.token_urlsafe(16), text, expected, self._seconds())
+        return question
 
-    def _accept(self, request: Request, question_id: str, answer: ElicitResult | None) -> Estimate:
-        """Return the price that was asked about, if the answer is yes. Close the question."""
+    def _accept(
+        self, request: Request, question_id: str, answer: ElicitResult | None, describe: Callable[[Estimate], str]
+    ) -> Estimate:
+        """Return the price that was asked about, if the answer is yes to exactly this text. Close the question."""
         question = self._open.get(request)
-        if question is None or question.id != question_id:
+        if question is None or question.id != question_id or question.text != describe(question.expected):
             raise Refusal(NOT_OPEN)
         del self._open[request]
         if self._seconds() - question.asked_at > self._answer_within:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from functools import partial
 from typing import Annotated
 
 import structlog
@@ -15,7 +16,7 @@ from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult, InputRequiredResult
 from pydantic import Field
 
-from bot.core.money import Amount
+from bot.core.money import SETTLEMENT_FEE_IDR, Amount
 from bot.mcp_server.formats import format_rupiah, format_sats, format_time, join_words, qr_code
 from bot.mcp_server.service import NewestOrders, PriceCheck, Service
 from bot.mcp_server.tools import arguments as args
@@ -49,6 +50,19 @@ from bot.rates.quote import Estimate, estimate, price_drift_percent
 from bot.settlement.adapter import to_placed
 from bot.settlement.client import CreatedOrder, OrderInput, SettlementError
 from bot.settlement.model import PayoutMethod, Quote
+
+_ENGLISH = (
+    "Check each line before you say yes:\nBank or e-wallet: {bank}\nNumber: {number}\nAccount holder: {holder}\n"
+    "Recipient gets: {rupiah}\nYou pay: {sats} ({channel}). {included}\n{remark}"
+    "Saying yes creates an order. You pay it afterwards, and a paid order can't be reversed."
+)
+_INDONESIAN = (
+    "Periksa tiap baris sebelum setuju:\nBank atau e-wallet: {bank}\nNomor: {number}\nPemilik rekening: {holder}\n"
+    "Penerima mendapat: {rupiah}\nKamu membayar: {sats} ({channel}). Biaya {fee} per transfer sudah termasuk.\n"
+    "{remark}Kalau setuju, transaksi dibuat. Kamu bayar sesudahnya, dan yang sudah dibayar tidak bisa dibatalkan."
+)
+_QUESTIONS = (_ENGLISH, "about ", "not given", ","), (_INDONESIAN, "sekitar ", "tidak disebutkan", ".")
+"""The question in each language, with its "about" and "not given", and its mark of thousands."""
 
 log = structlog.get_logger(__name__)
 
@@ -123,6 +137,7 @@ class OrderCreation:
         call list_offramp_orders before creating another. The same order within ten minutes is only created after
         list_offramp_orders has listed the first.
         """
+        channel = depositChannel or LIGHTNING
 
         async def validate() -> ValidOrder:
             requested = require_one_amount(satAmount, idrAmount)
@@ -131,12 +146,12 @@ class OrderCreation:
             holder = check_holder(bankAccountName)
             expected = await self._expected(requested)
             check_limits(method, expected.idr, requested, self._service.rules)
-            if depositChannel != LIGHTNING:
-                await self._check_channel(depositChannel)
+            if channel != LIGHTNING:
+                await self._check_channel(channel)
             order_input = OrderInput(
                 sat_amount=satAmount,
                 idr_amount=idrAmount,
-                deposit_channel=depositChannel,
+                deposit_channel=channel,
                 partner_bank_code=method.code,
                 partner_bank_name=method.name,
                 recipient_details=number.sent,
@@ -152,7 +167,7 @@ class OrderCreation:
             self._service.unresolved.check(order.request)
         with _before_creating():
             agreed = await self._confirmation.ask(
-                ctx, order.request, _question(order, recipientDetails), order.expected
+                ctx, order.request, partial(_question, order, recipientDetails), order.expected
             )
             if isinstance(agreed, InputRequiredResult):
                 return agreed
@@ -162,11 +177,10 @@ class OrderCreation:
                 self._check_agreed(agreed, order.expected)
         expected = agreed or order.expected
         created = await self._create(order)
-        log.info("order_created", order_id=created.order_id, channel=depositChannel)
-        payment = self._payment(created, order.requested, depositChannel, order.method)
+        log.info("order_created", order_id=created.order_id, channel=channel)
+        payment = self._payment(created, order.requested, channel, order.method)
         await self._check_unmistakable(created, payment)
-        remark = order.number.remark
-        warnings = [*([remark] if remark else []), *self._check_price(created, expected)]
+        warnings = [*filter(None, order.number.remarks[:1]), *self._check_price(created, expected)]
         self._service.mark_verified(created.order_id)
         made = _created_out(created, payment, warnings)
         pictures = [await qr_code(payment.qr_payload)] if includeQr else []
@@ -328,24 +342,27 @@ def _explaining_repeats(order: ValidOrder) -> Iterator[None]:
         ) from None
 
 
-def _question(order: ValidOrder, details: str) -> str:
-    """Return what the user is asked. They see the recipient as the agent typed it."""
-    is_idr = order.requested.currency == "IDR"
-    rupiah, sats = format_rupiah(order.expected.idr), format_sats(order.expected.sats)
-    channel = order.order_input.deposit_channel or LIGHTNING
-    pay = "Lightning" if channel == LIGHTNING else TOKENS[channel].symbol
-    return "\n".join(
-        [
-            "Check each line before you say yes:",
-            f"Bank or e-wallet: {order.method.name}",
-            f"Number: {' '.join(details.split())}",
-            f"Account holder: {order.order_input.bank_account_name or 'not given'}",
-            f"Recipient gets: {rupiah if is_idr else f'about {rupiah}'}",
-            f"You pay: {f'about {sats}' if is_idr else sats} ({pay}). {FEE_INCLUDED}",
-            *([order.number.remark] if order.number.remark else []),
-            "Saying yes creates an order. You pay it afterwards, and a paid order can't be reversed.",
-        ]
-    )
+def _question(order: ValidOrder, details: str, expected: Estimate) -> str:
+    """Return what the user is asked, in both languages. They see the recipient as the agent typed it."""
+    asked, is_idr = list[str](), order.requested.currency == "IDR"
+    channel = order.order_input.deposit_channel
+    for (text, about, none, mark), remark in zip(_QUESTIONS, order.number.remarks, strict=True):
+        amounts = format_rupiah(expected.idr), format_sats(expected.sats), format_rupiah(SETTLEMENT_FEE_IDR)
+        rupiah, sats, fee_text = (amount.replace(",", mark) for amount in amounts)
+        asked.append(
+            text.format(
+                bank=order.method.name,
+                number=" ".join(details.split()),
+                holder=order.order_input.bank_account_name or none,
+                rupiah=rupiah if is_idr else about + rupiah,
+                sats=about + sats if is_idr else sats,
+                channel="Lightning" if channel == LIGHTNING else TOKENS[channel].symbol,
+                included=FEE_INCLUDED,
+                fee=fee_text,
+                remark=f"{remark}\n" if remark else "",
+            )
+        )
+    return "\n\n".join(asked)
 
 
 def _drift(expected: Estimate, *, sats: int, idr: int) -> Decimal:

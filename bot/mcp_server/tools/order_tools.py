@@ -7,7 +7,7 @@ from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult
 from pydantic import Field
 
-from bot.mcp_server.caller import has_hung_up
+from bot.mcp_server.caller import get_hang_up, has_hung_up
 from bot.mcp_server.formats import qr_code
 from bot.mcp_server.service import Service
 from bot.mcp_server.tools import arguments as args
@@ -18,7 +18,7 @@ from bot.mcp_server.tools.order_output import OrderOut, order_line, state_in_wor
 from bot.mcp_server.tools.payable import NOT_AWAITED
 from bot.mcp_server.tools.shown_payment import shown_payment, shown_payments
 from bot.mcp_server.unresolved_orders import APPEARS_WITHIN, Listing, Request
-from bot.settlement.client import Order, SettlementError, WaitTimeout, wait_for_order
+from bot.settlement.client import Order, SettlementError, WaitAborted, WaitTimeout, wait_for_order
 
 SLACK_SECONDS = 1.0
 MOST_NAMED = 5
@@ -71,7 +71,7 @@ class OrderTools:
         paid before its state shows it: never tell a user that a payment didn't arrive.
         """
         order = await self._read(orderId)
-        return await self._answer(order, OrderOut, include_qr=includeQr)
+        return await self._answer(order, OrderOut, include_qr=bool(includeQr))
 
     async def list_offramp_orders(
         self, limit: args.Limit = args.USUALLY_LISTED
@@ -81,7 +81,7 @@ class OrderTools:
         Call it when the outcome of create_offramp_order is unknown, with limit 100. A missing order may still exist.
         """
         try:
-            listing = await self._service.orders(limit)
+            listing = await self._service.orders(limit or args.USUALLY_LISTED)
         except SettlementError as error:
             raise read_failure(error) from None
         orders = listing.listed.orders
@@ -114,13 +114,15 @@ class OrderTools:
         Use it instead of calling get_offramp_order repeatedly. Cancelling it doesn't change the order. If timedOut is
         true, the order is still in progress: call again.
         """
-        watched = _Watched(self._service, ctx, timeoutSeconds)
+        seconds = timeoutSeconds or args.USUAL_WAIT
+        watched = _Watched(self._service, ctx, seconds)
         try:
-            async with asyncio.timeout(timeoutSeconds + SLACK_SECONDS):
+            async with asyncio.timeout(seconds + SLACK_SECONDS):
                 ended = await wait_for_order(
                     watched,
                     orderId,
-                    timeout=timeoutSeconds,
+                    timeout=seconds,
+                    abort=get_hang_up(),
                     clock=self._service.seconds,
                     sleep=self._service.sleep,
                 )
@@ -128,6 +130,8 @@ class OrderTools:
             if watched.last is None:
                 raise Refusal("The order couldn't be read in this time. Nothing was changed. Call again.") from None
             return await self._answer(watched.last, WaitedOut, timed_out=True)
+        except WaitAborted:
+            raise Refusal("The caller hung up, so waiting for this order ended. Nothing was changed.") from None
         except SettlementError as error:
             raise read_failure(error) from None
         except ValueError:
@@ -169,8 +173,6 @@ class _Watched:
         self._begun = service.seconds()
 
     async def order(self, order_id: str, *, retry: bool = True) -> Order:  # noqa: ARG002  one reading serves all who wait
-        if has_hung_up():
-            raise Refusal("The caller hung up, so waiting for this order ended. Nothing was changed.")
         self.last = await self._service.order(order_id)
         passed = min(self._service.seconds() - self._begun, float(self._seconds))
         await self._context.report_progress(passed, self._seconds, state_in_words(self.last.state))

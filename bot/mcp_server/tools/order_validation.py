@@ -33,23 +33,31 @@ _HOLDER_WANTED = (
 )
 _REMARKS = {
     "recipients.number.unusual_length": (
-        "This bank's account numbers usually have {expected} digits, and this one has {actual}."
+        "This bank's account numbers usually have {expected} digits, and this one has {actual}.",
+        "Nomor rekening bank ini biasanya {expected} angka, yang ini {actual}.",
     ),
     "recipients.number.rare_length": (
-        "Account numbers usually have {shortest} to {longest} digits, and this one has {actual}."
+        "Account numbers usually have {shortest} to {longest} digits, and this one has {actual}.",
+        "Nomor rekening biasanya {shortest} sampai {longest} angka, yang ini {actual}.",
     ),
-    "recipients.number.like_mobile": "This account number looks like a mobile number, and {method} is a bank.",
-    "recipients.number.unusual_mobile": "This mobile number has {actual} digits and isn't in a known number range.",
+    "recipients.number.like_mobile": (
+        "This account number looks like a mobile number, and {method} is a bank.",
+        "Nomor rekening ini mirip nomor HP, sedangkan {method} adalah bank.",
+    ),
+    "recipients.number.unusual_mobile": (
+        "This mobile number has {actual} digits and isn't in a known number range.",
+        "Nomor HP ini terdiri dari {actual} angka dan awalannya tidak dikenal.",
+    ),
 }
 CHECK_IT = " Ask your user to check it before paying."
 
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A recipient's number as it is sent, and a warning if it is unusual."""
+    """A recipient's number as it is sent, and a warning in English and in Indonesian if it is unusual."""
 
     sent: str
-    remark: str | None = None
+    remarks: tuple[str, str] = ("", "")
 
 
 def require_one_amount(sat_amount: int | None, idr_amount: int | None) -> Amount:
@@ -104,7 +112,8 @@ def check_number(method: PayoutMethod, details: str) -> Number:
         raise Refusal(wanted) from None
     if clean.remark is None:
         return Number(clean.number)
-    return Number(clean.number, _REMARKS[clean.remark.key].format(**clean.remark.arguments) + CHECK_IT)
+    english, indonesian = (text.format(**clean.remark.arguments) for text in _REMARKS[clean.remark.key])
+    return Number(clean.number, (english + CHECK_IT, f"{indonesian} Periksa lagi sebelum membayar."))
 
 
 def check_holder(name: str | None) -> str | None:
