@@ -85,11 +85,7 @@ REQUEST_STEPS: Mapping[Step, StepSpec] = {
     # Payers must see whom they pay, so this name can't be skipped.
     Step.HOLDER: StepSpec(is_known=lambda draft: draft.holder is not None, back=Step.NUMBER, edit="holder"),
     Step.AMOUNT: StepSpec(
-        is_known=lambda draft: (
-            _terms(draft).payer_decides or (draft.amount is not None and draft.amount.currency == "IDR")
-        ),
-        back=Step.HOLDER,
-        edit="amount",
+        is_known=lambda draft: draft.amount is not None or _terms(draft).payer_decides, back=Step.HOLDER, edit="amount"
     ),
     Step.NOTE: StepSpec(is_known=lambda draft: _terms(draft).note_asked, back=Step.AMOUNT, edit="note"),
     Step.USES: StepSpec(is_known=lambda draft: _terms(draft).is_reusable is not None, back=Step.NOTE, edit="uses"),

@@ -77,10 +77,10 @@ class PaymentRequestHandlers:
         actions: Mapping[RequestAction, _Action] = {
             RequestAction.SHOW: self._show,
             RequestAction.CARD: self._send_card,
-            RequestAction.PAUSE: self._pause,
-            RequestAction.RESUME: self._resume,
+            RequestAction.PAUSE: self._changing(self._requests.pause, "payment_requests.page.paused"),
+            RequestAction.RESUME: self._changing(self._requests.resume, "payment_requests.page.resumed"),
             RequestAction.ASK_CLOSE: self._ask_close,
-            RequestAction.CLOSE: self._close,
+            RequestAction.CLOSE: self._changing(self._requests.close, "payment_requests.page.closed"),
             RequestAction.EDIT_NOTE: self._ask_note,
             RequestAction.REMOVE_NOTE: self._remove_note,
             RequestAction.EDIT_END: self._ask_end,
@@ -272,20 +272,16 @@ class PaymentRequestHandlers:
             await self._requests.send_card(request, session.update_id)
             session.record_tap(pressed)
 
-    async def _pause(self, session: Session, request: PaymentRequest, _: RequestButton) -> None:
-        changed = await self._requests.pause(session.user.id, request.id)
-        await self._show_changed(session, changed, "payment_requests.page.paused")
+    def _changing(self, change: Callable[[int, str], Awaitable[PaymentRequest | None]], said: str) -> _Action:
+        """Return the action that changes a request and shows it, with what was changed."""
 
-    async def _resume(self, session: Session, request: PaymentRequest, _: RequestButton) -> None:
-        changed = await self._requests.resume(session.user.id, request.id)
-        await self._show_changed(session, changed, "payment_requests.page.resumed")
+        async def act(session: Session, request: PaymentRequest, _: RequestButton) -> None:
+            await self._show_changed(session, await change(session.user.id, request.id), said)
+
+        return act
 
     async def _ask_close(self, session: Session, request: PaymentRequest, _: RequestButton) -> None:
         await session.show(screens.ask_close(session.t, request))
-
-    async def _close(self, session: Session, request: PaymentRequest, _: RequestButton) -> None:
-        changed = await self._requests.close(session.user.id, request.id)
-        await self._show_changed(session, changed, "payment_requests.page.closed")
 
     async def _ask_note(self, session: Session, request: PaymentRequest, _: RequestButton) -> None:
         await questions.ask(session, NOTE, screens.ask_note(session.t, request), request.id)

@@ -33,7 +33,6 @@ async def test_lines_that_ask_begin_requests_and_others_begin_orders(shared_syst
                 (f"/request 100rb {ACCOUNT}", asked),
                 (f"/request minta 100rb {ACCOUNT}", asked),
                 (f"minta {ACCOUNT}", "checkout.request.amount.ask"),
-                (f"minta 25k sats {ACCOUNT}", "checkout.request.amount.ask"),
                 ("mau minta 100rb", "checkout.request.destination.ask"),
                 ("tagih 100rb", "checkout.request.destination.ask"),
                 (f"minta 100rb bca {NUMBER}", "checkout.request.holder.ask"),
@@ -53,7 +52,8 @@ async def test_lines_that_ask_begin_requests_and_others_begin_orders(shared_syst
         says(shared_system, "terima kasih", like("users.start.text")),
         becomes_a_link(shared_system),
         is_not_to_somebody_who_was_paid_before(shared_system),
-        has_a_sum_that_can_be_paid(shared_system),
+        has_a_sum_that_can_be_paid(shared_system, "1rb", "orders.amount.below_minimum"),
+        has_a_sum_that_can_be_paid(shared_system, "25k sats", "payment_requests.amount.only_rupiah"),
         does_not_fill_an_open_order(shared_system),
     )
 
@@ -86,11 +86,11 @@ async def is_not_to_somebody_who_was_paid_before(system: System) -> None:
     await sari.sees(like("checkout.request.destination.ask_again"))
 
 
-async def has_a_sum_that_can_be_paid(system: System) -> None:
-    sari = await says(system, f"minta 1rb {ACCOUNT}", like("payment_requests.ask.note"))
+async def has_a_sum_that_can_be_paid(system: System, wrong: str, why: str) -> None:
+    sari = await says(system, f"minta {wrong} {ACCOUNT}", like("payment_requests.ask.note"))
     await sari.taps(label("payment_requests.ask.no_note"))
     await sari.taps(label("payment_requests.uses.once"))
-    await sari.sees(like("orders.amount.below_minimum"))
+    await sari.sees(like(why))
     await sari.says("100rb")
     await sari.sees(like("payment_requests.review.seen"))
 
