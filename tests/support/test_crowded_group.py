@@ -15,7 +15,7 @@ from bot.infra.outbox.rendering import Renderers
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.outbound.sender import Delivered, Outcome, TryLater
 from bot.support.model import BotMessage, IncomingMessage, MediaKind
-from bot.support.notifications import bot_messages
+from bot.support.notifications import bot_messages, staff_chat
 from bot.support.notifications.staff_chat import StaffChatMessages
 from bot.support.notifications.topics import TicketTopics
 from bot.support.ticket import Ticket
@@ -144,6 +144,29 @@ async def test_what_does_not_fit_into_one_message_follows_in_the_next(system: Cr
     assert [each.split("</blockquote>")[0] for each in words.split("<blockquote>")[1:]] == long
     assert len(system.chat.texts) == 1 + 4
     assert max(map(len, system.chat.texts)) < 4096 + 300
+
+
+async def test_a_heading_that_does_not_fit_costs_no_word(
+    system: CrowdedSystem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(staff_chat, "OWN_UNITS", -200)
+    texts = ["w" * 4080, "b", "c"]
+    ticket = await system.ask(EMMA, texts[0])
+    for text in texts[1:]:
+        await system.write(ticket, text)
+    await system.deliver()
+    shown = "\n".join(system.chat.texts[1:])
+    assert len(system.chat.texts) == 3, "the card, the heading and the texts"
+    assert [each.split("</blockquote>")[0] for each in shown.split("<blockquote>")[1:]] == texts
+
+
+async def test_many_short_texts_stay_within_what_telegram_formats(system: CrowdedSystem) -> None:
+    ticket = await system.ask(EMMA, "0")
+    for number in range(1, 120):
+        await system.write(ticket, str(number))
+    await system.deliver()
+    shown = system.chat.texts[1:]
+    assert [each.count("<blockquote>") for each in shown] == [50, 50, 20]
 
 
 async def test_a_picture_keeps_its_place_among_texts(system: CrowdedSystem) -> None:

@@ -35,6 +35,9 @@ from bot.users.readers import RenderContext, Renderer
 Following = tuple[StoredNotification, TicketEntry]
 """A notification that waits behind another one, and the entry that both can show in one message."""
 
+MAX_FOLLOWING: Final = 49
+"""How many further texts one message shows. Telegram formats up to 100 parts of a message."""
+
 TIME_UNITS: Final = 20
 """The units of the time above each further text of a message."""
 
@@ -149,20 +152,20 @@ async def _heading(
 async def _send_entry(
     context: RenderContext, place: Place, entry: TicketEntry, heading: Html, following: Sequence[TicketEntry]
 ) -> Outcome:
-    """Send the entries in one message. If one alone is too long for that, send its text in a second message."""
+    """Send the entries in one message. If they are too long for that, send their texts in a second message."""
     messenger = context.messenger
     clocks = pairwise(context.t.clock(each.at, context.zone) for each in (entry, *following))
     pairs = zip(clocks, following, strict=True)
     parts = (with_quote(clock if clock != before else "", each.text) for (before, clock), each in pairs)
-    whole = Html("\n".join((with_quote(heading, entry.text), *parts)))
+    body = Html("\n".join(part for part in (with_quote("", entry.text), *parts) if part))
+    whole = Html(f"{heading}\n{body}".strip())
     if count_visible_units(whole) <= (CAPTION_UNITS if entry.media else TEXT_UNITS):
         return await send_entry(messenger, place, entry, Screen(whole))
     first = await send_entry(messenger, place, entry, Screen(heading))
     if not isinstance(first, Delivered):
         return first
-    text = with_quote("", entry.text)
     rest = await messenger.send_text(
-        place.chat_id, text, (), priority="talk", topic_id=place.topic_id, reply_to=first.message_id
+        place.chat_id, body, (), priority="talk", topic_id=place.topic_id, reply_to=first.message_id
     )
     if not isinstance(rest, Delivered) or rest.message_id is None:
         return rest
@@ -225,7 +228,7 @@ async def _find_following(
     for later in await _find_alike(notification, tx):
         each = await TicketEntryRepository(tx).get(entry.ticket, int(str(later.payload["entry"])))
         units += TIME_UNITS + count_visible_units(each.text or "") if each is not None else 0
-        if each is None or each.media or units > TEXT_UNITS:
+        if each is None or each.media or units > TEXT_UNITS or len(found) == MAX_FOLLOWING:
             break
         found.append((later, each))
     return found
