@@ -43,6 +43,7 @@ from bot.orders.limits import Limits, LinkLimits
 from bot.orders.notification_kinds import ORDER_SUBJECT
 from bot.orders.rules import OrderRules
 from bot.payment_requests.feature import PaymentRequests
+from bot.payment_requests.paying.service import check_link
 from bot.payment_requests.rules import PaymentRequestRules
 from bot.rates.feature import Rates
 from bot.recipients.feature import Recipients
@@ -260,6 +261,7 @@ def create_telegram_application(settings: Settings, limiter: SendLimiter | None 
 def create_order_rules(settings: Settings) -> OrderRules:
     """Return the rules for orders."""
     return OrderRules(
+        check_link=partial(check_link, is_on=settings.payment_requests == "on"),
         network=settings.invoice_network,
         min_order_idr=settings.min_order_idr,
         drift_percent=Decimal(str(settings.price_drift_percent)),

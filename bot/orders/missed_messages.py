@@ -39,6 +39,7 @@ ABOUT_MONEY: Final = (
     OrderNotification.PRICE_MOVED,
     OrderNotification.RECIPIENT_MASKED,
     OrderNotification.UNRESOLVED,
+    OrderNotification.WITHDRAWN,
     OrderNotification.PAID,
     OrderNotification.PAID_LATE,
     OrderNotification.SENT,

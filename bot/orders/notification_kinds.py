@@ -40,6 +40,11 @@ class OrderNotification(NotificationKind):
     OUTSIDE_LIMITS = "outside_limits", AboutOrder  # the locked rupiah are below the minimum or above the cap
     SUPERSEDED = "superseded", AboutOrder  # found after its sender placed the same order again
     DEPOSIT_TAKEN = "deposit_taken", AboutOrder  # another open deposit has the same amount and address
+    LINK_PAID = "link_paid", AboutOrder  # its link was paid before it was shown, and can be paid once
+    LINK_ENDED = "link_ended", AboutOrder
+    LINK_CLOSED = "link_closed", AboutOrder
+    LINK_PAUSED = "link_paused", AboutOrder  # also if links are switched off, or the link's row can't be read
+    WITHDRAWN = "withdrawn", AboutOrder  # operators have closed its link, so its invoice is removed
     INVOICE = "invoice", AboutOrder  # the QR code and the text to pay with
     INVOICE_TEXT = "invoice_text", AboutOrder  # the text of an invoice that is too long for a caption
     CARD = "card", AboutOrder  # a status message of its own, which earlier versions sent
@@ -57,6 +62,9 @@ class OrderNotification(NotificationKind):
     STUCK = "stuck", AboutOrder  # paid, and not done for too long
 
 
+LINK_OUTCOMES: Final = tuple(kind for kind in OrderNotification if kind.startswith("link_"))
+"""Why an order from a link is no longer created or shown."""
+
 OUTCOMES: Final = (
     OrderNotification.CHECKING,
     OrderNotification.UNRESOLVED,
@@ -65,6 +73,7 @@ OUTCOMES: Final = (
     OrderNotification.OUTSIDE_LIMITS,
     OrderNotification.SUPERSEDED,
     OrderNotification.DEPOSIT_TAKEN,
+    *LINK_OUTCOMES,
 )
 """What became of a confirmed order that isn't paid. They are shown in its review."""
 

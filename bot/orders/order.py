@@ -262,7 +262,8 @@ class Order:
 
     def awaits_payment(self, now: datetime) -> bool:
         """Return whether its invoice may be shown."""
-        return self.phase is Phase.OPEN and not self.is_paid and not self.is_ended and not self.is_expired(now)
+        is_over = self.is_paid or self.is_ended or self.expiry_notified or self.is_expired(now)
+        return self.phase is Phase.OPEN and not is_over
 
     @property
     def offer_ends_at(self) -> datetime:
@@ -509,6 +510,8 @@ class EventNote(StrEnum):
     OUTSIDE_LIMITS = "locked outside the limits"
     SUPERSEDED = "the sender had ordered the same again"
     LINK_DELETED = "its link was deleted"
+    LINK_OVER = "its link could no longer be paid"
+    WITHDRAWN = "operators have closed its link"
     DEPOSIT_TAKEN = "another open deposit looks the same"
     EXPIRED = "expired"
     OVERDUE = "told that it takes too long"

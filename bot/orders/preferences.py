@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from bot.orders.notification_kinds import OrderNotification
+from bot.orders.notification_kinds import LINK_OUTCOMES, OrderNotification
 from bot.orders.order import Order
 from bot.settlement.steps import OrderStep
 
@@ -54,9 +54,12 @@ CREATING: Final = frozenset(
         OrderNotification.OUTSIDE_LIMITS,
         OrderNotification.SUPERSEDED,
         OrderNotification.DEPOSIT_TAKEN,
+        *LINK_OUTCOMES,
     }
 )
 """The results of creating an order, except an invoice."""
+
+PROBLEMS: Final = frozenset({OrderNotification.FAILED, OrderNotification.STUCK, OrderNotification.WITHDRAWN})
 
 TOPICS: Final = (
     Topic("paid", frozenset({OrderNotification.PAID, OrderNotification.PAID_LATE}), DeliveryMode.SOUND, ANY_MODE),
@@ -69,7 +72,7 @@ TOPICS: Final = (
     Topic("sent", frozenset({OrderNotification.SENT}), DeliveryMode.SOUND, ANY_MODE),
     # The QR code is removed, so there is no status message left to edit.
     Topic("expired", frozenset({OrderNotification.EXPIRED}), DeliveryMode.SILENT, AS_MESSAGE),
-    Topic("failed", frozenset({OrderNotification.FAILED, OrderNotification.STUCK}), DeliveryMode.SOUND, AS_MESSAGE),
+    Topic("failed", PROBLEMS, DeliveryMode.SOUND, AS_MESSAGE),
     Topic(
         "questions",
         frozenset({OrderNotification.PRICE_MOVED, OrderNotification.RECIPIENT_MASKED, OrderNotification.UNRESOLVED}),

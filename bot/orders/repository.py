@@ -65,6 +65,9 @@ from bot.staff.tables import IS_RAISED, alarms
 
 log = structlog.get_logger(__name__)
 
+LinkQuery = Select[tuple[str]]
+"""Finds the ids of the links of a user."""
+
 LIMIT: BindParameter[int] = bindparam("limit", type_=Integer())
 NOW = bindparam("now", type_=orders.c.next_poll_at.type)
 NOT_ENDED = (Phase.INTENDED, Phase.UNKNOWN, Phase.UNRESOLVED, Phase.NEEDS_CONFIRMATION, Phase.OPEN)
@@ -126,6 +129,8 @@ DROPPED_WITH_LINKS = ALL.where(
     orders.c.phase.in_([constant(phase) for phase in sorted((*UNCERTAIN_PHASES, Phase.NEEDS_CONFIRMATION))])
 )
 DROPPED_WITH_LINKS = DROPPED_WITH_LINKS.order_by(*OLDEST_FIRST).with_for_update()
+UNPAID = ALL.where(orders.c.phase == constant(Phase.OPEN), ~orders.c.is_paid)
+UNPAID = UNPAID.order_by(*OLDEST_FIRST).with_for_update()
 IS_SENT, HAS_FAILED = orders.c.state == constant(COMPLETED), orders.c.state == constant(FAILED)
 # The alarm about a failed order that was paid, or may have been, ends when an operator has settled it.
 UNSETTLED_OF_USER = OF_USER.where(
@@ -416,6 +421,10 @@ class OrderRepository:
     async def has_paid_from(self, origin: str, user_id: int) -> bool:
         """Return whether a user has paid an order from this link."""
         return (await self._connection.execute(PAID_BY, {"link": origin, "user": user_id})).first() is not None
+
+    async def unpaid_of_links(self, origins: LinkQuery, user_id: int) -> tuple[Order, ...]:
+        """Return the open, unpaid orders from a user's links, to save them in this transaction."""
+        return await self._all(UNPAID.where(orders.c.origin.in_(origins)), user=user_id)
 
     async def dropped_with_links(self, origins: Select[tuple[str]], user_id: int) -> tuple[Order, ...]:
         """Return the orders from a user's links that nobody has agreed to pay, to save them in this transaction."""

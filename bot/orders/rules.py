@@ -1,14 +1,25 @@
 """The settings by which orders are placed and tracked, and the limits of an amount."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 
 from bot.core.errors import Rejection
 from bot.core.money import MAX_SATS, AmountRejected
+from bot.infra.db.transaction import Transaction
 from bot.orders.limits import AmountLimits, Limits, LinkLimits
+from bot.orders.notification_kinds import OrderNotification
 from bot.recipients.banks import display_name
 from bot.settlement.model import PayoutMethod
+
+CheckLink = Callable[[Transaction, str | None, datetime], Awaitable[OrderNotification | None]]
+"""Locks a link until the transaction ends, and returns why no order of it may be made or shown at this time.
+
+It returns one of `LINK_OUTCOMES`, or None if an order may. Without a link it does nothing and returns None.
+Every step that leads to a request to the service, or to an invoice, asks it in its own transaction. Whoever changes a
+link and its orders locks the link first, so that no two of them wait for each other.
+"""
 
 
 class DestinationClosed(Rejection):
@@ -25,6 +36,7 @@ class OrderRules:
     `longest_answer` is how long before that its first byte must be sent. Connecting takes time, too.
     """
 
+    check_link: CheckLink
     network: str = "bc"
     min_order_idr: int = 20_000
     drift_percent: Decimal = Decimal(1)

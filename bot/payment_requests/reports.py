@@ -10,12 +10,13 @@ from bot.core.errors import Rejection
 from bot.infra.feature import Infra
 from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.limits import DAY
+from bot.orders.placement.service import withdraw_invoices
 from bot.orders.repository import OrderRepository
 from bot.payment_requests import metrics
 from bot.payment_requests.audit import ALL_OF_USER, record_closing, record_look
 from bot.payment_requests.model import PAID, ClosedBy, PaymentRequest, Report, ReportedRequest
 from bot.payment_requests.notifications import closed_notification, report_notifications
-from bot.payment_requests.repository import PaymentRequestRepository, ReportRepository
+from bot.payment_requests.repository import IDS_OF_USER, PaymentRequestRepository, ReportRepository
 from bot.payment_requests.rules import PaymentRequestRules
 
 MAX_LISTED: Final = 20
@@ -75,7 +76,7 @@ class ReportService:
             return request, await ReportRepository(tx).count(request_id)
 
     async def close(self, operator_id: int, request_id: str, *, is_all: bool = False) -> int | None:
-        """Close a request for good, or all of its asker's, and notify the asker.
+        """Close a request for good, or all of its asker's. Remove their unpaid invoices, and notify the asker.
 
         Return how many were open, or None if the request is gone.
         """
@@ -93,5 +94,6 @@ class ReportService:
                 detail = ALL_OF_USER if is_all else ""
                 await record_closing(tx, operator_id, request_id, now, user_id=user_id, detail=detail)
                 await OutboxRepository(tx).add([closed_notification(request_id, user_id, now, is_all=is_all)])
+            await withdraw_invoices(tx, IDS_OF_USER, user_id, now, only=None if is_all else request_id)
         self._wake_outbox()
         return closed

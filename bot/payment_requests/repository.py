@@ -9,7 +9,6 @@ from typing import Any, Final
 from sqlalchemy import Integer, bindparam, delete, false, func, or_, select, true, update
 
 from bot.infra.db import encryption, upsert
-from bot.infra.db.columns import constant
 from bot.infra.db.errors import RowUnreadable
 from bot.infra.db.transaction import Transaction
 from bot.infra.db.vault import Vault
@@ -34,6 +33,9 @@ OF_USER = (
     .offset(bindparam("offset", type_=Integer()))
 )
 IDS_OF_USER = select(_requests.id).where(_requests.user_id == bindparam("user"))
+# As an update locks them. In one order, because several users' work can lock the same ones.
+LOCK_ONE = ONE.with_for_update(key_share=True)
+LOCK_OF_USER = IDS_OF_USER.order_by(_requests.id).with_for_update(key_share=True)
 USER_OF = select(_requests.user_id).where(_requests.id == bindparam("id"))
 COUNT_IN_PROGRESS = (
     select(func.count())
@@ -55,10 +57,6 @@ RECORD_USE = (
     update(payment_requests)
     .where(_requests.id == bindparam("key"))
     .values(used_at=bindparam("at", type_=_requests.used_at.type))
-)
-RECORD_USE_IF_PAYABLE = RECORD_USE.where(
-    _requests.status == constant(RequestStatus.OPEN),
-    or_(_requests.ends_at.is_(None), _requests.ends_at > bindparam("now", type_=_requests.ends_at.type)),
 )
 DELETE_OF_USER = delete(payment_requests).where(_requests.user_id == bindparam("user"))
 DELETE_REPORTS_ABOUT = delete(payment_request_reports).where(
@@ -114,6 +112,10 @@ class PaymentRequestRepository:
         """Return the request with this id, of any user, or None."""
         return await self._one(ONE, {"id": request_id})
 
+    async def lock(self, request_id: str) -> PaymentRequest | None:
+        """Return the request with this id, or None. It stays locked until the transaction ends, also if unreadable."""
+        return await self._one(LOCK_ONE, {"id": request_id})
+
     async def user_of(self, request_id: str) -> int | None:
         """Return whose request this is, also of an unreadable one. None if it doesn't exist."""
         return (await self._connection.execute(USER_OF, {"id": request_id})).scalar_one_or_none()
@@ -159,7 +161,8 @@ class PaymentRequestRepository:
         return (await self._connection.execute(CHANGE, {"key": request.id, **values})).rowcount == 1
 
     async def close_all(self, user_id: int, by: ClosedBy, at: datetime) -> int:
-        """Close all requests of a user, and return how many were open."""
+        """Lock all requests of a user until the transaction ends, close them, and return how many were open."""
+        await self._connection.execute(LOCK_OF_USER, {"user": user_id})
         return (await self._connection.execute(CHANGE_ALL, {"user": user_id, **_closed(by, at)})).rowcount
 
     async def delete_of_user(self, user_id: int) -> None:
@@ -168,16 +171,8 @@ class PaymentRequestRepository:
             await self._connection.execute(statement, {"user": user_id})
 
     async def record_use(self, request_id: str, at: datetime) -> None:
-        """Save that a request was paid, so that it isn't deleted for lack of use."""
+        """Save that an order was made from a request's link, so that it isn't deleted for lack of use."""
         await self._connection.execute(RECORD_USE, {"key": request_id, "at": at})
-
-    async def record_use_if_payable(self, request_id: str, now: datetime) -> bool:
-        """Save that an order is made from a request's link. Return False if it can't be paid now.
-
-        The row stays locked until the transaction ends, so that a link isn't closed between the two.
-        """
-        values = {"key": request_id, "at": now, "now": now}
-        return (await self._connection.execute(RECORD_USE_IF_PAYABLE, values)).rowcount == 1
 
     async def delete_unused(self, before: datetime, limit: int) -> int:
         """Delete requests that were last used before, with the reports about them. Return how many requests."""

@@ -68,7 +68,7 @@ async def export(tx: Transaction, user_id: int, limit: int, offset: int) -> Sequ
 
 
 async def begin_deletion(tx: Transaction, user_id: int, now: datetime) -> None:
-    """Close the user's links first and for good, so that no new order comes from them."""
+    """Lock the user's links, and close them for good. No order of them is made or paid until the transaction ends."""
     await PaymentRequestRepository(tx).close_all(user_id, ClosedBy.DELETION, now)
 
 

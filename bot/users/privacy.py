@@ -95,9 +95,7 @@ class PrivacyService:
         Call it in the user's own chat queue.
         """
         async with self._database.transaction() as tx:
-            for each in list_user_data(self._features):
-                if each.begin_deletion is not None:
-                    await each.begin_deletion(tx, user.id, self._clock.now())
+            await self._begin(tx, user.id)
             blockers = await self._blockers(tx, user.id)
             if blockers.is_empty:
                 await self._delete(tx, user.id)
@@ -146,7 +144,7 @@ class PrivacyService:
         """
         async with self._database.transaction() as tx:
             user = await UserRepository(tx).get(user_id)
-            if user is None or user.deletion_requested_at is None or not await self._is_deletable(tx, user_id):
+            if user is None or user.deletion_requested_at is None or not await self._begin(tx, user_id):
                 return False
             await self._delete(tx, user_id)
             await OutboxRepository(tx).add([_deletion_notification(user, self._clock.now())])
@@ -170,7 +168,7 @@ class PrivacyService:
         """
         async with self._database.transaction() as tx:
             user = await UserRepository(tx).get(user_id)
-            if user is None or user.blocked_at is None or not await self._is_deletable(tx, user_id):
+            if user is None or user.blocked_at is None or not await self._begin(tx, user_id):
                 return False
             await self._delete(tx, user_id)
             await finish(tx)
@@ -186,6 +184,13 @@ class PrivacyService:
                 await DeletionRepository(tx).delete_last_messages()
         if last_messages or self._to_erase:
             await self._erase()
+
+    async def _begin(self, tx: Transaction, user_id: int) -> bool:
+        """End what can't wait, and lock it. Return whether the user can be deleted now, which is read after that."""
+        for each in list_user_data(self._features):
+            if each.begin_deletion is not None:
+                await each.begin_deletion(tx, user_id, self._clock.now())
+        return await self._is_deletable(tx, user_id)
 
     async def _delete(self, tx: Transaction, user_id: int) -> None:
         await delete_user(tx, user_id, self._clock.now(), list_user_data(self._features))

@@ -15,6 +15,7 @@ from bot.checkout.draft import OrderDraft, Step
 from bot.checkout.service import DraftService
 from bot.core.money import Amount
 from bot.infra.db.database import Database
+from bot.infra.db.transaction import Transaction
 from bot.infra.feature import Feature
 from bot.infra.outbox.delivery import OutboxDelivery
 from bot.infra.outbox.model import Queue, RetryLater, Sent, StoredNotification, Undeliverable
@@ -54,7 +55,13 @@ from tests.settlement.fake_settlement import FakeSettlement, MovedClock
 EMMA, SARI, OSCAR = 1001, 1002, 2001
 NUMBER = "8620123456"
 REQUEST = OrderRequest(method=BCA, number="1234567890", holder=None, amount=Amount("IDR", 50_000), channel="lightning")
-RULES = OrderRules(network="bcrt", operator_ids=frozenset({OSCAR}))
+
+
+async def allow_any_link(_: Transaction, __: str | None, ___: datetime) -> None:
+    """Let orders be made from links that are in no table (`OrderRules.check_link`)."""
+
+
+RULES = OrderRules(network="bcrt", operator_ids=frozenset({OSCAR}), check_link=allow_any_link)
 
 
 @dataclass(frozen=True)

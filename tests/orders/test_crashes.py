@@ -19,7 +19,7 @@ from bot.orders.placement.service import ConfirmationOutdated
 from tests.examples import kill_every
 from tests.infra.keys import VAULT
 from tests.orders.crashes import Crash, CrashCountdown, CrashingSender, CrashingService, CrashingStore
-from tests.orders.order_system import EMMA, OrderSystem, SentMessage
+from tests.orders.order_system import EMMA, RULES, OrderSystem, SentMessage
 from tests.settlement.fake_settlement import FakeSettlement, MovedClock
 
 pytestmark = pytest.mark.usefixtures("sqlite_in_the_loop")
@@ -42,10 +42,13 @@ class Payment:
     sent: list[SentMessage] = field(default_factory=list)
     presses_again: bool = True
 
+    rules = RULES
+
     def system(self, countdown: CrashCountdown) -> OrderSystem:
         return OrderSystem(
             "",
             self.service,
+            rules=self.rules,
             sql=self.sql,
             wrap=lambda store: CrashingStore(store, countdown),
             settlement=CrashingService(self.service, countdown),

@@ -43,6 +43,7 @@ def test_money_and_questions_ring_as_long_as_nothing_else_is_chosen() -> None:
         OrderNotification.SENT,
         OrderNotification.FAILED,
         OrderNotification.STUCK,
+        OrderNotification.WITHDRAWN,
         OrderNotification.PRICE_MOVED,
         OrderNotification.RECIPIENT_MASKED,
         OrderNotification.UNRESOLVED,
@@ -57,6 +58,7 @@ def test_trouble_and_questions_never_stay_on_the_card() -> None:
     trouble = (
         OrderNotification.FAILED,
         OrderNotification.STUCK,
+        OrderNotification.WITHDRAWN,
         OrderNotification.PRICE_MOVED,
         OrderNotification.UNRESOLVED,
         OrderNotification.CHECKING,

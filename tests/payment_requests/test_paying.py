@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -22,15 +23,16 @@ from bot.orders.payer import Payer, payer_in_chat, payer_on_page
 from bot.orders.repository import OrderRepository
 from bot.payment_requests.model import ClosedBy, PaymentRequest, RequestState, RequestStatus
 from bot.payment_requests.paying.notifications import LinkListener, LinkNotification
-from bot.payment_requests.paying.service import Confirmation, NotPayable, PayService
+from bot.payment_requests.paying.service import Confirmation, NotPayable, PayService, check_link
 from bot.payment_requests.repository import PaymentRequestRepository
 from bot.support.tickets.order_tickets import OrderTicketListener
 from bot.support.tickets.repository import TicketRepository
-from tests.orders.order_system import EMMA, RULES, SARI, OrderSystem
+from tests.orders.order_system import EMMA, RULES, SARI, OrderSystem, RecordingSender
 from tests.payment_requests.builders import a_request
 from tests.settlement.fake_settlement import FakeSettlement, MovedClock
 
 RINA = 3001
+LINK_RULES = replace(RULES, check_link=partial(check_link, is_on=True))
 REVIEWS = iter(f"{n:012x}" for n in range(10**6))
 
 
@@ -46,9 +48,11 @@ def connect(system: OrderSystem) -> PayService:
     return PayService(system.infra, system.orders)
 
 
-def a_system(database: str, service: FakeSettlement, **rules: Any) -> OrderSystem:
+def a_system(
+    database: str, service: FakeSettlement, *, sender: RecordingSender | None = None, **rules: Any
+) -> OrderSystem:
     known = {"support_ids": frozenset({RINA}), "link_limits": LinkLimits()}
-    return OrderSystem(database, service, rules=replace(RULES, **{**known, **rules}))
+    return OrderSystem(database, service, rules=replace(LINK_RULES, **{**known, **rules}), sender=sender)
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from tests.orders.crashes import Crash, CrashCountdown
 from tests.orders.order_system import EMMA, SARI, OrderSystem
 from tests.orders.test_crashes import PARTS, Payment, close, ends_well
 from tests.payment_requests.builders import a_request
-from tests.payment_requests.test_paying import connect
+from tests.payment_requests.test_paying import LINK_RULES, connect
 from tests.settlement.fake_settlement import FakeSettlement, MovedClock
 
 pytestmark = pytest.mark.usefixtures("sqlite_in_the_loop")
@@ -34,6 +34,8 @@ CONFIRMED = Confirmation(
 @dataclass
 class LinkPayment(Payment):
     """Emma confirms the review of Sari's link. Her tap is replayed after a crash."""
+
+    rules = LINK_RULES
 
     def system(self, countdown: CrashCountdown) -> OrderSystem:
         system = super().system(countdown)

@@ -95,6 +95,7 @@ STILL_APPLIES: dict[OrderNotification, Callable[[Order], bool]] = {
     OrderNotification.PRICE_MOVED: lambda order: order.phase is Phase.NEEDS_CONFIRMATION,
     OrderNotification.RECIPIENT_MASKED: lambda order: order.phase is Phase.NEEDS_CONFIRMATION,
     OrderNotification.EXPIRED: lambda order: not order.is_paid,
+    OrderNotification.WITHDRAWN: lambda order: not order.is_paid,
     OrderNotification.STUCK: lambda order: not order.is_ended,
     OrderNotification.CONVERTING: lambda order: order.step is OrderStep.CONVERTING and not order.is_ended,
     OrderNotification.SENDING: lambda order: order.step is OrderStep.SENDING and not order.is_ended,

@@ -97,6 +97,7 @@ class ResultRecorder:
         is_masked: bool,
     ) -> InvoiceCheck:
         """Return what may be shown, after comparing the order with all others: one request, one payment, one order."""
+        link_outcome = await self._rules.check_link(tx, intent.origin, now)
         check = check_invoice(
             intent,
             placed,
@@ -112,6 +113,8 @@ class ResultRecorder:
         order = check.order
         if order.phase is Phase.ABANDONED:
             return check
+        if link_outcome:
+            return withhold(order, link_outcome, note=EventNote.LINK_OVER)
         if await is_superseded(tx, intent):
             return withhold(order, OrderNotification.SUPERSEDED, note=EventNote.SUPERSEDED)
         if other is not None:

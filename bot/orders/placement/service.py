@@ -12,6 +12,7 @@ from bot.core.errors import Rejection
 from bot.core.money import Amount
 from bot.infra.db.transaction import Transaction
 from bot.infra.feature import Infra
+from bot.infra.outbox.model import Queue
 from bot.infra.outbox.repository import OutboxRepository
 from bot.orders import limits
 from bot.orders.deposits import is_list_conclusive, is_settled
@@ -25,7 +26,7 @@ from bot.orders.placement.matching import OrderListing, read_list, read_rivals
 from bot.orders.placement.results import ResultRecorder, has_rivals, is_superseded
 from bot.orders.placement.submission import OrderSubmission
 from bot.orders.poll_intervals import next_poll_at
-from bot.orders.repository import OrderRepository, TrackedOrder
+from bot.orders.repository import LinkQuery, OrderRepository, TrackedOrder
 from bot.orders.rules import OrderRules
 from bot.orders.tracking.reports import ReportRecorder
 from bot.payments.tokens import LIGHTNING
@@ -199,7 +200,7 @@ class OrderService:
         """Place a lost order again because its user asked for it in this message, and return the new order.
 
         The invoice of the old intent is never shown after that. Return None if the old order was found meanwhile, or
-        its user has already answered.
+        its user has already answered. If its link can't be paid now, the old order ends, and is returned.
 
         Raises `MethodVanished`, `Rejection` and `SettlementFailure` as `place` does. Then the question stays open.
         """
@@ -214,17 +215,20 @@ class OrderService:
             lost = await OrderRepository(tx).get(reference)
             if lost is None or lost.phase is not Phase.UNRESOLVED:
                 return None
+            now = self._clock.now()
+            if link_outcome := await self.rules.check_link(tx, lost.origin, now):
+                return await self._save_check(tx, withhold(lost, link_outcome, note=EventNote.LINK_OVER), now)
             abandoned = await OrderRepository(tx).save(replace(lost, phase=Phase.ABANDONED))
             if abandoned is None:
                 return None
-            await OrderRepository(tx).record_event(abandoned, self._clock.now(), EventNote.TRIED_AGAIN)
+            await OrderRepository(tx).record_event(abandoned, now, EventNote.TRIED_AGAIN)
             new_attempt = replace(
                 lost,
                 reference=new_reference(),
                 attempt=lost.attempt + 1,
                 method=method,
                 phase=Phase.INTENDED,
-                created_at=self._clock.now(),
+                created_at=now,
                 last_polled_at=None,
                 page_token=new_page_token(),
                 version=0,
@@ -249,8 +253,8 @@ class OrderService:
 
         The service is asked first whether the order can still be paid. If it has failed or was paid, its user is
         notified of that, and no invoice is shown. The order is abandoned if the cap or the minimum has changed, if its
-        user has placed the same order again, or if another open deposit has the same sum. The user is notified of the
-        reason.
+        link can't be paid now, if its user has placed the same order again, or if another open deposit has the same
+        sum. The user is notified of the reason.
 
         Raises `SettlementFailure` if the order or the list of orders can't be read. Then the question stays open.
         """
@@ -267,20 +271,26 @@ class OrderService:
             order = await OrderRepository(tx).get(reference)
             if order is None or order.phase is not Phase.NEEDS_CONFIRMATION or order.is_offer_over(now):
                 return None
+            link_outcome = await self.rules.check_link(tx, order.origin, now)
             if is_settled(report):
                 return await self._record_settled(tx, order, report, now, asked_at)
-            if await is_superseded(tx, order):
+            if link_outcome:
+                check = withhold(order, link_outcome, note=EventNote.LINK_OVER)
+            elif await is_superseded(tx, order):
                 check = withhold(order, OrderNotification.SUPERSEDED, note=EventNote.SUPERSEDED)
             elif await has_rivals(tx, order, listing, now):
                 check = withhold(order, OrderNotification.DEPOSIT_TAKEN, note=EventNote.DEPOSIT_TAKEN)
             else:
                 check = self._check_accepted(replace(order, method=methods.get(order.method.pair, order.method)), now)
-            poll_at = next_poll_at(check.order, now, self.rules.poll_interval)
-            saved = await OrderRepository(tx).save(replace(check.order, next_poll_at=poll_at))
-            if saved:
-                await OrderRepository(tx).record_event(saved, now, check.note)
-                await OutboxRepository(tx).add(order_notifications(saved, check.notifications, now))
-        self._wake_outbox()
+            return await self._save_check(tx, check, now)
+
+    async def _save_check(self, tx: Transaction, check: InvoiceCheck, now: datetime) -> Order | None:
+        poll_at = next_poll_at(check.order, now, self.rules.poll_interval)
+        saved = await OrderRepository(tx).save(replace(check.order, next_poll_at=poll_at))
+        if saved:
+            await OrderRepository(tx).record_event(saved, now, check.note)
+            await OutboxRepository(tx).add(order_notifications(saved, check.notifications, now))
+            tx.on_commit.append(self._wake_outbox)
         return saved
 
     async def _read_list_with(self, order: Order) -> OrderListing | None:
@@ -398,6 +408,23 @@ class OrderService:
             await OutboxRepository(tx).add(review_notifications(order, message_id, order.created_at))
         await OrderRepository(tx).record_event(order, order.created_at, EventNote.INTENDED)
         return order
+
+
+async def withdraw_invoices(
+    tx: Transaction, origins: LinkQuery, user_id: int, now: datetime, *, only: str | None = None
+) -> None:
+    """Remove the unpaid invoices of orders from a user's links, which operators have closed, and notify the payers.
+
+    The service can't withdraw an invoice. So the order keeps its expiry, and is followed as before. `origins` is the
+    query of the links with the parameter `user`. `only` is the one link that was closed, if it isn't all of them.
+    """
+    for order in await OrderRepository(tx).unpaid_of_links(origins, user_id):
+        if order.awaits_payment(now) and only in {None, order.origin}:
+            withdrawn = await OrderRepository(tx).save(replace(order, expiry_notified=True)) or order
+            await OrderRepository(tx).record_event(withdrawn, now, EventNote.WITHDRAWN)
+            queued = order_notifications(withdrawn, (OrderNotification.TAKE_DOWN, OrderNotification.WITHDRAWN), now)
+            # In the queue of invoices, so that the removal comes after an invoice that is being sent.
+            await OutboxRepository(tx).add([replace(each, queue=Queue.URGENT) for each in queued])
 
 
 async def _save_phrase(tx: Transaction, payer: Payer, phrase: str | None) -> None:

@@ -177,6 +177,7 @@ def _keyboard(kind: OrderNotification, reader: Reader, order: Order, *, help_off
             | OrderNotification.NOT_SHOWN
             | OrderNotification.OUTSIDE_LIMITS
             | OrderNotification.DEPOSIT_TAKEN
+            | OrderNotification.LINK_PAUSED
         ):
             return ((repeat_button(reader.t, order, "orders.button.back_to_review", OrderAction.REQUOTE, "primary"),),)
         case OrderNotification.CHECKING | OrderNotification.CONVERTING | OrderNotification.SENDING:

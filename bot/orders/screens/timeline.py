@@ -28,6 +28,8 @@ TEXT_OF_NOTE: Mapping[EventNote, str | None] = {
     EventNote.OUTSIDE_LIMITS: "orders.timeline.outside_limits",
     EventNote.SUPERSEDED: "orders.timeline.superseded",
     EventNote.LINK_DELETED: "orders.timeline.link_deleted",
+    EventNote.LINK_OVER: "orders.timeline.link_over",
+    EventNote.WITHDRAWN: "orders.timeline.withdrawn",
     EventNote.DEPOSIT_TAKEN: "orders.timeline.deposit_taken",
     EventNote.EXPIRED: Entry.EXPIRED,
     EventNote.OVERDUE: "orders.timeline.stuck",

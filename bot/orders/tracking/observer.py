@@ -97,7 +97,10 @@ class Observer:
         return errors
 
     async def _apply_together(self, reports: Mapping[str, OrderReport], asked_at: datetime) -> Collection[str]:
-        """Apply reports in one transaction. Return the orders that another transaction has changed meanwhile."""
+        """Apply reports in one transaction. Return the orders that another transaction has changed meanwhile.
+
+        Orders from links whose report changes something are returned, too. Each of them locks its link first.
+        """
         now, polled, conflicts = self._clock.now(), list[Order](), list[str]()
         async with self._database.transaction() as tx:
             for tracked in await OrderRepository(tx).find_tracked(reports):
@@ -106,7 +109,7 @@ class Observer:
                     poll = self._find_poll(order, report, now, asked_at)
                     if poll is not None:
                         polled.append(poll)
-                    elif await self._apply(tx, tracked, report, now, asked_at) is None:
+                    elif order.origin is not None or await self._apply(tx, tracked, report, now, asked_at) is None:
                         conflicts.append(order.reference)
             await OrderRepository(tx).save_polls(polled)
         return conflicts

@@ -55,6 +55,8 @@ class ReportRecorder:
         no message of it to remove yet.
         """
         before = tracked.order
+        # Whatever it says: the listeners change the link, and it is locked before its orders.
+        await self._rules.check_link(tx, before.origin, now)
         after, kinds, has_expired = self._advance(before, report, now, asked_at)
         saved = await OrderRepository(tx).save_tracked(tracked, after)
         if saved is None:

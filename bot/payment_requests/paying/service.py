@@ -6,16 +6,19 @@ saves the intent, for one payer at a time. So is whether the link can still be p
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from bot.core.money import Amount
+from bot.infra.db.errors import RowUnreadable
 from bot.infra.db.transaction import Transaction
 from bot.infra.feature import Infra
 from bot.orders.limits import DAY
+from bot.orders.notification_kinds import OrderNotification
 from bot.orders.order import Order
 from bot.orders.payer import Payer
 from bot.orders.placement.service import ConfirmationOutdated, MethodVanished, OrderService, PlaceOrder
 from bot.orders.repository import OrderRepository
-from bot.payment_requests.model import PaymentRequest
+from bot.payment_requests.model import PaymentRequest, RequestState
 from bot.payment_requests.paying.model import find_unpaid
 from bot.payment_requests.repository import PaymentRequestRepository
 from bot.payments.tokens import LIGHTNING
@@ -115,10 +118,11 @@ class PayService:
         async def confirm(tx: Transaction) -> bool:
             if await OrderRepository(tx).of_draft(draft_id) is not None:
                 return False
-            await OrderRepository(tx).lock_payer(confirmed.payer)
             now = self._clock.now()
-            if not await PaymentRequestRepository(tx).record_use_if_payable(request.id, now):
+            if await self._orders.rules.check_link(tx, request.id, now) is not None:
                 raise NotPayable
+            await PaymentRequestRepository(tx).record_use(request.id, now)
+            await OrderRepository(tx).lock_payer(confirmed.payer)
             unpaid = find_unpaid(
                 await OrderRepository(tx).counted_by_limits(confirmed.payer, now - DAY),
                 origin=request.id,
@@ -159,3 +163,20 @@ class PayService:
         if order.payer != confirmed.payer:
             raise NotPayable
         return order
+
+
+async def check_link(tx: Transaction, origin: str | None, now: datetime, *, is_on: bool) -> OrderNotification | None:
+    """Lock a link, and return why no order of it may be made or shown now: orders ask it (`CheckLink`).
+
+    `is_on` says whether users can ask and pay.
+    """
+    if origin is None:
+        return None
+    try:
+        request = await PaymentRequestRepository(tx).lock(origin)
+    except RowUnreadable:
+        return OrderNotification.LINK_PAUSED  # it is recorded for the monitor
+    state = RequestState.CLOSED if request is None else request.state_at(now)
+    if state is RequestState.OPEN:
+        return None if is_on else OrderNotification.LINK_PAUSED
+    return OrderNotification(f"link_{state}")

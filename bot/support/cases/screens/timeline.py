@@ -26,6 +26,8 @@ KEY_OF_NOTE: Mapping[str, str] = {
     EventNote.OFFER_OVER: "support.case.event.offer_over",
     EventNote.OUTSIDE_LIMITS: "support.case.event.outside_limits",
     EventNote.SUPERSEDED: "support.case.event.superseded",
+    EventNote.LINK_OVER: "support.case.event.link_over",
+    EventNote.WITHDRAWN: "support.case.event.withdrawn",
     EventNote.DEPOSIT_TAKEN: "support.case.event.deposit_taken",
     EventNote.EXPIRED: "support.case.event.expired",
     EventNote.OVERDUE: "support.case.event.stuck",
