@@ -19,7 +19,11 @@ from tests.harness.databases import new_database
 from tests.infra.keys import VAULT
 
 pytestmark = pytest.mark.postgresql
-CUT = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'kirim%'"
+# Other tests have their own databases on the same server.
+CUT = (
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+    " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+)
 ROLE = f"kirim_{secrets.token_hex(4)}"
 SELF = text("SELECT count(pid) FROM pg_stat_activity WHERE usename = current_user")
 GRANT = f"GRANT ALL ON SCHEMA public TO {ROLE}; GRANT ALL ON ALL TABLES IN SCHEMA public TO {ROLE}"
