@@ -265,6 +265,7 @@ def create_order_rules(settings: Settings) -> OrderRules:
         network=settings.invoice_network,
         min_order_idr=settings.min_order_idr,
         drift_percent=Decimal(str(settings.price_drift_percent)),
+        pay_within=timedelta(seconds=settings.pay_within_seconds),
         reconcile_for=timedelta(seconds=settings.reconcile_seconds),
         poll_interval=timedelta(seconds=settings.poll_interval_seconds),
         operator_ids=settings.operator_ids,

@@ -115,6 +115,7 @@ class Settings(BaseSettings):
     poll_interval_seconds: Number = Field(5, ge=1, le=DAY)
     service_max_requests_per_second: Number = Field(10, gt=0, le=1000)
     min_order_idr: Whole = Field(20_000, ge=1, le=10**12)
+    pay_within_seconds: Number = Field(3600, ge=60, le=30 * DAY)
     reconcile_seconds: Number = Field(60, ge=1, le=DAY)
     price_drift_percent: Number = Field(1, ge=0, le=1000)
     invoice_network: str = Field("bc", pattern=r"^[a-z]{2,10}$", description=NETWORK)

@@ -4,6 +4,7 @@ import asyncio
 import signal
 import sys
 from argparse import ArgumentParser
+from datetime import timedelta
 
 import structlog
 
@@ -62,6 +63,7 @@ async def run(settings: AgentSettings) -> int:
         rules = AgentRules(
             min_order_idr=settings.min_order_idr,
             network=settings.invoice_network,
+            pay_within=timedelta(seconds=settings.pay_within_seconds),
             requests_per_second=settings.service_mcp_requests_per_second,
         )
         server = create_server(Service(client, rules), name=settings.service_mcp_name, version=__version__)

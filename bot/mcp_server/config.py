@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from bot.config import NETWORK, ConfigError, Number, Whole, api_key, explain, http_address, list_secret_folders
+from bot.config import DAY, NETWORK, ConfigError, Number, Whole, api_key, explain, http_address, list_secret_folders
 from bot.mcp_server.token_strength import MAKE_ONE, is_weak
 
 STANDARD_SERVICE = "http://127.0.0.1:8481"
@@ -56,6 +56,7 @@ class AgentSettings(BaseSettings):
     service_mcp_log_level: Literal["debug", "info", "warn", "error"] = "info"
     service_mcp_requests_per_second: Number = Field(10.0, gt=0, le=1000)
     min_order_idr: Whole = Field(20_000, ge=1, le=10**12)
+    pay_within_seconds: Number = Field(3600, ge=60, le=30 * DAY)
     invoice_network: str = Field("bc", pattern=r"^[a-z]{2,10}$", description=NETWORK)
 
     @model_validator(mode="before")

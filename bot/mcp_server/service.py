@@ -50,13 +50,15 @@ class PriceCheck:
 class AgentRules:
     """The limits of an order.
 
-    `requests_per_second` is the total of all tools. A locked price that is worse than the quote by more than
-    `warn_percent` gets a warning. If it is worse or better by more than `stop_percent`, the payment isn't shown at all.
-    Users who are asked to confirm an order must answer within `answer_within_seconds`.
+    An invoice is shown for up to `pay_within` after its creation. `requests_per_second` is the total of all tools. A
+    locked price that is worse than the quote by more than `warn_percent` gets a warning. If it is worse or better by
+    more than `stop_percent`, the payment isn't shown at all. Users who are asked to confirm an order must answer within
+    `answer_within_seconds`.
     """
 
     min_order_idr: int = 20_000
     network: str = "bc"
+    pay_within: timedelta = timedelta(hours=1)
     warn_percent: Decimal = Decimal(1)
     stop_percent: Decimal = Decimal(10)
     requests_per_second: float = 10.0

@@ -111,8 +111,8 @@ class OrderHandlers:
         """
         await session.acknowledge(session.t.plain("orders.card.looking"))
         refreshed = await self._status_messages.refresh_order(session, order)
-        if not order.awaits_payment(session.now):
-            if session.notice is None and refreshed.status(session.now) in status_message.NOT_SEEN_PAID:
+        if not order.may_be_shown(session.now):
+            if session.notice is None and status_message.may_have_been_paid(refreshed, session.now):
                 at = session.t.seconds(session.now, session.reader.zone)
                 session.notice = session.t("orders.card.no_payment_yet", at=at)
             await self._update_status(session, refreshed)

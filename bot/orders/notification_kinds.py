@@ -45,6 +45,7 @@ class OrderNotification(NotificationKind):
     LINK_CLOSED = "link_closed", AboutOrder
     LINK_PAUSED = "link_paused", AboutOrder  # also if links are switched off, or the link's row can't be read
     WITHDRAWN = "withdrawn", AboutOrder  # operators have closed its link, so its invoice is removed
+    OFFER_OVER = "offer_over", AboutOrder  # found when there was too little time left to pay it
     INVOICE = "invoice", AboutOrder  # the QR code and the text to pay with
     INVOICE_TEXT = "invoice_text", AboutOrder  # the text of an invoice that is too long for a caption
     CARD = "card", AboutOrder  # a status message of its own, which earlier versions sent
@@ -74,6 +75,7 @@ OUTCOMES: Final = (
     OrderNotification.SUPERSEDED,
     OrderNotification.DEPOSIT_TAKEN,
     *LINK_OUTCOMES,
+    OrderNotification.OFFER_OVER,
 )
 """What became of a confirmed order that isn't paid. They are shown in its review."""
 

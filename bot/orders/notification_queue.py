@@ -73,12 +73,16 @@ def order_notifications(
     chat_id = order.payer.chat_id
     if chat_id is None:
         return []
+    marks = {
+        OrderNotification.CARD_EDIT: format_mark(order.version),
+        OrderNotification.FAILED: PAID_MARK if order.is_paid else mark,
+    }
     return [
         Notification(
             chat_id=chat_id,
             subject=order_subject(order),
             kind=kind,
-            mark=_mark(order, kind) or mark,
+            mark=marks.get(kind, mark),
             queue=QUEUES.get(kind, Queue.URGENT),
             payload=AboutOrder(order.reference),
             due_at=now,
@@ -86,12 +90,6 @@ def order_notifications(
         )
         for kind in kinds
     ]
-
-
-def _mark(order: Order, kind: OrderNotification) -> str:
-    if kind is OrderNotification.CARD_EDIT:
-        return format_mark(order.version)
-    return PAID_MARK if kind is OrderNotification.FAILED and order.is_paid else ""
 
 
 def review_notifications(order: Order, message_id: int, now: datetime) -> list[Notification[AboutOrder]]:

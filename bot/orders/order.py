@@ -71,6 +71,10 @@ OFFER_VALID_FOR = timedelta(days=1)
 """How long a question about an order stays open. It needs a limit, because an EVM deposit has no expiry."""
 
 
+LAST_MINUTES = timedelta(minutes=5)
+"""With less time left to pay an invoice, the price of now is offered in its place."""
+
+
 class HoldReason(StrEnum):
     """Why the sender is asked before an order's invoice is shown."""
 
@@ -82,6 +86,7 @@ class HoldReason(StrEnum):
 class Order:
     """An order of one payer. Times are aware UTC. Amounts are whole units.
 
+    `expires_at` is until when its invoice is shown. The invoice itself can end later, at `invoice_expires_at`.
     `origin` is the id of the link that the order was made from, as the feature that made the link knows it. None: its
     payer typed the recipient.
     """
@@ -110,6 +115,7 @@ class Order:
     deposit: Deposit | None = None
     payment_hash: str | None = None
     expires_at: datetime | None = None
+    invoice_expires_at: datetime | None = None
     paid_at: datetime | None = None
     ended_at: datetime | None = None
     expiry_notified: bool = False
@@ -260,20 +266,33 @@ class Order:
         """Return whether it is too late to pay it, by our own clock."""
         return self.expires_at is not None and now >= self.expires_at
 
+    def is_ending(self, now: datetime) -> bool:
+        """Return whether so little time is left that its invoice isn't shown to anyone who doesn't see it yet.
+
+        That is `LAST_MINUTES`, or half of a shorter time. A deposit needs no hurry.
+        """
+        if self.expires_at is None or self.channel != LIGHTNING:
+            return False
+        return now > self.expires_at - min(LAST_MINUTES, (self.expires_at - self.created_at) / 2)
+
+    def may_be_shown(self, now: datetime) -> bool:
+        """Return whether its invoice may be shown to someone who doesn't see it yet. Then there is time to pay it."""
+        return self.awaits_payment(now) and not self.is_ending(now)
+
     def awaits_payment(self, now: datetime) -> bool:
-        """Return whether its invoice may be shown."""
+        """Return whether its invoice can be in sight."""
         is_over = self.is_paid or self.is_ended or self.expiry_notified or self.is_expired(now)
         return self.phase is Phase.OPEN and not is_over
 
     @property
     def offer_ends_at(self) -> datetime:
-        """When the price of an unpaid order ends: at its expiry, and after a day at the latest."""
+        """Until when an unpaid order counts as payable: while a wallet can pay it, and for up to a day."""
         after_a_day = self.created_at + OFFER_VALID_FOR
-        return after_a_day if self.expires_at is None else min(self.expires_at, after_a_day)
+        return min(self.invoice_expires_at or self.expires_at or after_a_day, after_a_day)
 
     def is_offer_over(self, now: datetime) -> bool:
         """Return whether it is too late to answer the question about it."""
-        return now >= self.offer_ends_at
+        return self.is_ending(now) or now >= self.offer_ends_at
 
     def status(self, now: datetime) -> OrderStatus:
         """Return the status of the order at this time."""
@@ -300,7 +319,12 @@ class Order:
         One request must never have two invoices. So the user has to wait while we look for the order, while the user
         has to answer a question, and while the order can be paid.
         """
-        return self.can_be_repeated and self.status(now) not in OPEN_STATUSES
+        return self.can_be_repeated and not self.blocks_another(now)
+
+    def blocks_another(self, now: datetime) -> bool:
+        """Return whether the same can't be ordered again: this order can be paid, or may be shown for payment."""
+        status = self.status(now)
+        return status in OPEN_STATUSES and not (status is OrderStatus.WAITING and self.is_ending(now))
 
     @property
     def has_shown_price(self) -> bool:

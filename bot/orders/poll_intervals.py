@@ -55,7 +55,7 @@ def payable_until(order: Order) -> datetime:
     """Return until when an unpaid order can be paid. A deposit without expiry can be paid while it is polled."""
     if order.phase is not Phase.OPEN:
         return order.offer_ends_at
-    return order.expires_at or _payable_since(order) + TRACK_WITHOUT_EXPIRY
+    return order.invoice_expires_at or order.expires_at or _payable_since(order) + TRACK_WITHOUT_EXPIRY
 
 
 def _expiry_or(order: Order, now: datetime, poll_at: datetime) -> datetime:
@@ -77,4 +77,6 @@ def _payable_since(order: Order) -> datetime:
 
 
 def _track_for(order: Order) -> timedelta:
-    return TRACK_AFTER_EXPIRY if order.expires_at else TRACK_WITHOUT_EXPIRY
+    if order.expires_at is None:
+        return TRACK_WITHOUT_EXPIRY
+    return (order.invoice_expires_at or order.expires_at) - order.expires_at + TRACK_AFTER_EXPIRY

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from bot.orders.notification_kinds import LINK_OUTCOMES, OrderNotification
+from bot.orders.notification_kinds import OUTCOMES, OrderNotification
 from bot.orders.order import Order
 from bot.settlement.steps import OrderStep
 
@@ -46,17 +46,7 @@ class Topic:
         return DeliveryMode.STATUS_ONLY in self.modes
 
 
-CREATING: Final = frozenset(
-    {
-        OrderNotification.CHECKING,
-        OrderNotification.REFUSED,
-        OrderNotification.NOT_SHOWN,
-        OrderNotification.OUTSIDE_LIMITS,
-        OrderNotification.SUPERSEDED,
-        OrderNotification.DEPOSIT_TAKEN,
-        *LINK_OUTCOMES,
-    }
-)
+CREATING: Final = frozenset(OUTCOMES) - {OrderNotification.UNRESOLVED}
 """The results of creating an order, except an invoice."""
 
 PROBLEMS: Final = frozenset({OrderNotification.FAILED, OrderNotification.STUCK, OrderNotification.WITHDRAWN})

@@ -30,6 +30,7 @@ class DestinationClosed(Rejection):
 class OrderRules:
     """The settings of orders.
 
+    `pay_within` is how long after its creation an invoice can be shown, if it can be paid for longer.
     `longest_request` is how long the request that creates an order can take: the client's total time-out.
     `longest_placement` is how long after its intent that request can be in progress. So it has to begin within the
     difference of both, and after `longest_placement` no process can still be waiting for the answer.
@@ -40,6 +41,7 @@ class OrderRules:
     network: str = "bc"
     min_order_idr: int = 20_000
     drift_percent: Decimal = Decimal(1)
+    pay_within: timedelta = timedelta(hours=1)
     reconcile_for: timedelta = timedelta(seconds=60)
     poll_interval: timedelta = timedelta(seconds=5)
     longest_request: timedelta = timedelta(seconds=30)

@@ -73,7 +73,7 @@ class StatusMessages:
     async def resend_status_message(self, session: Session, order: Order) -> None:
         """Show the status at the end of the chat: the QR code if the order can be paid, or else the status message."""
         await session.acknowledge()
-        if order.awaits_payment(session.now):
+        if order.may_be_shown(session.now):
             await self.resend_payment(session, order)
         else:
             await self.send_status_message(session, order)

@@ -66,6 +66,7 @@ orders = Table(
     Column("deposit_key", Text),  # `Order.deposit_key`, for programs of the version before
     Column("payment_hash", Text),
     Column("expires_at", Instant),
+    Column("invoice_expires_at", Instant),  # when the invoice itself ends; `expires_at` can be earlier
     Column("paid_at", Instant),
     Column("is_paid", Boolean, nullable=False),  # follows from step and paid_at, for sorting
     Column("ended_at", Instant),

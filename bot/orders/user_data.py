@@ -201,6 +201,7 @@ def export_order(order: Order, events: Sequence[OrderEvent], receipt: Receipt | 
         "refusal": order.payer_refusal,
         "created_at": format_time(order.created_at),
         "expires_at": format_time(order.expires_at),
+        "invoice_expires_at": format_time(order.invoice_expires_at),
         "paid_at": format_time(order.paid_at),
         "ended_at": format_time(order.ended_at),
         "receipt_code": (receipt.code or None) if receipt else None,

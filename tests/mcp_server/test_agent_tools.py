@@ -333,3 +333,19 @@ async def test_the_prompt_begins_the_main_job(system: AgentSystem) -> None:
     assert output.startswith("Send 150000 rupiah to BCA.")
     assert output.index("list_payout_methods") < output.index("create_offramp_order") < output.index("wait_for")
     assert (await system.prompt()).startswith("Send rupiah. Go")
+
+
+async def test_an_invoice_of_weeks_is_shown_with_a_deadline_of_an_hour(system: AgentSystem) -> None:
+    await system.switches(invoiceExpirySeconds=21 * 24 * 3600)
+    made = await system.orders()
+    assert made["invoiceExpiresAt"].startswith("2026-11-21T10:00:00")
+    order = await system.does("get_offramp_order", orderId=made["orderId"])
+    assert order["invoiceExpiresAt"].startswith("2026-11-21T10:00:00")
+    assert order["invoiceBolt11"] == made["bolt11"]
+    await system.service.clock.sleep(3600)
+    over = await system.does("get_offramp_order", orderId=made["orderId"])
+    assert (over["invoiceExpiresAt"], over["invoiceBolt11"]) == (None, None)
+    assert over["paymentWithheld"] == "the time to pay it ended at 2026-11-21 10:00:00 UTC"
+    await system.pays(made)
+    await system.service.clock.sleep(5)
+    assert (await system.does("get_offramp_order", orderId=made["orderId"]))["invoicePaidAt"]

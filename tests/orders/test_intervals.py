@@ -87,9 +87,10 @@ def test_an_order_is_looked_at_right_after_its_expiry_whatever_the_interval() ->
     assert gap(PAID, timedelta(minutes=59), HOUR) == HOUR
 
 
-def test_an_offer_is_over_with_its_invoice_or_after_a_day() -> None:
+def test_an_offer_is_over_five_minutes_before_its_invoice_or_after_a_day() -> None:
     held = replace(LIGHTNING, phase=Phase.NEEDS_CONFIRMATION)
-    assert not held.is_offer_over(MADE + timedelta(minutes=59))
+    assert not held.is_offer_over(MADE + timedelta(minutes=55))
+    assert held.is_offer_over(MADE + timedelta(minutes=55, seconds=1))
     assert held.is_offer_over(MADE + HOUR)
     assert not replace(held, expires_at=None).is_offer_over(MADE + DAY - FIVE)
     assert replace(held, expires_at=None).is_offer_over(MADE + DAY)

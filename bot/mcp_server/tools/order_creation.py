@@ -250,9 +250,7 @@ class OrderCreation:
         rules, now = self._service.rules, self._service.clock.now()
         allowed = rules.amounts_up_to(method.cap)
         try:
-            return check_new_payment(
-                created, requested=requested, channel=channel, network=rules.network, allowed=allowed, now=now
-            )
+            return check_new_payment(created, rules, requested=requested, channel=channel, allowed=allowed, now=now)
         except Unpayable as reason:
             raise self._withhold(created, str(reason)) from None
 

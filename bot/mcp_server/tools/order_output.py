@@ -43,7 +43,7 @@ class OrderOut(Output):
     payout_recipient: str | None = Field(None, description="Masked: only the last digits are shown.")
     bank_account_name: str | None = Field(None, description="Masked.")
     invoice_bolt11: str | None = Field(None, description="Only while the order can be paid and its invoice is correct.")
-    invoice_expires_at: datetime | None = None
+    invoice_expires_at: datetime | None = Field(None, description="Pay before this time, while the order can be paid.")
     invoice_paid_at: datetime | None = None
     deposit_chain_id: int | None = None
     deposit_token_address: str | None = None
@@ -81,7 +81,7 @@ class OrderOut(Output):
             payout_recipient=order.payout_recipient and mask_number(order.payout_recipient),
             bank_account_name=order.bank_account_name and mask_name(order.bank_account_name),
             invoice_bolt11=payment and payment.bolt11,
-            invoice_expires_at=payment.expires_at if payment else order.invoice_expires_at,
+            invoice_expires_at=payment and payment.expires_at,
             invoice_paid_at=order.invoice_paid_at,
             deposit_chain_id=deposit.chain_id if deposit else order.deposit_chain_id,
             deposit_token_address=deposit and deposit.token_address,

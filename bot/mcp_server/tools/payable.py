@@ -10,9 +10,10 @@ from datetime import datetime
 from pydantic import Field
 
 from bot.core.money import Amount
+from bot.mcp_server.service import AgentRules
 from bot.mcp_server.tools.answers import Output
 from bot.orders.limits import AmountLimits
-from bot.orders.placement.invoice_check import CheckedPayment, Unpayable, check_placed
+from bot.orders.placement.invoice_check import CheckedPayment, Unpayable, check_placed, limit_invoice_time
 from bot.payments.erc681 import format_token_amount, transfer_uri, units_for_sats
 from bot.payments.qr import invoice_qr_payload
 from bot.payments.tokens import LIGHTNING, LIGHTNING_SCHEME, TOKENS
@@ -66,15 +67,15 @@ class Payment:
 
 
 def check_new_payment(
-    created: CreatedOrder, *, requested: Amount, channel: str, network: str, allowed: AmountLimits, now: datetime
+    created: CreatedOrder, rules: AgentRules, *, requested: Amount, channel: str, allowed: AmountLimits, now: datetime
 ) -> Payment:
     """Return the payment of a new order. Raise `Unpayable` if it isn't what was requested."""
     placed = to_placed(created)
-    payable = check_placed(placed, requested=requested, channel=channel, network=network, allowed=allowed, now=now)
-    return _payment(placed, channel, payable)
+    shown = check_placed(placed, requested=requested, channel=channel, network=rules.network, allowed=allowed, now=now)
+    return _payment(placed, channel, shown, now + rules.pay_within)
 
 
-def check_known_payment(order: Order, *, network: str, allowed: AmountLimits, now: datetime) -> Payment:
+def check_known_payment(order: Order, rules: AgentRules, *, allowed: AmountLimits, now: datetime) -> Payment:
     """Return the payment of a listed order. Raise `Unpayable` if there is none, or a wrong one."""
     if not awaits_payment(order):
         raise Unpayable(NOT_AWAITED)
@@ -89,8 +90,11 @@ def check_known_payment(order: Order, *, network: str, allowed: AmountLimits, no
         state=order.state,
     )
     requested, channel = Amount("SAT", order.sat_amount), order.deposit_channel or LIGHTNING
-    payable = check_placed(placed, requested=requested, channel=channel, network=network, allowed=allowed, now=now)
-    return _payment(placed, channel, payable)
+    shown = check_placed(placed, requested=requested, channel=channel, network=rules.network, allowed=allowed, now=now)
+    payment = _payment(placed, channel, shown, (order.created_at or now) + rules.pay_within)
+    if payment.expires_at is not None and payment.expires_at <= now:
+        raise Unpayable(f"the time to pay it ended at {payment.expires_at:%Y-%m-%d %H:%M:%S} UTC")
+    return payment
 
 
 def awaits_payment(order: Order) -> bool:
@@ -106,9 +110,9 @@ def explain_duplicate(first: OrderReport) -> str:
     )
 
 
-def _payment(placed: Placed, channel: str, payable: CheckedPayment) -> Payment:
+def _payment(placed: Placed, channel: str, payable: CheckedPayment, pay_by: datetime) -> Payment:
     if channel == LIGHTNING or placed.deposit is None:
-        return Payment(payable.bolt11, None, payable.expires_at, payable.payment_hash)
+        return Payment(payable.bolt11, None, limit_invoice_time(payable, pay_by), payable.payment_hash)
     return Payment(None, _deposit_out(placed.deposit, placed.sats), payable.expires_at)
 
 

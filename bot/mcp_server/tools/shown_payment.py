@@ -71,7 +71,7 @@ def _checked(service: Service, order: Order) -> ShownPayment:
         return ShownPayment(why_not=withheld)
     allowed = service.amounts_for(order.partner_payout_bank_code, order.partner_payout_bank_name)
     try:
-        payment = check_known_payment(order, network=service.rules.network, allowed=allowed, now=service.clock.now())
+        payment = check_known_payment(order, service.rules, allowed=allowed, now=service.clock.now())
     except Unpayable as reason:
         return ShownPayment(why_not=str(reason))
     return ShownPayment(payment)

@@ -204,11 +204,14 @@ class OrderMessages:
     ) -> DeliveryOutcome:
         """Send the invoice with its QR code. If that fails twice or is rejected, send it as text.
 
-        A row with a mark was queued because the user asked for the QR code again.
+        A row with a mark was queued because the user asked for the QR code again. With little time left to pay, the
+        price of now is offered.
         """
         order = facts.order
         if not order.awaits_payment(context.now):
             return Sent()
+        if order.is_ending(context.now):
+            return await _send(notification, context, self._build_status_message(order, context), silent=False)
         payment, silent = _build_payment(order, context), bool(notification.mark)
         page = pay.page_row(context.t, order, self._public_url)
         text = with_repeat_note(notification, context.t, payment.caption)
@@ -281,7 +284,7 @@ class OrderMessages:
     async def _send_invoice_text(
         self, notification: OrderMessage, facts: OrderFacts, context: RenderContext
     ) -> DeliveryOutcome:
-        if not facts.order.awaits_payment(context.now):
+        if not facts.order.may_be_shown(context.now):
             return Sent()
         text = _build_payment(facts.order, context).follow_up
         return Sent() if text is None else await _send(notification, context, Screen(text), silent=True)

@@ -1,7 +1,7 @@
 """Decide what may be shown of an order that the service has created: its invoice, a question, or nothing."""
 
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 
 from bot.core.money import Amount
@@ -52,6 +52,7 @@ def check_invoice(
     network: str,
     drift_percent: Decimal,
     allowed: AmountLimits,
+    pay_within: timedelta,
     now: datetime,
     is_masked: bool = False,
 ) -> InvoiceCheck:
@@ -61,8 +62,10 @@ def check_invoice(
     are outside `allowed`. The sender is asked first if the locked price is worse than the reviewed one by more than
     `drift_percent`, or better by more than `TOO_GOOD_PERCENT`, or if a deposit would bring less rupiah than the sender
     asked for. The sender is also asked if the service shows only part of the recipient by which the order was found
-    (`is_masked`).
+    (`is_masked`). An invoice is shown for up to `pay_within` after the request for it. If the order was found
+    so late that little of that time is left, the price of now is offered.
     """
+    asked = order.created_at  # an order that is found later can have expired since
     order_after = replace(
         order,
         service_id=placed.service_id,
@@ -75,7 +78,7 @@ def check_invoice(
     )
     try:
         checked = check_placed(
-            placed, requested=order.requested_amount, channel=order.channel, network=network, allowed=allowed, now=now
+            placed, requested=order.requested_amount, channel=order.channel, network=network, allowed=allowed, now=asked
         )
     except OutsideLimits:
         # The market moved between the review and the order. That is no error, so the staff get no alarm.
@@ -85,8 +88,14 @@ def check_invoice(
     except Unpayable as complaint:
         return withhold(_with_payment_hash(order_after), OrderNotification.NOT_SHOWN, complaint=str(complaint))
     order_after = replace(
-        order_after, expires_at=checked.expires_at, bolt11=checked.bolt11, payment_hash=checked.payment_hash
+        order_after,
+        expires_at=limit_invoice_time(checked, asked + pay_within),
+        invoice_expires_at=checked.expires_at,
+        bolt11=checked.bolt11,
+        payment_hash=checked.payment_hash,
     )
+    if order_after.is_offer_over(now):
+        return withhold(order_after, OrderNotification.OFFER_OVER, note=EventNote.OFFER_OVER)
     if is_masked:
         return InvoiceCheck(
             replace(order_after, phase=Phase.NEEDS_CONFIRMATION, hold_reason=HoldReason.RECIPIENT_MASKED),
@@ -161,6 +170,11 @@ def check_placed(
             f"it would bring {placed.idr} rupiah, more than the destination accepts ({allowed.maximum})"
         )
     return checked
+
+
+def limit_invoice_time(checked: CheckedPayment, pay_by: datetime) -> datetime | None:
+    """Return until when a payment is shown: an invoice until `pay_by`, or its earlier end. A deposit keeps its time."""
+    return checked.expires_at if checked.bolt11 is None else min(checked.expires_at or pay_by, pay_by)
 
 
 def _check_amounts(requested: Amount, placed: Placed) -> None:

@@ -104,6 +104,7 @@ class ResultRecorder:
             network=self._rules.network,
             drift_percent=self._rules.drift_percent,
             allowed=self._rules.amounts_for(intent.method),
+            pay_within=self._rules.pay_within,
             now=now,
             is_masked=is_masked,
         )

@@ -178,6 +178,7 @@ def _keyboard(kind: OrderNotification, reader: Reader, order: Order, *, help_off
             | OrderNotification.OUTSIDE_LIMITS
             | OrderNotification.DEPOSIT_TAKEN
             | OrderNotification.LINK_PAUSED
+            | OrderNotification.OFFER_OVER
         ):
             return ((repeat_button(reader.t, order, "orders.button.back_to_review", OrderAction.REQUOTE, "primary"),),)
         case OrderNotification.CHECKING | OrderNotification.CONVERTING | OrderNotification.SENDING:

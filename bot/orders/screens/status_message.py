@@ -3,6 +3,8 @@
 Before the payment, the message to pay with shows the status. This one then answers those who ask for it.
 """
 
+from datetime import datetime
+
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.formatting import clip
 from bot.infra.telegram.ui.reader import Reader
@@ -42,21 +44,25 @@ def keyboard(reader: Reader, order: Order, *, help_offered: bool) -> Keyboard:
     """Return the buttons of the status message, and of most notifications."""
     t = reader.t
     rows: list[tuple[Button, ...]] = []
-    if order.awaits_payment(reader.now):
+    if order.may_be_shown(reader.now):
         rows.append((order_button(t, order, "orders.button.show_payment", OrderAction.RESEND_STATUS, "primary"),))
-    status = order.status(reader.now)
-    if status in NOT_SEEN_PAID:
+    if may_have_been_paid(order, reader.now):
         rows.append((order_button(t, order, "orders.button.have_paid", OrderAction.REFRESH_STATUS),))
     elif order.phase is Phase.OPEN:
         rows.append((order_button(t, order, "orders.button.refresh", OrderAction.REFRESH_STATUS),))
-    if status in NOT_SEEN_PAID and status is not OrderStatus.GIVEN_UP:
+    if may_have_been_paid(order, reader.now) and order.status(reader.now) is not OrderStatus.GIVEN_UP:
         rows.append((repeat_button(t, order, "orders.button.requote", OrderAction.REQUOTE),))
-    if help_offered and may_need_help(order):
+    if help_offered and (may_need_help(order) or may_have_been_paid(order, reader.now)):
         rows.append((order_button(t, order, "orders.button.help", OrderAction.HELP),))
     if order.state == COMPLETED:
         resend = repeat_button(t, order, "orders.button.resend", OrderAction.RESEND)
         rows.append((resend,) if order.can_be_repeated else send_row(t))
     return tuple(rows)
+
+
+def may_have_been_paid(order: Order, now: datetime) -> bool:
+    """Return whether it is too late to begin to pay, and its user may have paid all the same."""
+    return order.status(now) in NOT_SEEN_PAID or (order.awaits_payment(now) and order.is_ending(now))
 
 
 def may_need_help(order: Order) -> bool:
@@ -149,11 +155,13 @@ def explain_status(reader: Reader, order: Order) -> str:
         case OrderStatus.SENT:
             return t(f"orders.card.sent_{kind_key(order.method)}")
         case OrderStatus.FAILED_PAID | OrderStatus.FAILED_UNKNOWN | OrderStatus.FAILED_UNPAID as failed:
-            return t(f"orders.card.{failed}")
+            return t(f"orders.card.{failed}{'_late' if order.is_paid and order.expiry_notified else ''}")
         case OrderStatus.PAID | OrderStatus.CONVERTING | OrderStatus.SENDING:
             return t("orders.card.stuck" if order.is_overdue else "orders.card.paid")
         case OrderStatus.EXPIRED | OrderStatus.GIVEN_UP:
             return t("orders.order_page.given_up" if order.is_given_up else "orders.card.expired")
     until = order.expires_at
+    if order.is_ending(reader.now):
+        return t("orders.card.ending", at=reader.format_clock(until or reader.now))
     waits = t("orders.card.waiting") if until is None else t("orders.card.pay_before", at=reader.format_clock(until))
     return f"{waits}\n{t('orders.card.may_not_pay')}"

@@ -40,7 +40,7 @@ CANCEL_SHOWN = frozenset(
 
 def explain_next_step(reader: Reader, order: Order) -> Html:
     """Return what is safe to do now for a user who asks where the money is."""
-    if order.is_overdue:
+    if order.is_overdue or (order.awaits_payment(reader.now) and order.is_ending(reader.now)):
         return reader.t("orders.asked.newest")
     return reader.t(ANSWERS.get(order.status(reader.now), "orders.asked.newest"))
 

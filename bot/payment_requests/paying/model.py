@@ -5,7 +5,7 @@ from datetime import datetime
 from decimal import Decimal
 
 from bot.core.money import Amount
-from bot.orders.order import OPEN_STATUSES, Order, OrderStatus
+from bot.orders.order import Order, OrderStatus
 from bot.rates.quote import price_drift_percent
 
 PRICED = frozenset({OrderStatus.WAITING, OrderStatus.NEEDS_CONFIRMATION})
@@ -26,7 +26,7 @@ def find_unpaid(
             for order in sorted(orders, key=lambda each: each.created_at, reverse=True)
             if order.origin == origin
             and order.amount == Amount("IDR", idr)
-            and order.status(now) in OPEN_STATUSES
+            and order.blocks_another(now)
             and _is_price_kept(order, idr, sats, now, drift_percent)
         ),
         None,
