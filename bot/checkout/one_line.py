@@ -11,8 +11,8 @@ from bot.checkout.flow import missing
 from bot.checkout.parser import (
     LONGEST_LINE,
     OneLine,
-    Word,
     asks_to_send,
+    is_question,
     is_talk,
     looks_like_order,
     may_order,
@@ -23,6 +23,7 @@ from bot.checkout.parser import (
 )
 from bot.core.errors import Rejection
 from bot.core.money import Ambiguous, AmountRejected, AmountUnreadable, ForeignCurrency, parse_amount
+from bot.core.money.tokens import Token
 from bot.recipients.model import SavedRecipient, find_by_beginning, find_current_method, recipient_title
 from bot.recipients.numbers import clean_number
 from bot.settlement.model import PayoutMethod
@@ -91,18 +92,18 @@ class LineReading:
         return bool(self.recipients or self.line.method or self.line.method_candidates or self.has_number)
 
 
-def read_sum_alone(text: str) -> LineReading | None:
-    """Return the reading of a text that is nothing but a sum, or None. A number without digits may be a name."""
+def read_sum_alone(text: str, *, may_be_name: bool) -> LineReading | None:
+    """Return the reading of a text that is nothing but a sum, or None. A number without digits `may_be_name`."""
+    if may_be_name and not any(map(str.isdecimal, text)):
+        return None
     try:
         amount = parse_amount(text)
     except AmountUnreadable:
         return None
     except AmountRejected as rejection:
-        is_sum = any(map(str.isdecimal, text))
-        return LineReading(OneLine(rejections=(rejection,), amount_text=text)) if is_sum else None
+        return LineReading(OneLine(rejections=(rejection,), amount_text=text))
     if isinstance(amount, Ambiguous):
-        is_sum = any(map(str.isdecimal, text))
-        return LineReading(OneLine(amount_readings=amount.readings, amount_text=text)) if is_sum else None
+        return LineReading(OneLine(amount_readings=amount.readings, amount_text=text))
     return LineReading(OneLine(amount=amount, amount_text=text))
 
 
@@ -160,10 +161,12 @@ def read_answer(
     reading = read_order_line(text, methods, recipients)
     if draft.step is Step.DESTINATION:
         return reading if reading.says_more else None
+    if draft.step in NO_SUM_ASKED and not reading.names_recipient and not is_question(text):
+        alone = read_sum_alone(text, may_be_name=draft.step is Step.HOLDER)
+        if alone is not None:
+            return alone
     if is_talk(text):
         return None
-    if draft.step in NO_SUM_ASKED and not reading.names_recipient and (alone := read_sum_alone(text)) is not None:
-        return alone
     return reading if _says_more_than_asked(draft, text, reading) else None
 
 
@@ -246,7 +249,7 @@ def _unknown_words(line: OneLine) -> str:
 
 def _find_mentioned(
     text: str, recipients: Sequence[SavedRecipient]
-) -> list[tuple[tuple[SavedRecipient, ...], list[Word]]]:
+) -> list[tuple[tuple[SavedRecipient, ...], list[Token]]]:
     """Return the recipients whose whole name is in `text`, the longest name first, with the words without it."""
     words = words_of(text) if len(text) <= LONGEST_LINE else []
     found = dict[tuple[str, ...], tuple[SavedRecipient, ...]]()
@@ -258,15 +261,15 @@ def _find_mentioned(
     return [(matches, _without(words, name)) for name, matches in longest_first]
 
 
-def _find_place(words: Sequence[Word], name: tuple[str, ...]) -> int | None:
+def _find_place(words: Sequence[Token], name: tuple[str, ...]) -> int | None:
     for start in range(len(words) - len(name) + 1):
         if tuple(word.folded for word in words[start : start + len(name)]) == name:
             return start
     return None
 
 
-def _without(words: Sequence[Word], name: tuple[str, ...]) -> list[Word]:
+def _without(words: Sequence[Token], name: tuple[str, ...]) -> list[Token]:
     """Return the words before and after the name, still separated."""
     start = _find_place(words, name) or 0
     before, after = words[:start], words[start + len(name) :]
-    return [*before, *(replace(word, parted=True) for word in after[:1]), *after[1:]]
+    return [*before, *(replace(word, gap=f";{word.gap}") for word in after[:1]), *after[1:]]

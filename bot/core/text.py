@@ -77,29 +77,9 @@ def _plain_character(character: str) -> str:
 _PLAIN = _PlainCharacters()
 
 
-def remove_pictures(text: str) -> str:
-    """Return `text` without emoji and other pictures. A keycap such as 5️⃣ leaves its digit."""
-    return "".join(
-        " " if _is_symbol(character) else character for character in text if not _is_combining_mark(character)
-    )
-
-
-def _is_symbol(character: str) -> bool:
-    return unicodedata.category(character) in {"So", "Sk"}
-
-
-def _is_combining_mark(character: str) -> bool:
-    return unicodedata.category(character) in {"Mn", "Me"}
-
-
 def with_plain_marks(text: str) -> str:
     """Return `text` with a dot for each unusual mark before a number ("·5"), and with signs for their pictures.
 
     A bullet becomes `BULLET`, because it can also be no mark of the number.
     """
     return _ODD_MARK.sub(lambda mark: BULLET if mark[0] in _BULLETS else ".", text.translate(_PICTURES_OF_SIGNS))
-
-
-def has_odd_numerals(text: str) -> bool:
-    """Return whether `text` has characters such as ½, ² or ⑤, which are numerals but no digits."""
-    return any(unicodedata.category(character) in {"No", "Nl"} for character in text)

@@ -12,12 +12,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cache
 from typing import Final
 
 from bot.checkout.parser import OneLine, read_line
 from bot.core.errors import Rejection
-from bot.core.money import Amount, parse_amount
-from tests.checkout.order_lines import DIGITS, METHODS, Case, Writer, wrong_parts
+from bot.core.money import Ambiguous, Amount, parse_amount
+from tests.checkout.order_lines import DIGITS, METHODS, PICTURES, Case, Writer, spell, wrong_parts
+from tests.core.rupiah_in_words import in_words
 
 THOUSAND, MILLION, BILLION = 10**3, 10**6, 10**9
 
@@ -89,12 +91,16 @@ WRAPPERS: Final = (("", ""), ("", ""), ("", ""), ("", ""), ("(", ")"), ("*", "*"
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """A sum as typed, its right answer, and what it belongs to. `foreign`: words that are no part of a name."""
+    """A sum as typed, its right answer, and what it belongs to.
+
+    `foreign`: words that are no part of a name. `offered`: the reading that has to be among the buttons of a question.
+    """
 
     text: str
     amount: Amount | None
     kind: str
     foreign: frozenset[str] = frozenset()
+    offered: Amount | None = None
 
 
 @dataclass(slots=True)
@@ -115,19 +121,24 @@ class SumTally:
         wrong = [f"{part} of {case!r}\n    {line!r}" for part in wrong_parts(case, line)]
         wrong += [f"name with a currency of {case!r}\n    {line!r}"] * _names_currency(said, line)
         answer = _answer(said.text)
-        if answer is not None and answer != said.amount:
+        if isinstance(answer, Amount) and answer != said.amount:
             wrong.append(f"answer {said!r}\n    {answer!r}")
+        if said.offered is not None and said.offered not in _readings(answer):
+            wrong.append(f"not offered {said!r}\n    {answer!r}")
         self.wrong += wrong
         self.outcomes[f"{said.kind}: {'wrong' if wrong else 'sure' if line.amount else 'asked'}"] += 1
 
 
-def _answer(text: str) -> Amount | None:
-    """Return the sum of which the question for the amount is sure."""
+def _answer(text: str) -> Amount | Ambiguous | None:
+    """Return how the question for the amount reads the text."""
     try:
-        found = parse_amount(text)
+        return parse_amount(text)
     except Rejection:
         return None
-    return found if isinstance(found, Amount) else None
+
+
+def _readings(answer: Amount | Ambiguous | None) -> tuple[Amount, ...]:
+    return answer.readings if isinstance(answer, Ambiguous) else (answer,) if answer is not None else ()
 
 
 def _names_currency(said: Sum, line: OneLine) -> bool:
@@ -174,6 +185,14 @@ class _SumWriter:
             (1, self.with_decimals_in_words),
             (6, self.foreign),
             (1, self.foreign_part),
+            (3, self.twice),
+            (2, self.added),
+            (2, self.zeros),
+            (2, self.digit_behind),
+            (1, self.mark_and_space),
+            (2, self.odd_spaces),
+            (2, self.words_lost_or_doubled),
+            (1, self.with_picture),
         ]
         return self.dice.choices([make for _, make in kinds], [weight for weight, _ in kinds])[0]()
 
@@ -305,6 +324,75 @@ class _SumWriter:
         ways += [f"{name} {text} setengah", f"half {name}", f"{text} {name} setengah", f".5 {name}", f"{name} .5"]
         return Sum(self.dice.choice(ways), None, "foreign part", frozenset({name}))
 
+    def twice(self) -> Sum:
+        """Return a sum that is written twice, in two spellings."""
+        amount, first = Writer(self.dice).rupiah()
+        other = self.dice.choice(list(spell(amount.value)))
+        before, after = self.dice.choice(
+            (("(", ")"), (" (", ")"), (" = ", ""), ("=", ""), (" : ", ""), ("\n", ""), (" [", "]"))
+        )
+        is_clear = _answer(first) == amount
+        return Sum(f"{first}{before}{other}{after}", amount if is_clear else None, "twice")
+
+    def added(self) -> Sum:
+        """Return two sums that are meant together. They can be equal."""
+        amount, first = Writer(self.dice).rupiah()
+        other, second = (amount, first) if self.dice.random() < 0.5 else Writer(self.dice).rupiah()
+        joint = self.dice.choice((" dan ", " & ", " + ", "+", "&", " plus ", " and ", " tambah "))
+        total = Amount("IDR", amount.value + other.value)
+        is_clear = _answer(first) == amount and _answer(second) == other and total.value < 10**9
+        return Sum(f"{first}{joint}{second}", None, "added", offered=total if is_clear else None)
+
+    def zeros(self) -> Sum:
+        """Return a count that is spelled digit by digit."""
+        digits = [self.dice.choice((*INDONESIAN.split(), "5", "1", "2")), *["nol"] * self.dice.choice((1, 1, 2))]
+        scale = self.dice.choice(list(SCALES))
+        value = int("".join("0" if each == "nol" else str(COUNTS.get(each) or each) for each in digits))
+        offered = _amount("IDR", Fraction(value * SCALES[scale]))
+        return Sum(f"{' '.join(digits)} {scale}", None, "zeros", offered=offered)
+
+    def digit_behind(self) -> Sum:
+        """Return digits that are written together with the unit before them: "15k5"."""
+        scale = self.dice.choice(("rb", "ribu", "k", "jt", "juta"))
+        count, digits = (
+            self.dice.randint(1, 99),
+            self.dice.choice(("5", "7", "2", "50", "25", "750", "500", "05", "1500")),
+        )
+        value = Fraction(f"{count}.{digits}") * SCALES[scale]
+        is_sure = len(digits) == 3 and SCALES[scale] == THOUSAND
+        offered = (
+            _amount("IDR", value) if value.denominator == 1 and not digits.startswith("0") and len(digits) < 4 else None
+        )
+        return Sum(f"{count}{scale}{digits}", offered if is_sure else None, "digit behind", offered=offered)
+
+    def mark_and_space(self) -> Sum:
+        """Return a sum with its decimal mark and a space before the first digit."""
+        digits, (unit, _factor, _currency) = self.digits(), self.unit()
+        return Sum(f" {self.dice.choice('.,')} {digits}{unit}", None, "mark and space")
+
+    def odd_spaces(self) -> Sum:
+        """Return a sum with a space in an odd place."""
+        amount, text = Writer(self.dice).rupiah()
+        at = self.dice.randint(1, len(text) - 1)
+        return Sum(f"{text[:at]} {text[at:]}", amount, "odd spaces")
+
+    def words_lost_or_doubled(self) -> Sum:
+        """Return a sum in words without one of them, or with one twice. It has the value of what is left, or none."""
+        thousands = self.dice.choice((self.dice.randint(10, 999), self.dice.randint(10, 500) * 100))
+        words = in_words(thousands * THOUSAND).split()
+        at = self.dice.randrange(len(words))
+        is_lost = self.dice.random() < 0.5
+        left = [*words[:at], *words[at + 1 :]] if is_lost else [*words[: at + 1], *words[at:]]
+        text = " ".join(left)
+        value = _values_in_words().get(text)
+        offered = None if is_lost else Amount("IDR", thousands * THOUSAND)
+        return Sum(text or "nol", Amount("IDR", value) if value else None, "words", offered=offered)
+
+    def with_picture(self) -> Sum:
+        """Return a sum with an emoji at its end."""
+        amount, text = Writer(self.dice).rupiah()
+        return Sum(f"{text}{self.dice.choice(('', ' '))}{self.dice.choice(PICTURES)}", amount, "picture")
+
     def varied(self, said: Sum) -> Sum:
         """Return the sum in capitals, in another script's digits, or with other spaces."""
         text, roll = said.text, self.dice.random()
@@ -325,3 +413,9 @@ def _amount(currency: str, value: Fraction) -> Amount | None:
     if value.denominator != 1 or value <= 0:
         return None
     return Amount("IDR" if currency == "IDR" else "SAT", int(value))
+
+
+@cache
+def _values_in_words() -> dict[str, int]:
+    """Return every number of thousands in words that another one without a word can be."""
+    return {in_words(thousands * THOUSAND): thousands * THOUSAND for thousands in range(1, 60_000)}

@@ -522,7 +522,7 @@ class Writer:
         if self.dice.random() < 0.04:
             self.ordinary = False
             return Amount("IDR", value), self.dice.choice(list(_short_forms(value)))
-        return Amount("IDR", value), self.dice.choice(list(_spellings(value)))
+        return Amount("IDR", value), self.dice.choice(list(spell(value)))
 
     def bitcoin(self) -> tuple[Amount, str]:
         """Return an amount in sats, from a thousand to ten million."""
@@ -611,7 +611,8 @@ def _composed(name: str) -> str:
     return unicodedata.normalize("NFKC", name)
 
 
-def _spellings(value: int) -> Iterator[str]:
+def spell(value: int) -> Iterator[str]:
+    """Yield the spellings of an amount in rupiah that have one meaning."""
     dotted, commas, spaced = f"{value:,}".replace(",", "."), f"{value:,}", f"{value:,}".replace(",", " ")
     yield from (
         str(value),

@@ -278,6 +278,22 @@ def test_what_is_typed_in_place_of_an_answer_does_what_it_says(step: Step, text:
 
 
 @pytest.mark.parametrize(
+    ("text", "amount", "step"),
+    [
+        ("sejuta", Amount("IDR", 1_000_000), Step.REVIEW),
+        ("seratus ribu saja", Amount("IDR", 100_000), Step.REVIEW),
+        ("setengah juta (500rb)", HALF_A_MILLION, Step.REVIEW),
+        ("sejuta setengah", HALF_A_MILLION, Step.AMOUNT),
+        ("lima nol juta", HALF_A_MILLION, Step.AMOUNT),
+    ],
+)
+def test_a_sum_at_the_review_is_read_as_at_the_question(text: str, amount: Amount, step: Step) -> None:
+    draft = answered(Step.REVIEW, text)
+    assert draft is not None
+    assert (draft.amount, draft.step) == (amount, step)
+
+
+@pytest.mark.parametrize(
     ("step", "text"),
     [
         (Step.NUMBER, "1234567890"),

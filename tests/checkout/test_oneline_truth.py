@@ -1,7 +1,6 @@
 """Tests with random lines and sums: no wrong part is accepted without a question, and questions are rare.
 
-`make bench` reads a hundred thousand lines, and half a million sums. A line that is read wrong becomes a case in
-`test_oneline_ambiguity`.
+`make bench` reads a million lines. A line that is read wrong becomes a case in `test_oneline_questions`.
 """
 
 import pytest
@@ -13,9 +12,9 @@ from tests.checkout.order_lines import METHODS, Case, Tally, cases, read_all, sl
 from tests.examples import examples
 
 SEED = 20261121
-LINES = 2_000
-SLIPPED = 1_000
-SUMS = 1_500
+LINES = 8_000
+SLIPPED = 4_000
+SUMS = 8_000
 
 
 def lines_of(tally: Tally) -> str:
@@ -26,8 +25,8 @@ def lines_of(tally: Tally) -> str:
 def test_nothing_wrong_is_taken_from_lines_with_a_known_truth() -> None:
     tally = read_all(cases(SEED, examples(LINES)))
     assert not tally.wrong, lines_of(tally)
-    assert tally.lines["whole understood"] > 1.4 * tally.lines["whole asked"]
-    assert tally.lines["ordinary understood"] > 9 * tally.lines["ordinary asked"]
+    assert tally.lines["whole understood"] > 0.6 * tally.lines["whole asked"]
+    assert tally.lines["ordinary understood"] > 4 * tally.lines["ordinary asked"]
 
 
 def test_nothing_wrong_is_taken_from_lines_in_which_a_mark_has_slipped_among_the_figures() -> None:
@@ -35,11 +34,12 @@ def test_nothing_wrong_is_taken_from_lines_in_which_a_mark_has_slipped_among_the
     assert not tally.wrong, lines_of(tally)
 
 
-def test_no_sum_with_a_unit_a_fraction_or_foreign_money_is_taken_for_another() -> None:
+def test_no_sum_is_taken_for_another_and_each_question_offers_the_right_one() -> None:
     tally = read_sums(sum_lines(SEED, examples(SUMS)))
     assert not tally.wrong, "\n".join(tally.wrong[:5])
-    assert tally.outcomes["usual: sure"] > 5 * tally.outcomes["usual: asked"]
-    assert tally.outcomes["sign: sure"] == tally.outcomes["foreign: sure"] == 0
+    assert tally.outcomes["usual: sure"] > 2 * tally.outcomes["usual: asked"]
+    for kind in ("sign", "foreign", "added", "zeros", "mark and space"):
+        assert tally.outcomes[f"{kind}: sure"] == 0
 
 
 def test_the_lines_are_the_same_in_each_run() -> None:

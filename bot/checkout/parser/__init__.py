@@ -5,15 +5,14 @@ looks_like_order     says whether a plain message is such a line
 talk                 says whether a message talks about money, and what it says besides the order's parts
 """
 
-from bot.checkout.parser.reading import LONGEST_LINE, OneLine, looks_like_order, read_line, read_words
-from bot.checkout.parser.talk import asks_to_send, is_talk, may_order, unknown_person, unsent_note
-from bot.checkout.parser.words import Word, words_of
+from bot.checkout.parser.reading import LONGEST_LINE, OneLine, looks_like_order, read_line, read_words, words_of
+from bot.checkout.parser.talk import asks_to_send, is_question, is_talk, may_order, unknown_person, unsent_note
 
 __all__ = [
     "LONGEST_LINE",
     "OneLine",
-    "Word",
     "asks_to_send",
+    "is_question",
     "is_talk",
     "looks_like_order",
     "may_order",

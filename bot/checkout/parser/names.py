@@ -14,7 +14,6 @@ from typing import Final
 
 from rapidfuzz import fuzz, process
 
-from bot.checkout.parser.sums import is_unused_money_word
 from bot.checkout.parser.vocabulary import (
     ABOUT,
     ASIDE_LABELS,
@@ -39,8 +38,9 @@ from bot.checkout.parser.vocabulary import (
     TITLES,
     WORDS_TOO,
 )
-from bot.checkout.parser.words import Word
 from bot.core.errors import Rejection
+from bot.core.money.tokens import Token
+from bot.core.money.typed import kind_of
 from bot.core.money.vocabulary import CURRENCIES
 from bot.recipients.banks import find_known, name_forms
 from bot.recipients.holders import clean_holder
@@ -67,6 +67,9 @@ _ENDS_NAME_WITHIN: Final = _ENDS_NAME | NOT_THIS
 """The same after the first word of a name. As the first word, "dr" can be a doctor's title ("a.n. dr Budi dr BCA")."""
 
 _NO_NAME: Final = (EVERYDAY_WORDS | TALK | COUNTED | _ENDS_NAME) - TITLES - {"hari"}
+_MONEY: Final = frozenset("wtheuxy")
+"""Kinds of words that a sum has. A word outside of all sums may be a part of one."""
+
 _PARTICLES: Final = (
     TITLES | BUSINESS | frozenset({"bin", "binti", "bt", "al", "el", "van", "de", "der", "da", "dr", "ir"})
 )
@@ -98,7 +101,7 @@ class Destination:
 
 
 def find_destinations(
-    words: Sequence[Word], free: Sequence[bool], methods: Sequence[PayoutMethod]
+    words: Sequence[Token], free: Sequence[bool], methods: Sequence[PayoutMethod]
 ) -> list[Destination]:
     """Return the destinations that the `free` words name or, if there are none, those that they resemble.
 
@@ -115,35 +118,40 @@ def find_destinations(
     return [*named, *(each for each in resembling if each.clear)] if named else resembling
 
 
-def may_be_name(words: Sequence[Word], destination: Destination) -> bool:
+def may_be_name(words: Sequence[Token], destination: Destination) -> bool:
     """Return whether these words can be a person's name."""
     text = _text(words, destination.start, destination.stop).casefold()
     return text.removesuffix(" bank") in NAMES_TOO  # "Siti Mega bank mandiri"
 
 
-def is_destination_unclear(words: Sequence[Word], destination: Destination) -> bool:
+def is_destination_unclear(words: Sequence[Token], destination: Destination) -> bool:
     """Return whether the next words make it unclear that the money goes there ("dari bca", "bca atau bni").
 
     They can also show that the word isn't a destination at all ("hari raya", "dana darurat").
     """
     before = destination.start
-    while before > 0 and not words[before].parted and words[before - 1].folded in FILLERS | GENERIC:
+    while before > 0 and is_led(words[before]) and words[before - 1].folded in FILLERS | GENERIC:
         before -= 1
-    if before > 0 and not words[before].parted and words[before - 1].folded in NOT_THIS:
+    if before > 0 and is_led(words[before]) and words[before - 1].folded in NOT_THIS:
         return True
     if (before > 0 and words[before - 1].folded in EITHER) or _is_either(words, destination.stop):
         return True
     beside = [(destination.start - 1, destination.start), (destination.stop, destination.stop)]
     return may_be_name(words, destination) and any(
-        0 <= place < len(words)
-        and not words[joint].parted
-        and not words[place].aside
-        and words[place].folded in _OTHER_WORDS
+        0 <= place < len(words) and words[joint].joined and words[place].folded in _OTHER_WORDS
         for place, joint in beside
     )
 
 
-def _is_either(words: Sequence[Word], place: int) -> bool:
+def is_led(token: Token) -> bool:
+    """Return whether the word before can introduce the token: only spaces, a colon or a bracket are between them."""
+    return set(token.gap) <= _LED
+
+
+_LED: Final = frozenset(' :=.([*"')
+
+
+def _is_either(words: Sequence[Token], place: int) -> bool:
     """Return whether the word at `place`, or after a bank's code at `place`, offers another destination ("atau")."""
     behind = place
     while behind < len(words) and not any(map(str.isalpha, words[behind].text)):
@@ -151,7 +159,7 @@ def _is_either(words: Sequence[Word], place: int) -> bool:
     return behind < len(words) and words[behind].folded in EITHER
 
 
-def _named(words: Sequence[Word], free: Sequence[bool], methods: tuple[PayoutMethod, ...]) -> Iterator[Destination]:
+def _named(words: Sequence[Token], free: Sequence[bool], methods: tuple[PayoutMethod, ...]) -> Iterator[Destination]:
     index, place = _index(methods), 0
     while place < len(words):
         found = next(_named_at(words, free, index, place), None)
@@ -161,7 +169,7 @@ def _named(words: Sequence[Word], free: Sequence[bool], methods: tuple[PayoutMet
 
 
 def _named_at(
-    words: Sequence[Word], free: Sequence[bool], index: dict[str, tuple[PayoutMethod, ...]], start: int
+    words: Sequence[Token], free: Sequence[bool], index: dict[str, tuple[PayoutMethod, ...]], start: int
 ) -> Iterator[Destination]:
     if is_led_to_name(words, start):
         return
@@ -181,14 +189,14 @@ def _called(text: str, index: dict[str, tuple[PayoutMethod, ...]]) -> tuple[Payo
     return tuple(dict.fromkeys(method for form in sorted(name_forms(text)) for method in index.get(form, ())))
 
 
-def _may_end_with_initial(words: Sequence[Word], free: Sequence[bool], start: int, stop: int) -> bool:
+def _may_end_with_initial(words: Sequence[Token], free: Sequence[bool], start: int, stop: int) -> bool:
     """Return whether a destination's last letter may begin a name: "bca S Rahayu", where "bca s" is a bank too."""
-    if stop - start == 1 or len(words[stop - 1].text) > 1 or stop == len(words) or words[stop].parted:
+    if stop - start == 1 or len(words[stop - 1].text) > 1 or stop == len(words) or not words[stop].joined:
         return False
     return free[stop] and words[stop].folded not in _NO_PART_OF_BANKS | _OTHER_WORDS | GENERIC
 
 
-def is_led_to_name(words: Sequence[Word], place: int) -> bool:
+def is_led_to_name(words: Sequence[Token], place: int) -> bool:
     """Return whether the words before say that a person's name follows."""
     if place == 0:
         return False
@@ -196,19 +204,19 @@ def is_led_to_name(words: Sequence[Word], place: int) -> bool:
     return before in LEADS_TO_NAME or before in TITLES
 
 
-def _end_of_destination(words: Sequence[Word], free: Sequence[bool], start: int, most: int) -> int:
+def _end_of_destination(words: Sequence[Token], free: Sequence[bool], start: int, most: int) -> int:
     """Return where a stretch of free words that begins at `start` ends, at most `most` words later."""
     stop = start
-    while stop < min(len(words), start + most) and free[stop] and not (stop > start and words[stop].parted):
+    while stop < min(len(words), start + most) and free[stop] and not (stop > start and not words[stop].joined):
         stop += 1
     return stop
 
 
-def _text(words: Sequence[Word], start: int, stop: int) -> str:
+def _text(words: Sequence[Token], start: int, stop: int) -> str:
     return " ".join(word.text for word in words[start:stop])
 
 
-def _resembling(words: Sequence[Word], free: Sequence[bool], methods: Sequence[PayoutMethod]) -> list[Destination]:
+def _resembling(words: Sequence[Token], free: Sequence[bool], methods: Sequence[PayoutMethod]) -> list[Destination]:
     """Return the likeliest misspelt or unfinished names. No two of them share a word."""
     found, worth = list[tuple[float, Destination]](), _worth_searching(words, free)
     if not worth:
@@ -245,7 +253,7 @@ def _apart(ranked: Sequence[Destination]) -> list[Destination]:
     return sorted(kept, key=lambda each: each.start)
 
 
-def _worth_searching(words: Sequence[Word], free: Sequence[bool]) -> list[tuple[int, int]]:
+def _worth_searching(words: Sequence[Token], free: Sequence[bool]) -> list[tuple[int, int]]:
     """Return stretches of words, those after "bank" first, then single words, then pairs."""
     spans = [
         (start, stop)
@@ -258,7 +266,7 @@ def _worth_searching(words: Sequence[Word], free: Sequence[bool]) -> list[tuple[
     return [span for span in spans if span[1] - span[0] <= (4 if words[span[0]].folded in GENERIC else 2)]
 
 
-def _could_be_misspelt(words: Sequence[Word], start: int, stop: int) -> bool:
+def _could_be_misspelt(words: Sequence[Token], start: int, stop: int) -> bool:
     if any(word.folded in _NO_PART_OF_BANKS for word in words[start:stop]):
         return False
     if stop - start > 1:
@@ -287,7 +295,7 @@ def _index(methods: tuple[PayoutMethod, ...]) -> dict[str, tuple[PayoutMethod, .
     return {form: tuple(found[:MAX_CANDIDATES]) for form, found in index.items()}
 
 
-def _is_bank(words: Sequence[Word], place: int) -> bool:
+def _is_bank(words: Sequence[Token], place: int) -> bool:
     return words[place].folded in GENERIC
 
 
@@ -314,7 +322,7 @@ class Name:
     leftover: tuple[int, ...] = ()
 
 
-def find_name(words: Sequence[Word], free: Sequence[bool], torn: Collection[int] = ()) -> Name:
+def find_name(words: Sequence[Token], free: Sequence[bool], torn: Collection[int] = ()) -> Name:
     """Return the name among the `free` words: the words after "a/n", or else the only stretch that can be a name.
 
     `torn`: words next to a word that is either a bank or the rest of their name ("Siti Mega"). They aren't used.
@@ -341,7 +349,7 @@ def find_name(words: Sequence[Word], free: Sequence[bool], torn: Collection[int]
     return Name(doubtful=holder, leftover=leftover)
 
 
-def _stretches(words: Sequence[Word], free: Sequence[bool]) -> tuple[list[range], list[range]]:
+def _stretches(words: Sequence[Token], free: Sequence[bool]) -> tuple[list[range], list[range]]:
     """Return the stretches of unknown words, and those that follow a word such as "a/n"."""
     all_of_them, led = list[range](), list[range]()
     place = 0
@@ -355,32 +363,32 @@ def _stretches(words: Sequence[Word], free: Sequence[bool]) -> tuple[list[range]
     return all_of_them, led
 
 
-def _is_led(words: Sequence[Word], place: int) -> bool:
+def _is_led(words: Sequence[Token], place: int) -> bool:
     if place == 0:
         return False
     return words[place - 1].folded in LEADS_TO_NAME or _is_lead_apart(words, place - 1)
 
 
-def _is_lead_apart(words: Sequence[Word], place: int) -> bool:
+def _is_lead_apart(words: Sequence[Token], place: int) -> bool:
     """Return whether this is the second word of "a n", after which a name follows."""
     return place > 0 and (words[place - 1].folded, words[place].folded) == LEADS_APART
 
 
-def _end_of_name(words: Sequence[Word], free: Sequence[bool], start: int) -> int:
+def _end_of_name(words: Sequence[Token], free: Sequence[bool], start: int) -> int:
     stop = start
     while stop < len(words) and free[stop] and not _is_around(words, stop):
-        if stop > start and words[stop].parted:
+        if stop > start and not words[stop].joined:
             break
         stop += 1
     return stop
 
 
-def _is_money(words: Sequence[Word], stretch: range) -> bool:
+def _is_money(words: Sequence[Token], stretch: range) -> bool:
     """Return whether "dana" means funds here. It is also the name of an e-wallet, but not next to a bank."""
     return len(stretch) == 1 and words[stretch.start].folded == "dana"
 
 
-def _is_around(words: Sequence[Word], place: int) -> bool:
+def _is_around(words: Sequence[Token], place: int) -> bool:
     """Return whether the word is polite or only introduces others."""
     folded = words[place].folded
     if folded in FILLERS or folded in GENERIC or folded in LEADS_TO_NAME or folded in CURRENCIES:
@@ -392,7 +400,7 @@ def _is_around(words: Sequence[Word], place: int) -> bool:
     return (before, folded) in POLITE_PAIRS or (folded, after) in POLITE_PAIRS
 
 
-def _until_something_else(words: Sequence[Word], stretch: range) -> range:
+def _until_something_else(words: Sequence[Token], stretch: range) -> range:
     """Return the name after a word such as "a.n.", up to where something else begins ("a.n. Budi fee 5rb")."""
     for place in stretch:
         if words[place].folded in (_ENDS_NAME_WITHIN if place > stretch.start else _ENDS_NAME):
@@ -400,7 +408,7 @@ def _until_something_else(words: Sequence[Word], stretch: range) -> range:
     return stretch
 
 
-def _reads_like_name(stretch: Sequence[Word], *, is_led: bool) -> bool:
+def _reads_like_name(stretch: Sequence[Token], *, is_led: bool) -> bool:
     if not 0 < len(stretch) <= LONGEST_HOLDER or all(word.folded in _NEVER_ALONE for word in stretch):
         return False
     is_firm = is_led and stretch[0].folded in BUSINESS
@@ -411,7 +419,7 @@ def _reads_like_name(stretch: Sequence[Word], *, is_led: bool) -> bool:
     return any(sum(character.isalpha() for character in word.text) > 1 for word in stretch)
 
 
-def _is_known(stretch: Sequence[Word]) -> bool:
+def _is_known(stretch: Sequence[Token]) -> bool:
     """Return whether these words are certainly a name: they are known names, or a title comes before them.
 
     If every word begins with a capital, one known name is enough.
@@ -424,13 +432,13 @@ def _is_known(stretch: Sequence[Word]) -> bool:
     return (len(known) == len(telling) or has_capitals) and any(word.folded not in WORDS_TOO for word in known)
 
 
-def _is_called(word: Word) -> bool:
+def _is_called(word: Token) -> bool:
     """Return whether the word is a known name. Accents and apostrophes don't count."""
     letters = "".join(each for each in unicodedata.normalize("NFD", word.folded) if each.isalpha())
     return letters in KNOWN_NAMES or _NAMED.fullmatch(letters) is not None
 
 
-def _begins_amid(stretch: Sequence[Word]) -> bool:
+def _begins_amid(stretch: Sequence[Token]) -> bool:
     """Return whether a name begins after a word in small letters: in "sayur Budi" only "Budi" is a name."""
     small = False
     for word in stretch:
@@ -440,13 +448,8 @@ def _begins_amid(stretch: Sequence[Word]) -> bool:
     return False
 
 
-def _is_no_name(word: Word) -> bool:
+def _is_no_name(word: Token) -> bool:
     folded = word.folded
-    if (
-        word.odd
-        or word.is_unclear
-        or any(character.isdecimal() for character in word.text)
-        or is_unused_money_word(word)
-    ):
-        return True
-    return folded in _NO_NAME or _FORMS.fullmatch(folded) is not None
+    return (
+        (kind_of(word) in _MONEY and len(word.text) > 1) or folded in _NO_NAME or _FORMS.fullmatch(folded) is not None
+    )

@@ -1,64 +1,77 @@
-"""One line of text read as an order: each word belongs to one part at most, and what is uncertain is marked as such."""
+"""One line of text read as an order: each token belongs to one part at most, and what is uncertain is a question.
+
+A run of digits and money words is divided into one number and sums that have a form. If there is no way to do so, or
+more than one, its sum is a question and its number isn't taken: half a number, or a number with digits of the sum,
+would send money to a stranger.
+"""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Final
 
-from bot.checkout.parser.currencies import Foreign, find_foreign
-from bot.checkout.parser.digit_groups import digits_of, is_digits, is_of_name, set_aside
+from bot.checkout.parser.asides import find_asides, is_count, is_numbered_name
+from bot.checkout.parser.doubts import Findings, find_torn, has_rival, has_unit, is_sum_doubtful
+from bot.checkout.parser.foreign import find_foreign
 from bot.checkout.parser.names import (
     Destination,
-    Name,
     find_destinations,
     find_name,
     is_destination_unclear,
     may_be_name,
 )
 from bot.checkout.parser.numbers import (
-    LEAST_OF_RIVAL,
-    Number,
-    decide_number,
-    has_rival,
-    is_phone,
-    may_go_on,
-    read_runs,
+    LEAST_DIGITS,
+    as_sent,
+    is_usual,
+    is_weak_number,
+    is_whole,
     takes_any_number,
+    written_digits,
 )
-from bot.checkout.parser.sums import (
-    Money,
-    Sum,
-    decide_money,
-    ends_with_initial,
-    find_separate_currency,
-    find_sums,
-    is_article,
-    is_unused_money_word,
-    may_scale,
+from bot.checkout.parser.runs import DIGITS, Division, Number, Run, Sum, find_runs
+from bot.checkout.parser.vocabulary import (
+    ACCOUNT_LABELS,
+    LEADS_TO_DESTINATION,
+    NOT_THIS,
+    NUMBER_LABELS,
+    PHONE_LABELS,
 )
-from bot.checkout.parser.vocabulary import COUNTED, EACH, LEADS_TO_DESTINATION, MONTHS, ROUGHLY
-from bot.checkout.parser.words import WHOLE_NUMBER, Word, begins_as_digits, words_of
 from bot.core.errors import Rejection, Remark
-from bot.core.money import Amount
-from bot.recipients.numbers import NumberRejected, read_links, to_international
+from bot.core.money import Ambiguous, Amount, AmountRejected, ForeignCurrency
+from bot.core.money.tokens import LONGEST, WHOLE_NUMBER, Token, tokenize
+from bot.core.money.typed import (
+    Reading,
+    ambiguous,
+    combine,
+    guess,
+    is_additive,
+    is_below_zero,
+    kind_of,
+    list_amounts,
+    read_phrase,
+)
+from bot.recipients.numbers import (
+    MAX_ACCOUNT_DIGITS,
+    NumberRejected,
+    clean_number,
+    read_links,
+    to_international,
+)
 from bot.recipients.search import MAX_CANDIDATES
-from bot.settlement.model import PayoutMethod
+from bot.settlement.model import BANK, PayoutMethod
 
-LONGEST_LINE: Final = 300
-"""Maximum in characters. Longer texts aren't read."""
-
-MOST_WORDS: Final = 40
-_DIGITS_FIRST: Final = re.compile(r"[\W_]*x?[\W_]*\d", re.IGNORECASE)
-"""Words such as "3x", "x3", "@500rb", "500rban": a letter before the digits makes a code of them ("B12")."""
-
-_CURRENCY_FIRST: Final = re.compile(r"(?:rp|idr)\.?", re.IGNORECASE)
-_LONGEST_YEAR: Final = 4
-_MOST_SHOWN: Final = 8
+LONGEST_LINE: Final = LONGEST
 LONGEST_ORDER: Final = 160
 """Maximum in characters for a plain message. Orders that users type are shorter."""
 
-_LEAST_DIGITS: Final = 8
-_TALKS = re.compile(r"[?\uff1f]|https?:|www\.|@|^\s*/|t\.me", re.IGNORECASE)
+_MOST_WORDS: Final = 50
+_MOST_SHOWN: Final = 8
+_MOST_ASKED: Final = 7
+"""Tokens of what may be one sum. More of them are talk."""
+
+_TALKS: Final = re.compile(r"[?\uff1f]|https?:|www\.|@|^\s*/|t\.me", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +83,7 @@ class OneLine:
       then has its country code, which no bank accepts.
     - `doubtful_number`: a number to confirm. `number_remark` says why. It is None without a method, because the method
       decides which numbers are usual.
-    - `amount`: the amount, or None and `amount_readings`, the sums that `amount_text` may mean.
+    - `amount`: the amount, or None and `amount_readings`, the sums that `amount_text` may mean, the likeliest first.
     - `holder`: the name as a bank would print it, or None and `doubtful_holder`, words that may be a name.
     - `rejections`: why parts that were understood can't be accepted.
     - `leftover`: the words that weren't understood.
@@ -90,212 +103,50 @@ class OneLine:
     leftover: tuple[str, ...] = ()
 
 
+def words_of(text: str) -> list[Token]:
+    """Return the tokens of a line. A link to a chat is the number in it."""
+    return tokenize(read_links(text))
+
+
 def read_line(text: str, methods: Sequence[PayoutMethod]) -> OneLine:
     """Return what `text` ("500rb bca 1234567890 Budi", in any order) says of an order among the live `methods`.
 
     Never raises, and never guesses. Two numbers are no number, and two sums are two readings of the sum.
     """
-    words = words_of(text) if len(text) <= LONGEST_LINE else []
-    if not words:
+    tokens = words_of(text)
+    if not tokens:
         return OneLine(leftover=tuple(text[:LONGEST_LINE].split()[:_MOST_SHOWN]))
-    return read_words(words, methods)
+    return read_words(tokens, methods)
 
 
-def read_words(words: Sequence[Word], methods: Sequence[PayoutMethod]) -> OneLine:
-    """Return what `words`, already cut out of a line, say of an order."""
-    if len(words) > MOST_WORDS:
-        return OneLine(leftover=tuple(word.text for word in words[:_MOST_SHOWN]))
-    words = set_aside(words)
-    sums = find_sums(words)
-    free = [not _is_odd(word) and not is_digits(word) and not is_article(words, at) for at, word in enumerate(words)]
-    _mark_taken(free, sums)
-    foreign = find_foreign(words, sums)
-    for place in foreign.places:
-        free[place] = False
-    places = find_destinations(words, free, methods)
-    _mark_taken(free, places)
-    return _put_together(words, free, sums, places, foreign)
-
-
-def _put_together(
-    words: Sequence[Word],
-    free: Sequence[bool],
-    sums: Sequence[Sum],
-    places: Sequence[Destination],
-    foreign: Foreign,
-) -> OneLine:
-    method, candidates = _choose_method(places)
-    groups, unclear = read_runs(words, sums, free, method, candidates)
-    number, rest = decide_number(groups, method)
-    name = find_name(words, free, foreign.torn | _find_torn_places(words, sums, places, method))
-    if not _is_confirmed(words, places, number, name):
+def read_words(tokens: Sequence[Token], methods: Sequence[PayoutMethod]) -> OneLine:
+    """Return what `tokens`, already cut out of a line, say of an order."""
+    if len(tokens) > _MOST_WORDS:
+        return OneLine(leftover=tuple(token.text for token in tokens[:_MOST_SHOWN]))
+    line = _Line(tokens, methods)
+    method, candidates = _choose_method(line.places)
+    parts = _Parts(line, method, candidates)
+    if not parts.confirms_destination:
         # Nothing confirms the destination's name, so it is offered as a choice.
-        method, candidates = None, candidates or tuple(filter(None, (method,)))
-        groups, unclear = read_runs(words, sums, free, None, candidates)
-        number, rest = decide_number(groups, None)
-        name = find_name(words, free, foreign.torn | _find_torn_places(words, sums, places, None))
-    has_number = number.number is not None
-    bare_sums = [each.places for each in rest if each.kind == "sum"]
-    money, unused = decide_money(
-        sums, rest, has_number=has_number, separate_currency=find_separate_currency(words, sums)
-    )
-    # Banks' own codes come before numbers by habit ("bca 014 …"); they add nothing to the name.
-    unread = {place for each in unused for place in each.places if not _is_code(words[place], method)} | set(unclear)
-    odd = {place for place, word in enumerate(words) if _is_odd(word) and not is_of_name(words, place)}
-    unread |= odd | set(name.leftover)
-    has_sum = money.amount is not None and not foreign.names_sum
-    if may_go_on(words, sums, number, unread, method, has_sum=has_sum):
-        unread |= set(number.places)
-        if any(each.start == number.places.stop or each.stop == number.places.start for each in bare_sums):
-            money = money.ambiguous
-        number = Number()
-    if number.remark is not None and may_go_on(
-        words, sums, replace(number, remark=None), range(len(words)), method, has_sum=False
-    ):
-        money = money.ambiguous
-    is_odd_rival = any(_may_be_number(words[place]) for place in unread if not is_digits(words[place]))
-    possible_amount = {place for each in rest for place in each.places if money.amount is None}
-    if is_odd_rival or has_rival(words, sums, number, unread, method, possible_amount=possible_amount):
-        unread |= set(number.places)
-        number = Number()
-    if method is None and is_phone(words, number):
-        telephone = to_international(number.number or number.doubtful or "")
-        unread |= set() if telephone else set(number.places)
-        number = replace(number, number=telephone, doubtful=None)
-    unused_money = {place for place, word in enumerate(words) if free[place] and is_unused_money_word(word)}
-    if (number.number or number.doubtful) is None and any(_follows_digits(words, each) for each in sums):
-        money = money.ambiguous
-    starts = [*(each.start for each in bare_sums), *(each.start for each in sums)]
-    if number.number is None and any(words[at].cut for at in starts):
-        money = money.ambiguous
-    if any(_may_change_sum(words, place) for place in unread | unused_money) or _is_rough(words, sums):
-        money = money.ambiguous
-    money = _with_currency(money, foreign)
-    unread -= foreign.places
-    return OneLine(
-        method=method,
-        method_candidates=candidates,
-        number=number.number,
-        doubtful_number=number.doubtful,
-        number_remark=number.remark,
-        amount=money.amount,
-        amount_readings=money.readings,
-        amount_text=money.text,
-        holder=name.holder,
-        doubtful_holder=name.doubtful,
-        rejections=tuple(each.rejection for each in (number, money, name) if each.rejection is not None),
-        leftover=tuple(words[place].text for place in sorted(unread)),
-    )
+        parts = _Parts(line, None, candidates or tuple(filter(None, (method,))))
+    return parts.put_together()
 
 
-def _with_currency(money: Money, foreign: Foreign) -> Money:
-    if foreign.names_sum:
-        return money.foreign
-    return money.ambiguous if foreign.places else money
+def looks_like_order(text: str, methods: Sequence[PayoutMethod]) -> bool:
+    """Return whether a message without a command, while no draft is open, begins an order.
 
-
-def _is_odd(word: Word) -> bool:
-    """Return whether the word is neither digits that we read nor letters: "1/2", "⑤", "&"."""
-    return word.odd or not (is_digits(word) or any(each.isalpha() or each == "₿" for each in word.text))
-
-
-def _is_code(word: Word, method: PayoutMethod | None) -> bool:
-    return method is not None and word.text == method.code
-
-
-def _may_be_number(word: Word) -> bool:
-    """Return whether a word that wasn't understood may be the number: "8661.8600._1", but no code ("JX1234567890")."""
-    return not word.aside and _DIGITS_FIRST.match(word.text) is not None and len(digits_of(word.text)) >= LEAST_OF_RIVAL
-
-
-def _follows_digits(words: Sequence[Word], found: Sum) -> bool:
-    """Return whether unused digits come right before a sum, whose first digits may belong to them."""
-    return found.start > 0 and not words[found.start].parted and is_digits(words[found.start - 1])
-
-
-def _is_rough(words: Sequence[Word], sums: Sequence[Sum]) -> bool:
-    """Return whether a word says "each" or, outside of the sums, "about", anywhere in the line."""
-    within = {place for each in sums for place in range(each.start, each.stop)}  # "setengah juta"
-    said = (word.folded for place, word in enumerate(words) if place not in within)
-    return any(word.folded in EACH for word in words) or not ROUGHLY.isdisjoint(said)
-
-
-def _may_change_sum(words: Sequence[Word], place: int) -> bool:
-    """Return whether a word that wasn't understood may be part of the sum, or say how often it is meant."""
-    word = words[place]
-    if _may_be_scale(words, place):
-        return True
-    if word.aside or len(digits_of(word.text)) >= WHOLE_NUMBER:
-        return False
-    if begins_as_digits(_CURRENCY_FIRST.sub("", word.text)) and digits_of(word.text):
-        return True
-    return word.odd or _DIGITS_FIRST.match(word.text) is not None or is_unused_money_word(word)
-
-
-def _is_confirmed(words: Sequence[Word], places: Sequence[Destination], number: Number, name: Name) -> bool:
-    """Return whether the line clearly says where the money goes.
-
-    A misspelt name needs a number that is usual for that bank. So does a name that is also a person's or a place's, if
-    the number could be any bank's and the line names no other holder.
+    It must have an account or mobile number, with a destination or a sum, and no unknown word: an unwanted draft is
+    worse than one more question.
     """
-    if any(is_destination_unclear(words, place) for place in places):
+    if len(text) > LONGEST_ORDER or _TALKS.search(read_links(text)) or sum(map(str.isdecimal, text)) < LEAST_DIGITS:
         return False
-    if not all(place.is_certain for place in places):
-        return number.number is not None
-    if len(places) != 1 or number.number is None or not may_be_name(words, places[0]) or name.holder or name.doubtful:
-        return True
-    if places[0].start > 0 and words[places[0].start - 1].folded in LEADS_TO_DESTINATION:
-        return True
-    return not all(takes_any_number(method) for method in places[0].methods)
-
-
-def _find_torn_places(
-    words: Sequence[Word], sums: Sequence[Sum], places: Sequence[Destination], method: PayoutMethod | None
-) -> set[int]:
-    """Return the places next to a word that may be the rest of a name.
-
-    Such a word is a bank or a month that is also a person's name, or the letter at the end of a sum.
-    """
-    doubtful = [
-        each
-        for each in places
-        if (method is None and not each.is_certain) or (len(places) > 1 and may_be_name(words, each))
-    ]
-    torn = {at for each in doubtful for at in (each.start - 1, each.stop)}
-    torn |= {each.stop for each in sums if ends_with_initial(words, each)}
-    torn |= {at for at in range(1, len(words)) if may_scale(words, at)}
-    torn |= {at for at in range(len(words) - 1) if _is_letter_of_code(words, at, sums)}
-    torn |= {each.stop for each in sums if _is_counted(words, each.stop)}
-    torn |= {at for at in range(len(words) - 1) if words[at].folded in MONTHS and _is_small_number(words[at + 1])}
-    return torn | {at + 1 for at, word in enumerate(words) if word.aside and word.folded in MONTHS}
-
-
-def _may_be_scale(words: Sequence[Word], place: int) -> bool:
-    """Return whether an unknown letter may scale the digits right before it: "37000 k mengirim"."""
-    before = words[place - 1]
-    is_letter = len(words[place].text) == 1 and words[place].text.isalpha()
-    return is_letter and place > 0 and is_digits(before) and len(digits_of(before.text)) < WHOLE_NUMBER
-
-
-def _is_letter_of_code(words: Sequence[Word], place: int, sums: Sequence[Sum]) -> bool:
-    """Return whether a letter before a small number outside all sums may belong to that number: "Eko H-)1"."""
-    is_in_sum = any(each.start <= place + 1 < each.stop for each in sums)
-    return len(words[place].text) == 1 and _is_small_number(words[place + 1]) and not is_in_sum
-
-
-def _is_counted(words: Sequence[Word], place: int) -> bool:
-    """Return whether a slash and a word say what the sum is for: "50rb/hari"; Hari is a name too."""
-    return place < len(words) and words[place].parted and words[place].folded in COUNTED
-
-
-def _is_small_number(word: Word) -> bool:
-    """Return whether the number may be a year or a day, also with a wrong mark in it: "202*6"."""
-    return 0 < len(digits_of(word.text)) <= _LONGEST_YEAR and not any(map(str.isalpha, word.text))
-
-
-def _mark_taken(free: list[bool], parts: Sequence[Sum] | Sequence[Destination]) -> None:
-    for part in parts:
-        free[part.start : part.stop] = [False] * (part.stop - part.start)
+    line = read_line(text, methods)
+    if line.leftover:
+        return False
+    if line.number is not None:
+        return line.method is not None or line.amount is not None
+    is_rejected = any(isinstance(each, NumberRejected) for each in line.rejections)
+    return (line.number_remark is not None or is_rejected) and line.method is not None and line.amount is not None
 
 
 def _choose_method(places: Sequence[Destination]) -> tuple[PayoutMethod | None, tuple[PayoutMethod, ...]]:
@@ -306,18 +157,274 @@ def _choose_method(places: Sequence[Destination]) -> tuple[PayoutMethod | None, 
     return None, meant[:MAX_CANDIDATES]
 
 
-def looks_like_order(text: str, methods: Sequence[PayoutMethod]) -> bool:
-    """Return whether a message without a command, while no draft is open, begins an order.
+class _Line:
+    """The tokens of a line: what names the destination, and what is neither the order's number nor its sum."""
 
-    It must have an account or mobile number, with a destination or a sum, and no unknown word: an unwanted draft is
-    worse than one more question.
-    """
-    if len(text) > LONGEST_ORDER or _TALKS.search(read_links(text)) or sum(map(str.isdecimal, text)) < _LEAST_DIGITS:
+    def __init__(self, tokens: Sequence[Token], methods: Sequence[PayoutMethod]) -> None:
+        self.tokens = tokens
+        self.asides, self.unclear = find_asides(tokens)
+        self.counts = {at for at in range(len(tokens)) if at not in self.asides and is_count(tokens, at)}
+        self.foreign = find_foreign(tokens, self.asides)
+        taken = self.asides | self.unclear | self.counts | self.foreign.places
+        self.runs = list(find_runs(tokens, taken))
+        taken |= {place for run in self.runs for place in run}
+        self.free = [place not in taken and _is_word(tokens, place) for place in range(len(tokens))]
+        self.places = find_destinations(tokens, self.free, methods)
+        for each in self.places:
+            self.free[each.start : each.stop] = [False] * (each.stop - each.start)
+
+
+def _is_word(tokens: Sequence[Token], place: int) -> bool:
+    """Return whether the token can be part of a name. An article before a unit can't, nor a letter behind digits."""
+    token = tokens[place]
+    after = tokens[place + 1] if place + 1 < len(tokens) and tokens[place + 1].joined else None
+    is_article = token.folded in {"a", "se"} and after is not None and len(after.text) > 1 and kind_of(after) in "umht"
+    if len(token.text) <= _BROKEN and place > 0 and tokens[place - 1].digits and token.gap == "":
         return False
-    line = read_line(text, methods)
-    if line.leftover:
-        return False
-    if line.number is not None:
-        return line.method is not None or line.amount is not None
-    is_rejected = any(isinstance(each, NumberRejected) for each in line.rejections)
-    return (line.number_remark is not None or is_rejected) and line.method is not None and line.amount is not None
+    is_broken = len(token.text) <= _BROKEN and token.joined and place > 1 and not _is_word(tokens, place - 1)
+    is_rest = is_broken and kind_of(tokens[place - 1]) == "." and tokens[place - 2].digits != ""
+    return any(map(str.isalpha, token.text)) and not is_article and not is_rest
+
+
+_BROKEN: Final = 2
+"""Letters of a piece of a broken unit: "523r b"."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Decided:
+    """The number of a line, certain or doubtful, or why it is rejected."""
+
+    number: str | None = None
+    doubtful: str | None = None
+    remark: Remark | None = None
+    rejection: Rejection | None = None
+
+
+class _Parts:
+    """The parts of a line for one destination, or for none yet."""
+
+    def __init__(self, line: _Line, method: PayoutMethod | None, candidates: Sequence[PayoutMethod]) -> None:
+        self._line, self._tokens, self._method, self._candidates = line, line.tokens, method, tuple(candidates)
+        self._found = Findings(
+            tokens=line.tokens,
+            asides=line.asides,
+            counts=line.counts,
+            foreign=line.foreign,
+            method=method,
+            free=line.free,
+            strays=line.unclear | {at for at, token in enumerate(line.tokens) if _is_numeral(token)},
+        )
+        self._guesses, self._guessed, self._apart = list[Ambiguous](), list[range](), list[Token]()
+        self._has_bank = any(each.kind == BANK for each in ((method,) if method else candidates))
+        for places in line.runs:
+            self._read_run(Run(self._tokens, places, method, self._found.labels(places.start)))
+        self._drop_bare_sums()
+        self._doubt_dotted_sums()
+        self._number = self._decide_number()
+        self._name = find_name(self._tokens, line.free, find_torn(self._found, line.places))
+
+    def _read_run(self, run: Run) -> None:
+        """Sort the tokens of a run into numbers, sums, and what can't be read."""
+        found, start = self._found, run.places.start
+        if len(run.places) == 1 and found.is_code(start) and ACCOUNT_LABELS.isdisjoint(run.labels):
+            found.known.add(start)
+            return
+        divisions = run.divide()
+        number = divisions[0].number if len(divisions) == 1 else None
+        is_else = not NOT_THIS.isdisjoint(run.labels) or (self._has_bank and not PHONE_LABELS.isdisjoint(run.labels))
+        if len(divisions) != 1 or (number and is_else and (self._method is None or len(number.places) > 1)):
+            is_known = is_else and self._method is not None and len(run.places) == 1
+            found.known |= set(run.places) if is_known else set()
+            if not is_known:
+                self._read_unclear(run, divisions)
+            return
+        if number is not None and is_else:
+            found.known |= set(number.places)
+        elif number is not None:
+            found.numbers.append(number)
+        found.sums += divisions[0].sums if number else _as_labelled(run, divisions[0].sums)
+
+    def _read_unclear(self, run: Run, divisions: Sequence[Division]) -> None:
+        """Take a number that is clear by itself, and ask about the rest."""
+        places, tokens = run.places, self._tokens
+        pieces = tokens[places.start : places.stop]
+        if not divisions and not run.has_number and is_weak_number(pieces):
+            self._found.numbers.append(Number(places, written_digits(pieces), is_sure=False))
+            return
+        whole = {at for at in (places.start, places.stop - 1) if is_whole(tokens[at], self._method)}
+        if len(whole) == 1 and not divisions:
+            at = whole.pop()
+            self._found.numbers.append(Number(range(at, at + 1), written_digits([tokens[at]])))
+            places = range(places.start + (at == places.start), places.stop - (at != places.start))
+        self._found.strays |= set(places)
+        phrase = tokens[places.start : places.stop]
+        kinds = "".join(map(kind_of, phrase))
+        self._apart += phrase if kinds in {"s", "b"} else ()
+        if not kinds.strip(DIGITS) and sum(len(token.digits) for token in phrase) >= LEAST_DIGITS:
+            return
+        sums = [amount for each in divisions for one in each.sums for amount in list_amounts(one.value)]
+        asked = ambiguous(sums) or guess([token for token in phrase if len(token.digits) < WHOLE_NUMBER])
+        if asked is not None:
+            self._guesses.append(asked)
+            self._guessed.append(places)
+
+    def _drop_bare_sums(self) -> None:
+        """Drop small numbers without a unit if another sum is there: they may count something, or be of the number."""
+        found = self._found
+        if any(not each.is_bare for each in found.sums):
+            found.strays |= {place for each in found.sums if each.is_bare for place in each.places}
+            found.sums = [each for each in found.sums if not each.is_bare]
+
+    def _doubt_dotted_sums(self) -> None:
+        """Ask about a sum of groups that marks separate from a number with dots, which may go on in it."""
+        dotted = [each.places for each in self._found.numbers if "." in self._tokens[each.places.start].text]
+        beside = {at for each in dotted if takes_any_number(self._method) for at in (each.start - 1, each.stop)}
+        self._found.sums = [
+            _as_question(each) if beside.intersection(each.places) and not has_unit(self._found, each) else each
+            for each in self._found.sums
+        ]
+
+    def _decide_number(self) -> _Decided:
+        """Return the number. If there are two, or its neighbours may belong to it, none is taken."""
+        sure = [each for each in self._found.numbers if each.is_sure]
+        unsure = [each for each in self._found.numbers if not each.is_sure]
+        chosen = [*sure, *filter(self._is_rival, unsure)] or unsure
+        if len({as_sent(each.digits, self._method) for each in chosen}) != 1:
+            self._found.strays |= {place for each in self._found.numbers for place in each.places}
+            return _Decided()
+        number = chosen[0]
+        self._found.strays |= {place for each in unsure if each not in chosen for place in each.places}
+        if has_rival(self._found, number):
+            self._found.strays |= {place for each in chosen for place in each.places}
+            return _Decided()
+        return self._check(number)
+
+    def _is_rival(self, number: Number) -> bool:
+        """Return whether a number of an unusual length may be the account, although another one is usual."""
+        return len(number.digits) >= LEAST_DIGITS if self._method is None else is_usual(self._method, number.digits)
+
+    def _check(self, number: Number) -> _Decided:
+        if len(number.digits) > MAX_ACCOUNT_DIGITS:
+            arguments = {"longest": MAX_ACCOUNT_DIGITS, "actual": len(number.digits)}
+            return _Decided(rejection=NumberRejected("recipients.number.too_long", **arguments))
+        if self._method is None:
+            return self._check_phone(number)
+        try:
+            cleaned = clean_number(self._method, number.digits)
+        except Rejection as refused:
+            return _Decided(rejection=refused)
+        if cleaned.remark is None and number.is_sure:
+            return _Decided(number=cleaned.number)
+        return _Decided(doubtful=cleaned.number, remark=cleaned.remark)
+
+    def _check_phone(self, number: Number) -> _Decided:
+        """Return the number without a destination. A phone's has its country's code, which no bank accepts."""
+        labels = self._found.labels(number.places.start)
+        if not PHONE_LABELS.isdisjoint(labels) and ACCOUNT_LABELS.isdisjoint(labels):
+            telephone = to_international(number.digits)
+            self._found.strays |= set() if telephone else set(number.places)
+            return _Decided(number=telephone)
+        return _Decided(number=number.digits) if number.is_sure else _Decided(doubtful=number.digits)
+
+    @property
+    def confirms_destination(self) -> bool:
+        """Whether the line clearly says where the money goes.
+
+        A misspelt name needs a number that is usual for that bank. So does a name that is also a person's or a
+        place's, if the number could be any bank's and the line names no other holder.
+        """
+        places = self._line.places
+        if any(is_destination_unclear(self._tokens, place) for place in places):
+            return False
+        if not all(place.is_certain for place in places):
+            return self._number.number is not None
+        if len(places) != 1 or self._number.number is None or not may_be_name(self._tokens, places[0]):
+            return True
+        is_led = places[0].start > 0 and self._tokens[places[0].start - 1].folded in LEADS_TO_DESTINATION
+        has_name = self._name.holder is not None or self._name.doubtful is not None
+        return has_name or is_led or not all(map(takes_any_number, places[0].methods))
+
+    def put_together(self) -> OneLine:
+        """Return what the line says."""
+        number, name, found = self._number, self._name, self._found
+        value = self._decide_sum()
+        asked = {at for places in self._guessed if len(places) < _MOST_ASKED for at in places}
+        unread = found.strays - {at for at in asked if len(self._tokens[at].digits) < LEAST_DIGITS}
+        unread |= found.known | found.asides | found.counts | set(name.leftover)
+        unread -= {at for at in unread if found.is_code(at) or is_numbered_name(self._tokens, at)}
+        rejections = (number.rejection, value if isinstance(value, AmountRejected) else None, name.rejection)
+        return OneLine(
+            method=self._method,
+            method_candidates=self._candidates,
+            number=number.number,
+            doubtful_number=number.doubtful,
+            number_remark=number.remark,
+            amount=value if isinstance(value, Amount) else None,
+            amount_readings=value.readings if isinstance(value, Ambiguous) else (),
+            amount_text="" if value is None or self._line.foreign.names_sum else self._text_of_sum(),
+            holder=name.holder,
+            doubtful_holder=name.doubtful,
+            rejections=tuple(each for each in rejections if each is not None),
+            leftover=tuple(_join(self._tokens, sorted(unread - found.foreign.places))),
+        )
+
+    def _decide_sum(self) -> Reading | None:
+        """Return the sum, or the question which is meant."""
+        found = self._found
+        if found.foreign.names_sum:
+            return ForeignCurrency()
+        starts = [each.places.start for each in found.sums]
+        if any(is_below_zero(self._tokens[at], found.get(at - 1)) for at in starts):
+            return AmountRejected("core.amount.not_positive")
+        between = [self._tokens[one.places.stop : other.places.start + 1] for one, other in pairwise(found.sums)]
+        is_added = any(is_additive(token) for tokens in between for token in tokens)
+        values = [each.value for each in found.sums]
+        for unit in self._apart:  # "sats, 25000"
+            phrases = [[*self._phrase(each.places), replace(unit, gap=" ")] for each in found.sums]
+            values += [value for phrase in phrases if list_amounts(value := read_phrase(phrase)) and value is not None]
+        value = combine([*values, *self._guesses], is_added=is_added)
+        is_doubtful = bool(self._guesses) or is_sum_doubtful(
+            found, set(self._name.leftover), is_number_doubtful=self._number.doubtful is not None
+        )
+        return Ambiguous((value,)) if isinstance(value, Amount) and is_doubtful else value
+
+    def _phrase(self, places: range) -> Sequence[Token]:
+        return self._tokens[places.start : places.stop]
+
+    def _text_of_sum(self) -> str:
+        places = sorted((*(each.places for each in self._found.sums), *self._guessed), key=lambda each: each.start)
+        texts = (
+            "".join(
+                f"{token.gap if at else ''}{token.mark if not at else ''}{token.text}"
+                for at, token in enumerate(self._phrase(each))
+            )
+            for each in places
+        )
+        return " / ".join(dict.fromkeys(texts))
+
+
+def _is_numeral(token: Token) -> bool:
+    """Return whether this is a numeral that is no digit, such as "²"."""
+    return token.text.isnumeric() and kind_of(token) == "."
+
+
+def _as_labelled(run: Run, sums: Sequence[Sum]) -> list[Sum]:
+    """Return the sums, as a question if a label says that the number follows ("rek 500000")."""
+    is_labelled = not (NUMBER_LABELS.isdisjoint(run.labels[:1]) and ACCOUNT_LABELS.isdisjoint(run.labels))
+    return [_as_question(each) if is_labelled else each for each in sums]
+
+
+def _as_question(found: Sum) -> Sum:
+    return replace(found, value=ambiguous(list_amounts(found.value)) or found.value)
+
+
+def _join(tokens: Sequence[Token], places: Sequence[int]) -> Iterator[str]:
+    """Yield the words at `places`, those that were written together as one."""
+    text = ""
+    for at, place in enumerate(places):
+        is_same = at > 0 and places[at - 1] == place - 1 and tokens[place].gap == ""
+        if text and not is_same:
+            yield text
+        text = f"{text}{tokens[place].text}" if is_same else tokens[place].text
+    if text:
+        yield text

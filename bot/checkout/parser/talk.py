@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from typing import Final
 
-from bot.checkout.parser.reading import LONGEST_ORDER
+from bot.checkout.parser.reading import LONGEST_ORDER, words_of
 from bot.checkout.parser.vocabulary import (
     ABOUT_AN_ORDER,
     FILLERS,
@@ -16,16 +16,21 @@ from bot.checkout.parser.vocabulary import (
     SENDS,
     TALK,
 )
-from bot.checkout.parser.words import Word, words_of
+from bot.core.money.tokens import Token
 from bot.recipients.numbers import read_links
 
 _NO_ORDER: Final = TALK | NOT_THIS | ABOUT_AN_ORDER
 _TALKS: Final = re.compile(r"[?\uff1f]|https?:|www\.|@|^\s*/|t\.me", re.IGNORECASE)
 
 
+def is_question(text: str) -> bool:
+    """Return whether the text is too long for an order, or has a question mark, a link, a name or a command."""
+    return len(text) > LONGEST_ORDER or _TALKS.search(read_links(text)) is not None
+
+
 def may_order(text: str) -> bool:
     """Return whether a plain message can be an order. It is a quick check: it has digits, or a verb that sends."""
-    if len(text) > LONGEST_ORDER or _TALKS.search(read_links(text)):
+    if is_question(text):
         return False
     return any(map(str.isdecimal, text)) or any(word.folded in SENDS for word in words_of(text))
 
@@ -65,14 +70,14 @@ def _find_behind(text: str, leads: frozenset[str], leftover: Sequence[str]) -> s
     return ""
 
 
-def _goes_on(word: Word, leftover: Sequence[str]) -> bool:
+def _goes_on(word: Token, leftover: Sequence[str]) -> bool:
     return word.text in leftover or (word.folded in FILLERS and not any(map(str.isdecimal, word.text)))
 
 
-def _without_fillers_at_end(words: Sequence[Word], leftover: Sequence[str]) -> Iterator[Word]:
+def _without_fillers_at_end(words: Sequence[Token], leftover: Sequence[str]) -> Iterator[Token]:
     last = max((place for place, word in enumerate(words) if word.text in leftover), default=-1)
     yield from words[: last + 1]
 
 
-def _is_paid_for(words: Sequence[Word], place: int) -> bool:
+def _is_paid_for(words: Sequence[Token], place: int) -> bool:
     return place > 0 and words[place].folded in PAID_FOR and words[place - 1].folded in LEADS_TO_PURPOSE

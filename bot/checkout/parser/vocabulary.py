@@ -9,6 +9,7 @@ from importlib.resources import files
 from typing import Any, Final
 
 from bot.core.locales import LOCALES
+from bot.core.money.vocabulary import AMOUNT_LABELS as _AMOUNT_LABELS
 from bot.recipients import numbers
 
 
@@ -54,14 +55,11 @@ PHONE_LABELS: Final = numbers.PHONE_LABELS
 NUMBER_LABELS: Final = numbers.NUMBER_LABELS | {"#"}
 """Words that introduce an account number, or the number of a house, a room or a queue."""
 
-AMOUNT_LABELS: Final = _listed("amount_labels")
-"""Words that introduce the amount."""
-
 BEFORE_ONLY: Final = frozenset({"rp", "idr"})
 """Currencies that are written before a sum, never after it."""
 
 FILLERS: Final = (
-    (NUMBER_LABELS | AMOUNT_LABELS | PHONE_LABELS | LEADS_TO_DESTINATION) - (GENERIC | {"#"})
+    (NUMBER_LABELS | _AMOUNT_LABELS | PHONE_LABELS | LEADS_TO_DESTINATION) - (GENERIC | {"#"})
     | _listed("fillers")
     | {"+", "&"}
 )

@@ -10,7 +10,8 @@ from typing import Final
 from bot.core.locales import any_of, typed_words
 from bot.core.money.exact import MAX_RUPIAH, Amount
 from bot.core.money.foreign import FOREIGN_LANDS, has_foreign_sign, is_foreign, is_foreign_beside_a_sum
-from bot.core.money.typed import read_number
+from bot.core.money.tokens import tokenize
+from bot.core.money.typed import list_meanings
 from bot.core.money.vocabulary import SCALES, THOUSAND
 from bot.core.text import plain, with_plain_marks
 
@@ -34,7 +35,6 @@ _DOLLARS: Final = re.compile(
     re.IGNORECASE,
 )
 _OUR_LANDS: Final = frozenset({"us", "u.s", "usa", "american", "as", "amerika"})
-_WORD: Final = re.compile(r"[^\s/()]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +54,11 @@ def find_dollars(text: str) -> Dollars | None:
     begin, end = found[0].span()
     before, after = typed[:begin], typed[end:]
     is_cut = any(map(_may_belong, (before.split()[-1:], after.split()[:1])))
-    if is_cut or any(map(_is_of_others, _WORD.findall(f"{before} {after}"))):
+    if is_cut or any(_is_of_others(token.text) for token in tokenize(f"{before} {after}")):
         return None
-    number = read_number((found[0]["behind"] or found[0]["before"]).rstrip(".,"))
+    meanings = list_meanings((found[0]["behind"] or found[0]["before"]).rstrip(".,"))
     scale = THOUSAND if found[0]["behind_scale"] or found[0]["before_scale"] else 1
-    readings = () if number is None else tuple(sorted({each * scale for each in number.meanings if each > 0}))
+    readings = tuple(sorted({each * scale for each in meanings if each > 0}))
     return Dollars(found[0][0].strip(), readings) if 0 < len(readings) <= MOST_READINGS else None
 
 

@@ -12,6 +12,7 @@ from importlib.resources import files
 from typing import Final
 
 from bot.core.locales import typed_words
+from bot.core.money.tokens import tokenize
 from bot.core.money.vocabulary import FRACTIONS, ONE_OF, SCALES, words_in
 
 _LISTS: Final[Mapping[str, str]] = tomllib.loads((files(__package__) / "foreign.toml").read_text(encoding="utf-8"))
@@ -56,8 +57,6 @@ _SIGN: Final = re.compile(
 )
 """The sign of each currency (Unicode's category Sc), without bitcoin's."""
 
-_GLUED: Final = re.compile(r"(?P<before>[^\W\d_]*)\.?[\d.,']+(?P<after>[^\W\d_]*)")
-
 
 def has_foreign_sign(text: str) -> bool:
     """Return whether `text` has the sign of a currency other than bitcoin's ("$", "€", "￥")."""
@@ -70,8 +69,8 @@ def is_foreign(word: str) -> bool:
 
 
 def is_foreign_sum(word: str) -> bool:
-    """Return whether `word` has an amount and another currency in one piece ("50usd", "sejutarand"), or a sign."""
-    return has_foreign_sign(word) or (_is_glued(word) if any(map(str.isdecimal, word)) else _is_in_words(_fold(word)))
+    """Return whether `word` has an amount and another currency in one piece ("sejutarand", "rbusd"), or a sign."""
+    return has_foreign_sign(word) or _is_in_words(_fold(word))
 
 
 def is_foreign_beside_a_sum(word: str) -> bool:
@@ -81,18 +80,7 @@ def is_foreign_beside_a_sum(word: str) -> bool:
 
 def names_foreign(text: str) -> bool:
     """Return whether a text with nothing but a sum names another currency."""
-    return any(is_foreign(word) or is_foreign_beside_a_sum(word) for word in re.split(r"[\s/()\-]+", text) if word)
-
-
-def _is_glued(word: str) -> bool:
-    """Return whether another currency is written together with digits: "50usd", "RM50", "50rbusd", "usd50rb"."""
-    found = _GLUED.fullmatch(word)
-    if found is None:
-        return False
-    before, after = _fold(found["before"]), _fold(found["after"])
-    if before in FOREIGN or before in _BEFORE_DIGITS:
-        return True
-    return any(words_in(unit) is not None for unit in _before_currency(after))
+    return any(is_foreign(token.text) or is_foreign_beside_a_sum(token.text) for token in tokenize(text))
 
 
 def _is_in_words(word: str) -> bool:

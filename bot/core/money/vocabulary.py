@@ -1,8 +1,9 @@
 """The words for amounts that users in Indonesia type: Indonesian, English and market slang."""
 
+from functools import lru_cache
 from typing import Final
 
-from bot.core.locales import typed_fractions, typed_lists, typed_parts, typed_scales, typed_values
+from bot.core.locales import typed_fractions, typed_lists, typed_parts, typed_scales, typed_values, typed_words
 
 THOUSAND, MILLION, BILLION, TRILLION = 10**3, 10**6, 10**9, 10**12
 
@@ -26,6 +27,18 @@ FRACTIONS: Final = typed_fractions("fractions")
 
 PARTS: Final = typed_parts("parts")
 """Words after a count that say of which parts: "tiga perempat", "three quarters"."""
+
+AMOUNT_LABELS: Final = frozenset(typed_words("amount_labels"))
+"""Words that introduce an amount."""
+
+DECIMAL_WORDS: Final = frozenset(typed_words("decimal_words"))
+"""Words for a decimal mark: "2 koma 5 juta"."""
+
+ADDITIVE: Final = frozenset({*typed_words("additive"), "&", "+"})
+"""Words and marks between two sums that are meant together."""
+
+BESIDE_A_SUM: Final = frozenset(typed_words("beside_a_sum"))
+"""Polite words around a sum."""
 
 TIMES: Final = typed_values("times")
 TEENS: Final = typed_values("teens")
@@ -68,13 +81,14 @@ _ALL: Final = sorted(
 _BY_LETTER: Final = {letter: [word for word in _ALL if word[0] == letter] for letter in {word[0] for word in _ALL}}
 
 
-def words_in(run: str) -> list[str] | None:
+@lru_cache(maxsize=4096)
+def words_in(run: str) -> tuple[str, ...] | None:
     """Split `run` into known words ("limapuluhribu"), longest first. Return None if anything is left."""
     if not run:
-        return []
+        return ()
     for word in _BY_LETTER.get(run[0], ()):
         if run.startswith(word):
             rest = words_in(run[len(word) :])
             if rest is not None:
-                return [word, *rest]
+                return (word, *rest)
     return None

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from datetime import date, timedelta, tzinfo
 from typing import Final
 
-from bot.checkout.parser.sums import Sum, find_sums, list_amounts
-from bot.checkout.parser.words import Word, words_of
+from bot.checkout.parser import words_of
 from bot.core.date_ranges import Span, get_day_span, parse_span
 from bot.core.errors import Rejection
 from bot.core.money import Ambiguous, Amount, parse_amount
+from bot.core.money.tokens import Token
+from bot.core.money.typed import LONGEST_PHRASE, kind_of, list_amounts, read_phrase
 from bot.orders.order import REFERENCE_ALPHABET
 from bot.recipients.search import SearchResult, search
 from bot.settlement.model import PayoutMethod
@@ -63,20 +64,19 @@ def parse_query(text: str, methods: Sequence[PayoutMethod], today: date, zone: t
     First we look for sums with a unit ("1.5 jt" isn't the first of May), then for a day, then for other numbers. One
     word alone can also be a part of a reference or of an id.
     """
-    words, typed = words_of(text), text.strip()
-    if len(text) > MAX_CHARACTERS or not words:
+    tokens, typed = words_of(text), text.strip()
+    if len(text) > MAX_CHARACTERS or not tokens:
         return ParsedQuery(wanted=OrderFilter(), unread=(typed[:MAX_CHARACTERS],) if typed else ())
     part = typed if PART.fullmatch(typed) else ""
-    sums = find_sums(words)
-    left = _without(words, sums)
+    found_amounts, left = _find_sums(tokens)
     # A number alone is no year: all orders of a year are too many to look through.
     span, left = (None, left) if part.isdecimal() else _find_day(left, today, zone)
     bare, digits, left = _find_bare_sums(left, methods)
-    found = search(" ".join(word.text for word in left), methods) if left else SearchResult()
+    found = search(" ".join(left), methods) if left else SearchResult()
     if part and left and found.hit is None:
         candidates = found.candidates if part.isalpha() else ()
         return ParsedQuery(wanted=OrderFilter(parts=(part,)), candidates=candidates)
-    amounts = (*(amount for each in sums for amount in list_amounts(each.value)), *bare)
+    amounts = (*found_amounts, *bare)
     candidates = (found.hit,) if found.hit else found.candidates
     return ParsedQuery(
         wanted=OrderFilter(
@@ -88,7 +88,7 @@ def parse_query(text: str, methods: Sequence[PayoutMethod], today: date, zone: t
             until=span.until if span else None,
         ),
         candidates=candidates if len(candidates) > 1 else (),
-        unread=() if candidates else tuple(word.text for word in left),
+        unread=() if candidates else tuple(left),
     )
 
 
@@ -102,16 +102,31 @@ def _values(amounts: Sequence[Amount], currency: str) -> tuple[int, ...]:
     return tuple(dict.fromkeys(each.value for each in amounts if each.currency == currency))
 
 
-def _without(words: Sequence[Word], sums: Sequence[Sum]) -> list[Word]:
-    taken = {place for each in sums for place in range(each.start, each.stop)}
-    return [word for place, word in enumerate(words) if place not in taken]
+def _find_sums(tokens: Sequence[Token]) -> tuple[list[Amount], list[str]]:
+    """Return the sums that name a unit or a currency, the longest from each token on, and the other words."""
+    amounts, words, place = list[Amount](), list[str](), 0
+    while place < len(tokens):
+        for stop in range(min(len(tokens), place + LONGEST_PHRASE), place, -1):
+            phrase = tokens[place:stop]
+            found = list_amounts(read_phrase(phrase)) if "".join(map(kind_of, phrase)).strip("nijlogfqz") else ()
+            if found:
+                amounts += found
+                break
+        else:
+            stop = place + 1
+            is_glued = bool(words) and tokens[place].gap in {"", "-", "_"}
+            words[-1:] = (
+                [words[-1] + tokens[place].gap + tokens[place].text] if is_glued else [*words[-1:], tokens[place].text]
+            )
+        place = stop
+    return amounts, words
 
 
-def _find_day(words: list[Word], today: date, zone: tzinfo) -> tuple[Span | None, list[Word]]:
+def _find_day(words: list[str], today: date, zone: tzinfo) -> tuple[Span | None, list[str]]:
     """Return the period that the most words in a row name, and the other words."""
     for length in range(min(MAX_DAY_WORDS, len(words)), 0, -1):
         for start in range(len(words) - length + 1):
-            span = _parse_span(" ".join(word.folded for word in words[start : start + length]), today, zone)
+            span = _parse_span(" ".join(words[start : start + length]).casefold(), today, zone)
             if span is not None:
                 return span, [*words[:start], *words[start + length :]]
     return None, words
@@ -127,19 +142,19 @@ def _parse_span(text: str, today: date, zone: tzinfo) -> Span | None:
     return get_day_span(day, day, zone)
 
 
-def _find_bare_sums(words: list[Word], methods: Sequence[PayoutMethod]) -> tuple[list[Amount], list[str], list[Word]]:
+def _find_bare_sums(words: list[str], methods: Sequence[PayoutMethod]) -> tuple[list[Amount], list[str], list[str]]:
     """Return the sums without a unit, those that can be the last digits of a number, and the other words.
 
     A bank's code ("014") isn't a sum.
     """
     codes = {method.code for method in methods}
-    amounts, digits, others = list[Amount](), list[str](), list[Word]()
+    amounts, digits, others = list[Amount](), list[str](), list[str]()
     for word in words:
-        found = () if word.text in codes or not word.text[0].isdecimal() else _read_amounts(word.text)
-        is_part = word.text.isdecimal() and word.text not in codes and PART.fullmatch(word.text) is not None
+        found = () if word in codes or not word[0].isdecimal() else _read_amounts(word)
+        is_part = word.isdecimal() and word not in codes and PART.fullmatch(word) is not None
         amounts.extend(found)
         if is_part:
-            digits.append(word.text)
+            digits.append(word)
         if not found and not is_part:
             others.append(word)
     return amounts, digits, others

@@ -1,0 +1,163 @@
+"""Digits of a line that are neither the number nor the sum: a time, a date, a code, a house, or a count."""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from bot.checkout.parser.vocabulary import (
+    ACCOUNT_LABELS,
+    AFTER_CLOCK,
+    ASIDE_LABELS,
+    BEFORE_ONLY,
+    COUNTED,
+    MONTHS,
+    NUMBER_LABELS,
+    NUMBERED_NAMES,
+    PHONE_LABELS,
+)
+from bot.core.money.tokens import WHOLE_NUMBER, Token
+from bot.core.money.typed import kind_of
+from bot.core.money.vocabulary import AMOUNT_LABELS, CURRENCIES, SCALES
+
+_UNITS: Final = frozenset({*CURRENCIES, *(scale for scale in SCALES if len(scale) > 1)})
+_CLOCK: Final = re.compile(r"\d{1,2}(?::\d{2}){1,2}")
+_DATE: Final = re.compile(
+    r"(?:0?[1-9]|[12]\d|3[01])([-./])(?:0?[1-9]|1[0-2])\1(?:(?:19|20)?\d{2})"
+    r"|(?:19|20)\d{2}([-./])(?:0?[1-9]|1[0-2])\2(?:0?[1-9]|[12]\d|3[01])"
+)
+_DAY: Final = re.compile(r"0?[1-9]|[12]\d|3[01]")
+_YEAR: Final = re.compile(r"(?:19|20)\d{2}")
+_TIMES: Final = frozenset({"jam", "pukul", "pkl", "tgl", "tanggal"})
+_OF_DAYS: Final = frozenset({"bulan", "bln", "tahun", "thn"})
+_NEXT: Final = frozenset({"ini", "depan", "lalu"})
+_BETWEEN: Final = (NUMBER_LABELS - ACCOUNT_LABELS) | {"bank"}
+"""What is between a label and its number."""
+
+_LEAST_GLUED: Final = 7
+"""Digits of a number that is written together with the word before it ("bca1234567890"). Fewer are of a code."""
+
+_LOOKALIKE: Final = re.compile(r"[oOlISBxX]$")
+_BEHIND_LABEL: Final = frozenset(' #.:"([*')
+"""What can be between a label and its number."""
+
+_MOST_COUNTED: Final = 3
+"""Maximum of digits in a count. More digits are a sum or a number."""
+
+
+def find_asides(tokens: Sequence[Token]) -> tuple[set[int], set[int]]:
+    """Return the places of the labels and digits that are a time, a date or a code, and of digits that may be.
+
+    A label ("jam", "kode", "RT") counts for one number. If more digits follow, it is unclear where they belong.
+    """
+    found, unclear, place = set[int](), set[int](), 0
+    while place < len(tokens):
+        stop = max((rule(tokens, place) for rule in (_code, _date, _time, _labelled)), default=place)
+        start = place + 1 if is_numbered_name(tokens, place + 1) else place
+        stop = place + 2 if start > place else stop
+        end = _end_of_pieces(tokens, stop) if stop > place else stop
+        if end > stop:
+            unclear |= set(range(stop - 1, end))
+            found |= set(range(start, stop - 1))
+        else:
+            found |= set(range(start, stop))
+        place = max(end, place + 1)
+    return found, unclear
+
+
+def _end_of_pieces(tokens: Sequence[Token], place: int) -> int:
+    """Return where digits end that follow those of a label, and are neither a complete number nor a sum with a unit."""
+    stop = place
+    while stop < len(tokens) and tokens[stop].joined and tokens[stop].text.isdecimal():
+        if len(tokens[stop].text) >= WHOLE_NUMBER or _folded(tokens, stop + 1) in _UNITS:
+            break
+        stop += 1
+    return stop
+
+
+def is_count(tokens: Sequence[Token], place: int) -> bool:
+    """Return whether a small number counts what is behind it ("3 bulan"): the sum may be meant several times."""
+    text, counted = tokens[place].text, _folded(tokens, place + 1)
+    if not text.isdecimal() or len(text) > _MOST_COUNTED:
+        return False
+    if place + 1 < len(tokens) and tokens[place + 1].gap.startswith("%"):
+        return True
+    return counted in COUNTED and not (counted in ASIDE_LABELS and _is_digits(tokens, place + 2))
+
+
+def is_numbered_name(tokens: Sequence[Token], place: int) -> bool:
+    """Return whether the number at `place` is part of the destination's name before it ("BNI 46")."""
+    return 0 < place < len(tokens) and (tokens[place - 1].folded, _folded(tokens, place)) in NUMBERED_NAMES
+
+
+def _code(tokens: Sequence[Token], place: int) -> int:
+    """Return the end of a number behind "#", or of a few digits that are written together with a word ("AB12")."""
+    token = tokens[place]
+    if not token.text[0].isdecimal():
+        return place
+    is_glued = place > 0 and token.gap == "" and len(token.digits) < _LEAST_GLUED and _is_of_code(tokens[place - 1])
+    return place + 1 if is_glued or token.gap.rstrip().endswith("#") else place
+
+
+def _is_of_code(before: Token) -> bool:
+    """Return whether a word right before digits is no label and no unit, and doesn't end like a digit ("l")."""
+    is_label = before.folded in NUMBER_LABELS | PHONE_LABELS | AMOUNT_LABELS or kind_of(before) != "."
+    return before.text[0].isalpha() and not is_label and _LOOKALIKE.search(before.text) is None
+
+
+def _date(tokens: Sequence[Token], place: int) -> int:
+    """Return the end of a date in one word, of a day and its month with or without the year, or of a month's year."""
+    text = tokens[place].text
+    if _DATE.fullmatch(text):
+        return place + 1
+    at = place
+    if _DAY.fullmatch(text) and _folded(tokens, place + 1) in MONTHS:
+        at += 1
+    elif text.casefold() not in MONTHS or not _YEAR.fullmatch(_folded(tokens, place + 1)):
+        return place
+    return at + 1 + int(_YEAR.fullmatch(_folded(tokens, at + 1)) is not None)
+
+
+def _time(tokens: Sequence[Token], place: int) -> int:
+    text = tokens[place].text
+    if _CLOCK.fullmatch(text):
+        return place + 1
+    is_time = re.fullmatch(r"\d{1,2}(?:[.]\d{2})?", text) and _folded(tokens, place + 1) in AFTER_CLOCK
+    return place + 2 if is_time else place
+
+
+def _labelled(tokens: Sequence[Token], place: int) -> int:
+    """Return the end of a label and its number: "jam 10", "kode bank no 123", "RT 03/05". None is an account's.
+
+    In "token rek 1234567890" the label "token" doesn't count, because "rek" says what follows.
+    """
+    label = tokens[place].folded
+    if label not in ASIDE_LABELS:
+        return place
+    at = place + 1
+    while at <= place + 2 and _folded(tokens, at) in _BETWEEN:
+        at += 1
+    if not _is_digits(tokens, at) or _folded(tokens, at + 1) in _UNITS - BEFORE_ONLY:
+        return place
+    is_short = len(tokens[at].text) <= _MOST_COUNTED
+    if is_short and _folded(tokens, at + 1) in COUNTED and not (label in _TIMES and _is_time(tokens, at)):
+        return place
+    return max(_date(tokens, at), at + 1)
+
+
+def _is_time(tokens: Sequence[Token], place: int) -> bool:
+    """Return whether the number at `place` is an hour or a day: "10 malam", "3 bulan 12"; three months are a count."""
+    unit, after = _folded(tokens, place + 1), _folded(tokens, place + 2)
+    return unit == "malam" or (unit in _OF_DAYS and (after in _NEXT or _is_digits(tokens, place + 2)))
+
+
+def _is_digits(tokens: Sequence[Token], place: int) -> bool:
+    return _folded(tokens, place)[:1].isdecimal()
+
+
+def _folded(tokens: Sequence[Token], place: int) -> str:
+    """Return the token at `place`, or "" if marks separate it from the one before."""
+    return tokens[place].folded if place < len(tokens) and _is_behind(tokens[place]) else ""
+
+
+def _is_behind(token: Token) -> bool:
+    return token.joined or token.gap in {"-", "/"} or set(token.gap) <= _BEHIND_LABEL

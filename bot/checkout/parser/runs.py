@@ -1,0 +1,188 @@
+"""Runs of neighbouring digits and money words, and the ways to divide each into one number and sums."""
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from bot.checkout.parser.numbers import as_sent, could_be_whole, is_number, is_round, is_weak_number, written_digits
+from bot.checkout.parser.vocabulary import ACCOUNT_LABELS
+from bot.core.money.tokens import WHOLE_NUMBER, Token
+from bot.core.money.typed import Ambiguous, Reading, ambiguous, kind_of, list_amounts, read_phrase
+from bot.core.money.vocabulary import AMOUNT_LABELS
+from bot.recipients.numbers import MIN_ACCOUNT_DIGITS
+from bot.settlement.model import PayoutMethod
+
+LONGEST_RUN: Final = 16
+"""Maximum of tokens in one run. A longer one is no part of an order."""
+
+INITIALS: Final = frozenset({"k", "m"})
+"""Units of one letter, which can also be initials of a name."""
+
+DIGITS: Final = "nijlgofqz"
+"""Kinds of tokens with digits alone."""
+
+_UNITS: Final = frozenset("umexrsb")
+_COUNTS: Final = "nilogfqjwht"
+_MONEY: Final = frozenset("nilogfqjzwtheuxyrsb")
+"""Kinds of tokens that a sum has. Units of one letter, articles and "and" need a number before them."""
+
+ODD_SUM: Final = re.compile(r"\d{4,9}[.,]\d{3}|\d{1,3}(?:([.,])\d{3})+(?!\1)[.,]\d{3}")
+"""A sum with a fraction of three digits, which no number has: "1500000.000", "1.500,000"."""
+
+
+def find_runs(tokens: Sequence[Token], asides: Collection[int]) -> Iterator[range]:
+    """Yield the places of neighbouring tokens of digits and money words. Marks between them end a run."""
+    start = 0
+    while start < len(tokens):
+        stop = start
+        while stop < len(tokens) and stop not in asides and (stop == start or tokens[stop].joined):
+            if not _is_money(tokens, stop, is_first=stop == start):
+                break
+            stop += 1
+        while stop > start and kind_of(tokens[stop - 1]) in "+a":
+            stop -= 1
+        if stop > start:
+            yield range(start, stop)
+        start = max(stop, start + 1)
+
+
+def _is_money(tokens: Sequence[Token], place: int, *, is_first: bool) -> bool:
+    """Return whether the token can be part of a sum or a number."""
+    token, kind = tokens[place], kind_of(tokens[place])
+    before = "" if is_first else kind_of(tokens[place - 1])
+    is_counted = bool(before) and before in _COUNTS and len(tokens[place - 1].digits) < WHOLE_NUMBER
+    if token.folded in INITIALS:
+        # A capital is an initial behind digits ("500 K Anwar"), but not behind a part.
+        return is_counted and (token.gap == "" or token.text.islower() or before in "ht")
+    if kind in "+akm":
+        return bool(before) and before != "r" and (kind != "m" or is_counted)
+    return kind in _MONEY
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """A part of a run that is a sum. `is_bare`: it is a small number without a unit, which can also count something."""
+
+    places: range
+    value: Reading
+    is_bare: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A part of a run that can be the number. `is_sure`: its length is usual."""
+
+    places: range
+    digits: str
+    is_sure: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Division:
+    """A run without a token left over: at most one number, and sums beside it."""
+
+    number: Number | None
+    sums: tuple[Sum, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Neighbouring tokens of digits and money words, and the words before them."""
+
+    tokens: Sequence[Token]
+    places: range
+    method: PayoutMethod | None
+    labels: tuple[str, ...]
+
+    @property
+    def has_number(self) -> bool:
+        """Whether a part of the run is a usual number, perhaps one of several."""
+        return bool(self._numbers(self.places.start, self.places.stop, with_sums=True))
+
+    def divide(self) -> list[Division]:
+        """Return all ways to read the whole run."""
+        start, stop = self.places.start, self.places.stop
+        if len(self.places) > LONGEST_RUN:
+            return []
+        if len(self.places) > 1 and self.method is not None and self.tokens[start].text == self.method.code:
+            start += 1
+        whole, numbers = self._sum(start, stop), self._numbers(start, stop)
+        found = [Division(None, (whole,))] if whole else []
+        for number in numbers:
+            beside = [(start, number.places.start), (number.places.stop, stop)]
+            sums = [self._sum(*each) for each in beside if each[0] < each[1]]
+            if all(each and not self._may_end_in_number(each) for each in sums):
+                found.append(Division(number, tuple(each for each in sums if each)))
+        may_be = {as_sent(each.digits, self.method) for each in self._numbers(start, stop, with_sums=True)}
+        labelled = [each for each in found if each.number] if ACCOUNT_LABELS & set(self.labels) else []
+        found = labelled or found
+        if not found and not may_be:
+            found = [Division(each, sums) for each, sums in self._with_weak_number(start, stop)]
+        if len(found) > 1:
+            found = [each for each in found if not any(one.is_bare for one in each.sums)] or found
+        return found if len(may_be) <= 1 or all(each.number is None for each in found) else []
+
+    def _may_end_in_number(self, found: Sum) -> bool:
+        """Return whether the last group of a sum with spaces may be the number's first piece: "150 000 616 787…"."""
+        digits = [token.text for token in self.tokens[found.places.start : found.places.stop] if token.digits]
+        return len(digits) > len(("150", "000")) and digits[-1] != "000"
+
+    def _with_weak_number(self, start: int, stop: int) -> Iterator[tuple[Number, tuple[Sum, ...]]]:
+        """Yield a number of an unusual length at one end of the run, with the sum at the other end."""
+        for cut in range(start + 1, stop):
+            for places, rest in ((range(start, cut), range(cut, stop)), (range(cut, stop), range(start, cut))):
+                is_of_sum = places.stop < stop and self._is_unit(places.stop)
+                is_of_sum = is_of_sum or (places.start > start and self._is_of_before(places.start))
+                if not is_of_sum and is_weak_number(self.tokens[places.start : places.stop]):
+                    found = self._sum(rest.start, rest.stop)
+                    if found is not None and not found.is_bare:
+                        digits = written_digits(self.tokens[places.start : places.stop])
+                        yield Number(places, digits, is_sure=False), (found,)
+
+    def _sum(self, start: int, stop: int) -> Sum | None:
+        """Return these tokens as a sum. Bare digits are sure only if they are grouped, round, or introduced."""
+        phrase = self.tokens[start:stop]
+        value = read_phrase(phrase)
+        kinds = "".join(map(kind_of, phrase))
+        if value is None or kinds.strip(DIGITS):
+            return Sum(range(start, stop), value, is_bare=not set(kinds) & _UNITS) if value is not None else None
+        digits = sum(len(token.digits) for token in phrase)
+        if digits >= WHOLE_NUMBER and not ODD_SUM.fullmatch(phrase[0].text):
+            return None
+        is_introduced = start == self.places.start and bool(AMOUNT_LABELS & set(self.labels[:1]))
+        is_round = kinds == "g" or len(kinds) > 1 or phrase[0].text.endswith("000")
+        if kinds == "l" and not is_round and not is_introduced:
+            return None
+        if not (is_round or is_introduced):
+            value = ambiguous(list_amounts(value)) or value
+        return Sum(range(start, stop), value, is_bare=isinstance(value, Ambiguous) and kinds not in {"o", "q"})
+
+    def _numbers(self, start: int, stop: int, *, with_sums: bool = False) -> list[Number]:
+        """Return the parts of the run that are a usual number. `with_sums`: also those with a round sum in them."""
+        is_amount = start == self.places.start and not AMOUNT_LABELS.isdisjoint(self.labels[:1])
+        found = []
+        for first in range(start + int(is_amount), stop):
+            if first > start and self._is_of_before(first):
+                continue
+            for last in range(first + 1, stop + 1):
+                pieces = self.tokens[first:last]
+                if not is_number(pieces):
+                    break
+                digits = written_digits(pieces)
+                has_sum = len(pieces) > 1 and any(
+                    len(each.text) >= MIN_ACCOUNT_DIGITS and is_round(each) for each in pieces
+                )
+                is_whole = not (last < stop and self._is_unit(last)) and (with_sums or not has_sum)
+                if is_whole and could_be_whole(digits, self.method):
+                    found.append(Number(range(first, last), digits))
+        return found
+
+    def _is_of_before(self, place: int) -> bool:
+        """Return whether the digits at `place` belong to the token before: their "Rp", or a unit ("65k05")."""
+        is_first = place - 1 == self.places.start and kind_of(self.tokens[place - 1]) == "r"
+        return is_first or self.tokens[place].gap == ""
+
+    def _is_unit(self, place: int) -> bool:
+        """Return whether the token at `place` can only belong to the digits before it."""
+        return self.tokens[place].gap == "" or kind_of(self.tokens[place]) in "um"
