@@ -41,15 +41,6 @@ async def test_is_it_paid_follows_an_order_to_its_end(shared_system: System) -> 
     assert label("orders.button.help") in await emma.labels_of(shown)
 
 
-async def test_a_payment_that_is_only_seen_when_somebody_asks_is_told_once(shared_system: System) -> None:
-    emma = await new_user(shared_system)
-    _, order = await tap_to_invoice(shared_system, emma)
-    await shared_system.service.pays(order)
-    await emma.says("i paid already")
-    await emma.sees(f"{like('orders.notification.paid')}|{like('orders.asked.paid')}")
-    assert await emma.count(like("orders.asked.waiting")) == 0
-
-
 @pytest.mark.parametrize("typed", ["sudah masuk belum", "kok lama", "udh msk blm kak??", "uangku mana"])
 async def test_questions_in_indonesian_are_understood(shared_system: System, typed: str) -> None:
     sari = await new_user(shared_system, "id")
