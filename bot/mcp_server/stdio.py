@@ -1,10 +1,10 @@
 """The stdio transport: one JSON-RPC message per line, and nothing else on stdout.
 
-The SDK reads and writes the lines. This module does two things that it doesn't. It answers lines that aren't messages,
-which the SDK drops without an answer. When the client closes its end, running calls get a moment to finish.
+The SDK reads and writes the lines, and drops those that aren't messages. When the client closes its end, running calls
+get a moment to finish.
 """
 
-from collections.abc import AsyncIterable, Mapping
+from collections.abc import AsyncIterable
 from typing import Protocol
 
 import anyio
@@ -12,17 +12,7 @@ import structlog
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
-from mcp_types import (
-    INVALID_REQUEST,
-    PARSE_ERROR,
-    ErrorData,
-    JSONRPCError,
-    JSONRPCNotification,
-    JSONRPCRequest,
-    JSONRPCResponse,
-    RequestId,
-)
-from pydantic import ValidationError
+from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse, RequestId
 
 from bot.mcp_server.server import AgentServer
 
@@ -82,8 +72,6 @@ class StdioSession:
                 if isinstance(item, SessionMessage):
                     self._track(item)
                     await to_server.send(item)
-                elif (rejection := reject_line(item)) is not None:
-                    await self._answers.send(SessionMessage(rejection))
             with anyio.move_on_after(self._grace_seconds):
                 while self._running:
                     await self._answered.wait()
@@ -106,17 +94,3 @@ class StdioSession:
                 self._answered.set()
                 self._answered = anyio.Event()
         await self._answers.aclose()
-
-
-def reject_line(problem: Exception) -> JSONRPCError | None:
-    """Return the answer to a line that isn't a message, or None if there is nothing to answer."""
-    faults = problem.errors(include_url=False) if isinstance(problem, ValidationError) else []
-    broken = next((fault["input"] for fault in faults if fault["type"] == "json_invalid"), None)
-    if broken is None:
-        sent_id = next((fault["input"].get("id") for fault in faults if isinstance(fault["input"], Mapping)), None)
-        valid_id = sent_id if isinstance(sent_id, str | int) and not isinstance(sent_id, bool) else None
-        error = ErrorData(code=INVALID_REQUEST, message="Invalid Request")
-        return JSONRPCError(jsonrpc="2.0", id=valid_id, error=error)
-    if not str(broken).strip():
-        return None
-    return JSONRPCError(jsonrpc="2.0", id=None, error=ErrorData(code=PARSE_ERROR, message="Parse error"))

@@ -48,7 +48,6 @@ class OrderNotification(NotificationKind):
     OFFER_OVER = "offer_over", AboutOrder  # found when there was too little time left to pay it
     INVOICE = "invoice", AboutOrder  # the QR code and the text to pay with
     INVOICE_TEXT = "invoice_text", AboutOrder  # the text of an invoice that is too long for a caption
-    CARD = "card", AboutOrder  # a status message of its own, which earlier versions sent
     CARD_EDIT = "card_edit", AboutOrder  # edits the message that shows the status of a paid order
     TAKE_DOWN = "take_down", AboutOrder  # removes the invoice: it can no longer be paid
     TAKE_DOWN_PICTURE = "take_down_picture", AboutOrder  # replaces the QR code of an invoice too old to be deleted
@@ -57,7 +56,6 @@ class OrderNotification(NotificationKind):
     CONVERTING = "converting", AboutOrder  # these two only if the user asked for each step (orders/preferences.py)
     SENDING = "sending", AboutOrder
     SENT = "sent", AboutOrder  # the picture of the receipt
-    RECEIPT = "receipt", AboutOrder  # the receipt as a message of its own, which earlier versions queued after `SENT`
     FAILED = "failed", AboutOrder
     EXPIRED = "expired", AboutOrder
     STUCK = "stuck", AboutOrder  # paid, and not done for too long
@@ -82,8 +80,8 @@ OUTCOMES: Final = (
 PAYMENT_MESSAGES: Final = (OrderNotification.INVOICE, OrderNotification.INVOICE_TEXT)
 """The messages with which an order is paid. They are removed when it can no longer be paid."""
 
-STATUS_MESSAGES: Final = (OrderNotification.CARD, OrderNotification.PAID, OrderNotification.PAID_LATE)
-"""The messages that are edited at each step."""
+STATUS_MESSAGES: Final = (OrderNotification.PAID, OrderNotification.PAID_LATE)
+"""The message that is edited at each step."""
 
 
 class OrderWarning(NotificationKind):

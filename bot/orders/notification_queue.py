@@ -23,7 +23,6 @@ QUEUES: Final[Mapping[str, Queue]] = {
     OrderNotification.CARD_EDIT: Queue.EDITS,
     OrderNotification.TAKE_DOWN: Queue.EDITS,
     OrderNotification.TAKE_DOWN_PICTURE: Queue.EDITS,
-    OrderNotification.RECEIPT: Queue.EXTRA,
 }
 """The queues of notifications for which no message about money waits."""
 

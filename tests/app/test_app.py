@@ -133,11 +133,11 @@ def test_no_kind_of_message_has_two_renderers(app: App) -> None:
     async def render(*_: object) -> Sent:
         return Sent()
 
-    with pytest.raises(ValueError, match="two renderers for card"):
+    with pytest.raises(ValueError, match="two renderers for paid"):
         Renderers(
             app.readers.open,
-            {OrderNotification.CARD: render, OrderNotification.SENT: render},
-            {OrderNotification.CARD: render},
+            {OrderNotification.PAID: render, OrderNotification.SENT: render},
+            {OrderNotification.PAID: render},
         )
 
 

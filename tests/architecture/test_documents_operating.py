@@ -29,7 +29,7 @@ COMMANDS_IN_TELEGRAM = {name for names in collect_menus(build_declared_features(
 PATHS = {"data", "healthz", "livez", "mcp", "metrics", "p", "readyz"}
 """What is written in code like a command and is a path."""
 
-IN_NO_MENU = {"id", "answers", "person"}
+IN_NO_MENU = {"id"}
 """A command for the people who set up the bot, and commands by their names in earlier versions."""
 
 OF_BOTFATHER = {"newbot", "revoke", "setinline", "setuserpic"}

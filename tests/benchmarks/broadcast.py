@@ -93,7 +93,7 @@ async def _show_cards(system: SandboxSystem, store: Database, paying: Sequence[F
             card = Notification(
                 chat_id=order.chat_id,
                 subject=f"order:{reference}",
-                kind=OrderNotification.CARD,
+                kind=OrderNotification.PAID,
                 payload=AboutOrder(reference),
                 due_at=now,
                 created_at=now,
@@ -101,7 +101,7 @@ async def _show_cards(system: SandboxSystem, store: Database, paying: Sequence[F
             await OutboxRepository(tx).add([card])
         shown = {order.chat_id: system.chat_events.seen[order.chat_id][-1].message["message_id"] for order in paying}
         for notification in await OutboxRepository(tx).find_heads(now, limit=2 * len(paying)):
-            if notification.chat_id in shown and notification.kind == OrderNotification.CARD:
+            if notification.chat_id in shown and notification.kind == OrderNotification.PAID:
                 await OutboxRepository(tx).record_sent(notification.id, shown[notification.chat_id], now)
 
 

@@ -194,9 +194,10 @@ def commands_to_try(matters: PrivateData, wanted: Iterable[str]) -> Iterator[str
     """Yield these commands with arguments that a stranger could try."""
     about: Mapping[str, tuple[str, ...]] = {
         "order": (matters.orders[0], matters.tickets[0]),
-        "person": (str(matters.user_id), "@newcomer"),
+        "customer": (str(matters.user_id), "@newcomer"),
         "find": ("bca",),
         "send": (),  # it repeats text that it doesn't understand
+        "request": (),  # as `/send`
         "start": (f"v_{matters.orders[0]}", f"r_{matters.orders[0]:A<16}"),
     }
     for command in sorted(wanted):

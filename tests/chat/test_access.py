@@ -32,7 +32,7 @@ from tests.texts import in_any_language, label, like
 from tests.waiting import until
 
 in_one_system = pytest.mark.asyncio(loop_scope="module")
-SUPPORT_COMMANDS = (*collect_menus(access.FEATURES)[Menu.SUPPORT], "answers", "person")
+SUPPORT_COMMANDS = tuple(collect_menus(access.FEATURES)[Menu.SUPPORT])
 """The commands of agents in private, also by their names in earlier versions."""
 
 TRANSLATIONS = Translations.load(strict=True)
@@ -185,7 +185,7 @@ async def open_every_screen(made: System, emma: ChatUser, orders: list[Json]) ->
     shown = {
         emma: ("/orders", "/recipients", "/settings", "/privacy", "/phrase", "/rate", "/help", "/send"),
         made.oscar: ("/broadcast", "/broadcasts", "/stats", "/status", "/audit", "/export"),
-        made.rina: (f"/order {reference}", f"/person {emma.id}", "/tickets", "/answers", "/find bca"),
+        made.rina: (f"/order {reference}", f"/customer {emma.id}", "/tickets", "/replies", "/find bca"),
     }
     for user, lines in shown.items():
         for line in lines:
@@ -312,7 +312,7 @@ def test_every_button_there_is_is_tried() -> None:
 def test_every_command_there_is_is_tried() -> None:
     nobody = PrivateData(1001, ("ABC2345",), ("T-2345A",), frozenset(), frozenset())
     tried = {line[1:].split()[0] for line in access.commands_to_try(nobody, access.command_names())}
-    assert {"send", "order", "person", "tickets", "find", "audit", "note", "unsend", "broadcast"} <= tried
+    assert {"send", "order", "customer", "tickets", "find", "audit", "note", "unsend", "broadcast"} <= tried
     assert tried == access.command_names()
     assert access.command_names(in_groups=True) == {*SUPPORT_COMMANDS, "help", "language", "verify", "id"}
 

@@ -318,7 +318,7 @@ async def test_no_mistake_is_remembered_of_a_message_that_is_done_with(system: O
 
 
 async def test_no_mistake_is_remembered_of_a_chat_that_cannot_be_reached(system: OrderSystem) -> None:
-    await queue(system, OrderNotification.RECEIPT)
+    await queue(system, OrderNotification.CARD_EDIT)
     system.sender.outcomes[EMMA].append(KeyError("a name"))
     await system.deliver()
     await queue(system, "paid")

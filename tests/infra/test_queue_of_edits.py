@@ -225,32 +225,6 @@ class TelegramWithoutRemovals(TelegramWithOldMessages):
         return TryLater(0)
 
 
-async def test_an_edit_that_a_version_before_queued_holds_up_money_for_one_try_at_most(system: OrderSystem) -> None:
-    order = await save_old_invoice(system)
-    renderers, tried = create_renderers(system, TelegramWithoutRemovals()), list[str]()
-
-    class Sender(RecordingSender):
-        async def send(self, notification: StoredNotification) -> Any:
-            tried.append(notification.kind)
-            if notification.kind in {TAKE_DOWN, CARD_EDIT}:
-                return await renderers.send(notification)
-            return await super().send(notification)
-
-    delivery = create_delivery(system, Sender(system.clock))
-    async with system.sql.transaction() as tx:
-        kinds = (OrderNotification.CARD, TAKE_DOWN, CARD_EDIT, OrderNotification.PAID)
-        queued = order_notifications(order, kinds, system.clock.now())
-        await OutboxRepository(tx).add([replace(each, queue=Queue.URGENT) for each in queued])
-    for _ in range(3):
-        while await delivery.start_due():
-            await delivery.wait_until_sent()
-        system.clock.passes(seconds=1)
-    assert tried[3:6] == ["take_down", "card_edit", "paid"]
-    rows = await rows_of(system, order.reference)
-    assert rows["paid"].status is NotificationStatus.SENT
-    assert {rows[kind].queue for kind in ("take_down", "card_edit")} == {Queue.EDITS}
-
-
 class TelegramThatRejects(TelegramWithOldMessages):
     """A fake messenger with messages that are too old to be deleted. Some methods are rejected."""
 
@@ -301,7 +275,7 @@ async def test_a_status_message_that_may_have_been_sent_again_says_so(system: Or
 
     order = await system.place()
     (edit,) = order_notifications(order, (CARD_EDIT,), system.clock.now())
-    (card,) = order_notifications(order, (OrderNotification.CARD,), system.clock.now())
+    (card,) = order_notifications(order, (OrderNotification.PAID,), system.clock.now())
     async with system.sql.transaction() as tx:
         await OutboxRepository(tx).add([replace(card, message_id=7)])
     renderers = create_renderers(system, Telegram({7}))

@@ -61,6 +61,7 @@ from tests.payment_requests.builders import a_request
 from tests.screens import NOW
 
 BOT = Path(__file__).parents[2] / "bot"
+TALK = TicketNotification.CLOSED
 
 
 def create_delivery(system: OrderSystem) -> OutboxDelivery:
@@ -79,8 +80,8 @@ async def queue(system: OrderSystem, *kinds: str) -> None:
             chat_id=EMMA,
             subject="order:R2345AB",
             kind=kind,
-            payload=AboutOrder("R2345AB"),
-            queue=Queue.EXTRA if kind == OrderNotification.RECEIPT else Queue.URGENT,
+            payload=AboutTicket("T-22222") if kind == TALK else AboutOrder("R2345AB"),
+            queue=Queue.EXTRA if kind == TALK else Queue.URGENT,
             due_at=now,
             created_at=now,
         )
@@ -96,7 +97,6 @@ def test_each_kind_of_message_has_one_queue() -> None:
     queue_of = {
         **dict.fromkeys(OrderNotification, Queue.URGENT),
         **dict.fromkeys(edits, Queue.EDITS),
-        OrderNotification.RECEIPT: Queue.EXTRA,
     }
     queued = order_notifications(order, OrderNotification, NOW)
     assert {notification.kind: notification.queue for notification in queued} == queue_of
@@ -154,23 +154,23 @@ def test_the_queues_of_all_that_creates_messages_are_tested() -> None:
     }
 
 
-class FailingPictures:
-    """A sender whose receipts fail and whose other notifications arrive."""
+class FailingTalk:
+    """A sender whose messages of tickets fail and whose other notifications arrive."""
 
     def __init__(self, system: OrderSystem) -> None:
         self._system, self.tries = system, 0
 
     async def send(self, notification: StoredNotification) -> Sent | RetryLater | Undeliverable:
-        if notification.kind == OrderNotification.RECEIPT:
+        if notification.kind == TALK:
             self.tries += 1
             return RetryLater(0)
         return await self._system.sender.send(notification)
 
 
-async def test_a_receipt_that_keeps_failing_holds_up_no_money_and_ends(system: OrderSystem) -> None:
-    failing = FailingPictures(system)
+async def test_a_message_of_a_ticket_that_keeps_failing_holds_up_no_money_and_ends(system: OrderSystem) -> None:
+    failing = FailingTalk(system)
     system.delivery = OutboxDelivery(system.store, failing, system.clock)
-    await queue(system, OrderNotification.RECEIPT)
+    await queue(system, TALK)
     await deliver_all(system)
     await queue(system, OrderNotification.UNRESOLVED, OrderNotification.PAID)
     await deliver_all(system)
@@ -180,12 +180,12 @@ async def test_a_receipt_that_keeps_failing_holds_up_no_money_and_ends(system: O
         await deliver_all(system)
     assert failing.tries == MAX_TRIES[Queue.EXTRA]
     async with system.store.reading() as tx:
-        (receipt,) = [
+        (talk,) = [
             notification
             for notification in await OutboxRepository(tx).find_by_subject("order:R2345AB")
-            if notification.kind == OrderNotification.RECEIPT
+            if notification.kind == TALK
         ]
-    assert receipt.status is NotificationStatus.UNDELIVERABLE
+    assert talk.status is NotificationStatus.UNDELIVERABLE
 
 
 async def test_a_message_about_money_is_tried_for_ever(system: OrderSystem) -> None:
@@ -378,12 +378,12 @@ async def test_an_old_invoice_whose_new_picture_is_refused_loses_its_text_and_bu
     assert set(telegram.edited) == {40, 41}
 
 
-async def test_a_receipt_comes_after_the_message_that_the_rupiah_were_sent(system: OrderSystem) -> None:
+async def test_a_message_of_a_ticket_waits_for_an_earlier_one_about_money(system: OrderSystem) -> None:
     system.sender.outcomes[EMMA].append(RetryLater(30))
-    await queue(system, OrderNotification.SENT, OrderNotification.RECEIPT)
+    await queue(system, OrderNotification.SENT, TALK)
     await deliver_all(system)
     assert system.sender.kinds() == []
     system.clock.passes(seconds=30)
     await deliver_all(system)
     await deliver_all(system)
-    assert system.sender.kinds() == [OrderNotification.SENT, OrderNotification.RECEIPT]
+    assert system.sender.kinds() == [OrderNotification.SENT, TALK]

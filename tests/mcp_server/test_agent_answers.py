@@ -5,11 +5,8 @@ import logging
 from decimal import Decimal
 
 import pytest
-from mcp_types import JSONRPCError, jsonrpc_message_adapter
-from pydantic import ValidationError
 
 from bot.mcp_server.logs import FixedTextOnly
-from bot.mcp_server.stdio import reject_line
 from bot.mcp_server.tools.answers import Output, answer, error_result
 from bot.mcp_server.tools.arguments import to_whole_number
 from bot.mcp_server.tools.rates import stats_out
@@ -65,20 +62,3 @@ def test_of_a_library_only_the_fixed_sentence_is_logged(name: str, kept: str) ->
     record = logging.LogRecord(name, logging.INFO, __file__, 1, "Tool %r failed: %r", ("x", "0812"), None)
     assert FixedTextOnly().filter(record)
     assert record.getMessage() == kept
-
-
-@pytest.mark.parametrize(
-    ("line", "request_id", "code"),
-    [
-        (b"{", None, -32700),
-        (b'{"jsonrpc":"2.0","id":"a"}', "a", -32600),
-        (b'{"jsonrpc":"2.0","id":[1],"method":5}', None, -32600),
-        (b"[]", None, -32600),
-    ],
-)
-def test_a_line_that_is_no_message_gets_the_answer_it_deserves(line: bytes, request_id: str | None, code: int) -> None:
-    with pytest.raises(ValidationError) as problem:
-        jsonrpc_message_adapter.validate_json(line)
-    refusal = reject_line(problem.value)
-    assert isinstance(refusal, JSONRPCError)
-    assert (refusal.id, refusal.error.code) == (request_id, code)

@@ -20,25 +20,25 @@ pytestmark = pytest.mark.process
 NOWHERE = "http://127.0.0.1:9"
 
 LINES: list[tuple[bytes, list[dict[str, Any]]]] = [
-    (b"hello", [{"id": None, "code": -32700}]),
-    (b'{"jsonrpc":"2.0","id":9', [{"id": None, "code": -32700}]),
-    (b"\xff\xfe\x00", [{"id": None, "code": -32700}]),
-    (b"[" * 5000, [{"id": None, "code": -32700}]),
-    (b'{"jsonrpc":"2.0","id":9,"method":"tools/list"}}', [{"id": None, "code": -32700}]),
+    (b"hello", []),
+    (b'{"jsonrpc":"2.0","id":9', []),
+    (b"\xff\xfe\x00", []),
+    (b"[" * 5000, []),
+    (b'{"jsonrpc":"2.0","id":9,"method":"tools/list"}}', []),
     (b"", []),
     (b"   \t", []),
-    (b"null", [{"id": None, "code": -32600}]),
-    (b"42", [{"id": None, "code": -32600}]),
-    (b'"tools/list"', [{"id": None, "code": -32600}]),
-    (b"{}", [{"id": None, "code": -32600}]),
-    (b"[]", [{"id": None, "code": -32600}]),
-    (b'[{"jsonrpc":"2.0","id":9,"method":"tools/list"}]', [{"id": None, "code": -32600}]),
-    (b'{"jsonrpc":"2.0","id":9}', [{"id": 9, "code": -32600}]),
-    (b'{"jsonrpc":"1.0","id":9,"method":"tools/list"}', [{"id": 9, "code": -32600}]),
-    (b'{"id":"nine","method":"tools/list"}', [{"id": "nine", "code": -32600}]),
-    (b'{"jsonrpc":"2.0","id":9,"method":5}', [{"id": 9, "code": -32600}]),
-    (b'{"jsonrpc":"2.0","id":9,"method":"tools/call","params":[1]}', [{"id": 9, "code": -32600}]),
-    (b'{"jsonrpc":"2.0","id":true,"method":5}', [{"id": None, "code": -32600}]),
+    (b"null", []),
+    (b"42", []),
+    (b'"tools/list"', []),
+    (b"{}", []),
+    (b"[]", []),
+    (b'[{"jsonrpc":"2.0","id":9,"method":"tools/list"}]', []),
+    (b'{"jsonrpc":"2.0","id":9}', []),
+    (b'{"jsonrpc":"1.0","id":9,"method":"tools/list"}', []),
+    (b'{"id":"nine","method":"tools/list"}', []),
+    (b'{"jsonrpc":"2.0","id":9,"method":5}', []),
+    (b'{"jsonrpc":"2.0","id":9,"method":"tools/call","params":[1]}', []),
+    (b'{"jsonrpc":"2.0","id":true,"method":5}', []),
     (b'{"jsonrpc":"2.0","id":9,"method":"no/such"}', [{"id": 9, "code": -32601}]),
     (b'{"jsonrpc":"2.0","id":9,"method":"tools/call"}', [{"id": 9, "code": -32602}]),
     (b'{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":5}}', [{"id": 9, "code": -32602}]),
@@ -66,7 +66,7 @@ async def collect_messages(folder: Path, *lines: bytes) -> list[dict[str, Any]]:
     return messages
 
 
-async def test_each_line_that_is_no_call_is_answered_for_what_it_is(tmp_path: Path) -> None:
+async def test_a_line_that_is_no_message_is_left_out_and_a_wrong_call_is_answered(tmp_path: Path) -> None:
     messages = await collect_messages(tmp_path, *(line for line, _ in LINES))
     wanted = [answer for _, answers in LINES for answer in answers]
     errors = [{"id": message["id"], "code": message["error"]["code"]} for message in messages]

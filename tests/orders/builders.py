@@ -33,9 +33,9 @@ DEPOSIT_ADDRESS: Final = add_checksum("0x" + "ab" * 20)
 ORDER_LINE: Final = text("orders.line", amount="Rp500,000", destination="BCA ••••7890", reference="ABC2345")
 """The line of `an_open_order()` in messages about it."""
 
-PICTURES: Final = (OrderNotification.INVOICE, OrderNotification.INVOICE_TEXT, OrderNotification.RECEIPT)
+PICTURES: Final = (OrderNotification.INVOICE, OrderNotification.INVOICE_TEXT)
 REMOVALS: Final = (OrderNotification.TAKE_DOWN, OrderNotification.TAKE_DOWN_PICTURE)
-STATUS_MESSAGES: Final = (OrderNotification.REVIEW, OrderNotification.CARD, OrderNotification.CARD_EDIT)
+STATUS_MESSAGES: Final = (OrderNotification.REVIEW, OrderNotification.CARD_EDIT)
 REPORTS: Final = tuple(kind for kind in OrderNotification if kind not in {*PICTURES, *REMOVALS, *STATUS_MESSAGES})
 """The notifications that are messages about an event."""
 

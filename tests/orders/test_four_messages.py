@@ -282,27 +282,6 @@ async def test_a_receipt_whose_picture_is_refused_is_text_at_once(chat: Chat) ->
     assert not sent.has_picture
 
 
-async def test_an_order_of_the_version_before_keeps_its_status_message(chat: Chat) -> None:
-    order = await chat.begin(an_open_order())
-    await chat.tells(order, OrderNotification.INVOICE, OrderNotification.CARD)
-    order = await chat.paid(order)
-    await chat.tells(order, OrderNotification.PAID, OrderNotification.TAKE_DOWN, OrderNotification.CARD_EDIT)
-    card, paid = chat.shown
-    assert says(readable(card.text), "orders.notification.paid")
-    order = await chat.becomes(order, state="IDR_SETTLED", step=OrderStep.SENDING)
-    await chat.tells(order, OrderNotification.CARD_EDIT)
-    card, paid = chat.shown
-    assert card.text == paid.text
-    assert f"⏳ {text('orders.step.sending')}" in readable(card.text)
-
-
-async def test_a_receipt_that_the_version_before_queued_is_still_a_message_of_its_own(chat: Chat) -> None:
-    order = await chat.begin(as_sent(an_open_order()))
-    await chat.tells(order, OrderNotification.SENT, OrderNotification.RECEIPT)
-    sent, receipt = chat.shown
-    assert (sent.has_picture, receipt.has_picture) == (False, True)
-
-
 async def test_an_edit_that_must_wait_is_repeated_and_one_that_cannot_be_made_is_a_new_message(chat: Chat) -> None:
     order = await chat.paid(await chat.begin(an_open_order()))
     await chat.tells(order, OrderNotification.PAID)

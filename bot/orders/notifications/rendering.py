@@ -25,7 +25,7 @@ from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, NotModified, Outcome, TryLater
 from bot.infra.telegram.ui.screen import Keyboard, Screen
 from bot.orders.notification_kinds import OUTCOMES, PAYMENT_MESSAGES, STATUS_MESSAGES, AboutOrder, OrderNotification
-from bot.orders.notification_queue import QUEUES, has_any_message, order_notifications, order_subject
+from bot.orders.notification_queue import order_notifications, order_subject
 from bot.orders.order import Order, Phase
 from bot.orders.preferences import DeliveryMode, delivery_mode
 from bot.orders.receipts.handlers import ReceiptPicture, draw_receipt
@@ -73,14 +73,12 @@ class OrderFacts:
         messages: the messages about it in the chat, the oldest first.
         receipt: for a receipt, its row.
         recipient: for a receipt, the order's recipient, if the user has saved it.
-        has_receipt_row: whether an earlier version queued the receipt as a message of its own.
     """
 
     order: Order
     messages: tuple[SentMessage, ...]
     receipt: Receipt | None = None
     recipient: SavedRecipient | None = None
-    has_receipt_row: bool = False
 
     def find_messages(self, kinds: Collection[OrderNotification]) -> Sequence[SentMessage]:
         """Return the messages of these kinds, the oldest first."""
@@ -122,20 +120,15 @@ class OrderMessages:
             **dict.fromkeys(OUTCOMES, self._show_outcome),
             OrderNotification.INVOICE: self._send_invoice,
             OrderNotification.INVOICE_TEXT: self._send_invoice_text,
-            OrderNotification.CARD: self._send_status_message,
             OrderNotification.CARD_EDIT: self._edit_status_message,
             OrderNotification.PAID: self._send_paid,
             OrderNotification.PAID_LATE: self._send_paid,
             OrderNotification.SENT: self._send_sent,
             OrderNotification.TAKE_DOWN: self._take_down,
             OrderNotification.TAKE_DOWN_PICTURE: self._take_down_picture,
-            OrderNotification.RECEIPT: self._send_receipt,
         }
         renderers = {kind: special.get(kind, self._send_message) for kind in OrderNotification}
-        return {
-            kind: RenderWithFacts(_read_facts, _if_readable(_in_its_queue(render) if kind in QUEUES else render))
-            for kind, render in renderers.items()
-        }
+        return {kind: RenderWithFacts(_read_facts, _if_readable(render)) for kind, render in renderers.items()}
 
     async def _describe_ticket(self, context: RenderContext, order: Order) -> Screen | None:
         """Return what the message about an order's problem says about its ticket, or None if it has none."""
@@ -194,8 +187,6 @@ class OrderMessages:
     ) -> DeliveryOutcome:
         """Send that the payment arrived. The message is edited at each later step, for everyone."""
         mode = _mode(OrderNotification(notification.kind), context)
-        if mode is DeliveryMode.STATUS_ONLY and facts.find_messages((OrderNotification.CARD,)):
-            return Sent()
         screen = self._build_status_message(facts.order, context)
         return await _send(notification, context, screen, silent=mode is not DeliveryMode.SOUND)
 
@@ -289,32 +280,20 @@ class OrderMessages:
         text = _build_payment(facts.order, context).follow_up
         return Sent() if text is None else await _send(notification, context, Screen(text), silent=True)
 
-    async def _send_status_message(
-        self, notification: OrderMessage, facts: OrderFacts, context: RenderContext
-    ) -> DeliveryOutcome:
-        return await _send(notification, context, self._build_status_message(facts.order, context), silent=True)
-
     async def _edit_status_message(
         self, notification: OrderMessage, facts: OrderFacts, context: RenderContext
     ) -> DeliveryOutcome:
-        """Edit the status message.
-
-        An order of an earlier version can have two: its own status message, and the message about the payment.
-        """
+        """Edit the status message. If it can't be edited, send a new one in place of it."""
         chat_id, order = notification.chat_id, facts.order
         shown = facts.find_messages(STATUS_MESSAGES)
         if not shown:
             return await _correct_review(notification, facts, context)
         screen = self._build_status_message(order, context)
-        for message in shown:
-            edited = await context.messenger.edit_text(
-                chat_id, message.message_id, screen.text, screen.keyboard, priority="money"
-            )
-            if not isinstance(edited, Delivered | NotModified | Gone | Invalid):
-                return delivery_outcome(edited)
+        edited = await context.messenger.edit_text(
+            chat_id, shown[-1].message_id, screen.text, screen.keyboard, priority="money"
+        )
         if not isinstance(edited, Gone | Invalid):
             return delivery_outcome(edited)
-        # Editing the newest one will never work. Send a new status message in place of it.
         text = with_repeat_note(notification, context.t, screen.text)
         sent = await context.messenger.send_text(chat_id, text, screen.keyboard, priority="money", silent=True)
         if isinstance(sent, Delivered):
@@ -364,7 +343,7 @@ class OrderMessages:
             return Sent()
         silent = mode is not DeliveryMode.SOUND
         data = facts.receipt or await self._receipts.get_or_create(order)
-        if data is None or facts.has_receipt_row:
+        if data is None:
             return await _send(notification, context, Screen(receipt.format_sent(context.t, order)), silent=silent)
 
         async def send_picture() -> Outcome:
@@ -381,25 +360,6 @@ class OrderMessages:
             return await _send(notification, context, replace(screen, keyboard=keyboard), silent=silent)
 
         return await self._send_picture_or_text(notification, send_picture, send_text)
-
-    async def _send_receipt(
-        self, notification: OrderMessage, facts: OrderFacts, context: RenderContext
-    ) -> DeliveryOutcome:
-        """Send the receipt silently, after a message of an earlier version that the rupiah were sent."""
-        if _mode(OrderNotification.SENT, context) is DeliveryMode.STATUS_ONLY:
-            return Sent()
-        order = facts.order
-        data = facts.receipt or await self._receipts.get_or_create(order)
-        if data is None:
-            return Sent()
-        picture = await self._draw_receipt(data, order, context)
-        caption = with_repeat_note(notification, context.t, picture.caption)
-        # The receipt can wait, but other users' messages about money can't.
-        return delivery_outcome(
-            await context.messenger.send_photo(
-                notification.chat_id, picture.png, caption, picture.keyboard, priority="talk", silent=True
-            )
-        )
 
     async def _draw_receipt(self, data: Receipt, order: Order, context: RenderContext) -> ReceiptPicture:
         links = ReceiptLinks(context.messenger.username, self._public_url)
@@ -431,20 +391,6 @@ async def _correct_review(notification: OrderMessage, facts: OrderFacts, context
     return Sent() if isinstance(edited, Gone | Invalid) else delivery_outcome(edited)
 
 
-def _in_its_queue(render: RenderOrder) -> RenderOrder:
-    """Let a failed attempt be repeated in the queue of its kind. The version before knew no queue of edits."""
-
-    async def render_in_its_queue(
-        notification: OrderMessage, facts: OrderFacts, context: RenderContext
-    ) -> DeliveryOutcome:
-        outcome = await render(notification, facts, context)
-        if not isinstance(outcome, RetryLater):
-            return outcome
-        return replace(outcome, queue=QUEUES[notification.kind])
-
-    return render_in_its_queue
-
-
 async def _read_facts(notification: OrderMessage, tx: Transaction) -> OrderFacts | None:
     """Read what a message about an order needs. Return None if there is no such order."""
     order = await OrderRepository(tx).get(notification.payload.reference)
@@ -452,14 +398,9 @@ async def _read_facts(notification: OrderMessage, tx: Transaction) -> OrderFacts
         return None
     outbox, subject = OutboxRepository(tx), order_subject(order)
     facts = OrderFacts(order, await outbox.find_messages(subject, MESSAGES_OF_ORDER, notification.chat_id))
-    if notification.kind not in {OrderNotification.SENT, OrderNotification.RECEIPT}:
+    if notification.kind != OrderNotification.SENT:
         return facts
-    return replace(
-        facts,
-        receipt=await find_receipt(tx, order),
-        recipient=await _find_recipient(tx, order),
-        has_receipt_row=await has_any_message(tx, order, (OrderNotification.RECEIPT,)),
-    )
+    return replace(facts, receipt=await find_receipt(tx, order), recipient=await _find_recipient(tx, order))
 
 
 async def _find_recipient(tx: Transaction, order: Order) -> SavedRecipient | None:

@@ -10,8 +10,6 @@ from bot.support.lookup.model import OrderFilter
 FIELD, VALUE = "~", ","
 DIGITS: Final = string.digits + string.ascii_lowercase
 MINUTE: Final = 60
-FIELDS_WITHOUT_PARTS: Final = 6
-"""The fields of a search in the buttons of earlier versions."""
 
 
 def format_page(subject: object, offset: int = 0) -> str:
@@ -44,10 +42,7 @@ def format_search(wanted: OrderFilter, offset: int = 0) -> str | None:
 def parse_search(query: str) -> tuple[OrderFilter, int] | None:
     """Return the arguments of `format_search`, or None if the query isn't its result."""
     try:
-        fields = query.split(FIELD)
-        if len(fields) == FIELDS_WITHOUT_PARTS:
-            fields.insert(3, "")
-        code, idr, sats, parts, since, until, offset = fields
+        code, idr, sats, parts, since, until, offset = query.split(FIELD)
         return (
             OrderFilter(
                 code=code,

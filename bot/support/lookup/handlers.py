@@ -87,7 +87,6 @@ class LookupHandlers:
         routes.add_command("find", self.find, menu={Menu.SUPPORT: 20})
         routes.add_command("tickets", self.list_tickets, menu={Menu.SUPPORT: 10})
         routes.add_command("customer", self.user, menu={Menu.SUPPORT: 40})
-        routes.add_command("person", self.user, menu={})  # its name in earlier versions
         routes.add_button(LookupButton, self.lookup_button)
         return routes
 

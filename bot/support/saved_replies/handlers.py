@@ -58,7 +58,6 @@ class SavedReplyHandlers:
         """Return the command and the buttons."""
         routes = self._sessions.routes()
         routes.add_command("replies", self.list_saved_replies, menu={Menu.SUPPORT: 50})
-        routes.add_command("answers", self.list_saved_replies, menu={})  # its name in earlier versions
         actions: Mapping[SavedReplyAction, _Action] = {
             SavedReplyAction.LIST: self._list,
             SavedReplyAction.SHOW: self._show,

@@ -68,10 +68,10 @@ async def test_what_names_nothing_says_how_to_ask(shared_system: System) -> None
         "/order '; DROP TABLE orders; --": like("support.lookup.no_such_name"),
         "/order QQQQQQQQ": like("support.lookup.nothing"),
         "/order T-22222": like("support.lookup.nothing"),
-        "/person": like("support.lookup.how_person"),
-        "/person @nobody_at_all": like("support.lookup.nobody_called"),
-        "/person 99999999999999999999999": like("support.lookup.nobody_called"),
-        "/person 4242424242": like("support.lookup.nobody", user="4242424242"),
+        "/customer": like("support.lookup.how_person"),
+        "/customer @nobody_at_all": like("support.lookup.nobody_called"),
+        "/customer 99999999999999999999999": like("support.lookup.nobody_called"),
+        "/customer 4242424242": like("support.lookup.nobody", user="4242424242"),
         "/find": like("support.lookup.how_find"),
         "/find xyzzy <b>": like("support.lookup.unread", what="xyzzy b"),
         "/find xyzzy": like("support.lookup.nothing_called", what="xyzzy"),
@@ -91,7 +91,7 @@ async def test_people_are_found_by_id_name_forwarding_and_their_lists_come_in_pa
     await emma.says("/start")
     await emma.sees(like("users.start.text"))
     await add_old_orders(shared_system, emma, 7)
-    await rina.says(f"/person {emma.id}")
+    await rina.says(f"/customer {emma.id}")
     page = await rina.sees(like("support.case.person", "id", user=shown_user(emma.id)))
     assert says(page["text"], "support.lookup.tally", "id", orders=7, under_way=0, paid=0)
     assert f"Newcomer ({emma.id})" in page["text"]
@@ -108,7 +108,7 @@ async def test_people_are_found_by_id_name_forwarding_and_their_lists_come_in_pa
     await rina.sees(like("support.case.person", "id", user=shown_user(emma.id)))
     forwarded = await rina.forwards_of(emma, "and here?")
     await rina.sees(like("support.case.person", "id", user=shown_user(emma.id)))
-    await rina.says("/person", reply_to=forwarded)
+    await rina.says("/customer", reply_to=forwarded)
     await rina.sees(like("support.case.person", "id", user=shown_user(emma.id)))
 
 
@@ -122,7 +122,7 @@ async def test_a_name_finds_whoever_had_it_when_last_here(shared_system: System)
     await dewi.says("/start")
     await dewi.sees(like("users.start.text"))
     for name in ("@dewi_kopi", "DEWI_KOPI", "https://t.me/Dewi_Kopi"):
-        for command in ("person", "customer", "find"):
+        for command in ("customer", "find"):
             await rina.says(f"/{command} {name}")
             await rina.sees(like("support.case.person", user=f"Dewi ({dewi.id})"))
 

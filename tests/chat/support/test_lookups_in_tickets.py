@@ -54,7 +54,7 @@ async def test_in_a_tickets_topic_nothing_has_to_be_named_and_the_page_of_one_is
     page = await wait_for_answer(group, card, in_any_language("support.case.reference", reference=reference))
     assert page["message_thread_id"] == topic
     assert hides_recipient(page)
-    await group.says("/person", topic=topic)
+    await group.says("/customer", topic=topic)
     user = await wait_for_answer(group, page, in_any_language("support.case.person", user=shown_user(emma.id)))
     assert user["message_thread_id"] == topic
     await group.taps(label("support.lookup.person", "id"), message=page)
@@ -63,7 +63,7 @@ async def test_in_a_tickets_topic_nothing_has_to_be_named_and_the_page_of_one_is
     assert ticket in text_of(await group.finds(card) or {}), "a ticket's own card stays a card"
     rina = ChatUser(shared_system.telegram, shared_system.rina.id)
     await rina.speaks("en")
-    await rina.says(f"/person {emma.id}")
+    await rina.says(f"/customer {emma.id}")
     await rina.taps(ticket)
     card = await rina.sees(like("support.staff_ticket.unclaimed", reference=ticket))
     await rina.says("We are asking the bank.", reply_to=card)
@@ -80,7 +80,7 @@ async def test_without_a_group_a_tickets_card_is_answered_with_the_command(tmp_p
         card = await wait_for_card(rina, ticket)
         await rina.says("/order", reply_to=card)
         page = await wait_for_answer(rina, card, like("support.case.reference", reference=reference))
-        await rina.says("/person", reply_to=card)
+        await rina.says("/customer", reply_to=card)
         await wait_for_answer(
             rina,
             page,
@@ -99,7 +99,7 @@ async def test_without_a_group_a_tickets_card_is_answered_with_the_command(tmp_p
         ):
             pressed = await rina.presses(message, data)
             assert pressed["text"] == label("support.staff.not_yours")
-        for command in ("/order", "/person"):
+        for command in ("/order", "/customer"):
             await rina.says(command, reply_to=card)
             await rina.sees(like("checkout.chat.unknown_command"))
         await rina.forwards_of(emma, "where is my money?")

@@ -21,7 +21,7 @@ async def test_support_sees_where_a_customer_is_stuck(shared_system: System, lan
     await emma.sees(like("checkout.number.ask_bank"))
     await emma.says(f"{NUMBER} is Sari's")
     await emma.sees(like("recipients.number.not_digits"))
-    await rina.says(f"/person {emma.id}")
+    await rina.says(f"/customer {emma.id}")
     page = await rina.sees(like("support.draft.open", language))
     assert says(page["text"], "support.draft.step", language, step=text("support.draft.step.number", language))
     assert text("recipients.number.not_digits", language) in page["text"]

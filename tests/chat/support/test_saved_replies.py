@@ -118,7 +118,7 @@ async def test_an_answer_about_an_order_isnt_sent_where_there_is_none(without_gr
 async def test_nobody_but_support_reads_or_changes_them(without_group: System) -> None:
     page = await add_saved_reply(without_group.rina, "secret", en="For staff alone", id_="Untuk staf saja")
     emma = await new_user(without_group)
-    await emma.says("/answers")
+    await emma.says("/replies")
     await emma.sees(like("checkout.chat.unknown_command"))
     await emma.says("/start")
     under = await emma.sees(like("users.start.text"))
@@ -143,7 +143,7 @@ async def test_in_the_group_they_are_used_and_not_changed(kirim_with_a_group: tu
     kirim, rina = kirim_with_a_group
     page = await add_saved_reply(rina, "thanks", en="Thank you", id_="Terima kasih")
     group = ChatUser(kirim.telegram, rina.id, SUPPORT_GROUP_ID)
-    await group.says("/answers")
+    await group.says("/replies")
     listed = await group.sees(like("support.saved_reply.in_group", names=re.compile(r".*, thanks")))
     assert "Thank you" not in text_of(listed)
     for button in ("list", "show:thanks", "add", "text:thanks:en", "ask:thanks", "del:thanks"):

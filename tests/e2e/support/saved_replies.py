@@ -7,7 +7,7 @@ from tests.texts import label, like, name_of, says
 
 async def list_saved_replies(rina: ChatUser) -> Json:
     """Ask for a new list of the saved replies, since older pages have buttons with the same names."""
-    await rina.says("/answers")
+    await rina.says("/replies")
     return await rina.sees(like("support.saved_reply.list"))
 
 

@@ -67,7 +67,7 @@ async def test_support_finds_an_order_its_user_and_their_tickets_on_a_phone(
             await send_text(pane, "/tickets")
             await tap_button(pane, who.label("support.lookup.list.closed", count=0))
             await sees(page, pane, who, who.reads("support.lookup.no_tickets"), "05-tickets")
-            await send_text(pane, "/person @nobody_at_all")
+            await send_text(pane, "/customer @nobody_at_all")
             await sees(page, pane, who, who.reads("support.lookup.nobody_called"), "06-nobody")
 
 
