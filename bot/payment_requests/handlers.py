@@ -3,6 +3,7 @@
 A button carries the request's id. It works only for the request's own user, also if its message was forwarded.
 """
 
+import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
@@ -44,6 +45,9 @@ from bot.users.session import Session, as_handler, current_session
 
 NOTE: Final = "payment_request_note"
 END: Final = "payment_request_end"
+NAMES_ACCOUNT: Final = re.compile(r"(?:ke|to)\s|\S+\Z|.*\d", re.IGNORECASE)
+"""A line without a sum that may name an account, and not what to do with one: "refund bca"."""
+
 
 _Action = Callable[[Session, PaymentRequest, RequestButton], Awaitable[object]]
 
@@ -114,7 +118,10 @@ class PaymentRequestHandlers:
         session, text = current_session(), update.effective_message and update.effective_message.text
         draft, line = session[DRAFT], ASKS.sub("", text or "")
         is_else = is_replayed(session) or is_late(session) or (draft is not None and draft.terms is not None)
-        if is_else or not await self._one_line.is_order(session, f"kirim {line}"):
+        if is_else or not (
+            await self._one_line.is_order(session, f"kirim {line}")
+            or (NAMES_ACCOUNT.match(line) and await self._one_line.is_order(session, f"100rb {line}"))
+        ):
             return
         await self._begin_or_ask(session, line)
         raise ApplicationHandlerStop

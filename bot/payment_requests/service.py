@@ -22,6 +22,7 @@ from bot.payment_requests.model import ClosedBy, PaymentRequest, RequestState, R
 from bot.payment_requests.notifications import card_notification
 from bot.payment_requests.repository import PaymentRequestRepository
 from bot.payment_requests.rules import PaymentRequestRules
+from bot.payment_requests.wording import space_dots
 from bot.users.model import User
 from bot.users.repository import UserRepository
 
@@ -178,7 +179,7 @@ def _request_of(draft: OrderDraft, now: datetime) -> PaymentRequest | None:
         token=new_token(),
         method=draft.method,
         number=draft.number,
-        holder=draft.holder,
+        holder=space_dots(draft.holder),
         idr=None if draft.amount is None else draft.amount.value,
         note=terms.note,
         is_reusable=bool(terms.is_reusable),

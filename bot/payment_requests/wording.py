@@ -48,7 +48,7 @@ _TWINS: Final = str.maketrans("0134578l", "oieastbi")
 """Digits, and a letter, that look like other letters."""
 
 _DOT_BEFORE_LETTER: Final = re.compile(r"(?<=\w)\.(?=[^\W\d_])")
-"""A dot without a space after it, in which an app can see an address of an ending that we don't know."""
+"""A dot without a space after it, in which an app can see an address: "evil.com", "PT.Maju"."""
 
 
 def check_name(name: str, methods: Iterable[PayoutMethod], operator_name: str = "") -> None:
@@ -83,12 +83,17 @@ def read_note(text: str) -> str:
         raise Rejection("payment_requests.note.ours")
     if _LINK.search(note) or _ADDRESS.search(note) or any(PhoneNumberMatcher(note, "ID")):
         raise Rejection("payment_requests.note.link")
-    note = _DOT_BEFORE_LETTER.sub(". ", note)
+    note = space_dots(note)
     if len(note) > MAX_NOTE_LENGTH:
         raise Rejection("payment_requests.note.too_long", longest=MAX_NOTE_LENGTH, actual=len(note))
     if piles_marks(note):
         raise Rejection("payment_requests.note.symbols")
     return note
+
+
+def space_dots(text: str) -> str:
+    """Return the text with a space after each dot that a letter follows, so that no app makes a link of it."""
+    return _DOT_BEFORE_LETTER.sub(". ", text)
 
 
 def _names_of(methods: Iterable[PayoutMethod]) -> set[str]:

@@ -2,12 +2,16 @@
 
 import pytest
 
+from bot.checkout.draft import RequestTerms
 from bot.core.errors import Rejection
 from bot.payment_requests.model import MAX_NOTE_LENGTH
+from bot.payment_requests.service import _request_of
 from bot.payment_requests.wording import check_name, read_note
 from bot.settlement.model import PayoutMethod
+from tests.checkout.builders import a_draft_at_review
 from tests.payment_requests.ordinary_names import NAMES
 from tests.settlement.builders import BCA, OVO
+from tests.times import NOW
 
 METHODS = (
     BCA,
@@ -138,3 +142,12 @@ def test_a_note_is_one_line_of_text(typed: str, note: str) -> None:
 def test_a_note_with_a_link_or_that_hides_something_is_refused(typed: str, why: str) -> None:
     with pytest.raises(Rejection, match=f"payment_requests.note.{why}"):
         read_note(typed)
+
+
+def test_a_name_with_a_dot_becomes_no_link_for_payers() -> None:
+    names = {"evil.com": "evil. com", "t.me/evil": "t. me/evil", "PT.Maju": "PT. Maju", "Budi S. Kom": "Budi S. Kom"}
+    for typed, shown in names.items():
+        draft = a_draft_at_review(holder=typed, terms=RequestTerms(note_asked=True, is_reusable=True))
+        request = _request_of(draft, NOW)
+        assert request is not None
+        assert request.holder == shown

@@ -36,6 +36,8 @@ async def test_lines_that_ask_begin_requests_and_others_begin_orders(shared_syst
                 ("mau minta 100rb", "checkout.request.destination.ask"),
                 ("tagih 100rb", "checkout.request.destination.ask"),
                 (f"minta 100rb bca {NUMBER}", "checkout.request.holder.ask"),
+                ("minta ke bca", "checkout.number.ask_bank"),
+                ("request BCA", "checkout.number.ask_bank"),
                 # Who is asked isn't whose account it is.
                 ("tagih Budi 100rb", "checkout.request.destination.ask"),
             )
@@ -50,6 +52,7 @@ async def test_lines_that_ask_begin_requests_and_others_begin_orders(shared_syst
         ),
         says(shared_system, f"100rb {ACCOUNT} dia minta hari ini", like("users.start.text")),
         says(shared_system, "terima kasih", like("users.start.text")),
+        says(shared_system, "minta refund ke bca", like("users.start.text")),
         becomes_a_link(shared_system),
         is_not_to_somebody_who_was_paid_before(shared_system),
         has_a_sum_that_can_be_paid(shared_system, "1rb", "orders.amount.below_minimum"),
