@@ -53,12 +53,12 @@ from bot.settlement.model import PayoutMethod, Quote
 
 _ENGLISH = (
     "Check each line before you say yes:\nBank or e-wallet: {bank}\nNumber: {number}\nAccount holder: {holder}\n"
-    "Recipient gets: {rupiah}\nYou pay: {sats} ({channel}). {included}\n{remark}"
-    "Saying yes creates an order. You pay it afterwards, and a paid order can't be reversed."
+    "Recipient gets: {rupiah}\nYou pay: {sats} ({channel}). The fee of {fee} is part of the price that is locked.\n"
+    "{remark}Saying yes creates an order. You pay it afterwards, and a paid order can't be reversed."
 )
 _INDONESIAN = (
     "Periksa tiap baris sebelum setuju:\nBank atau e-wallet: {bank}\nNomor: {number}\nPemilik rekening: {holder}\n"
-    "Penerima mendapat: {rupiah}\nKamu membayar: {sats} ({channel}). Biaya {fee} per transfer sudah termasuk.\n"
+    "Penerima mendapat: {rupiah}\nKamu membayar: {sats} ({channel}). Biaya {fee} termasuk dalam harga yang dikunci.\n"
     "{remark}Kalau setuju, transaksi dibuat. Kamu bayar sesudahnya, dan yang sudah dibayar tidak bisa dibatalkan."
 )
 _QUESTIONS = (_ENGLISH, "about ", "not given", ","), (_INDONESIAN, "sekitar ", "tidak disebutkan", ".")
@@ -355,7 +355,6 @@ def _question(order: ValidOrder, details: str, expected: Estimate) -> str:
                 rupiah=rupiah if is_idr else about + rupiah,
                 sats=about + sats if is_idr else sats,
                 channel="Lightning" if channel == LIGHTNING else TOKENS[channel].symbol,
-                included=FEE_INCLUDED,
                 fee=fee_text,
                 remark=f"{remark}\n" if remark else "",
             )
