@@ -90,10 +90,11 @@ class ReportService:
                 closed = await requests.close_all(user_id, ClosedBy.OPERATOR, now)
             else:
                 closed = int(await requests.close(request_id, ClosedBy.OPERATOR, now))
-            if closed:
+            withdrawn = await withdraw_invoices(tx, IDS_OF_USER, user_id, now, only=None if is_all else request_id)
+            if closed or withdrawn:
                 detail = ALL_OF_USER if is_all else ""
                 await record_closing(tx, operator_id, request_id, now, user_id=user_id, detail=detail)
+            if closed:
                 await OutboxRepository(tx).add([closed_notification(request_id, user_id, now, is_all=is_all)])
-            await withdraw_invoices(tx, IDS_OF_USER, user_id, now, only=None if is_all else request_id)
         self._wake_outbox()
         return closed

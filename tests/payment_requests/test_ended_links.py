@@ -24,6 +24,7 @@ from bot.payment_requests.rules import PaymentRequestRules
 from bot.payment_requests.service import PaymentRequestService
 from tests.orders.order_system import EMMA, OSCAR, SARI, OrderSystem
 from tests.payment_requests.test_paying import a_system, ask, connect, heard, pay, state_of
+from tests.payment_requests.test_reports import audited
 from tests.settlement.fake_settlement import FakeSettlement
 
 OTHER_PAYER = 9_000
@@ -234,6 +235,18 @@ async def test_the_invoices_of_a_link_that_operators_close_are_removed_and_payer
     assert (await system.order(others.reference)).awaits_payment(system.clock.now()) is not closes_all
     async with system.store.reading() as tx:
         assert (await OrderRepository(tx).events(order.reference))[-1].note == EventNote.WITHDRAWN
+
+
+async def test_operators_who_remove_invoices_of_a_link_that_its_asker_closed_are_in_the_audit_log(
+    system: OrderSystem, paying: PayService
+) -> None:
+    request = await ask(system)
+    await pay(system, paying, payer_in_chat(EMMA), request)
+    await PaymentRequestService(system.infra, PaymentRequestRules()).close(SARI, request.id)
+    for _ in range(2):
+        assert await reports_of(system).close(OSCAR, request.id) == 0
+    assert OrderNotification.WITHDRAWN in await heard(system, EMMA)
+    assert await audited(system.store) == [(OSCAR, "closed", f"payment_request:{request.id}", SARI, "")]
 
 
 async def test_a_payment_of_an_invoice_that_was_removed_is_followed_as_ever(

@@ -412,12 +412,14 @@ class OrderService:
 
 async def withdraw_invoices(
     tx: Transaction, origins: LinkQuery, user_id: int, now: datetime, *, only: str | None = None
-) -> None:
+) -> int:
     """Remove the unpaid invoices of orders from a user's links, which operators have closed, and notify the payers.
 
     The service can't withdraw an invoice. So the order keeps its expiry, and is followed as before. `origins` is the
     query of the links with the parameter `user`. `only` is the one link that was closed, if it isn't all of them.
+    Return how many were removed.
     """
+    count = 0
     for order in await OrderRepository(tx).unpaid_of_links(origins, user_id):
         if order.awaits_payment(now) and only in {None, order.origin}:
             withdrawn = await OrderRepository(tx).save(replace(order, expiry_notified=True)) or order
@@ -425,6 +427,8 @@ async def withdraw_invoices(
             queued = order_notifications(withdrawn, (OrderNotification.TAKE_DOWN, OrderNotification.WITHDRAWN), now)
             # In the queue of invoices, so that the removal comes after an invoice that is being sent.
             await OutboxRepository(tx).add([replace(each, queue=Queue.URGENT) for each in queued])
+            count += 1
+    return count
 
 
 async def _save_phrase(tx: Transaction, payer: Payer, phrase: str | None) -> None:
