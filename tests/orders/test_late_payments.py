@@ -7,17 +7,24 @@ from typing import Any
 
 import pytest
 
+from bot.infra.telegram.ui.reader import Reader
 from bot.orders.notification_kinds import OrderNotification, OrderWarning
 from bot.orders.order import Order, OrderStatus, Phase
 from bot.orders.repository import OrderRepository
+from bot.orders.screens import order_messages
 from bot.orders.status_messages import StatusMessages
 from bot.settlement.model import ServiceDown
+from bot.settlement.steps import OrderStep
 from bot.staff.alarm_model import AlarmKind
 from bot.staff.staff_chat import StaffChat, SupportContacts
 from bot.support.tickets.repository import TicketRepository
 from tests.operations.reconciled import alarms, found, make_orders_of_others, reconcile
+from tests.orders.builders import an_open_order
 from tests.orders.order_system import EMMA, OSCAR, SARI, OrderSystem, rules
+from tests.screens import JAKARTA
 from tests.settlement.fake_settlement import FakeSettlement, failing
+from tests.texts import TRANSLATIONS
+from tests.times import NOW
 
 RINA = 3001
 READ_AT = (5, 15, 60, 24 * 60)
@@ -194,3 +201,20 @@ async def test_a_full_list_of_others_does_not_hide_a_late_payment_read_by_id(sys
     pay_late(system, order)
     await system.poll(after=5 * 60)
     assert (await system.order(order.reference)).is_paid
+
+
+@pytest.mark.parametrize(("locale", "before"), [("en", "already"), ("id", "saat itu")])
+def test_a_late_payment_that_fails_on_its_way_did_not_fail_before_it(locale: str, before: str) -> None:
+    reader = Reader(TRANSLATIONS.get(locale), JAKARTA, NOW)
+    failed = replace(
+        an_open_order(),
+        phase=Phase.DONE,
+        state="FAILED",
+        step=OrderStep.SENDING,
+        paid_at=NOW,
+        ended_at=NOW,
+        expiry_notified=True,
+    )
+    told = order_messages.screen(OrderNotification.FAILED, reader, failed, help_offered=True)
+    status = order_messages.status_screen(reader, failed, help_offered=True)
+    assert not [each.text for each in (told, status) if before in each.text]

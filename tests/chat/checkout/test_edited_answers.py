@@ -41,6 +41,18 @@ async def test_an_edit_that_changes_no_text_or_is_of_an_earlier_answer_says_noth
     assert "Rp300,000" in text_of(await emma.sees(EDITED))
 
 
+async def test_an_edited_line_that_asks_for_rupiah_is_answered_with_what_still_counts(shared_system: System) -> None:
+    sari = await new_user(shared_system)
+    line = await sari.says("minta 300rb bca 7731004455 Sari Dewi")
+    await sari.sees(like("payment_requests.ask.note"))
+    await sari.edits(line, "minta 30rb bca 7731004455 Sari Dewi")
+    await sari.sees(EDITED)
+    await sari.edits(line, "kirim 30rb bca 7731004455 Sari Dewi")
+    await sari.says("/id")
+    await sari.sees(like("users.id.own", id=str(sari.id)))
+    assert await sari.count(EDITED) == 1
+
+
 async def test_a_payer_who_edits_the_sum_reads_that_the_first_one_counts(shared_system: System) -> None:
     sari, emma = await new_user(shared_system), await new_user(shared_system)
     link = await an_open_link(sari)
