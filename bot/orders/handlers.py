@@ -115,7 +115,7 @@ class OrderHandlers:
             if session.notice is None and status_message.may_have_been_paid(refreshed, session.now):
                 at = session.t.seconds(session.now, session.reader.zone)
                 session.notice = session.t("orders.card.no_payment_yet", at=at)
-            await self._update_status(session, refreshed)
+            await self._status_messages.update_pressed(session, refreshed)
         elif session.notice is not None:
             await session.send_message(self._status_messages.build_screen(session, refreshed))
 
@@ -126,7 +126,7 @@ class OrderHandlers:
             # The question stays open until the list of orders can be read.
             await session.acknowledge()
             session.notice = session.t("orders.cannot_compare")
-            await self._update_status(session, order)
+            await self._status_messages.update_pressed(session, order)
             return
         if accepted is None:
             await self._status_messages.reject_outdated_button(session, order)
@@ -134,7 +134,7 @@ class OrderHandlers:
         await session.acknowledge()
         if not accepted.awaits_payment(session.now):
             # A message of its own says why it can't be paid after all.
-            await self._update_status(session, accepted)
+            await self._status_messages.update_pressed(session, accepted)
             return
         await session.edit_message(Screen(session.t("orders.accepted", line=format_order_line(session.t, accepted))))
 
@@ -153,7 +153,7 @@ class OrderHandlers:
             # The question stays open, so that the user can try later.
             await session.acknowledge()
             session.notice = _explain_failure(session, order, failure)
-            await self._update_status(session, order)
+            await self._status_messages.update_pressed(session, order)
             return
         if new_attempt is None:
             await self._status_messages.reject_outdated_button(session, order)
@@ -163,9 +163,6 @@ class OrderHandlers:
             Screen(session.t("orders.trying_again", line=format_order_line(session.t, new_attempt)))
         )
         await self._status_messages.show_outcome(session, new_attempt)
-
-    async def _update_status(self, session: Session, order: Order) -> None:
-        await session.edit_message(self._status_messages.build_screen(session, order))
 
     async def show_open_orders(self, session: Session) -> Screen:
         """Return the screen with the user's open orders, with failed ones that aren't settled first."""

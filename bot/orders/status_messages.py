@@ -4,7 +4,7 @@ from datetime import timedelta
 from typing import Final
 
 from bot.infra.feature import Infra
-from bot.infra.outbox.model import format_mark
+from bot.infra.outbox.model import NotificationStatus, format_mark
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.outbound.sender import Delivered, Outcome
 from bot.infra.telegram.ui.screen import Screen
@@ -69,6 +69,23 @@ class StatusMessages:
             session.notice = session.t("orders.card.cannot_look")
             return order
         return await self._observer.apply_report(order.reference, report, asked_at=now) or order
+
+    async def update_pressed(self, session: Session, order: Order) -> None:
+        """Show the status in the pressed message. If another one is edited at each step, that one takes its place.
+
+        Otherwise the pressed message would show a step that is soon over.
+        """
+        async with self._database.reading() as tx:
+            rows = await OutboxRepository(tx).find_by_subject(order_subject(order))
+        shown = [row for row in rows if row.kind in STATUS_MESSAGES and row.chat_id == session.chat_id][-1:]
+        follows = [row for row in shown if row.status in {NotificationStatus.WAITING, NotificationStatus.SENDING}]
+        is_other = any(row.message_id not in {None, session.message_id} for row in shown)
+        if order.is_ended or session.message_id is None or not (follows or is_other):
+            await session.edit_message(self.build_screen(session, order))
+            return
+        await self._messenger.delete(session.chat_id, session.message_id, priority="talk")
+        if is_other:
+            await self.send_status_message(session, order)
 
     async def resend_status_message(self, session: Session, order: Order) -> None:
         """Show the status at the end of the chat: the QR code if the order can be paid, or else the status message."""

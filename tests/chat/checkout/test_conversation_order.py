@@ -184,13 +184,19 @@ async def quotes_anew(emma: ChatUser, order: Json) -> None:
 async def pays_late(live: System, sari: ChatUser, order: Json) -> None:
     expired = await sari.sees(like("orders.notification.expired"), anywhere=True)
     _, anew = await sari.button(label("orders.button.requote"))
+    _, paid = await sari.button(label("orders.button.have_paid"))
+    await live.service.does("settings", speedSeconds=None)
     await live.service.pays(order, late=True)
     await sari.sees(like("orders.notification.paid_late"))
     await sari.sees(f"✅ {like('orders.step.paid')}", anywhere=True)
     assert starts((await sari.presses(expired, anew, force=True))["text"], "orders.stale.order")
     await sari.sees(f"✅ {like('orders.step.paid')}")
+    await sari.presses(expired, paid, force=True)
+    await sari.sees(f"✅ {like('orders.step.paid')}")
+    await sari.sees_times(1, f"✅ {like('orders.step.paid')}")
     await complete_order(live, order)
     await sari.sees(like("orders.notification.sent_bank"), anywhere=True)
+    await sari.sees_times(0, f"⏳ {like('orders.step.converting')}")
 
 
 async def test_a_payment_after_the_end_is_told_to_who_presses_i_have_paid(shared_system: System) -> None:
