@@ -14,7 +14,7 @@ from bot.staff.buttons import AlarmAction, AlarmButton
 from bot.staff.screens import alarms as alarm_screens
 from bot.users.screens.buttons import send_row
 
-OK, WRONG, UNKNOWN, NOTHING_TO_DO = "✅", "🚨", "❔", "⚠️"
+OK, WRONG, UNKNOWN, NOTHING_TO_DO = "✅", "🚨", "❔", "▫️"
 
 
 def show_status(  # noqa: PLR0917  what is monitored, then who reads it

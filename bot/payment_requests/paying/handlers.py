@@ -161,7 +161,7 @@ class PayHandlers:
             worth = await self._service.price(request, idr, ())
             unpaid = self._service.find_unpaid(placed, request, worth)
             if unpaid is not None:
-                await self._show_unpaid(session, unpaid)
+                await self._show_unpaid(session, request, unpaid)
                 return
             await self._service.price(request, idr, placed)
         except Rejection as rejection:
@@ -176,9 +176,9 @@ class PayHandlers:
             shown = screens.show_review(t, request, worth, session.zone, review=review, phrase=phrase)
             await self._show_screen(session, shown)
 
-    async def _show_unpaid(self, session: Session, order: Order) -> None:
+    async def _show_unpaid(self, session: Session, request: PaymentRequest, order: Order) -> None:
         """Show the payer's own unpaid order again."""
-        await session.send_message(Screen(session.t("payment_requests.pay.unpaid")))
+        await session.send_message(screens.show_unpaid(session.t, request))
         await self._status_messages.resend_status_message(session, order)
 
     async def _confirm(self, session: Session, request: PaymentRequest, button: PayButton) -> None:
@@ -209,7 +209,7 @@ class PayHandlers:
                 await session.edit_message(show_confirmed(t, order, phrase=phrase))
                 await self._status_messages.show_outcome(session, order)
             else:
-                await self._show_unpaid(session, order)
+                await self._show_unpaid(session, request, order)
 
     async def _ask_why(self, session: Session, request: PaymentRequest, _: PayButton) -> None:
         await self._show_screen(session, screens.ask_why(session.t, request))

@@ -38,7 +38,12 @@ def show_off(t: Translator) -> Screen:
 def show_not_payable(t: Translator, request: PaymentRequest, state: RequestState) -> Screen:
     """Return why a request can't be paid now."""
     why = t(f"payment_requests.pay.{'paused' if state is RequestState.OPEN else state}")
-    return Screen(f"{_format_asker(t, request)}\n\n{why}", ((_report_button(t, request),), send_row(t)))
+    return Screen(f"{_format_asker(t, request)}\n\n{why}", ((_report_button(t, request),), send_row(t, style=None)))
+
+
+def show_unpaid(t: Translator, request: PaymentRequest) -> Screen:
+    """Return that the payer has an unpaid order of this request, which follows."""
+    return Screen(t("payment_requests.pay.unpaid"), ((_report_button(t, request),),))
 
 
 def show_vanished(t: Translator, request: PaymentRequest) -> Screen:

@@ -36,7 +36,7 @@ def show_staff_start(t: Translator, parts: Sequence[Screen]) -> Screen:
     """Return the start of members of staff: what each of their roles shows. They can send rupiah, too."""
     rows = [row for part in parts for row in part.keyboard]
     text = "\n\n".join([*(part.text for part in parts), t("users.start.staff")])
-    return Screen(text, (*rows, send_row(t), _settings_row(t)))
+    return Screen(text, (*rows, send_row(t, style=None), _settings_row(t)))
 
 
 def _settings_row(t: Translator) -> tuple[Button, ...]:

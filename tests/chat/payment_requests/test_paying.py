@@ -103,7 +103,8 @@ async def opens_it_again_and_again(system: System) -> None:
     data = first["reply_markup"]["inline_keyboard"][0][0]["callback_data"]
     await emma.presses(first, data, force=True)
     await emma.says(f"/start {word}")
-    await emma.sees(like("payment_requests.pay.unpaid"))
+    again = await emma.sees(like("payment_requests.pay.unpaid"))
+    assert await emma.labels_of(again) == [label("payment_requests.pay.report")]
     assert len(await orders_of(system, emma)) == 1
 
 
