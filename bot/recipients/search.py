@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import Final
 
 from rapidfuzz import fuzz
+from rapidfuzz.distance import OSA
 
 from bot.recipients.banks import find_known, name_forms, split_words
 from bot.settlement.model import PayoutMethod
@@ -18,6 +19,9 @@ _MIN_SURE_PREFIX: Final = 3
 
 _MIN_SURE_TYPO: Final = 5
 """Letters. In shorter names one wrong letter makes another bank's name (BCA, BNI, BRI, BSI)."""
+
+_SHORT: Final = 3
+"""Letters of the short names, in which one slip is offered and never taken."""
 
 _MIN_SIMILARITY, _MIN_SURE_SIMILARITY, _MIN_LEAD = 72.0, 79.0, 8.0
 """Similarities in percent: enough to offer, enough to choose, and the lead over the next that a choice needs."""
@@ -46,6 +50,10 @@ def search(query: str, methods: Sequence[PayoutMethod]) -> SearchResult:
         return _make_result(begun, sure=len(min(asked, key=len)) >= _MIN_SURE_PREFIX)
     resembling = _find_similar(asked, methods)
     mentioned = [method for method in methods if _mentions(split_words(query), method)]
+    if resembling == SearchResult() and not mentioned:
+        swapped = [method for method in methods if _is_slip(asked, method, is_swap=True)]
+        slipped = swapped or [method for method in methods if _is_slip(asked, method, is_swap=False)]
+        return _make_result(slipped, sure=False)
     return _make_result(mentioned, sure=False) if mentioned and resembling.hit is None else resembling
 
 
@@ -97,6 +105,12 @@ def _find_similar(asked: frozenset[str], methods: Sequence[PayoutMethod]) -> Sea
     behind = likely[1][0] if len(likely) > 1 else 0.0
     sure = len(max(asked, key=len)) >= _MIN_SURE_TYPO and score >= _MIN_SURE_SIMILARITY and score - behind >= _MIN_LEAD
     return SearchResult(hit=best) if sure else _make_result([method for _, method in likely], sure=False)
+
+
+def _is_slip(asked: frozenset[str], method: PayoutMethod, *, is_swap: bool) -> bool:
+    """Return whether two swapped letters, or one wrong one, make a short name of `asked`: "bac" for BCA."""
+    pairs = [(one, name) for one in asked for name in _forms(method) if len(one) == len(name) == _SHORT]
+    return any(sorted(one) == sorted(name) if is_swap else OSA.distance(one, name) == 1 for one, name in pairs)
 
 
 def _similarity(asked: frozenset[str], method: PayoutMethod) -> float:

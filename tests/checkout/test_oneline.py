@@ -252,6 +252,7 @@ def test_what_is_understood_and_refused_is_said_with_its_reason(text: str, keys:
         ("mand 1234567890123 500rb budi", ["Mandiri", "Mandiri Taspen", "BSI"]),
         ("bcaa 1234567890 500rb", ["BCA", "BCA Syariah"]),
         ("500rb Dana Sari gopey 081234567890", ["GoPay", "DANA"]),
+        ("500rb bac 1234567890", ["BCA"]),  # two letters are swapped
         ("gopey 50k", ["GoPay"]),  # misspelt, and no number confirms it
     ],
 )

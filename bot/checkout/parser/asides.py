@@ -136,7 +136,8 @@ def _labelled(tokens: Sequence[Token], place: int) -> int:
     at = place + 1
     while at <= place + 2 and _folded(tokens, at) in _BETWEEN:
         at += 1
-    if not _is_digits(tokens, at) or _folded(tokens, at + 1) in _UNITS - BEFORE_ONLY:
+    is_share = at + 1 < len(tokens) and tokens[at + 1].gap.startswith("%")
+    if not _is_digits(tokens, at) or is_share or _folded(tokens, at + 1) in _UNITS - BEFORE_ONLY:
         return place
     is_short = len(tokens[at].text) <= _MOST_COUNTED
     if is_short and _folded(tokens, at + 1) in COUNTED and not (label in _TIMES and _is_time(tokens, at)):

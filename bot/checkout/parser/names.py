@@ -231,7 +231,8 @@ def _resembling(words: Sequence[Token], free: Sequence[bool], methods: Sequence[
         result = search(text, methods)
         meant = (result.hit,) if result.hit else result.candidates
         likeness = max((_likeness(text, method, is_bank=is_bank) for method in meant), default=0.0)
-        if likeness >= _LIKE_ENOUGH or (meant and _begins(text, meant[0], is_bank=is_bank)):
+        is_swapped = any(sorted(one) == sorted(text.casefold()) for method in meant for one in _forms(method))
+        if likeness >= _LIKE_ENOUGH or is_swapped or (meant and _begins(text, meant[0], is_bank=is_bank)):
             clear = result.hit is not None and likeness >= _LIKE_ENOUGH
             found.append((likeness, Destination(start, stop, meant, is_certain=False, clear=clear)))
     return _apart([each for _, each in sorted(found, key=lambda pair: -pair[0])])
@@ -240,7 +241,7 @@ def _resembling(words: Sequence[Token], free: Sequence[bool], methods: Sequence[
 def _resembles_any(text: str, names: Sequence[str]) -> bool:
     """Return whether `text` begins one of `names`, or is nearly such a beginning. It is far quicker than a search."""
     asked = name_forms(text)
-    if any(name.startswith(one) for one in asked for name in names):
+    if any(name.startswith(one) or sorted(name) == sorted(one) for one in asked for name in names):
         return True
     return any(process.extractOne(one, names, scorer=fuzz.ratio, score_cutoff=_LIKE_ENOUGH) for one in asked)
 

@@ -179,8 +179,11 @@ def show_candidates(
     saved: Sequence[SavedRecipient] = (),
 ) -> Screen:
     """Return the question which entry or recipient `query` means, each a button. `query` is empty for a line."""
+    asked = t("checkout.destination.several", query=quote_input(query)) if query else t("checkout.destination.which")
+    if len(found) == 1 and not saved:
+        asked = t("checkout.destination.is_it", name=format_method(found[0]))
     return Screen(
-        t("checkout.destination.several", query=quote_input(query)) if query else t("checkout.destination.which"),
+        asked,
         (
             *_saved(draft, saved[:RECENTS]),
             *_choices(draft, found),

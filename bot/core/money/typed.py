@@ -307,24 +307,6 @@ def _part_behind(tokens: Sequence[Token]) -> Values:
     return [value + part * min(_scales(words[last])) for value in values] if part and start == last + 1 else []
 
 
-def _part_of_each(tokens: Sequence[Token]) -> Values:
-    """Return the values of a part between two units: "satu juta setengah ribu" is a thousand's half, or a million's."""
-    last = len(tokens) - 2
-    values, part = _terms(tokens[:last]), _part_at(tokens, last)[0]
-    if not values or part is None:
-        return []
-    return [values[0] + part * min(_scales(tokens[place])) for place in (last + 1, last - 1)]
-
-
-def _part_of_hundred(tokens: Sequence[Token]) -> Values:
-    """Return the values of "seratus setengah ribu": 150 thousand, or 100.5."""
-    whole = _count(tokens[:-2])
-    part = _part_at(tokens, len(tokens) - 2)[0]
-    if not whole or part is None:
-        return []
-    return [(whole[0] + part * size) * min(_scales(tokens[-1])) for size in (100, 1)]
-
-
 def _spelled(tokens: Sequence[Token]) -> Values:
     """Return the value of a count that is spelled digit by digit: "satu nol nol ribu"."""
     digits = [str(DIGITS.get(token.folded, token.text)) for token in tokens[:-1]]
@@ -386,11 +368,6 @@ def _groups_with_unit(tokens: Sequence[Token]) -> Values:
     """Return the values of "1.500 ribu", and of the number without its unit."""
     values = [*_terms(tokens), *_plain(tokens)[:1]]
     return values[::-1] if kind_of(tokens[0]) == "q" else values
-
-
-def _part_of_one(tokens: Sequence[Token]) -> Values:
-    part = _part_at(tokens, len(tokens) - 2)[0]
-    return [part * _scales(tokens[-1])[0]] if part else []
 
 
 @dataclass(frozen=True, slots=True)
@@ -481,15 +458,12 @@ ASKED: Final = (
         _part_behind,
         "sejuta setengah = 1500000 · 1jt setengah = 1500000 · dua juta tiga perempat = 2750000",
     ),
-    Form("A part of a hundred", r"w+hu", _part_of_hundred, "seratus setengah ribu = 150000"),
     Form(
         "Another part before a unit",
         r"[nw]*\+?a?[nw]?[ht]a?[um]",
         _half,
         "tiga perempat juta = 750000 · 1/2 juta = 500000 · one and a half million = 1500000",
     ),
-    Form("A part between units", r"(?:e|[nw]+u)hu", _part_of_each, "satu juta setengah ribu = 1000500"),
-    Form("A part of one of a unit", r"a?he", _part_of_one, "setengah sejuta = 500000"),
     Form("Spelled digits", r"[nw]{2,}u", _spelled, "lima nol juta = 50000000 · satu nol nol ribu = 100000"),
     Form("A single group by a space", r"n[nj]", _spaced, "1 500 = 1500000", ("IDR",)),
 )
