@@ -6,7 +6,6 @@ from functools import lru_cache
 from typing import Final
 
 from rapidfuzz import fuzz
-from rapidfuzz.distance import OSA
 
 from bot.recipients.banks import find_known, name_forms, split_words
 from bot.settlement.model import PayoutMethod
@@ -21,7 +20,7 @@ _MIN_SURE_TYPO: Final = 5
 """Letters. In shorter names one wrong letter makes another bank's name (BCA, BNI, BRI, BSI)."""
 
 _SHORT: Final = 3
-"""Letters of the short names, in which one slip is offered and never taken."""
+"""Letters of the short names that are offered, and never taken, if their letters are swapped."""
 
 _MIN_SIMILARITY, _MIN_SURE_SIMILARITY, _MIN_LEAD = 72.0, 79.0, 8.0
 """Similarities in percent: enough to offer, enough to choose, and the lead over the next that a choice needs."""
@@ -51,9 +50,7 @@ def search(query: str, methods: Sequence[PayoutMethod]) -> SearchResult:
     resembling = _find_similar(asked, methods)
     mentioned = [method for method in methods if _mentions(split_words(query), method)]
     if resembling == SearchResult() and not mentioned:
-        swapped = [method for method in methods if _is_slip(asked, method, is_swap=True)]
-        slipped = swapped or [method for method in methods if _is_slip(asked, method, is_swap=False)]
-        return _make_result(slipped, sure=False)
+        return _make_result([method for method in methods if is_swapped(asked, method)], sure=False)
     return _make_result(mentioned, sure=False) if mentioned and resembling.hit is None else resembling
 
 
@@ -107,10 +104,10 @@ def _find_similar(asked: frozenset[str], methods: Sequence[PayoutMethod]) -> Sea
     return SearchResult(hit=best) if sure else _make_result([method for _, method in likely], sure=False)
 
 
-def _is_slip(asked: frozenset[str], method: PayoutMethod, *, is_swap: bool) -> bool:
-    """Return whether two swapped letters, or one wrong one, make a short name of `asked`: "bac" for BCA."""
-    pairs = [(one, name) for one in asked for name in _forms(method) if len(one) == len(name) == _SHORT]
-    return any(sorted(one) == sorted(name) if is_swap else OSA.distance(one, name) == 1 for one, name in pairs)
+def is_swapped(asked: frozenset[str], method: PayoutMethod) -> bool:
+    """Return whether `asked` is a short name with its letters in another order: "bac" for BCA."""
+    short = [name for name in _forms(method) if len(name) == _SHORT]
+    return any(len(one) == _SHORT and sorted(one) == sorted(name) for one in asked for name in short)
 
 
 def _similarity(asked: frozenset[str], method: PayoutMethod) -> float:

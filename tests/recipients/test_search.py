@@ -61,7 +61,6 @@ def test_one_clear_meaning_is_taken(typed: str, name: str) -> None:
         ("bcaa", ["BCA", "BCA Syariah"]),
         ("ke bca mobile", ["BCA"]),
         ("bac", ["BCA"]),
-        ("ovi", ["OVO"]),
     ],
 )
 def test_what_fits_several_or_only_nearly_is_offered_the_likeliest_first(typed: str, labels: list[str]) -> None:

@@ -208,12 +208,11 @@ def _is_one_of_two(line: Findings, number: Number) -> bool:
 def _stray_stretches(line: Findings) -> Iterator[list[int]]:
     """Yield the places of neighbouring digits that belong to nothing: "6860 3783 49!60 3".
 
-    A sum of digits alone may be one of them, if it is small, or if there are several sums.
+    A sum of digits alone may be one of them, if it is a question, or if there are several sums.
     """
     is_one = len({each.value for each in line.sums}) == 1
-    bare = {
-        place for each in line.sums if each.is_bare or not (is_one or has_unit(line, each)) for place in each.places
-    }
+    loose = [each for each in line.sums if not (is_one and isinstance(each.value, Amount)) and not has_unit(line, each)]
+    bare = {place for each in loose for place in each.places}
     stretch = list[int]()
     for place, token in enumerate((*line.tokens, Token(""))):
         if place in line.strays | bare and token.digits:
@@ -266,7 +265,8 @@ def _digits_beside(line: Findings, places: Sequence[int]) -> list[str]:
     found = list[str]()
     for place in places[:_PIECES_BESIDE]:
         token = line.tokens[place]
-        is_like = _LOOKALIKE.fullmatch(token.text) is not None and not line.begins_name(place)
+        is_name = token.gap != "" and line.begins_name(place)
+        is_like = _LOOKALIKE.fullmatch(token.text) is not None and not is_name
         digits = token.digits or ("1" * len(token.text) if is_like else "")
         is_aside = place in line.asides and not takes_any_number(line.method)
         if not digits or is_aside or place in line.sure_sums | line.known or line.is_code(place):

@@ -44,7 +44,7 @@ from bot.core.money.typed import kind_of
 from bot.core.money.vocabulary import CURRENCIES
 from bot.recipients.banks import find_known, name_forms
 from bot.recipients.holders import clean_holder
-from bot.recipients.search import MAX_CANDIDATES, search
+from bot.recipients.search import MAX_CANDIDATES, is_swapped, search
 from bot.settlement.model import PayoutMethod
 
 LONGEST_DESTINATION: Final = 6
@@ -56,6 +56,7 @@ MOST_SEARCHED: Final = 4
 _NO_PART_OF_BANKS: Final = FILLERS | TALK | LEADS_TO_NAME | TITLES
 _OTHER_WORDS: Final = (EVERYDAY_WORDS | TALK | COUNTED) - FILLERS - GENERIC - LEADS_TO_NAME
 _SHORTEST_LIKENESS: Final = 3
+_SHORT: Final = 3
 _LIKE_ENOUGH: Final = 80.0
 LONGEST_HOLDER: Final = 5
 """Maximum of words in a holder's name. More words are a sentence."""
@@ -181,7 +182,11 @@ def _named_at(
         has_initial = meant and _may_end_with_initial(words, free, start, stop)
         shorter = _called(_text(words, start, stop - 1), index) if has_initial else ()
         if meant:
-            yield Destination(start, stop, tuple(dict.fromkeys((*shorter, *meant))), is_certain=not shorter)
+            end = _end_of_destination(words, free, start, 2 * LONGEST_DESTINATION)
+            texts = (_text(words, at, after) for at in range(start + 1, stop) for after in range(stop + 1, end + 1))
+            others = [other for each in texts for other in _called(each, index)]  # "tabungan Bank Negara Indonesia"
+            every = tuple(dict.fromkeys((*shorter, *meant, *others)))
+            yield Destination(start, stop, every, is_certain=not shorter and not others)
 
 
 def _called(text: str, index: dict[str, tuple[PayoutMethod, ...]]) -> tuple[PayoutMethod, ...]:
@@ -231,8 +236,8 @@ def _resembling(words: Sequence[Token], free: Sequence[bool], methods: Sequence[
         result = search(text, methods)
         meant = (result.hit,) if result.hit else result.candidates
         likeness = max((_likeness(text, method, is_bank=is_bank) for method in meant), default=0.0)
-        is_swapped = any(sorted(one) == sorted(text.casefold()) for method in meant for one in _forms(method))
-        if likeness >= _LIKE_ENOUGH or is_swapped or (meant and _begins(text, meant[0], is_bank=is_bank)):
+        is_short = any(is_swapped(name_forms(text), method) for method in meant)
+        if likeness >= _LIKE_ENOUGH or is_short or (meant and _begins(text, meant[0], is_bank=is_bank)):
             clear = result.hit is not None and likeness >= _LIKE_ENOUGH
             found.append((likeness, Destination(start, stop, meant, is_certain=False, clear=clear)))
     return _apart([each for _, each in sorted(found, key=lambda pair: -pair[0])])
@@ -241,7 +246,9 @@ def _resembling(words: Sequence[Token], free: Sequence[bool], methods: Sequence[
 def _resembles_any(text: str, names: Sequence[str]) -> bool:
     """Return whether `text` begins one of `names`, or is nearly such a beginning. It is far quicker than a search."""
     asked = name_forms(text)
-    if any(name.startswith(one) or sorted(name) == sorted(one) for one in asked for name in names):
+    if any(
+        name.startswith(one) or (len(one) <= _SHORT and sorted(name) == sorted(one)) for one in asked for name in names
+    ):
         return True
     return any(process.extractOne(one, names, scorer=fuzz.ratio, score_cutoff=_LIKE_ENOUGH) for one in asked)
 

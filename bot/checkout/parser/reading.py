@@ -52,6 +52,7 @@ from bot.core.money.typed import (
     list_amounts,
     read_phrase,
 )
+from bot.core.money.vocabulary import SCALES
 from bot.recipients.numbers import (
     MAX_ACCOUNT_DIGITS,
     NumberRejected,
@@ -168,6 +169,7 @@ class _Line:
         taken = self.asides | self.unclear | self.counts | self.foreign.places
         self.runs = list(find_runs(tokens, taken))
         taken |= {place for run in self.runs for place in run}
+        taken |= _broken_units(tokens)
         self.free = [place not in taken and _is_word(tokens, place) for place in range(len(tokens))]
         self.places = find_destinations(tokens, self.free, methods)
         for each in self.places:
@@ -179,15 +181,23 @@ def _is_word(tokens: Sequence[Token], place: int) -> bool:
     token = tokens[place]
     after = tokens[place + 1] if place + 1 < len(tokens) and tokens[place + 1].joined else None
     is_article = token.folded in {"a", "se"} and after is not None and len(after.text) > 1 and kind_of(after) in "umht"
-    if len(token.text) <= _BROKEN and place > 0 and tokens[place - 1].digits and token.gap == "":
-        return False
-    is_broken = len(token.text) <= _BROKEN and token.joined and place > 1 and not _is_word(tokens, place - 1)
-    is_rest = is_broken and kind_of(tokens[place - 1]) == "." and tokens[place - 2].digits != ""
-    return any(map(str.isalpha, token.text)) and not is_article and not is_rest
+    is_glued = len(token.text) <= _PIECE and place > 0 and tokens[place - 1].digits != "" and token.gap == ""
+    return any(map(str.isalpha, token.text)) and not is_article and not is_glued
 
 
-_BROKEN: Final = 2
-"""Letters of a piece of a broken unit: "523r b"."""
+def _broken_units(tokens: Sequence[Token]) -> set[int]:
+    """Return the places of short words behind digits that are a unit together: "523 r b"."""
+    found = set[int]()
+    for place in range(1, len(tokens)):
+        pieces = range(place, min(place + 2, len(tokens)))
+        is_short = all(len(tokens[at].text) <= _PIECE and tokens[at].joined for at in pieces)
+        if tokens[place - 1].digits and is_short and "".join(tokens[at].folded for at in pieces) in SCALES:
+            found |= set(pieces)
+    return found
+
+
+_PIECE: Final = 2
+"""Letters of a piece of a broken unit."""
 
 
 @dataclass(frozen=True, slots=True)
