@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+RUNS := $(VENV)/.runs
 COMPILED := $(VENV)/.compiled
 CORES := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 # Stories wait more than they work: four times as many processes as cores keep the cores busy.
@@ -12,8 +13,8 @@ PYTEST := env -u PYTHONDONTWRITEBYTECODE "$(BIN)/python" -m pytest
 
 .PHONY: run test quick check check-types check-rest format bench image soak wheels lock digests clean python compiled
 
-run: $(STAMP)
-	"$(BIN)/python" -m bot sandbox $(ARGS)
+run: $(RUNS)
+	@"$(BIN)/python" -m bot sandbox $(ARGS)
 
 # All tests. They find or start PostgreSQL and Chromium automatically, and say in one line what they have to leave out.
 test: compiled
@@ -59,13 +60,18 @@ soak: $(STAMP)
 wheels: $(STAMP)
 	"$(BIN)/python" -m tests.harness.wheels $(ARGS)
 
-$(STAMP): requirements-dev.lock pyproject.toml
-	@sh .ci/environment make "$(PYTHON)" "$(VENV)"
+# What running needs is less than what checks and tests need.
+$(RUNS): requirements.lock
+	@sh .ci/environment make "$(PYTHON)" "$(VENV)" requirements.lock
 	@touch "$@"
+
+$(STAMP): requirements-dev.lock pyproject.toml
+	@sh .ci/environment make "$(PYTHON)" "$(VENV)" requirements-dev.lock
+	@touch "$@" "$(RUNS)"
 
 # A Python that was named is checked each time, not only when the environment is made.
 ifneq ($(origin PYTHON),file)
-$(STAMP): | python
+$(STAMP) $(RUNS): | python
 endif
 python:
 	@sh .ci/environment check "$(PYTHON)" "$(VENV)"
@@ -80,9 +86,9 @@ compiled: $(STAMP)
 # requirements-mcp.lock only the tools for AI agents, requirements-build.lock builds the package, requirements-dev.lock is all.
 LOCK := uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
 lock:
-	$(LOCK) pyproject.toml --extra bot -o requirements.lock
-	$(LOCK) pyproject.toml -c requirements.lock -o requirements-mcp.lock
-	$(LOCK) pyproject.toml --extra bot --group dev -c requirements.lock -o requirements-dev.lock
+	$(LOCK) pyproject.toml -o requirements.lock
+	$(LOCK) --group agents -c requirements.lock -o requirements-mcp.lock
+	$(LOCK) pyproject.toml --group dev -c requirements.lock -o requirements-dev.lock
 	$(LOCK) --group build -c requirements-dev.lock -o requirements-build.lock
 
 # What the images' names mean is then fixed. Needs Docker.

@@ -9,16 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-try:
-    import typer
-except ModuleNotFoundError:
-    # `server.json` starts the tools so, because the package's name is that of its command.
-    if sys.argv[1:] == ["mcp"]:
-        from bot.mcp_server import main as run_tools
-
-        run_tools()
-        sys.exit()
-    sys.exit("Only the tools for AI agents are installed (kirim-mcp). The bot needs more: pip install 'kirim[bot]'")
+import typer
 
 from bot import __version__, config
 from bot.core.imports import without_collection
@@ -308,7 +299,14 @@ def _until_stopped(start: Callable[[asyncio.Event], Coroutine[Any, Any, int | No
 
 def main() -> None:
     """Run the installed command."""
-    cli()
+    try:
+        cli()
+    except ModuleNotFoundError as missing:
+        if missing.name is None or missing.name.partition(".")[0] == "bot":
+            raise
+        # requirements-mcp.lock has only what the tools for AI agents need.
+        only = "This installation is only for AI agents (`kirim mcp`)"
+        sys.exit(f"{only}. The bot needs {missing.name}, too: install requirements.lock, as docs/setup.md says.")
 
 
 if __name__ == "__main__":

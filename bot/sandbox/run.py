@@ -13,7 +13,7 @@ import shutil
 import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import uvicorn
@@ -117,10 +117,12 @@ async def run(options: SandboxOptions, stop: asyncio.Event) -> None:
             balancer = Balancer(replicas.find_ready_ports)
             replicas.on_freeze = balancer.cut
             await stack.enter_async_context(balancer.serve(_port(addresses.wallet)))
-        announce(options, addresses, environment)
         if options.with_bot:
+            announcing = asyncio.create_task(_announce_when_ready(options, addresses))
             await replicas.run(environment, stop)
+            announcing.cancel()
         else:
+            announce_settings(options, addresses, environment)
             await stop.wait()
 
 
@@ -203,6 +205,8 @@ class Addresses:
     wallet: str | None = None
     page_app: ASGIApp | None = None
     service_app: ASGIApp | None = None
+    polled: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when the bot asks Telegram for updates the first time."""
 
 
 @asynccontextmanager
@@ -219,7 +223,7 @@ async def servers(options: SandboxOptions, replicas: Replicas | None = None) -> 
         )
         async with _serving(wire.server_config(telegram_app, HOST, options.page_port)) as front:
             wallet = _wallet_address(options)
-            yield Addresses(front, service, wallet, telegram_app, service_app)
+            yield Addresses(front, service, wallet, telegram_app, service_app, telegram_app.state.box.updates.polled)
 
 
 def _wallet_address(options: SandboxOptions) -> str | None:
@@ -265,21 +269,35 @@ def _encryption_key(state: Path) -> str:
     return file.read_text(encoding="ascii")
 
 
-def announce(options: SandboxOptions, addresses: Addresses, environment: Mapping[str, str]) -> None:
-    """Print the address to open. With `--without-bot`, also print the settings for your own bot."""
-    out = sys.stdout
-    out.write(f"\n  Kirim's sandbox is ready ({options.profile} profile). Open this in a browser:\n\n")
-    out.write(f"      {addresses.page}\n\n")
-    if options.replicas > 1:
-        out.write(f"  {options.replicas} replicas of the bot work on one PostgreSQL database.\n")
-        out.write("  Kill or freeze one in the settlement service's panel, at the bottom of the page.\n\n")
-    if options.with_bot:
-        out.write("  Press Ctrl-C to stop. State is kept; use --fresh to start over.\n\n")
-    else:
-        out.write("  The bot isn't running. To start it yourself:\n\n")
-        out.writelines(f"      {name}={value} \\\n" for name, value in environment.items())
-        out.write("      python -m bot run\n\n")
-    out.flush()
+async def _announce_when_ready(options: SandboxOptions, addresses: Addresses) -> None:
+    """Print that the bot starts, and the address to open when it answers."""
+    _print("  Starting the bot …\n")
+    await addresses.polled.wait()
+    replicas = (
+        f"  {options.replicas} replicas of the bot work on one PostgreSQL database.\n"
+        "  Kill or freeze one in the settlement service's panel, at the bottom of the page.\n\n"
+    )
+    _print(
+        f"\n  Kirim's sandbox is ready ({options.profile} profile). Open this in a browser:\n\n"
+        f"      {addresses.page}\n\n"
+        f"{replicas if options.replicas > 1 else ''}"
+        "  Press Ctrl-C to stop. State is kept; use --fresh to start over.\n\n"
+    )
+
+
+def announce_settings(options: SandboxOptions, addresses: Addresses, environment: Mapping[str, str]) -> None:
+    """Print the address to open, and the settings for your own bot."""
+    settings = "".join(f"      {name}={value} \\\n" for name, value in environment.items())
+    _print(
+        f"\n  Kirim's sandbox runs without a bot ({options.profile} profile):\n\n"
+        f"      {addresses.page}\n\n"
+        f"  To start the bot yourself:\n\n{settings}      python -m bot run\n\n"
+    )
+
+
+def _print(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()
 
 
 def forget(state: Path) -> None:

@@ -228,7 +228,7 @@ def _serves_over_stdio(environment: Environment, cwd: Path, service: str) -> str
 async def test_the_tools_start_over_http_without_the_libraries_of_the_bot_and_name_the_service_that_they_assume(
     tools: Environment, tmp_path: Path
 ) -> None:
-    for name in ("telegram", "sqlalchemy", "babel", "typer"):
+    for name in ("telegram", "sqlalchemy", "babel", "alembic"):
         assert not (tools.site / name).exists()
     port = free_port()
     settings = {
@@ -246,12 +246,29 @@ async def test_the_tools_start_over_http_without_the_libraries_of_the_bot_and_na
 
 
 def test_without_the_libraries_of_the_bot_its_command_says_what_to_install(tools: Environment, tmp_path: Path) -> None:
-    code, out, error = tools.run(tmp_path, "kirim", "run")
+    code, out, error = tools.run(tmp_path, "kirim", "routes")
     assert (code, out) == (1, "")
-    assert (
-        error
-        == "Only the tools for AI agents are installed (kirim-mcp). The bot needs more: pip install 'kirim[bot]'\n"
-    )
+    assert "only for AI agents (`kirim mcp`)" in error
+    assert "install requirements.lock" in error
+    assert len(error.splitlines()) == 1
+
+
+def test_help_and_version_work_after_any_installation(
+    installed: Environment, tools: Environment, tmp_path: Path
+) -> None:
+    for environment in (installed, tools):
+        assert environment.run(tmp_path, "kirim", "--version") == (0, f"Kirim {__version__}\n", "")
+        code, out, _ = environment.run(tmp_path, "kirim", "--help")
+        assert code == 0
+        assert "rotate-keys" in out
+
+
+def test_the_package_asks_for_what_the_bot_needs(packages: Packages) -> None:
+    with zipfile.ZipFile(packages.wheel) as wheel:
+        metadata = wheel.read(f"kirim-{__version__}.dist-info/METADATA").decode()
+    asked = {Requirement(each).name for each in re.findall(r"^Requires-Dist: (.+)$", metadata, re.MULTILINE)}
+    assert {"python-telegram-bot", "sqlalchemy", "mcp"} <= asked
+    assert "Provides-Extra" not in metadata
 
 
 def test_the_command_that_an_agent_starts_says_which_setting_is_missing(tools: Environment, tmp_path: Path) -> None:

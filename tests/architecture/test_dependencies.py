@@ -20,8 +20,8 @@ ONLY_AT_RUN_TIME: Final = {"aiosqlite", "tzdata"}
 """SQLAlchemy imports the first by the database's URL, and `zoneinfo` reads the second."""
 
 LOCKS: Final = {
-    "requirements.lock": PROJECT["dependencies"] + PROJECT["optional-dependencies"]["bot"],
-    "requirements-mcp.lock": PROJECT["dependencies"],
+    "requirements.lock": PROJECT["dependencies"],
+    "requirements-mcp.lock": PYPROJECT["dependency-groups"]["agents"],
     "requirements-build.lock": PYPROJECT["dependency-groups"]["build"],
 }
 COMPLETE: Final = pins((ROOT / "requirements-dev.lock").read_text(encoding="utf-8"))

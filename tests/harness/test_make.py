@@ -31,7 +31,7 @@ def project(tmp_path: Path) -> Path:
     """A folder with the files that `make` reads. Its name contains a space."""
     folder = tmp_path / "a b" / "kirim"
     shutil.copytree(ROOT / ".ci", folder / ".ci")
-    for name in ("Makefile", "pyproject.toml", "requirements-dev.lock"):
+    for name in ("Makefile", "pyproject.toml", "requirements.lock", "requirements-dev.lock"):
         shutil.copy(ROOT / name, folder)
     return folder
 
@@ -112,6 +112,31 @@ def test_an_index_that_does_not_answer_is_one_sentence_with_pips_last_error(proj
     assert "ERROR: No matching distribution found for aiohttp" in said
     assert "connection to your package index" in said
     assert "Retrying" in (project / ".venv" / "install.log").read_text()
+
+
+def test_running_installs_only_what_it_needs_and_the_tools_come_with_the_tests(project: Path, tools: Path) -> None:
+    calls = tools.parent / "pip-calls"
+    a_python(tools / "python3", pip=f'echo "$*" >> "{calls}"; echo "Collecting aiohttp"')
+    program(tools / "find", "#!/bin/sh\n")
+    first = run(project, tools, "make", "run").stdout.splitlines()
+    assert re.fullmatch(r"Setting up \.venv with \d+ packages\. This takes about a minute, only this time\.", first[0])
+    assert run(project, tools, "make", "run").stdout.splitlines() == ["started: -m bot sandbox"]
+    assert "up to date" in run(project, tools, "make", "check-rest").stdout
+    run(project, tools, "make", "run")
+    locks = [line.split()[-1] for line in calls.read_text().splitlines()]
+    assert locks == ["requirements.lock", "requirements-dev.lock"]
+
+
+def test_uv_is_used_where_it_is(project: Path, tools: Path) -> None:
+    calls = tools.parent / "uv-calls"
+    python = a_python(tools / "python3", venv="exit 1", pip="exit 1")
+    make_one = f'mkdir -p .venv/bin; cat "{python}" > .venv/bin/python; chmod +x .venv/bin/python'
+    program(tools / "uv", f'#!/bin/sh\necho "$*" >> "{calls}"\n[ "$1" != venv ] || {{ {make_one}; }}\n')
+    assert run(project, tools, "make", "run").stdout.splitlines()[-1] == "started: -m bot sandbox"
+    made, installed = calls.read_text().splitlines()
+    assert made.startswith("venv ")
+    assert installed.startswith("pip install ")
+    assert installed.endswith("--require-hashes --no-deps -r requirements.lock")
 
 
 def test_a_path_with_spaces_works_for_the_project_and_for_python(project: Path, tools: Path) -> None:

@@ -44,6 +44,8 @@ class UpdateQueue:
         self._poll: asyncio.Future[str | None] | None = None
         self._next_conflict = 0.0
         self.arrived = asyncio.Event()
+        self.polled = asyncio.Event()
+        """Set when the bot asks for updates the first time: from then on it answers."""
 
     def __len__(self) -> int:
         return len(self._pending)

@@ -33,6 +33,7 @@ async def get_updates(box: Sandbox, params: Params) -> RawJson:
     if box.world.state.webhook is not None:
         await box.updates.conflict(WEBHOOK_ACTIVE)
     _choose_updates(box, params)
+    box.updates.polled.set()
     found = await box.updates.poll(
         params.integer("offset"),
         params.integer("limit", 100, 1, 100),
