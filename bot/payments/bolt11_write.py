@@ -39,7 +39,7 @@ def encode(
     description: str,
     payment_hash: bytes,
     payment_secret: bytes,
-    expiry: timedelta = DEFAULT_EXPIRY,
+    expiry: timedelta | None = DEFAULT_EXPIRY,
     min_final_cltv: int = DEFAULT_MIN_FINAL_CLTV,
     features: frozenset[int] = USUAL_FEATURES,
     route_hints: Sequence[Sequence[RouteHop]] = (),
@@ -54,7 +54,8 @@ def encode(
         description: at most 639 bytes of UTF-8.
         payment_hash: 32 bytes, the SHA-256 of the preimage.
         payment_secret: 32 bytes, random.
-        expiry: 0 or more, at most a century; fractions of a second are dropped.
+        expiry: 0 or more, at most a century; fractions of a second are dropped. None writes none,
+            which means an hour.
         min_final_cltv: blocks, 0 or more.
         features: numbers of the feature bits to set.
         route_hints: private routes to the payee, most preferred first.
@@ -67,7 +68,7 @@ def encode(
         *_bytes_field("s", _exactly(_KEY_BYTES, payment_secret)),
         *_bytes_field("p", _exactly(_KEY_BYTES, payment_hash)),
         *_bytes_field("d", _utf8(description)),
-        *field("x", _number(_lasting(expiry))),
+        *(() if expiry is None else field("x", _number(_lasting(expiry)))),
         *field("c", _number(min_final_cltv)),
         *_features_field(features),
         *(group for route in route_hints for group in _bytes_field("r", _route(route))),

@@ -57,7 +57,7 @@ class SettlementSandboxSettings:
         network: the BOLT11 prefix of invoices.
         seed: of the random prices.
         speed_seconds: between two states of a paid order; None means manually.
-        invoice_expiry_seconds: 1 or more.
+        invoice_expiry_seconds: 1 or more. None: invoices have no expiry of their own.
         clock: true time, aware UTC.
         sleep: waits for delays.
     """
@@ -68,7 +68,7 @@ class SettlementSandboxSettings:
     network: str = "bcrt"
     seed: int = 21
     speed_seconds: float | None = 3.0
-    invoice_expiry_seconds: int = 3600
+    invoice_expiry_seconds: int | None = 3600
     clock: Callable[[], datetime] = _utc_now
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
 

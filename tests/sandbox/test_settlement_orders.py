@@ -41,6 +41,18 @@ async def test_a_lightning_order_comes_with_a_signed_invoice_for_exactly_its_sat
         assert "1234567890" not in memo
 
 
+async def test_invoices_can_be_without_an_expiry_of_their_own_and_be_let_expire() -> None:
+    async with SettlementSystem() as system:
+        await system.control("settings", invoiceExpirySeconds=None)
+        made = await system.place()
+        assert made["invoiceExpiresAt"] is None
+        assert bolt11.decode(made["bolt11"]).expires_at == START + timedelta(hours=1)
+        system.clock.pass_seconds(7200)
+        assert (await system.read(made["orderId"]))["state"] == "IDLE"
+        await system.control("expire", orderId=made["orderId"])
+        assert (await system.read(made["orderId"]))["state"] == "FAILED"
+
+
 async def test_sats_are_rounded_up_and_rupiah_down() -> None:
     async with SettlementSystem() as system:
         assert (await system.place(idrAmount=150_001))["satAmount"] == 9376

@@ -9,7 +9,7 @@ const SPEEDS = [["Manual", null], ["1 s", 1], ["3 s", 3], ["10 s", 10]];
 const LOCKED = [["As quoted", 0], ["2% worse", 2], ["10% worse", 10]];
 const FEES = [["In the quote", false], ["Added", true]];
 const INVOICES = [["Valid", null], ["Wrong amount", "amount"], ["Wrong network", "network"], ["Already expired", "expired"]];
-const LIFETIMES = [["1 hour", 3600], ["1 minute", 60], ["15 s", 15]];
+const LIFETIMES = [["1 hour", 3600], ["1 minute", 60], ["15 s", 15], ["None of its own", null]];
 const PROFILES = [["Documented", "documented"], ["Live", "live"]];
 const TOTALS = [["All", "all"], ["Only bulk", "bulk"], ["No limits", "off"]];
 
@@ -20,7 +20,7 @@ export class Controls {
       new Choice("Speed", "from one state to the next, after payment", "speedSeconds", SPEEDS, this),
       new Choice("Locked price", "compared with the quote", "lockedPricePercent", LOCKED, this),
       new Choice("Fee of Rp5,000", "in the quote, or added when the price is locked", "feeOnTop", FEES, this),
-      new Choice("Invoice lifetime", "until it expires", "invoiceExpirySeconds", LIFETIMES, this),
+      new Choice("Invoice lifetime", "until it expires, or none, as in the service’s public source", "invoiceExpirySeconds", LIFETIMES, this),
       new Choice("New invoices", "valid, or with a fault", "wrongInvoice", INVOICES, this),
       new Choice("Behaves like", "the API document, or the live service", "profile", PROFILES, this),
       new Choice("Telegram counts", "which messages, up to 30 a second", "telegramLimit", TOTALS, this, changeTotal),

@@ -29,7 +29,7 @@ class Switches:
         speed_seconds: between two states of a paid order; None means manually.
         speed_by_bank: the same for orders to some bank codes, instead of `speed_seconds`.
         stuck: paid orders stay in their state, at any speed.
-        invoice_expiry_seconds: 1 s to a year.
+        invoice_expiry_seconds: 1 s to a year. None: invoices and records have no expiry of their own.
         clock_skew_seconds: how far the service's clock is ahead of true time (negative: behind).
         locked_price_percent: how much worse for the payer a locked price is than the quote shown.
         fee_on_top: whether the locked price adds the settlement fee to the quote shown, which then lacks it.
@@ -50,7 +50,7 @@ class Switches:
     speed_seconds: float | None = 3.0
     speed_by_bank: Mapping[str, float] = field(default_factory=dict)
     stuck: bool = False
-    invoice_expiry_seconds: int = 3600
+    invoice_expiry_seconds: int | None = 3600
     clock_skew_seconds: int = 0
     locked_price_percent: float = 0.0
     fee_on_top: bool = False
@@ -165,7 +165,7 @@ _READERS: Final[dict[str, Callable[[str, object], object]]] = {
     "speedSeconds": _or_none(_number(0, _A_YEAR)),
     "speedByBank": _speeds,
     "stuck": _flag,
-    "invoiceExpirySeconds": _whole(1, _A_YEAR),
+    "invoiceExpirySeconds": _or_none(_whole(1, _A_YEAR)),
     "clockSkewSeconds": _whole(-_A_YEAR, _A_YEAR),
     "lockedPricePercent": _number(-90, 900),
     "feeOnTop": _flag,

@@ -20,16 +20,17 @@ if TYPE_CHECKING:
 
 _FACT: Final = "node_key"
 _MSAT_PER_SAT: Final = 1000
+_HOUR: Final = timedelta(hours=1)
 _MOST_SATS: Final = 21_000_000 * 100_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class IssuedInvoice:
-    """An invoice and its expiry (aware UTC, whole seconds)."""
+    """An invoice and its own expiry (aware UTC, whole seconds), if it has one."""
 
     bolt11: str
     payment_hash: str
-    expires_at: datetime
+    expires_at: datetime | None
 
 
 class Node:
@@ -50,7 +51,7 @@ class Node:
         memo: str,
         network: str,
         now: datetime,
-        expiry: timedelta,
+        expiry: timedelta | None,
         wrong: str | None = None,
     ) -> IssuedInvoice:
         """Return a new invoice for exactly `sats` (settlement API, 4.5).
@@ -61,12 +62,12 @@ class Node:
             memo: what the payer's wallet shows.
             network: the BOLT11 prefix, such as "bc" or "bcrt".
             now: the service's clock; fractions of a second are dropped, as BOLT11 has none.
-            expiry: whole seconds.
+            expiry: whole seconds. None: the invoice has no expiry of its own, so it can be paid for an hour.
             wrong: "amount" asks for 10% more, "network" uses another network, "expired" has already expired.
         """
         stamp = now.replace(microsecond=0)
         if wrong == "expired":
-            stamp -= expiry + timedelta(minutes=1)
+            stamp -= (expiry or _HOUR) + timedelta(minutes=1)
         asked = sats + max(1, sats // 10) if wrong == "amount" else sats
         payment_hash = hashlib.sha256(self.preimage(order_id)).digest()
         bolt11 = encode(
@@ -79,7 +80,7 @@ class Node:
             payment_hash=payment_hash,
             payment_secret=self._derived("secret", order_id),
         )
-        return IssuedInvoice(bolt11, payment_hash.hex(), stamp + expiry)
+        return IssuedInvoice(bolt11, payment_hash.hex(), stamp + expiry if expiry else None)
 
     def preimage(self, order_id: str) -> bytes:
         """Return the 32 bytes whose hash is in the invoice: a payer's proof of payment."""

@@ -104,7 +104,7 @@ def expire(service: Service, order: Order) -> Order:
     """
     if order.is_terminal or order.is_paid:
         raise ControlRefusal(409, f"the order is {order.state}; only an unpaid one can expire")
-    if order.expires_at is None:
+    if order.expires_at is None and order.channel != LIGHTNING:
         raise ControlRefusal(409, "this order never expires")
     _keep(service, replace(order, expires_at=service.now()))
     tick(service)

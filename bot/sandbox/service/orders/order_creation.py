@@ -69,7 +69,8 @@ def amounts(wanted: Wanted, locked: Quote, *, fee: int = 0) -> tuple[int, int]:
 def compose(service: Service, *, tenant: str, wanted: Wanted, sats: int, idr: int, locked: Quote) -> Order:
     """Return a new, unpaid order that isn't saved yet."""
     switches, profile, now = service.switches, service.switches.profile, service.now()
-    expiry = timedelta(seconds=switches.invoice_expiry_seconds)
+    seconds = switches.invoice_expiry_seconds
+    expiry = None if seconds is None else timedelta(seconds=seconds)
     order_id = new_order_id(unlisted=switches.database_down)
     bolt11, payment_hash, expires_at = _payment(service, order_id, wanted, sats=sats, idr=idr, now=now, expiry=expiry)
     return Order(
@@ -112,11 +113,11 @@ def _payment(
     sats: int,
     idr: int,
     now: datetime,
-    expiry: timedelta,
+    expiry: timedelta | None,
 ) -> tuple[str | None, str | None, datetime | None]:
     switches = service.switches
     if wanted.channel != LIGHTNING:
-        return None, None, now + expiry if switches.profile.deposits_expire else None
+        return None, None, now + expiry if expiry and switches.profile.deposits_expire else None
     # Without the recipient's number: wallets show and store the memo.
     memo = f"Rp{idr:,} to {wanted.method.bank_name}, order {order_id}"
     invoice = service.node.invoice(
