@@ -1,4 +1,4 @@
-"""The commands, such as `python -m bot run`. docs/setup.md lists them."""
+"""The commands, such as `kirim run`. docs/setup.md lists them."""
 
 import asyncio
 import os
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 BAD_SETTINGS = 2
 RUNNING_ON_OLDER_TABLES = (
     "Another version of the bot is using this database. Stop it, then run this again. Or start this version now with "
-    "`python -m bot run`: it waits until the other one has stopped, then upgrades the database."
+    "`kirim run`: it waits until the other one has stopped, then upgrades the database."
 )
 
 cli = typer.Typer(

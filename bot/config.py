@@ -189,7 +189,7 @@ class Settings(BaseSettings):
     @classmethod
     def _keys_are_keys(cls, keys: SecretStr) -> SecretStr:
         if not _keys(keys):
-            raise ValueError("must be one or more keys from `python -m bot new-key`, separated by commas")
+            raise ValueError("must be one or more keys from `kirim new-key`, separated by commas")
         return keys
 
     @field_validator("heartbeat_url")

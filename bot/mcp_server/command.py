@@ -1,4 +1,4 @@
-"""Entry point of the MCP server: `kirim-mcp`, or `python -m bot mcp`."""
+"""Entry point of the MCP server: `kirim-mcp`, or `kirim mcp`."""
 
 import asyncio
 import signal
@@ -36,7 +36,7 @@ def main() -> None:
     about = f"{DESCRIPTION} It has no options. Its settings are environment variables: {names}. See docs/agents.md."
     parser = ArgumentParser("kirim-mcp", description=about)
     parser.add_argument("--version", action="version", version=__version__)
-    parser.parse_args([] if sys.argv[1:] == ["mcp"] else None)  # `python -m bot mcp`
+    parser.parse_args([] if sys.argv[1:] == ["mcp"] else None)  # `kirim mcp`
     try:
         settings = agent_config.load()
     except ConfigError as error:

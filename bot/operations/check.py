@@ -1,4 +1,4 @@
-"""`python -m bot check`: check the database, the keys, Telegram and the service, and say what to fix first."""
+"""`kirim check`: check the database, the keys, Telegram and the service, and say what to fix first."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -137,7 +137,7 @@ async def check_database(open_database: Callable[[], Database]) -> str:
     except SchemaMismatch as error:
         if error.found is None:
             return "empty. The bot creates its tables at its first start"
-        fix = "Install the newest version of Kirim." if error.is_newer else "Run: python -m bot migrate"
+        fix = "Install the newest version of Kirim." if error.is_newer else "Run: kirim migrate"
         raise CheckFailed(str(error), fix) from None
     except StoreError as error:
         raise CheckFailed(str(error), "Check DATABASE_URL and the database.") from None
@@ -176,7 +176,7 @@ async def _describe_encryption(database: Database) -> str:
     if not older:
         return f"all {encrypted:,} encrypted rows use the first key"
     share = older / encrypted
-    return f"{older:,} of {encrypted:,} encrypted rows ({share:.0%}) use an older key. Run: python -m bot rotate-keys"
+    return f"{older:,} of {encrypted:,} encrypted rows ({share:.0%}) use an older key. Run: kirim rotate-keys"
 
 
 async def _check_telegram(settings: Settings, open_bot: Callable[[], Bot]) -> str:

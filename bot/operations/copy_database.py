@@ -1,4 +1,4 @@
-"""`python -m bot copy-database`: copy all data of a database into an empty one, such as from SQLite to PostgreSQL."""
+"""`kirim copy-database`: copy all data of a database into an empty one, such as from SQLite to PostgreSQL."""
 
 from collections.abc import Callable
 from contextlib import AsyncExitStack
@@ -71,7 +71,7 @@ async def _open_source(url: str, open_database: OpenDatabase, stack: AsyncExitSt
         await source.check_keys()
     except SchemaMismatch as error:
         is_older = error.found is not None and not error.is_newer
-        hint = ". Run `python -m bot migrate` with it as DATABASE_URL" if is_older else ""
+        hint = ". Run `kirim migrate` with it as DATABASE_URL" if is_older else ""
         raise _SourceFailed(f"{error}{hint}") from None
     except StoreError as error:
         raise _SourceFailed(str(error)) from None

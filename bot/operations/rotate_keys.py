@@ -1,4 +1,4 @@
-"""`python -m bot rotate-keys`: re-encrypt the database with the first key in ENCRYPTION_KEYS, and show progress."""
+"""`kirim rotate-keys`: re-encrypt the database with the first key in ENCRYPTION_KEYS, and show progress."""
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, nullcontext

@@ -1,4 +1,4 @@
-"""`python -m bot migrate` while a bot of another version runs: it says what to do, and changes nothing."""
+"""`kirim migrate` while a bot of another version runs: it says what to do, and changes nothing."""
 
 import pytest
 from typer.testing import CliRunner

@@ -38,7 +38,7 @@ NO_FIGURES = {"operations.statistics.head", "operations.statistics.outcome", "op
 
 
 def _commands() -> set[str]:
-    """Return the commands of `python -m bot`, those of `keys` with its name before them."""
+    """Return the commands of `kirim`, those of `keys` with its name before them."""
     found = set()
     for name, command in get_command(cli).commands.items():  # type: ignore[attr-defined]
         found |= {f"{name} {each}" for each in getattr(command, "commands", ())} or {name}
@@ -46,14 +46,14 @@ def _commands() -> set[str]:
 
 
 def test_every_command_of_the_program_is_listed_and_no_other() -> None:
-    listed = [first.strip("`").removeprefix("python -m bot ").partition(" --")[0] for first, _ in rows("commands")]
+    listed = [first.strip("`").removeprefix("kirim ").partition(" --")[0] for first, _ in rows("commands")]
     check_listed("commands", listed, _commands())
 
 
 def test_commands_of_the_program_that_the_documents_mention_exist() -> None:
     known = {name.split()[0] for name in _commands()}
     for path, text in DOCUMENTS.items():
-        assert set(re.findall(r"python -m bot ([a-z-]+)", text)) <= known, path
+        assert set(re.findall(r"(?:`|\$ |bot |kirim )kirim ([a-z][a-z-]+)", text)) <= known, path
 
 
 def test_every_command_in_telegram_is_listed_and_no_other() -> None:

@@ -1,4 +1,4 @@
-"""The last line of `python -m bot check` says in one sentence what to fix first."""
+"""The last line of `kirim check` says in one sentence what to fix first."""
 
 from collections.abc import Collection
 from pathlib import Path
@@ -95,7 +95,7 @@ async def test_older_tables_are_a_problem_and_the_command_to_run_is_named(
     become_the_next_version(tmp_path, monkeypatch)
     with pytest.raises(CheckFailed) as caught:
         await check_database(lambda: Database(bare_database, VAULT))
-    assert "python -m bot migrate" in caught.value.fix
+    assert "kirim migrate" in caught.value.fix
 
 
 class FakeBot:

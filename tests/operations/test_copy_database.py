@@ -1,4 +1,4 @@
-"""`python -m bot copy-database` between SQLite and PostgreSQL: everything is copied as it is, or nothing."""
+"""`kirim copy-database` between SQLite and PostgreSQL: everything is copied as it is, or nothing."""
 
 import asyncio
 import itertools
@@ -237,7 +237,7 @@ async def test_a_source_that_cannot_be_used_is_named_with_the_reason(
     become_the_next_version(tmp_path / "next", monkeypatch)
     code, said = await copies(source, target)
     assert code == 1
-    assert "`python -m bot migrate`" in said[0]
+    assert "`kirim migrate`" in said[0]
     assert [name for name in find_files(tmp_path) if name.startswith("1.db")] == []
 
 

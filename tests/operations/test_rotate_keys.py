@@ -1,4 +1,4 @@
-"""`python -m bot rotate-keys` on both databases: its output, and which bots it keeps out."""
+"""`kirim rotate-keys` on both databases: its output, and which bots it keeps out."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -103,7 +103,7 @@ async def test_the_check_says_which_share_uses_an_older_key_and_changes_nothing(
     await left_by_the_bot(database)
     both, alone = partial(open_database, database, KEY, OLDER_KEY), partial(open_database, database, KEY)
     found = await check_keys(both)
-    assert found == "230 of 230 encrypted rows (100%) use an older key. Run: python -m bot rotate-keys"
+    assert found == "230 of 230 encrypted rows (100%) use an older key. Run: kirim rotate-keys"
     with pytest.raises(CheckFailed, match="ENCRYPTION_KEYS don't match") as caught:
         await check_keys(alone)
     assert caught.value.code == 2

@@ -93,7 +93,7 @@ async def test_keys_are_changed_beside_a_running_bot_and_the_older_one_is_droppe
         await bot.says('"bot_started"')
         waiting = await run_program(tmp_path, "check", environment=both)
         assert waiting.code == 0
-        assert "250 of 250 encrypted rows (100%) use an older key. Run: python -m bot rotate-keys" in waiting.out
+        assert "250 of 250 encrypted rows (100%) use an older key. Run: kirim rotate-keys" in waiting.out
         rotated = await run_program(tmp_path, "rotate-keys", environment=both)
         assert rotated.code == 0
         assert "orders: 200 of 250" in rotated.out

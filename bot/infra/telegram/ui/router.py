@@ -9,7 +9,7 @@ A feature declares its routes where their handlers are:
         routes.add_actions(PrivacyButton, self.privacy_button, {PrivacyAction.SHOW: self._show, …})
         return routes
 
-`python -m bot routes` prints them all. A test tries each of them with users who may not use it.
+`kirim routes` prints them all. A test tries each of them with users who may not use it.
 """
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping
