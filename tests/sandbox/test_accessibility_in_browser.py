@@ -64,7 +64,9 @@ async def test_axe_finds_nothing_on_any_part_of_the_page(chat: ChatPage) -> None
     await chat.bot.send_photo(EMMA, render_png(invoice_qr_payload(order["bolt11"])), caption="Please pay")
     await page.set_viewport_size(PHONE[1])
     await expect(page.get_by_test_id("tab-wallet")).to_have_accessible_name("Wallet 1 to pay")
-    await chat.service.post("/control/pay", json={"orderId": (await chat.orders())["orderId"]})
+    paid = (await chat.orders())["orderId"]
+    await chat.service.post("/control/pay", json={"orderId": paid})
+    await chat.service.post("/control/fail", json={"orderId": paid})
     await expect(page.get_by_test_id("scene-kill")).to_be_visible()
     for tab in ("chat", "wallet", "service"):
         await page.set_viewport_size(PHONE[1])

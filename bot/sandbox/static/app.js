@@ -37,7 +37,8 @@ async function start() {
   };
   const stage = new Stage({ store, places, onShown: markWallet });
   const senders = new Senders(store);
-  const guide = new Guide({ store, stage, tabs, places });
+  // Beside the open panel, there is no room for two chats.
+  const guide = new Guide({ store, stage, tabs, places, onPlay: () => panel.open(false) });
   const panel = new ServicePanel({ senders, onOrders: (orders) => {
     guide.update(orders);
     for (const { wallet } of places) wallet?.ordersChanged(orders);
@@ -114,7 +115,7 @@ function topBar(store, stage) {
     live.classList.toggle("lost", !connected);
   });
   return el("header", { class: "top" },
-    el("div", { class: "brand" }, el("span", { class: "mark" }, icon("bolt")), el("h1", {}, store.bot.first_name), el("span", { class: "brand-note" }, "sandbox · no real money")),
+    el("div", { class: "brand" }, el("span", { class: "mark" }, icon("bolt")), el("h1", {}, store.bot.first_name), el("span", { class: "brand-note" }, "sandbox · no real money · times in WIB")),
     stage.switcher, el("div", { class: "top-end" }, live, themeButton()));
 }
 

@@ -95,8 +95,15 @@ function copyBySelection(text) {
   return copied;
 }
 
+// The page has one clock, that of the bot's messages: WIB, the time in Jakarta, wherever the browser is.
+export const ZONE = { timeZone: "Asia/Jakarta" };
+
 export function clock(unixSeconds) {
-  return new Date(unixSeconds * 1000).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+  return new Date(unixSeconds * 1000).toLocaleTimeString("en-GB", { ...ZONE, hour: "2-digit", minute: "2-digit" });
+}
+
+export function dayOf(unixSeconds, locale = "en-GB") {
+  return new Date(unixSeconds * 1000).toLocaleDateString(locale, { ...ZONE, day: "numeric", month: "long" });
 }
 
 export function grouped(number, locale = "en-US") {

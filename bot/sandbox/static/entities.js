@@ -1,7 +1,7 @@
 // Formatting of a message. Offsets count UTF-16 code units, which is how JavaScript indexes strings,
 // so slices need no conversion.
 
-import { copyText, el } from "./dom.js";
+import { ZONE, copyText, el } from "./dom.js";
 
 const SIMPLE = { bold: "strong", italic: "em", underline: "u", strikethrough: "s" };
 const SAFE_LINK = /^(https?:|mailto:|tel:)/i;
@@ -116,11 +116,11 @@ function command(covered, { actions }) {
   return el("button", { type: "button", class: "command", onclick: () => actions.onCommand(covered) });
 }
 
-// The sender's text is the fallback that Telegram requires. The user's local time is shown instead.
+// The sender's text is the fallback that Telegram requires. The time on the page's clock is shown instead.
 function dateTime(entity, locale) {
   const moment = new Date(entity.unix_time * 1000);
   const shown = readersTime(moment, entity.date_time_format ?? "", locale);
-  const outer = el("time", { class: "moment", datetime: moment.toISOString(), title: moment.toLocaleString(locale) });
+  const outer = el("time", { class: "moment", datetime: moment.toISOString(), title: moment.toLocaleString(locale, ZONE) });
   if (!shown) return { outer, inner: outer };
   outer.append(shown);
   return { outer, inner: el("span") };
@@ -130,12 +130,12 @@ function dateTime(entity, locale) {
 function readersTime(moment, format, locale) {
   if (!format) return null;
   if (format.includes("r")) return relative(moment, locale);
-  const options = {};
+  const options = { ...ZONE };
   if (format.includes("w")) options.weekday = "long";
   if (/d/i.test(format)) Object.assign(options, { day: "numeric", month: format.includes("D") ? "long" : "numeric", year: "numeric" });
-  if (/t/i.test(format)) Object.assign(options, { hour: "2-digit", minute: "2-digit" });
+  if (/t/i.test(format)) Object.assign(options, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
   if (format.includes("T")) options.second = "2-digit";
-  return Object.keys(options).length ? moment.toLocaleString(locale, options) : null;
+  return Object.keys(options).length > 1 ? moment.toLocaleString(locale, options) : null;
 }
 
 function relative(moment, locale) {

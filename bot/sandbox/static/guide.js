@@ -10,14 +10,14 @@ const SHOWN_KEY = "guide.shown";
 const DONE = "Done! Try next:";
 
 export class Guide {
-  // places, stage and tabs: for the scenes.
-  constructor({ store, stage, tabs, places }) {
-    Object.assign(this, { store, stage, tabs, places });
+  // places, stage and tabs: for the scenes. onPlay() is called before one.
+  constructor({ store, stage, tabs, places, onPlay }) {
+    Object.assign(this, { store, stage, tabs, places, onPlay });
     const people = [...store.people.values()];
     const role = (wanted) => people.find((person) => person.role === wanted);
     this.senders = people.filter((person) => person.role === "sender");
     this.scenes = scenesFor({ senders: this.senders, operator: role("operator"), agent: role("supporter"), group: [...store.chats.values()].find((chat) => chat.is_forum) });
-    this.done = [false, false, false];
+    this.done = [false, false, false, false];
     this.shown = new Set(recall(SHOWN_KEY, []));
     this.list = el("ol", { class: "guide-steps" });
     this.text = el("p", { class: "guide-text", role: "status", "data-testid": "guide-text" });
@@ -34,8 +34,9 @@ export class Guide {
     const name = first?.first_name ?? "a sender";
     return [
       ["hello", "Say hello", `Press Start in ${name}’s chat.`],
-      ["send", "Send rupiah", "Answer the bot’s questions."],
+      ["send", "Send rupiah", "Answer the bot’s questions. Any account number works."],
       ["pay", "Pay", `Scan the QR code in ${name}’s wallet.`],
+      ["receipt", "Get the receipt", "It comes when the rupiah have been sent."],
     ];
   }
 
@@ -49,11 +50,17 @@ export class Guide {
     if (orders) this.orders = orders;
     const spoken = this.senders.some(({ id }) => this.store.history(id).some((message) => message.from?.id === id));
     const known = this.orders ?? [];
-    const paid = known.some((order) => order.paid);
-    const done = [spoken, known.length > 0, paid];
+    const paid = known.filter((order) => order.paid);
+    const done = [spoken, known.length > 0, paid.length > 0, paid.some((order) => order.state === "FAILED" || this.hasReceipt(order))];
     if (done.join() === this.done.join()) return;
     this.done = done;
     this.draw();
+  }
+
+  // The bot's picture that is newer than the order's end. That of the invoice is older.
+  hasReceipt({ completedAt }) {
+    const isReceipt = (message) => message.photo && message.from?.is_bot && message.date >= Math.floor(Date.parse(completedAt) / 1000);
+    return this.senders.some(({ id }) => this.store.history(id).some(isReceipt));
   }
 
   draw() {
@@ -72,10 +79,12 @@ export class Guide {
   async start(scene) {
     if (this.play) return;
     this.play = new Play({ store: this.store, stage: this.stage, tabs: this.tabs, places: this.places, say: (text) => this.say(text, "playing") });
+    this.onPlay();
     this.stopButton.hidden = false;
     for (const other of this.buttons.values()) other.hidden = true;
     try {
       const shown = await scene.act(this.play);
+      await this.play.read();
       this.shown.add(scene.id);
       remember(SHOWN_KEY, [...this.shown]);
       this.finish(`Just proved: ${shown}`, "proved");

@@ -1,7 +1,7 @@
 // The message list of one chat: keeps its position while the user reads, otherwise follows the newest message.
 // Tab stops at the buttons of one message: the newest, until the arrow keys choose another. So the input is always near.
 
-import { clock, el, iconButton, replaceChildren } from "./dom.js";
+import { clock, dayOf, el, iconButton, replaceChildren } from "./dom.js";
 import { renderMessage } from "./message.js";
 
 const NEAR_END_PX = 80;
@@ -44,7 +44,7 @@ export class MessageLog {
   append(message) {
     const node = renderMessage(message, this.view);
     const last = this.list.lastElementChild;
-    const day = new Date(message.date * 1000).toDateString();
+    const day = dayOf(message.date);
     if (this.day !== day || !last) this.list.append(el("div", { class: "day" }, this.dayName(message.date)));
     else if (last.dataset.from === node.dataset.from && message.date - Number(last.dataset.date) < GROUPED_SECONDS) node.classList.add("grouped");
     this.day = day;
@@ -133,9 +133,8 @@ export class MessageLog {
   }
 
   dayName(unixSeconds) {
-    const date = new Date(unixSeconds * 1000);
-    if (date.toDateString() === new Date().toDateString()) return this.view.words.today;
-    return `${date.toLocaleDateString(this.view.words.locale, { day: "numeric", month: "long" })}, ${clock(unixSeconds)}`;
+    if (dayOf(unixSeconds) === dayOf(Date.now() / 1000)) return this.view.words.today;
+    return `${dayOf(unixSeconds, this.view.words.locale)}, ${clock(unixSeconds)}`;
   }
 }
 

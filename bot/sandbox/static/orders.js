@@ -3,6 +3,7 @@
 import { service } from "./api.js";
 import { button, clock, el, replaceChildren } from "./dom.js";
 import { rupiah, sats } from "./money.js";
+import { isNew } from "./senders.js";
 
 const STEPS = ["created", "paid", "converting", "sending rupiah", "sent"];
 const STEP_OF = {
@@ -41,7 +42,7 @@ export class OrderList {
 
   row(order) {
     const sender = this.senders.of(order);
-    const version = [order.state, order.updatedAt, order.paid, order.expired, sender?.reference].join(" ");
+    const version = [order.state, order.updatedAt, order.paid, order.expired, sender?.reference, isNew(order)].join(" ");
     const known = this.rows.get(order.id);
     if (known?.version === version) return known.node;
     const node = el("li", { class: `order ${tone(order)}`, "data-testid": "order-row", "data-order-id": order.id, "data-state": order.state },
@@ -75,7 +76,7 @@ function facts(order, sender) {
   const where = [order.partnerPayoutBankName, ending(order.payoutRecipient)].filter(Boolean).join(" ");
   const whose = sender
     ? el("span", { class: "order-whose", "data-testid": "order-whose" }, el("span", {}, sender.name), " ", el("code", {}, sender.reference))
-    : el("span", { class: "order-whose", "data-testid": "order-whose" }, "Not from a chat");
+    : el("span", { class: "order-whose", "data-testid": "order-whose" }, isNew(order) ? "New order" : "Not from a chat");
   return el("div", { class: "order-facts" },
     whose, el("strong", {}, rupiah(order.idrAmount)), el("span", { class: "order-where" }, where),
     el("span", { class: "order-small" }, `${sats(order.satAmount)} · `, el("code", { title: order.id }, `…${order.id.slice(-6)}`), " · ", clock(Date.parse(order.createdAt) / 1000)));

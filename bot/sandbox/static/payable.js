@@ -8,10 +8,11 @@ import { TOKENS } from "./tokens.js";
 const SANDBOX_NETWORK = "Regtest";
 const SATS_DECIMALS = 8;
 
-// words: the result of wordsFor. -> { kind, id, amount, note, memo, expiresAt (Unix seconds or null), warning, sats,
+// words: the result of wordsFor; until: when the message with it says that it ends. A transfer has no end of its own.
+// -> { kind, id, amount, note, memo, expiresAt (Unix seconds or null), warning, sats,
 // isFor(order of the service), pay(late), expire() }
-export function payableFrom(text, words) {
-  return /^ethereum:/i.test(text.trim()) ? transfer(text.trim(), words) : invoice(text, words);
+export function payableFrom(text, words, until) {
+  return /^ethereum:/i.test(text.trim()) ? transfer(text.trim(), words, until) : invoice(text, words);
 }
 
 function invoice(text, { wallet, locale }) {
@@ -28,7 +29,7 @@ function invoice(text, { wallet, locale }) {
 }
 
 // ERC-681: ethereum:<token>@<chain>/transfer?address=<to>&uint256=<units>
-function transfer(text, { wallet, locale }) {
+function transfer(text, { wallet, locale }, until = null) {
   const parts = /^ethereum:(0x[0-9a-f]{40})@(\d+)\/transfer\?(.+)$/i.exec(text);
   const token = TOKENS.find((one) => String(one.chainId) === parts?.[2] && one.contract.toLowerCase() === parts[1].toLowerCase());
   if (!token) throw new Error(wallet.unknownToken);
@@ -37,7 +38,7 @@ function transfer(text, { wallet, locale }) {
   const worth = Number(units / 10n ** BigInt(token.decimals - SATS_DECIMALS));
   return {
     kind: "transfer", id: text, amount: `${tokens(units, token.decimals, locale)} ${token.symbol}`, sats: worth, memo: "",
-    note: `${token.chain} · ${wallet.to(shortened(asked.get("address") ?? ""))}`, expiresAt: null, warning: "",
+    note: `${token.chain} · ${wallet.to(shortened(asked.get("address") ?? ""))}`, expiresAt: until, warning: "",
     isFor: (order) => isDepositFor(order, token.channel, worth),
     pay: async () => service.pay({ orderId: (await depositOrder(token.channel, worth, wallet)).id }),
   };

@@ -12,13 +12,15 @@ const PRESS_WAIT_SECONDS = 10;
 export class Halted extends Error {}
 
 export class Play {
-  // So that a viewer can follow.
+  // So that a viewer can follow: between two steps, and for a caption of up to 50 characters.
   static pauseMs = 900;
+  static captionMs = 2500;
 
   // places: see people.js; say(text) tells the viewer what happens.
   constructor({ store, stage, tabs, places, say }) {
-    Object.assign(this, { store, stage, tabs, places, say });
+    Object.assign(this, { store, stage, tabs, places, tell: say });
     this.isStopped = false;
+    this.readAt = 0;
     this.began = Math.floor(Date.now() / 1000);
     this.marks = new Map();
   }
@@ -33,11 +35,26 @@ export class Play {
 
   // Shows the first of these chats on a phone, and all of them on a wide screen.
   async scene(text, ...shown) {
-    this.check();
+    await this.read();
     this.tabs.choose("chat");
     this.stage.show(...shown.map(({ id }) => id));
-    this.say(text);
+    await this.say(text);
     await this.pause();
+  }
+
+  // Shows a caption, once the one before has been there long enough to read.
+  async say(text) {
+    await this.read();
+    this.tell(text);
+    this.readAt = Date.now() + Play.captionMs * Math.max(1, text.length / 50);
+  }
+
+  async read() {
+    while (Date.now() < this.readAt) {
+      this.check();
+      await sleep(Math.min(LOOK_MS, this.readAt - Date.now()));
+    }
+    this.check();
   }
 
   async pause() {
@@ -111,12 +128,14 @@ export class Play {
     return !this.hasInvoice(person, order) || this.store.history(person.id).some(isNews);
   }
 
-  async pay(person, order) {
+  // scanned() is called between the scan and the payment.
+  async pay(person, order, scanned = () => {}) {
     const { wallet } = this.place(person.id);
     this.tabs.choose("wallet");
     wallet.ensure(Number(order.satAmount));
     await wallet.scan();
     await this.pause();
+    await scanned();
     await wallet.pay(false);
     await this.until("the payment", async () => (await this.current(order)).paid);
     await this.pause();

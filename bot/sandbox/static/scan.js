@@ -18,14 +18,15 @@ export function findPayable(text) {
 const readings = new Map();
 
 // Newest message first. how is "picture" if the QR code was read, "text" if only the text had an invoice,
-// so that the wallet can say which. -> { kind, text, how, messageId } or null if there is nothing to pay.
+// so that the wallet can say which; until is the time that the message names, in Unix seconds.
+// -> { kind, text, how, until } or null if there is nothing to pay.
 export async function scan(messages) {
   for (const message of messages.toReversed()) {
     const seen = message.photo ? await read(message.photo.at(-1).file_id) : null;
     const inPicture = findPayable(seen ?? "");
-    if (inPicture) return { ...inPicture, how: "picture", messageId: message.message_id };
+    if (inPicture) return { ...inPicture, how: "picture", until: lastTime(message) };
     const inText = message.from?.is_bot ? findPayable(allText(message)) : null;
-    if (inText) return { ...inText, how: "text", messageId: message.message_id };
+    if (inText) return { ...inText, how: "text", until: lastTime(message) };
   }
   return null;
 }
@@ -34,9 +35,13 @@ export async function scan(messages) {
 export async function newestPayable(messages) {
   for (const message of messages.filter(({ from }) => from?.is_bot).reverse()) {
     const found = findPayable(allText(message)) ?? (message.photo && findPayable((await read(message.photo.at(-1).file_id)) ?? ""));
-    if (found) return found;
+    if (found) return { ...found, until: lastTime(message) };
   }
   return null;
+}
+
+function lastTime(message) {
+  return (message.entities ?? message.caption_entities)?.findLast(({ type }) => type === "date_time")?.unix_time;
 }
 
 function allText(message) {

@@ -32,16 +32,15 @@ export function scenesFor({ senders, operator, agent, group }) {
 async function failAndAnswer(play, { sender, agent, group }) {
   const order = await orderAndInvoice(play, sender, "1 of 4");
   const topics = new Set(topicIds(play, group));
-  play.say(`2 of 4 · ${sender.first_name} pays.`);
+  await play.say(`2 of 4 · ${sender.first_name} pays.`);
   // At any speed, it fails before it is sent.
   await service.fail(order.id, "LN_SWAP_PENDING");
   await play.pay(sender, order);
   await play.until("the message about the payment", () => !play.hasInvoice(sender, order));
   await play.scene("3 of 4 · The payout fails at the service. Who notices?", group, sender);
-  const failed = Date.now();
   if ((await play.current(order)).state !== "FAILED") await service.fail(order.id);
   const topic = await play.until("the ticket", () => topicIds(play, group).find((id) => !topics.has(id)));
-  const after = seconds(failed);
+  const after = seconds(Date.parse((await play.current(order)).updatedAt));
   play.place(group.id).pane.topics.choose(topic);
   const ticket = await play.until("the ticket’s message", () => messagesIn(play, group, topic).find((message) => message.reply_markup));
   await play.pause();
@@ -67,7 +66,7 @@ async function broadcast(play, { senders, operator }) {
   await play.until("the preview", () => play.button(operator.id, SEND));
   await play.pause();
   for (const { id } of senders) play.mark(id);
-  play.say(`3 of 3 · ${operator.first_name} confirms.`);
+  await play.say(`3 of 3 · ${operator.first_name} confirms.`);
   const sent = Date.now();
   await play.press(operator, "the preview", SEND);
   // The rate has jumped since the last broadcast, or is old: the bot asks twice.
@@ -102,17 +101,18 @@ async function killInPayment(play, { sender }) {
   const before = new Set((await service.orders()).orders.map(({ id }) => id));
   const order = await orderAndInvoice(play, sender, "1 of 4");
   const all = alive.length > 1 ? `all ${alive.length} processes of the bot` : "the bot";
-  play.say(`2 of 4 · We kill ${all}: SIGKILL, without a warning.`);
-  const killed = Date.now();
-  await Promise.all(alive.map((number) => replicas.act(number, "crash")));
-  await play.pause();
-  play.say(`3 of 4 · ${sender.first_name} pays while the bot is dead.`);
+  await play.say(`2 of 4 · Next, we kill ${all} without a warning (SIGKILL), and ${sender.first_name} pays at that moment.`);
+  await play.read();
   play.mark(sender.id);
-  await play.pay(sender, order);
-  play.say("4 of 4 · The bot starts again, and asks the service what happened.");
+  let killed = 0;
+  await play.pay(sender, order, async () => {
+    killed = Date.now();
+    await Promise.all(alive.map((number) => replicas.act(number, "crash")));
+  });
+  await play.say(`3 of 4 · ${sender.first_name} paid while the bot was dead. It starts again, and asks the service what happened.`);
   await play.until("the message about the payment", () => play.knowsOfPayment(sender, order), 120);
   const after = seconds(killed);
-  play.say(`4 of 4 · It found the payment ${after} s after its death. Next, the rupiah.`);
+  await play.say(`4 of 4 · It found the payment ${after} s after its death. Next, the rupiah.`);
   await play.until("the end of the order", async () => (await play.current(order)).state === "COMPLETED", 120);
   const isReceipt = (message) => message.photo && message.from?.is_bot && message.message_id > play.marks.get(sender.id);
   const receipts = await play.until("the receipt", () => some(play.store.history(sender.id).filter(isReceipt)));

@@ -27,6 +27,6 @@ export class Senders {
   }
 }
 
-function isNew(order) {
+export function isNew(order) {
   return Date.now() - Date.parse(order.createdAt) < LONGEST_WAIT_MS;
 }

@@ -8,7 +8,7 @@ const VISIBLE_KEY = "stage.visible";
 const CURRENT_KEY = "stage.current";
 const READ_KEY = "stage.read";
 // Two senders with their wallets need this width. On a narrower screen, the first visit shows one.
-const ROOM_FOR_TWO = matchMedia("(min-width: 1330px)");
+const ROOM_FOR_TWO = matchMedia("(min-width: 1250px)");
 const PHONE = matchMedia("(max-width: 760px)");
 
 export class Stage {

@@ -65,7 +65,7 @@ export class Wallet {
     this.look = look;
     const found = await newestPayable(this.messages().slice(-RECENT_MESSAGES));
     if (this.look !== look) return;
-    this.found = found && this.read(found.text);
+    this.found = found && this.read(found.text, found.until);
     this.lightUp();
   }
 
@@ -96,7 +96,7 @@ export class Wallet {
     this.scanButton.removeAttribute("aria-busy");
     if (!found) return this.say(this.words.nothing, "plain");
     this.input.value = found.text;
-    this.take(found.text, found.how);
+    this.take(found.text, found.how, found.until);
   }
 
   pasted() {
@@ -105,9 +105,9 @@ export class Wallet {
     else this.forget();
   }
 
-  take(text, how) {
+  take(text, how, until) {
     try {
-      this.payable = this.parse(text);
+      this.payable = this.parse(text, until);
       this.paid = this.kept.payments.some(({ id }) => id === this.payable.id);
       this.expiredByHand = false;
       const source = { picture: this.words.fromPicture, text: this.words.fromText, pasted: "" }[how];
@@ -121,14 +121,14 @@ export class Wallet {
     if (this.payable) this.actions.scrollIntoView({ block: "nearest" });
   }
 
-  parse(text) {
-    return payableFrom(text, { wallet: this.words, locale: this.locale });
+  parse(text, until) {
+    return payableFrom(text, { wallet: this.words, locale: this.locale }, until);
   }
 
   // null if the wallet would refuse it.
-  read(text) {
+  read(text, until) {
     try {
-      return this.parse(text);
+      return this.parse(text, until);
     } catch {
       return null;
     }
@@ -174,7 +174,7 @@ export class Wallet {
     const { expiresAt } = this.payable;
     if (phase === "paid") return this.words.paid;
     if (phase === "expired") return this.words.expired;
-    return expiresAt === null ? this.words.neverExpires : this.words.expiresIn(remaining(expiresAt - Date.now() / 1000));
+    return expiresAt === null ? this.words.seeChat : this.words.expiresIn(remaining(expiresAt - Date.now() / 1000));
   }
 
   drawActions(phase) {

@@ -19,7 +19,10 @@ EMMA = Viewer("emma-scenes", 1001, PHONE)
 SCENE_SECONDS = 600
 """More than all limits of a scene together. It ends itself at the first of them, and names the step."""
 
-WITHOUT_PAUSES = "async () => { (await import('/static/play.js')).Play.pauseMs = 0; }"
+WITHOUT_PAUSES = """async () => {
+  const { Play } = await import('/static/play.js');
+  Play.pauseMs = Play.captionMs = 0;
+}"""
 
 
 async def test_a_newcomer_sees_a_failure_a_broadcast_and_a_killed_bot_with_one_press_each(
@@ -32,11 +35,12 @@ async def test_a_newcomer_sees_a_failure_a_broadcast_and_a_killed_bot_with_one_p
         (await http.post("/service/settings", json={"speedSeconds": 1})).raise_for_status()
         await page.evaluate(WITHOUT_PAUSES)
         guide = page.get_by_test_id("guide")
-        # The first steps are done as soon as any order is paid.
+        # The first steps are done once an order has ended: with a receipt, or with a failure.
         for text in ("/start", "/send"):
             await http.post("/sandbox/chats/1001/send", json={"from": 1001, "text": text})
         (order_id,) = (await http.post("/service/bulk", json={"count": 1})).raise_for_status().json()["orderIds"]
-        (await http.post("/service/pay", json={"orderId": order_id})).raise_for_status()
+        for does in ("pay", "fail"):
+            (await http.post(f"/service/{does}", json={"orderId": order_id})).raise_for_status()
         # The bot is killed while it waits for Telegram's answer to the invoice, so it sends the invoice a second time.
         unanswered = {
             "fault": "delay_after",
