@@ -30,10 +30,6 @@ cli = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-keys = typer.Typer(help="Manage the API keys of the sandbox service.", no_args_is_help=True)
-cli.add_typer(keys, name="keys")
-KeyId = Annotated[str, typer.Argument(help="The part of the key before the dot, such as pk_live_a1b2.")]
-StateFolder = Annotated[Path, typer.Option("--state", help="Folder of the sandbox's saved state.")]
 
 
 def _print_version(wanted: bool) -> None:  # noqa: FBT001  typer calls it so
@@ -91,11 +87,14 @@ def sandbox(
     replicas: Annotated[
         int, typer.Option(min=1, max=5, help="How many processes of the bot work together. Several need PostgreSQL.")
     ] = 1,
-    state: StateFolder = Path("data/sandbox"),
+    state: Annotated[Path, typer.Option("--state", help="Folder of the sandbox's saved state.")] = Path("data/sandbox"),
 ) -> None:
     """Run a complete sandbox on this machine: service, Telegram chat page and bot."""
-    from bot.sandbox import run as sandbox_run  # noqa: PLC0415  see run
-
+    try:
+        from bot.sandbox import run as sandbox_run  # noqa: PLC0415  see run
+    except ModuleNotFoundError:
+        typer.echo("The sandbox isn't part of this image. Run it from the project.", err=True)
+        sys.exit(BAD_SETTINGS)
     logs.configure("info", "console")
     options = sandbox_run.SandboxOptions(
         state=state,
@@ -205,37 +204,6 @@ def routes() -> None:
         typer.echo(f"{route.name:<16} {route.audience:<12} {owner}")
 
 
-@keys.command("issue")
-def issue_key(
-    tenant: Annotated[str, typer.Argument(help="Its name: 1 to 63 of a-z, 0-9, - and _.")],
-    state: StateFolder = Path("data/sandbox"),
-) -> None:
-    """Create an API key for a tenant and print it. It can't be shown again."""
-    from bot.sandbox import keys_cli  # noqa: PLC0415  see run
-
-    with _report_key_errors():
-        typer.echo(keys_cli.issue_key(state / "settlement.db", tenant))
-
-
-@keys.command("rotate")
-def rotate_key(key_id: KeyId, state: StateFolder = Path("data/sandbox")) -> None:
-    """Replace a key with a new one and print it. The old key stops working."""
-    from bot.sandbox import keys_cli  # noqa: PLC0415  see run
-
-    with _report_key_errors():
-        typer.echo(keys_cli.rotate_key(state / "settlement.db", key_id))
-
-
-@keys.command("revoke")
-def revoke_key(key_id: KeyId, state: StateFolder = Path("data/sandbox")) -> None:
-    """Revoke a key: it stops working."""
-    from bot.sandbox import keys_cli  # noqa: PLC0415  see run
-
-    with _report_key_errors():
-        keys_cli.revoke_key(state / "settlement.db", key_id)
-    typer.echo("The key is revoked.")
-
-
 def _settings() -> config.Settings:
     try:
         settings = config.load()
@@ -272,18 +240,6 @@ def _report_port_errors() -> Iterator[None]:
     except PortTaken as error:
         typer.echo(f"Kirim can't open {error}", err=True)
         sys.exit(BAD_SETTINGS)
-
-
-@contextmanager
-def _report_key_errors() -> Iterator[None]:
-    """Report in one line that a command on keys failed."""
-    from bot.sandbox.service.errors import ControlRefusal  # noqa: PLC0415  see run
-
-    try:
-        yield
-    except ControlRefusal as error:
-        typer.echo(f"Nothing was changed: {error}.", err=True)
-        sys.exit(1)
 
 
 def _until_stopped(start: Callable[[asyncio.Event], Coroutine[Any, Any, int | None]]) -> int:

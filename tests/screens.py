@@ -11,7 +11,7 @@ from bot.core.zones import PRESUMED
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Button, Screen
-from bot.sandbox.bot_api.text import html, utf16
+from bot.sandbox.bot_api import html
 from bot.settlement.model import PayoutMethod
 
 NOW: Final = datetime(2026, 8, 17, 3, 5, tzinfo=UTC)
@@ -80,7 +80,7 @@ class ScreenCase:
     @property
     def units(self) -> int:
         """The text's length in UTF-16 units, as Telegram counts it."""
-        return utf16.length(self.text)
+        return html.utf16_length(self.text)
 
     @property
     def buttons(self) -> list[Button]:

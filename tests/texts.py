@@ -13,7 +13,7 @@ from typing import Final
 
 from bot.infra.i18n import LOCALES, Html, Translations, Translator, as_html
 from bot.infra.i18n.translator import PLACEHOLDER
-from bot.sandbox.bot_api.text import html
+from bot.sandbox.bot_api import html
 
 TRANSLATIONS: Final = Translations.load(strict=True)
 ANYTHING: Final = r"[\s\S]*?"

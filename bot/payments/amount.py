@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from bot.payments.errors import MalformedInvoice, UnsupportedInvoice, UnwritableInvoice
+from bot.payments.errors import MalformedInvoice, UnsupportedInvoice
 
 # The BIP-173 currency prefixes that BOLT11 names: mainnet, testnet, signet, regtest.
 CURRENCIES = frozenset({"bc", "tb", "tbs", "bcrt"})
@@ -13,8 +13,8 @@ MSAT_PER_SAT = 1_000
 MAX_MSAT = 21_000_000 * 100_000_000 * MSAT_PER_SAT
 
 # The largest unit is first: it writes an amount with the fewest digits.
-_MSAT_PER_UNIT = {"": 10**11, "m": 10**8, "u": 10**5, "n": 10**2}
-_PICO_PER_MSAT = 10
+MSAT_PER_UNIT = {"": 10**11, "m": 10**8, "u": 10**5, "n": 10**2}
+PICO_PER_MSAT = 10
 
 # Up to 20 digits: the whole bitcoin supply in the smallest unit. Longer ones are never converted.
 _FRONT = re.compile(r"ln([a-z]+)(?:([1-9][0-9]{0,19})([a-z]?))?")
@@ -36,31 +36,13 @@ def parse_front(front: str) -> tuple[str, int | None]:
     return currency, None if digits is None else _to_msat(int(digits), multiplier)
 
 
-def write_front(currency: str, amount_msat: int | None) -> str:
-    """Write the human-readable part with the shortest amount.
-
-    Raises:
-        UnwritableInvoice: an unknown currency, or an amount outside 1 msat to 21M BTC.
-    """
-    if currency not in CURRENCIES:
-        raise UnwritableInvoice("the currency is no Bitcoin network")
-    if amount_msat is None:
-        return f"ln{currency}"
-    if not 0 < amount_msat <= MAX_MSAT:
-        raise UnwritableInvoice("the amount is outside 1 msat to 21 million bitcoin")
-    for multiplier, unit in _MSAT_PER_UNIT.items():
-        if amount_msat % unit == 0:
-            return f"ln{currency}{amount_msat // unit}{multiplier}"
-    return f"ln{currency}{amount_msat * _PICO_PER_MSAT}p"
-
-
 def _to_msat(number: int, multiplier: str) -> int:
     if multiplier == "p":
-        msat, rest = divmod(number, _PICO_PER_MSAT)
+        msat, rest = divmod(number, PICO_PER_MSAT)
         if rest:
             raise MalformedInvoice("the amount is finer than a millisatoshi")
-    elif multiplier in _MSAT_PER_UNIT:
-        msat = number * _MSAT_PER_UNIT[multiplier]
+    elif multiplier in MSAT_PER_UNIT:
+        msat = number * MSAT_PER_UNIT[multiplier]
     else:
         raise MalformedInvoice("unknown multiplier of the amount")
     if msat > MAX_MSAT:

@@ -1,4 +1,4 @@
-"""BOLT11 invoices: reading, checking against an order, writing. Other packages import this module only."""
+"""BOLT11 invoices: reading, and checking against an order. Other packages import this module only."""
 
 from __future__ import annotations
 
@@ -6,14 +6,12 @@ from typing import TYPE_CHECKING
 
 from bot.payments.amount import CURRENCIES, MSAT_PER_SAT
 from bot.payments.bolt11_read import decode, normalize
-from bot.payments.bolt11_write import encode
 from bot.payments.errors import (
     AlreadyExpired,
     InvoiceError,
     InvoiceMismatch,
     MalformedInvoice,
     UnsupportedInvoice,
-    UnwritableInvoice,
     WrongAmount,
     WrongNetwork,
 )
@@ -32,12 +30,10 @@ __all__ = [
     "MalformedInvoice",
     "RouteHop",
     "UnsupportedInvoice",
-    "UnwritableInvoice",
     "WrongAmount",
     "WrongNetwork",
     "check",
     "decode",
-    "encode",
     "normalize",
 ]
 

@@ -4,7 +4,6 @@
     ├── InvoiceError                a Lightning invoice
     │   ├── MalformedInvoice        not BOLT11, damaged, or with a wrong signature
     │   ├── UnsupportedInvoice      well-formed, but with an unknown currency or feature
-    │   ├── UnwritableInvoice       these parts can't be written as BOLT11
     │   └── InvoiceMismatch         a valid invoice, but not the order's
     │       ├── WrongNetwork
     │       ├── WrongAmount
@@ -41,10 +40,6 @@ class MalformedInvoice(InvoiceError):
 
 class UnsupportedInvoice(InvoiceError):
     """A well-formed invoice with a currency, feature or range that isn't supported."""
-
-
-class UnwritableInvoice(InvoiceError):
-    """The given parts don't fit into a BOLT11 invoice."""
 
 
 class InvoiceMismatch(InvoiceError):

@@ -78,23 +78,16 @@ async def copy(source: str, environment: Mapping[str, str]) -> None:
     Raises:
         NotCopied: it can't be copied.
     """
-    try:
-        await _run(("copy-database", "--from", source), environment)
-    except NotCopied:
-        # An older version of the bot may have written it. Only up-to-date tables are copied.
-        await _run(("migrate",), {**environment, "DATABASE_URL": source})
-    else:
-        return
+    # An older version of the bot may have written it. Only up-to-date tables are copied.
+    await _run(("migrate",), {**environment, "DATABASE_URL": source})
     # Nothing is copied before the leases have ended of replicas that were killed a moment ago.
     end = time.monotonic() + _LEASES_END_SECONDS
     while True:
         try:
-            await _run(("copy-database", "--from", source), environment)
+            return await _run(("copy-database", "--from", source), environment)
         except NotCopied:
             if time.monotonic() >= end:
                 raise
-        else:
-            return
         await asyncio.sleep(_RETRY_SECONDS)
 
 

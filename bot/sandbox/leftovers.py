@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 import bot
 from bot.sandbox import postgresql, process_locks
-from bot.sandbox.postgresql_programs import run_at_end
+from bot.sandbox.postgresql import run_at_end
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

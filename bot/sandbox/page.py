@@ -1,6 +1,6 @@
 """The chat page: shows the bot at work without any account.
 
-It serves the page and its files. It also forwards requests of the page's wallet and service panel to the settlement
+It serves the page and its files. It also passes requests of the page's wallet and service panel to the settlement
 sandbox's control endpoints, so that the browser needs only one address. `/replicas` controls several replicas of the
 bot.
 """
@@ -8,11 +8,9 @@ bot.
 from __future__ import annotations
 
 import json
-import ssl
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-import httpx
 from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
@@ -24,8 +22,9 @@ if TYPE_CHECKING:
     import os
 
     from starlette.requests import Request
-    from starlette.types import Scope
+    from starlette.types import ASGIApp, Receive, Scope, Send
 
+SERVICE: Final = "/service"
 STATIC: Final = Path(__file__).parent / "static"
 
 # Messages hold foreign text. If any of it were taken for markup, the browser would refuse to run it.
@@ -49,32 +48,21 @@ HEADERS: Final = {
     "cross-origin-opener-policy": "same-origin",
     "cache-control": "no-cache",
 }
-PROXY_TIMEOUT_SECONDS: Final = 15.0
-PROXIED_METHODS: Final = ["GET", "POST", "DELETE"]
-# The settlement sandbox speaks plain HTTP on loopback. An empty context saves loading certificates on each call.
-_NO_CERTIFICATES: Final = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
-def routes(
-    settlement_base_url: str,
-    replicas: Replicas | None = None,
-    *,
-    transport: httpx.AsyncBaseTransport | None = None,
-) -> list[BaseRoute]:
+def routes(service: ASGIApp, replicas: Replicas | None = None) -> list[BaseRoute]:
     """Return the routes of the page (``/``), its files (``/static``), ``/service`` and ``/replicas``.
 
     Args:
-        settlement_base_url: where the settlement sandbox listens, without a trailing path.
+        service: the settlement sandbox.
         replicas: the replicas of the bot, if the sandbox runs it.
-        transport: how to reach the settlement sandbox: the network, or an application in tests.
     """
     controls = _ReplicaControls(replicas)
-    service = _ServiceProxy(settlement_base_url.rstrip("/"), transport)
     return [
         Route("/", _page, methods=["GET"]),
         Route("/static/tokens.js", _tokens, methods=["GET"]),
         Mount("/static", _Static(directory=STATIC)),
-        Route("/service/{path:path}", service.forward, methods=PROXIED_METHODS),
+        Mount(SERVICE, _Controls(service)),
         Route("/replicas", controls.show, methods=["GET"]),
         Route("/replicas/{number:int}/{action}", controls.act, methods=["POST"]),
     ]
@@ -126,7 +114,7 @@ class _ReplicaControls:
         """Answer ``{replicas, alive}``: the list, which is empty if there is only one bot, and the numbers that run."""
         views = await self._replicas.view() if self._replicas is not None else []
         alive = self._replicas.alive if self._replicas is not None else []
-        return JSONResponse({"replicas": [view.as_json() for view in views], "alive": alive}, headers=HEADERS)
+        return JSONResponse({"replicas": views, "alive": alive}, headers=HEADERS)
 
     async def act(self, request: Request) -> Response:
         """Do what the path says, and answer as `show` does. 415 without JSON, 409 ``{error}`` if it can't be done."""
@@ -142,51 +130,13 @@ class _ReplicaControls:
         return await self.show(request)
 
 
-class _ServiceProxy:
-    """Forward a request to ``{settlement}/control/…`` and return its answer unchanged."""
+class _Controls:
+    """Pass a request to the service's `/control`. Nothing else of it can be reached this way: `/v1` needs a key."""
 
-    def __init__(self, base_url: str, transport: httpx.AsyncBaseTransport | None) -> None:
-        self._base_url = base_url
-        self._transport = transport
+    def __init__(self, service: ASGIApp) -> None:
+        self._service = service
 
-    async def forward(self, request: Request) -> Response:
-        """Answer as the service does. 502 ``{error}`` if it can't be reached, 404 outside ``/control``."""
-        path = request.path_params["path"]
-        if _leaves_control(path):
-            return JSONResponse({"error": "no such control"}, status_code=404)
-        try:
-            answer = await self._ask(request, path)
-        except httpx.HTTPError:
-            return JSONResponse({"error": "the settlement sandbox isn't answering"}, status_code=502)
-        return Response(
-            answer.content,
-            status_code=answer.status_code,
-            media_type=answer.headers.get("content-type"),
-            headers=HEADERS,
-        )
-
-    async def _ask(self, request: Request, path: str) -> httpx.Response:
-        # With trust_env, a configured proxy would be asked for a loopback address.
-        async with httpx.AsyncClient(
-            transport=self._transport,
-            verify=_NO_CERTIFICATES,
-            trust_env=False,
-            timeout=PROXY_TIMEOUT_SECONDS,
-        ) as client:
-            return await client.request(
-                request.method,
-                f"{self._base_url}/control/{path}",
-                params=list(request.query_params.multi_items()),
-                content=await request.body(),
-                headers=_forwarded(request),
-            )
-
-
-def _leaves_control(path: str) -> bool:
-    # The service's own /v1 needs a key. The proxy must not be a way around it.
-    return any(part in {"", ".", ".."} for part in path.split("/"))
-
-
-def _forwarded(request: Request) -> dict[str, str]:
-    content_type = request.headers.get("content-type")
-    return {"content-type": content_type} if content_type else {}
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer as the service does."""
+        path = "/control" + scope["path"].removeprefix(SERVICE)
+        await self._service({**scope, "path": path, "raw_path": path.encode(), "root_path": ""}, receive, send)

@@ -1,6 +1,7 @@
 """The replicas of the bot in a sandbox: unmodified `python -m bot run` processes, which the service's panel controls.
 
-A replica that ends or crashes is started again, as by any service manager, unless the panel killed it.
+A replica that ends or crashes is started again, as by any service manager, unless the panel killed it. The balancer
+before them works on connections, and knows nothing of HTTP, as in front of real replicas.
 """
 
 from __future__ import annotations
@@ -12,9 +13,7 @@ import signal
 import socket
 import ssl
 import sys
-import time
-from contextlib import ExitStack, suppress
-from dataclasses import dataclass
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -25,15 +24,19 @@ from bot.sandbox import process_locks
 from bot.sandbox.leftovers import REPLICA_LOCK
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 
 log = structlog.get_logger(__name__)
 
 HOST: Final = "127.0.0.1"
+CONNECT_SECONDS: Final = 1.0
+WAIT_SECONDS: Final = 10.0
+"""How long a connection waits for a replica, such as while all of them are restarted."""
+PAUSE_SECONDS: Final = 0.25
+_PART: Final = 65_536
 STOP_SECONDS: Final = 6.0
 RESTART_PAUSE_SECONDS: Final = 1.0
 ANSWER_SECONDS: Final = 1.0
-FRESH_SECONDS: Final = 0.3
 BOT: Final = (sys.executable, "-m", "bot", "run")
 CRASH: Final = "crash"
 ACTIONS: Final = ("kill", "freeze", "continue", "restart", CRASH)
@@ -44,20 +47,6 @@ _NO_CERTIFICATES: Final = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 class NoSuchAction(Exception):
     """The replica can't do this in its state. The text is for the panel."""
-
-
-@dataclass(frozen=True, slots=True)
-class ReplicaView:
-    """What the panel shows of a replica. `is_leader` and `chats` are None if they are unknown."""
-
-    number: int
-    state: str
-    is_leader: bool | None = None
-    chats: int | None = None
-
-    def as_json(self) -> dict[str, object]:
-        """Return the answer for the panel."""
-        return {"number": self.number, "state": self.state, "leader": self.is_leader, "chats": self.chats}
 
 
 class Replica:
@@ -136,30 +125,23 @@ class Replica:
         Raises:
             NoSuchAction: it makes no sense in this state.
         """
+        if action not in ACTIONS:
+            raise NoSuchAction(f"a replica can {', '.join(ACTIONS)}")
         if action == "restart":
-            await self._restart()
+            if self.is_alive:
+                await self._end()
+            self._wanted.set()
         elif not self.is_alive:
             raise NoSuchAction(f"replica {self.number} is dead")
-        elif action == "kill":
-            self._wanted.clear()
-            await self._kill()
-        elif action == CRASH:
-            # Unlike after a kill, it is started again.
-            await self._kill()
-        elif action in {"freeze", "continue"}:
+        elif action in {"kill", CRASH}:
+            # Unlike after a kill, it is started again after a crash.
+            if action == "kill":
+                self._wanted.clear()
+            self._send(signal.SIGKILL)
+            await self._require_process().wait()
+        else:
             self.is_frozen = action == "freeze"
             self._send(signal.SIGSTOP if self.is_frozen else signal.SIGCONT)
-        else:
-            raise NoSuchAction(f"a replica can {', '.join(ACTIONS)}")
-
-    async def _kill(self) -> None:
-        self._send(signal.SIGKILL)
-        await self._require_process().wait()
-
-    async def _restart(self) -> None:
-        if self.is_alive:
-            await self._end()
-        self._wanted.set()
 
     async def _end(self) -> None:
         """Stop the process with SIGTERM, and kill it if that takes too long."""
@@ -205,9 +187,8 @@ class Replica:
         """Return settings with free ports. They are chosen at each start, in case another program took one."""
         if not self._has_own_ports:
             return {}
-        with ExitStack() as stack:
-            probes = [stack.enter_context(socket.create_server((HOST, 0))) for _ in range(2)]
-            self.http_port, self.metrics_port = (int(probe.getsockname()[1]) for probe in probes)
+        with socket.create_server((HOST, 0)) as http, socket.create_server((HOST, 0)) as metrics:
+            self.http_port, self.metrics_port = (int(probe.getsockname()[1]) for probe in (http, metrics))
         ports = {"HTTP_PORT": str(self.http_port), "METRICS_PORT": str(self.metrics_port)}
         # Its log goes through the sandbox, so it can't see whether that is a terminal.
         return ports | ({"LOG_FORMAT": "console"} if sys.stderr.isatty() and "LOG_FORMAT" not in os.environ else {})
@@ -226,7 +207,6 @@ class Replicas:
         numbers = range(1, count + 1)
         self._all = tuple(Replica(number, state, command, has_own_ports=count > 1) for number in numbers)
         self._http = httpx.AsyncClient(verify=_NO_CERTIFICATES, trust_env=False, timeout=ANSWER_SECONDS)
-        self._readiness: dict[int, tuple[float, bool]] = {}
         self._turns = 0
         self.on_freeze: Callable[[int], None] = lambda _port: None
         """What to do about connections to the port of a frozen replica."""
@@ -238,7 +218,7 @@ class Replicas:
         finally:
             await self._http.aclose()
 
-    async def view(self) -> list[ReplicaView]:
+    async def view(self) -> list[dict[str, object]]:
         """Return what the panel shows. It is empty if there is only one."""
         if len(self._all) == 1:
             return []
@@ -259,7 +239,6 @@ class Replicas:
         if replica is None or (len(self._all) == 1 and action != CRASH):
             raise NoSuchAction(f"there is no replica {number}")
         await replica.act(action)
-        self._readiness.pop(number, None)
         if replica.is_frozen:
             self.on_freeze(replica.http_port)
 
@@ -272,26 +251,23 @@ class Replicas:
         first = self._turns % len(ports) if ports else 0
         return ports[first:] + ports[:first]
 
-    async def _view(self, replica: Replica) -> ReplicaView:
-        if not replica.can_answer:
-            return ReplicaView(replica.number, replica.describe(is_ready=False))
-        is_ready, figures = await asyncio.gather(self._is_ready(replica), self._read_figures(replica))
+    async def _view(self, replica: Replica) -> dict[str, object]:
+        """Return the state. Whether it leads and how many chats it has is None if it is unknown."""
+        is_ready, figures = False, dict[str, float]()
+        if replica.can_answer:
+            is_ready, figures = await asyncio.gather(self._is_ready(replica), self._read_figures(replica))
         leading, chats = figures.get("kirim_leading"), figures.get("kirim_chat_leases_held")
-        return ReplicaView(
-            replica.number,
-            replica.describe(is_ready=is_ready),
-            None if leading is None else leading > 0,
-            None if chats is None else int(chats),
-        )
+        return {
+            "number": replica.number,
+            "state": replica.describe(is_ready=is_ready),
+            "leader": None if leading is None else leading > 0,
+            "chats": None if chats is None else int(chats),
+        }
 
     async def _is_ready(self, replica: Replica) -> bool:
-        asked_at, is_ready = self._readiness.get(replica.number, (-FRESH_SECONDS, False))
-        if time.monotonic() - asked_at < FRESH_SECONDS:
-            return is_ready
         answer = await self._get(replica.http_port, "/readyz")
         is_ready = answer is not None and answer.is_success
         replica.was_ready |= is_ready
-        self._readiness[replica.number] = time.monotonic(), is_ready
         return is_ready
 
     async def _read_figures(self, replica: Replica) -> dict[str, float]:
@@ -318,11 +294,97 @@ async def _copy_log(lines: asyncio.StreamReader | None, number: int) -> None:
     """Copy a replica's log to ours, with its number before each line."""
     if lines is None:
         return
-    prefix, rest = f"[{number}] ".encode(), b""
-    while part := await lines.read(65_536):
-        *complete, rest = (rest + part).split(b"\n")
-        sys.stderr.buffer.write(b"".join(prefix + line + b"\n" for line in complete))
+    # Lines longer than the reader's limit come in parts.
+    while line := await _read_line(lines):
+        sys.stderr.buffer.write(f"[{number}] ".encode() + line.rstrip(b"\n") + b"\n")
         sys.stderr.buffer.flush()
-    if rest:
-        sys.stderr.buffer.write(prefix + rest + b"\n")
-        sys.stderr.buffer.flush()
+
+
+async def _read_line(lines: asyncio.StreamReader) -> bytes:
+    try:
+        return await lines.readuntil()
+    except asyncio.IncompleteReadError as error:
+        return error.partial
+    except asyncio.LimitOverrunError as error:
+        return await lines.readexactly(error.consumed)
+
+
+Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+class Balancer:
+    """Accepts connections, and passes each one to a port.
+
+    Args:
+        find_ports: returns the ports of the replicas that are ready, in the order in which to try them.
+    """
+
+    def __init__(self, find_ports: Callable[[], Awaitable[list[int]]]) -> None:
+        self._find_ports = find_ports
+        self._connected: set[tuple[int, asyncio.StreamWriter]] = set()
+        self._passing: set[asyncio.Task[None]] = set()
+
+    @asynccontextmanager
+    async def serve(self, port: int) -> AsyncIterator[int]:
+        """Serve on `port` (0 for any free one) in the block, and yield the port. Then close all connections."""
+        server = await asyncio.start_server(self._accept, HOST, port)
+        try:
+            yield server.sockets[0].getsockname()[1]
+        finally:
+            server.close()
+            for task in self._passing:
+                task.cancel()
+            await asyncio.gather(*self._passing, return_exceptions=True)
+
+    def cut(self, port: int) -> None:
+        """Close the connections to `port`. A frozen replica doesn't answer, and its callers try again elsewhere."""
+        for connected, writer in tuple(self._connected):
+            if connected == port:
+                writer.transport.abort()
+
+    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.create_task(self._pass((reader, writer)))
+        self._passing.add(task)
+        try:
+            await asyncio.wait({task})
+        finally:
+            self._passing.discard(task)
+            writer.transport.abort()
+
+    async def _pass(self, caller: Streams) -> None:
+        found = await self._connect()
+        if found is None:
+            return
+        port, replica = found
+        entry = (port, replica[1])
+        self._connected.add(entry)
+        asking = asyncio.create_task(_copy(caller[0], replica[1]))
+        try:
+            # A replica that ends the connection, or is killed, ends it for the caller.
+            await _copy(replica[0], caller[1])
+        finally:
+            asking.cancel()
+            self._connected.discard(entry)
+            replica[1].transport.abort()
+
+    async def _connect(self) -> tuple[int, Streams] | None:
+        """Connect to the first ready replica that accepts. Return None if there is none for `WAIT_SECONDS`."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(WAIT_SECONDS):
+                while True:
+                    for port in await self._find_ports():
+                        with suppress(OSError, TimeoutError):
+                            async with asyncio.timeout(CONNECT_SECONDS):
+                                return port, await asyncio.open_connection(HOST, port)
+                    await asyncio.sleep(PAUSE_SECONDS)
+        return None
+
+
+async def _copy(source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
+    """Copy until the source ends, then end the target. A lost connection ends it, too."""
+    with suppress(ConnectionError):
+        while part := await source.read(_PART):
+            target.write(part)
+            await target.drain()
+        if target.can_write_eof():
+            target.write_eof()

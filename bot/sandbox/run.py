@@ -20,11 +20,10 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from bot.sandbox import databases, leftovers, page, ports, postgresql, settlement, telegram, wire
-from bot.sandbox.balancer import Balancer
-from bot.sandbox.bot_api.settings import SANDBOX_TOKEN, SUPPORT_GROUP_ID, TotalLimit
+from bot.sandbox.bot_api.model import SANDBOX_TOKEN, SUPPORT_GROUP_ID, TotalLimit
 from bot.sandbox.databases import Place
-from bot.sandbox.postgresql_programs import NoServer
-from bot.sandbox.replicas import Replicas
+from bot.sandbox.postgresql import NoServer
+from bot.sandbox.replicas import Balancer, Replicas
 
 HOST = ports.HOST
 POSTGRESQL_URLS = ("postgresql://", "postgres://")
@@ -219,7 +218,7 @@ async def servers(options: SandboxOptions, replicas: Replicas | None = None) -> 
         limits = telegram.Limits(total_applies_to=options.telegram_limit)
         telegram_app = telegram.create_app(
             telegram.TelegramSandboxSettings(state_path=options.state / "telegram.db", limits=limits),
-            page.routes(service, replicas),
+            page.routes(service_app, replicas),
         )
         async with _serving(wire.server_config(telegram_app, HOST, options.page_port)) as front:
             wallet = _wallet_address(options)

@@ -15,24 +15,19 @@ from typing import TYPE_CHECKING
 from starlette.applications import Starlette
 from starlette.routing import Route
 
-from bot.sandbox.bot_api.box import Sandbox
-from bot.sandbox.bot_api.journal import keep_flushing, open_journal
-from bot.sandbox.bot_api.people.events import EventLog
-from bot.sandbox.bot_api.people.people_api import PeopleApi
-from bot.sandbox.bot_api.server.controls_api import ControlsApi
-from bot.sandbox.bot_api.server.endpoint import BotApi, download
-from bot.sandbox.bot_api.server.faults import Faults
-from bot.sandbox.bot_api.server.limits import RateLimiter
-from bot.sandbox.bot_api.server.webhook import keep_delivering
-from bot.sandbox.bot_api.settings import (
+from bot.sandbox.bot_api.box import EventLog, Sandbox
+from bot.sandbox.bot_api.endpoint import BotApi, download
+from bot.sandbox.bot_api.limits import RateLimiter
+from bot.sandbox.bot_api.model import (
     ALERT_BOT_TOKEN,
     SANDBOX_TOKEN,
     SUPPORT_GROUP_ID,
     Limits,
     TelegramSandboxSettings,
 )
-from bot.sandbox.bot_api.updates import UpdateQueue
-from bot.sandbox.bot_api.world import World
+from bot.sandbox.bot_api.people_api import PeopleApi
+from bot.sandbox.bot_api.updates import UpdateQueue, keep_delivering
+from bot.sandbox.bot_api.world import Journal, World, keep_flushing
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
@@ -55,7 +50,6 @@ def create_app(settings: TelegramSandboxSettings, extra_routes: Sequence[BaseRou
         Route("/bot{path:path}", BotApi(box)),
         Route("/file/bot{path:path}", file),
         *PeopleApi(box).routes(),
-        *ControlsApi(box).routes(),
         *extra_routes,
     ]
 
@@ -76,11 +70,10 @@ def create_app(settings: TelegramSandboxSettings, extra_routes: Sequence[BaseRou
 
 
 def _open(settings: TelegramSandboxSettings) -> Sandbox:
-    world = World(settings, open_journal(settings.state_path))
+    world = World(settings, Journal(settings.state_path))
     return Sandbox(
         world=world,
         events=EventLog(world.state.last_event),
         updates=UpdateQueue(world, world.pending_updates),
         limiter=RateLimiter(settings.limits),
-        faults=Faults(),
     )

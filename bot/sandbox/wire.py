@@ -13,13 +13,12 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import TYPE_CHECKING, Any
 
 import uvicorn
-from starlette.responses import Response
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 if TYPE_CHECKING:
     from collections.abc import MutableMapping
 
-    from starlette.types import ASGIApp, Receive, Scope, Send
+    from starlette.types import ASGIApp, Scope
 
 TRANSPORT = "kirim.sandbox.transport"
 GRACE_SECONDS = 0.25
@@ -97,14 +96,6 @@ async def drop_connection(scope: Scope) -> None:
     transport.abort()
     await asyncio.sleep(0)
     await asyncio.sleep(0)
-
-
-class DroppedResponse(Response):
-    """A response that closes the connection instead."""
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002  ASGI's shape
-        """Close the connection."""
-        await drop_connection(scope)
 
 
 def server_config(app: ASGIApp, host: str, port: int) -> uvicorn.Config:

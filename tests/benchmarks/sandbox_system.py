@@ -17,7 +17,7 @@ from typing import Any
 
 import httpx
 
-from bot.sandbox.bot_api.settings import TotalLimit
+from bot.sandbox.bot_api.model import TotalLimit
 from bot.sandbox.run import Addresses, SandboxOptions, bot_environment, servers
 from tests.benchmarks.processes import Process, running_program
 from tests.e2e.chat_user import text_of

@@ -19,7 +19,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from bot.sandbox.bot_api.settings import TOTAL_LIMITS, TotalLimit
+from bot.sandbox.bot_api.model import TOTAL_LIMITS, TotalLimit
 from tests.benchmarks.older_version import BEFORE, ROOT, older_version
 from tests.benchmarks.report import Row, Spread, seconds, times_as_much
 from tests.benchmarks.sandbox_system import Json, SandboxSystem, open_system

@@ -19,7 +19,7 @@ from bot.broadcasts.model import (
 )
 from bot.core.errors import Rejection
 from bot.core.templates import fill
-from bot.sandbox.bot_api.text import html
+from bot.sandbox.bot_api import html
 from bot.settlement.model import QUOTE_STALE_AFTER, Quote
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)

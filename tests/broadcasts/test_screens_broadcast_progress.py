@@ -11,7 +11,7 @@ from bot.broadcasts.screens.progress import EMPTY, FULL, WIDTH, draw_bar, show_p
 from bot.core.zones import PRESUMED
 from bot.infra.i18n import LOCALES, Translations
 from bot.infra.telegram.ui.screen import Screen
-from bot.sandbox.bot_api.text import html
+from bot.sandbox.bot_api import html
 from tests.texts import says, starts
 
 NOW = datetime(2026, 8, 17, 3, 5, tzinfo=UTC)

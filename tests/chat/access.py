@@ -50,7 +50,7 @@ from bot.payment_requests.paying.buttons import PayAction, PayButton
 from bot.rates.buttons import RateButton, SubscriptionAction, SubscriptionButton
 from bot.rates.history import ChartPeriod
 from bot.recipients.buttons import RecipientAction, RecipientButton, RecipientsButton
-from bot.sandbox.bot_api.people.events import KEPT_EVENTS
+from bot.sandbox.bot_api.box import KEPT_EVENTS
 from bot.staff.alarm_model import AlarmKind
 from bot.staff.buttons import AlarmAction, AlarmButton, AuditExportButton, AuditFileButton, AuditPageButton
 from bot.support.buttons import (

@@ -77,7 +77,7 @@ class ChatUser:
         return await self.sends(text=text, reply_to=reply_to and reply_to["message_id"], thread_id=topic)
 
     async def sends(self, **what: object) -> Json:
-        """Send anything that a user can send: see `bot/sandbox/bot_api/people/acting.py`."""
+        """Send anything that a user can send: see `bot/sandbox/bot_api/people.py`."""
         await self._remember()
         return await self._sends(**what)
 

@@ -13,11 +13,11 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bot.sandbox.bot_api.people.events import KEPT_EVENTS
+from bot.sandbox.bot_api.box import KEPT_EVENTS
 
 if TYPE_CHECKING:
     from bot.sandbox.bot_api.box import Sandbox
-    from bot.sandbox.service.service import Service
+    from bot.sandbox.settlement import Service
     from tests.e2e.system import System
 
 CHATS, MESSAGES, LINES = 8, 8, 60
@@ -196,7 +196,7 @@ def _telegram(box: "Sandbox", start: Start) -> Iterator[str]:
         f"failed: {each['method']} to {each['chat_id']}: {each['error_code']}" for each in calls if not each["ok"]
     )
     yield from _last(_together(failures), LINES // 2)
-    yield from (f"fault: {_facts(fault)}" for fault in box.faults.listed())
+    yield from (f"fault: {_facts(vars(fault))}" for fault in box.faults.on)
 
 
 def _settlement(service: "Service", start: Start) -> Iterator[str]:

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
 from typing import Any
 
-from bot.sandbox.bot_api.settings import default_people
+from bot.sandbox.bot_api.model import default_people
 from tests.e2e.chat_user import ChatUser, Json, text_of
 from tests.e2e.system import System
 from tests.texts import label, like, says

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bot.sandbox.postgresql_programs import install
+from bot.sandbox.postgresql import install
 from tests.waiting import TIMEOUT_SECONDS
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from bot.sandbox.postgresql_programs import NoServer
+from bot.sandbox.postgresql import NoServer
 from tests.harness import chromium, postgresql
 
 if TYPE_CHECKING:

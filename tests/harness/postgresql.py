@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 import asyncpg  # type: ignore[import-untyped]  # it ships none
 from sqlalchemy import URL
 
-from bot.sandbox.postgresql_programs import (
+from bot.sandbox.postgresql import (
     PLACES,
     TIMEOUT_SECONDS,
     NoServer,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.sandbox.postgresql_programs import PROGRAMS, NoServer, installed
+from bot.sandbox.postgresql import PROGRAMS, NoServer, installed
 from tests.harness import chromium, machine, postgresql
 from tests.harness.postgresql import answering, find
 

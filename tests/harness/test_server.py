@@ -15,7 +15,7 @@ import psutil  # type: ignore[import-untyped]  # it has no stubs of its own
 import pytest
 from sqlalchemy import make_url
 
-from bot.sandbox.postgresql_programs import PROGRAMS, NoServer, installed
+from bot.sandbox.postgresql import PROGRAMS, NoServer, installed
 from tests import waiting
 from tests.e2e.launcher import Child, launcher
 from tests.harness import postgresql

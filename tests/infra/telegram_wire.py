@@ -8,9 +8,9 @@ from bot.infra.telegram.errors import SlowDown
 from bot.infra.telegram.outbound.limiter import SendLimiter
 from bot.infra.telegram.outbound.pace import Limits
 from bot.infra.telegram.outbound.scheduler import Priority
+from bot.sandbox.bot_api.calls import TooManyRequests
+from bot.sandbox.bot_api.limits import RateLimiter
 from bot.sandbox.bot_api.model import Chat
-from bot.sandbox.bot_api.server.errors import TooManyRequests
-from bot.sandbox.bot_api.server.limits import RateLimiter
 from tests.virtual_time import now
 
 

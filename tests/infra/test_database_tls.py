@@ -19,7 +19,7 @@ from bot.infra.db.address import parse_database_url
 from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreDown
 from bot.infra.db.wakeups import SharedWakeups
-from bot.sandbox.postgresql_programs import installed, other_user
+from bot.sandbox.postgresql import installed, other_user
 from tests.e2e.programs import run_program
 from tests.harness.postgresql import parents, start
 from tests.infra.certificates import write_certificate

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from bot.infra.telegram.errors import SlowDown, Unsent
 from bot.infra.telegram.outbound.pace import LEAST_PER_SECOND, UNLIMITED, AdaptiveRate, Limits
-from bot.sandbox.bot_api.server.limits import RateLimiter
-from bot.sandbox.bot_api.settings import Limits as TelegramLimits
+from bot.sandbox.bot_api.limits import RateLimiter
+from bot.sandbox.bot_api.model import Limits as TelegramLimits
 from tests.infra.telegram_wire import Wire, most_in_any
 from tests.virtual_time import in_virtual_time, now
 

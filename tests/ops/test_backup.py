@@ -12,7 +12,7 @@ import psutil  # type: ignore[import-untyped]  # it has no stubs of its own
 import pytest
 from sqlalchemy import make_url
 
-from bot.sandbox.postgresql_programs import installed
+from bot.sandbox.postgresql import installed
 from tests.e2e.orders.steps import complete_order, type_to_review
 from tests.e2e.system import running_system
 from tests.harness import postgresql

@@ -5,13 +5,14 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from bot.payments import bolt11
+from tests.payments import bolt11_write
 
 _MADE = datetime(2026, 3, 1, 12, tzinfo=UTC)
 _SOON = _MADE + timedelta(minutes=1)
 
 
 def _invoice(amount_msat: int | None = 29_412_000, currency: str = "bc", expiry_s: int = 600) -> bolt11.Invoice:
-    text = bolt11.encode(
+    text = bolt11_write.encode(
         private_key=b"\x07" * 32,
         amount_msat=amount_msat,
         currency=currency,

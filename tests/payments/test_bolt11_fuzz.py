@@ -7,8 +7,9 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.payments import bech32, bolt11, bolt11_write
+from bot.payments import bech32, bolt11
 from tests.examples import examples
+from tests.payments import bolt11_write
 
 _VECTORS = json.loads((Path(__file__).parent / "data" / "bolt11-vectors.json").read_text("utf-8"))["vectors"]
 _INVOICES = [vector["invoice"] for vector in _VECTORS]

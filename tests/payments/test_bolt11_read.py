@@ -4,7 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from bot.payments import bech32, bolt11, bolt11_write
+from bot.payments import bech32, bolt11
+from tests.payments import bolt11_write
 from tests.payments.payee_keys import public_key
 
 _KEY = bytes(range(1, 33))

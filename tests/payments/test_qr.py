@@ -11,6 +11,7 @@ from PIL import Image
 
 from bot.payments import bolt11, erc681, qr
 from bot.payments.tokens import TOKENS
+from tests.payments import bolt11_write
 from tests.waiting import TIMEOUT_SECONDS
 
 _SAFE = "0x52908400098527886E0F7030069857D2E4169EE7"
@@ -19,7 +20,7 @@ _LENGTHS = (255, 314, 399, 600)
 
 
 def _written(description: str, min_final_cltv: int) -> str:
-    return bolt11.encode(
+    return bolt11_write.encode(
         private_key=b"\x07" * 32,
         amount_msat=25_000_000,
         currency="bc",

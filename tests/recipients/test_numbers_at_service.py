@@ -11,10 +11,9 @@ import pytest
 from bot.core.errors import Rejection
 from bot.recipients.matching import compare_numbers
 from bot.recipients.numbers import MAX_ACCOUNT_DIGITS, MIN_ACCOUNT_DIGITS, MOBILE_DIGITS, clean_number
-from bot.sandbox.service.control.profile import PROFILES, Profile
-from bot.sandbox.service.errors import Refusal
-from bot.sandbox.service.methods import MethodsList
-from bot.sandbox.service.orders.validation import read_request
+from bot.sandbox.service.creation import read_request
+from bot.sandbox.service.market import MethodsList
+from bot.sandbox.service.settings import PROFILES, Profile, Refusal
 from bot.settlement.model import PayoutMethod
 from tests.examples import examples
 

@@ -11,7 +11,7 @@ import asyncpg  # type: ignore[import-untyped]  # it has no types
 import httpx
 
 from bot.infra.db import migrate
-from bot.sandbox.bot_api.settings import TotalLimit
+from bot.sandbox.bot_api.model import TotalLimit
 from bot.sandbox.run import SandboxOptions, bot_environment, servers
 from tests.e2e import failure_report
 from tests.e2e.launcher import BOT

@@ -139,7 +139,7 @@ async def running_chat(host: Host) -> AsyncIterator[ChatPage]:
     host.troubles.clear()
     async with (
         host.service.serves(settlement.create_app(by_hand)),
-        host.page.serves(telegram.create_app(people, page.routes(host.service_url))),
+        host.page.serves(telegram.create_app(people, page.routes(host.service))),
         httpx.AsyncClient(base_url=host.service_url, trust_env=False) as service,
         new_bot(host.page_url, people.bot_token) as bot,
     ):

@@ -20,7 +20,7 @@ import httpx
 from PIL import Image
 from playwright.async_api import Browser, Locator, Page, ViewportSize, expect
 
-from bot.sandbox.bot_api.settings import FRIENDS_GROUP_ID
+from bot.sandbox.bot_api.model import FRIENDS_GROUP_ID
 from tests.e2e.chat_page import Viewer, last_message, send_text, tap_button
 from tests.harness import chromium
 from tests.waiting import found

@@ -28,11 +28,11 @@ class Answer(BaseHTTPRequestHandler):
 
 
 def main() -> None:
+    sys.stderr.write(f"serving as {os.getpid()}\nwithout an end of line")
+    sys.stderr.flush()
     for name in ("HTTP_PORT", "METRICS_PORT"):
         server = ThreadingHTTPServer(("127.0.0.1", int(os.environ[name])), Answer)
         threading.Thread(target=server.serve_forever, daemon=True).start()
-    sys.stderr.write(f"serving as {os.getpid()}\nwithout an end of line")
-    sys.stderr.flush()
     signal.pause()
 
 

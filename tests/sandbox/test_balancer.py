@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bot.sandbox.balancer import Balancer
+from bot.sandbox.replicas import Balancer
 from tests.ports import closed_port
 from tests.waiting import TIMEOUT_SECONDS, until
 
@@ -97,7 +97,7 @@ async def test_a_connection_waits_until_a_replica_is_ready(replicas: Replicas, b
 async def test_without_any_replica_the_connection_is_closed(
     replicas: Replicas, balancer: Balancer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bot.sandbox.balancer.WAIT_SECONDS", 0.1)
+    monkeypatch.setattr("bot.sandbox.replicas.WAIT_SECONDS", 0.1)
     replicas.ports = [closed_port()]
     async with balancer.serve(0) as port, connected(port) as (reader, _):
         assert await ends(reader)

@@ -43,7 +43,7 @@ VECTORS = Path(__file__).parents[1] / "payments" / "data" / "bolt11-vectors.json
 @pytest_asyncio.fixture(loop_scope="session")
 async def files(host: Host) -> AsyncIterator[Page]:
     """A tab that can import the page's modules. It shows no page."""
-    async with host.page.serves(Starlette(routes=page.routes(host.service_url))):
+    async with host.page.serves(Starlette(routes=page.routes(host.service))):
         yield host.tab
 
 
@@ -286,7 +286,7 @@ async def test_a_page_left_open_starts_afresh_with_a_sandbox_that_did_and_so_doe
 
 @asynccontextmanager
 async def sandbox_at(port: int) -> AsyncIterator[None]:
-    app = telegram.create_app(telegram.TelegramSandboxSettings(), page.routes("http://127.0.0.1:9"))
+    app = telegram.create_app(telegram.TelegramSandboxSettings(), page.routes(Starlette()))
     async with serving(app, port):
         yield
 

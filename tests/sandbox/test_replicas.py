@@ -54,7 +54,7 @@ class Panel:
 
 
 def requests_to(replicas: Replicas | None) -> httpx.AsyncClient:
-    app = Starlette(routes=page.routes("http://nowhere.test", replicas))
+    app = Starlette(routes=page.routes(Starlette(), replicas))
     return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://page.test", timeout=TIMEOUT_SECONDS)
 
 
@@ -87,7 +87,7 @@ async def test_a_replica_is_starting_until_it_is_ready(tmp_path: Path) -> None:
     async with running(tmp_path, READY="no") as panel:
 
         async def answers() -> bool:
-            return all(replica.chats == 3 for replica in await panel.replicas.view())
+            return all(replica["chats"] == 3 for replica in await panel.replicas.view())
 
         await until(answers)
         assert await panel.states() == ["starting", "starting"]

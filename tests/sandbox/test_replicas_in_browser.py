@@ -38,8 +38,8 @@ async def open_panel(browser: Browser, state: Path, *, count: int, who: Viewer =
     replicas, stop = Replicas(count, state, COMMAND), asyncio.Event()
     task = asyncio.create_task(replicas.run({}, stop))
     people = telegram.TelegramSandboxSettings(limits=telegram.Limits(enforce=False))
+    service = settlement.create_app(settlement.SettlementSandboxSettings())
     async with (
-        serving(settlement.create_app(settlement.SettlementSandboxSettings())) as service,
         serving(telegram.create_app(people, page.routes(service, replicas))) as url,
         open_address(browser, url, who) as tab,
     ):

@@ -13,7 +13,7 @@ import asyncpg  # type: ignore[import-untyped]  # it ships none
 import pytest
 
 from bot.sandbox import postgresql, process_locks, run
-from bot.sandbox.postgresql_programs import NoServer, installed
+from bot.sandbox.postgresql import NoServer, installed
 from tests.harness.postgresql import parents
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ from structlog.testing import capture_logs
 
 from bot.payments import bolt11
 from bot.payments.errors import InvoiceMismatch
+from bot.sandbox.settlement import SANDBOX_API_KEY
 from tests.sandbox.settlement_system import BCA, ORDERS, START, SettlementSystem
 
 
@@ -93,24 +94,12 @@ async def test_orders_move_by_themselves_also_while_nobody_asks() -> None:
 
 @pytest.mark.parametrize(
     "change",
-    [
-        {"profile": "other"},
-        {"speedSeconds": -1},
-        {"speedSeconds": "fast"},
-        {"speedByBank": 5},
-        {"speedByBank": {"014": -1}},
-        {"invoiceExpirySeconds": 0},
-        {"wrongInvoice": "colour"},
-        {"configured": 1},
-        {"network": "ltc"},
-        {"nonsense": 1},
-        {"statsWithout": "all"},
-    ],
+    [{"profile": "other"}, {"nonsense": 1}],
 )
 async def test_a_setting_that_makes_no_sense_is_refused_and_nothing_changes(change: dict[str, object]) -> None:
     async with SettlementSystem() as system:
         before = await system.control("settings", "GET")
-        answer = await system.try_control("settings", **{"routingHop": False, **change})
+        answer = await system.try_control("settings", **{"stuck": True, **change})
         assert answer.status_code == 400
         assert await system.control("settings", "GET") == before
 
@@ -140,20 +129,14 @@ async def test_many_orders_are_made_in_any_state_and_moved_together() -> None:
         )
         moved = await system.control("advance", orderIds=ids[:3])
         assert moved["states"] == dict.fromkeys(ids[:3], "USDT_RECEIVED")
-        other = await system.control("bulk", count=2, tenant="other-wallet")
-        assert {order["id"] for order in await system.listed(limit=100)}.isdisjoint(other["orderIds"])
 
 
-async def test_all_orders_of_all_tenants_are_shown_whole_to_the_sandbox() -> None:
+async def test_all_orders_are_shown_whole_to_the_sandbox() -> None:
     async with SettlementSystem() as system:
-        await system.control("bulk", count=1, tenant="other-wallet")
+        await system.control("bulk", count=1)
         made = await system.place()
-        newest, oldest = (await system.control("orders", "GET"))["orders"]
-        assert (newest["id"], newest["payoutRecipient"], oldest["tenantId"]) == (
-            made["orderId"],
-            "1234567890",
-            "other-wallet",
-        )
+        newest, _ = (await system.control("orders", "GET"))["orders"]
+        assert (newest["id"], newest["payoutRecipient"]) == (made["orderId"], "1234567890")
         (found,) = (await system.control("orders", "GET", bolt11=f"lightning:{made['bolt11']}"))["orders"]
         assert found == newest
         assert (await system.try_control("orders", "GET", orderId="nothing")).status_code == 404
@@ -176,16 +159,14 @@ async def test_requests_are_counted_by_route_without_order_ids_or_control_calls(
         assert counted["routes"] == {f"POST {ORDERS}": 1, f"GET {ORDERS}/{{id}}": 1, "GET /v1/nowhere": 1}
         assert counted["statuses"] == {"201": 1, "200": 1, "404": 1}
         assert [entry["path"] for entry in counted["recent"]] == ["/v1/nowhere", f"{ORDERS}/{made['orderId']}", ORDERS]
-        assert (await system.control("requests", "DELETE"))["total"] == 0
 
 
 async def test_logs_never_hold_a_recipient_a_name_or_a_secret() -> None:
     with capture_logs() as logs:
         async with SettlementSystem() as system:
-            issued = await system.control("keys", tenant="other-wallet")
             made = await system.place(bankAccountName="SARI DEWI")
             await system.post(idrAmount=150_000, **(BCA | {"recipientDetails": "12-34-secret"}))
             await system.states_by_hand(made["orderId"])
-    assert {entry["event"] for entry in logs} >= {"api_key_issued", "order_created"}
-    for hidden in ("1234567890", "12-34-secret", "SARI", issued["apiKey"].partition(".")[2], made["bolt11"]):
+    assert {entry["event"] for entry in logs} >= {"order_created"}
+    for hidden in ("1234567890", "12-34-secret", "SARI", SANDBOX_API_KEY.partition(".")[2], made["bolt11"]):
         assert hidden not in str(logs)

@@ -169,12 +169,6 @@ async def test_orders_to_one_bank_can_be_slower_than_others() -> None:
         assert (await system.read(slow["orderId"]))["state"] == "COMPLETED"
 
 
-async def test_the_routing_hop_can_be_left_out() -> None:
-    async with SettlementSystem() as system:
-        await system.control("settings", routingHop=False)
-        assert "USDC_SWAPPED" not in await system.states_by_hand((await system.place())["orderId"])
-
-
 async def test_paying_twice_is_paying_once() -> None:
     async with SettlementSystem() as system:
         made = await system.place()

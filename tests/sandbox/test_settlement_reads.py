@@ -140,7 +140,7 @@ async def test_an_unknown_path_and_a_wrong_method_still_speak_json() -> None:
         assert (await system.get("/v1/nowhere")).status_code == 404
         assert error_of(await system.get("/v2/quote/btc-idr"))
         wrong = await system.http.delete(ORDERS)
-        assert (wrong.status_code, error_of(wrong)) == (405, "method not allowed")
+        assert (wrong.status_code, error_of(wrong)) == (405, "no such path, or not with this method")
 
 
 async def test_a_database_outage_empties_the_list_and_is_a_503_elsewhere() -> None:

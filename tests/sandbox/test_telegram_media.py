@@ -35,16 +35,14 @@ async def test_photos_become_jpegs_and_documents_stay_as_they_are() -> None:
     assert again.photo == photo
 
 
-async def test_a_file_id_is_never_that_of_another_sandbox_or_of_one_before_it_was_cleared() -> None:
+async def test_a_file_id_is_never_that_of_another_sandbox() -> None:
     # A browser shows the picture that it first got under an id.
     ids = set()
     for _ in range(2):
         async with running() as server:
-            for _ in range(2):
-                await server.says(EMMA, "/start")
-                ids |= {size.file_id for size in (await server.bot.send_photo(EMMA, png(100, 100))).photo}
-                await server.posts("/sandbox/clear", {})
-    assert len(ids) == 4 * 2
+            await server.says(EMMA, "/start")
+            ids |= {size.file_id for size in (await server.bot.send_photo(EMMA, png(100, 100))).photo}
+    assert len(ids) == 2 * 2
 
 
 @pytest.mark.parametrize(
@@ -53,7 +51,6 @@ async def test_a_file_id_is_never_that_of_another_sandbox_or_of_one_before_it_wa
         ("sendPhoto", "photo", "", "there is no photo in the request"),
         ("sendPhoto", "photo", "attach://x", "there is no photo in the request"),
         ("sendPhoto", "photo", "AgACnothing", "wrong file identifier/HTTP URL specified"),
-        ("sendPhoto", "photo", "https://x.co/a.png", "failed to get HTTP URL content"),
         ("sendDocument", "document", "", "there is no document in the request"),
         ("getFile", "file_id", "nothing", "wrong file_id or the file is temporarily unavailable"),
     ],
@@ -72,7 +69,6 @@ async def test_pictures_that_are_none_are_refused() -> None:
         for content, description in [
             (b"no picture", "IMAGE_PROCESS_FAILED"),
             (b"", "file must be non-empty"),
-            (png(2100, 100), "PHOTO_INVALID_DIMENSIONS"),
         ]:
             answer = await server.people.post(path, data={"chat_id": EMMA}, files={"photo": ("a.png", content)})
             assert answer.json()["description"] == f"Bad Request: {description}"

@@ -22,13 +22,12 @@ from telegram import (
     InputMediaPhoto,
     InputTextMessageContent,
     LinkPreviewOptions,
-    MenuButtonCommands,
     ReplyKeyboardMarkup,
     ReplyParameters,
 )
 from telegram.constants import ChatAction, KeyboardButtonStyle, ParseMode
 
-from bot.sandbox.bot_api.server.dispatch import SERVED
+from bot.sandbox.bot_api.methods import SERVED
 from bot.sandbox.telegram import SUPPORT_GROUP_ID
 from tests.pictures import png
 from tests.sandbox.bot_api_schema import SCHEMA, problems
@@ -81,7 +80,7 @@ async def text_tour(server: Running) -> None:
         '<b>Rp 1.000</b> 🙂 <a href="https://example.com">link</a> <tg-time unix="1772366400" format="t">t</tg-time>',
         parse_mode=ParseMode.HTML,
         reply_markup=BUTTONS,
-        reply_parameters=ReplyParameters(asked["message_id"], quote="/start"),
+        reply_parameters=ReplyParameters(asked["message_id"]),
         link_preview_options=LinkPreviewOptions(is_disabled=True),
         disable_notification=True,
         protect_content=False,
@@ -90,22 +89,14 @@ async def text_tour(server: Running) -> None:
     await bot.send_chat_action(EMMA, ChatAction.TYPING)
     await bot.edit_message_text("edited", EMMA, sent.message_id, reply_markup=BUTTONS)
     await bot.edit_message_reply_markup(EMMA, sent.message_id)
-    await bot.forward_message(EMMA, EMMA, asked["message_id"])
-    await bot.forward_messages(EMMA, EMMA, [asked["message_id"], sent.message_id])
-    await bot.copy_message(EMMA, EMMA, sent.message_id)
-    await bot.copy_messages(EMMA, EMMA, [asked["message_id"], sent.message_id])
     await bot.set_message_reaction(EMMA, asked["message_id"], "👌")
-    await bot.pin_chat_message(EMMA, sent.message_id)
     await bot.get_chat(EMMA)
-    await bot.unpin_chat_message(EMMA, sent.message_id)
-    await bot.unpin_all_chat_messages(EMMA)
     await bot.delete_message(EMMA, sent.message_id)
-    await bot.delete_messages(EMMA, [asked["message_id"], 999_999])
 
 
 async def media_tour(server: Running) -> None:
     bot = server.bot
-    photo = await bot.send_photo(EMMA, png(1500, 900), caption="<i>QR</i>", parse_mode="HTML", has_spoiler=True)
+    photo = await bot.send_photo(EMMA, png(1500, 900), caption="<i>QR</i>", parse_mode="HTML")
     await bot.send_photo(EMMA, photo.photo[-1].file_id)
     document = await bot.send_document(EMMA, b"receipt", filename="receipt.txt", caption="Receipt")
     assert document.document is not None
@@ -143,13 +134,8 @@ async def group_tour(server: Running) -> None:
     await bot.close_forum_topic(SUPPORT_GROUP_ID, thread)
     await bot.reopen_forum_topic(SUPPORT_GROUP_ID, thread)
     await bot.get_chat(SUPPORT_GROUP_ID)
-    for user in (OSCAR, bot.id, EMMA):
-        await bot.get_chat_member(SUPPORT_GROUP_ID, user)
-    await bot.get_chat_administrators(SUPPORT_GROUP_ID)
-    await bot.get_chat_member_count(SUPPORT_GROUP_ID)
     await bot.get_updates()
     await bot.delete_forum_topic(SUPPORT_GROUP_ID, thread)
-    await bot.leave_chat(SUPPORT_GROUP_ID)
 
 
 async def profile_tour(server: Running) -> None:
@@ -158,19 +144,9 @@ async def profile_tour(server: Running) -> None:
     await bot.set_my_commands(commands, BotCommandScopeAllPrivateChats(), language_code="id")
     assert [c.command for c in await bot.get_my_commands(BotCommandScopeAllPrivateChats(), "id")] == ["send", "rate"]
     await bot.set_my_commands(commands, BotCommandScopeChat(EMMA))
-    await bot.delete_my_commands(BotCommandScopeChat(EMMA))
-    await bot.set_my_name("Kirim!", "id")
-    await bot.get_my_name("id")
     await bot.set_my_description("What it does")
-    await bot.get_my_description()
     await bot.set_my_short_description("Short")
-    await bot.get_my_short_description()
-    await bot.set_chat_menu_button(EMMA, MenuButtonCommands())
-    await bot.get_chat_menu_button(EMMA)
-    await bot.get_chat_menu_button()
     await bot.get_me()
-    await bot.close()
-    await bot.log_out()
 
 
 async def inline_tour(server: Running) -> None:
@@ -190,7 +166,7 @@ async def test_every_method_answers_python_telegram_bot_as_the_bot_api_documents
     async with running() as server, recording(server) as calls:
         for tour in (text_tour, media_tour, updates_tour, group_tour, inline_tour, profile_tour):
             await tour(server)
-    assert {call.method for call in calls} == set(SERVED)
+    assert {call.method.lower() for call in calls} == set(SERVED)
     wrong = [
         problem
         for call in calls
@@ -201,8 +177,8 @@ async def test_every_method_answers_python_telegram_bot_as_the_bot_api_documents
 
 @pytest.mark.parametrize("name", sorted(SERVED))
 def test_every_served_method_is_one_that_the_bot_api_and_the_library_know(name: str) -> None:
-    assert name in SCHEMA["methods"]
-    assert hasattr(Bot, name)
+    assert name in {each.lower() for each in SCHEMA["methods"]}
+    assert name in {each.lower() for each in dir(Bot)}
 
 
 async def test_method_names_may_be_written_in_any_case_and_called_by_get() -> None:

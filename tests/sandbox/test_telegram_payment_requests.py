@@ -33,8 +33,6 @@ async def test_invoices_and_deposits_are_remembered_with_their_user_and_referenc
         assert await list_requests(server) == expected
     async with running(state_path=state) as server:
         assert await list_requests(server) == expected
-        await server.posts("/sandbox/clear", {})
-        assert await list_requests(server) == []
 
 
 async def test_nothing_else_is_taken_for_a_request_to_pay() -> None:

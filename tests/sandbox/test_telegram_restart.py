@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bot.sandbox.bot_api.journal import SqliteJournal
 from bot.sandbox.bot_api.model import StoredMessage
+from bot.sandbox.bot_api.world import Journal
 from bot.sandbox.telegram import SUPPORT_GROUP_ID
 from tests.sandbox.telegram_sandbox import EMMA, OSCAR, SARI, running
 
@@ -54,23 +54,8 @@ async def test_everything_is_there_after_a_restart(tmp_path: Path) -> None:
     assert kept.content == b"kept"
     assert answered.json()["ok"] is in_topic.json()["ok"] is True
     assert sent_message["message_id"] == in_topic.json()["result"]["message_id"] + 1
-    assert newer[0]["update_id"] == pending[-1]["update_id"] + 1
+    assert newer[0]["update_id"] > pending[-1]["update_id"] + 1, "a number may be lost by a kill, and comes never twice"
     assert [command.command for command in commands] == ["send"]
-
-
-async def test_clearing_goes_back_to_the_beginning_also_on_disk(tmp_path: Path) -> None:
-    state = tmp_path / "telegram.sqlite3"
-    async with running(state_path=state) as server:
-        first = await server.sandbox_id()
-        await server.says(EMMA, "/start")
-        await server.posts("/sandbox/clear", {})
-        cleared = await server.sandbox_id()
-        blocked = (await server.calls("sendMessage", chat_id=EMMA, text="x")).json()
-    async with running(state_path=state) as server:
-        assert await server.sees(EMMA) == []
-        assert await server.hears() == []
-        assert await server.sandbox_id() == cleared != first
-    assert blocked["error_code"] == 403
 
 
 async def test_a_sandbox_keeps_its_id_also_if_nothing_else_was_saved(tmp_path: Path) -> None:
@@ -86,7 +71,7 @@ def a_message(text: str) -> StoredMessage:
 
 
 async def test_the_journal_writes_the_last_version_of_a_record(tmp_path: Path) -> None:
-    journal = SqliteJournal(tmp_path / "j.sqlite3")
+    journal = Journal(tmp_path / "j.sqlite3")
     journal.put("message", "1/2", a_message("first"))
     await journal.flush()
     message = a_message("second")
@@ -94,7 +79,7 @@ async def test_the_journal_writes_the_last_version_of_a_record(tmp_path: Path) -
     message.body = {"text": "third"}
     await journal.flush()
     journal.put("update", "9", {"id": 9})
-    journal.forget("update", "9")
+    journal.put("update", "9", None)
     journal.close()
     with closing(sqlite3.connect(tmp_path / "j.sqlite3")) as database:
         rows = database.execute("SELECT kind, body FROM records").fetchall()
@@ -103,7 +88,7 @@ async def test_the_journal_writes_the_last_version_of_a_record(tmp_path: Path) -
 
 
 async def test_bytes_are_readable_before_while_and_after_they_are_written(tmp_path: Path) -> None:
-    journal = SqliteJournal(tmp_path / "j.sqlite3")
+    journal = Journal(tmp_path / "j.sqlite3")
     journal.put_blob("a", b"bytes")
     flushing = asyncio.create_task(journal.flush())
     await asyncio.sleep(0)
@@ -115,7 +100,7 @@ async def test_bytes_are_readable_before_while_and_after_they_are_written(tmp_pa
 
 
 async def test_what_could_not_be_written_is_written_later(tmp_path: Path) -> None:
-    journal = SqliteJournal(tmp_path / "j.sqlite3")
+    journal = Journal(tmp_path / "j.sqlite3")
     with closing(sqlite3.connect(tmp_path / "j.sqlite3", isolation_level=None)) as other:
         other.execute("ALTER TABLE records RENAME TO elsewhere")
         journal.put("message", "1/2", a_message("kept"))
@@ -127,13 +112,12 @@ async def test_what_could_not_be_written_is_written_later(tmp_path: Path) -> Non
     journal.close()
 
 
-async def test_a_batch_from_before_clearing_is_not_written_after_it(tmp_path: Path) -> None:
-    journal = SqliteJournal(tmp_path / "j.sqlite3")
-    journal.put("message", "1/2", a_message("old"))
-    with journal._lock:
-        flushing = asyncio.create_task(journal.flush())
-        await asyncio.sleep(0)
-        journal._generation += 1
-    await flushing
-    assert list(journal.records()) == []
-    journal.close()
+async def test_what_an_older_sandbox_saved_besides_is_left_out(tmp_path: Path) -> None:
+    state = tmp_path / "j.sqlite3"
+    async with running(state_path=state) as server:
+        await server.says(EMMA, "/start")
+    with closing(sqlite3.connect(state, isolation_level=None)) as database:
+        changed = "UPDATE records SET body = json_set(body, '$.pinned', json('[1]')) WHERE kind IN ('chat', 'person')"
+        assert database.execute(changed).rowcount > 0
+    async with running(state_path=state) as server:
+        assert [message["text"] for message in await server.sees(EMMA)] == ["/start"]

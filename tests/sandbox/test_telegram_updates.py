@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 
-from bot.sandbox.bot_api.journal import MemoryJournal
-from bot.sandbox.bot_api.methods import updates as methods_updates
-from bot.sandbox.bot_api.server.errors import Conflict
+from bot.sandbox.bot_api import methods
+from bot.sandbox.bot_api.calls import ApiError
 from bot.sandbox.bot_api.updates import UpdateQueue
-from bot.sandbox.bot_api.world import World
+from bot.sandbox.bot_api.world import Journal, World
 from bot.sandbox.telegram import TelegramSandboxSettings
 from tests.sandbox.telegram_sandbox import EMMA, SARI, running
 from tests.waiting import TIMEOUT_SECONDS
@@ -58,7 +57,7 @@ async def test_updates_are_forgotten_after_a_day() -> None:
 def for_ever(monkeypatch: pytest.MonkeyPatch) -> int:
     """Return a long wait for tests of polls that end earlier."""
     seconds = int(10 * TIMEOUT_SECONDS)
-    monkeypatch.setattr(methods_updates, "MAX_WAIT_SECONDS", seconds)
+    monkeypatch.setattr(methods, "MAX_WAIT_SECONDS", seconds)
     return seconds
 
 
@@ -86,11 +85,11 @@ async def test_of_two_long_polls_one_ends_with_a_conflict_and_one_gets_the_updat
 
 
 async def test_a_webhook_ends_a_poll_that_waits() -> None:
-    queue = UpdateQueue(World(TelegramSandboxSettings(), MemoryJournal()), [])
+    queue = UpdateQueue(World(TelegramSandboxSettings(), Journal(None)), [])
     poll = asyncio.create_task(queue.poll(0, 100, 30))
     await asyncio.sleep(0)
     queue.end_poll_for_webhook()
-    with pytest.raises(Conflict, match="terminated by setWebhook request"):
+    with pytest.raises(ApiError, match="terminated by setWebhook request"):
         await poll
 
 

@@ -88,17 +88,6 @@ async def test_what_is_forwarded_says_who_wrote_it_first() -> None:
     assert (first["from"]["id"], first["text"], again["text"]) == (OSCAR, "look", "look")
 
 
-async def test_whoever_hides_is_only_named() -> None:
-    async with running() as server:
-        told = await sends(server, RINA, forward_from=EMMA, text="where is my money")
-        await server.people.patch(f"/sandbox/people/{EMMA}", json={"hides_forwards": True})
-        hidden = await sends(server, RINA, forward_from=EMMA, file=TEXT)
-        await heard(server)
-    assert told["forward_origin"]["sender_user"]["id"] == EMMA
-    assert hidden["forward_origin"] == {"type": "hidden_user", "sender_user_name": "Emma", "date": hidden["date"]}
-    assert hidden["document"]["file_name"] == "slip.txt"
-
-
 @pytest.mark.parametrize(
     ("what", "status"),
     [

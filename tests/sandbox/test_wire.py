@@ -15,7 +15,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from bot.sandbox import wire
-from bot.sandbox.wire import TRANSPORT, DroppedResponse, drop_connection
+from bot.sandbox.wire import TRANSPORT, drop_connection
 from tests.sandbox.serving import serving
 from tests.waiting import TIMEOUT_SECONDS, found
 
@@ -27,8 +27,9 @@ async def hello(_: Request) -> Response:
     return PlainTextResponse("hello")
 
 
-async def dropped(_: Request) -> Response:
-    return DroppedResponse()
+async def dropped(request: Request) -> Response:
+    await drop_connection(request.scope)
+    return Response()
 
 
 async def for_ever(request: Request) -> Response:

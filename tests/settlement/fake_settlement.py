@@ -14,7 +14,6 @@ from decimal import Decimal
 from typing import Any
 
 from bot.core.money import rupiah_for_sats, sats_for_rupiah
-from bot.payments import bolt11
 from bot.payments.tokens import TOKENS
 from bot.settlement.model import (
     DepositRails,
@@ -33,6 +32,7 @@ from bot.settlement.model import (
     Rail,
     SettlementFailure,
 )
+from tests.payments import bolt11_write
 from tests.settlement.builders import BCA, BRI, GOPAY, a_deposit
 
 BEGINNING = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
@@ -162,7 +162,7 @@ class FakeSettlement:
     def invoice(self, sats: int, *, network: str | None = None, timestamp: datetime | None = None) -> str:
         """Return a real, signed invoice. Each has another hash."""
         name = hashlib.sha256(f"{len(self.records)} {sats}".encode()).digest()
-        return bolt11.encode(
+        return bolt11_write.encode(
             private_key=NODE_KEY,
             amount_msat=sats * 1000,
             currency=network or self.network,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.sandbox.bot_api.text import html
+from bot.sandbox.bot_api import html
 from bot.support.entries import count_excess_units, format_quote, with_quote
 from bot.support.model import IncomingMessage, MediaKind
 

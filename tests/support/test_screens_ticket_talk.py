@@ -10,7 +10,7 @@ from bot.infra.i18n import LOCALES, Translator
 from bot.infra.telegram.outbound.truncate import CAPTION_UNITS, TEXT_UNITS
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Screen
-from bot.sandbox.bot_api.text import html, utf16
+from bot.sandbox.bot_api import html
 from bot.support.entries import OWN_UNITS, count_excess_units
 from bot.support.model import EntryKind, IncomingMessage, MediaKind, TicketEntry
 from bot.support.notification_kinds import EntryRemark, Remark
@@ -88,13 +88,13 @@ def test_every_one_is_markup_that_telegram_takes(locale: str) -> None:
 @pytest.mark.parametrize("name", HOSTILE_NAMES)
 def test_the_longest_answer_fits_whole_with_all_that_stands_around_it(locale: str, name: str) -> None:
     t, order = TRANSLATIONS.get(locale), an_open_order(replace(LISTED_BCA, name=name, code=name), idr=99_999_999_999)
-    again = utf16.length(html.parse(t("infra.outbox.again"), lambda _: None)[0]) + 2
+    again = html.utf16_length(html.parse(t("infra.outbox.again"), lambda _: None)[0]) + 2
     for limit, media in ((TEXT_UNITS, None), (CAPTION_UNITS, MediaKind.PHOTO)):
         text = "x" * (limit - OWN_UNITS)
         assert count_excess_units(IncomingMessage(chat_id=1, message_id=1, text=text, media=media)) == 0
         entry = replace(ENTRY, text=text, media=media, edited_at=NOW)
         shown = html.parse(ticket_reply.show_reply(t, entry, order).text, lambda _: None)[0]
-        assert utf16.length(shown) + again <= limit
+        assert html.utf16_length(shown) + again <= limit
 
 
 def test_an_answer_names_its_ticket_and_its_order_and_shows_no_number() -> None:

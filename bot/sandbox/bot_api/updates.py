@@ -1,21 +1,34 @@
-"""The queue of updates for the bot, and the long poll that reads it (`getUpdates`).
+"""The queue of updates for the bot, the long poll that reads it, and the delivery to a webhook, as Telegram does them.
 
-It works like Telegram's. An update stays until a later offset acknowledges it or a day has passed. A negative offset
-keeps that many of the newest. A second long poll ends the first with a conflict.
+An update stays until a later offset acknowledges it or a day has passed. A negative offset keeps that many of the
+newest. A second long poll ends the first with a conflict.
+
+Updates of one queue are sent to a webhook one at a time, each until it is accepted (`WebhookActor` of
+telegram-bot-api). Queues are sent beside each other. Messages of a chat, presses of a user and changes of the bot's own
+membership have different queues, so a press can overtake a message of the same chat, and the other way round. The first
+retry is immediate, later ones are slower and slower, unless the bot's answer names a time (`Retry-After`).
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections import OrderedDict
-from dataclasses import dataclass
+import random
+from collections import OrderedDict, deque
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from bot.sandbox.bot_api.server.errors import Conflict
+import httpx
+import structlog
+
+from bot.sandbox.bot_api.calls import ApiError, Params
+from bot.sandbox.bot_api.methods import run
+from bot.sandbox.bot_api.model import PendingUpdate
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from bot.sandbox.bot_api.box import Sandbox
     from bot.sandbox.bot_api.model import JsonObject
     from bot.sandbox.bot_api.world import World
 
@@ -23,16 +36,6 @@ KEPT_SECONDS = 86_400
 CONFLICT_PAUSE_SECONDS = 3.0
 NOT_BY_DEFAULT = frozenset({"chat_member", "message_reaction", "message_reaction_count"})
 OTHER_POLL = "terminated by other getUpdates request; make sure that only one bot instance is running"
-WEBHOOK_ACTIVE = "can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first"
-
-
-@dataclass
-class PendingUpdate:
-    """An update as the JSON text that is sent. `at` in Unix seconds."""
-
-    id: int
-    at: float
-    text: str
 
 
 class UpdateQueue:
@@ -80,7 +83,7 @@ class UpdateQueue:
         """Return updates like `take`. If there are none, wait up to `seconds`.
 
         Raises:
-            Conflict: another poll or a webhook has taken over.
+            ApiError: 409, another poll or a webhook has taken over.
         """
         found = self.take(offset, limit)
         if found or not seconds:
@@ -102,14 +105,14 @@ class UpdateQueue:
         """Reject a poll: the first time at once, then slowly, so that two bots don't compete at full speed.
 
         Raises:
-            Conflict: always.
+            ApiError: 409, always.
         """
         loop = asyncio.get_running_loop()
         if loop.time() < self._next_conflict:
             await asyncio.sleep(CONFLICT_PAUSE_SECONDS)
         else:
             self._next_conflict = loop.time() + CONFLICT_PAUSE_SECONDS
-        raise Conflict(reason)
+        raise ApiError(409, f"Conflict: {reason}")
 
     def end_poll_for_webhook(self) -> None:
         """End a waiting poll because a webhook was set."""
@@ -122,13 +125,178 @@ class UpdateQueue:
     def acknowledge(self, update_id: int) -> None:
         """Remove an update that the bot has received."""
         if self._pending.pop(update_id, None) is not None:
-            self._world.journal.forget("update", str(update_id))
-
-    def clear(self) -> None:
-        """Remove all pending updates."""
-        for update_id in tuple(self._pending):
-            self.acknowledge(update_id)
+            self._world.journal.put("update", str(update_id), None)
 
     def _end_poll(self, reason: str | None) -> None:
         if self._poll is not None and not self._poll.done():
             self._poll.set_result(reason)
+
+
+TIMEOUT_SECONDS = 30.0
+MAX_PAUSE_SECONDS = 60.0
+MAX_RETRY_AFTER_SECONDS = 3600.0
+PRESS_KEPT_SECONDS = 150
+"""A press that isn't accepted within this time is dropped."""
+
+LOADED_PER_CONNECTION = 2
+"""How many updates are in the queues at most, per connection. While all of them fail, no other update is sent."""
+
+NOT_IN_ANSWERS = ("get", "setwebhook", "deletewebhook")
+QUEUES = {"callback_query": ("presses", "from"), "my_chat_member": ("memberships", "chat")}
+"""Kind of an update -> its kind of queue, and whose id tells queues of this kind apart."""
+
+MESSAGES = ("messages", "chat")
+
+QueueKey = tuple[str, int]
+
+log = structlog.get_logger(__name__)
+
+
+async def keep_delivering(box: Sandbox) -> NoReturn:
+    """Deliver forever. A change of the webhook ends what is being sent, and begins again."""
+    async with httpx.AsyncClient(timeout=TIMEOUT_SECONDS, trust_env=False, limits=httpx.Limits()) as client:
+        while True:
+            box.webhook_changed.clear()
+            webhook = box.world.state.webhook
+            delivery = None if webhook is None else asyncio.create_task(_Delivery(box, client, webhook).run())
+            try:
+                await _wait_for_change(box, delivery)
+            finally:
+                if delivery is not None:
+                    delivery.cancel()
+                    await asyncio.wait({delivery})
+
+
+async def _wait_for_change(box: Sandbox, delivery: asyncio.Task[NoReturn] | None) -> None:
+    changed = asyncio.create_task(box.webhook_changed.wait())
+    try:
+        await asyncio.wait({changed, *([delivery] if delivery else ())}, return_when=asyncio.FIRST_COMPLETED)
+        if delivery is not None and delivery.done():
+            delivery.result()
+    finally:
+        changed.cancel()
+
+
+def find_queue(text: str) -> QueueKey:
+    """Return the queue of an update's JSON text."""
+    update: JsonObject = json.loads(text)
+    kind = next(name for name in update if name != "update_id")
+    name, owner = QUEUES.get(kind, MESSAGES)
+    return name, int(update[kind][owner]["id"])
+
+
+def create_pauses() -> Iterator[float]:
+    """Yield the seconds before each retry of an update."""
+    yield 0.0
+    pause = 1.0
+    while True:
+        pause = min(2 * pause, MAX_PAUSE_SECONDS * random.uniform(1, 2))  # noqa: S311  no secret
+        yield pause
+
+
+class _Delivery:
+    """The delivery to one webhook, from its setting to the next change."""
+
+    def __init__(self, box: Sandbox, client: httpx.AsyncClient, webhook: JsonObject) -> None:
+        self._box = box
+        self._client = client
+        self._webhook = webhook
+        self._connections = asyncio.Semaphore(webhook["max_connections"])
+        self._room = LOADED_PER_CONNECTION * int(webhook["max_connections"])
+        self._queues: dict[QueueKey, deque[PendingUpdate]] = {}
+        self._last_loaded = 0
+        self._changed = box.updates.arrived
+
+    async def run(self) -> NoReturn:
+        """Deliver until cancelled."""
+        async with asyncio.TaskGroup() as group:
+            while True:
+                self._changed.clear()
+                for update in self._box.updates.find_after(self._last_loaded, self._room):
+                    self._load(group, update)
+                await self._changed.wait()
+        raise AssertionError
+
+    def _load(self, group: asyncio.TaskGroup, update: PendingUpdate) -> None:
+        self._last_loaded = update.id
+        self._room -= 1
+        key = find_queue(update.text)
+        if key in self._queues:
+            self._queues[key].append(update)
+        else:
+            self._queues[key] = deque([update])
+            group.create_task(self._run_queue(key))
+
+    async def _run_queue(self, key: QueueKey) -> None:
+        queue = self._queues[key]
+        while queue:
+            await self._deliver(key, queue[0])
+            self._box.updates.acknowledge(queue.popleft().id)
+            self._room += 1
+            self._changed.set()
+        del self._queues[key]
+
+    async def _deliver(self, key: QueueKey, update: PendingUpdate) -> None:
+        """Send an update until it is accepted or too old."""
+        kept = PRESS_KEPT_SECONDS if key[0] == "presses" else KEPT_SECONDS
+        await self._box.deliveries.hold(key[0])
+        pauses = create_pauses()
+        while self._box.world.now() - update.at <= kept:
+            async with self._connections:
+                problem, retry_after = await self._send(update)
+            if problem is None:
+                return
+            self._note(problem)
+            await self._box.deliveries.wait(retry_after or next(pauses))
+
+    async def _send(self, update: PendingUpdate) -> tuple[str | None, float]:
+        """Send an update once, with the faults of deliveries. Return the problem, and after how long to retry."""
+        faults = self._box.deliveries
+        if faults.happens("lost_requests_share"):
+            return "Wrong response from the webhook: 503 Service Unavailable", 0
+        if faults.happens("repeated_share"):
+            answer, _ = await asyncio.gather(self._post(update), self._post(update))
+        else:
+            answer = await self._post(update)
+        return ("Read timeout expired", 0) if faults.happens("lost_answers_share") else answer
+
+    async def _post(self, update: PendingUpdate) -> tuple[str | None, float]:
+        headers = {"Content-Type": "application/json"}
+        if self._webhook["secret_token"]:
+            headers["X-Telegram-Bot-Api-Secret-Token"] = self._webhook["secret_token"]
+        try:
+            answer = await self._client.post(self._webhook["url"], content=update.text.encode(), headers=headers)
+        except httpx.TimeoutException:
+            return "Read timeout expired", 0
+        except (httpx.HTTPError, httpx.InvalidURL):
+            return "Connection refused", 0
+        if not answer.is_success:
+            problem = f"Wrong response from the webhook: {answer.status_code} {answer.reason_phrase}"
+            return problem, _read_retry_after(answer)
+        await _run_answer(self._box, answer)
+        return None, 0
+
+    def _note(self, problem: str) -> None:
+        log.info("webhook_failed", error=problem)
+        self._webhook |= {"last_error_date": int(self._box.world.now()), "last_error_message": problem}
+        self._box.world.save_state()
+
+
+def _read_retry_after(answer: httpx.Response) -> float:
+    seconds = answer.headers.get("retry-after", "")
+    return min(float(seconds), MAX_RETRY_AFTER_SECONDS) if seconds.isdecimal() else 0
+
+
+async def _run_answer(box: Sandbox, answer: httpx.Response) -> None:
+    """Run the method that a webhook's answer names. Its result isn't reported."""
+    try:
+        values: Any = json.loads(answer.content or b"null")
+    except ValueError:
+        return
+    method = str(values.get("method", "")) if isinstance(values, dict) else ""
+    if not method or method.lower().startswith(NOT_IN_ANSWERS):
+        return
+    try:
+        await run(box, method, Params(values))
+    except ApiError as error:
+        log.info("webhook_reply_rejected", method=method, code=error.code)

@@ -7,7 +7,7 @@ import pytest
 
 from bot.payment_requests.model import RequestStatus
 from bot.payment_requests.repository import PaymentRequestRepository
-from bot.sandbox.bot_api.settings import FRIENDS_GROUP_ID
+from bot.sandbox.bot_api.model import FRIENDS_GROUP_ID
 from tests.chat.system import InProcessSystem
 from tests.e2e.bot_database import open_transaction
 from tests.e2e.chat_user import ChatUser, Json, text_of

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from bot.sandbox.bot_api.settings import SUPPORT_GROUP_ID
+from bot.sandbox.bot_api.model import SUPPORT_GROUP_ID
 from bot.support.ticket import CloseReason, Ticket
 from bot.support.tickets.repository import TicketRepository
 from tests.e2e.bot_database import open_transaction, wait_for_row

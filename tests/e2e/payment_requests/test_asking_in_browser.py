@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, Locator, Page, expect
 
-from bot.sandbox.bot_api.settings import FRIENDS_GROUP_ID
+from bot.sandbox.bot_api.model import FRIENDS_GROUP_ID
 from tests.e2e.chat_page import (
     DESKTOP,
     PHONE,

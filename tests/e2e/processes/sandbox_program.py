@@ -34,7 +34,7 @@ async def open_sandbox(
     """Yield a sandbox that has printed its address, and a client of that address."""
     arguments = (*ARGUMENTS, "--wallet-port", str(free_port()), *more)
     async with running_program(folder, *arguments, environment={}, cold=cold) as program:
-        (address,) = ADDRESS.findall(await program.says("Open this in a browser:\n\n      http://127.0.0.1:"))
+        (address,) = ADDRESS.findall(await program.says(":\n\n      http://127.0.0.1:"))
         async with httpx.AsyncClient(base_url=address, timeout=TIMEOUT_SECONDS) as http:
             yield program, http
 

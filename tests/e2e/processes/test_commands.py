@@ -129,16 +129,6 @@ async def test_check_tells_what_is_wrong_each_by_itself_and_changes_nothing(
     assert not any(secret in said for secret in (*SECRETS, "FakeFake", "ffffffff", "Traceback"))
 
 
-async def test_a_key_command_that_cannot_be_done_ends_with_code_1_and_one_line(tmp_path: Path) -> None:
-    state = ("--state", str(tmp_path))
-    for wrong in (("issue", "A B"), ("revoke", "pk_live_none"), ("rotate", "pk_live_none")):
-        ended = await run_program(tmp_path, "keys", *wrong, *state, environment={}, cold=True)
-        assert ended.code == 1
-        assert len(ended.err.splitlines()) == 1, wrong
-        assert "Nothing was changed" in ended.err
-        assert not ended.out
-
-
 async def test_a_bot_that_cannot_reach_telegram_keeps_trying_and_ends_when_it_is_told_to(
     tmp_path: Path, environment: dict[str, str]
 ) -> None:

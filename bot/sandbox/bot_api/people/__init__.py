@@ -1,1 +1,0 @@
-"""Actions of the sandbox's users, and the API for them."""

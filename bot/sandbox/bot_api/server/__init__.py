@@ -1,1 +1,0 @@
-"""Calls of the Bot API: parsing, limits, faults and answers."""

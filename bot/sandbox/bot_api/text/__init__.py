@@ -1,1 +1,0 @@
-"""Texts, entities and keyboards as Telegram reads them."""

@@ -1,1 +1,0 @@
-"""The control endpoints of the service: faults, settings, orders and the request log."""

@@ -1,1 +1,0 @@
-"""Orders of the service: creation, payment and the states that follow."""
