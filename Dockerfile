@@ -1,6 +1,7 @@
 # Kirim in a container: slim, not root, with a health check. `docker build -t kirim . && docker run --env-file .env kirim`
 #
-# What is installed is what the lock files name, checked by hash. Nothing is fetched to build the package.
+# What is installed is what the lock files name, checked by hash. Nothing is fetched to build the package. The sandbox isn't
+# part of the image: .dockerignore leaves its folder out.
 # `make digests` puts the image's digest behind its name.
 ARG PYTHON_IMAGE=python:3.13-slim
 

@@ -80,6 +80,27 @@ def test_a_program_loads_nothing_that_it_does_not_need_at_once(program: str) -> 
 
 
 @pytest.mark.process
+def test_the_bot_works_without_the_folder_of_the_sandbox() -> None:
+    # As in the image. What the bot imports later, while it runs, is loaded here, too.
+    blocked = """
+import pkgutil, sys
+
+class NoSandbox:
+    def find_spec(self, name, path=None, target=None):
+        if name == "bot.sandbox" or name.startswith("bot.sandbox."):
+            raise ModuleNotFoundError(name)
+
+sys.meta_path.insert(0, NoSandbox())
+import bot
+for module in pkgutil.walk_packages(bot.__path__, "bot."):
+    if not module.name.startswith(("bot.sandbox", "bot.migrations")):
+        __import__(module.name)
+"""
+    done = subprocess.run((sys.executable, "-c", blocked), capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.process
 def test_a_module_that_is_loaded_too_early_is_reported_with_its_importer() -> None:
     (found,) = _find_unneeded("import bot.infra.drawing.shapes", ("PIL",))
     assert found.startswith("PIL is imported by ")

@@ -1,7 +1,6 @@
 """The built image: it starts, serves an order and ends, with a read-only root, no capability and its own user."""
 
 import asyncio
-import re
 import signal
 import time
 from pathlib import Path
@@ -9,6 +8,8 @@ from pathlib import Path
 import httpx
 import pytest
 
+from bot.__main__ import BAD_SETTINGS
+from bot.sandbox.run import SandboxOptions, bot_environment, servers
 from tests.e2e.chat_user import ChatUser
 from tests.image.container import CONFIG, ENVIRONMENT, Container, running
 from tests.ports import free_port
@@ -30,17 +31,15 @@ def data(tmp_path: Path) -> Path:
 
 
 async def test_it_serves_an_order_and_ends_within_seconds(data: Path, tmp_path: Path) -> None:
-    page, service, port = free_port(), free_port(), free_port()
-    sandbox = ["python", "-m", "bot", "sandbox", "--without-bot", "--state", "/tmp/sandbox"]  # noqa: S108  the container's
-    sandbox += ["--port", str(page), "--service-port", str(service)]
-    async with running(data, sandbox, log=tmp_path / "sandbox.log") as world:
-        told = await world.says("python -m bot run")
-        settings = dict(re.findall(r"^\s+([A-Z_]+)=(\S+) \\$", told, re.MULTILINE))
+    port = free_port()
+    options = SandboxOptions(state=tmp_path, page_port=0, service_port=0)
+    async with servers(options) as addresses:
+        settings = bot_environment(tmp_path, addresses)
         settings |= {"DATABASE_URL": ENVIRONMENT["DATABASE_URL"], "HTTP_PORT": str(port)}
         async with (
             running(data, log=tmp_path / "bot.log", **settings) as bot,
-            httpx.AsyncClient(base_url=f"http://127.0.0.1:{page}", timeout=TIMEOUT_SECONDS) as http,
-            httpx.AsyncClient(base_url=f"http://127.0.0.1:{service}", timeout=TIMEOUT_SECONDS) as control,
+            httpx.AsyncClient(base_url=addresses.page, timeout=TIMEOUT_SECONDS) as http,
+            httpx.AsyncClient(base_url=addresses.service, timeout=TIMEOUT_SECONDS) as control,
         ):
             await bot.says('"bot_started"')
             rights = _read_rights(bot)
@@ -56,6 +55,12 @@ async def test_it_serves_an_order_and_ends_within_seconds(data: Path, tmp_path: 
             assert time.monotonic() - begun < SECONDS_TO_END
         assert not await _is_healthy(data, tmp_path, port)
     assert (data / "kirim.db").stat().st_uid == UID
+
+
+async def test_the_sandbox_is_not_part_of_the_image(data: Path, tmp_path: Path) -> None:
+    async with running(data, ["python", "-m", "bot", "sandbox"], log=tmp_path / "log") as program:
+        await program.says("The sandbox isn't part of this image.")
+        assert await asyncio.wait_for(program.process.wait(), TIMEOUT_SECONDS) == BAD_SETTINGS
 
 
 def _read_rights(bot: Container) -> dict[str, list[int]]:
