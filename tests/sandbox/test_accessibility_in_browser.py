@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from PIL import Image
 from playwright.async_api import expect
-from telegram import InlineKeyboardButton, InlineKeyboardMarkup, ReplyKeyboardMarkup
+from telegram import InlineKeyboardButton, InlineKeyboardMarkup
 
 from bot.payments.qr import invoice_qr_payload, render_png
 from bot.sandbox.telegram import SUPPORT_GROUP_ID
@@ -44,7 +44,7 @@ async def write_every_kind(chat: ChatPage) -> None:
     await chat.bot.send_message(EMMA, FORMATTED, parse_mode="HTML", disable_notification=True)
     await chat.bot.send_photo(EMMA, picture.getvalue(), caption="The QR code")
     await chat.bot.send_document(EMMA, b"a,b", filename="orders.csv")
-    await chat.bot.send_message(EMMA, "Where?", reply_markup=ReplyKeyboardMarkup([["BCA", "GoPay"]]))
+    await chat.bot.send_message(EMMA, "Where?")
     await chat.bot.send_message(EMMA, "Review", reply_markup=BUTTONS)
     topic = await chat.bot.create_forum_topic(SUPPORT_GROUP_ID, "T-1 Emma")
     await chat.bot.send_message(SUPPORT_GROUP_ID, "Hi", message_thread_id=topic.message_thread_id)

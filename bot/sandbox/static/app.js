@@ -3,17 +3,14 @@
 import { el, icon, replaceChildren } from "./dom.js";
 import { Guide } from "./guide.js";
 import { groupPlace, personPlace } from "./people.js";
-import { startWith } from "./prefs.js";
-import { Senders } from "./senders.js";
+import { startWith, themeButton } from "./prefs.js";
 import { ServicePanel } from "./service.js";
 import { Stage } from "./stage.js";
 import { Store } from "./store.js";
 import { PhoneTabs } from "./tabs.js";
-import { restoreTheme, themeButton } from "./theme.js";
 
 const RETRY_MS = 1500;
 
-restoreTheme();
 start();
 
 async function start() {
@@ -36,10 +33,9 @@ async function start() {
     tabs.mark("wallet", due ? "1" : "", "to pay");
   };
   const stage = new Stage({ store, places, onShown: markWallet });
-  const senders = new Senders(store);
   // Beside the open panel, there is no room for two chats.
   const guide = new Guide({ store, stage, tabs, places, onPlay: () => panel.open(false) });
-  const panel = new ServicePanel({ senders, onOrders: (orders) => {
+  const panel = new ServicePanel({ store, onOrders: (orders) => {
     guide.update(orders);
     for (const { wallet } of places) wallet?.ordersChanged(orders);
   } });
@@ -53,7 +49,8 @@ async function start() {
     wallet?.noticed();
   }
   connect(store, places, stage, guide);
-  store.on("reconnected", () => panel.reconnected());
+  // The sandbox answers again, perhaps after another start.
+  store.on("reconnected", () => panel.replicas.start());
   guide.update();
   panel.start();
 }
@@ -62,21 +59,16 @@ function connect(store, places, stage, guide) {
   const each = (chatId, act) => places.filter((place) => place.chatId === chatId).forEach(act);
   const after = (chatId) => {
     each(chatId, ({ wallet }) => wallet?.noticed());
-    stage.noticed(chatId);
+    stage.draw();
     guide.update();
   };
-  store.on("message", ({ chatId, message }) => {
-    each(chatId, ({ pane }) => pane.arrived(message));
-    after(chatId);
-  });
-  store.on("edit", ({ chatId, message }) => {
-    each(chatId, ({ pane }) => pane.changed(message));
-    after(chatId);
-  });
-  store.on("delete", ({ chatId, message_id: messageId }) => {
-    each(chatId, ({ pane }) => pane.gone(messageId));
-    after(chatId);
-  });
+  const changes = { message: "arrived", edit: "changed", delete: "gone" };
+  for (const [kind, does] of Object.entries(changes)) {
+    store.on(kind, ({ chatId, message, message_id: messageId }) => {
+      each(chatId, ({ pane }) => pane[does](message ?? messageId));
+      after(chatId);
+    });
+  }
   store.on("chat_action", ({ chatId }) => each(chatId, ({ pane }) => pane.typing()));
   store.on("commands", () => places.forEach(({ pane }) => pane.refreshFoot()));
   store.on("descriptions", () => places.forEach(({ pane }) => pane.refresh()));

@@ -1,4 +1,4 @@
-// Reads from a BOLT11 invoice what a wallet shows before paying: amount, memo, expiry and payee.
+// Reads from a BOLT11 invoice what a wallet shows before paying: amount, memo and expiry.
 // The checksum is verified, the signature isn't: a toy wallet pays only the sandbox's service.
 
 const ALPHABET = "qpzry9x8gf2tvdw0s3jn54khce6mua7l";
@@ -20,7 +20,7 @@ export class InvoiceError extends Error {
   }
 }
 
-// -> { bolt11, network, sats (number, or null for any amount), memo, createdAt, expiresAt (Unix seconds), hash }
+// -> { bolt11, network, sats (number, or null for any amount), memo, expiresAt (Unix seconds) }
 export function decodeInvoice(text) {
   const given = text.trim().replace(/^lightning:/i, "");
   const bolt11 = given.toLowerCase();
@@ -37,9 +37,8 @@ export function decodeInvoice(text) {
   const fields = taggedFields(words.slice(TIMESTAMP_WORDS, -(SIGNATURE_WORDS + CHECKSUM_WORDS)));
   const expiry = fields.x ? number(fields.x) : DEFAULT_EXPIRY_SECONDS;
   return {
-    bolt11, ...amount(prefix), createdAt, expiresAt: createdAt + expiry,
+    bolt11, ...amount(prefix), expiresAt: createdAt + expiry,
     memo: fields.d ? new TextDecoder().decode(bytes(fields.d)) : "",
-    hash: fields.p ? hex(bytes(fields.p)) : "",
   };
 }
 
@@ -83,20 +82,6 @@ function number(words) {
 }
 
 function bytes(words) {
-  const out = [];
-  let held = 0;
-  let bits = 0;
-  for (const word of words) {
-    held = ((held << 5) | word) & 0xfff;
-    bits += 5;
-    if (bits >= 8) {
-      bits -= 8;
-      out.push((held >> bits) & 0xff);
-    }
-  }
-  return new Uint8Array(out);
-}
-
-function hex(array) {
-  return [...array].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  const bits = words.map((word) => word.toString(2).padStart(5, "0")).join("");
+  return Uint8Array.from(bits.match(/.{8}/g) ?? [], (eight) => parseInt(eight, 2));
 }

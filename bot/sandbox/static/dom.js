@@ -9,7 +9,6 @@ const ICONS = {
   lock: "M6 11h12v9H6zM8.5 11V8a3.5 3.5 0 0 1 7 0v3",
   close: "M6 6l12 12M18 6 6 18",
   menu: "M4 7h16M4 12h16M4 17h10",
-  keys: "M4 6h16v12H4zM7.5 10h.01M12 10h.01M16.5 10h.01M8 14h8",
   down: "M6 10l6 6 6-6",
   up: "M6 14l6-6 6 6",
   copy: "M9 9h10v11H9zM5 15V4h10",
@@ -29,7 +28,6 @@ const ICONS = {
   bolt: "M13 3 5 13.5h6L10 21l8-10.5h-6z",
   clock: "M12 4a8 8 0 1 1 0 16 8 8 0 0 1 0-16ZM12 8v4.5l3 1.8",
   clip: "M20 11.5 12 19.5a5 5 0 0 1-7-7L13 4.5a3.4 3.4 0 0 1 4.8 4.8L10 17a1.7 1.7 0 0 1-2.4-2.4l7-7",
-  plus: "M12 5v14M5 12h14",
 };
 
 export function icon(name, className = "") {
@@ -48,7 +46,7 @@ export function icon(name, className = "") {
 export function el(tag, properties = {}, ...children) {
   const node = document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) setProperty(node, name, value);
-  node.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+  replaceChildren(node, ...children);
   return node;
 }
 
@@ -56,6 +54,7 @@ function setProperty(node, name, value) {
   if (value === null || value === undefined || value === false) return;
   if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
   else if (name === "value") node.value = value;
+  else if (name.startsWith("--")) node.style.setProperty(name, value);
   else node.setAttribute(name, value === true ? "" : String(value));
 }
 
@@ -78,21 +77,8 @@ export async function copyText(text) {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
-    return copyBySelection(text);
+    return false;
   }
-}
-
-// The clipboard interface fails in some contexts (no permission, no focus). The old way still works there.
-function copyBySelection(text) {
-  const area = el("textarea", { class: "offscreen", "aria-hidden": "true", tabindex: "-1" });
-  area.value = text;
-  const focused = document.activeElement;
-  document.body.append(area);
-  area.select();
-  const copied = document.execCommand("copy");
-  area.remove();
-  focused?.focus?.();
-  return copied;
 }
 
 // The page has one clock, that of the bot's messages: WIB, the time in Jakarta, wherever the browser is.
@@ -108,4 +94,20 @@ export function dayOf(unixSeconds, locale = "en-GB") {
 
 export function grouped(number, locale = "en-US") {
   return Number(number).toLocaleString(locale);
+}
+
+// Shows a list: items [{ key, shown, make }]. A node stays as long as what it shows does, so that a focused button keeps
+// its focus. A changed one takes over the focus.
+export function update(list, items) {
+  const before = new Map([...list.children].map((node) => [node.dataset.key, node]));
+  const nodes = items.map(({ key, shown, make }) => {
+    const [old, version] = [before.get(String(key)), JSON.stringify(shown)];
+    if (old?.dataset.version === version) return old;
+    const node = make();
+    Object.assign(node.dataset, { key, version });
+    const focused = [...old?.querySelectorAll("button") ?? []].indexOf(document.activeElement);
+    if (focused >= 0) queueMicrotask(() => node.querySelectorAll("button")[focused]?.focus());
+    return node;
+  });
+  if (nodes.length !== list.children.length || nodes.some((node, place) => node !== list.children[place])) list.replaceChildren(...nodes);
 }

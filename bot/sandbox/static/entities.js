@@ -1,22 +1,17 @@
 // Formatting of a message. Offsets count UTF-16 code units, which is how JavaScript indexes strings,
 // so slices need no conversion.
 
-import { ZONE, copyText, el } from "./dom.js";
+import { ZONE, clock, copyText, el } from "./dom.js";
 
 const SIMPLE = { bold: "strong", italic: "em", underline: "u", strikethrough: "s" };
 const SAFE_LINK = /^(https?:|mailto:|tel:)/i;
 
-// actions.onCommand(text) is called when the user taps a /command, actions.onCopied() after tap-to-copy;
-// actions.locale is the user's language, undefined for the browser's; actions.tapToCopy is the hint on what can be copied,
-// actions.showAll the name of the button that opens a long quote.
-export function renderText(text, entities, actions) {
+// actions.onCommand(text) is called when the user taps a /command, actions.onCopied() after tap-to-copy; words: see words.js.
+export function renderText(text, entities, { actions, words }) {
   const fragment = document.createDocumentFragment();
-  appendRange(fragment, { text, actions }, outermostFirst(entities ?? []), 0, text.length);
+  const outermostFirst = [...entities ?? []].sort((a, b) => a.offset - b.offset || b.length - a.length);
+  appendRange(fragment, { text, actions, words }, outermostFirst, 0, text.length);
   return fragment;
-}
-
-function outermostFirst(entities) {
-  return [...entities].sort((a, b) => a.offset - b.offset || b.length - a.length);
 }
 
 function appendRange(parent, context, entities, start, end) {
@@ -53,24 +48,28 @@ function wrapper(entity, context, covered) {
     case "email": return both(link(`mailto:${covered}`, covered));
     case "phone_number": return both(link(`tel:${covered.replace(/[^+\d]/g, "")}`, covered));
     case "bot_command": return both(command(covered, context));
-    case "date_time": return dateTime(entity, context.actions.locale);
+    case "date_time": return dateTime(entity, context.words.locale);
     default: return both(el("span", { class: "tag" }));
   }
 }
 
-function copyable(node, covered, { actions }) {
-  node.classList.add("copyable");
+// An element in the middle of a text that is pressed. A button would break its lines elsewhere.
+function pressable(node, act) {
   node.setAttribute("role", "button");
   node.setAttribute("tabindex", "0");
-  node.setAttribute("title", actions.tapToCopy);
-  const copy = async () => actions.onCopied(await copyText(covered));
-  node.addEventListener("click", copy);
+  node.addEventListener("click", act);
   node.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" && event.key !== " ") return;
     event.preventDefault();
-    copy();
+    act();
   });
   return node;
+}
+
+function copyable(node, covered, { actions, words }) {
+  node.classList.add("copyable");
+  node.title = words.tapToCopy;
+  return pressable(node, async () => actions.onCopied(await copyText(covered)));
 }
 
 function preformatted(entity, covered, context) {
@@ -81,28 +80,21 @@ function preformatted(entity, covered, context) {
 }
 
 // The quote isn't a button: it can hold what can be pressed itself, such as an invoice to copy.
-function expandable({ actions }) {
+function expandable({ words }) {
   const inner = el("span");
-  const more = el("button", { type: "button", class: "expand", "aria-expanded": "false", "aria-label": actions.showAll, title: actions.showAll });
-  const outer = el("blockquote", { class: "expandable" }, inner, more);
-  // A press of the button arrives here, too.
-  outer.addEventListener("click", () => {
-    // Selecting text in an open quote must not close it.
-    if (String(getSelection())) return;
-    more.setAttribute("aria-expanded", String(outer.classList.toggle("open")));
-  });
+  const more = el("button", { type: "button", class: "expand", "aria-expanded": "false", "aria-label": words.showAll, title: words.showAll });
+  // A press of the button arrives at the quote, too. Selecting text in an open quote must not close it.
+  const turn = () => String(getSelection()) || more.setAttribute("aria-expanded", String(outer.classList.toggle("open")));
+  const outer = el("blockquote", { class: "expandable", onclick: turn }, inner, more);
   return { outer, inner };
 }
 
 function spoiler() {
-  const node = el("span", { class: "spoiler", role: "button", tabindex: "0", "aria-label": "Hidden text, tap to show" });
-  const show = () => {
+  const node = el("span", { class: "spoiler", "aria-label": "Hidden text, tap to show" });
+  return pressable(node, () => {
     node.classList.add("shown");
     for (const name of ["role", "tabindex", "aria-label"]) node.removeAttribute(name);
-  };
-  node.addEventListener("click", show, { once: true });
-  node.addEventListener("keydown", (event) => event.key === "Enter" && show());
-  return node;
+  });
 }
 
 function link(address, covered) {
@@ -116,33 +108,10 @@ function command(covered, { actions }) {
   return el("button", { type: "button", class: "command", onclick: () => actions.onCommand(covered) });
 }
 
-// The sender's text is the fallback that Telegram requires. The time on the page's clock is shown instead.
-function dateTime(entity, locale) {
-  const moment = new Date(entity.unix_time * 1000);
-  const shown = readersTime(moment, entity.date_time_format ?? "", locale);
-  const outer = el("time", { class: "moment", datetime: moment.toISOString(), title: moment.toLocaleString(locale, ZONE) });
-  if (!shown) return { outer, inner: outer };
-  outer.append(shown);
+// The bot writes a time in the user's zone, or asks for the time of the user's device (format t): here the page's clock.
+function dateTime({ unix_time: at, date_time_format: format }, locale) {
+  const outer = el("time", { class: "moment", datetime: new Date(at * 1000).toISOString(), title: new Date(at * 1000).toLocaleString(locale, ZONE) });
+  if (!format) return { outer, inner: outer };
+  outer.append(clock(at));
   return { outer, inner: el("span") };
-}
-
-// Formats of the Bot API: r relative, w weekday, d/D short or long date, t/T short or long time.
-function readersTime(moment, format, locale) {
-  if (!format) return null;
-  if (format.includes("r")) return relative(moment, locale);
-  const options = { ...ZONE };
-  if (format.includes("w")) options.weekday = "long";
-  if (/d/i.test(format)) Object.assign(options, { day: "numeric", month: format.includes("D") ? "long" : "numeric", year: "numeric" });
-  if (/t/i.test(format)) Object.assign(options, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
-  if (format.includes("T")) options.second = "2-digit";
-  return Object.keys(options).length > 1 ? moment.toLocaleString(locale, options) : null;
-}
-
-function relative(moment, locale) {
-  const seconds = (moment.getTime() - Date.now()) / 1000;
-  const words = new Intl.RelativeTimeFormat(locale, { numeric: "auto" });
-  for (const [unit, size] of [["day", 86400], ["hour", 3600], ["minute", 60]]) {
-    if (Math.abs(seconds) >= size) return words.format(Math.trunc(seconds / size), unit);
-  }
-  return words.format(Math.trunc(seconds), "second");
 }

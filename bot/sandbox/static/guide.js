@@ -17,7 +17,15 @@ export class Guide {
     const role = (wanted) => people.find((person) => person.role === wanted);
     this.senders = people.filter((person) => person.role === "sender");
     this.scenes = scenesFor({ senders: this.senders, operator: role("operator"), agent: role("supporter"), group: [...store.chats.values()].find((chat) => chat.is_forum) });
-    this.done = [false, false, false, false];
+    const name = this.senders[0]?.first_name ?? "a sender";
+    this.steps = [
+      ["hello", "Say hello", `Press Start in ${name}’s chat.`],
+      ["send", "Send rupiah", "Answer the bot’s questions. Any account number works."],
+      ["pay", "Pay", `Scan the QR code in ${name}’s wallet.`],
+      ["receipt", "Get the receipt", "Wait until the rupiah are sent."],
+    ];
+    this.done = [];
+    this.orders = [];
     this.shown = new Set(recall(SHOWN_KEY, []));
     this.list = el("ol", { class: "guide-steps" });
     this.text = el("p", { class: "guide-text", role: "status", "data-testid": "guide-text" });
@@ -26,18 +34,7 @@ export class Guide {
     this.next = el("div", { class: "guide-next", hidden: true }, this.text, el("div", { class: "scenes" }, [...this.buttons.values()], this.stopButton));
     this.node = el("section", { class: "guide", "aria-label": "First steps", "data-testid": "guide", hidden: recall(HIDDEN_KEY, false) },
       this.list, this.next, iconButton("close", "Hide the first steps", { "data-testid": "guide-close", onclick: () => this.leave() }));
-    this.draw();
-  }
-
-  steps() {
-    const [first] = this.senders;
-    const name = first?.first_name ?? "a sender";
-    return [
-      ["hello", "Say hello", `Press Start in ${name}’s chat.`],
-      ["send", "Send rupiah", "Answer the bot’s questions. Any account number works."],
-      ["pay", "Pay", `Scan the QR code in ${name}’s wallet.`],
-      ["receipt", "Get the receipt", "It comes when the rupiah have been sent."],
-    ];
+    this.update();
   }
 
   sceneButton(scene) {
@@ -46,12 +43,11 @@ export class Guide {
   }
 
   // Called for every message and every refresh of the orders.
-  update(orders) {
-    if (orders) this.orders = orders;
+  update(orders = this.orders) {
+    this.orders = orders;
     const spoken = this.senders.some(({ id }) => this.store.history(id).some((message) => message.from?.id === id));
-    const known = this.orders ?? [];
-    const paid = known.filter((order) => order.paid);
-    const done = [spoken, known.length > 0, paid.length > 0, paid.some((order) => order.state === "FAILED" || this.hasReceipt(order))];
+    const paid = orders.filter((order) => order.paid);
+    const done = [spoken, orders.length > 0, paid.length > 0, paid.some((order) => order.state === "FAILED" || this.hasReceipt(order))];
     if (done.join() === this.done.join()) return;
     this.done = done;
     this.draw();
@@ -68,44 +64,47 @@ export class Guide {
     this.list.hidden = current < 0;
     this.next.hidden = current >= 0;
     if (current < 0 && !this.play) this.rest(this.text.textContent || DONE);
-    replaceChildren(this.list, this.steps().map(([name, title, about], place) => {
-      const isDone = this.done[place];
-      return el("li", { class: `step${isDone ? " done" : ""}${place === current ? " current" : ""}`, "data-step": name, "aria-current": place === current ? "step" : null },
-        el("span", { class: "step-mark" }, isDone ? icon("check") : String(place + 1)),
+    replaceChildren(this.list, this.steps.map(([name, title, about], place) => {
+      const look = this.done[place] ? "done" : place === current ? "current" : "";
+      return el("li", { class: `step ${look}`, "data-step": name, "aria-current": place === current ? "step" : null },
+        el("span", { class: "step-mark" }, this.done[place] ? icon("check") : String(place + 1)),
         el("span", {}, el("strong", {}, title), " ", el("span", { class: "step-about" }, about)));
     }));
   }
 
   async start(scene) {
     if (this.play) return;
-    this.play = new Play({ store: this.store, stage: this.stage, tabs: this.tabs, places: this.places, say: (text) => this.say(text, "playing") });
+    const { store, stage, tabs, places } = this;
+    this.play = new Play({ store, stage, tabs, places, say: (text) => this.say(text, "playing") });
     this.onPlay();
-    this.stopButton.hidden = false;
-    for (const other of this.buttons.values()) other.hidden = true;
+    this.showScenes(false);
+    const [text, tone] = await this.result(scene);
+    this.play = null;
+    this.rest(text, tone);
+  }
+
+  async result(scene) {
     try {
       const shown = await scene.act(this.play);
       await this.play.read();
       this.shown.add(scene.id);
       remember(SHOWN_KEY, [...this.shown]);
-      this.finish(`Just proved: ${shown}`, "proved");
+      return [`Just proved: ${shown}`, "proved"];
     } catch (error) {
-      this.finish(error instanceof Halted ? error.message : `It stopped: ${error.message}`, "halted");
+      return [error instanceof Halted ? error.message : `It stopped: ${error.message}`, "halted"];
     }
-  }
-
-  finish(text, tone) {
-    this.play = null;
-    this.rest(text, tone);
   }
 
   // Nothing plays: another scene can be chosen.
   rest(text, tone = "rest") {
     this.say(text, tone);
-    this.stopButton.hidden = true;
-    for (const [id, node] of this.buttons) {
-      node.hidden = false;
-      node.classList.toggle("shown", this.shown.has(id));
-    }
+    this.showScenes(true);
+    for (const [id, node] of this.buttons) node.classList.toggle("shown", this.shown.has(id));
+  }
+
+  showScenes(areShown) {
+    this.stopButton.hidden = areShown;
+    for (const node of this.buttons.values()) node.hidden = !areShown;
   }
 
   say(text, tone) {

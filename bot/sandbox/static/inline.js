@@ -1,81 +1,79 @@
 // Inline mode: `@bot …` in any chat shows the bot's results for this user, and one of them becomes a message via the bot.
 
 import { telegram } from "./api.js";
-import { el, replaceChildren } from "./dom.js";
+import { button, el, replaceChildren } from "./dom.js";
+
+export class Menu {
+  // onLeave() is called when Escape closes it; onShown(isShown) when it appears or goes.
+  constructor({ label, testId, onLeave, onShown = () => {} }) {
+    Object.assign(this, { onLeave, onShown });
+    this.node = el("div", { class: "command-menu", role: "menu", "aria-label": label, "data-testid": testId, hidden: true, onkeydown: (event) => this.key(event) });
+  }
+
+  // items: [{ name, about, testId, act }]. None hide it.
+  show(items = []) {
+    replaceChildren(this.node, items.map(({ name, about, testId, act }) => button("", { role: "menuitem", class: "command-item", "data-testid": testId, onclick: act },
+      el("span", { class: "command-name", dir: "auto" }, name), about && el("span", { class: "command-about", dir: "auto" }, about))));
+    this.node.hidden = !items.length;
+    this.onShown(!this.node.hidden);
+  }
+
+  key(event) {
+    const next = { ArrowDown: "nextElementSibling", ArrowUp: "previousElementSibling" }[event.key];
+    if (next) {
+      event.preventDefault();
+      document.activeElement[next]?.focus();
+    }
+    if (event.key === "Escape") {
+      this.show();
+      this.onLeave();
+    }
+  }
+}
 
 // As apps do: a short pause in typing begins the query.
 const PAUSE_MS = 250;
 
-// onSent() is called after a result was sent; say(text) shows a short message; open(word) opens the bot with /start.
 export class InlineResults {
-  constructor({ bot, chatId, personId, words, onSent, say, open }) {
-    Object.assign(this, { chatId, personId, words, onSent, say, open });
+  // onSent() is called after a result was sent; attempt(work) shows its error; open(word) opens the bot with /start.
+  constructor({ bot, chatId, personId, words, onSent, attempt, open }) {
+    Object.assign(this, { chatId, personId, onSent, attempt, open });
     this.pattern = new RegExp(`^@${bot.username}\\s(.*)$`, "is");
-    this.node = el("div", { class: "command-menu inline-results", role: "menu", "aria-label": words.inlineResults, "data-testid": "inline-results", hidden: true });
+    this.menu = new Menu({ label: words.inlineResults, testId: "inline-results", onLeave: () => {} });
     this.asked = 0;
   }
 
-  // Returns whether the text is an inline query.
   typed(text) {
     clearTimeout(this.timer);
     const found = this.pattern.exec(text);
     this.asked += 1;
-    if (!found) this.hide();
-    else this.timer = setTimeout(() => this.ask(found[1], this.asked), PAUSE_MS);
-    return Boolean(found);
-  }
-
-  hide() {
-    this.node.hidden = true;
-    replaceChildren(this.node);
+    if (!found) this.menu.show();
+    else this.timer = setTimeout(() => this.attempt(() => this.ask(found[1], this.asked)), PAUSE_MS);
   }
 
   async ask(query, number) {
-    try {
-      const answer = await telegram.inline(this.chatId, { from: this.personId, query });
-      if (number === this.asked) this.show(answer);
-    } catch (error) {
-      this.say(error.message);
-    }
-  }
-
-  show({ query_id: queryId, results, button }) {
-    const start = button && el("button", { type: "button", role: "menuitem", class: "command-item inline-start", "data-testid": "inline-start", onclick: () => this.start(button.start_parameter) },
-      el("span", { class: "command-name" }, button.text));
-    replaceChildren(this.node, [start, ...results.map((result) => this.item(queryId, result))].filter(Boolean));
-    this.node.hidden = !this.node.childElementCount;
-  }
-
-  item(queryId, { id, title, description }) {
-    return el("button", { type: "button", role: "menuitem", class: "command-item", "data-testid": "inline-result", onclick: () => this.choose(queryId, id) },
-      el("span", { class: "command-name", dir: "auto" }, title), el("span", { class: "command-about", dir: "auto" }, description));
+    const { query_id: queryId, results, button } = await telegram.inline(this.chatId, { from: this.personId, query });
+    if (number !== this.asked) return;
+    const start = button ? [{ name: button.text, testId: "inline-start", act: () => this.start(button.start_parameter) }] : [];
+    this.menu.show([...start, ...results.map(({ id, title, description }) => ({
+      name: title, about: description, testId: "inline-result", act: () => this.attempt(() => this.choose(queryId, id)),
+    }))]);
   }
 
   start(word) {
-    this.hide();
     this.onSent();
     this.open(word);
   }
 
   async choose(queryId, resultId) {
-    try {
-      await telegram.chooseInline(this.chatId, { from: this.personId, query_id: queryId, result_id: resultId });
-      this.hide();
-      this.onSent();
-    } catch (error) {
-      this.say(error.message);
-    }
+    await telegram.chooseInline(this.chatId, { from: this.personId, query_id: queryId, result_id: resultId });
+    this.onSent();
   }
 }
 
 // The word of a link that opens this bot: t.me/<bot>?start=<word>. null for other addresses.
 export function startWord(address, bot) {
-  let url;
-  try {
-    url = new URL(address);
-  } catch {
-    return null;
-  }
-  const isBot = url.hostname === "t.me" && url.pathname.slice(1).toLowerCase() === bot.username.toLowerCase();
+  const url = URL.canParse(address) ? new URL(address) : null;
+  const isBot = url?.hostname === "t.me" && url.pathname.slice(1).toLowerCase() === bot.username.toLowerCase();
   return isBot ? url.searchParams.get("start") ?? "" : null;
 }

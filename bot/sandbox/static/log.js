@@ -60,7 +60,7 @@ export class MessageLog {
     const node = renderMessage(message, this.view);
     node.dataset.date = message.date;
     if (old.classList.contains("grouped")) node.classList.add("grouped");
-    const focused = old.contains(document.activeElement) ? indexOfFocus(old) : -1;
+    const focused = focusables(old).indexOf(document.activeElement);
     old.replaceWith(node);
     if (old === this.chosen) this.chosen = node;
     else leave(node);
@@ -72,9 +72,15 @@ export class MessageLog {
 
   remove(messageId) {
     const node = this.find(messageId);
-    const other = node && (neighbour(node, "nextElementSibling") ?? neighbour(node, "previousElementSibling"));
-    node?.remove();
-    if (node && node === this.chosen) this.choose(other);
+    if (!node) return;
+    const other = this.neighbour(node, 1) ?? this.neighbour(node, -1);
+    node.remove();
+    if (node === this.chosen) this.choose(other);
+  }
+
+  neighbour(node, way) {
+    const all = [...this.list.querySelectorAll("[data-message-id]")];
+    return all[all.indexOf(node) + way];
   }
 
   choose(node) {
@@ -89,9 +95,9 @@ export class MessageLog {
   }
 
   key(event) {
-    const way = { ArrowUp: "previousElementSibling", ArrowDown: "nextElementSibling" }[event.key];
+    const way = { ArrowUp: -1, ArrowDown: 1 }[event.key];
     if (!way || !this.chosen || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
-    const next = event.target === this.list ? this.chosen : neighbour(this.chosen, way);
+    const next = event.target === this.list ? this.chosen : this.neighbour(this.chosen, way);
     event.preventDefault();
     if (!next) return;
     this.choose(next);
@@ -149,14 +155,4 @@ function leave(node) {
     control.dataset.left = "";
     control.tabIndex = -1;
   }
-}
-
-function neighbour(node, way) {
-  let next = node[way];
-  while (next && !next.matches("[data-message-id]")) next = next[way];
-  return next;
-}
-
-function indexOfFocus(node) {
-  return focusables(node).indexOf(document.activeElement);
 }

@@ -1,15 +1,13 @@
 // One message in a chat: bubble, picture or file, quoted reply, time and buttons.
 
 import { telegram } from "./api.js";
-import { actsOn, forwardedFrom, reactions } from "./acts.js";
-import { clock, el, grouped, icon } from "./dom.js";
+import { choose, showPicture } from "./dialogs.js";
+import { button, clock, el, grouped, icon, iconButton } from "./dom.js";
 import { renderText } from "./entities.js";
-import { inlineKeyboard } from "./keyboards.js";
-import { showPicture } from "./dialogs.js";
 
 const NAME_COLOURS = 6;
 
-// view: { viewerId, isGroup, words, actions: { onCommand, onCopied, onButton } and those of acts.js }
+// view: { viewerId, isGroup, words, actions: { onCommand, onCopied, onButton, onReply, onForward, onEdit, onDelete } }
 export function renderMessage(message, view) {
   const service = serviceText(message, view.words);
   if (service) return el("div", { class: "service-note", tabindex: "-1", ...identity(message) }, service);
@@ -39,31 +37,23 @@ export function plainText(message) {
 }
 
 function bubble(message, view, outgoing) {
-  const node = el("div", { class: "bubble" });
-  if (view.isGroup && !outgoing) node.append(el("div", { class: `sender sender-${Math.abs(message.from?.id ?? 0) % NAME_COLOURS}` }, senderName(message)));
-  const forwarded = forwardedFrom(message, view.words);
-  if (forwarded) node.append(forwarded);
-  if (message.via_bot) node.append(el("div", { class: "forwarded", "data-testid": "via-bot" }, `${view.words.via} `, el("strong", {}, `@${message.via_bot.username}`)));
-  if (message.reply_to_message && !message.reply_to_message.forum_topic_created) node.append(quoted(message, view));
-  const image = message.photo && picture(message, view);
-  if (image && !message.show_caption_above_media) node.append(image);
-  if (message.document) node.append(file(message.document, view.words));
-  if (message.contact) node.append(el("p", {}, `👤 ${message.contact.first_name} ${message.contact.phone_number}`));
-  if (!message.photo && !message.document && !message.contact && message.text === undefined) node.append(el("em", { class: "unknown" }, view.words.unknownKind));
+  const { isGroup, words } = view;
+  const { from, via_bot: via, document: sent, reply_to_message: original } = message;
   const text = plainText(message);
+  const image = message.photo && picture(message, view);
   const meta = metaLine(message, view, outgoing);
-  if (text) {
-    const entities = message.entities ?? message.caption_entities;
-    node.append(el("div", { class: "text", dir: "auto" }, renderText(text, entities, view.actions), meta));
-  } else {
-    meta.classList.add("over");
-    node.append(meta);
-  }
-  if (image && message.show_caption_above_media) node.append(image);
-  const under = reactions(message);
-  if (under) node.append(under);
-  if (isLargeEmoji(message)) node.classList.add("large-emoji");
-  return node;
+  if (!text) meta.classList.add("over");
+  return el("div", { class: isLargeEmoji(message) ? "bubble large-emoji" : "bubble" },
+    isGroup && !outgoing && el("div", { class: "sender", "--n": Math.abs(from?.id ?? 0) % NAME_COLOURS }, senderName(message)),
+    forwardedFrom(message, words),
+    via && el("div", { class: "forwarded", "data-testid": "via-bot" }, `${words.via} `, el("strong", {}, `@${via.username}`)),
+    original && !original.forum_topic_created && quoted(message, view),
+    !message.show_caption_above_media && image,
+    sent && file(sent, words),
+    !image && !sent && message.text === undefined && el("em", { class: "unknown" }, words.unknownKind),
+    text ? el("div", { class: "text", dir: "auto" }, renderText(text, message.entities ?? message.caption_entities, view), meta) : meta,
+    message.show_caption_above_media && image,
+    reactions(message));
 }
 
 function isLargeEmoji(message) {
@@ -108,12 +98,62 @@ function file(document_, words) {
 }
 
 function serviceText(message, words) {
-  if (message.forum_topic_created) return words.topicOpened(senderName(message), message.forum_topic_created.name);
-  if (message.forum_topic_edited) return words.topicRenamed(message.forum_topic_edited.name ?? "…");
+  const { forum_topic_created: opened, forum_topic_edited: renamed, pinned_message: pinned } = message;
+  if (opened) return words.topicOpened(senderName(message), opened.name);
+  if (renamed) return words.topicRenamed(renamed.name ?? "…");
   if (message.forum_topic_closed) return words.topicClosed(senderName(message));
   if (message.forum_topic_reopened) return words.topicReopened(senderName(message));
-  if (message.pinned_message) return words.pinned(senderName(message), plainText(message.pinned_message).slice(0, 60));
+  if (pinned) return words.pinned(senderName(message), plainText(pinned).slice(0, 60));
   if (message.new_chat_members) return words.joined(message.new_chat_members.map((member) => member.first_name).join(", "));
-  if (message.left_chat_member) return words.left(message.left_chat_member.first_name);
-  return null;
+  return message.left_chat_member ? words.left(message.left_chat_member.first_name) : null;
+}
+
+// Reply and more: what can be done with a message.
+function actsOn(message, view, isOwn) {
+  const { actions, words } = view;
+  return el("div", { class: "acts" },
+    // With the keyboard, the other button offers it, too. So each message has one Tab stop less.
+    iconButton("reply", words.reply, { class: "act", "data-testid": "act-reply", tabindex: "-1", onclick: () => actions.onReply(message) }),
+    iconButton("more", words.more, { class: "act", "data-testid": "act-more", onclick: () => further(message, view, isOwn) }));
+}
+
+async function further(message, { actions, words }, isOwn) {
+  const choices = [{ name: "reply", label: words.reply, act: actions.onReply }, { name: "forward", label: words.forward, act: actions.onForward }];
+  if (isOwn && !message.forward_origin) choices.push({ name: "edit", label: words.edit, act: actions.onEdit });
+  if (isOwn) choices.push({ name: "delete", label: words.remove, act: actions.onDelete });
+  const chosen = await choose(words.message, choices, words.cancel);
+  chosen?.act(message);
+}
+
+// The first author of a forwarded message: a user, or only a name if the user hides.
+function forwardedFrom(message, words) {
+  const origin = message.forward_origin;
+  if (!origin) return null;
+  const user = origin.sender_user;
+  const name = user ? [user.first_name, user.last_name].filter(Boolean).join(" ") : origin.sender_user_name;
+  return el("div", { class: "forwarded", "data-testid": "forwarded" }, `${words.forwarded} `, el("strong", {}, name));
+}
+
+function reactions(message) {
+  const given = message.sandbox?.reactions ?? [];
+  return given.length ? el("div", { class: "reactions", "data-testid": "reactions" }, given.map((emoji) => el("span", { class: "reaction" }, emoji))) : null;
+}
+
+const STYLES = new Set(["danger", "success", "primary"]);
+
+// onPress(button, node) for callback, copy and share buttons, and for links that isOwn says lead to the bot. Others open
+// by themselves.
+export function inlineKeyboard(rows, onPress, isOwn) {
+  const line = (row) => el("div", { class: "keyboard-row" }, row.map((one) => inlineButton(one, onPress, isOwn)));
+  return el("div", { class: "inline-keyboard" }, rows.map(line));
+}
+
+function inlineButton(one, onPress, isOwn) {
+  const { url, style } = one;
+  const corner = url ? "link" : one.copy_text ? "copy" : one.switch_inline_query !== undefined && "send";
+  const inside = [el("span", { class: "label", dir: "auto" }, one.text), corner && icon(corner, "corner")];
+  const properties = { class: `inline-button ${STYLES.has(style) ? `style-${style}` : ""}`.trim(), "data-testid": "inline-button", "data-data": one.callback_data };
+  if (/^https?:/i.test(url ?? "") && !isOwn(url)) return el("a", { ...properties, href: url, target: "_blank", rel: "noopener noreferrer", title: url }, inside);
+  const node = button("", { ...properties, onclick: () => onPress(one, node) }, inside);
+  return node;
 }

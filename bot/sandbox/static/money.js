@@ -10,15 +10,10 @@ export function rupiah(amount, locale) {
   return `Rp${grouped(amount, locale)}`;
 }
 
-// Converts whole units to exact decimal text: token amounts are too large for floating point.
+// Converts whole units to exact decimal text: token amounts are too large for floating point, so they are formatted as text.
 export function tokens(units, decimals, locale = "en-US") {
-  const digits = BigInt(units).toString().padStart(decimals + 1, "0");
-  const fraction = digits.slice(-decimals).replace(/0+$/, "");
-  return digits.slice(0, -decimals) + (fraction ? `${point(locale)}${fraction}` : "");
-}
-
-function point(locale) {
-  return new Intl.NumberFormat(locale).formatToParts(0.5).find(({ type }) => type === "decimal").value;
+  const digits = String(units).padStart(decimals + 1, "0");
+  return new Intl.NumberFormat(locale, { maximumFractionDigits: decimals }).format(`${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`);
 }
 
 export function remaining(seconds) {

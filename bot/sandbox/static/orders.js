@@ -1,9 +1,8 @@
-// The service's orders, newest first, each with its manual controls.
+// The service's orders, newest first, each with its sender and its manual controls.
 
-import { service } from "./api.js";
-import { button, clock, el, replaceChildren } from "./dom.js";
+import { service, telegram } from "./api.js";
+import { button, clock, el, update } from "./dom.js";
 import { rupiah, sats } from "./money.js";
-import { isNew } from "./senders.js";
 
 const STEPS = ["created", "paid", "converting", "sending rupiah", "sent"];
 const STEP_OF = {
@@ -13,73 +12,67 @@ const STEP_OF = {
 // Undocumented states do occur. They count as the middle of the sequence.
 const UNKNOWN_STEP = 2;
 const TERMINAL = new Set(["COMPLETED", "FAILED"]);
+// An agent's order isn't in any chat. Others are there once the bot has sent the invoice.
+const NEW_MS = 600_000;
 
-export function stepOf(order) {
+function stepOf(order) {
   return STEP_OF[order.state] ?? UNKNOWN_STEP;
 }
 
 export class OrderList {
-  // senders says whose an order is. onChange() is called after a button has changed something; onError(text) if the
-  // service rejected it.
-  constructor({ senders, onChange, onError }) {
-    this.senders = senders;
-    this.onChange = onChange;
-    this.onError = onError;
+  // act(work) runs what a button does, and refreshes the list.
+  constructor({ store, act }) {
+    Object.assign(this, { store, act, requests: new Map(), asked: new Set() });
     this.node = el("ul", { class: "orders", "aria-label": "Orders" });
-    this.rows = new Map();
   }
 
-  show(orders) {
-    if (!orders.length) {
-      this.rows.clear();
-      replaceChildren(this.node, el("li", { class: "no-orders" }, "No orders yet. An order appears here when a sender confirms it."));
-      return;
-    }
-    const rows = orders.map((order) => this.row(order));
-    // Unchanged rows stay the same nodes, so that a focused button keeps its focus.
-    if (rows.some((row, place) => this.node.children[place] !== row) || this.node.children.length !== rows.length) replaceChildren(this.node, rows);
+  async show(orders) {
+    await this.learn(orders);
+    const none = { key: "none", shown: "", make: () => el("li", { class: "no-orders" }, "No orders yet. An order appears here when a sender confirms it.") };
+    const rows = orders.map((order) => {
+      const { state, updatedAt, paid, expired } = order;
+      const request = this.requestOf(order);
+      return { key: order.id, shown: [state, updatedAt, paid, expired, request?.reference, isNew(order)], make: () => this.row(order, request) };
+    });
+    update(this.node, orders.length ? rows : [none]);
   }
 
-  row(order) {
-    const sender = this.senders.of(order);
-    const version = [order.state, order.updatedAt, order.paid, order.expired, sender?.reference, isNew(order)].join(" ");
-    const known = this.rows.get(order.id);
-    if (known?.version === version) return known.node;
-    const node = el("li", { class: `order ${tone(order)}`, "data-testid": "order-row", "data-order-id": order.id, "data-state": order.state },
-      facts(order, sender), progress(order), this.buttons(order, sender));
-    if (known?.node.contains(document.activeElement)) queueMicrotask(() => node.querySelector("button")?.focus());
-    this.rows.set(order.id, { version, node });
-    return node;
+  // The service knows neither the sender nor the bot's reference. The chats do.
+  async learn(orders) {
+    const unknown = orders.filter((order) => !this.requestOf(order) && (isNew(order) || !this.asked.has(order.id)));
+    if (!unknown.length) return;
+    const { payment_requests: requests } = await telegram.paymentRequests();
+    this.requests = new Map(requests.map((request) => [request.payment, request]));
+    for (const { id } of unknown) this.asked.add(id);
   }
 
-  buttons(order, sender) {
-    if (TERMINAL.has(order.state)) return el("div", { class: "order-buttons" });
-    const name = `order ${sender?.reference ?? order.id.slice(-6)}`;
-    return el("div", { class: "order-buttons" },
-      button("Next state", { class: "action small", "data-testid": "next-state", "aria-label": `Next state of ${name}`, onclick: () => this.act(() => service.advance(order.id)) }),
-      button("Fail", { class: "action small danger", "data-testid": "fail", "aria-label": `Fail ${name}`, onclick: () => this.act(() => service.fail(order.id)) }));
+  requestOf(order) {
+    return this.requests.get(order.invoiceBolt11?.toLowerCase() ?? `${order.depositToAddress?.toLowerCase()} ${order.satAmount}`);
   }
 
-  async act(work) {
-    try {
-      await work();
-      this.onError("");
-    } catch (error) {
-      this.onError(error.message);
-    }
-    this.onChange();
+  // Whose order it is and Kirim's reference for it, the recipient, what the service calls it, and how far it is.
+  row(order, request) {
+    const whose = request ? [el("span", {}, this.store.people.get(request.chat_id)?.first_name ?? ""), " ", el("code", {}, request.reference)] : [isNew(order) ? "New order" : "Not from a chat"];
+    const step = order.state === "FAILED" ? Number(order.paid) : stepOf(order);
+    return el("li", { class: `order ${tone(order)}`, "data-testid": "order-row", "data-order-id": order.id, "data-state": order.state },
+      el("div", { class: "order-facts" },
+        el("span", { class: "order-whose", "data-testid": "order-whose" }, whose), el("strong", {}, rupiah(order.idrAmount)),
+        el("span", { class: "order-where" }, [order.partnerPayoutBankName, ending(order.payoutRecipient)].filter(Boolean).join(" ")),
+        el("span", { class: "order-small" }, `${sats(order.satAmount)} · `, el("code", { title: order.id }, `…${order.id.slice(-6)}`), " · ", clock(Date.parse(order.createdAt) / 1000))),
+      el("div", { class: "progress" },
+        el("span", { class: "marks", role: "img", "aria-label": `Step ${step + 1} of ${STEPS.length}` }, STEPS.map((_, place) => el("i", { class: place <= step ? "reached" : null }))),
+        el("span", { class: "state" }, el("span", { class: "state-words", "data-testid": "order-words" }, inWords(order, step)), el("code", { "data-testid": "order-state" }, order.state))),
+      el("div", { class: "order-buttons" }, TERMINAL.has(order.state) ? [] : this.buttons(order, `order ${request?.reference ?? order.id.slice(-6)}`)));
+  }
+
+  buttons({ id }, name) {
+    return [button("Next state", { class: "action small", "data-testid": "next-state", "aria-label": `Next state of ${name}`, onclick: () => this.act(() => service.advance(id)) }),
+      button("Fail", { class: "action small danger", "data-testid": "fail", "aria-label": `Fail ${name}`, onclick: () => this.act(() => service.fail(id)) })];
   }
 }
 
-// Whose order it is and Kirim's reference for it, the recipient, and what the service calls it.
-function facts(order, sender) {
-  const where = [order.partnerPayoutBankName, ending(order.payoutRecipient)].filter(Boolean).join(" ");
-  const whose = sender
-    ? el("span", { class: "order-whose", "data-testid": "order-whose" }, el("span", {}, sender.name), " ", el("code", {}, sender.reference))
-    : el("span", { class: "order-whose", "data-testid": "order-whose" }, isNew(order) ? "New order" : "Not from a chat");
-  return el("div", { class: "order-facts" },
-    whose, el("strong", {}, rupiah(order.idrAmount)), el("span", { class: "order-where" }, where),
-    el("span", { class: "order-small" }, `${sats(order.satAmount)} · `, el("code", { title: order.id }, `…${order.id.slice(-6)}`), " · ", clock(Date.parse(order.createdAt) / 1000)));
+function isNew(order) {
+  return Date.now() - Date.parse(order.createdAt) < NEW_MS;
 }
 
 // The documented service calls an expired order FAILED, although nothing has failed.
@@ -89,18 +82,7 @@ function isExpired(order) {
 
 function tone(order) {
   if (isExpired(order)) return "expired";
-  if (order.state === "FAILED") return "failed";
-  if (order.state === "COMPLETED") return "completed";
-  return stepOf(order) === 0 ? "waiting" : "under-way";
-}
-
-function progress(order) {
-  const failed = order.state === "FAILED";
-  const step = failed ? (order.paid ? 1 : 0) : stepOf(order);
-  const marks = STEPS.map((_, place) => el("i", { class: place <= step ? "reached" : null }));
-  return el("div", { class: "progress" },
-    el("span", { class: "marks", role: "img", "aria-label": `Step ${step + 1} of ${STEPS.length}` }, marks),
-    el("span", { class: "state" }, el("span", { class: "state-words", "data-testid": "order-words" }, inWords(order, step)), el("code", { "data-testid": "order-state" }, order.state)));
+  return { FAILED: "failed", COMPLETED: "completed" }[order.state] ?? (stepOf(order) === 0 ? "waiting" : "under-way");
 }
 
 function inWords(order, step) {

@@ -2,20 +2,16 @@
 
 import { telegram } from "./api.js";
 import { Composer, oneButtonComposer } from "./composer.js";
-import { copyText, el, icon, replaceChildren } from "./dom.js";
 import { choose, showAlert } from "./dialogs.js";
+import { copyText, el, icon, replaceChildren } from "./dom.js";
 import { attached, written } from "./formatting.js";
 import { InlineResults, startWord } from "./inline.js";
-import { currentReplyKeyboard } from "./keyboards.js";
 import { MessageLog } from "./log.js";
-import { commandsFor } from "./commands.js";
 import { topicOf, writable } from "./topics.js";
 import { wordsFor } from "./words.js";
 
 const TYPING_MS = 5000;
 const TOAST_MS = 3500;
-// The fade of `.toast` in chat.css.
-const TOAST_FADE_MS = 160;
 const PRESS_WAIT_SECONDS = 10;
 
 export class Pane {
@@ -30,9 +26,9 @@ export class Pane {
     this.view = { viewerId: speaker.id, isGroup: this.isGroup, words: this.words, actions: this.actions() };
     this.log = new MessageLog({ label: this.isGroup ? `Messages in ${chat.title}` : `Messages of ${speaker.first_name} with ${this.title}`, chatId: chat.id, view: this.view });
     this.inline = new InlineResults({
-      bot: store.bot, chatId: chat.id, personId: speaker.id, words: this.words, onSent: () => this.composer.taken(), say: (text) => this.say(text), open: (word) => this.openBot(word),
+      bot: store.bot, chatId: chat.id, personId: speaker.id, words: this.words, onSent: () => this.composer.taken(), attempt: (work) => this.attempt(work), open: (word) => this.openBot(word),
     });
-    this.composer = new Composer({ name: speaker.first_name, words: this.words, inline: this.inline, commands: () => commandsFor(store.commands, speaker, chat), onSend: (...said) => this.send(...said), onEdit: (...said) => this.edit(...said) });
+    this.composer = new Composer({ name: speaker.first_name, words: this.words, inline: this.inline, commands: () => commandsFor(store.commands, speaker, chat), onSend: (...said) => this.send(...said), onEdit: (message, text) => this.attempt(() => telegram.edit(chat.id, { from: speaker.id, message_id: message.message_id, ...written(text) })) });
     this.log.node.append(this.toast);
     this.foot = el("div", { class: "foot" });
     this.node = el("div", { class: "phone" }, this.header(settings), topics?.node, this.log.node, this.foot);
@@ -48,9 +44,6 @@ export class Pane {
 
   actions() {
     return {
-      locale: this.speaker.language_code || undefined,
-      tapToCopy: this.words.tapToCopy,
-      showAll: this.words.showAll,
       onCommand: (text) => this.send(text),
       onCopied: (copied) => this.say(copied ? this.words.copied : this.words.notCopied),
       onButton: (message, pressed, node) => this.pressed(message, pressed, node),
@@ -88,12 +81,10 @@ export class Pane {
 
   refreshFoot() {
     this.speaker = this.store.people.get(this.speaker.id) ?? this.speaker;
-    const messages = this.shown();
-    const wanted = this.speaker.blocked && !this.isGroup ? "blocked" : messages.length || this.isGroup ? "composer" : "start";
+    const wanted = this.speaker.blocked && !this.isGroup ? "blocked" : this.shown().length || this.isGroup ? "composer" : "start";
     if (wanted !== this.footKind) replaceChildren(this.foot, this.footFor(wanted));
     this.footKind = wanted;
     this.composer.refreshCommands();
-    this.composer.setKeyboard(currentReplyKeyboard(messages));
   }
 
   footFor(kind) {
@@ -104,25 +95,16 @@ export class Pane {
 
   emptyState() {
     if (this.isGroup) return el("p", { class: "empty" }, this.chat.is_forum ? this.words.emptyGroup : this.words.emptyRoom);
-    const description = this.description();
+    const { descriptions } = this.store;
+    const description = descriptions[this.speaker.language_code?.slice(0, 2)] ?? descriptions[""];
     return el("div", { class: "empty" }, el("span", { class: "avatar bot large" }, icon("bolt")), el("strong", {}, this.title),
       el("p", { class: description && "about", "data-testid": "description" }, description ?? this.words.empty));
-  }
-
-  // The bot's description in the user's language, if it has one.
-  description() {
-    const { descriptions } = this.store;
-    return descriptions[this.speaker.language_code?.slice(0, 2)] ?? descriptions[""];
   }
 
   async send(text, replyTo, file) {
     const message = { from: this.speaker.id, ...written(text), reply_to: replyTo, ...await attached(file) };
     if (this.topics?.current) message.thread_id = this.topics.current;
     await this.attempt(() => telegram.send(this.chat.id, message));
-  }
-
-  async edit(message, text) {
-    await this.attempt(() => telegram.edit(this.chat.id, { from: this.speaker.id, message_id: message.message_id, ...written(text) }));
   }
 
   async forward(message) {
@@ -134,9 +116,10 @@ export class Pane {
   async pressed(message, pressed, node) {
     if (pressed.copy_text) {
       const copied = await copyText(pressed.copy_text.text);
-      this.say(copied ? this.words.copied : this.words.notCopied);
-      if (copied) flash(node);
-      return;
+      this.view.actions.onCopied(copied);
+      // The button confirms it too: users look at the button, not at the toast.
+      node.classList.toggle("done", copied);
+      setTimeout(() => node.classList.remove("done"), 1200);
     }
     if (pressed.url) await this.openBot(startWord(pressed.url, this.store.bot));
     if (pressed.switch_inline_query !== undefined) await this.share(pressed.switch_inline_query);
@@ -178,17 +161,8 @@ export class Pane {
 
   say(text) {
     this.toast.textContent = text;
-    this.toast.classList.add("shown");
     clearTimeout(this.toastTimer);
-    this.toastTimer = setTimeout(() => this.hideToast(), TOAST_MS);
-  }
-
-  // A toast that is only transparent is still read by screen readers, and found by tests, so its text goes, too.
-  hideToast() {
-    this.toast.classList.remove("shown");
-    this.toastTimer = setTimeout(() => {
-      this.toast.textContent = "";
-    }, TOAST_FADE_MS);
+    this.toastTimer = setTimeout(() => this.toast.replaceChildren(), TOAST_MS);
   }
 
   arrived(message) {
@@ -222,8 +196,10 @@ export class Pane {
   }
 }
 
-// The copy button confirms it too: users look at the button, not at the toast.
-function flash(node) {
-  node.classList.add("done");
-  setTimeout(() => node.classList.remove("done"), 1200);
+// commands: { "<scope>/<language>": [{ command, description }] }, see the sandbox's Bot API server.
+export function commandsFor(commands, person, chat) {
+  const scopes = chat.type === "private" ? [`chat:${chat.id}`, "all_private_chats", "default"]
+    : [`chat_member:${chat.id}:${person.id}`, `chat_administrators:${chat.id}`, `chat:${chat.id}`, "all_chat_administrators", "all_group_chats", "default"];
+  const names = scopes.flatMap((scope) => [`${scope}/${person.language_code?.slice(0, 2)}`, `${scope}/`]);
+  return commands[names.find((name) => commands[name])] ?? [];
 }

@@ -11,13 +11,9 @@ import { languageName, wordsFor } from "./words.js";
 const LANGUAGES = ["en", "id", "de"];
 const SPEAKER_KEY = "group.speaker";
 
-export function roleName(role) {
-  return { sender: "sender", operator: "operator", supporter: "support" }[role] ?? role;
-}
-
 export function face(name, index) {
   // The style sheet shows the letter. As text, it would be part of what a button seems to be called.
-  return el("span", { class: `avatar face-${index % 5}`, "aria-hidden": "true", "data-letter": name.slice(0, 1) });
+  return el("span", { class: "avatar", "aria-hidden": "true", "data-letter": name.slice(0, 1), "--n": index });
 }
 
 // -> { id, name, chatId, role, node, pane, index, … }: the same interface for all places; senders also have a wallet,
@@ -27,8 +23,9 @@ export function personPlace(store, person, index) {
   const controls = settings(person);
   const pane = new Pane({ store, chat, speaker: person, settings: controls.node });
   const wallet = person.role === "sender" ? new Wallet({ person, messages: () => store.history(chat.id) }) : null;
-  const caption = el("header", { class: "caption" }, face(person.first_name, index), el("h2", {}, person.first_name), el("p", {}, roleName(person.role)));
-  const node = el("section", { class: `place${wallet ? " with-wallet" : ""}`, "data-testid": `pane-${person.id}`, "aria-label": `${person.first_name}, ${roleName(person.role)}` },
+  const role = person.role === "supporter" ? "support" : person.role;
+  const caption = el("header", { class: "caption" }, face(person.first_name, index), el("h2", {}, person.first_name), el("p", {}, role));
+  const node = el("section", { class: `place${wallet ? " with-wallet" : ""}`, "data-testid": `pane-${person.id}`, "aria-label": `${person.first_name}, ${role}` },
     caption, el("div", { class: "devices" }, pane.node, wallet?.node));
   return { id: person.id, name: person.first_name, chatId: chat.id, role: person.role, node, pane, wallet, index, sync: controls.sync };
 }

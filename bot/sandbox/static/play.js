@@ -2,7 +2,7 @@
 
 import { service, telegram } from "./api.js";
 import { plainText } from "./message.js";
-import { findPayable } from "./scan.js";
+import { findPayable } from "./payable.js";
 
 const LOOK_MS = 300;
 const WAIT_SECONDS = 60;

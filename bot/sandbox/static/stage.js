@@ -14,9 +14,7 @@ const PHONE = matchMedia("(max-width: 760px)");
 export class Stage {
   // onShown() is called when other chats are shown.
   constructor({ store, places, onShown }) {
-    this.store = store;
-    this.onShown = onShown;
-    this.places = places;
+    Object.assign(this, { store, onShown, places });
     const senders = places.filter(({ role }) => role === "sender").map(({ id }) => id);
     const first = senders.slice(0, ROOM_FOR_TWO.matches ? 2 : 1);
     this.visible = new Set(recall(VISIBLE_KEY, first).filter((id) => this.place(id)));
@@ -56,7 +54,6 @@ export class Stage {
     [this.current] = ids;
     this.visible = new Set(ids);
     this.chosen();
-    this.place(this.current).node.scrollIntoView({ inline: "nearest", block: "nearest" });
   }
 
   chosen() {
@@ -64,6 +61,7 @@ export class Stage {
     remember(CURRENT_KEY, this.current);
     this.draw();
     this.onShown();
+    if (this.isShown(this.current)) this.place(this.current).node.scrollIntoView({ block: "nearest", inline: "nearest" });
   }
 
   // Shows a place that an action elsewhere leads to.
@@ -71,45 +69,31 @@ export class Stage {
     this.current = id;
     this.visible.add(id);
     this.chosen();
-    this.place(id).node.scrollIntoView({ block: "nearest", inline: "nearest" });
   }
 
   isShown(id) {
     return PHONE.matches ? id === this.current : this.visible.has(id);
   }
 
+  // Also called for every change in a chat: a message is unread while its chat isn't shown.
   draw() {
     for (const { id, chatId, node, pane } of this.places) {
       const shown = this.isShown(id);
       const appears = shown && node.hidden;
       node.hidden = !shown;
-      this.chips.get(id).setAttribute("aria-pressed", String(shown));
-      if (shown) this.markRead(id, chatId);
+      if (shown) this.read[id] = this.store.history(chatId).at(-1)?.message_id ?? 0;
       if (appears) pane.log.toEnd();
+      this.drawChip(this.place(id), shown);
     }
-    this.countUnread();
-  }
-
-  // A message is unread while its chat isn't shown.
-  noticed(chatId) {
-    for (const place of this.places) {
-      if (place.chatId === chatId && this.isShown(place.id)) this.markRead(place.id, chatId);
-    }
-    this.countUnread();
-  }
-
-  markRead(id, chatId) {
-    this.read[id] = this.store.history(chatId).at(-1)?.message_id ?? 0;
     remember(READ_KEY, this.read);
   }
 
-  countUnread() {
-    for (const { id, name, chatId } of this.places) {
-      const unread = this.store.history(chatId).filter((message) => message.message_id > (this.read[id] ?? 0) && message.from?.is_bot).length;
-      const badge = this.chips.get(id).lastElementChild;
-      badge.hidden = unread === 0;
-      badge.textContent = unread;
-      this.chips.get(id).setAttribute("aria-label", unread ? `${name}, ${unread} unread` : name);
-    }
+  drawChip({ id, name, chatId }, shown) {
+    const unread = this.store.history(chatId).filter((message) => message.message_id > (this.read[id] ?? 0) && message.from?.is_bot).length;
+    const chip = this.chips.get(id);
+    chip.setAttribute("aria-pressed", String(shown));
+    chip.setAttribute("aria-label", unread ? `${name}, ${unread} unread` : name);
+    chip.lastElementChild.hidden = unread === 0;
+    chip.lastElementChild.textContent = unread;
   }
 }

@@ -2,29 +2,20 @@
 // Panes subscribe. Only the store changes it.
 
 import { telegram } from "./api.js";
-import { EventStream } from "./events.js";
 
-export class Store {
+export class Store extends EventTarget {
   constructor() {
-    this.sandbox = null;
-    this.bot = null;
-    this.people = new Map();
-    this.chats = new Map();
+    super();
     this.messages = new Map();
-    this.commands = null;
-    this.descriptions = {};
-    this.listeners = new Map();
-    this.seq = 0;
   }
 
   // Kinds: message, edit, delete, callback_answer, chat_action, commands, descriptions, chat, person, connection, reconnected.
   on(kind, listener) {
-    if (!this.listeners.has(kind)) this.listeners.set(kind, []);
-    this.listeners.get(kind).push(listener);
+    this.addEventListener(kind, ({ detail }) => listener(detail));
   }
 
   tell(kind, detail) {
-    for (const listener of this.listeners.get(kind) ?? []) listener(detail);
+    this.dispatchEvent(new CustomEvent(kind, { detail }));
   }
 
   async load() {
@@ -32,12 +23,20 @@ export class Store {
     const loaded = await Promise.all([...this.chats.keys()].map((chatId) => this.loadChat(chatId)));
     // The earliest answer decides where the stream starts. Handling an event twice changes nothing.
     this.seq = Math.min(before, ...loaded);
-    this.stream = new EventStream({
-      after: this.seq,
-      onEvent: (event) => this.take(event),
-      onStatus: (connected) => this.connection(connected),
-    });
-    this.stream.open();
+    this.listen();
+  }
+
+  // The browser connects again by itself, and names the last event that it has. A first one can be known already.
+  listen() {
+    const source = new EventSource(`/sandbox/events?after=${this.seq}`);
+    source.onopen = () => this.connection(true);
+    source.onerror = () => this.connection(false);
+    source.onmessage = ({ data }) => {
+      const event = JSON.parse(data);
+      if (event.seq <= this.seq) return;
+      this.seq = event.seq;
+      this.take(event);
+    };
   }
 
   // Returns the number of the last event included in the state.
@@ -45,11 +44,9 @@ export class Store {
     const state = await telegram.state();
     // The page belongs to the sandbox that it loaded first.
     this.sandbox ??= state.sandbox;
-    this.bot = state.bot;
-    this.commands = state.commands;
-    this.descriptions = state.descriptions;
-    this.people = new Map(state.people.map((person) => [person.id, person]));
-    this.chats = new Map(state.chats.map((chat) => [chat.id, chat]));
+    const { bot, commands, descriptions } = state;
+    const byId = (list) => new Map(list.map((one) => [one.id, one]));
+    Object.assign(this, { bot, commands, descriptions, people: byId(state.people), chats: byId(state.chats) });
     return state.seq;
   }
 

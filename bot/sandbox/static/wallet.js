@@ -1,12 +1,11 @@
 // The wallet beside each sender: scan or paste, check the request, pay, pay late or let it expire.
 // Its money is pretend. For the settlement sandbox, its payments are like payments to the real service.
 
-import { button, clock, el, grouped, icon, replaceChildren } from "./dom.js";
 import { InvoiceError } from "./bolt11.js";
+import { button, clock, el, grouped, icon, replaceChildren } from "./dom.js";
 import { remaining, sats } from "./money.js";
-import { payableFrom } from "./payable.js";
+import { findPayable, newestPayable, payableFrom, scan } from "./payable.js";
 import { recall, remember } from "./prefs.js";
-import { findPayable, newestPayable, scan } from "./scan.js";
 import { wordsFor } from "./words.js";
 
 const FIRST_BALANCE = 1_000_000;
@@ -18,16 +17,9 @@ const RECENT_MESSAGES = 40;
 export class Wallet {
   // messages(): the chat's messages, oldest first. onDue() is called when `due` has changed.
   constructor({ person, messages }) {
-    this.person = person;
-    this.onDue = () => {};
-    this.due = false;
-    this.orders = [];
     const { wallet, locale } = wordsFor(person);
-    Object.assign(this, { words: wallet, locale });
-    this.messages = messages;
-    this.key = `wallet.${person.id}`;
+    Object.assign(this, { person, messages, locale, words: wallet, onDue: () => {}, due: false, orders: [], payable: null, key: `wallet.${person.id}` });
     this.kept = recall(this.key, { balance: FIRST_BALANCE, payments: [] });
-    this.payable = null;
     this.balance = el("output", { class: "balance", "data-testid": "wallet-balance", "aria-label": this.words.balance });
     this.input = el("textarea", { rows: "1", class: "paste", "data-testid": "wallet-invoice", "aria-label": this.words.invoice, placeholder: this.words.paste, spellcheck: "false", autocomplete: "off", oninput: () => this.pasted() });
     this.scanButton = button("", { class: "scan", "data-testid": "wallet-scan", onclick: () => this.scan() }, icon("scan"), el("span", {}, this.words.scan));
@@ -61,10 +53,10 @@ export class Wallet {
 
   // Called when the chat has changed: looks for something to pay in its newest messages.
   async noticed() {
-    const look = Symbol();
-    this.look = look;
-    const found = await newestPayable(this.messages().slice(-RECENT_MESSAGES));
-    if (this.look !== look) return;
+    const messages = this.messages().slice(-RECENT_MESSAGES);
+    this.looked = messages;
+    const found = await newestPayable(messages);
+    if (this.looked !== messages) return;
     this.found = found && this.read(found.text, found.until);
     this.lightUp();
   }
@@ -136,6 +128,7 @@ export class Wallet {
 
   forget() {
     this.payable = null;
+    this.input.value = "";
     this.say("", "plain");
     this.drawBill();
     this.lightUp();
@@ -163,25 +156,21 @@ export class Wallet {
   tick() {
     this.lightUp();
     if (!this.payable) return;
+    const { expiresAt } = this.payable;
     const phase = this.paid ? "paid" : this.isExpired() ? "expired" : "open";
-    this.countdown.textContent = this.clockText(phase);
+    const open = expiresAt === null ? this.words.seeChat : this.words.expiresIn(remaining(expiresAt - Date.now() / 1000));
+    this.countdown.textContent = { paid: this.words.paid, expired: this.words.expired, open }[phase];
     this.countdown.className = `countdown ${phase}`;
     if (phase !== this.phase) this.drawActions(phase);
     this.phase = phase;
   }
 
-  clockText(phase) {
-    const { expiresAt } = this.payable;
-    if (phase === "paid") return this.words.paid;
-    if (phase === "expired") return this.words.expired;
-    return expiresAt === null ? this.words.seeChat : this.words.expiresIn(remaining(expiresAt - Date.now() / 1000));
-  }
-
   drawActions(phase) {
-    const pay = button("", { class: "action primary wide", "data-testid": "wallet-pay", onclick: () => this.pay(false) }, icon("bolt"), this.payable.kind === "transfer" ? this.words.sendToken : this.words.pay);
-    const expire = this.payable.expire && button(this.words.letExpire, { class: "action quiet wide", "data-testid": "wallet-expire", onclick: () => this.expire() });
-    const late = button("", { class: "action warn wide", "data-testid": "wallet-pay-late", onclick: () => this.pay(true) }, icon("clock"), this.words.payLate);
-    const next = button(this.words.clear, { class: "action quiet wide", "data-testid": "wallet-clear", onclick: () => { this.input.value = ""; this.forget(); } });
+    const control = (id, tone, act, ...inside) => button("", { class: `action ${tone} wide`, "data-testid": `wallet-${id}`, onclick: act }, ...inside);
+    const pay = control("pay", "primary", () => this.pay(false), icon("bolt"), this.payable.kind === "transfer" ? this.words.sendToken : this.words.pay);
+    const expire = this.payable.expire && control("expire", "quiet", () => this.expire(), this.words.letExpire);
+    const late = control("pay-late", "warn", () => this.pay(true), icon("clock"), this.words.payLate);
+    const next = control("clear", "quiet", () => this.forget(), this.words.clear);
     replaceChildren(this.actions, { open: [pay, expire], expired: [late, next], paid: [next] }[phase]);
   }
 
