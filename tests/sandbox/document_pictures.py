@@ -21,16 +21,17 @@ from PIL import Image
 from playwright.async_api import Browser, Locator, Page, ViewportSize, expect
 
 from bot.sandbox.bot_api.model import FRIENDS_GROUP_ID
-from tests.e2e.chat_page import Viewer, last_message, send_text, tap_button
+from tests.e2e.chat_page import Viewer, last_message, send_text, tap_button, wait_until_on_screen
 from tests.harness import chromium
 from tests.waiting import found
 
 EMMA, SARI = 1001, 1002
 PHONE = ViewportSize(width=390, height=844)
-DESKTOP = ViewportSize(width=1440, height=1000)
+DESKTOP = ViewportSize(width=1280, height=1130)
 GAP = 20
 GROUND = "#ffffff"
 WHO = Viewer("document", EMMA, PHONE)
+INDONESIAN = Viewer("document-id", SARI, DESKTOP, locale="id")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +122,10 @@ async def take_request(browser: Browser, sandbox: Sandbox) -> Image.Image:
     async with httpx.AsyncClient(base_url=sandbox.page, trust_env=False) as telegram:
         (await telegram.patch(f"/sandbox/people/{SARI}", json={"language_code": "en"})).raise_for_status()
     async with open_chat(browser, sandbox, PHONE) as (page, pane):
+        await pane.get_by_test_id("start").click()
+        await expect(last_message(pane, WHO.reads("users.start.text"))).to_be_visible()
         for said, key in (
-            ("/request", "checkout.request.destination.ask_again"),
+            ("/request", "checkout.request.destination.ask"),
             ("bca", "checkout.number.ask_bank"),
             ("7731004455", "checkout.request.holder.ask"),
             ("Emma Hartono", "checkout.request.amount.ask"),
@@ -150,23 +153,28 @@ async def take_request(browser: Browser, sandbox: Sandbox) -> Image.Image:
 
 
 async def take_chat(browser: Browser, sandbox: Sandbox) -> Image.Image:
-    """Return the picture of a sent order in Emma's chat, with her wallet beside it."""
+    """Return the picture of both senders with their wallets: Emma's receipt, and an invoice that Sari scans."""
     await sandbox.does("settings", speedSeconds=3)
-    async with open_chat(browser, sandbox, DESKTOP) as (page, pane):
-        await send_text(pane, "750rb bca 1234567890 Budi Santoso")
-        await tap_button(pane, WHO.label("checkout.review.confirm"))
-        # Two senders are shown side by side on a wide screen.
-        await page.get_by_test_id(f"show-{SARI}").click()
-        await expect(last_message(pane, "lnbcrt")).to_be_visible()
-        await pay(page, pane, on_phone=False)
-        receipt = last_message(pane, WHO.reads("orders.receipt.caption_page")).filter(has_text="750,000")
-        await receipt.get_by_test_id("photo").evaluate("image => image.decode()")
+    async with open_chat(browser, sandbox, DESKTOP) as (page, emma):
+        sari = page.get_by_test_id(f"pane-{SARI}")
+        await sari.get_by_test_id("start").click()
+        await expect(last_message(sari, INDONESIAN.reads("users.start.text"))).to_be_visible()
+        for pane, who, line in (
+            (emma, WHO, "750rb bca 1234567890 Budi Santoso"),
+            (sari, INDONESIAN, "300rb gopay 081234567890 Dewi"),
+        ):
+            await send_text(pane, line)
+            await tap_button(pane, who.label("checkout.review.confirm"))
+            await expect(last_message(pane, "lnbcrt")).to_be_visible()
+        await pay(page, emma, on_phone=False)
+        receipt = last_message(emma, WHO.reads("orders.receipt.caption_page")).filter(has_text="750,000")
+        await sari.get_by_test_id("wallet-scan").click()
+        for message, pane in ((receipt, emma), (last_message(sari, "lnbcrt"), sari)):
+            photo = message.get_by_test_id("photo")
+            await photo.evaluate("image => image.decode()")
+            await wait_until_on_screen(pane, photo, message.get_by_test_id("inline-button").last)
         await page.mouse.move(0, 0)
-        box = await pane.bounding_box()
-        assert box is not None
-        left, top = round(box["x"]), round(box["y"])
-        right, bottom = left + round(box["width"]), top + round(box["height"])
-        return read(await page.screenshot()).crop((left - GAP, top - GAP // 4, right + GAP, bottom + GAP // 4))
+        return read(await page.locator("#stage").screenshot())
 
 
 async def take_receipt(browser: Browser, address: str) -> Image.Image:
@@ -222,14 +230,17 @@ async def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--port", type=int, default=8480, help="the first of three ports")
     options = parser.parse_args()
-    async with running(options.port) as sandbox, chromium.chromium(chromium.find()) as browser:
-        order, address = await take_order(browser, sandbox)
-        pictures = {
-            "order-messages": order,
-            "receipt-page": await take_receipt(browser, address),
-            "chat-page": await take_chat(browser, sandbox),
-            "payment-request": await take_request(browser, sandbox),
-        }
+    async with chromium.chromium(chromium.find()) as browser:
+        async with running(options.port) as sandbox:
+            order, address = await take_order(browser, sandbox)
+            pictures = {
+                "order-messages": order,
+                "receipt-page": await take_receipt(browser, address),
+                "chat-page": await take_chat(browser, sandbox),
+            }
+        # There, Sari reads English, and her chat has no order of hers.
+        async with running(options.port) as sandbox:
+            pictures["payment-request"] = await take_request(browser, sandbox)
     for name, picture in pictures.items():
         # A third of the size. This method keeps the colours of thin lines.
         small = picture.quantize(256, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)

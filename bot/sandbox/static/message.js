@@ -38,7 +38,7 @@ export function plainText(message) {
 
 function bubble(message, view, outgoing) {
   const { isGroup, words } = view;
-  const { from, via_bot: via, document: sent, reply_to_message: original } = message;
+  const { from, via_bot: via, document: sent, contact, reply_to_message: original } = message;
   const text = plainText(message);
   const image = message.photo && picture(message, view);
   const meta = metaLine(message, view, outgoing);
@@ -50,7 +50,8 @@ function bubble(message, view, outgoing) {
     original && !original.forum_topic_created && quoted(message, view),
     !message.show_caption_above_media && image,
     sent && file(sent, words),
-    !image && !sent && message.text === undefined && el("em", { class: "unknown" }, words.unknownKind),
+    contact && el("p", {}, `👤 ${contact.first_name} ${contact.phone_number}`),
+    !image && !sent && !contact && message.text === undefined && el("em", { class: "unknown" }, words.unknownKind),
     text ? el("div", { class: "text", dir: "auto" }, renderText(text, message.entities ?? message.caption_entities, view), meta) : meta,
     message.show_caption_above_media && image,
     reactions(message));
