@@ -373,7 +373,7 @@ class _SumWriter:
     def odd_spaces(self) -> Sum:
         """Return a sum with a space in an odd place."""
         amount, text = Writer(self.dice).rupiah()
-        at = self.dice.randint(1, len(text) - 1)
+        at = self.dice.randint(1, max(len(text) - 1, 1))
         return Sum(f"{text[:at]} {text[at:]}", amount, "odd spaces")
 
     def words_lost_or_doubled(self) -> Sum:
@@ -418,4 +418,6 @@ def _amount(currency: str, value: Fraction) -> Amount | None:
 @cache
 def _values_in_words() -> dict[str, int]:
     """Return every number of thousands in words that another one without a word can be."""
-    return {in_words(thousands * THOUSAND): thousands * THOUSAND for thousands in range(1, 60_000)}
+    return {"satu ribu": THOUSAND} | {
+        in_words(thousands * THOUSAND): thousands * THOUSAND for thousands in range(1, 60_000)
+    }

@@ -208,10 +208,15 @@ def _is_one_of_two(line: Findings, number: Number) -> bool:
 def _stray_stretches(line: Findings) -> Iterator[list[int]]:
     """Yield the places of neighbouring digits that belong to nothing: "6860 3783 49!60 3".
 
-    A sum of digits alone may be one of them, if it is a question, or if there are several sums.
+    A sum of digits alone may be one of them, if it is a question or beside others, or if there are several sums.
     """
     is_one = len({each.value for each in line.sums}) == 1
-    loose = [each for each in line.sums if not (is_one and isinstance(each.value, Amount)) and not has_unit(line, each)]
+    loose = [
+        each
+        for each in line.sums
+        if not has_unit(line, each)
+        and not (is_one and isinstance(each.value, Amount) and not _is_part(line, each.places))
+    ]
     bare = {place for each in loose for place in each.places}
     stretch = list[int]()
     for place, token in enumerate((*line.tokens, Token(""))):

@@ -229,7 +229,7 @@ class _Parts:
         for places in line.runs:
             self._read_run(Run(self._tokens, places, method, self._found.labels(places.start)))
         self._drop_bare_sums()
-        self._doubt_dotted_sums()
+        self._doubt_sums_beside_numbers()
         self._number = self._decide_number()
         self._name = find_name(self._tokens, line.free, find_torn(self._found, line.places))
 
@@ -285,14 +285,21 @@ class _Parts:
             found.strays |= {place for each in found.sums if each.is_bare for place in each.places}
             found.sums = [each for each in found.sums if not each.is_bare]
 
-    def _doubt_dotted_sums(self) -> None:
-        """Ask about a sum of groups that marks separate from a number with dots, which may go on in it."""
-        dotted = [each.places for each in self._found.numbers if "." in self._tokens[each.places.start].text]
-        beside = {at for each in dotted if takes_any_number(self._method) for at in (each.start - 1, each.stop)}
+    def _doubt_sums_beside_numbers(self) -> None:
+        """Ask about a sum of digits alone beside a number that may go on in it.
+
+        Such a number has an unusual length, or can have any length and is in pieces or has dots.
+        """
+        may_go_on = [each for each in self._found.numbers if not each.is_sure or self._is_open(each)]
+        beside = {at for each in may_go_on for at in (each.places.start - 1, each.places.stop)}
         self._found.sums = [
             _as_question(each) if beside.intersection(each.places) and not has_unit(self._found, each) else each
             for each in self._found.sums
         ]
+
+    def _is_open(self, number: Number) -> bool:
+        is_in_pieces = len(number.places) > 1 or "." in self._tokens[number.places.start].text
+        return is_in_pieces and takes_any_number(self._method)
 
     def _decide_number(self) -> _Decided:
         """Return the number. If there are two, or its neighbours may belong to it, none is taken."""

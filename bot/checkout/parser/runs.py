@@ -151,7 +151,7 @@ class Run:
         if digits >= WHOLE_NUMBER and not ODD_SUM.fullmatch(phrase[0].text):
             return None
         is_introduced = start == self.places.start and bool(AMOUNT_LABELS & set(self.labels[:1]))
-        is_round = kinds == "g" or len(kinds) > 1 or phrase[0].text.endswith("000")
+        is_round = kinds == "g" or phrase[-1].text.endswith("000")
         if kinds == "l" and not is_round and not is_introduced:
             return None
         if not (is_round or is_introduced):
