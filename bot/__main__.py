@@ -6,6 +6,7 @@ import signal
 import sys
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -92,7 +93,9 @@ def sandbox(
     """Run a complete sandbox on this machine: service, Telegram chat page and bot."""
     try:
         from bot.sandbox import run as sandbox_run  # noqa: PLC0415  see run
-    except ModuleNotFoundError:
+    except ModuleNotFoundError as missing:
+        if missing.name != "bot.sandbox":
+            raise
         typer.echo("The sandbox isn't part of this image. Run it from the project.", err=True)
         sys.exit(BAD_SETTINGS)
     logs.configure("info", "console")
@@ -208,6 +211,7 @@ def _settings() -> config.Settings:
     try:
         settings = config.load()
     except config.ConfigError as error:
+        import_module("sqlalchemy")  # without the bot's packages, its settings don't matter: see main
         typer.echo(str(error), err=True)
         sys.exit(BAD_SETTINGS)
     know_secrets(config.secret_values(settings))

@@ -245,8 +245,11 @@ async def test_the_tools_start_over_http_without_the_libraries_of_the_bot_and_na
         assert "SERVICE_BASE_URL" in assumed
 
 
-def test_without_the_libraries_of_the_bot_its_command_says_what_to_install(tools: Environment, tmp_path: Path) -> None:
-    code, out, error = tools.run(tmp_path, "kirim", "routes")
+@pytest.mark.parametrize("command", ["routes", "check", "run", "sandbox"])
+def test_without_the_libraries_of_the_bot_its_command_says_what_to_install(
+    tools: Environment, tmp_path: Path, command: str
+) -> None:
+    code, out, error = tools.run(tmp_path, "kirim", command)
     assert (code, out) == (1, "")
     assert "only for AI agents (`kirim mcp`)" in error
     assert "install requirements.lock" in error
