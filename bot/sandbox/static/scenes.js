@@ -119,7 +119,7 @@ async function killInPayment(play, { sender }) {
   await play.pause();
   const made = (await service.orders()).orders.filter(({ id }) => !before.has(id));
   if (made.length !== 1 || receipts.length !== 1) throw new Halted(`Not shown: there are ${made.length} orders and ${receipts.length} receipts.`);
-  return `The bot was killed in the middle of a payment, and knew of it ${after} s later. One order, one payment, one receipt: nothing was lost or done twice.`;
+  return `The bot was killed in the middle of a payment, and found the payment ${after} s later. One order, one payment, one receipt: nothing was lost or done twice.`;
 }
 
 async function orderAndInvoice(play, sender, step) {
