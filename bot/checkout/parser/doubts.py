@@ -1,18 +1,19 @@
 """What in a line makes its number or its sum a question, and what tears its name apart."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Final
 
+from bot.checkout.parser.asides import is_numbered_name
 from bot.checkout.parser.foreign import Foreign
 from bot.checkout.parser.names import Destination, is_led, may_be_name
 from bot.checkout.parser.numbers import (
     LEAST_DIGITS,
+    as_sent,
     could_be_whole,
     may_be_sum_too,
-    takes_any_number,
 )
 from bot.checkout.parser.runs import DIGITS, INITIALS, ODD_SUM, Number, Sum
 from bot.checkout.parser.vocabulary import (
@@ -28,12 +29,11 @@ from bot.checkout.parser.vocabulary import (
     LEADS_TO_NAME,
     MONTHS,
     NOT_THIS,
-    NUMBER_LABELS,
     PHONE_LABELS,
     ROUGHLY,
     SUM_OF_ELSE,
 )
-from bot.core.money import Amount
+from bot.core.money import Ambiguous, Amount
 from bot.core.money.tokens import WHOLE_NUMBER, Token
 from bot.core.money.typed import kind_of
 from bot.core.money.vocabulary import AMOUNT_LABELS, CURRENCIES, SCALES, words_in
@@ -46,7 +46,6 @@ _BEHIND_SUM: Final = SUM_OF_ELSE | ABOUT | EACH | COUNTED
 """Words that make the sum next to them a question: a fee, "about", "each", "not"."""
 
 _MOST_SKIPPED: Final = 3
-_PIECES_BESIDE: Final = 3
 _GROUP: Final = 3
 _SEPARATORS: Final = frozenset(",/|;\n")
 _ABOUT_SIGN: Final = re.compile(r"[~\u00b1\u2248\u2243<>\u2264\u2265@%]|\+/?-|-\+")
@@ -140,91 +139,48 @@ def is_close(token: Token) -> bool:
 
 
 def has_rival(line: Findings, number: Number) -> bool:
-    """Return whether the line may mean another number than `number`, or more digits than it has."""
-    return any(rule(line, number) for rule in _RIVALS)
+    """Return whether the line may mean another number than `number`, or more digits than it has.
 
-
-def _is_of_word(line: Findings, number: Number) -> bool:
-    """Return whether it is written together with an unknown word ("trx1234567890"), or beside "²"."""
-    start, stop = number.places.start, number.places.stop
-    before = line.get(start - 1)
-    is_glued = before is not None and line.tokens[start].gap == "" and line.free[start - 1]
-    is_numeral = any(
-        (token := line.get(at)) and token.text.isnumeric() and not token.digits for at in (start - 1, stop)
-    )
-    return is_numeral or (is_glued and before is not None and before.folded not in LEADING)
-
-
-def _is_cut(line: Findings, number: Number) -> bool:
-    return line.is_torn(number.places.start) or line.is_torn(number.places.stop)
-
-
-def _is_beside_aside(line: Findings, number: Number) -> bool:
-    """Return whether it is in pieces, and a time or a code is next to them."""
-    start, stop = number.places.start, number.places.stop
-    beside = [at for at, joint in ((start - 1, start), (stop, stop)) if (token := line.get(joint)) and token.joined]
-    return stop - start > 1 and any(at in line.asides and line.tokens[at].digits for at in beside if at >= 0)
-
-
-def _is_behind_aside(line: Findings, number: Number) -> bool:
-    """Return whether a label before it says that it is a code, or a code before it may be the number instead."""
-    start = number.places.start
-    labels = line.labels(start)
-    first = start - sum(label in LEADING for label in labels)
-    before = line.get(first - 1)
-    if before is None:
-        return False
-    if first - 1 in line.asides and before.digits:
-        is_parted = not line.tokens[first].joined
-        return is_parted and not takes_any_number(line.method) and could_be_whole(before.digits, line.method)
-    earlier = line.get(first - 2)
-    is_code = line.free[first - 1] and earlier is not None and earlier.folded in ASIDE_LABELS
-    return ACCOUNT_LABELS.isdisjoint(labels) and (before.folded in ASIDE_LABELS or is_code)
-
-
-def _may_hold_sum(line: Findings, number: Number) -> bool:
-    """Return whether a piece of it may be the sum, because the line has no other."""
-    tokens = line.tokens[number.places.start : number.places.stop]
-    return len(tokens) > 1 and not line.sums and any(map(may_be_sum_too, tokens))
-
-
-def _is_phone_beside_account(line: Findings, number: Number) -> bool:
-    """Return whether it is a phone's, and other digits may be the account."""
-    if line.method is not None or PHONE_LABELS.isdisjoint(line.labels(number.places.start)):
-        return False
-    others = set(range(len(line.tokens))) - set(number.places) - line.sure_sums
-    return any(len(line.tokens[at].digits) >= LEAST_DIGITS for at in others)
-
-
-def _is_one_of_two(line: Findings, number: Number) -> bool:
-    """Return whether digits that belong to nothing are enough for a number, or "or" is beside it."""
-    if any(sum(len(line.tokens[at].digits) for at in stretch) >= LEAST_DIGITS for stretch in _stray_stretches(line)):
-        return True
-    first = number.places.start - len(line.labels(number.places.start))
-    beside = (first, first - 1, number.places.start - 1, number.places.stop)
-    return any((token := line.get(at)) is not None and token.folded in EITHER for at in beside)
-
-
-def _stray_stretches(line: Findings) -> Iterator[list[int]]:
-    """Yield the places of neighbouring digits that belong to nothing: "6860 3783 49!60 3".
-
-    A sum of digits alone may be one of them, if it is a question or beside others, or if there are several sums.
+    It is the number only if all other digits of the line belong to something that is certain, and nothing touches it.
     """
+    start, stop = number.places.start, number.places.stop
+    others = [at for at in range(len(line.tokens)) if at not in number.places and _is_loose(line, number, at)]
+    is_cut = line.is_torn(start) or line.is_torn(stop)
+    return bool(others) or is_cut or _is_of_else(line, number) or _may_hold_sum(line, number)
+
+
+def _is_loose(line: Findings, number: Number, place: int) -> bool:
+    """Return whether the token has digits that may be of the number.
+
+    A question about a sum keeps its own digits, unless the number would be as usual with them. A code keeps its own,
+    unless the number is a phone's and the code may be an account of a bank that isn't named.
+    """
+    token = line.tokens[place]
+    sent = as_sent(number.digits, line.method)
+    twins = {at for each in line.numbers if as_sent(each.digits, line.method) == sent for at in each.places}
+    if place in line.known | line.counts | twins or line.is_code(place) or not _has_digits(token):
+        return False
+    if place in line.asides:
+        is_phone = not PHONE_LABELS.isdisjoint(line.labels(number.places.start))
+        return line.method is None and is_phone and len(token.digits) >= LEAST_DIGITS
+    found = next((each for each in line.sums if place in each.places), None)
+    if found is None:
+        unit = line.get(place + 1)
+        return place + 1 in number.places or unit is None or not unit.joined or kind_of(unit) != "u"
     is_one = len({each.value for each in line.sums}) == 1
-    loose = [
-        each
-        for each in line.sums
-        if not has_unit(line, each)
-        and not (is_one and isinstance(each.value, Amount) and not _is_part(line, each.places))
-    ]
-    bare = {place for each in loose for place in each.places}
-    stretch = list[int]()
-    for place, token in enumerate((*line.tokens, Token(""))):
-        if place in line.strays | bare and token.digits:
-            stretch.append(place)
-        elif stretch:
-            yield stretch
-            stretch = []
+    if has_unit(line, found):
+        is_behind = place == number.places.stop and _ends_with_initial(line, found.places)  # "78 m ali"
+        return (is_behind or place + 1 == number.places.start) and isinstance(found.value, Ambiguous)
+    if is_one and isinstance(found.value, Amount):
+        return _is_part(line, found.places)
+    digits = "".join(line.tokens[at].digits for at in found.places)
+    joined = (f"{number.digits}{digits}", f"{digits}{number.digits}", digits)
+    return not is_one or len(number.places) > 1 or any(could_be_whole(each, line.method) for each in joined)
+
+
+def _has_digits(token: Token) -> bool:
+    """Return whether the token has digits, or is another numeral, such as "²"."""
+    return bool(token.digits) or (token.text.isnumeric() and kind_of(token) == ".")
 
 
 def has_unit(line: Findings, found: Sum) -> bool:
@@ -232,65 +188,38 @@ def has_unit(line: Findings, found: Sum) -> bool:
     return any(kind_of(line.tokens[place]) not in DIGITS for place in found.places)
 
 
-def _is_labelled_elsewhere(line: Findings, number: Number) -> bool:
-    """Return whether other digits follow a word that says that the number follows."""
-    is_phone = not PHONE_LABELS.isdisjoint(line.labels(number.places.start))
-    account = NUMBER_LABELS if is_phone else ACCOUNT_LABELS
-    return any(token.folded in account and _leads_on(line, at, number) for at, token in enumerate(line.tokens))
+def _is_of_else(line: Findings, number: Number) -> bool:
+    """Return whether a word or a code beside the number may own it, or its first or last digits."""
+    start, stop = number.places.start, number.places.stop
+    labels = line.labels(start)
+    first = start - sum(label in LEADING for label in labels)
+    before, beside, behind = line.get(first - 1), line.get(start - 1), line.get(stop)
+    if any(token is not None and token.folded in EITHER for token in (before, beside, behind)):
+        return True
+    if any(_is_number_of_else(line, at) for at in (first - 1, stop)):
+        return True
+    if beside is not None and line.tokens[start].gap == "" and line.free[start - 1] and beside.folded not in LEADING:
+        return True
+    earlier = line.get(first - 2)
+    is_code = any(token is not None and token.folded in ASIDE_LABELS for token in (before, earlier))
+    if is_code and ACCOUNT_LABELS.isdisjoint(labels) and not (before and before.digits):
+        return True
+    is_like = beside is not None and _LOOKALIKE.fullmatch(beside.text) is not None
+    is_name = behind is not None and behind.gap != "" and line.begins_name(stop)
+    return is_like or (behind is not None and _LOOKALIKE.fullmatch(behind.text) is not None and not is_name)
 
 
-def _leads_on(line: Findings, place: int, number: Number) -> bool:
-    if not NOT_THIS.isdisjoint(line.labels(place)):
-        return False
-    at = place + 1
-    while (token := line.get(at)) is not None and (token.folded in LEADING or line.is_code(at)):
-        at += 1
-    if token is None or at in number.places or at in line.asides or at in line.known:
-        return False
-    return bool(token.digits) and at not in line.sure_sums
+def _is_number_of_else(line: Findings, place: int) -> bool:
+    """Return whether these are digits of a time, a code or a count."""
+    token = line.get(place)
+    is_else = token is not None and token.digits != "" and place in line.asides | line.counts
+    return is_else and not is_numbered_name(line.tokens, place)
 
 
-def _may_go_on(line: Findings, number: Number) -> bool:
-    """Return whether digits next to it may belong to it, because it would be as usual with them."""
-    before = _digits_beside(line, range(number.places.start - 1, -1, -1))[::-1]
-    behind = _digits_beside(line, range(number.places.stop, len(line.tokens)))
-    own = [line.tokens[place].digits for place in number.places]
-    pieces = [*before, *own, *behind]
-    least = len(own) if takes_any_number(line.method) else 1
-    return any(
-        could_be_whole("".join(pieces[start:stop]), line.method)
-        for start in range(len(pieces))
-        for stop in range(start + least, len(pieces) + 1)
-        if start < len(before) or stop > len(before) + len(own)
-    )
-
-
-def _digits_beside(line: Findings, places: Sequence[int]) -> list[str]:
-    """Return the digits of the next tokens that are in no sure sum. A letter that looks like a digit counts as one."""
-    found = list[str]()
-    for place in places[:_PIECES_BESIDE]:
-        token = line.tokens[place]
-        is_name = token.gap != "" and line.begins_name(place)
-        is_like = _LOOKALIKE.fullmatch(token.text) is not None and not is_name
-        digits = token.digits or ("1" * len(token.text) if is_like else "")
-        is_aside = place in line.asides and not takes_any_number(line.method)
-        if not digits or is_aside or place in line.sure_sums | line.known or line.is_code(place):
-            break
-        found.append(digits)
-    return found
-
-
-_RIVALS: Final[tuple[Callable[[Findings, Number], bool], ...]] = (
-    _is_of_word,
-    _is_cut,
-    _is_beside_aside,
-    _is_behind_aside,
-    _may_hold_sum,
-    _is_phone_beside_account,
-    _is_one_of_two,
-    _is_labelled_elsewhere,
-    _may_go_on,
-)
+def _may_hold_sum(line: Findings, number: Number) -> bool:
+    """Return whether a piece of it may be the sum, because the line has no other."""
+    tokens = line.tokens[number.places.start : number.places.stop]
+    return len(tokens) > 1 and not line.sums and any(map(may_be_sum_too, tokens))
 
 
 # The sum.
