@@ -129,6 +129,8 @@ SUMS = [
     "bca 1234567890 9290Bsats",
     "mega no. 4951.5338.31/37.602",
     "aladin 264 000 346}340368937331",
+    "1700k dikali 3 wib. bank bni or cimb  1010506931\nA/N: Siti Aminah",
+    "total sats 67\n00000 : cicilan - penerima bambang sutrisno",
 ]
 
 

@@ -248,9 +248,12 @@ def is_sum_doubtful(line: Findings, unknown: set[int], *, is_number_doubtful: bo
 
 
 def _is_cut_from_number(line: Findings, found: Sum) -> bool:
-    """Return whether only marks without spaces are between digits here and others."""
-    joints = [token for at in (found.places.start, found.places.stop) if (token := line.get(at)) is not None]
-    return any(is_close(token) and not token.joined for token in joints)
+    """Return whether its last digits are followed by others, or only marks without spaces are between them."""
+    start, stop = found.places.start, found.places.stop
+    joints = [token for at in (start, stop) if (token := line.get(at)) is not None]
+    behind = line.get(stop)
+    goes_on = behind is not None and bool(behind.digits and line.tokens[stop - 1].digits)
+    return goes_on or any(is_close(token) and not token.joined for token in joints)
 
 
 def _has_sign(line: Findings, places: range) -> bool:
