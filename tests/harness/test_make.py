@@ -127,6 +127,16 @@ def test_running_installs_only_what_it_needs_and_the_tools_come_with_the_tests(p
     assert locks == ["requirements.lock", "requirements-dev.lock"]
 
 
+def test_an_environment_that_is_there_keeps_its_python(project: Path, tools: Path) -> None:
+    a_python(tools / "python3")
+    program(tools / "find", "#!/bin/sh\n")
+    assert run(project, tools, "make", "run").returncode == 0
+    # Another build of the same version: with a mixture of both, Python can't even import ssl.
+    other = a_python(tools / "other", venv="echo rebuilt >&2; exit 1")
+    assert run(project, tools, "make", "check-rest", f"PYTHON={other}").returncode == 2  # hadolint is missing here
+    assert "rebuilt" not in (project / ".venv" / "install.log").read_text()
+
+
 def test_uv_is_used_where_it_is(project: Path, tools: Path) -> None:
     calls = tools.parent / "uv-calls"
     python = a_python(tools / "python3", venv="exit 1", pip="exit 1")
