@@ -207,7 +207,7 @@ def declare_infra(infra: Infra, limiter: SendLimiter) -> Feature:
         gauges=(
             infra.database.refresh_gauges,
             limiter.refresh_gauges,
-            partial(inbox_metrics.refresh_gauges, infra.database, infra.clock),
+            partial(inbox_metrics.refresh_gauges, infra.database),
             partial(outbox_metrics.refresh_gauges, infra.database, infra.clock),
         ),
     )

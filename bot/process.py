@@ -17,7 +17,7 @@ import structlog
 from telegram import Bot
 from telegram.error import InvalidToken, TelegramError
 
-from bot import __version__, updates
+from bot import updates
 from bot.app import App, build, create_database
 from bot.config import Settings, find_unknown_names
 from bot.core.backoff import FixedWaits
@@ -175,10 +175,8 @@ async def _prepare_and_serve(
     async with AsyncExitStack() as stack:
         if servers is not None:
             await servers.open(retry_seconds=retry_seconds)
-        revision = await _run_unless_stopped(stop, _prepare_database(app))
-        if revision is None:
+        if await _run_unless_stopped(stop, _prepare_database(app)) is None:
             return 0
-        metrics.BUILD.labels(__version__, revision).set(1)
         stack.push_async_callback(app.application.bot.request.shutdown)
         is_connected = await _run_unless_stopped(stop, _connect_to_telegram(app, stack))
         if is_connected is None:

@@ -61,7 +61,6 @@ def _create_series(metric: Metric, labels: Mapping[str, Collection[str]]) -> Met
     return metric
 
 
-BUILD: Final = Gauge("kirim_build_info", "1. The labels say what runs.", ("version", "revision"), registry=REGISTRY)
 LEADING: Final = gauge(
     "kirim_leading", "1 while this process is the leader: the one that polls, asks the service and sends in bulk."
 )

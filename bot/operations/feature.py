@@ -1,7 +1,5 @@
 """The feature of operations: monitoring, statistics, reconciliation, and what Telegram shows of the bot."""
 
-from functools import partial
-
 from telegram import Bot
 
 from bot.infra.feature import Feature, Infra, Worker
@@ -12,7 +10,6 @@ from bot.operations.live_figures import LiveFigureReader
 from bot.operations.monitor import Monitor
 from bot.operations.reconciliation import service as reconciliation
 from bot.operations.reconciliation.handlers import ReconciliationHandlers
-from bot.operations.reconciliation.metrics import refresh_gauges
 from bot.operations.reconciliation.service import ReconciliationService
 from bot.operations.reconciliation.workers import ReconciliationWorker
 from bot.operations.rules import OperationRules
@@ -74,7 +71,6 @@ class Operations:
             ),
             local_workers=(Worker("figures", figures.record), Worker("unreadable-rows", worker.report_rows)),
             on_lead=self.begin_to_lead,
-            gauges=(partial(refresh_gauges, database),),
             audit_terms=AUDIT_TERMS | reconciliation.AUDIT_TERMS,
         )
 

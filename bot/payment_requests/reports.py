@@ -12,7 +12,6 @@ from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.limits import DAY
 from bot.orders.placement.service import withdraw_invoices
 from bot.orders.repository import OrderRepository
-from bot.payment_requests import metrics
 from bot.payment_requests.audit import ALL_OF_USER, record_closing, record_look
 from bot.payment_requests.model import PAID, ClosedBy, PaymentRequest, Report, ReportedRequest
 from bot.payment_requests.notifications import closed_notification, report_notifications
@@ -57,7 +56,6 @@ class ReportService:
                 raise Rejection("payment_requests.report.too_many", most=MOST_A_DAY)
             if has_paid or await reports.count_unseen(request.user_id) == 1:
                 await OutboxRepository(tx).add(report_notifications(request, self._rules.operator_ids, now))
-        metrics.REPORTED.inc()
         self._wake_outbox()
 
     async def list_reported(self) -> tuple[ReportedRequest, ...]:

@@ -16,7 +16,6 @@ from bot.infra.db.transaction import Transaction
 from bot.infra.feature import Infra
 from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.repository import LinkTally, OrderRepository
-from bot.payment_requests import metrics
 from bot.payment_requests.links import new_token
 from bot.payment_requests.model import ClosedBy, PaymentRequest, RequestState, RequestStatus, new_id
 from bot.payment_requests.notifications import card_notification
@@ -68,7 +67,6 @@ class PaymentRequestService:
                 return None
             await PaymentRequestRepository(tx).add(request)
             await OutboxRepository(tx).add([card_notification(request, now)])
-        metrics.CREATED.inc()
         self._wake_outbox()
         return request
 

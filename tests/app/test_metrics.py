@@ -169,7 +169,6 @@ async def test_the_gauges_show_what_is_in_the_database(app: App) -> None:
     assert value("kirim_notifications_waiting", queue="money") == 1
     assert 40 <= value("kirim_notifications_oldest_seconds", queue="money") < 60
     assert value("kirim_notifications_waiting", queue="rate") == 0
-    assert value("kirim_tickets_open") == 0
     assert value("kirim_settlement_budget_per_second") == 10
     assert value("kirim_send_limit_per_second") == pytest.approx(60, abs=1)
     assert value("kirim_bulk_send_limit_per_second") == pytest.approx(29.7)

@@ -126,7 +126,7 @@ async def test_a_query_reaches_no_inbox_and_the_messages_beside_it_do(
     await rest(held, queries)
     assert (queues.submitted, messenger.answered) == ((2,), ["1"])
     async with store.reading() as tx:
-        assert (await InboxRepository(tx).get_backlog())[0] == 1
+        assert await InboxRepository(tx).count_unfinished() == 1
 
 
 def test_a_shared_message_has_links_alone() -> None:

@@ -202,7 +202,7 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
     "forget_given_up": (lambda tx: OutboxRepository(tx).delete_old(NOW, (NEEDS_MESSAGE_IDS,)), "ix_outbox_given_up"),
     "backlog": (lambda tx: OutboxRepository(tx).get_backlog(NOW), "ix_outbox_unsent"),
     "backlog of each queue": (lambda tx: OutboxRepository(tx).get_backlogs(NOW), "ix_outbox_unsent"),
-    "backlog of updates": (lambda tx: InboxRepository(tx).get_backlog(), "ix_inbox_unfinished"),
+    "unfinished updates": (lambda tx: InboxRepository(tx).count_unfinished(), "ix_inbox_unfinished"),
     "orders by phase": (lambda tx: OrderRepository(tx).count_not_ended(NOW), "ix_orders_phase_created_at"),
     "open alarms": (lambda tx: AlarmRepository(tx).open(), "uq_alarms_raised"),
     "alarms since": (lambda tx: AlarmRepository(tx).since(NOW), "ix_alarms_raised_at"),

@@ -17,7 +17,6 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from bot.infra.db.errors import StoreDown
-from bot.infra.telegram.inbound.metrics import DELIVERIES_REFUSED
 from bot.infra.telegram.inbound.receiver import UpdateIntake
 from bot.infra.telegram.inbound.webhook import Webhook
 
@@ -66,7 +65,6 @@ class WebhookHandler:
         refusal = await self._receive(request)
         if refusal is None:
             return Response()
-        DELIVERIES_REFUSED.labels(refusal.name.lower()).inc()
         headers = {"retry-after": str(RETRY_AFTER_SECONDS)} if refusal is Refusal.NOT_SAVED else None
         return Response(status_code=refusal.value, headers=headers)
 

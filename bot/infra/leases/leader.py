@@ -17,7 +17,6 @@ from bot.infra.db.errors import StoreDown
 from bot.infra.db.fence import FENCE
 from bot.infra.db.stalled_sessions import end_sessions_of
 from bot.infra.db.transaction import Transaction
-from bot.infra.leases.metrics import LEADER_EPOCH
 from bot.infra.leases.model import KEEP_SECONDS, LEASE_SECONDS, MARGIN_SECONDS, Lease, Term
 from bot.infra.leases.repository import NO_OWNER, LeaseRepository
 from bot.infra.workers import Wakeup
@@ -70,7 +69,6 @@ class Leadership:
         self._stands_aside = stands_aside
         self._seconds = seconds
         self._lead: Lead | None = None
-        LEADER_EPOCH.set_function(lambda: float(self._lead.epoch if self._lead and self._lead.is_held else 0))
 
     @property
     def is_leading(self) -> bool:

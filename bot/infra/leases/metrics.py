@@ -11,7 +11,6 @@ CHAT_LEASES: Final = counter(
     " `lost` were this process's own.",
     event=("claimed", "taken_over", "released", "lost"),
 )
-LEADER_EPOCH: Final = gauge("kirim_leader_epoch", "How often the lead has passed on, if this process leads. Else 0.")
 CLOCK_OFFSET: Final = gauge(
     "kirim_clock_offset_seconds",
     "How far this machine's clock is ahead of the database's. Kirim bears two seconds.",

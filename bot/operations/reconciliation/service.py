@@ -29,7 +29,6 @@ from bot.operations.reconciliation.comparison import (
     shared_deposit,
     span_of_absent,
 )
-from bot.operations.reconciliation.metrics import RUNS
 from bot.operations.reconciliation.model import (
     ALARM_OF,
     Difference,
@@ -146,15 +145,10 @@ class ReconciliationService:
         Raises:
             SettlementFailure: the service didn't answer the request for the list. Nothing is saved then.
         """
-        try:
-            listing = await self._read_list()
-        except SettlementFailure:
-            RUNS.labels("failed").inc()
-            raise
+        listing = await self._read_list()
         async with self._database.reading() as tx:
             before = await ReconciliationRepository(tx).newest()
         run = await (self._compare(listing, before) if listing.reports else self._keep(listing, before))
-        RUNS.labels("full" if run.is_conclusive else "short" if run.listed else "empty").inc()
         saved = await self._save(run)
         log.info(
             "orders_reconciled",

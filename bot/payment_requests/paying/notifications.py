@@ -19,7 +19,6 @@ from bot.orders.events import OrderProblem
 from bot.orders.missed_messages import record_missed
 from bot.orders.missed_order_repository import LINK, MissedOrder
 from bot.orders.order import Failure, Order
-from bot.payment_requests import metrics
 from bot.payment_requests.model import ClosedBy, PaymentRequest
 from bot.payment_requests.paying import screens
 from bot.payment_requests.repository import PaymentRequestRepository
@@ -100,8 +99,7 @@ async def _record_payment(tx: Transaction, order: Order, now: datetime) -> Payme
 async def _notify(
     tx: Transaction, request: PaymentRequest, order: Order, kind: LinkNotification, now: datetime
 ) -> None:
-    if await OutboxRepository(tx).add([payment_notification(request, order, kind, now)]):
-        tx.on_commit.append(metrics.PAYMENTS.labels(kind.name.lower()).inc)
+    await OutboxRepository(tx).add([payment_notification(request, order, kind, now)])
 
 
 async def render(notification: Notification[LinkPayment], context: RenderContext) -> DeliveryOutcome:

@@ -11,8 +11,7 @@ from typing import Any, Final
 import structlog
 
 from bot.infra.log_context import shared_task_context
-from bot.infra.telegram.inbound.metrics import INLINE_QUERIES
-from bot.infra.telegram.outbound.sender import Delivered, Messenger
+from bot.infra.telegram.outbound.sender import Messenger
 from bot.infra.telegram.ui.inline import InlineAnswer, InlineQuery
 
 log = structlog.get_logger(__name__)
@@ -44,7 +43,6 @@ class InlineQueries:
         if earlier is not None:
             earlier.cancel()
         elif len(self._tasks) >= MAX_AT_ONCE:
-            INLINE_QUERIES.labels("left_out").inc()
             return
         task = asyncio.create_task(self._answer(query), name="inline-query", context=shared_task_context())
         self._tasks[query.user_id] = task
@@ -62,14 +60,12 @@ class InlineQueries:
             del self._tasks[user_id]
         error = None if task.cancelled() else task.exception()
         if error is not None:
-            INLINE_QUERIES.labels("failed").inc()
             # Without the exception's text, which can quote what was typed.
             log.warning("inline_query_failed", error=type(error).__name__)
 
     async def _answer(self, query: InlineQuery) -> None:
         async with asyncio.timeout(WITHIN_SECONDS):
-            sent = await self._messenger.answer_inline(query.id, await self._find_answer(query))
-        INLINE_QUERIES.labels("answered" if isinstance(sent, Delivered) else "failed").inc()
+            await self._messenger.answer_inline(query.id, await self._find_answer(query))
 
 
 def _read(body: Mapping[str, Any]) -> InlineQuery | None:

@@ -56,7 +56,7 @@ LATER_IDS = select(inbox.c.update_id).where(
 )
 OVERTAKING = LATER_IDS.where(inbox.c.received_at < bindparam("received", type_=inbox.c.received_at.type)).limit(1)
 IS_LATER_ID = LATER_IDS.where(inbox.c.update_id == bindparam("other"))
-BACKLOG = select(func.count(), func.min(inbox.c.received_at)).where(IS_UNFINISHED)
+COUNT_UNFINISHED = select(func.count()).select_from(inbox).where(IS_UNFINISHED)
 HAS_ID = inbox.c.update_id.in_(bindparam("ids", expanding=True))
 COUNT_ATTEMPT = update(inbox).where(HAS_ID).values(attempts=inbox.c.attempts + 1)
 MARK_HANDLED = update(inbox).where(inbox.c.update_id == bindparam("taken")).values(handled_by=bindparam("by"))
@@ -140,10 +140,9 @@ class InboxRepository:
         found: datetime = (await self._connection.execute(DB_NOW)).scalar_one()
         return found
 
-    async def get_backlog(self) -> tuple[int, datetime | None]:
-        """Return how many updates are unfinished, and since when the oldest has waited."""
-        count, since = (await self._connection.execute(BACKLOG)).one()
-        return count, None if since is MALFORMED else since
+    async def count_unfinished(self) -> int:
+        """Return how many updates are unfinished."""
+        return int((await self._connection.execute(COUNT_UNFINISHED)).scalar_one())
 
     async def count_attempt(self, update_ids: Collection[int]) -> None:
         """Count one more attempt for each of these updates."""
