@@ -2,10 +2,12 @@
 
 import asyncio
 import copy
+import os
 import re
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -193,6 +195,18 @@ async def test_the_health_check_of_a_bot_follows_its_answer() -> None:
         assert await check() == 1
     listener.close()
     assert await check() == 1
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(("hours", "healthy"), [(24, True), (26, False)])
+def test_the_backup_is_unhealthy_if_its_newest_dump_is_too_old(tmp_path: Path, hours: int, *, healthy: bool) -> None:
+    backup = COMPOSE.services["backup"]
+    for name, age in (("kirim-1.dump", 99), ("kirim-2.dump", hours), ("other", 0)):
+        (tmp_path / name).touch()
+        os.utime(tmp_path / name, (time.time() - age * 3600,) * 2)
+    environment = {"BACKUP_FOLDER": str(tmp_path), "BACKUP_HOURS": backup["environment"]["BACKUP_HOURS"]}
+    checked = subprocess.run(["/bin/sh", "-c", backup["healthcheck"]["test"][1]], env=environment, check=False)
+    assert (checked.returncode == 0) is healthy
 
 
 @pytest.mark.process

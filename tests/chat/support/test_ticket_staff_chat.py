@@ -233,6 +233,16 @@ async def test_without_a_group_each_supporter_has_the_ticket_in_private_and_in_t
         for supporter, card in zip((kirim.rina, kirim.oscar), heads, strict=True):
             words = await supporter.sees("Where is my money", anywhere=True)
             assert words["reply_to_message"]["message_id"] == card["message_id"]
+        await kirim.rina.says("/start")
+        await kirim.rina.sees(like("support.agent.start", "id", open=1, unclaimed=1, mine=0))
+
+
+async def test_where_no_agents_are_named_operators_answer_tickets(tmp_path: Path) -> None:
+    async with running_in_process(tmp_path, SUPPORT_CHAT_ID="0", SUPPORT_IDS="") as kirim:
+        await kirim.oscar.says("/start")
+        user, _ = await fail_after_payment(kirim)
+        await kirim.oscar.says("On its way", reply_to=await wait_for_card(kirim.oscar, user))
+        await user.sees("On its way", anywhere=True)
 
 
 async def test_a_group_that_is_lost_loses_nothing_and_operators_hear_of_it(kirim: System) -> None:

@@ -50,6 +50,8 @@ async def report_an_outage_once_despite_a_kill(kirim: System) -> None:
     await kirim.start_bot()
     await kirim.oscar.says("/status")
     await kirim.oscar.sees(SERVICE_IS_DOWN)
+    await kirim.oscar.says("/start")
+    await kirim.oscar.sees(like("operations.start.wrong", count=1))
     await kirim.service.heals()
     await kirim.oscar.sees(OVER)
     raised = f"^🚨 {like('staff.alarm.todo.service_down')}\n\n{DOWN}"

@@ -53,9 +53,11 @@ async def test_all_missing_and_bad_settings_are_named_at_once_and_no_secret_is_t
 async def test_a_token_that_telegram_refuses_ends_the_bot_with_code_2(
     tmp_path: Path, environment: dict[str, str]
 ) -> None:
-    ended = await run_program(tmp_path, "run", environment=environment | {"TELEGRAM_BOT_TOKEN": UNKNOWN_TOKEN})
+    given = {"TELEGRAM_BOT_TOKEN": UNKNOWN_TOKEN, "OPERATOR_ID": "2001"}  # and a slip of OPERATOR_IDS
+    ended = await run_program(tmp_path, "run", environment=environment | given)
     assert ended.code == 2
     assert "bot_token_rejected" in ended.err
+    assert '{"names": ["OPERATOR_ID"], "event": "settings_unknown"' in ended.err
     assert UNKNOWN_TOKEN.partition(":")[2] not in ended.err
 
 
