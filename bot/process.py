@@ -79,7 +79,7 @@ class LeaderWorkerEnded(Exception):
 async def migrate(settings: Settings) -> str:
     """Upgrade the database schema, and return its revision.
 
-    On PostgreSQL bots can run meanwhile, because migrations only add to the tables.
+    On PostgreSQL it doesn't wait for running bots.
 
     Raises:
         BotIsRunning: another process still works on the SQLite database after `LOCKED_WITHIN` seconds.

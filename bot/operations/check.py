@@ -137,8 +137,7 @@ async def check_database(open_database: Callable[[], Database]) -> str:
     except SchemaMismatch as error:
         if error.found is None:
             return "empty. The bot creates its tables at its first start"
-        fix = "Install the newest version of Kirim." if error.is_newer else "Run: kirim migrate"
-        raise CheckFailed(str(error), fix) from None
+        raise CheckFailed(str(error), error.fix) from None
     except StoreError as error:
         raise CheckFailed(str(error), "Check DATABASE_URL and the database.") from None
     finally:

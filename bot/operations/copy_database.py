@@ -7,14 +7,14 @@ from typing import Final
 from bot.infra.db import copy
 from bot.infra.db.address import parse_database_url
 from bot.infra.db.database import Database
-from bot.infra.db.errors import SchemaMismatch, StoreError
+from bot.infra.db.errors import StoreError
 
 DONE, NOT_COPIED = 0, 1
-FILLED: Final = ("compatible_revisions", "saved_replies")
+FILLED: Final = ("saved_replies",)
 """The tables that have rows in a new database."""
 
-LEFT_OUT: Final = ("chat_leases", "compatible_revisions", "leader_lease", "processes")
-"""The tables that aren't copied: leases belong to running processes, and the program fills the other one itself."""
+LEFT_OUT: Final = ("chat_leases", "leader_lease", "processes")
+"""The tables that aren't copied: they are about running processes."""
 
 PrintLine = Callable[[str], object]
 OpenDatabase = Callable[[str], Database]
@@ -48,7 +48,7 @@ async def run(from_url: str, to_url: str, open_database: OpenDatabase, print_lin
             return await _copy(source, target, print_line)
         except (BotIsRunning, copy.InUse):
             print_line("Nothing was copied: a bot works on one of the two databases. Stop every bot first.")
-        except (_SourceFailed, copy.OtherTables) as error:
+        except _SourceFailed as error:
             print_line(f"Nothing was copied: the database in --from can't be used: {error}.")
         except copy.NotEmpty as error:
             print_line(f"Nothing was copied: the database in DATABASE_URL can't be used: {error}. Create a new one.")
@@ -69,10 +69,6 @@ async def _open_source(url: str, open_database: OpenDatabase, stack: AsyncExitSt
         stack.push_async_callback(source.close)
         await source.check()
         await source.check_keys()
-    except SchemaMismatch as error:
-        is_older = error.found is not None and not error.is_newer
-        hint = ". Run `kirim migrate` with it as DATABASE_URL" if is_older else ""
-        raise _SourceFailed(f"{error}{hint}") from None
     except StoreError as error:
         raise _SourceFailed(str(error)) from None
     return source
@@ -86,7 +82,6 @@ async def _copy(source: Database, target: Database, print_line: PrintLine) -> in
         writing = (await stack.enter_async_context(target.transaction())).connection
         await copy.lock_tables(reading, against_reading=False)
         await copy.lock_tables(writing, against_reading=True)
-        await copy.check_same_tables(reading, writing)
         for connection in (reading, writing):
             await copy.check_unused(connection)
         await copy.check_empty(writing, FILLED + LEFT_OUT)

@@ -25,14 +25,9 @@ def upgrade() -> None:
 '''
 
 
-def write_next_migrations(folder: Path) -> Path:
-    """Write the migrations of the newer program below an empty folder, and return their folder."""
+def become_the_next_version(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Add one more migration to this process until the test ends. `folder` is an empty folder for its files."""
     migrations = folder / "migrations"
     shutil.copytree(migrate.MIGRATIONS, migrations)
     (migrations / "versions" / f"{REVISION}_one_more.py").write_text(MIGRATION)
-    return migrations
-
-
-def become_the_next_version(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Add one more migration to this process until the test ends. `folder` is an empty folder for its files."""
-    monkeypatch.setattr(migrate, "MIGRATIONS", write_next_migrations(folder))
+    monkeypatch.setattr(migrate, "MIGRATIONS", migrations)

@@ -4,12 +4,9 @@ import asyncio
 import random
 from collections import Counter
 from collections.abc import Iterable
-from pathlib import Path
 
 from bot.infra.db.vault import generate_key
 from tests.e2e.launcher import BOT
-from tests.infra.next_version import write_next_migrations
-from tests.replicas.next_version_bot import FOLDER
 from tests.replicas.replica import Replica
 
 NEXT_VERSION = "tests.replicas.next_version_bot"
@@ -21,14 +18,12 @@ class Exchange:
     """Exchanges replicas at random.
 
     Args:
-        folder: an empty folder for the newer version's migrations.
         randomness: what is chosen with.
         old: the key that all replicas begin with.
     """
 
-    def __init__(self, folder: Path, randomness: random.Random, old: str) -> None:
+    def __init__(self, randomness: random.Random, old: str) -> None:
         self.old, self.new = old, generate_key()
-        self._folder = str(write_next_migrations(folder))
         self._random = randomness
         self.counts: Counter[str] = Counter()
 
@@ -57,7 +52,7 @@ class Exchange:
 
     async def starts(self, replica: Replica, program: str, keys: str) -> bool:
         """Start a version with keys. Return False if the keys are refused."""
-        await replica.begin(program, ENCRYPTION_KEYS=keys, **{FOLDER: self._folder})
+        await replica.begin(program, ENCRYPTION_KEYS=keys)
         working = asyncio.create_task(replica.works())
         ended = asyncio.create_task(replica.running.wait())
         await asyncio.wait({working, ended}, return_when=asyncio.FIRST_COMPLETED)

@@ -1,16 +1,13 @@
-"""The bot of a newer version: one more migration (in the folder that `NEXT_MIGRATIONS` names), and one more message."""
+"""The bot of a newer version without a migration: it has one more message."""
 
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
-from pathlib import Path
 from typing import Any, Final
 from unittest.mock import patch
 
 import bot.__main__
 import bot.process
-from bot.infra.db import migrate
 from bot.infra.i18n import Html
 from bot.infra.outbox.model import DeliveryOutcome, Notification, NotificationKind
 from bot.infra.telegram.ui.screen import Screen
@@ -20,7 +17,6 @@ from bot.orders.notifications.rendering import OrderMessages
 from bot.orders.order import Order
 from bot.users.readers import RenderContext, Renderer
 
-FOLDER: Final = "NEXT_MIGRATIONS"
 MESSAGE: Final = "This message exists since the next version."
 
 _order_notifications, _renderers = notification_queue.order_notifications, OrderMessages.renderers
@@ -35,7 +31,6 @@ class NextNotification(NotificationKind):
 def main() -> None:
     """Run the bot."""
     # `patch` fails if there is no such name. All changes of a followed order are queued by this module.
-    patch.object(migrate, "MIGRATIONS", Path(os.environ[FOLDER])).start()
     patch.object(notification_queue, "order_notifications", _with_next_kind).start()
     OrderMessages.renderers = _with_next_renderer  # type: ignore[method-assign,assignment]  # the newer version's own
     bot.__main__.main()

@@ -80,7 +80,7 @@ class Result:
 async def soak(database: str, folder: Path, *, minutes: float, replicas: int, seed: int) -> Result:
     """Run for some minutes, and then check everything."""
     old = generate_key()
-    exchange = Exchange(folder, random.Random(seed), old)
+    exchange = Exchange(random.Random(seed), old)
     async with running_cluster(
         folder, database, replicas=replicas, telegram_limit="bulk", RECONCILE_SECONDS="2", ENCRYPTION_KEYS=old
     ) as cluster:

@@ -8,12 +8,11 @@ import pytest
 import pytest_asyncio
 
 from bot.infra.db.vault import generate_key
-from tests.infra.next_version import write_next_migrations
 from tests.replicas.audit import audit
 from tests.replicas.cluster import Cluster, running_cluster
 from tests.replicas.exchange import NEXT_VERSION, Exchange
 from tests.replicas.journeys import new_journey
-from tests.replicas.next_version_bot import FOLDER, MESSAGE
+from tests.replicas.next_version_bot import MESSAGE
 from tests.replicas.test_replaced_replicas import ordering
 from tests.waiting import until
 
@@ -30,11 +29,9 @@ async def lasting_cluster(cluster_database: str, folder: Path) -> AsyncIterator[
         yield made
 
 
-async def test_replicas_of_two_versions_with_two_key_sets_are_exchanged_while_users_order(
-    cluster: Cluster, folder: Path
-) -> None:
+async def test_replicas_of_two_versions_with_two_key_sets_are_exchanged_while_users_order(cluster: Cluster) -> None:
     randomness = random.Random(SEED)
-    exchange, first = Exchange(folder, randomness, OLD), cluster.replicas[0]
+    exchange, first = Exchange(randomness, OLD), cluster.replicas[0]
     assert await first.stop() == 0
     assert not await exchange.starts(first, NEXT_VERSION, exchange.key_sets[2]), "the others don't know the new key"
     assert "only then put it first" in first.log.read_text()
@@ -55,19 +52,14 @@ async def test_replicas_of_two_versions_with_two_key_sets_are_exchanged_while_us
     assert left["unsent"] == 0
 
 
-async def test_a_replica_that_comes_back_without_the_others_key_leaves_the_work_to_them(
-    cluster: Cluster, tmp_path: Path
-) -> None:
+async def test_a_replica_that_comes_back_without_the_others_key_leaves_the_work_to_them(cluster: Cluster) -> None:
     lacking, *others = cluster.replicas
     for each in others:
         assert await each.stop() == 0
     lacking.freeze()
     # As if it had been frozen for longer than its record lasts.
     await cluster.query("UPDATE processes SET expires_at = '2020-01-01 00:00:00+00'")
-    settings = {
-        "ENCRYPTION_KEYS": f"{generate_key()},{lacking.environment['ENCRYPTION_KEYS']}",
-        FOLDER: str(write_next_migrations(tmp_path)),
-    }
+    settings = {"ENCRYPTION_KEYS": f"{generate_key()},{lacking.environment['ENCRYPTION_KEYS']}"}
     for each in others:
         await each.start(NEXT_VERSION, **settings)
     lacking.thaw()

@@ -14,7 +14,8 @@ from bot.support.saved_replies.model import MAX_UNITS, OF_ORDERS, read_name, rea
 from bot.support.saved_replies.repository import SavedReplyRepository
 from tests.infra.keys import VAULT
 
-REPLIES: Final[dict[str, dict[str, str]]] = import_module(f"{versions.__name__}.0001_first_tables").REPLIES
+FIRST_TABLES: Final = import_module(f"{versions.__name__}.{migrate.list_revisions()[0]}_first_tables")
+REPLIES: Final[dict[str, dict[str, str]]] = FIRST_TABLES.REPLIES
 NAMES: Final = ("bank-delay", "confirm-number", "done", "failed-checking", "paid-expired", "payment-received")
 
 

@@ -26,7 +26,6 @@ from sqlalchemy import (
 )
 from sqlalchemy.types import TypeEngine
 
-from bot.infra.db import migrate
 from bot.infra.db.columns import MALFORMED, POSTGRESQL, Instant
 from bot.infra.db.connection import Connection
 from bot.infra.db.errors import StoreDown, StoreError
@@ -44,10 +43,6 @@ Row = dict[str, Any]
 
 class InUse(StoreError):
     """A bot works on the database."""
-
-
-class OtherTables(StoreError):
-    """The databases have tables of different revisions."""
 
 
 class NotEmpty(StoreError):
@@ -75,17 +70,6 @@ async def lock_tables(connection: Connection, *, against_reading: bool) -> None:
     names = ", ".join(table.name for table in _list_tables())
     await connection.execute(text(f"SET LOCAL lock_timeout = '{LOCK_SECONDS}s'"))
     await connection.execute(text(f"LOCK TABLE {names} IN {mode} MODE"))
-
-
-async def check_same_tables(source: Connection, target: Connection) -> None:
-    """Check that both databases have tables of the same revision. An older program can use newer tables, but not copy.
-
-    Raises:
-        OtherTables: the revisions differ.
-    """
-    found = [await connection.scalar(migrate.REVISION) for connection in (source, target)]
-    if found[0] != found[1]:
-        raise OtherTables(f"its schema is {found[0]}, and that of the copy {found[1]}")
 
 
 async def check_unused(connection: Connection) -> None:

@@ -111,9 +111,8 @@ class Database:
             StoreDown: the database doesn't answer, or has no tables.
         """
         async with self.reading() as tx:
-            expected = migrate.get_expected_revision()
             found: str | None = await tx.connection.scalar(migrate.REVISION)
-            return found == expected or expected in (await tx.connection.execute(migrate.COMPATIBLE)).scalars().all()
+            return found == migrate.get_expected_revision()
 
     def unreadable_rows(self) -> frozenset[str]:
         """Return the rows that were skipped since this process began because nobody can read them, as "table key"."""
@@ -167,26 +166,25 @@ class Database:
             SchemaMismatch: the program can't work on them.
             StoreDown: the database can't be reached.
         """
-        found = await migrate.read_state_at(self._address)
-        if not found.is_usable:
-            raise SchemaMismatch(found.revision, migrate.get_expected_revision(), is_newer=not found.is_known)
-        return found.revision or ""
+        found = await migrate.read_revision_at(self._address)
+        if found != migrate.get_expected_revision():
+            raise SchemaMismatch(found, migrate.list_revisions())
+        return found
 
     async def is_current(self) -> bool:
         """Return whether this program can work on the tables."""
-        return (await migrate.read_state_at(self._address)).is_usable
+        return await migrate.read_revision_at(self._address) == migrate.get_expected_revision()
 
     async def check_before_start(self) -> None:
         """Check, without writing, that this process can work on the database. It can upgrade tables that are older.
 
         Raises:
-            SchemaMismatch: a newer program has upgraded the tables, and this one can't use them any more.
+            SchemaMismatch: this program can't upgrade the tables.
             MissingKey: the database needs a key that the program doesn't have.
         """
-        found = await migrate.read_state_at(self._address)
-        if not found.is_known and not found.is_usable:
-            raise SchemaMismatch(found.revision, migrate.get_expected_revision(), is_newer=True)
-        if found.is_usable:
+        found = await migrate.read_revision_at(self._address)
+        migrate.check_upgradable(found)
+        if found == migrate.get_expected_revision():
             await self.check_keys()
 
     async def check_keys(self) -> None:

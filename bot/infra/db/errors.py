@@ -15,6 +15,8 @@ What only a command meets is beside that command: `NoKeys` and `MissingKey` in `
 """
 
 import sqlite3
+from collections.abc import Sequence
+from typing import Final
 
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
@@ -66,6 +68,9 @@ class RowForOthers(RowUnreadable):
     is_for_others = True
 
 
+LAST_BEFORE_0_1_0: Final = "227a5386"
+"""The last commit with the migrations of tables from before 0.1.0."""
+
 LASTING = (RowUnreadable, RuleBroken)
 """Failures that don't go away when the same is tried again."""
 
@@ -75,16 +80,25 @@ class SchemaMismatch(StoreError):
 
     Args:
         found: the revision of the tables; None if there are no tables.
-        expected: the revision that the program expects.
-        is_newer: a newer version of the program has upgraded the tables, so this one can't use them.
+        known: the revisions that the program has migrations for, oldest first. It expects the last one.
     """
 
-    def __init__(self, found: str | None, expected: str, *, is_newer: bool) -> None:
-        newer = ". A newer version of Kirim has upgraded the database" if is_newer else ""
-        super().__init__(f"the schema is {found or 'none'}, expected {expected}{newer}")
+    fix: str
+    """What to do about it, for the operator."""
+
+    def __init__(self, found: str | None, known: Sequence[str]) -> None:
         self.found = found
-        self.expected = expected
-        self.is_newer = is_newer
+        text = f"the schema is {found or 'none'}, expected {known[-1]}"
+        if found is None or found in known:
+            text = f"{text}. `kirim migrate` upgrades it"
+            self.fix = "Run: kirim migrate"
+        elif found < known[0]:
+            text = f"it was made by a version before 0.1.0. The last commit that can read it is {LAST_BEFORE_0_1_0}"
+            self.fix = "Choose an empty database."
+        else:
+            text = f"{text}. A newer version of Kirim has upgraded the database"
+            self.fix = "Install the newest version of Kirim."
+        super().__init__(text)
 
 
 def translate_error(error: DBAPIError | sqlite3.Error) -> StoreDown:

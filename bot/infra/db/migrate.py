@@ -1,39 +1,31 @@
 """Migrations of the tables. They are part of the package, and the program applies them.
 
-Migrations only add to the tables. So while replicas are replaced one by one, a program can work on tables that a newer
-one has upgraded: `compatible_revisions` has its revision.
+Until 0.1.0 is released, there is one migration. Who changes the tables changes it, and raises its number: a database
+with a lower number is refused, and a sandbox's is moved aside.
 
 Alembic is imported only when there is something to migrate. Usually the tables are up to date, and the bot starts
 faster and smaller without it.
 """
 
-import functools
 import os
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from sqlalchemy import Connection, inspect, select, text
+from sqlalchemy import Connection, inspect, text
 from sqlalchemy.exc import DBAPIError
 
 from bot.infra.db.address import Address, parse_database_url
 from bot.infra.db.engine import create_writer
 from bot.infra.db.erasure import AT_START_SECONDS, empty_write_ahead_log
-from bot.infra.db.errors import SchemaMismatch, StoreDown, translate_connection_error, translate_error
-from bot.infra.db.key_tables import compatible_revisions
+from bot.infra.db.errors import SchemaMismatch, translate_connection_error, translate_error
 
 MIGRATIONS: Final = Path(__file__).resolve().parents[2] / "migrations"
 
 LOCK_KEY: Final = 0x6B_69_72_69_6D + 1
 """The advisory lock for migrations in PostgreSQL."""
 
-LAST_WITH_LOCK: Final = "0001"
-OLD_LEADER_KEY: Final = 0x6B_69_72_69_6D
-"""The bot of this revision works alone, while it holds this advisory lock. It can't work beside this program."""
-
 REVISION: Final = text("SELECT version_num FROM alembic_version")
-COMPATIBLE: Final = select(compatible_revisions.c.revision)
 MORE_TIME: Final = text("SET LOCAL idle_in_transaction_session_timeout = '60s'")
 """A migration computes between its statements: it imports Alembic and builds tables. On a busy machine that can take
 longer than the few seconds after which the server ends an ordinary transaction."""
@@ -46,8 +38,8 @@ async def upgrade(url: str) -> str:
     the tables unchanged. On SQLite it also empties the write-ahead log, which a crash can leave behind.
 
     Raises:
-        SchemaMismatch: a newer program has upgraded the tables, and this one can't use them any more.
-        StoreDown: the database can't be reached or rejected a statement, or a bot of revision 0001 uses it.
+        SchemaMismatch: this program can't upgrade the tables.
+        StoreDown: the database can't be reached or rejected a statement.
         UnusableUrl: the URL names no database.
     """
     return await upgrade_at(parse_database_url(url))
@@ -60,38 +52,30 @@ async def read_revision(url: str) -> str | None:
         StoreDown: the database can't be reached.
         UnusableUrl: the URL names no database.
     """
-    return (await read_state_at(parse_database_url(url))).revision
+    return await read_revision_at(parse_database_url(url))
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """The state of a database's tables.
+def check_upgradable(revision: str | None) -> None:
+    """Check that this program can bring tables of this revision up to date.
 
-    `revision` is None if there are none. `is_usable` says whether this program can work on them, and `is_known` whether
-    it can upgrade them.
+    Raises:
+        SchemaMismatch: it can't.
     """
-
-    revision: str | None
-    is_usable: bool = False
-
-    @property
-    def is_known(self) -> bool:
-        """Whether the tables are those of this program or an older one."""
-        return self.revision is None or self.revision in _list_revisions(MIGRATIONS)
+    if revision is not None and revision not in list_revisions():
+        raise SchemaMismatch(revision, list_revisions())
 
 
 def get_expected_revision() -> str:
     """Return the revision that this program expects."""
-    revisions = _list_revisions(MIGRATIONS)
+    return list_revisions()[-1]
+
+
+def list_revisions() -> tuple[str, ...]:
+    """Return the revisions, oldest first. The name of each file begins with its revision, a number."""
+    revisions = tuple(sorted(path.name.partition("_")[0] for path in (MIGRATIONS / "versions").glob("[0-9]*_*.py")))
     if not revisions:
         raise RuntimeError("the package came without its migrations")
-    return revisions[-1]
-
-
-@functools.cache
-def _list_revisions(folder: Path) -> tuple[str, ...]:
-    """Return the revisions, oldest first. The name of each file begins with its revision, a number."""
-    return tuple(sorted(path.name.partition("_")[0] for path in (folder / "versions").glob("[0-9]*_*.py")))
+    return revisions
 
 
 async def upgrade_at(address: Address) -> str:
@@ -114,14 +98,14 @@ async def upgrade_at(address: Address) -> str:
     return get_expected_revision()
 
 
-async def read_state_at(address: Address) -> Found:
-    """Return the state of the tables at an address. Raises the errors of `read_revision`."""
+async def read_revision_at(address: Address) -> str | None:
+    """Return the revision of the tables at an address. Raises the errors of `read_revision`."""
     if address.path is not None and not address.path.exists():
-        return Found(None)
+        return None
     engine = create_writer(address)
     try:
         async with engine.connect() as connection:
-            return await connection.run_sync(_read_state)
+            return await connection.run_sync(_read_revision)
     except DBAPIError as error:
         raise translate_error(error) from None
     except OSError as error:
@@ -134,21 +118,10 @@ def _upgrade(connection: Connection) -> None:
     # In SQLite the transaction already holds the only write lock.
     if connection.dialect.name != "sqlite":
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOCK_KEY})
-    found = _read_state(connection)
-    if not found.is_known and not found.is_usable:
-        raise SchemaMismatch(found.revision, get_expected_revision(), is_newer=True)
-    if not found.is_usable:
-        if found.revision == LAST_WITH_LOCK:
-            _check_no_old_leader(connection)
+    found = _read_revision(connection)
+    check_upgradable(found)
+    if found != get_expected_revision():
         _run_migrations(connection)
-
-
-def _check_no_old_leader(connection: Connection) -> None:
-    """Raise `StoreDown` if a bot of revision 0001 runs on this database. It would send everything twice."""
-    if connection.dialect.name == "sqlite":
-        return  # the lock on the database's file has excluded every other process
-    if not connection.scalar(text("SELECT pg_try_advisory_xact_lock(:key)"), {"key": OLD_LEADER_KEY}):
-        raise StoreDown("an older version of Kirim runs on it, which can't work beside this one: stop it first")
 
 
 def _run_migrations(connection: Connection) -> None:
@@ -162,15 +135,10 @@ def _run_migrations(connection: Connection) -> None:
     config.set_main_option("path_separator", "os")
     config.attributes["connection"] = connection
     command.upgrade(config, "head")
-    connection.execute(compatible_revisions.insert(), {"revision": get_expected_revision()})
 
 
-def _read_state(connection: Connection) -> Found:
-    tables = inspect(connection).get_table_names()
-    if "alembic_version" not in tables:
-        return Found(None)
+def _read_revision(connection: Connection) -> str | None:
+    if "alembic_version" not in inspect(connection).get_table_names():
+        return None
     revision: str | None = connection.scalar(REVISION)
-    expected = get_expected_revision()
-    if revision == expected or compatible_revisions.name not in tables:
-        return Found(revision, revision == expected)
-    return Found(revision, expected in connection.execute(COMPATIBLE).scalars().all())
+    return revision

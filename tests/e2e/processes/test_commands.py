@@ -2,7 +2,9 @@
 
 import asyncio
 import signal
+import sqlite3
 from collections.abc import AsyncIterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -79,6 +81,22 @@ async def test_a_database_that_is_away_is_told_in_one_line_without_its_password(
     assert "ok    service" in checked.out
     said = f"{started.err}{checked.out}{checked.err}"
     assert not any(word in said for word in ("hunter2", "Traceback", "Error"))
+
+
+async def test_a_database_from_before_the_first_release_is_refused_in_one_line(
+    tmp_path: Path, environment: dict[str, str]
+) -> None:
+    with closing(sqlite3.connect(tmp_path / "kirim.db")) as database, database:
+        database.execute("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL)")
+        database.execute("INSERT INTO alembic_version VALUES ('0015')")
+    started, migrated, checked = await asyncio.gather(
+        *(run_program(tmp_path, command, environment=environment) for command in ("run", "migrate", "check"))
+    )
+    made_before = "it was made by a version before 0.1.0. The last commit that can read it is 227a5386"
+    assert (started.code, migrated.code, checked.code) == (1, 1, 1)
+    assert started.err.splitlines()[-1] == f"Kirim can't use the database (DATABASE_URL): {made_before}."
+    assert migrated.err.splitlines()[-1] == started.err.splitlines()[-1]
+    assert f"FAILS database: {made_before}" in checked.out
 
 
 async def test_migrating_twice_is_the_same_as_once_and_everything_is_found_to_work(

@@ -11,7 +11,7 @@ from sqlalchemy.dialects.postgresql import TIMESTAMP
 
 from bot.infra.db.columns import Instant, Json
 
-revision = "0001"
+revision = "0016"
 down_revision = None
 branch_labels = None
 depends_on = None
@@ -67,13 +67,14 @@ def upgrade() -> None:
     _drafts()
     _orders()
     _order_history()
+    _payment_requests()
     _recipients()
     _rates()
     _broadcasts()
     _staff()
     _tickets()
     _support()
-    _keys()
+    _processes()
     _first_saved_replies()
 
 
@@ -130,6 +131,7 @@ def _inbox_and_outbox() -> None:
         sa.Column("attempts", sa.Integer, nullable=False),
         sa.Column("handled_by", sa.Text),
         sa.Column("finished_at", INSTANT),
+        sa.Column("source", sa.Text),
         sa.PrimaryKeyConstraint("update_id", name="pk_inbox"),
     )
     _index("ix_inbox_finished_at", "inbox", ["finished_at"], "finished_at IS NOT NULL")
@@ -142,6 +144,7 @@ def _inbox_and_outbox() -> None:
         sa.Column("kind", sa.Text, nullable=False),
         sa.Column("mark", sa.Text, nullable=False),
         sa.Column("queue", sa.Text, nullable=False),
+        sa.Column("is_edit", sa.Boolean, nullable=False, server_default=sa.false()),
         sa.Column("payload", sa.Text, nullable=False),
         sa.Column("status", sa.Text, nullable=False),
         sa.Column("attempts", sa.Integer, nullable=False),
@@ -157,6 +160,7 @@ def _inbox_and_outbox() -> None:
     )
     _index("ix_outbox_given_up", "outbox", ["created_at"], "status = 'undeliverable'")
     _index("ix_outbox_last_messages", "outbox", ["id"], "kind = 'data_deleted'")
+    _index("ix_outbox_sending", "outbox", ["id"], "status = 'sending'")
     _index("ix_outbox_sent_at", "outbox", ["sent_at"], "sent_at IS NOT NULL")
     _index("ix_outbox_unsent", "outbox", ["chat_id", "id"], "status IN ('waiting', 'sending')")
     _index("ix_outbox_waiting", "outbox", ["due_at", "id"], "status = 'waiting'")
@@ -182,6 +186,8 @@ def _drafts() -> None:
         sa.Column("message_id", sa.BigInteger),
         sa.Column("last_update_id", sa.BigInteger, nullable=False),
         sa.Column("expires_at", INSTANT, nullable=False),
+        sa.Column("terms", sa.Text),
+        sa.Column("refusal", sa.Text),
         sa.Column("payout_seal", sa.Text),
         sa.PrimaryKeyConstraint("id", name="pk_drafts"),
     )
@@ -222,6 +228,7 @@ def _orders() -> None:
         sa.Column("deposit_key", sa.Text),
         sa.Column("payment_hash", sa.Text),
         sa.Column("expires_at", INSTANT),
+        sa.Column("invoice_expires_at", INSTANT),
         sa.Column("paid_at", INSTANT),
         sa.Column("is_paid", sa.Boolean, nullable=False),
         sa.Column("ended_at", INSTANT),
@@ -233,12 +240,25 @@ def _orders() -> None:
         sa.Column("overdue_notified_at", INSTANT),
         sa.Column("hold_reason", sa.Text),
         sa.Column("payable_since", INSTANT),
+        sa.Column("posting_until", INSTANT),
+        sa.Column("typed_amount", sa.Text),
+        sa.Column("evidence", sa.Text),
+        sa.Column("payer_hash", sa.Text),
+        sa.Column("origin", sa.Text),
         sa.Column("payment_seal", sa.Text),
         sa.PrimaryKeyConstraint("reference", name="pk_orders"),
         sa.UniqueConstraint("draft_id", "attempt", name="uq_orders_draft_id_attempt"),
     )
     _index("ix_orders_created_at_reference", "orders", ["created_at", "reference"])
     _index("ix_orders_deposit_key", "orders", ["deposit_key"], "deposit_key IS NOT NULL")
+    may_be_deposited = f"channel != 'lightning' AND is_paid IS {false} AND ended_at IS NULL AND phase != 'refused'"
+    _index(
+        "ix_orders_deposit_expected_sats",
+        "orders",
+        ["channel", "expected_sats"],
+        f"{may_be_deposited} AND sats IS NULL",
+    )
+    _index("ix_orders_deposit_sats", "orders", ["channel", "sats"], may_be_deposited)
     _index("ix_orders_due", "orders", ["is_paid", "next_poll_at"], "next_poll_at IS NOT NULL")
     _index(
         "ix_orders_expiring",
@@ -246,6 +266,7 @@ def _orders() -> None:
         ["phase", "expires_at"],
         f"phase = 'open' AND expiry_notified IS {false} AND is_paid IS {false}",
     )
+    _index("ix_orders_from_links_created_at", "orders", ["created_at", "origin"], "origin IS NOT NULL")
     _index("ix_orders_method_code_created_at", "orders", ["method_code", "created_at", "reference"])
     _index(
         "ix_orders_overdue",
@@ -253,6 +274,9 @@ def _orders() -> None:
         ["phase", "paid_at"],
         f"phase = 'open' AND is_paid IS {true} AND overdue_notified_at IS NULL",
     )
+    _index("ix_orders_origin_created_at", "orders", ["origin", "created_at"], "origin IS NOT NULL")
+    _index("ix_orders_paid_at", "orders", ["paid_at", "reference"], "paid_at IS NOT NULL")
+    _index("ix_orders_payer_hash_created_at", "orders", ["payer_hash", "created_at"], "payer_hash IS NOT NULL")
     _index("ix_orders_phase_created_at", "orders", ["phase", "created_at"])
     _index("ix_orders_unclaimed", "orders", ["method_code", "created_at", "reference"], "service_id IS NULL")
     _index("ix_orders_user_id_created_at", "orders", ["user_id", "created_at"])
@@ -296,6 +320,59 @@ def _order_history() -> None:
         sa.PrimaryKeyConstraint("user_id", "reference", name="pk_missed_orders"),
     )
     _index("ix_missed_orders_at", "missed_orders", ["at"])
+    op.create_table(
+        "wrong_codes",
+        sa.Column("user_id", BIG_ID, autoincrement=False, nullable=False),
+        sa.Column("full_at", INSTANT, nullable=False),
+        sa.PrimaryKeyConstraint("user_id", name="pk_wrong_codes"),
+    )
+    _index("ix_wrong_codes_full_at", "wrong_codes", ["full_at"])
+
+
+def _payment_requests() -> None:
+    op.create_table(
+        "payment_requests",
+        sa.Column("id", sa.Text, nullable=False),
+        sa.Column("user_id", sa.BigInteger, nullable=False),
+        sa.Column("token_hash", sa.Text, nullable=False),
+        sa.Column("token", sa.Text, nullable=False),
+        sa.Column("method", sa.Text, nullable=False),
+        sa.Column("number", sa.Text, nullable=False),
+        sa.Column("holder", sa.Text, nullable=False),
+        sa.Column("idr", sa.BigInteger),
+        sa.Column("note", sa.Text),
+        sa.Column("is_reusable", sa.Boolean, nullable=False),
+        sa.Column("ends_at", INSTANT),
+        sa.Column("status", sa.Text, nullable=False),
+        sa.Column("closed_by", sa.Text),
+        sa.Column("draft_id", sa.Text, nullable=False),
+        sa.Column("created_at", INSTANT, nullable=False),
+        sa.Column("used_at", INSTANT, nullable=False),
+        sa.Column("payout_seal", sa.Text),
+        sa.Column("terms_seal", sa.Text),
+        sa.PrimaryKeyConstraint("id", name="pk_payment_requests"),
+    )
+    _index("ix_payment_requests_used_at", "payment_requests", ["used_at"])
+    _index("ix_payment_requests_user_id_created_at", "payment_requests", ["user_id", "created_at"])
+    _index("uq_payment_requests_draft_id", "payment_requests", ["draft_id"], unique=True)
+    _index("uq_payment_requests_token_hash", "payment_requests", ["token_hash"], unique=True)
+    op.create_table(
+        "payment_request_reports",
+        sa.Column("id", BIG_ID, nullable=False),
+        sa.Column("request_id", sa.Text, nullable=False),
+        sa.Column("user_id", sa.BigInteger, nullable=False),
+        sa.Column("at", INSTANT, nullable=False),
+        sa.Column("reason", sa.Text, nullable=False, server_default=sa.text("'other'")),
+        sa.Column("is_seen", sa.Boolean, nullable=False, server_default=sa.false()),
+        sa.PrimaryKeyConstraint("id", name="pk_payment_request_reports"),
+        sa.ForeignKeyConstraint(
+            ["request_id"], ["payment_requests.id"], name="fk_payment_request_reports_request_id", ondelete="CASCADE"
+        ),
+    )
+    reports = "payment_request_reports"
+    _index("ix_payment_request_reports_at", reports, ["at"])
+    _index("ix_payment_request_reports_user_id", reports, ["user_id"])
+    _index("uq_payment_request_reports_request_id_user_id", reports, ["request_id", "user_id"], unique=True)
 
 
 def _recipients() -> None:
@@ -427,6 +504,32 @@ def _staff() -> None:
     )
     _index("ix_audit_actor_id_id", "audit", ["actor_id", "id"])
     _index("ix_audit_user_id", "audit", ["user_id"])
+    op.create_table(
+        "groups",
+        sa.Column("chat_id", sa.BigInteger, autoincrement=False, nullable=False),
+        sa.Column("locale", sa.Text, nullable=False),
+        sa.PrimaryKeyConstraint("chat_id", name="pk_groups"),
+    )
+    op.create_table(
+        "reconciliations",
+        sa.Column("id", BIG_ID, nullable=False),
+        sa.Column("asked_at", INSTANT, nullable=False),
+        sa.Column("listed", sa.Integer, nullable=False),
+        sa.Column("counts", sa.Text, nullable=False),
+        sa.Column("shown_since", INSTANT),
+        sa.Column("shown_until", INSTANT),
+        sa.Column("next_at", INSTANT, nullable=False),
+        sa.Column("differences", sa.Text, nullable=False),
+        sa.Column("pending", sa.Text, nullable=False),
+        sa.PrimaryKeyConstraint("id", name="pk_reconciliations"),
+    )
+    _index("ix_reconciliations_asked_at", "reconciliations", ["asked_at"])
+    op.create_table(
+        "reconciled_spans",
+        sa.Column("since", INSTANT, nullable=False),
+        sa.Column("until", INSTANT, nullable=False),
+        sa.PrimaryKeyConstraint("since", name="pk_reconciled_spans"),
+    )
 
 
 def _tickets() -> None:
@@ -531,11 +634,38 @@ def _support() -> None:
     )
 
 
-def _keys() -> None:
+def _processes() -> None:
     op.create_table(
         "sealing_keys",
         sa.Column("name", sa.Text, nullable=False),
         sa.PrimaryKeyConstraint("name", name="pk_sealing_keys"),
+    )
+    op.create_table(
+        "processes",
+        sa.Column("owner", sa.Text, nullable=False),
+        sa.Column("key_names", sa.Text, nullable=False),
+        sa.Column("expires_at", INSTANT, nullable=False),
+        sa.PrimaryKeyConstraint("owner", name="pk_processes"),
+    )
+    for name, key in (("chat_leases", "chat_id"), ("leader_lease", "id")):
+        op.create_table(
+            name,
+            sa.Column(key, BIG_ID if key == "chat_id" else sa.Integer, autoincrement=False, nullable=False),
+            sa.Column("owner", sa.Text, nullable=False),
+            sa.Column("expires_at", INSTANT, nullable=False),
+            sa.Column("epoch", sa.BigInteger, nullable=False),
+            sa.PrimaryKeyConstraint(key, name=f"pk_{name}"),
+        )
+    op.create_table(
+        "jobs",
+        sa.Column("id", BIG_ID, nullable=False),
+        sa.Column("chat_id", sa.BigInteger, nullable=False),
+        sa.Column("kind", sa.Text, nullable=False),
+        sa.Column("argument", sa.Text, nullable=False),
+        sa.Column("created_at", INSTANT, nullable=False),
+        sa.Column("attempts", sa.BigInteger, nullable=False),
+        sa.PrimaryKeyConstraint("id", name="pk_jobs"),
+        sa.UniqueConstraint("chat_id", "kind", "argument", name="uq_jobs_chat_id_kind_argument"),
     )
 
 
