@@ -11,14 +11,19 @@ import os
 import sys
 import time
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
 SQLITE_FILE: Final = "kirim.db"
-_CURRENT: Final = "current-database"
+CURRENT: Final = "current-database"
+_FORMAT: Final = 1
+"""Raise it when what the sandbox saves of its chats and its service changes."""
+
+_FIRST_MIGRATION: Final = min(path.name for path in (Path(__file__).parents[1] / "migrations/versions").glob("[0-9]*"))
+_VERSION: Final = f"{_FORMAT}.{_FIRST_MIGRATION.partition('_')[0]}"
 _PROGRAM: Final = (sys.executable, "-m", "bot")
 _LEASES_END_SECONDS: Final = 6.0
 """How long a killed bot can seem to work on PostgreSQL, a second more than its leases last."""
@@ -43,22 +48,23 @@ class Place(StrEnum):
 
 def find(state: Path) -> Place | None:
     """Return where the data was at the last start, or None if there is none yet."""
-    file = state / _CURRENT
+    file = state / CURRENT
+    return Place(file.read_text(encoding="ascii").split()[0]) if file.exists() else None
+
+
+def is_of_another_version(state: Path) -> bool:
+    """Return whether this version of the sandbox or of the bot can't read what was saved."""
+    file = state / CURRENT
     if file.exists():
-        return Place(file.read_text(encoding="ascii"))
-    return Place.SQLITE if (state / SQLITE_FILE).exists() else None
+        return file.read_text(encoding="ascii").split()[1:] != [_VERSION]
+    return (state / SQLITE_FILE).exists()
 
 
 def remember(state: Path, place: Place) -> None:
     """Save where the data is from now on."""
-    unfinished = state / f"{_CURRENT}.new"
-    unfinished.write_text(place, encoding="ascii")
-    unfinished.replace(state / _CURRENT)
-
-
-def forget(state: Path) -> None:
-    """Delete what `remember` saved."""
-    (state / _CURRENT).unlink(missing_ok=True)
+    unfinished = state / f"{CURRENT}.new"
+    unfinished.write_text(f"{place} {_VERSION}", encoding="ascii")
+    unfinished.replace(state / CURRENT)
 
 
 def delete_sqlite(state: Path) -> None:
@@ -78,7 +84,7 @@ async def copy(source: str, environment: Mapping[str, str]) -> None:
     Raises:
         NotCopied: it can't be copied.
     """
-    # An older version of the bot may have written it. Only up-to-date tables are copied.
+    # It has no tables if no bot was ever started on it.
     await _run(("migrate",), {**environment, "DATABASE_URL": source})
     # Nothing is copied before the leases have ended of replicas that were killed a moment ago.
     end = time.monotonic() + _LEASES_END_SECONDS

@@ -9,11 +9,11 @@ With several replicas of the bot, the sandbox also starts PostgreSQL, and a bala
 import asyncio
 import base64
 import secrets
-import shutil
 import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 
 import uvicorn
@@ -104,6 +104,8 @@ async def run(options: SandboxOptions, stop: asyncio.Event) -> None:
             ports.check(options.ports)
             if options.fresh:
                 forget(options.state)
+            elif databases.is_of_another_version(options.state):
+                _move_aside(options)
             if options.with_bot:
                 await asyncio.to_thread(stack.enter_context, leftovers.stopped_after_a_kill(options.state))
             database = await _open_database(options, stack)
@@ -301,15 +303,32 @@ def _print(text: str) -> None:
 
 def forget(state: Path) -> None:
     """Remove what an earlier sandbox has saved in `state`, and nothing else."""
-    for name in ("settlement.db", "telegram.db", KEY_FILE):
-        for leftover in state.glob(f"{name}*"):
-            if leftover.is_dir():
-                shutil.rmtree(leftover)
-            else:
-                leftover.unlink()
-    databases.delete_sqlite(state)
-    databases.forget(state)
     postgresql.delete(state)
+    for leftover in _list_saved(state):
+        leftover.unlink()
+
+
+def _list_saved(state: Path) -> list[Path]:
+    names = ("settlement.db", "telegram.db", KEY_FILE, databases.SQLITE_FILE, databases.CURRENT, postgresql.FOLDER)
+    return [path for name in names for path in state.glob(f"{name}*")]
+
+
+def _move_aside(options: SandboxOptions) -> None:
+    """Move what another version has saved into a folder of its own, so that the sandbox starts fresh.
+
+    Raises:
+        CantStart: the bot's data is in the user's own database.
+    """
+    if options.has_own_database:
+        raise CantStart(
+            f"The data in {options.state} is of another version of Kirim. Empty your database in DATABASE_URL and "
+            "choose another folder with --state, or unset DATABASE_URL."
+        )
+    aside = next(each for n in count(1) if not (each := options.state / f"older-{n}").exists())
+    aside.mkdir()
+    for path in _list_saved(options.state):
+        path.rename(aside / path.name)
+    _print(f"\n  The data of another version of Kirim was moved to {aside}, and the sandbox starts fresh.\n")
 
 
 @asynccontextmanager

@@ -3,6 +3,7 @@
 import asyncio
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,15 +20,15 @@ before = log.read_text() if log.exists() else ""
 log.write_text(f"{before}{' '.join(sys.argv[1:])} > {os.environ['DATABASE_URL']}\\n")
 sys.exit(sys.argv[1] == "copy-database" and len(before.splitlines()) < int(os.environ["REFUSED"]))
 """
+NO_BOT: dict[str, Any] = {"page_port": 0, "service_port": 0, "wallet_port": 0, "with_bot": False}
 COPIED = "copy-database --from the source > the target"
 
 
-async def start(state: Path, **changes: object) -> None:
-    """Start a sandbox without a bot, and stop it as soon as it is ready."""
+async def start(state: Path, **changes: Any) -> None:
+    """Start a sandbox, without a bot if no change asks for one, and stop it as soon as it is ready."""
     stop = asyncio.Event()
     stop.set()
-    options = run.SandboxOptions(state=state, page_port=0, service_port=0, wallet_port=0, with_bot=False, **changes)  # type: ignore[arg-type]
-    await run.run(options, stop)
+    await run.run(run.SandboxOptions(**NO_BOT | {"state": state} | changes), stop)
 
 
 async def test_the_first_start_copies_nothing_and_remembers_where_the_data_is(tmp_path: Path) -> None:
@@ -38,9 +39,27 @@ async def test_the_first_start_copies_nothing_and_remembers_where_the_data_is(tm
     assert databases.find(tmp_path) is Place.SQLITE
 
 
-def test_a_folder_of_an_older_sandbox_has_its_data_in_sqlite(tmp_path: Path) -> None:
-    (tmp_path / databases.SQLITE_FILE).touch()
-    assert databases.find(tmp_path) is Place.SQLITE
+@pytest.mark.parametrize("place", ["", "sqlite", "sqlite 1.0001"])
+async def test_data_of_another_version_is_moved_aside_and_the_sandbox_starts_fresh(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], place: str
+) -> None:
+    old = {"kirim.db": "orders", "kirim.db-wal": "orders", "telegram.db": "chats", run.KEY_FILE: "a key"}
+    old |= {"current-database": place} if place else {}
+    for name, text in old.items():
+        (tmp_path / name).write_text(text)
+    (tmp_path / "older-1").mkdir()
+    await start(tmp_path)
+    assert {path.name: path.read_text() for path in (tmp_path / "older-2").iterdir()} == old
+    assert f"moved to {tmp_path / 'older-2'}," in capsys.readouterr().out
+    await start(tmp_path)
+    assert not (tmp_path / "older-3").exists()
+
+
+async def test_data_of_another_version_in_the_users_own_postgresql_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "current-database").write_text("own 1.0001")
+    with pytest.raises(run.CantStart, match=r"another version.* Empty your database in DATABASE_URL"):
+        await start(tmp_path, replicas=2, with_bot=True, database_url="postgresql://kirim@db.example/kirim")
+    assert (tmp_path / "current-database").exists()
 
 
 async def test_data_in_the_users_own_postgresql_is_not_left_behind_without_a_word(tmp_path: Path) -> None:
@@ -51,7 +70,7 @@ async def test_data_in_the_users_own_postgresql_is_not_left_behind_without_a_wor
 
 
 @pytest.mark.process
-async def test_data_of_an_older_version_is_upgraded_where_it_is_and_then_copied(
+async def test_a_database_that_no_bot_has_used_gets_its_tables_and_is_then_copied(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(databases, "_PROGRAM", (sys.executable, "-c", COPIES_LATER))

@@ -110,14 +110,3 @@ async def test_what_could_not_be_written_is_written_later(tmp_path: Path) -> Non
     await journal.flush()
     assert [record["body"]["text"] for _, _, record in journal.records()] == ["kept"]
     journal.close()
-
-
-async def test_what_an_older_sandbox_saved_besides_is_left_out(tmp_path: Path) -> None:
-    state = tmp_path / "j.sqlite3"
-    async with running(state_path=state) as server:
-        await server.says(EMMA, "/start")
-    with closing(sqlite3.connect(state, isolation_level=None)) as database:
-        changed = "UPDATE records SET body = json_set(body, '$.pinned', json('[1]')) WHERE kind IN ('chat', 'person')"
-        assert database.execute(changed).rowcount > 0
-    async with running(state_path=state) as server:
-        assert [message["text"] for message in await server.sees(EMMA)] == ["/start"]

@@ -17,8 +17,7 @@ import sqlite3
 import threading
 from dataclasses import dataclass
 from decimal import Decimal
-from inspect import signature
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
 import structlog
 
@@ -35,12 +34,11 @@ from bot.sandbox.bot_api.model import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
     from bot.sandbox.bot_api.model import JsonObject, TelegramSandboxSettings
 
-Saved = TypeVar("Saved")
 log = structlog.get_logger(__name__)
 
 FLUSH_SECONDS = 0.2
@@ -185,12 +183,6 @@ def _read_copy_buttons(body: JsonObject) -> Iterator[str]:
 FIRST_PERSON_ID = 5001
 
 
-def _load(kind: Callable[..., Saved], record: JsonObject) -> Saved:
-    """Return a saved record. A field that an older sandbox has saved, and this one doesn't know, is left out."""
-    known = signature(kind).parameters
-    return kind(**{name: value for name, value in record.items() if name in known})
-
-
 class World:
     """Users, chats, messages, files and presses, by their ids."""
 
@@ -228,27 +220,27 @@ class World:
     def _restore(self, kind: str, record: Any) -> None:  # noqa: ANN401  a record of any kind
         match kind:
             case "server":
-                self.state = _load(ServerState, record)
+                self.state = ServerState(**record)
             case "person":
-                self.people[record["id"]] = _load(Person, record)
+                self.people[record["id"]] = Person(**record)
             case "chat":
                 self._restore_chat(record)
             case "message":
-                message = _load(StoredMessage, record)
+                message = StoredMessage(**record)
                 self.messages.setdefault(message.chat_id, {})[message.message_id] = message
             case "file":
-                self.files[record["file_id"]] = _load(StoredFile, record)
+                self.files[record["file_id"]] = StoredFile(**record)
             case "press":
-                self.presses[record["id"]] = _load(Press, record)
+                self.presses[record["id"]] = Press(**record)
             case "payment_request":
-                self.payment_requests[record["payment"]] = _load(PaymentRequest, record)
+                self.payment_requests[record["payment"]] = PaymentRequest(**record)
             case "update":
-                self.pending_updates.append(_load(PendingUpdate, record))
+                self.pending_updates.append(PendingUpdate(**record))
 
     def _restore_chat(self, record: JsonObject) -> None:
         statuses = {int(user_id): status for user_id, status in record.pop("statuses").items()}
-        topics = {int(topic_id): _load(Topic, topic) for topic_id, topic in record.pop("topics").items()}
-        self.chats[record["id"]] = _load(Chat, {**record, "statuses": statuses, "topics": topics})
+        topics = {int(topic_id): Topic(**topic) for topic_id, topic in record.pop("topics").items()}
+        self.chats[record["id"]] = Chat(**{**record, "statuses": statuses, "topics": topics})
 
     def now(self) -> float:
         """Return Unix seconds by the sandbox's clock."""
