@@ -31,7 +31,6 @@ pytest_plugins = [
     "tests.harness.order",
     "tests.harness.balance",
     "tests.harness.databases",
-    "tests.harness.sqlalchemy_comparison",
     "tests.orders.fixtures",
 ]
 

@@ -128,7 +128,7 @@ def bare_database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[st
 
 
 @pytest.fixture
-async def store(database: str, compared_with_sqlalchemy: None) -> AsyncIterator[Database]:  # noqa: ARG001  for its effect
+async def store(database: str) -> AsyncIterator[Database]:
     store = Database(database, VAULT)
     yield store
     await store.close()
@@ -151,7 +151,7 @@ def file(migrated_file: Path, tmp_path: Path, sqlite_in_the_loop: None) -> str: 
 
 
 @pytest.fixture
-async def sqlite_store(file: str, compared_with_sqlalchemy: None) -> AsyncIterator[Database]:  # noqa: ARG001  for its effect
+async def sqlite_store(file: str) -> AsyncIterator[Database]:
     store = Database(file, VAULT)
     yield store
     await store.close()

@@ -13,11 +13,13 @@ from typing import Any, Self
 
 import aiosqlite
 
+from bot.infra.db.sqlite import DriverConnection, FetchingCursor
+
 TRIES, PAUSE_SECONDS = 30_000, 0.001
 """How often to try a statement that another connection's lock blocks, and the pause between tries."""
 
 
-class NonWaitingCursor(sqlite3.Cursor):
+class NonWaitingCursor(FetchingCursor):
     """A cursor that keeps the time-out for locks at 0. SQLAlchemy's adapter sets it by one."""
 
     def execute(self, statement: str, *parameters: Any) -> Self:
@@ -25,17 +27,12 @@ class NonWaitingCursor(sqlite3.Cursor):
         return super().execute("PRAGMA busy_timeout=0" if "busy_timeout" in statement else statement, *parameters)
 
 
-class NonWaitingConnection(sqlite3.Connection):
+class NonWaitingConnection(DriverConnection):
     """A connection that reports a lock at once instead of waiting."""
 
     def cursor(self, factory: Any = NonWaitingCursor) -> Any:
         """Return a cursor that doesn't wait either."""
         return super().cursor(factory)
-
-    def execute(self, statement: str, *parameters: Any) -> sqlite3.Cursor:
-        """Execute `statement`, but keep the time-out for locks at 0."""
-        cursor: sqlite3.Cursor = self.cursor()
-        return cursor.execute(statement, *parameters)
 
 
 class ConnectionInTheLoop(aiosqlite.Connection):

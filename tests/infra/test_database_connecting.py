@@ -3,7 +3,7 @@
 import asyncio
 import sqlite3
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from sqlalchemy import Executable, Text, column, func, insert, select, table, te
 from bot.infra.db import sqlite
 from bot.infra.db.database import Database
 from bot.infra.db.errors import RuleBroken, StoreDown
-from bot.infra.db.sqlite import Reader
+from bot.infra.db.sqlite import DriverConnection, Reader
 from tests.infra.keys import VAULT
 from tests.waiting import until
 
@@ -47,16 +47,14 @@ def threads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Where each read was executed."""
     found: list[str] = []
 
-    def noted(fetch: Callable[..., Any], where: str) -> Callable[..., Any]:
-        def note(self: Reader, *of: Any) -> Any:
-            assert (threading.current_thread() is threading.main_thread()) == (where == "event loop")
-            found.append(where)
-            return fetch(self, *of)
+    run = DriverConnection.run
 
-        return note
+    def note(self: DriverConnection, *of: Any) -> Any:
+        if self.execute("PRAGMA query_only").fetchone()[0]:
+            found.append("event loop" if threading.current_thread() is threading.main_thread() else "thread")
+        return run(self, *of)
 
-    monkeypatch.setattr(Reader, "_fetch_in_place", noted(Reader._fetch_in_place, "event loop"))
-    monkeypatch.setattr(Reader, "_fetch_patiently", noted(Reader._fetch_patiently, "thread"))
+    monkeypatch.setattr(DriverConnection, "run", note)
     return found
 
 
@@ -136,7 +134,7 @@ async def test_a_reader_waits_for_another_process_in_a_thread(
 
 async def test_a_cancelled_read_ends_its_thread_and_the_next_one_works(store: Database) -> None:
     started, ended = threading.Event(), threading.Event()
-    fetch = Reader._fetch_patiently
+    fetch = Reader._run_patiently
 
     def note(self: Reader, *of: Any) -> Any:
         started.set()
@@ -150,7 +148,7 @@ async def test_a_cancelled_read_ends_its_thread_and_the_next_one_works(store: Da
             await tx.connection.execute(ENDLESS)
 
     with pytest.MonkeyPatch.context() as patch, no_time_in_place():
-        patch.setattr(Reader, "_fetch_patiently", note)
+        patch.setattr(Reader, "_run_patiently", note)
         task = asyncio.create_task(read())
         await asyncio.to_thread(started.wait)
         task.cancel()
@@ -233,7 +231,7 @@ async def test_a_statement_that_fails_rolls_back_and_says_why(store: Database) -
     assert await count(store) == 0
 
 
-async def test_a_transaction_takes_one_trip_for_each_statement_its_beginning_and_its_commit(
+async def test_a_transaction_takes_one_trip_for_each_statement_and_its_commit(
     store: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     trips = 0
@@ -249,7 +247,7 @@ async def test_a_transaction_takes_one_trip_for_each_statement_its_beginning_and
     async with store.transaction() as tx:
         await tx.connection.execute(NOTE)
         await tx.connection.execute(COUNT)
-    assert trips == 4
+    assert trips == 3
 
 
 async def test_a_closed_database_opens_again(store: Database) -> None:

@@ -18,12 +18,13 @@ from mcp.server.mcpserver import MCPServer
 from packaging.requirements import Requirement
 from packaging.version import Version
 from sqlalchemy import Dialect, create_engine, literal, select
+from sqlalchemy.engine import cursor
 from sqlalchemy.util import LRUCache
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
 from bot.infra.checked_requests import create_request_class
-from bot.infra.db.engine import StatementCache
+from bot.infra.db.statements import SQLITE_OPTIONS, StatementCache
 from tests.architecture.source import ROOT
 from tests.settlement.raw_server import answers, raw_server
 
@@ -114,3 +115,15 @@ def test_sqlalchemys_key_of_a_compiled_statement_begins_with_its_dialect(cache: 
         engine.dispose()
     assert len(cache) == kept, "the cache of ours isn't needed, if both keep the same"
     assert any(isinstance(part, Dialect) for key in cache for part in key) is (kept == 2)
+
+
+def test_sqlalchemys_result_can_be_left_without_the_columns_of_its_statement() -> None:
+    assert "_result_disable_adapt_to_context" in inspect.getsource(cursor)
+    engine = create_engine("sqlite://", execution_options=dict(SQLITE_OPTIONS))
+    with engine.connect() as connection:
+        for number in (7, 8):  # the second one is found in the cache
+            asked = literal(number).label("asked")
+            row = connection.execute(select(asked)).one()
+            assert row.asked == number
+            assert (asked in row._mapping) is (number == 7), "the option isn't needed if it changes nothing"
+    engine.dispose()

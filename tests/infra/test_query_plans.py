@@ -1,12 +1,11 @@
 """Frequent queries use an index, however many rows there are."""
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from typing import Any
 
-import pytest
-from sqlalchemy import Connection, event
+from sqlalchemy import Connection, Engine, event
 
 from bot.broadcasts.delivery_repository import DeliveryRepository
 from bot.broadcasts.model import Audience, Broadcast, BroadcastStatus, Delivery
@@ -14,7 +13,6 @@ from bot.broadcasts.repository import BroadcastRepository
 from bot.checkout import user_data as checkout_data
 from bot.checkout.repository import DraftRepository
 from bot.infra.db.database import Database
-from bot.infra.db.statements import CompiledStatement
 from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.model import Queue
 from bot.infra.outbox.repository import OutboxRepository
@@ -317,23 +315,15 @@ SQLITES_NAME = {
 
 
 @contextmanager
-def statements(store: Database) -> Iterator[list[tuple[str, Any]]]:
+def statements() -> Iterator[list[tuple[str, Any]]]:
     seen: list[tuple[str, Any]] = []
-    bind = CompiledStatement.bind
 
     def note(_c: Connection, _cursor: object, statement: str, parameters: Any, *_rest: object) -> None:
         seen.append((statement, parameters))
 
-    def note_on_sqlite(self: CompiledStatement, values: Mapping[str, Any]) -> tuple[str, list[Any]]:
-        statement, parameters = bind(self, values)
-        seen.append((statement, tuple(parameters)))
-        return statement, parameters
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(CompiledStatement, "bind", note_on_sqlite)
-        event.listen(store._writer.sync_engine, "before_cursor_execute", note)
-        yield seen
-        event.remove(store._writer.sync_engine, "before_cursor_execute", note)
+    event.listen(Engine, "before_cursor_execute", note)
+    yield seen
+    event.remove(Engine, "before_cursor_execute", note)
 
 
 def literal(value: object) -> str:
@@ -371,7 +361,7 @@ def uses_index(plans: str, index: str, *, is_sqlite: bool) -> bool:
 async def test_each_question_is_answered_from_its_index(store: Database) -> None:
     slow: dict[str, str] = {}
     for question, (ask, index) in ASKED.items():
-        with statements(store) as seen, suppress(RolledBack):
+        with statements() as seen, suppress(RolledBack):
             async with store.transaction() as tx:
                 await ask(tx)
                 raise RolledBack

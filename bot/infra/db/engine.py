@@ -1,6 +1,6 @@
 """SQLAlchemy's connections to the database. On PostgreSQL all work is done on them.
 
-On SQLite they open the connection that writes, and migrate. `infra/db/sqlite.py` executes the bot's statements.
+On SQLite they open the connection that writes, and migrate. All other work is done in `infra/db/sqlite.py`.
 """
 
 import math
@@ -9,14 +9,15 @@ import time
 from typing import Any, Final
 
 import structlog
-from sqlalchemy import URL, Compiled, Connection, Dialect, ExceptionContext, event
+from sqlalchemy import URL, Connection, Dialect, ExceptionContext, event
 from sqlalchemy.engine.interfaces import DBAPIConnection, DBAPICursor
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from sqlalchemy.pool import ConnectionPoolEntry
-from sqlalchemy.util import LRUCache
 
 from bot.core.backoff import Backoff
 from bot.infra.db.address import Address
+from bot.infra.db.sqlite import BUSY_TIMEOUT_SECONDS, DriverConnection
+from bot.infra.db.statements import POSTGRESQL_OPTIONS, SQLITE_OPTIONS
 
 log = structlog.get_logger(__name__)
 
@@ -41,9 +42,6 @@ RENEWALS: Final = Backoff(first=1.0, longest=10.0)
 
 # The server must notice when a machine vanishes. Otherwise its locks would stay.
 KEEPALIVES: Final = {"tcp_keepalives_idle": "10", "tcp_keepalives_interval": "5", "tcp_keepalives_count": "3"}
-BUSY_TIMEOUT_SECONDS = 30
-"""Seconds to wait for another process's write (SQLite) or for a free connection (PostgreSQL)."""
-
 BUSY_TRIES, BUSY_PAUSE_SECONDS = 100, 0.02
 
 # FULL, because NORMAL can lose the last commits in a power cut. If an intent were lost after its POST, the bot would
@@ -56,29 +54,6 @@ SQLITE_SETTINGS = (
     "PRAGMA temp_store=MEMORY",
     "PRAGMA secure_delete=ON",  # overwrites deleted data
 )
-
-MAX_STATEMENTS = 500
-"""How many compiled statements are cached for each kind of database. The bot has far fewer."""
-
-
-class StatementCache(LRUCache[Any, Compiled]):
-    """A cache of compiled statements for all engines on one kind of database.
-
-    SQLAlchemy's own cache key contains the engine's dialect object, so each engine would compile the same statements.
-    All engines on one kind of database compile alike, so this cache leaves that part out.
-    """
-
-    def get(self, key: tuple[Any, ...], default: Any = None) -> Any:  # noqa: ANN401  as in the class above
-        """Return the compiled statement of any engine."""
-        return super().get(key[1:], default)
-
-    def __setitem__(self, key: tuple[Any, ...], compiled: Compiled) -> None:
-        """Save a compiled statement for all engines."""
-        super().__setitem__(key[1:], compiled)
-
-
-_SQLITE_STATEMENTS: Final = StatementCache(MAX_STATEMENTS)
-_POSTGRESQL_STATEMENTS: Final = StatementCache(MAX_STATEMENTS)
 
 
 def create_writer(address: Address, owner: str = "", *, command_seconds: float | None = COMMAND_SECONDS) -> AsyncEngine:
@@ -119,7 +94,7 @@ def _create_postgresql(
         URL.create("postgresql+asyncpg"),
         # Set here, because the defaults of the server or the role can differ. A writer must see the latest commits.
         isolation_level="READ COMMITTED",
-        execution_options={"compiled_cache": _POSTGRESQL_STATEMENTS},
+        execution_options=POSTGRESQL_OPTIONS,
         hide_parameters=True,  # an exception must not quote a user's account
         pool_size=connections,
         max_overflow=0,
@@ -172,11 +147,11 @@ def _create_sqlite(address: Address) -> AsyncEngine:
         address.path.parent.mkdir(parents=True, exist_ok=True)
     engine = create_async_engine(
         address.url,
-        execution_options={"compiled_cache": _SQLITE_STATEMENTS},
+        execution_options=SQLITE_OPTIONS,
         hide_parameters=True,
         # We begin transactions ourselves, before the first read. The driver would begin before the first write, so
         # reads and writes would be in two transactions.
-        connect_args={"isolation_level": None, "cached_statements": 256},
+        connect_args={"isolation_level": None, "cached_statements": 256, "factory": DriverConnection},
     )
 
     @event.listens_for(engine.sync_engine, "do_connect")

@@ -1,27 +1,29 @@
 """Transactions on SQLite: one connection that writes, in aiosqlite's thread, and some that read in the event loop.
 
-A trip to a thread and back takes several times as long as SQLite itself for one of our statements. Reads never wait for
-the writer, thanks to the write-ahead log, so they are executed in place. One that isn't done soon, because it goes
-through many rows or the disk is slow, is executed again in a thread. It is still in the same transaction.
+A trip to a thread and back takes longer than most of our statements. Reads never wait for the writer, thanks to the
+write-ahead log, so they are executed in place. One that isn't done soon, because it goes through many rows or the disk
+is slow, is executed again in a thread. It is still in the same transaction.
 """
 
 import asyncio
 import sqlite3
 import time
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from itertools import islice
 from math import inf
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final, Self, cast
 
 import aiosqlite
-from sqlalchemy import Dialect, Executable
+from sqlalchemy import CursorResult, Dialect, Executable, StaticPool, create_engine
+from sqlalchemy.dialects import sqlite
+from sqlalchemy.exc import OperationalError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from bot.infra.db.connection import Values
-from bot.infra.db.engine import BUSY_TIMEOUT_SECONDS
-from bot.infra.db.statements import DIALECT, CompiledStatement, SQLiteResult, compile_statement
+from bot.infra.db.statements import SQLITE_OPTIONS
 
 IN_PLACE_SECONDS: Final = 0.01
 """How long a read can take in the event loop. Index look-ups take less than 0.1 ms."""
@@ -35,26 +37,95 @@ STEPS_IN_THREAD: Final = 100_000
 READERS: Final = 8
 """How many connections read at once. Others wait: each has files open, of which a process may have about a thousand."""
 
+BUSY_TIMEOUT_SECONDS: Final = 30
+"""Seconds to wait for another process's write (SQLite) or for a free connection (PostgreSQL)."""
+
 PRIMARY_CODE: Final = 0xFF
 NOT_IN_PLACE: Final = (sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_BUSY)
+
+Result = CursorResult[*tuple[Any, ...]]
+
+
+class FetchingCursor(sqlite3.Cursor):
+    """A cursor that fetches all rows as it executes. So SQLite does all its work in the same thread and time."""
+
+    def execute(self, sql: str, parameters: Any = ()) -> Self:  # noqa: ANN401  the driver's
+        """Execute the SQL, and fetch its rows."""
+        super().execute(sql, parameters)
+        self._rows = iter(super().fetchall())
+        return self
+
+    def fetchone(self) -> Any:  # noqa: ANN401  the driver's
+        """Return the next row, or None."""
+        return next(self._rows, None)
+
+    def fetchmany(self, size: int | None = 1) -> list[Any]:
+        """Return the next rows."""
+        return list(islice(self._rows, size))
+
+    def fetchall(self) -> list[Any]:
+        """Return all rows that are left."""
+        return list(self._rows)
+
+
+class DriverConnection(sqlite3.Connection):
+    """The driver's connection. SQLAlchemy executes statements on it, in the thread in which it is asked to.
+
+    It only executes: transactions begin and end at the driver's connection.
+    """
+
+    def __init__(self, *database: Any, **options: Any) -> None:  # noqa: ANN401  the driver's
+        super().__init__(*database, **options)
+        engine = create_engine(
+            "sqlite://",
+            creator=lambda: self,
+            poolclass=StaticPool,
+            isolation_level="AUTOCOMMIT",
+            hide_parameters=True,
+            execution_options=SQLITE_OPTIONS,
+        )
+        self._sqlalchemy = engine.connect()
+
+    def cursor(self, factory: Any = FetchingCursor) -> Any:  # noqa: ANN401  the driver's
+        """Return a cursor that fetches as it executes."""
+        return super().cursor(factory)
+
+    def run(self, statement: Executable, parameters: Values | None) -> Result:
+        """Execute a statement, once for each set of parameters."""
+        return self._sqlalchemy.execute(statement, parameters)
+
+    def execute(self, sql: str | Executable, parameters: Any = ()) -> Any:  # noqa: ANN401  the driver's
+        """Execute SQL, or a statement of aiosqlite, which knows no other method. It can begin a transaction."""
+        if isinstance(sql, str):
+            return super().execute(sql, parameters)
+        if not self.in_transaction:
+            super().execute("BEGIN IMMEDIATE")
+        return _Executed(self.run(sql, parameters or None))
+
+
+class _Executed:
+    """What SQLAlchemy has executed. Its rows are fetched already."""
+
+    def __init__(self, result: Result) -> None:
+        self._result = result
+
+    def fetchall(self) -> Result:
+        """Return the result, which aiosqlite returns to its caller."""
+        return self._result
 
 
 class SQLiteConnection(ABC):
     """The part of SQLAlchemy's connection that repositories use."""
 
-    dialect: Dialect = DIALECT
+    dialect: Dialect = sqlite.dialect()
 
+    @abstractmethod
     async def execute(self, statement: Executable, parameters: Values | None = None) -> Any:  # noqa: ANN401  see `Connection`
         """Execute the statement, once for each set of parameters."""
-        sets = [parameters or {}] if isinstance(parameters, Mapping | None) else parameters
-        return await self._execute(compile_statement(statement, tuple(sets[0])), sets)
 
     async def scalar(self, statement: Executable, parameters: Mapping[str, Any] | None = None) -> Any:  # noqa: ANN401  likewise
         """Execute the statement. Return the first column of the first row, or None."""
         return (await self.execute(statement, parameters)).scalar()
-
-    @abstractmethod
-    async def _execute(self, statement: CompiledStatement, sets: Sequence[Mapping[str, Any]]) -> SQLiteResult: ...
 
 
 class Writer(SQLiteConnection):
@@ -75,7 +146,6 @@ class Writer(SQLiteConnection):
             # before the next transaction begins.
             is_committed = False
             try:
-                await driver.execute("BEGIN IMMEDIATE")
                 yield self
                 await driver.commit()
                 is_committed = True
@@ -87,23 +157,12 @@ class Writer(SQLiteConnection):
         if self._checked_out is None:
             opened = await self._engine.connect()
             self._driver = cast("aiosqlite.Connection", (await opened.get_raw_connection()).driver_connection)
-            self._driver.row_factory = sqlite3.Row
             self._checked_out = opened
         return self._driver
 
-    async def _execute(self, statement: CompiledStatement, sets: Sequence[Mapping[str, Any]]) -> SQLiteResult:
-        if statement.returns_rows:
-            rows: list[sqlite3.Row] = []
-            for values in sets:
-                rows += await self._driver.execute_fetchall(*statement.bind(values))
-            return statement.read(rows)
-        bound = [statement.bind(values) for values in sets]
-        sql, parameters = bound[0]
-        if len(bound) > 1:
-            cursor = await self._driver.executemany(sql, [parameters for _, parameters in bound])
-        else:
-            cursor = await self._driver.execute(sql, parameters)
-        return statement.read(list(await cursor.fetchall()) if cursor.description else [], cursor.rowcount)
+    async def execute(self, statement: Executable, parameters: Values | None = None) -> Any:  # noqa: ANN401  see `Connection`
+        """Execute the statement, once for each set of parameters."""
+        return await self._driver.execute_fetchall(cast("str", statement), cast("Any", parameters))
 
     async def close(self) -> None:
         """Close the connection. The next transaction opens another one."""
@@ -144,14 +203,18 @@ class Reader(SQLiteConnection):
     def __init__(self, path: Path) -> None:
         # It doesn't wait for locks in the event loop: its busy time-out is 0. We begin transactions ourselves.
         self._raw = sqlite3.connect(
-            path, timeout=0, isolation_level=None, check_same_thread=False, cached_statements=256
+            path,
+            timeout=0,
+            isolation_level=None,
+            check_same_thread=False,
+            cached_statements=256,
+            factory=DriverConnection,
         )
-        self._raw.row_factory = sqlite3.Row
         self._raw.execute("PRAGMA query_only=ON")
         self._raw.execute("PRAGMA temp_store=MEMORY")
-        self._limit = _Limit()
-        self._raw.set_progress_handler(self._limit.is_over, STEPS_BETWEEN_CHECKS)
-        self._in_thread: asyncio.Task[list[sqlite3.Row]] | None = None
+        self._raw.set_progress_handler(self._is_over, STEPS_BETWEEN_CHECKS)
+        self._until = inf  # a moment of `time.perf_counter`
+        self._in_thread: asyncio.Task[Result] | None = None
 
     def begin(self) -> None:
         """Begin a transaction. It sees the state of the database at its first statement."""
@@ -163,7 +226,7 @@ class Reader(SQLiteConnection):
         If a thread still uses it, because its caller was cancelled, it is closed when the thread is done.
         """
         if self._in_thread is not None and not self._in_thread.done():
-            self._limit.until = 0.0
+            self._until = 0.0
             self._in_thread.add_done_callback(self._close_after)
             return False
         self._raw.rollback()
@@ -173,45 +236,33 @@ class Reader(SQLiteConnection):
         """Close the connection."""
         self._raw.close()
 
-    async def _execute(self, statement: CompiledStatement, sets: Sequence[Mapping[str, Any]]) -> SQLiteResult:
+    async def execute(self, statement: Executable, parameters: Values | None = None) -> Any:  # noqa: ANN401  see `Connection`
+        """Execute the statement."""
         await asyncio.sleep(0)  # for other tasks, between two of many reads
-        (values,) = sets
-        sql, parameters = statement.bind(values)
+        self._until = time.perf_counter() + IN_PLACE_SECONDS
         try:
-            rows = self._fetch_in_place(sql, parameters)
-        except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & PRIMARY_CODE not in NOT_IN_PLACE:
+            return self._raw.run(statement, parameters)
+        except OperationalError as error:
+            if cast("sqlite3.Error", error.orig).sqlite_errorcode & PRIMARY_CODE not in NOT_IN_PLACE:
                 raise
-            self._in_thread = asyncio.create_task(asyncio.to_thread(self._fetch_patiently, sql, parameters))
-            rows = await asyncio.shield(self._in_thread)
-        return statement.read(rows)
+        finally:
+            self._until = inf
+        self._in_thread = asyncio.create_task(asyncio.to_thread(self._run_patiently, statement, parameters))
+        return await asyncio.shield(self._in_thread)
 
-    def _close_after(self, read: asyncio.Task[list[sqlite3.Row]]) -> None:
+    def _run_patiently(self, statement: Executable, parameters: Values | None) -> Result:
+        self._raw.set_progress_handler(self._is_over, STEPS_IN_THREAD)
+        self._raw.execute(f"PRAGMA busy_timeout={BUSY_TIMEOUT_SECONDS * 1000}")
+        try:
+            return self._raw.run(statement, parameters)
+        finally:
+            self._raw.execute("PRAGMA busy_timeout=0")
+            self._raw.set_progress_handler(self._is_over, STEPS_BETWEEN_CHECKS)
+
+    def _is_over(self) -> bool:
+        return time.perf_counter() > self._until
+
+    def _close_after(self, read: asyncio.Task[Any]) -> None:
         if not read.cancelled():
             read.exception()  # nobody waits for it: the limit has interrupted the read
         self.close()
-
-    def _fetch_in_place(self, sql: str, parameters: Sequence[Any]) -> list[sqlite3.Row]:
-        self._limit.until = time.perf_counter() + IN_PLACE_SECONDS
-        try:
-            return self._raw.execute(sql, parameters).fetchall()
-        finally:
-            self._limit.until = inf
-
-    def _fetch_patiently(self, sql: str, parameters: Sequence[Any]) -> list[sqlite3.Row]:
-        self._raw.set_progress_handler(self._limit.is_over, STEPS_IN_THREAD)
-        self._raw.execute(f"PRAGMA busy_timeout={BUSY_TIMEOUT_SECONDS * 1000}")
-        try:
-            return self._raw.execute(sql, parameters).fetchall()
-        finally:
-            self._raw.execute("PRAGMA busy_timeout=0")
-            self._raw.set_progress_handler(self._limit.is_over, STEPS_BETWEEN_CHECKS)
-
-
-class _Limit:
-    """When a read in the event loop has to stop. A moment of `time.perf_counter`."""
-
-    until: float = inf
-
-    def is_over(self) -> bool:
-        return time.perf_counter() > self.until
