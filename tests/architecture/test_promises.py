@@ -1,0 +1,34 @@
+"""Each promise in `tests/README.md` names tests that exist, so that none is left without one unnoticed."""
+
+import re
+from collections.abc import Iterator
+
+from tests.architecture.documents import ROOT
+
+TABLES = re.compile(r"^\|.*\| tests? \|\n\|[-| ]+\|\n((?:\|.*\n)+)", re.MULTILINE | re.IGNORECASE)
+
+
+def test_each_promise_is_listed_once_with_tests_that_exist() -> None:
+    rows = "".join(TABLES.findall((ROOT / "tests/README.md").read_text(encoding="utf-8"))).splitlines()
+    promises = [row.split("|")[1].strip() for row in rows]
+    assert len(promises) > 100, "the tables aren't found"
+    assert sorted(set(promises)) == sorted(promises)
+    assert [(row, name) for row in rows for name in find_missing(row.split("|")[-2])] == []
+
+
+def test_a_name_that_does_not_exist_is_found() -> None:
+    here = "architecture/test_promises.py"
+    names = f"`{here}`, `{here}::test_gone`, `::test_a_name_that_does_not_exist_is_found`, `core/test_gone.py`"
+    assert list(find_missing(names)) == [f"{here}::test_gone", "core/test_gone.py"]
+    assert list(find_missing("by hand")) == [""]
+
+
+def find_missing(cell: str) -> Iterator[str]:
+    """Yield names of files without tests, and of tests that their file, or that of the name before, doesn't have."""
+    file = ""
+    for name in re.findall("`([^`]*)`", cell) or [""]:
+        file, test = name.partition("::")[0] or file, name.partition("::")[2]
+        path = ROOT / "tests" / file
+        text = path.read_text(encoding="utf-8") if path.is_file() else ""
+        if not re.search(rf"def {test}\(" if test else "def test_", text):
+            yield name
