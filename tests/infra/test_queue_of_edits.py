@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any, cast
 
 import pytest
-from sqlalchemy import text
 
 from bot.infra.db.database import Database
 from bot.infra.outbox.delivery import OutboxDelivery
@@ -182,15 +181,6 @@ async def test_one_transaction_marks_what_begins_and_an_edit_is_marked_with_the_
     await delivery.wait_until_sent()
     assert sorted(system.sender.kinds()) == ["card_edit", "card_edit", "paid", "take_down"]
     assert store.writes == 4 + 1
-
-
-async def test_a_program_of_the_version_before_takes_edits_for_extras(store: Database) -> None:
-    async with store.transaction() as tx:
-        await OutboxRepository(tx).add([a_notification(kind="take_down", queue=Queue.EDITS)])
-        (edit,) = await OutboxRepository(tx).find_heads(NOW, queue=Queue.EDITS)
-    assert edit.queue is Queue.EDITS
-    async with store._reader.connect() as connection:
-        assert (await connection.execute(text("SELECT queue FROM outbox"))).scalar_one() == "extra"
 
 
 async def test_edits_and_extras_are_counted_apart(store: Database) -> None:

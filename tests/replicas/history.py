@@ -87,14 +87,14 @@ WAITING_IN_CHAT: Final = """
             WHERE chat_id = NEW.chat_id AND finished_at IS NULL
             UNION ALL
             SELECT since FROM (
-                SELECT DISTINCT ON (queue, is_edit, CASE WHEN is_edit THEN subject END)
+                SELECT DISTINCT ON (queue, CASE queue WHEN 'edits' THEN subject END)
                     id, queue, subject, greatest(due_at, created_at, at) AS since
                 FROM outbox JOIN work_added ON of_kind = 'notification' AND of_id = id
                 WHERE chat_id = NEW.chat_id AND status IN ('waiting', 'sending') AND queue <> 'rate'
-                ORDER BY queue, is_edit, CASE WHEN is_edit THEN subject END, id
+                ORDER BY queue, CASE queue WHEN 'edits' THEN subject END, id
             ) AS heads
-            -- A receipt, for example, waits for the message that the order was sent. Edits are extras, too.
-            WHERE queue <> 'extra' OR NOT EXISTS (
+            -- A receipt, for example, waits for the message that the order was sent. So do edits.
+            WHERE queue NOT IN ('edits', 'extra') OR NOT EXISTS (
                 SELECT FROM outbox WHERE chat_id = NEW.chat_id AND status IN ('waiting', 'sending')
                 AND queue = 'money' AND outbox.subject = heads.subject AND outbox.id < heads.id
             )

@@ -406,12 +406,10 @@ class OutboxDelivery:
                         tx.on_commit.append(partial(_log_sent, each, now))
                     await self._run_follow_ups(tx, sent if has_follow_up else (), outcome, now)
                     return await self._mark_following(tx, notification, now)
-                case RetryLater(after, maybe_sent, queue):
+                case RetryLater(after, maybe_sent):
                     wait = timedelta(seconds=max(after, RETRY_BACKOFF.after(notification.attempts + 1)))
                     due = now + (max(wait, REPEAT_AFTER) if maybe_sent else wait)
                     await OutboxRepository(tx).postpone(notification.id, due, maybe_sent=maybe_sent)
-                    if queue is not None and queue is not notification.queue:
-                        await OutboxRepository(tx).move(notification.id, queue)
                     tx.on_commit.append(partial(_log_retry, notification, due - now, maybe_sent=maybe_sent))
                 case LeftToOthers(reason):
                     await OutboxRepository(tx).leave(notification.id)
@@ -542,7 +540,7 @@ def _of_queue(notifications: Sequence[StoredNotification], queue: Queue) -> Sequ
 def _give_up_if_hopeless(notification: StoredNotification, outcome: DeliveryOutcome, now: datetime) -> DeliveryOutcome:
     """Return the outcome, as given up if it was tried often enough, or nobody has read it for long."""
     if isinstance(outcome, RetryLater):
-        tries = MAX_TRIES.get(outcome.queue or notification.queue)
+        tries = MAX_TRIES.get(notification.queue)
         if tries is not None and notification.attempts + 1 >= tries:
             return Undeliverable(f"{tries} tries failed")
     if isinstance(outcome, LeftToOthers) and now - notification.created_at > LEFT_FOR:

@@ -136,8 +136,6 @@ class RetryLater:
 
     after: float
     maybe_sent: bool = False
-    queue: Queue | None = None
-    """The queue in which it is tried again, if its row may be in another one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,19 +8,15 @@ from typing import Any
 from sqlalchemy import (
     ColumnElement,
     Delete,
-    FromClause,
     Select,
-    and_,
     bindparam,
     case,
     delete,
     exists,
-    false,
     func,
     not_,
     or_,
     select,
-    true,
     update,
 )
 
@@ -59,16 +55,6 @@ KEEPS_ORDER_OF_SUBJECT = ~exists().where(*IS_EARLIER_IN_MONEY)
 """No earlier notification about the same subject is unsent in `Queue.URGENT`."""
 
 
-def _is_in(queue: Queue, notification: FromClause) -> ColumnElement[bool]:
-    match queue:
-        case Queue.EDITS:
-            return notification.c.is_edit.is_(true())
-        case Queue.EXTRA:
-            return and_(notification.c.queue == constant(queue), notification.c.is_edit.is_(false()))
-        case Queue.URGENT | Queue.BULK:
-            return notification.c.queue == constant(queue)
-
-
 def _build_heads(queue: Queue) -> Select[Any]:
     """Return the query for the heads: the first unsent notification of each chat in one queue.
 
@@ -80,7 +66,7 @@ def _build_heads(queue: Queue) -> Select[Any]:
     It reads the index in the order of `due_at`, so a hundred heads cost a hundred lookups, however many rows wait.
     It is a scalar subquery, because PostgreSQL can't turn that into a join over all rows.
     """
-    in_queue, in_same_queue = (_is_in(queue, rows) for rows in (outbox, _same_chat))
+    in_queue, in_same_queue = (rows.c.queue == constant(queue) for rows in (outbox, _same_chat))
     is_not_left = ~is_in_json(_same_chat.c.id, LEFT)
     is_alike = [is_unsent(_same_chat), _same_chat.c.chat_id == outbox.c.chat_id, in_same_queue, is_not_left]
     if queue is Queue.EDITS:
@@ -118,17 +104,14 @@ COUNT_DUE = (
 WAITING_SINCE = case((outbox.c.attempts == 0, outbox.c.due_at), else_=outbox.c.created_at)
 OVERDUE = bindparam("before", type_=outbox.c.due_at.type)
 BACKLOGS = (
-    select(outbox.c.queue, outbox.c.is_edit, func.count(), func.min(WAITING_SINCE))
+    select(outbox.c.queue, func.count(), func.min(WAITING_SINCE))
     .where(IS_UNSENT, WAITING_SINCE <= OVERDUE)
-    .group_by(outbox.c.queue, outbox.c.is_edit)
-)
-IN_THESE_QUEUES = case((outbox.c.is_edit.is_(true()), constant(Queue.EDITS)), else_=outbox.c.queue).in_(
-    bindparam("queues", expanding=True)
+    .group_by(outbox.c.queue)
 )
 INTERRUPTED = select(outbox).where(
     IS_SENDING,
-    IN_THESE_QUEUES,
-    or_(_is_in(Queue.BULK, outbox), ~held_by_others(outbox.c.chat_id)),
+    outbox.c.queue.in_(bindparam("queues", expanding=True)),
+    or_(outbox.c.queue == constant(Queue.BULK), ~held_by_others(outbox.c.chat_id)),
 )
 
 MARK_SENDING = (
@@ -146,7 +129,6 @@ POSTPONE = (
         maybe_sent=or_(outbox.c.maybe_sent, bindparam("maybe", type_=outbox.c.maybe_sent.type)),
     )
 )
-MOVE = update(outbox).where(THIS)
 # The attempt doesn't count, because nothing was tried.
 LEAVE = (
     update(outbox)
@@ -166,8 +148,8 @@ MOVE_CHAT = (
 UNSENT = select(outbox).where(IS_UNSENT, outbox.c.chat_id == bindparam("chat")).order_by(outbox.c.id)
 ABOUT = outbox.c.subject == bindparam("about")
 FIRST = {
-    Queue.URGENT: UNSENT.where(_is_in(Queue.URGENT, outbox)).limit(1),
-    Queue.EDITS: UNSENT.where(_is_in(Queue.EDITS, outbox), ABOUT, KEEPS_ORDER_OF_SUBJECT).limit(1),
+    Queue.URGENT: UNSENT.where(outbox.c.queue == constant(Queue.URGENT)).limit(1),
+    Queue.EDITS: UNSENT.where(outbox.c.queue == constant(Queue.EDITS), ABOUT, KEEPS_ORDER_OF_SUBJECT).limit(1),
 }
 """The first notification of a chat in each queue in which one follows another at once."""
 
@@ -248,11 +230,8 @@ class OutboxRepository:
     async def get_backlogs(self, before: datetime) -> Mapping[Queue, Backlog]:
         """Return for each queue how many notifications have waited since before that time."""
         rows = await self._connection.execute(BACKLOGS, {"before": before})
-        found: dict[tuple[object, ...], Backlog] = {
-            (name, is_edit): Backlog(count, None if since is MALFORMED else since)
-            for name, is_edit, count, since in rows
-        }
-        return {queue: found.get(tuple(_store_queue(queue).values()), Backlog()) for queue in Queue}
+        found = {name: Backlog(count, None if since is MALFORMED else since) for name, count, since in rows}
+        return {queue: found.get(queue.value, Backlog()) for queue in Queue}
 
     async def mark_sending(self, *notification_ids: int) -> Collection[int]:
         """Mark waiting rows as being sent, and count the attempt. Return the ids of those that waited."""
@@ -269,10 +248,6 @@ class OutboxRepository:
         await self._connection.execute(
             POSTPONE, {"notification": notification_id, "due_at": due_at, "maybe": maybe_sent}
         )
-
-    async def move(self, notification_id: int, queue: Queue) -> None:
-        """Change the queue of a row."""
-        await self._connection.execute(MOVE, {"notification": notification_id, **_store_queue(queue)})
 
     async def leave(self, notification_id: int) -> None:
         """Mark a row that is being sent as waiting, as if it had never been begun."""
@@ -363,7 +338,7 @@ def _row(notification: Notification[object]) -> dict[str, object]:
         "subject": notification.subject,
         "kind": str(notification.kind),
         "mark": notification.mark,
-        **_store_queue(notification.queue),
+        "queue": notification.queue.value,
         "payload": pack(notification.payload),
         "status": notification.status.value,
         "attempts": notification.attempts,
@@ -378,18 +353,12 @@ def _row(notification: Notification[object]) -> dict[str, object]:
 
 def _notification(row: Mapping[Any, Any]) -> StoredNotification:
     values = dict(row)
-    queue = Queue.EDITS if values.pop("is_edit") else Queue(values["queue"])
-    return Notification(**{**values, "queue": queue, "status": NotificationStatus(values["status"])})
+    enums = {"queue": Queue(values["queue"]), "status": NotificationStatus(values["status"])}
+    return Notification(**{**values, **enums})
 
 
 def _of_kinds(subject: str, kinds: Collection[str], chat_id: int) -> dict[str, object]:
     return {"about": subject, "kinds": [str(kind) for kind in kinds], "chat": chat_id}
-
-
-def _store_queue(queue: Queue) -> dict[str, object]:
-    """Return the columns that store a queue."""
-    is_edit = queue is Queue.EDITS
-    return {"queue": (Queue.EXTRA if is_edit else queue).value, "is_edit": is_edit}
 
 
 def _undeliverable(failure: str) -> dict[str, object]:

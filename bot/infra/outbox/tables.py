@@ -11,7 +11,6 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
-    false,
 )
 
 from bot.infra.db.columns import USER, BigId, Instant, Json, constant, not_exported
@@ -27,9 +26,6 @@ outbox = Table(
     Column("kind", Text, nullable=False),
     Column("mark", Text, nullable=False),
     Column("queue", Text, nullable=False),
-    # `Queue.EDITS` is stored as "extra" with this mark. The version before gives up rows of a queue that it doesn't
-    # know, and sends these as extras.
-    Column("is_edit", Boolean, nullable=False, server_default=false()),
     Column("payload", Json, nullable=False),
     Column("status", Text, nullable=False),
     Column("attempts", Integer, nullable=False),

@@ -144,7 +144,6 @@ def _inbox_and_outbox() -> None:
         sa.Column("kind", sa.Text, nullable=False),
         sa.Column("mark", sa.Text, nullable=False),
         sa.Column("queue", sa.Text, nullable=False),
-        sa.Column("is_edit", sa.Boolean, nullable=False, server_default=sa.false()),
         sa.Column("payload", sa.Text, nullable=False),
         sa.Column("status", sa.Text, nullable=False),
         sa.Column("attempts", sa.Integer, nullable=False),
