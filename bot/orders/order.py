@@ -183,16 +183,6 @@ class Order:
         )
 
     @property
-    def deposit_key(self) -> str | None:
-        """The key of a deposit that may still arrive, in whatever phase, or None if none is expected.
-
-        Programs of the version before look for equal deposits by it. It also names the lock of such deposits.
-        """
-        if self.deposit is None or self.is_paid or self.is_ended:
-            return None
-        return f"{self.channel}:{self.deposit.to_address.lower()}:{self.sats}"
-
-    @property
     def payout_reference(self) -> str | None:
         """The payout partner's id of the payout. None until the payout is requested."""
         value = last_value(self.evidence, PAYOUT_REFERENCE)

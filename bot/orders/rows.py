@@ -48,7 +48,7 @@ def to_row(order: Order, vault: Vault) -> dict[str, object]:
     row["deposit"] = order.deposit and nested.from_deposit(order.deposit)
     row["method_code"], row["is_paid"] = order.method.code, order.is_paid
     row["evidence"] = evidence_to_json(order.evidence)
-    row["deposit_key"], row["hold_reason"] = order.deposit_key, order.hold_reason and order.hold_reason.value
+    row["hold_reason"] = order.hold_reason and order.hold_reason.value
     return encryption.seal_row(vault, orders, row)
 
 

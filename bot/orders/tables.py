@@ -63,7 +63,6 @@ orders = Table(
     Column("btc_idr", ExactDecimal),
     Column("bolt11", Text, info=PERSONAL),
     Column("deposit", Json, info=PERSONAL),
-    Column("deposit_key", Text),  # `Order.deposit_key`, for programs of the version before
     Column("payment_hash", Text),
     Column("expires_at", Instant),
     Column("invoice_expires_at", Instant),  # when the invoice itself ends; `expires_at` can be earlier
@@ -95,13 +94,6 @@ orders = Table(
     ),
     # A confirmation places one order, even if it is repeated: a second intent for it can't be saved.
     UniqueConstraint("draft_id", "attempt"),
-)
-HAS_DEPOSIT_KEY = orders.c.deposit_key.is_not(None)
-Index(
-    "ix_orders_deposit_key",
-    orders.c.deposit_key,
-    sqlite_where=HAS_DEPOSIT_KEY,
-    postgresql_where=HAS_DEPOSIT_KEY,
 )
 # A deposit that can still be paid, in whatever phase: the service knows nothing of what the bot showed. Its sum is
 # `sats`, and before the service has answered `expected_sats`.

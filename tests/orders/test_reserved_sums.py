@@ -2,7 +2,6 @@
 
 import asyncio
 from dataclasses import replace
-from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -89,7 +88,6 @@ async def deleted(system: OrderSystem) -> Order:
     order = await dropped(system)
     async with system.store.transaction() as tx:
         await user_data.delete_user(tx, SARI, system.clock.now())
-        await tx.connection.execute(update(orders).values(deposit_key=None))
     return order
 
 
@@ -355,58 +353,32 @@ async def test_a_lost_deposit_is_found_by_its_sats(system: OrderSystem, service:
     await is_shown_alone(system, order)
 
 
-# orders of the version before, which asked for rupiah and reserved nothing
+# orders for which the service named another sum
 
 
-async def add_older(system: OrderSystem, **changes: Any) -> Order:
-    """Add an order as the version before stored it: asked for in rupiah, without a sum of its own."""
-    now = system.clock.now()
-    known: dict[str, Any] = {
-        "channel": "cbbtc",
-        "number": NUMBER,
-        "holder": None,
-        "requested_amount": RUPIAH,
-        "expected_sats": 14_706,
-        "created_at": now,
-        "posting_until": now + timedelta(seconds=35),
-    }
-    older = an_order("OLDER22", **{**known, **changes})
-    async with system.store.transaction() as tx:
-        assert await OrderRepository(tx).add(older)
-    return older
-
-
-async def test_a_lost_deposit_of_the_version_before_is_found_by_its_rupiah_and_shown(
-    system: OrderSystem, service: FakeSettlement
-) -> None:
-    older = await add_older(system, phase=Phase.UNKNOWN, last_polled_at=system.clock.now())
-    service.make(older.request)
-    await system.find_lost_orders()
-    await is_shown_alone(system, older)
-
-
-async def test_another_attempt_of_a_deposit_of_the_version_before_is_ordered_in_sats(system: OrderSystem) -> None:
-    older = await add_older(system, phase=Phase.UNRESOLVED, last_polled_at=system.clock.now())
-    again = await system.orders.try_again(older.reference)
-    assert again is not None
-    assert (again.amount, again.requested_amount) == (RUPIAH, Amount("SAT", 14_707))
-
-
-async def older_at_the_service(system: OrderSystem) -> Order:
-    """Add an abandoned order of the version before, and let the service have it with the sum 25,000."""
+async def add_other(system: OrderSystem) -> Order:
+    """Add an order for which the service named 25,000 sats instead of 30,000. It was withheld."""
     made = system.service.make(an_order(channel="cbbtc", requested_amount=SAT).request)
-    return await add_older(system, phase=Phase.ABANDONED, service_id=made.service_id, sats=made.sats, idr=made.idr)
+    other = an_order(
+        "OTHER22",
+        channel="cbbtc",
+        number=NUMBER,
+        holder=None,
+        requested_amount=Amount("SAT", 30_000),
+        expected_sats=30_000,
+        phase=Phase.ABANDONED,
+        service_id=made.service_id,
+        sats=made.sats,
+        idr=made.idr,
+        created_at=system.clock.now(),
+    )
+    async with system.store.transaction() as tx:
+        assert await OrderRepository(tx).add(other)
+    return other
 
 
-async def test_an_order_of_the_version_before_has_its_sum(system: OrderSystem) -> None:
-    await older_at_the_service(system)
-    order = await system.place(**SAME)
-    assert order.sats == 25_001
-    await is_shown_alone(system, order)
-
-
-async def place_beside_older_replica(system: OrderSystem, add: Any) -> Order:
-    """Place a deposit while a replica of the version before adds an order that reserves nothing."""
+async def place_beside_other(system: OrderSystem, add: Any) -> Order:
+    """Place a deposit while another replica adds an order that has its sum."""
     system.service.gate = asyncio.Event()
     order = await system.begin(**SAME)
     await add(system)
@@ -416,8 +388,8 @@ async def place_beside_older_replica(system: OrderSystem, add: Any) -> Order:
     return await system.order(order.reference)
 
 
-async def test_an_equal_order_of_a_replica_of_the_version_before_is_not_shown_beside(system: OrderSystem) -> None:
-    order = await place_beside_older_replica(system, older_at_the_service)
+async def test_a_deposit_whose_sum_another_order_got_meanwhile_is_not_shown(system: OrderSystem) -> None:
+    order = await place_beside_other(system, add_other)
     assert (order.phase, order.deposit) == (Phase.ABANDONED, None)
     assert system.sender.kinds() == [OrderNotification.DEPOSIT_TAKEN]
     await is_shown_alone(system, await system.place(**SAME))
@@ -429,16 +401,16 @@ async def test_an_equal_order_that_the_service_has_settled_keeps_nothing_back(
 ) -> None:
     listing = service.newest
 
-    async def without_older(limit: int = 100) -> Any:
+    async def without_other(limit: int = 100) -> Any:
         newest = await listing(limit)
         return newest if read == "list" else replace(newest, reports=newest.reports[1:])
 
     async def add(system: OrderSystem) -> None:
-        older = await older_at_the_service(system)
-        service.becomes(older.service_id or "", state)
+        other = await add_other(system)
+        service.becomes(other.service_id or "", state)
 
-    monkeypatch.setattr(service, "newest", without_older)
-    order = await place_beside_older_replica(system, add)
+    monkeypatch.setattr(service, "newest", without_other)
+    order = await place_beside_other(system, add)
     assert order.phase is Phase.OPEN
     assert service.times("look_up") == (read == "look_up")
 
@@ -447,17 +419,17 @@ async def test_an_equal_order_whose_state_cannot_be_read_keeps_the_deposit_back(
     system: OrderSystem, service: FakeSettlement
 ) -> None:
     async def add(system: OrderSystem) -> None:
-        older = await older_at_the_service(system)
-        del service.records[older.service_id or ""]
+        other = await add_other(system)
+        del service.records[other.service_id or ""]
 
-    order = await place_beside_older_replica(system, add)
+    order = await place_beside_other(system, add)
     assert order.phase is Phase.ABANDONED
     assert service.times("look_up") == 1
 
 
-async def test_a_price_is_not_accepted_beside_an_equal_order_of_the_version_before(system: OrderSystem) -> None:
+async def test_a_price_is_not_accepted_beside_an_order_that_got_its_sum(system: OrderSystem) -> None:
     order = await held(system, EMMA)
-    await older_at_the_service(system)
+    await add_other(system)
     accepted = await system.orders.accept_price(order.reference)
     assert accepted is not None
     assert accepted.phase is Phase.ABANDONED
@@ -506,10 +478,3 @@ async def test_what_cannot_be_decrypted_keeps_its_sum(system: OrderSystem) -> No
             update(orders).where(orders.c.reference == first.reference).values(number="unreadable", method="{")
         )
     await is_shown_alone(system, await system.place(**SAME))
-
-
-def test_replicas_of_the_version_before_find_a_deposit_in_every_phase() -> None:
-    order = an_order(channel="cbbtc", phase=Phase.OPEN, deposit=a_deposit("cbbtc"), sats=25_000)
-    assert order.deposit_key is not None
-    assert replace(order, paid_at=order.created_at).deposit_key is None
-    assert replace(order, phase=Phase.ABANDONED).deposit_key == order.deposit_key

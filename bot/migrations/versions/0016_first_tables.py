@@ -224,7 +224,6 @@ def _orders() -> None:
         sa.Column("btc_idr", sa.Text),
         sa.Column("bolt11", sa.Text),
         sa.Column("deposit", sa.Text),
-        sa.Column("deposit_key", sa.Text),
         sa.Column("payment_hash", sa.Text),
         sa.Column("expires_at", INSTANT),
         sa.Column("invoice_expires_at", INSTANT),
@@ -249,7 +248,6 @@ def _orders() -> None:
         sa.UniqueConstraint("draft_id", "attempt", name="uq_orders_draft_id_attempt"),
     )
     _index("ix_orders_created_at_reference", "orders", ["created_at", "reference"])
-    _index("ix_orders_deposit_key", "orders", ["deposit_key"], "deposit_key IS NOT NULL")
     may_be_deposited = f"channel != 'lightning' AND is_paid IS {false} AND ended_at IS NULL AND phase != 'refused'"
     _index(
         "ix_orders_deposit_expected_sats",

@@ -122,8 +122,8 @@ class ResultRecorder:
             return withhold(
                 order, OrderNotification.NOT_SHOWN, complaint=f"its payment hash is that of order {other.reference}"
             )
-        if order.deposit_key is not None:
-            await OrderRepository(tx).lock_payment(order.deposit_key)
+        if order.deposit is not None and not order.is_paid and not order.is_ended:
+            await OrderRepository(tx).lock_payment(f"{order.channel}:{order.sats}")
             if await has_rivals(tx, order, listing, now):
                 return withhold(order, OrderNotification.DEPOSIT_TAKEN, note=EventNote.DEPOSIT_TAKEN)
         return check
@@ -187,8 +187,8 @@ async def _find_same_invoice(tx: Transaction, order: Order) -> Order | None:
 async def find_rivals(tx: Transaction, order: Order, sats: int, now: datetime) -> tuple[Rival, ...]:
     """Return our other orders that a deposit of this sum could pay.
 
-    The sums of our deposits differ. So there are only orders of the version before, lost ones whose sum we don't know,
-    and orders for which the service named another sum than it was asked for.
+    The sums of our deposits differ. So there are only lost orders whose sum we don't know, and orders for which the
+    service named another sum than it was asked for.
     """
     return await OrderRepository(tx).rivals(order.channel, sats, but=order.reference, since=now - MAY_BE_PAID_FOR)
 
